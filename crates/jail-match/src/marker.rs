@@ -1,0 +1,304 @@
+//! A compiled set of literal markers and the search for their leftmost occurrence.
+//!
+//! The set answers two questions over a slice of text: where is the next byte at which a marker
+//! could stand ([`MarkerSet::next_stop`]), and what stands there ([`MarkerSet::probe`]). Both
+//! are stateless; hold-back across chunks is the caller's (the [`crate::Driver`] or
+//! [`crate::Matcher`]).
+//!
+//! Markers are found by the rarest byte of their first scalar, not by their first byte: `◁`
+//! shares its first two bytes with quotation marks and dashes.
+
+use alloc::{boxed::Box, vec::Vec};
+
+/// A class of scanner states: which markers are searched for. At most [`MAX_CLASSES`].
+pub type Class = u8;
+
+/// The number of classes a set can tell apart.
+pub const MAX_CLASSES: Class = 16;
+
+/// Below this length a byte-table loop beats the set-up of a vectorised search.
+const SHORT: usize = 32;
+/// Searches for more than three bytes alternate between groups in blocks of this length.
+const BLOCK: usize = 1024;
+
+#[derive(Debug, Clone)]
+struct Marker {
+    bytes: Box<[u8]>,
+    fold: bool,
+    classes: u16,
+    /// Offset, inside the first scalar, of the byte the search stops at.
+    stop: u8,
+}
+
+/// What stands at a stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Probe {
+    /// No live marker starts here.
+    Miss,
+    /// The text ends inside a live marker that starts at `at` (or inside a longer rival of a
+    /// complete one); more text decides.
+    Partial {
+        /// Byte index of the marker's first byte.
+        at: usize,
+    },
+    /// The longest live marker here.
+    Match {
+        /// Byte index of the marker's first byte.
+        at: usize,
+        /// Length of the marker in bytes.
+        len: usize,
+        /// The number [`MarkerSetBuilder::marker`] gave it.
+        id: usize,
+    },
+}
+
+/// A compiled marker set; build one with [`MarkerSetBuilder`].
+#[derive(Debug, Clone)]
+pub struct MarkerSet {
+    markers: Box<[Marker]>,
+    /// Marker ids by stop byte: `index[byte]..index[byte + 1]` in `ids`.
+    index: Box<[u16; 257]>,
+    ids: Box<[u16]>,
+    /// Bit `c` of `stops[byte]`: the search of class `c` stops at this byte.
+    stops: Box<[u16; 256]>,
+    needles: Box<[Needles]>,
+    longest: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Needles(Vec<u8>);
+
+impl Needles {
+    fn find(&self, hay: &[u8]) -> Option<usize> {
+        match *self.0.as_slice() {
+            [] => None,
+            [a] => memchr::memchr(a, hay),
+            [a, b] => memchr::memchr2(a, b, hay),
+            [a, b, c] => memchr::memchr3(a, b, c, hay),
+            _ => self.find_many(hay),
+        }
+    }
+
+    fn find_many(&self, hay: &[u8]) -> Option<usize> {
+        let mut base = 0;
+        for block in hay.chunks(BLOCK) {
+            let mut end = block.len();
+            let mut found = false;
+            for group in self.0.chunks(3) {
+                let hit = match *group {
+                    [a] => memchr::memchr(a, &block[..end]),
+                    [a, b] => memchr::memchr2(a, b, &block[..end]),
+                    [a, b, c] => memchr::memchr3(a, b, c, &block[..end]),
+                    _ => None,
+                };
+                if let Some(at) = hit {
+                    end = at;
+                    found = true;
+                }
+            }
+            if found {
+                return Some(base + end);
+            }
+            base += block.len();
+        }
+        None
+    }
+}
+
+/// Collects markers for a [`MarkerSet`].
+#[derive(Debug, Clone, Default)]
+pub struct MarkerSetBuilder {
+    markers: Vec<Marker>,
+    extra: Vec<(u8, u16)>,
+}
+
+impl MarkerSetBuilder {
+    /// Starts an empty set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a marker and returns its id: 0, 1, 2 ... in the order of the calls.
+    ///
+    /// `classes` is a bit set of the classes it is searched in; `fold` matches ASCII letters in
+    /// either case. An empty marker never matches.
+    pub fn marker(&mut self, text: &str, fold: bool, classes: u16) -> usize {
+        let first = text.chars().next().map_or(0, char::len_utf8);
+        let bytes: Box<[u8]> = text.as_bytes().into();
+        let stop = (0..first).max_by_key(|&i| rarity(bytes[i])).unwrap_or(0);
+        self.markers.push(Marker { bytes, fold, classes, stop: stop as u8 });
+        self.markers.len() - 1
+    }
+
+    /// Makes the search of `classes` stop at `byte` though no marker starts with it.
+    pub fn stop_byte(&mut self, byte: u8, classes: u16) {
+        self.extra.push((byte, classes));
+    }
+
+    /// Compiles the set.
+    #[must_use]
+    pub fn build(self) -> MarkerSet {
+        let mut stops = Box::new([0u16; 256]);
+        let mut buckets: Vec<Vec<u16>> = (0..256).map(|_| Vec::new()).collect();
+        for (id, marker) in self.markers.iter().enumerate() {
+            let Some(&byte) = marker.bytes.get(usize::from(marker.stop)) else { continue };
+            let mut cases = [byte, byte];
+            if marker.fold {
+                cases = [byte.to_ascii_lowercase(), byte.to_ascii_uppercase()];
+            }
+            for (i, &byte) in cases.iter().enumerate() {
+                if i == 1 && byte == cases[0] {
+                    continue;
+                }
+                stops[usize::from(byte)] |= marker.classes;
+                buckets[usize::from(byte)].push(id as u16);
+            }
+        }
+        for &(byte, classes) in &self.extra {
+            stops[usize::from(byte)] |= classes;
+        }
+        let mut index = Box::new([0u16; 257]);
+        let mut ids = Vec::new();
+        for (byte, bucket) in buckets.iter().enumerate() {
+            ids.extend_from_slice(bucket);
+            index[byte + 1] = ids.len() as u16;
+        }
+        let needles = (0..MAX_CLASSES)
+            .map(|class| {
+                Needles((0..=255u8).filter(|&b| stops[usize::from(b)] >> class & 1 != 0).collect())
+            })
+            .collect();
+        let longest = self.markers.iter().map(|m| m.bytes.len()).max().unwrap_or(0);
+        let markers = self.markers.into_boxed_slice();
+        MarkerSet { markers, index, ids: ids.into(), stops, needles, longest }
+    }
+}
+
+/// A rough rank of how seldom a byte occurs in text; higher is rarer.
+fn rarity(byte: u8) -> u8 {
+    match byte {
+        b'a'..=b'z' | b' ' => 0,
+        b'A'..=b'Z' | b'0'..=b'9' | b'\n' | b'.' | b',' => 1,
+        // Lead bytes of the common scripts and of general punctuation.
+        0xC2..=0xC5 | 0xD0 | 0xD1 | 0xE2..=0xE9 | 0xEF | 0x80 => 2,
+        0xF0 | 0x99 | 0x9C | 0x9D | 0x93 | 0x94 | 0xA6 => 3,
+        _ => 4,
+    }
+}
+
+impl MarkerSet {
+    /// Length in bytes of the longest marker; 0 for an empty set.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Length in bytes of marker `id`.
+    #[must_use]
+    pub fn len_of(&self, id: usize) -> usize {
+        self.markers[id].bytes.len()
+    }
+
+    /// Whether the search of `class` stops nowhere.
+    #[must_use]
+    pub fn is_idle(&self, class: Class) -> bool {
+        self.needles[usize::from(class)].0.is_empty()
+    }
+
+    /// Index of the next byte of `hay` at which the search of `class` must look closer.
+    #[inline]
+    #[must_use]
+    pub fn next_stop(&self, class: Class, hay: &[u8]) -> Option<usize> {
+        if hay.len() < SHORT {
+            let bit = 1u16 << class;
+            return hay.iter().position(|&b| self.stops[usize::from(b)] & bit != 0);
+        }
+        self.needles[usize::from(class)].find(hay)
+    }
+
+    /// What stands at the stop `stop` of `text`.
+    ///
+    /// `floor` is the lowest index a marker may start at; `ended` says that no text follows, so
+    /// that nothing is partial; `live` is asked about `(id, start)` before a marker is compared.
+    pub fn probe(
+        &self,
+        class: Class,
+        text: &[u8],
+        stop: usize,
+        floor: usize,
+        ended: bool,
+        mut live: impl FnMut(usize, usize) -> bool,
+    ) -> Probe {
+        let byte = usize::from(text[stop]);
+        let bucket = &self.ids[usize::from(self.index[byte])..usize::from(self.index[byte + 1])];
+        let mut best = Best::default();
+        for &id in bucket {
+            let id = usize::from(id);
+            let marker = &self.markers[id];
+            let Some(at) = stop.checked_sub(usize::from(marker.stop)) else { continue };
+            if at >= floor && marker.classes >> class & 1 != 0 && live(id, at) {
+                best.offer(marker, id, text, at);
+            }
+        }
+        best.decide(ended)
+    }
+
+    /// What starts exactly at `at`, asked by position instead of by stop byte.
+    pub fn probe_start(
+        &self,
+        class: Class,
+        text: &[u8],
+        at: usize,
+        ended: bool,
+        mut live: impl FnMut(usize) -> bool,
+    ) -> Probe {
+        let mut best = Best::default();
+        for (id, marker) in self.markers.iter().enumerate() {
+            if marker.classes >> class & 1 != 0 && !marker.bytes.is_empty() && live(id) {
+                best.offer(marker, id, text, at);
+            }
+        }
+        best.decide(ended)
+    }
+}
+
+/// The best answer so far: leftmost start, then longest.
+#[derive(Default)]
+struct Best {
+    full: Option<(usize, usize, usize)>,
+    partial: Option<(usize, usize)>,
+}
+
+impl Best {
+    fn offer(&mut self, marker: &Marker, id: usize, text: &[u8], at: usize) {
+        let rest = &text[at..];
+        let n = marker.bytes.len().min(rest.len());
+        let same = if marker.fold {
+            rest[..n].eq_ignore_ascii_case(&marker.bytes[..n])
+        } else {
+            rest[..n] == marker.bytes[..n]
+        };
+        if !same {
+            return;
+        }
+        let len = marker.bytes.len();
+        if n < len {
+            if self.partial.is_none_or(|(a, l)| at < a || at == a && len > l) {
+                self.partial = Some((at, len));
+            }
+        } else if self.full.is_none_or(|(a, l, _)| at < a || at == a && len > l) {
+            self.full = Some((at, len, id));
+        }
+    }
+
+    fn decide(self, ended: bool) -> Probe {
+        match (self.full, self.partial) {
+            // A partial marker further left, or a longer one at the same place, may still win.
+            (Some((at, _, _)), Some((p, _))) if !ended && p <= at => Probe::Partial { at: p },
+            (Some((at, len, id)), _) => Probe::Match { at, len, id },
+            (None, Some((at, _))) if !ended => Probe::Partial { at },
+            (None, _) => Probe::Miss,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The plain streaming matcher: markers in, text between them out, nothing else.
+//!
+//! For uses that need no channels, anchors or bodies: delimiter remapping, redaction.
+
+use alloc::{string::String, sync::Arc};
+
+use crate::marker::{MarkerSet, MarkerSetBuilder, Probe};
+
+/// What a [`Matcher`] reports, in source order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found<'a> {
+    /// Text that holds no marker. Never empty; neighbouring pieces may be one run of text.
+    Text(&'a str),
+    /// A marker, as it was written.
+    Marker {
+        /// Position of the marker in the list given to [`Matcher::new`].
+        id: usize,
+        /// The marker's text (its letter case may differ when folding).
+        text: &'a str,
+    },
+}
+
+/// Finds leftmost-longest literal markers in a stream, whatever its chunks.
+///
+/// Holds back at most the longest marker minus one byte, and only while what is held is a
+/// proper prefix of a marker (or a marker that a longer one may still outgrow).
+///
+/// ```
+/// use jail_match::{Found, Matcher};
+/// let mut matcher = Matcher::new(["[[CALL]]", "[[/CALL]]"]);
+/// let mut seen = String::new();
+/// for chunk in ["go [[CA", "LL]]x", "[[/CALL"] {
+///     matcher.push(chunk, |found| match found {
+///         Found::Text(text) => seen.push_str(text),
+///         Found::Marker { id, .. } => seen.push_str(["<open>", "<close>"][id]),
+///     });
+/// }
+/// assert_eq!(matcher.held(), "[[/CALL");
+/// matcher.finish(|found| if let Found::Text(text) = found { seen.push_str(text) });
+/// assert_eq!(seen, "go <open>x[[/CALL");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Matcher {
+    set: Arc<MarkerSet>,
+    held: String,
+    examined: u64,
+}
+
+impl Matcher {
+    /// Compiles `markers`; their positions in the list are the ids reported. Empty markers
+    /// never match.
+    pub fn new<M: AsRef<str>>(markers: impl IntoIterator<Item = M>) -> Self {
+        let mut builder = MarkerSetBuilder::new();
+        for marker in markers {
+            builder.marker(marker.as_ref(), false, 1);
+        }
+        Self::with_set(Arc::new(builder.build()))
+    }
+
+    /// A matcher over class 0 of a compiled set, which may be shared.
+    #[must_use]
+    pub fn with_set(set: Arc<MarkerSet>) -> Self {
+        Self { set, held: String::new(), examined: 0 }
+    }
+
+    /// Text received and not yet reported.
+    #[must_use]
+    pub fn held(&self) -> &str {
+        &self.held
+    }
+
+    /// Bytes looked at so far, a measure of work that does not depend on the clock.
+    #[must_use]
+    pub fn examined(&self) -> u64 {
+        self.examined
+    }
+
+    /// Feeds the next piece of the stream and reports what is certain.
+    pub fn push(&mut self, chunk: &str, mut on: impl FnMut(Found<'_>)) {
+        let mut rest = chunk;
+        let mut step = self.set.longest() + 4;
+        while !self.held.is_empty() && !rest.is_empty() {
+            let cut = ceil_char_boundary(rest, step);
+            step *= 2;
+            let mut text = core::mem::take(&mut self.held);
+            let before = text.len();
+            text.push_str(&rest[..cut]);
+            let keep = self.scan(&text, false, &mut on);
+            if keep >= before {
+                // What was held is settled: go on in the caller's chunk, without copying.
+                rest = &rest[keep - before..];
+                text.clear();
+            } else {
+                rest = &rest[cut..];
+                text.drain(..keep);
+            }
+            self.held = text;
+        }
+        if !rest.is_empty() {
+            let keep = self.scan(rest, false, &mut on);
+            self.held.push_str(&rest[keep..]);
+        }
+    }
+
+    /// Ends the stream: what is held comes out, complete markers as markers, the rest as text.
+    /// The matcher is then as new.
+    pub fn finish(&mut self, mut on: impl FnMut(Found<'_>)) {
+        let mut text = core::mem::take(&mut self.held);
+        self.scan(&text, true, &mut on);
+        text.clear();
+        self.held = text;
+    }
+
+    /// Forgets everything received.
+    pub fn reset(&mut self) {
+        self.held.clear();
+        self.examined = 0;
+    }
+
+    /// Reports all that is certain in `text`; returns the index from which it must be kept.
+    fn scan(&mut self, text: &str, ended: bool, on: &mut impl FnMut(Found<'_>)) -> usize {
+        let bytes = text.as_bytes();
+        let (mut out, mut pos) = (0, 0);
+        self.examined += bytes.len() as u64;
+        while let Some(hit) = self.set.next_stop(0, &bytes[pos..]) {
+            let stop = pos + hit;
+            self.examined += self.set.longest() as u64;
+            match self.set.probe(0, bytes, stop, out, ended, |_, _| true) {
+                Probe::Miss => pos = stop + 1,
+                Probe::Partial { at } => {
+                    if at > out {
+                        on(Found::Text(&text[out..at]));
+                    }
+                    return at;
+                }
+                Probe::Match { at, len, id } => {
+                    if at > out {
+                        on(Found::Text(&text[out..at]));
+                    }
+                    on(Found::Marker { id, text: &text[at..at + len] });
+                    out = at + len;
+                    pos = out;
+                }
+            }
+        }
+        if bytes.len() > out {
+            on(Found::Text(&text[out..]));
+        }
+        bytes.len()
+    }
+}
+
+/// The lowest char boundary of `text` that is at least `at`; its length if there is none.
+pub(crate) fn ceil_char_boundary(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|&i| text.is_char_boundary(i)).unwrap_or(text.len())
+}
