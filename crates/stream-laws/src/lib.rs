@@ -1,1 +1,73 @@
-//! Placeholder.
+//! The laws of this workspace's streaming machines, as checkers that tests, fuzz targets and the
+//! command line share.
+//!
+//! An adapter implements [`Machine`] and writes what the machine does into a [`Record`]; every
+//! checker takes a fresh machine as a template, clones it as often as it needs, and returns a
+//! [`Violation`] that says which law broke, under which cut, and how.
+//!
+//! | law | checker |
+//! |---|---|
+//! | L1 chunk invariance | [`check_chunk_invariance`], [`check_byte_chunk_invariance`] |
+//! | L2 nothing lost | [`check_nothing_lost`] |
+//! | L3 prompt | [`check_prompt`] |
+//! | L4 bounded | [`check_bounded`] |
+//! | L5 linear | [`check_linear`] |
+//! | L6 total | [`check_total`], [`check_total_bytes`] |
+//! | L7 round trip | [`check_round_trip`] |
+//! | L8 no leak | [`check_no_leak`] |
+//! | L9 isolation | [`check_isolation`] |
+//! | L10 delivery | [`check_delivery`] |
+//!
+//! ```
+//! use stream_laws::{CONTENT, CutPlan, Held, Machine, Record, check_chunk_invariance};
+//!
+//! /// Passes everything through.
+//! #[derive(Clone, Default)]
+//! struct Echo {
+//!     seen: u64,
+//! }
+//!
+//! impl Machine for Echo {
+//!     fn push(&mut self, chunk: &str, out: &mut Record) {
+//!         self.seen += chunk.len() as u64;
+//!         if !chunk.is_empty() {
+//!             out.text(CONTENT, chunk);
+//!         }
+//!     }
+//!     fn finish(&mut self, _: &mut Record) {}
+//!     fn reset(&mut self) {}
+//!     fn held(&self) -> Held {
+//!         Held::NOTHING
+//!     }
+//!     fn work(&self) -> u64 {
+//!         self.seen
+//!     }
+//!     fn state_size(&self) -> usize {
+//!         0
+//!     }
+//! }
+//!
+//! check_chunk_invariance(&Echo::default(), "any text", CutPlan::standard(1)).unwrap();
+//! ```
+
+pub mod json;
+
+mod cuts;
+mod law;
+mod machine;
+mod random;
+mod record;
+mod violation;
+
+pub use cuts::{Cut, CutPlan};
+pub use law::{
+    Call, Work, check_bounded, check_byte_chunk_invariance, check_chunk_invariance, check_delivery,
+    check_grammar, check_isolation, check_linear, check_no_leak, check_nothing_lost, check_prompt,
+    check_round_trip, check_total, check_total_bytes, suffixes,
+};
+pub use machine::{ByteMachine, Held, HeldKind, Machine, push_all, run, run_bytes};
+pub use random::Random;
+pub use record::{
+    COMPLETE, CONTENT, Diagnostic, EmptyEvent, Event, REASONING, REPAIRED, Record, Span, SpanKind,
+};
+pub use violation::{Law, Violation, difference};

@@ -1,0 +1,190 @@
+//! Where to cut an input: the plans every law is checked under.
+//!
+//! A [`Cut`] is a small value; the pieces are computed while iterating, so a plan of thousands
+//! of cuts allocates nothing, and a failure is reproduced from the name it prints.
+
+use core::{fmt, ops::Range};
+
+use crate::random::Random;
+
+/// One way to cut an input into pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// The input in one piece.
+    Whole,
+    /// One byte at a time; for text the same as [`Cut::EachScalar`].
+    EachByte,
+    /// One Unicode scalar at a time.
+    EachScalar,
+    /// One scalar at a time with an empty piece after each: transports send empty chunks.
+    EachScalarAndEmpty,
+    /// Two pieces.
+    TwoWay {
+        /// Where the second piece starts.
+        at: usize,
+    },
+    /// Three pieces.
+    ThreeWay {
+        /// Where the second piece starts.
+        first: usize,
+        /// Where the third piece starts.
+        second: usize,
+    },
+    /// Pieces of random lengths, the same for the same seed and input.
+    Random {
+        /// Seed of the lengths.
+        seed: u64,
+    },
+}
+
+impl Cut {
+    /// The pieces of `text`; positions inside a scalar move to its end.
+    pub fn pieces<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> + use<'t> {
+        Pieces::new(*self, text.as_bytes(), Grain::Scalar).map(|range| &text[range])
+    }
+
+    /// The pieces of `bytes`, which may end inside a scalar.
+    pub fn byte_pieces<'b>(&self, bytes: &'b [u8]) -> impl Iterator<Item = &'b [u8]> + use<'b> {
+        let grain = match self {
+            Self::EachScalar | Self::EachScalarAndEmpty => Grain::Scalar,
+            _ => Grain::Byte,
+        };
+        Pieces::new(*self, bytes, grain).map(|range| &bytes[range])
+    }
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole => f.write_str("whole"),
+            Self::EachByte => f.write_str("each byte"),
+            Self::EachScalar => f.write_str("each scalar"),
+            Self::EachScalarAndEmpty => f.write_str("each scalar, empty pieces between"),
+            Self::TwoWay { at } => write!(f, "two-way at {at}"),
+            Self::ThreeWay { first, second } => write!(f, "three-way at {first} and {second}"),
+            Self::Random { seed } => write!(f, "random, seed {seed:#x}"),
+        }
+    }
+}
+
+/// Which cuts to try: whole, piecewise, exhaustive where the input is short, random.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CutPlan {
+    /// Every two-way split of inputs up to this many bytes.
+    pub two_way_up_to: usize,
+    /// Every three-way split of inputs up to this many bytes.
+    pub three_way_up_to: usize,
+    /// How many random splits.
+    pub random: u32,
+    /// Seed of the random splits.
+    pub seed: u64,
+}
+
+impl CutPlan {
+    /// What a conformance run tries: two-way up to 2 KiB, three-way up to 48 bytes, 64 random.
+    #[must_use]
+    pub const fn standard(seed: u64) -> Self {
+        Self { two_way_up_to: 2048, three_way_up_to: 48, random: 64, seed }
+    }
+
+    /// A few cuts, for property tests and fuzz targets whose inputs are many.
+    #[must_use]
+    pub const fn quick(seed: u64) -> Self {
+        Self { two_way_up_to: 64, three_way_up_to: 0, random: 4, seed }
+    }
+
+    /// The cuts of `text`, at scalar boundaries only.
+    pub fn text<'t>(&self, text: &'t str) -> impl Iterator<Item = Cut> + use<'t> {
+        [Cut::Whole, Cut::EachScalar, Cut::EachScalarAndEmpty]
+            .into_iter()
+            .chain(self.splits(text.as_bytes(), Grain::Scalar))
+    }
+
+    /// The cuts of `bytes`, inside scalars too.
+    pub fn bytes<'b>(&self, bytes: &'b [u8]) -> impl Iterator<Item = Cut> + use<'b> {
+        [Cut::Whole, Cut::EachByte].into_iter().chain(self.splits(bytes, Grain::Byte))
+    }
+
+    fn splits<'b>(&self, bytes: &'b [u8], grain: Grain) -> impl Iterator<Item = Cut> + use<'b> {
+        let up_to = |limit| if bytes.len() <= limit { bytes.len() } else { 0 };
+        let inner = move |range: Range<usize>| range.filter(move |&at| grain.splits(bytes, at));
+        let (two, three) = (up_to(self.two_way_up_to), up_to(self.three_way_up_to));
+        let mut seeds = Random::new(self.seed);
+        inner(1..two)
+            .map(|at| Cut::TwoWay { at })
+            .chain(inner(1..three).flat_map(move |first| {
+                inner(first + 1..three).map(move |second| Cut::ThreeWay { first, second })
+            }))
+            .chain((0..self.random).map(move |_| Cut::Random { seed: seeds.next() }))
+    }
+}
+
+impl Default for CutPlan {
+    /// The standard plan with seed 0.
+    fn default() -> Self {
+        Self::standard(0)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Grain {
+    Byte,
+    Scalar,
+}
+
+impl Grain {
+    /// Whether a piece may end before `bytes[at]`.
+    fn splits(self, bytes: &[u8], at: usize) -> bool {
+        self == Self::Byte || bytes.get(at).is_none_or(|byte| byte & 0xC0 != 0x80)
+    }
+}
+
+struct Pieces<'b> {
+    cut: Cut,
+    bytes: &'b [u8],
+    grain: Grain,
+    at: usize,
+    random: Random,
+    longest: usize,
+    empty_next: bool,
+}
+
+impl<'b> Pieces<'b> {
+    fn new(cut: Cut, bytes: &'b [u8], grain: Grain) -> Self {
+        let mut random = Random::new(if let Cut::Random { seed } = cut { seed } else { 0 });
+        // Powers of two up to the input's length: short pieces are as likely as long ones.
+        let magnitudes = bytes.len().max(1).ilog2() as usize + 1;
+        let longest = 1 << random.below(magnitudes);
+        Self { cut, bytes, grain, at: 0, random, longest, empty_next: false }
+    }
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let (start, len) = (self.at, self.bytes.len());
+        if core::mem::take(&mut self.empty_next) {
+            return Some(start..start);
+        }
+        if start == len {
+            return None;
+        }
+        let wish = match self.cut {
+            Cut::Whole => len,
+            Cut::EachByte | Cut::EachScalar | Cut::EachScalarAndEmpty => start + 1,
+            Cut::TwoWay { at } if start < at => at,
+            Cut::ThreeWay { first, .. } if start < first => first,
+            Cut::ThreeWay { second, .. } if start < second => second,
+            Cut::TwoWay { .. } | Cut::ThreeWay { .. } => len,
+            Cut::Random { .. } => start + 1 + self.random.below(self.longest),
+        };
+        let mut end = wish.min(len);
+        while !self.grain.splits(self.bytes, end) {
+            end += 1;
+        }
+        self.at = end;
+        self.empty_next = self.cut == Cut::EachScalarAndEmpty;
+        Some(start..end)
+    }
+}

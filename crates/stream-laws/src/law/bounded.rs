@@ -1,0 +1,61 @@
+//! L4: memory is a matter of limits, not of how long the stream is.
+
+use crate::{
+    machine::Machine,
+    record::Record,
+    violation::{Law, Violation},
+};
+
+/// The input must be this many times the limit, or staying below it proves nothing.
+const LONGER: usize = 2;
+
+/// Checks L4: fed with `chunks`, then finished, live buffers never exceed `limit` bytes.
+///
+/// ```
+/// # use stream_laws::{CONTENT, Held, Machine, Record, check_bounded};
+/// # #[derive(Clone)] struct Echo;
+/// # impl Machine for Echo {
+/// #     fn push(&mut self, chunk: &str, out: &mut Record) { out.text(CONTENT, chunk); }
+/// #     fn finish(&mut self, _: &mut Record) {}
+/// #     fn reset(&mut self) {}
+/// #     fn held(&self) -> Held { Held::NOTHING }
+/// #     fn work(&self) -> u64 { 0 }
+/// #     fn state_size(&self) -> usize { 0 }
+/// # }
+/// check_bounded(&Echo, std::iter::repeat_n("<tool_call>", 10_000), 1024).unwrap();
+/// ```
+///
+/// # Errors
+/// The first chunk after which [`Machine::state_size`] or the held bytes exceed the limit, or an
+/// input too short to tell.
+pub fn check_bounded<'t, M: Machine>(
+    machine: &M,
+    chunks: impl IntoIterator<Item = &'t str>,
+    limit: usize,
+) -> Result<(), Violation> {
+    let (mut machine, mut out) = (machine.clone(), Record::default());
+    let (mut fed, mut last) = (0, "");
+    for (number, chunk) in chunks.into_iter().enumerate() {
+        machine.push(chunk, &mut out);
+        out.clear();
+        (fed, last) = (fed + chunk.len(), chunk);
+        let (state, held) = (machine.state_size(), machine.held().bytes);
+        if state.max(held) > limit {
+            return Err(Violation::new(
+                Law::Bounded,
+                format!("after chunk {number}, {fed} bytes in all"),
+                chunk,
+                format!("expected at most {limit} bytes, got a state of {state}, {held} held"),
+            ));
+        }
+    }
+    if fed < limit.saturating_mul(LONGER) {
+        return Err(Violation::new(
+            Law::Bounded,
+            "as given",
+            last,
+            format!("{fed} bytes of input cannot show that {limit} bytes are the limit"),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! L1: the same events, diagnostics and spans for every cut, after a reset, and from a fork.
+
+use super::coalesced;
+use crate::{
+    cuts::{Cut, CutPlan},
+    machine::{ByteMachine, Machine, push_all, run, run_bytes},
+    record::Record,
+    violation::{Law, Violation, difference},
+};
+
+/// At most this many prefixes of an input are forked or reset at: each costs two runs.
+const FORKS: usize = 256;
+
+/// Checks L1 for text: every cut of `plan`, then reset and fork at the places where it cuts.
+///
+/// # Errors
+/// The first cut whose coalesced record differs from that of the whole input.
+pub fn check_chunk_invariance<M: Machine>(
+    machine: &M,
+    input: &str,
+    plan: CutPlan,
+) -> Result<(), Violation> {
+    let law = Law::ChunkInvariance;
+    let whole = coalesced(law, Cut::Whole, input, &run(machine, input, Cut::Whole))?;
+    let compare = |name: String, got: &Record| match difference(
+        &whole,
+        &coalesced(law, &name, input, got)?,
+    ) {
+        Some(detail) => Err(Violation::new(law, &name, input, detail)),
+        None => Ok(()),
+    };
+
+    for cut in plan.text(input) {
+        compare(cut.to_string(), &run(machine, input, cut))?;
+    }
+    for at in fork_points(input, plan) {
+        compare(format!("reset after {at} bytes"), &after_reset(machine, input, at))?;
+        let (original, fork) = forked(machine, input, at);
+        compare(format!("fork at {at}"), &fork)?;
+        compare(format!("original, after its fork at {at} went elsewhere"), &original)?;
+    }
+    Ok(())
+}
+
+/// Checks L1 for bytes, inside scalars too; text must give what [`Machine::push`] gives.
+///
+/// # Errors
+/// The first cut whose coalesced record differs from that of the whole input.
+pub fn check_byte_chunk_invariance<M: ByteMachine>(
+    machine: &M,
+    input: &[u8],
+    plan: CutPlan,
+) -> Result<(), Violation> {
+    let law = Law::ChunkInvariance;
+    let expected = match core::str::from_utf8(input) {
+        Ok(text) => run(machine, text, Cut::Whole),
+        Err(_) => run_bytes(machine, input, Cut::Whole),
+    };
+    let expected = coalesced(law, Cut::Whole, input, &expected)?;
+    for cut in plan.bytes(input) {
+        let name = format!("bytes, {cut}");
+        let got = coalesced(law, &name, input, &run_bytes(machine, input, cut))?;
+        if let Some(detail) = difference(&expected, &got) {
+            return Err(Violation::new(law, name, input, detail));
+        }
+    }
+    Ok(())
+}
+
+fn fork_points(input: &str, plan: CutPlan) -> impl Iterator<Item = usize> {
+    let limit = if input.len() <= plan.two_way_up_to { input.len() + 1 } else { 0 };
+    let stride = input.len() / FORKS + 1;
+    (0..limit).step_by(stride).filter(|&at| input.is_char_boundary(at))
+}
+
+/// Abandons the stream at `at` (or, at the end, finishes it) and starts over.
+fn after_reset<M: Machine>(machine: &M, input: &str, at: usize) -> Record {
+    let (mut machine, mut out) = (machine.clone(), Record::default());
+    machine.push(&input[..at], &mut out);
+    if at == input.len() {
+        machine.finish(&mut out);
+    }
+    machine.reset();
+    out.clear();
+    push_all(&mut machine, input, Cut::Whole, &mut out);
+    machine.finish(&mut out);
+    out
+}
+
+/// The records of a machine and of its copy, the copy made and finished at `at`.
+fn forked<M: Machine>(machine: &M, input: &str, at: usize) -> (Record, Record) {
+    let (mut original, mut out) = (machine.clone(), Record::default());
+    original.push(&input[..at], &mut out);
+
+    let (mut fork, mut fork_out) = (original.clone(), out.clone());
+    fork.push(&input[at..], &mut fork_out);
+    fork.finish(&mut fork_out);
+
+    // A second copy takes another way: nothing of it may reach the original.
+    let mut astray = original.clone();
+    astray.push("\u{1F980} elsewhere <", &mut Record::default());
+    astray.push(input, &mut Record::default());
+    astray.finish(&mut Record::default());
+
+    original.push(&input[at..], &mut out);
+    original.finish(&mut out);
+    (out, fork_out)
+}

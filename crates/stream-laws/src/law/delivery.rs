@@ -1,0 +1,92 @@
+//! L10: a call delivered at once is the call delivered as it came.
+
+use super::coalesced;
+use crate::{
+    cuts::CutPlan,
+    machine::{Machine, run},
+    record::{Event, Record},
+    violation::{Law, Violation, first_difference},
+};
+
+/// Checks L10 under every cut of `plan`: the two machines agree on texts, calls and diagnostics
+/// once the events of each call are drawn together, and `atomic` draws them together itself.
+///
+/// # Errors
+/// The first difference, or a call that `atomic` delivered in parts.
+pub fn check_delivery<A: Machine, S: Machine>(
+    atomic: &A,
+    streaming: &S,
+    input: &str,
+    plan: CutPlan,
+) -> Result<(), Violation> {
+    for cut in plan.text(input) {
+        let broken = |detail| Violation::new(Law::Delivery, cut, input, detail);
+        let at_once = run(atomic, input, cut);
+        if let Some(event) = first_in_parts(&at_once.events) {
+            return Err(broken(format!("{event:?} is not delivered with the rest of its call")));
+        }
+        let at_once = coalesced(Law::Delivery, cut, input, &at_once)?;
+        let as_it_came = coalesced(Law::Delivery, cut, input, &run(streaming, input, cut))?;
+        let (left, right) = (per_call(at_once.events), per_call(as_it_came.events));
+        let expected = left.map_err(broken)?;
+        let got = right.map_err(broken)?;
+        let (notes, other_notes) = (&at_once.diagnostics, &as_it_came.diagnostics);
+        if let Some(detail) = first_difference("event", &expected, &got)
+            .or_else(|| first_difference("diagnostic", notes, other_notes))
+        {
+            return Err(broken(format!("streaming is not atomic: {detail}")));
+        }
+    }
+    Ok(())
+}
+
+/// The first event of a call that does not directly follow the one it should.
+fn first_in_parts(events: &[Event]) -> Option<&Event> {
+    let mut before: Option<&Event> = None;
+    for event in events {
+        let together = match (before, event) {
+            (Some(Event::CallStart { index, .. }), Event::CallArguments { index: same, .. })
+            | (
+                Some(Event::CallStart { index, .. } | Event::CallArguments { index, .. }),
+                Event::CallEnd { index: same, .. },
+            ) => index == same,
+            (_, Event::CallArguments { .. } | Event::CallEnd { .. }) => false,
+            (Some(Event::CallStart { .. } | Event::CallArguments { .. }), _) => false,
+            _ => true,
+        };
+        if !together {
+            return Some(event);
+        }
+        before = Some(event);
+    }
+    None
+}
+
+/// Moves the events of each call to its end and merges what then adjoins.
+fn per_call(events: Vec<Event>) -> Result<Vec<Event>, String> {
+    let mut open: Vec<(u32, Vec<Event>)> = Vec::new();
+    let mut moved = Record::default();
+    for event in events {
+        let find = |open: &Vec<(u32, Vec<Event>)>, wanted: u32| {
+            let place = open.iter().position(|(index, _)| *index == wanted);
+            place.ok_or_else(|| format!("call {wanted} is not open"))
+        };
+        match event {
+            Event::Text { .. } => moved.events.push(event),
+            Event::CallStart { index, .. } => open.push((index, vec![event])),
+            Event::CallArguments { index, .. } => {
+                let place = find(&open, index)?;
+                open[place].1.push(event);
+            }
+            Event::CallEnd { index, .. } => {
+                let place = find(&open, index)?;
+                moved.events.append(&mut open.remove(place).1);
+                moved.events.push(event);
+            }
+        }
+    }
+    if let Some((index, _)) = open.first() {
+        return Err(format!("call {index} never ended"));
+    }
+    Ok(moved.coalesced().map_err(|empty| empty.to_string())?.events)
+}

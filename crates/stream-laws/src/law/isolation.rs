@@ -1,0 +1,63 @@
+//! L9: machines that run side by side do not notice each other.
+
+use super::coalesced;
+use crate::{
+    cuts::Cut,
+    machine::{Machine, run},
+    random::Random,
+    record::Record,
+    violation::{Law, Violation, difference},
+};
+
+/// How many random schedules are tried.
+const SCHEDULES: u64 = 8;
+
+/// Checks L9: one copy of `machine` for each of `inputs`, fed in turns drawn from `seed`, gives
+/// each input the record it has alone.
+///
+/// # Errors
+/// The first input whose record differs.
+pub fn check_isolation<M: Machine>(
+    machine: &M,
+    inputs: &[&str],
+    seed: u64,
+) -> Result<(), Violation> {
+    let alone: Vec<Record> = inputs.iter().map(|input| run(machine, input, Cut::Whole)).collect();
+    for round in 0..SCHEDULES {
+        let seed = seed.wrapping_add(round);
+        for (number, together) in interleaved(machine, inputs, seed).iter().enumerate() {
+            let name = format!("input {number} of {}, schedule {seed:#x}", inputs.len());
+            let input = inputs[number];
+            let expected = coalesced(Law::Isolation, &name, input, &alone[number])?;
+            let got = coalesced(Law::Isolation, &name, input, together)?;
+            if let Some(detail) = difference(&expected, &got) {
+                return Err(Violation::new(Law::Isolation, name, input, detail));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn interleaved<M: Machine>(machine: &M, inputs: &[&str], seed: u64) -> Vec<Record> {
+    let mut random = Random::new(seed);
+    let mut records = vec![Record::default(); inputs.len()];
+    let mut running: Vec<_> = inputs
+        .iter()
+        .enumerate()
+        .map(|(number, input)| {
+            let pieces = Cut::Random { seed: random.next() }.pieces(input);
+            (number, machine.clone(), pieces)
+        })
+        .collect();
+    while !running.is_empty() {
+        let turn = random.below(running.len());
+        let (number, machine, pieces) = &mut running[turn];
+        if let Some(piece) = pieces.next() {
+            machine.push(piece, &mut records[*number]);
+        } else {
+            machine.finish(&mut records[*number]);
+            drop(running.swap_remove(turn));
+        }
+    }
+    records
+}

@@ -1,0 +1,87 @@
+//! L5: work in proportion to the input, whatever the chunks. Counted, never timed.
+
+use core::iter::successors;
+
+use crate::{
+    cuts::Cut,
+    machine::Machine,
+    record::Record,
+    violation::{Law, Violation},
+};
+
+/// How much work is linear enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Work {
+    /// Length of the shorter input, in bytes; it is doubled twice.
+    pub bytes: usize,
+    /// Examined bytes allowed for each byte of input.
+    pub per_byte: u64,
+    /// What doubling the input may do to the work, in percent.
+    pub growth_percent: u64,
+}
+
+impl Default for Work {
+    /// 4 KiB, 8 looks at each byte, growth by 2.2.
+    fn default() -> Self {
+        Self { bytes: 4096, per_byte: 8, growth_percent: 220 }
+    }
+}
+
+/// Checks L5 on the inputs that `input` makes, each of (about) the length asked for: whole, one
+/// scalar at a time, and in random pieces.
+///
+/// # Errors
+/// Work above `bounds`, or a machine that does not count its work.
+pub fn check_linear<M: Machine>(
+    machine: &M,
+    input: impl Fn(usize) -> String,
+    bounds: Work,
+) -> Result<(), Violation> {
+    for cut in [Cut::Whole, Cut::EachScalar, Cut::Random { seed: 5 }] {
+        let mut before: Option<(usize, u64)> = None;
+        for bytes in successors(Some(bounds.bytes.max(1)), |bytes| Some(bytes * 2)).take(3) {
+            let input = input(bytes);
+            let work = examined(machine, &input, cut);
+            judge(bounds, input.len(), work, before)
+                .map_err(|detail| Violation::new(Law::Linear, cut, &input, detail))?;
+            before = Some((input.len(), work));
+        }
+    }
+    Ok(())
+}
+
+fn examined<M: Machine>(machine: &M, input: &str, cut: Cut) -> u64 {
+    let (mut machine, mut out) = (machine.clone(), Record::default());
+    let before = machine.work();
+    for piece in cut.pieces(input) {
+        machine.push(piece, &mut out);
+        out.clear();
+    }
+    machine.finish(&mut out);
+    machine.work().saturating_sub(before)
+}
+
+fn judge(
+    bounds: Work,
+    bytes: usize,
+    work: u64,
+    before: Option<(usize, u64)>,
+) -> Result<(), String> {
+    if work == 0 {
+        return Err(format!("{bytes} bytes of input and no work counted"));
+    }
+    let allowed = bounds.per_byte * bytes as u64;
+    if work > allowed {
+        return Err(format!("expected at most {allowed} bytes examined, got {work}"));
+    }
+    // Compared per byte, as inputs need not have exactly the length asked for.
+    if let Some((shorter, less)) = before {
+        let doubled = 2 * u128::from(work) * shorter as u128 * 100;
+        if doubled > u128::from(bounds.growth_percent) * u128::from(less) * bytes as u128 {
+            return Err(format!(
+                "work grows faster than the input: {less} for {shorter} bytes, {work} for {bytes}"
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! The checkers, one law a file.
+
+mod bounded;
+mod chunk_invariance;
+mod delivery;
+mod isolation;
+mod linear;
+mod no_leak;
+mod nothing_lost;
+mod prompt;
+mod round_trip;
+mod total;
+
+pub use bounded::check_bounded;
+pub use chunk_invariance::{check_byte_chunk_invariance, check_chunk_invariance};
+pub use delivery::check_delivery;
+pub use isolation::check_isolation;
+pub use linear::{Work, check_linear};
+pub use no_leak::check_no_leak;
+pub use nothing_lost::check_nothing_lost;
+pub use prompt::{check_prompt, suffixes};
+pub use round_trip::{Call, check_round_trip};
+pub use total::{check_grammar, check_total, check_total_bytes};
+
+use core::fmt::Display;
+
+use crate::{
+    record::Record,
+    violation::{Law, Violation},
+};
+
+/// The record in the form the laws compare, or a violation of the law being checked.
+fn coalesced(
+    law: Law,
+    cut: impl Display,
+    input: impl AsRef<[u8]>,
+    record: &Record,
+) -> Result<Record, Violation> {
+    record.coalesced().map_err(|empty| Violation::new(law, cut, input, empty))
+}

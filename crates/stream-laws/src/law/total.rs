@@ -1,0 +1,97 @@
+//! L6: nothing makes a machine panic or break the grammar of events.
+
+use std::{
+    collections::HashSet,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use super::coalesced;
+use crate::{
+    cuts::{Cut, CutPlan},
+    json,
+    machine::{ByteMachine, Machine, run, run_bytes},
+    record::{COMPLETE, Event, REPAIRED, Record},
+    violation::{Law, Violation},
+};
+
+/// Checks L6 for text under every cut of `plan`.
+///
+/// # Errors
+/// A panic, or what [`check_grammar`] finds.
+pub fn check_total<M: Machine>(machine: &M, input: &str, plan: CutPlan) -> Result<(), Violation> {
+    plan.text(input).try_for_each(|cut| check(input, cut, || run(machine, input, cut)))
+}
+
+/// Checks L6 for arbitrary bytes under every cut of `plan`.
+///
+/// # Errors
+/// A panic, or what [`check_grammar`] finds.
+pub fn check_total_bytes<M: ByteMachine>(
+    machine: &M,
+    input: &[u8],
+    plan: CutPlan,
+) -> Result<(), Violation> {
+    plan.bytes(input).try_for_each(|cut| check(input, cut, || run_bytes(machine, input, cut)))
+}
+
+fn check(input: impl AsRef<[u8]>, cut: Cut, run: impl FnOnce() -> Record) -> Result<(), Violation> {
+    // A machine that panicked is dropped, so its broken invariants are seen by nobody.
+    let record = catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+        let message = panic.downcast_ref::<String>().map(String::as_str);
+        let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
+        let message = message.unwrap_or("without a message");
+        Violation::new(Law::Total, cut, &input, format!("panicked: {message}"))
+    })?;
+    let record = coalesced(Law::Total, cut, &input, &record)?;
+    check_grammar(&record.events).map_err(|detail| Violation::new(Law::Total, cut, &input, detail))
+}
+
+/// Checks that the events of a finished stream are well formed: calls numbered from 0, named,
+/// with ids of their own, each started before it grows and ended once, and the arguments of a
+/// complete one a JSON object.
+///
+/// # Errors
+/// The first event that breaks a rule, or a call that never ended.
+pub fn check_grammar(events: &[Event]) -> Result<(), String> {
+    let mut ids = HashSet::new();
+    let mut calls: Vec<Option<String>> = Vec::new();
+    for event in events {
+        let open = |calls: &mut Vec<Option<String>>, index: u32| match calls.get_mut(index as usize)
+        {
+            Some(call @ Some(_)) => Ok(call.take().unwrap_or_default()),
+            Some(None) => Err(format!("{event:?} after the end of call {index}")),
+            None => Err(format!("{event:?} before the start of call {index}")),
+        };
+        match event {
+            Event::Text { .. } => {}
+            Event::CallStart { index, id, name } => {
+                if *index as usize != calls.len() {
+                    return Err(format!("{event:?}: expected index {}", calls.len()));
+                }
+                if name.is_empty() || id.is_empty() {
+                    return Err(format!("{event:?}: expected an id and a name"));
+                }
+                if !ids.insert(id.as_str()) {
+                    return Err(format!("{event:?}: another call has this id"));
+                }
+                calls.push(Some(String::new()));
+            }
+            Event::CallArguments { index, fragment } => {
+                let arguments = open(&mut calls, *index)? + fragment;
+                calls[*index as usize] = Some(arguments);
+            }
+            Event::CallEnd { index, outcome } => {
+                let arguments = open(&mut calls, *index)?;
+                if [COMPLETE, REPAIRED].contains(&outcome.as_str()) {
+                    json::parse_object(&arguments).map_err(|error| {
+                        format!("call {index} is {outcome} with arguments {arguments:?}: {error}")
+                    })?;
+                }
+            }
+        }
+    }
+    match calls.iter().position(Option::is_some) {
+        Some(index) => Err(format!("call {index} never ended")),
+        None => Ok(()),
+    }
+}

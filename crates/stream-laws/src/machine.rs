@@ -1,0 +1,95 @@
+//! What the laws need to know of a machine, and how to run one.
+
+use crate::{cuts::Cut, record::Record};
+
+/// A push machine under test: usually a thin adapter around the real one.
+///
+/// Events are to be written to the record as they are decided. Spans may come later, in parts,
+/// but those outside calls no later than the text that follows them.
+pub trait Machine: Clone + Send + 'static {
+    /// Feeds the next piece of the stream.
+    fn push(&mut self, chunk: &str, out: &mut Record);
+
+    /// Ends the stream; called once, after the last push.
+    fn finish(&mut self, out: &mut Record);
+
+    /// Makes the machine equal to a new one. The work counter may go on.
+    fn reset(&mut self);
+
+    /// What of the input is held back right now.
+    fn held(&self) -> Held;
+
+    /// Bytes examined so far, a byte looked at twice counted twice.
+    fn work(&self) -> u64;
+
+    /// Bytes of live buffers: everything whose size depends on the input.
+    fn state_size(&self) -> usize;
+}
+
+/// A machine that also takes bytes, cut anywhere.
+pub trait ByteMachine: Machine {
+    /// Feeds the next piece of the stream, which may begin and end inside a scalar.
+    fn push_bytes(&mut self, chunk: &[u8], out: &mut Record);
+}
+
+/// What a machine holds back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    /// How many bytes of input were received and neither emitted nor accounted for.
+    pub bytes: usize,
+    /// Why.
+    pub kind: HeldKind,
+}
+
+impl Held {
+    /// Nothing held.
+    pub const NOTHING: Self = Self { bytes: 0, kind: HeldKind::None };
+
+    /// `bytes` held because of `kind`; [`Held::NOTHING`] when there are none.
+    #[must_use]
+    pub const fn new(kind: HeldKind, bytes: usize) -> Self {
+        if bytes == 0 { Self::NOTHING } else { Self { bytes, kind } }
+    }
+}
+
+/// Why bytes are held back: the five permitted reasons, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeldKind {
+    /// Nothing is held.
+    None,
+    /// A proper prefix of a live marker.
+    Marker,
+    /// A call or header that may still turn out to be text.
+    Candidate,
+    /// A whitespace run whose fate the next visible byte decides.
+    Whitespace,
+    /// Inside a call: a closer's prefix, an open escape, an undecided scalar, early arguments.
+    Call,
+    /// The first bytes of a scalar that was cut.
+    Utf8,
+}
+
+/// Runs a copy of `machine` over `input` cut by `cut`, finish included.
+pub fn run<M: Machine>(machine: &M, input: &str, cut: Cut) -> Record {
+    let (mut machine, mut out) = (machine.clone(), Record::default());
+    push_all(&mut machine, input, cut, &mut out);
+    machine.finish(&mut out);
+    out
+}
+
+/// Runs a copy of `machine` over `input` cut by `cut` through the byte entry point.
+pub fn run_bytes<M: ByteMachine>(machine: &M, input: &[u8], cut: Cut) -> Record {
+    let (mut machine, mut out) = (machine.clone(), Record::default());
+    for piece in cut.byte_pieces(input) {
+        machine.push_bytes(piece, &mut out);
+    }
+    machine.finish(&mut out);
+    out
+}
+
+/// Pushes the pieces of `input` without ending the stream.
+pub fn push_all<M: Machine>(machine: &mut M, input: &str, cut: Cut, out: &mut Record) {
+    for piece in cut.pieces(input) {
+        machine.push(piece, out);
+    }
+}

@@ -1,0 +1,233 @@
+//! Every law holds for a machine that is right, and catches each way of being wrong.
+
+mod cuts;
+mod json;
+mod record;
+mod tiny;
+
+use std::iter::repeat_n;
+
+use stream_laws::{
+    Call, CutPlan, Law, Violation, Work, check_bounded, check_byte_chunk_invariance,
+    check_chunk_invariance, check_delivery, check_isolation, check_linear, check_no_leak,
+    check_nothing_lost, check_prompt, check_round_trip, check_total, check_total_bytes, suffixes,
+};
+use tiny::{Delivery, Fault, LIMIT, Tiny};
+
+const PLAN: CutPlan = CutPlan::standard(7);
+
+/// Short enough for every three-way split: reasoning, a call, text, near misses of each.
+const SHORT: &str = "a<think>b\n</think>\nü<call:f>{}</call> <c";
+/// A refuted candidate, two calls, arguments beyond the limit, a call cut by the end.
+const LONG: &str = "<<think>r</thin></think> <call:no name \
+    <call:f>{\"A\":1}</call><call:g></call>x<call:h>{\"k\":\
+    \"0123456789012345678901234567890123456789012345678901234567890123456789\"}</call>y\
+    <call:bad>not json</call>\u{1F980}<call:i>{\"cut\":";
+const CALLS: &str = "<call:f>{\"A\":1}</call> and <call:g></call>";
+const SENT: &[Call<'_>] =
+    &[Call { name: "f", arguments: "{ \"A\": 1.0 }" }, Call { name: "g", arguments: "{}" }];
+const MARKERS: &[&str] = &["<think>", "</think>", "<call:f>", "</call>"];
+
+fn witnesses() -> Vec<String> {
+    let mut witnesses = suffixes(MARKERS);
+    witnesses.extend([">".into(), "x".into()]);
+    witnesses
+}
+
+fn invariant(machine: &Tiny) -> Result<(), Violation> {
+    [SHORT, LONG].iter().try_for_each(|input| check_chunk_invariance(machine, input, PLAN))
+}
+
+fn byte_invariant(machine: &Tiny) -> Result<(), Violation> {
+    check_byte_chunk_invariance(machine, SHORT.as_bytes(), PLAN)?;
+    check_byte_chunk_invariance(machine, b"a\xF0\x9F<think>\xC3\xFF\xE2\x80", PLAN)
+}
+
+fn lossless(machine: &Tiny) -> Result<(), Violation> {
+    [SHORT, LONG]
+        .iter()
+        .try_for_each(|input| check_nothing_lost(machine, input, &["dropped"], PLAN))
+}
+
+fn prompt(machine: &Tiny) -> Result<(), Violation> {
+    [SHORT, LONG].iter().try_for_each(|input| check_prompt(machine, input, &witnesses()))
+}
+
+fn bounded(machine: &Tiny) -> Result<(), Violation> {
+    for chunk in ["x", "<think", "<call:", "</think>", "<call:f>", "\u{1F980}<"] {
+        check_bounded(machine, repeat_n(chunk, 4 * LIMIT), 2 * LIMIT)?;
+    }
+    Ok(())
+}
+
+fn linear(machine: &Tiny) -> Result<(), Violation> {
+    for unit in ["x", "<thin", "<call:", "</think>", "<call:f>{"] {
+        check_linear(machine, |bytes| unit.repeat(bytes / unit.len()), Work::default())?;
+    }
+    Ok(())
+}
+
+fn total(machine: &Tiny) -> Result<(), Violation> {
+    let nul = "\0<call:f>\0</call>";
+    [SHORT, LONG, CALLS, nul].iter().try_for_each(|input| check_total(machine, input, PLAN))?;
+    check_total_bytes(machine, b"\xFF<call:\xF0\x9F>\xFF", PLAN)
+}
+
+fn round_trip(machine: &Tiny) -> Result<(), Violation> {
+    check_round_trip(machine, CALLS, SENT, PLAN)
+}
+
+fn leaks_nothing(machine: &Tiny) -> Result<(), Violation> {
+    check_no_leak(machine, "a<think>b</think>c<call:f>{}</call>", MARKERS, PLAN)
+}
+
+fn isolated(machine: &Tiny) -> Result<(), Violation> {
+    check_isolation(machine, &[SHORT, LONG, CALLS, "<think>"], 3)
+}
+
+fn delivers(fault: Fault) -> Result<(), Violation> {
+    let (atomic, streaming) = (Delivery::Atomic, Delivery::Streaming);
+    let (atomic, streaming) = (Tiny::new(fault, atomic), Tiny::new(fault, streaming));
+    [SHORT, LONG, CALLS]
+        .iter()
+        .try_for_each(|input| check_delivery(&atomic, &streaming, input, PLAN))
+}
+
+#[track_caller]
+fn caught(law: Law, fault: Fault, check: impl Fn(&Tiny) -> Result<(), Violation>) {
+    check(&Tiny::good()).unwrap();
+    let violation = check(&Tiny::with(fault)).expect_err("the fault must be caught");
+    assert_eq!(violation.law, law, "{violation}");
+}
+
+#[test]
+fn a_right_machine_obeys_every_law() {
+    for machine in [Tiny::good(), Tiny::new(Fault::None, Delivery::Atomic)] {
+        invariant(&machine).unwrap();
+        byte_invariant(&machine).unwrap();
+        lossless(&machine).unwrap();
+        prompt(&machine).unwrap();
+        bounded(&machine).unwrap();
+        linear(&machine).unwrap();
+        total(&machine).unwrap();
+        round_trip(&machine).unwrap();
+        leaks_nothing(&machine).unwrap();
+        isolated(&machine).unwrap();
+    }
+    delivers(Fault::None).unwrap();
+}
+
+#[test]
+fn chunk_invariance_catches_what_depends_on_a_chunk() {
+    caught(Law::ChunkInvariance, Fault::ForgetsAtChunkEnd, invariant);
+    caught(Law::ChunkInvariance, Fault::NotesEachChunk, invariant);
+    caught(Law::ChunkInvariance, Fault::LossyBytes, byte_invariant);
+}
+
+#[test]
+fn chunk_invariance_catches_a_reset_that_is_none_and_copies_that_share() {
+    caught(Law::ChunkInvariance, Fault::ResetKeepsMode, invariant);
+    caught(Law::ChunkInvariance, Fault::SharesMode, invariant);
+}
+
+#[test]
+fn nothing_lost_catches_loss_duplication_and_false_accounts() {
+    caught(Law::NothingLost, Fault::SwallowsNewline, lossless);
+    caught(Law::NothingLost, Fault::Duplicates, lossless);
+    caught(Law::NothingLost, Fault::Miscounts, lossless);
+    caught(Law::NothingLost, Fault::SpansOverlap, lossless);
+}
+
+#[test]
+fn prompt_catches_needless_holding_and_false_statements() {
+    caught(Law::Prompt, Fault::HoldsBlanks, prompt);
+    caught(Law::Prompt, Fault::DeniesHolding, prompt);
+}
+
+#[test]
+fn prompt_needs_no_confession_to_catch_needless_holding() {
+    let violation = check_prompt(&Tiny::with(Fault::HoldsBlanks), "a ", &["x"]).unwrap_err();
+    assert!(violation.detail.starts_with("1 bytes of text are held"), "{violation}");
+}
+
+#[test]
+fn bounded_catches_memory_that_grows_with_the_stream() {
+    caught(Law::Bounded, Fault::KeepsHistory, bounded);
+}
+
+#[test]
+fn bounded_refuses_an_input_too_short_to_tell() {
+    check_bounded(&Tiny::good(), ["x"], 1024).unwrap_err();
+}
+
+#[test]
+fn linear_catches_rescans_and_uncounted_work() {
+    caught(Law::Linear, Fault::Rescans, linear);
+    caught(Law::Linear, Fault::CountsNothing, linear);
+}
+
+#[test]
+fn linear_catches_growth_even_below_the_bound_per_byte() {
+    let lenient = Work { bytes: 256, per_byte: 1 << 20, ..Work::default() };
+    let input = |bytes| "x".repeat(bytes);
+    check_linear(&Tiny::good(), input, lenient).unwrap();
+    let violation = check_linear(&Tiny::with(Fault::Rescans), input, lenient).unwrap_err();
+    assert!(violation.detail.contains("grows faster"), "{violation}");
+}
+
+#[test]
+fn total_catches_panics_and_events_out_of_form() {
+    caught(Law::Total, Fault::PanicsOnNul, total);
+    caught(Law::Total, Fault::CompletesAnything, total);
+    caught(Law::Total, Fault::RepeatsIds, total);
+    caught(Law::Total, Fault::NeverEnds, total);
+    caught(Law::Total, Fault::EmptyText, total);
+}
+
+#[test]
+fn round_trip_catches_calls_that_come_back_different_or_not_at_all() {
+    caught(Law::RoundTrip, Fault::Lowercases, round_trip);
+    caught(Law::RoundTrip, Fault::OneCallOnly, round_trip);
+}
+
+#[test]
+fn no_leak_catches_markup_in_text() {
+    caught(Law::NoLeak, Fault::LeaksCloser, leaks_nothing);
+}
+
+#[test]
+fn no_leak_refuses_an_input_without_markup() {
+    check_no_leak(&Tiny::good(), "plain", MARKERS, PLAN).unwrap_err();
+}
+
+#[test]
+fn isolation_catches_shared_state() {
+    caught(Law::Isolation, Fault::SharesMode, isolated);
+}
+
+#[test]
+fn delivery_catches_atomic_calls_that_differ() {
+    let violation = delivers(Fault::AtomicForgets).unwrap_err();
+    assert_eq!(violation.law, Law::Delivery);
+}
+
+#[test]
+fn delivery_catches_a_machine_that_is_not_atomic() {
+    let (one, other) = (Tiny::good(), Tiny::good());
+    let violation = check_delivery(&one, &other, SHORT, PLAN).unwrap_err();
+    assert!(violation.detail.contains("not delivered with"), "{violation}");
+}
+
+#[test]
+fn a_violation_prints_law_cut_both_sides_and_the_escaped_input() {
+    let plan = CutPlan { two_way_up_to: 64, ..CutPlan::quick(0) };
+    let machine = Tiny::with(Fault::ForgetsAtChunkEnd);
+    let violation = check_chunk_invariance(&machine, "\n<think>", plan).unwrap_err();
+    assert_eq!(
+        violation.to_string(),
+        "L1 chunk invariance broken\n  cut: each scalar\n  event 0 differs\n  \
+         expected: Text { channel: 0, text: \"\\n\" }\n  \
+         got:      Text { channel: 0, text: \"\\n<think>\" }\n  \
+         input: \"\\n<think>\" (8 bytes)"
+    );
+}
