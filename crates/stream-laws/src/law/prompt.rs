@@ -112,13 +112,20 @@ fn contradiction(held: Held, out: &Record, received: usize) -> Option<String> {
     if held.bytes > received {
         return Some(format!("{held:?}, of {received} bytes received"));
     }
-    let count = |wanted: fn(&Event) -> bool| out.events.iter().filter(|it| wanted(it)).count();
-    let started = count(|event| matches!(event, Event::CallStart { .. }));
-    let ended = count(|event| matches!(event, Event::CallEnd { .. }));
+    let (mut open, mut calls) = (0_u32, 0_u32);
+    for event in &out.events {
+        match event {
+            Event::CallStart { .. } => (open, calls) = (open + 1, calls + 1),
+            Event::CallEnd { .. } => open = open.saturating_sub(1),
+            Event::Text { .. } | Event::CallArguments { .. } => {}
+        }
+    }
+    let after_call = matches!(out.events.last(), Some(Event::CallEnd { .. }));
     let countable = match held.kind {
-        HeldKind::Marker | HeldKind::Whitespace => started == ended,
-        // After a call or a mishap, markup may be consumed piecemeal and accounted for later.
-        HeldKind::None => started == 0 && out.diagnostics.is_empty(),
+        // Directly after a call its closer may still be on the way, and its span with it.
+        HeldKind::Marker | HeldKind::Whitespace => open == 0 && !after_call,
+        // After calls and mishaps, markup may be consumed piecemeal and accounted for later.
+        HeldKind::None => calls == 0 && out.diagnostics.is_empty(),
         HeldKind::Candidate | HeldKind::Call | HeldKind::Utf8 => false,
     };
     let accounted: u64 = out.spans.iter().map(|span| span.len).sum();
