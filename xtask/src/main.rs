@@ -1,2 +1,50 @@
-//! Placeholder.
-fn main() {}
+//! Development tasks of this workspace: `cargo xtask help` lists them.
+
+mod ci;
+mod flags;
+mod fuzz;
+mod manifest;
+mod process;
+mod release;
+mod tidy;
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use flags::Command;
+
+fn main() -> ExitCode {
+    let command = match flags::parse(std::env::args_os().skip(1)) {
+        Ok(command) => command,
+        Err(error) => {
+            eprintln!("xtask: {error}\n\n{}", flags::USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    let root = root();
+    let result = match command {
+        Command::Help => {
+            println!("{}", flags::USAGE);
+            Ok(())
+        }
+        Command::Ci => ci::run(&root),
+        Command::Tidy => tidy::run(&root),
+        Command::Fuzz { seconds, target } => fuzz::run(&root, seconds, target.as_deref()),
+        Command::Release { mode, crates } => release::run(&root, mode, &crates),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the workspace, wherever the command was called.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().expect("xtask lies below the root").to_owned()
+}

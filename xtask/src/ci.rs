@@ -1,0 +1,163 @@
+//! `cargo xtask ci`: everything a change must pass, in the order of what fails fastest.
+
+use std::{path::Path, time::Instant};
+
+use crate::{
+    fuzz,
+    manifest::{self, Manifest, Publish},
+    process::{Invocation, installed},
+    tidy,
+};
+
+/// Long enough to notice a target that does not start, too short to find much.
+const SMOKE_SECONDS: u64 = 10;
+
+/// The oldest compiler the libraries promise to build with.
+const OLDEST_RUST: &str = "1.85";
+
+enum Step {
+    Tidy,
+    Run(Invocation),
+    Fuzz,
+    Skip { what: &'static str, why: String },
+}
+
+/// Runs every step and stops at the first that fails.
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    let mut summary = Vec::new();
+    let mut failure = None;
+    for step in steps(root)? {
+        let name = step.name();
+        println!("\n=== {name}");
+        let start = Instant::now();
+        let result = step.run(root);
+        let seconds = start.elapsed().as_secs_f32();
+        let (mark, stop) = match (&step, &result) {
+            (Step::Skip { .. }, _) => ("skipped", false),
+            (_, Ok(())) => ("passed", false),
+            (_, Err(_)) => ("FAILED", true),
+        };
+        summary.push(format!("{mark:>8} {seconds:>6.1}s  {name}"));
+        if stop {
+            failure = result.err();
+            break;
+        }
+    }
+    println!("\n{}", summary.join("\n"));
+    failure.map_or(Ok(()), Err)
+}
+
+fn steps(root: &Path) -> Result<Vec<Step>, String> {
+    let crates = manifest::crates(root)?;
+    let mut steps = vec![
+        Step::Tidy,
+        Step::cargo("fmt --all --check"),
+        Step::cargo("clippy --workspace --all-targets --all-features -- -D warnings"),
+        // The very command the README gives.
+        Step::cargo("test --workspace"),
+    ];
+    steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
+    let doc = Invocation::new("cargo doc --workspace --no-deps");
+    steps.push(Step::Run(doc.env("RUSTDOCFLAGS", "-D warnings")));
+    steps.extend(optional(root, &crates));
+    Ok(steps)
+}
+
+/// Only that it compiles: the tests ran with the default features.
+fn feature_checks(crates: &[Manifest]) -> Vec<String> {
+    crates
+        .iter()
+        .filter(|one| one.features && one.publish == Publish::Yes)
+        .map(|one| format!("check -p {} --no-default-features", one.name))
+        .collect()
+}
+
+/// Steps whose tools not everyone has.
+fn optional(root: &Path, crates: &[Manifest]) -> Vec<Step> {
+    let libraries = crates.iter().filter(|one| one.publish == Publish::Yes);
+    let libraries: String = libraries.map(|one| format!(" -p {}", one.name)).collect();
+    let has_toolchain = || {
+        let mut list = std::process::Command::new("rustup");
+        let list = list.args(["toolchain", "list"]).output();
+        list.is_ok_and(|list| String::from_utf8_lossy(&list.stdout).contains(OLDEST_RUST))
+    };
+    let tool = |what, name: &str, line: &str| {
+        if installed(name) {
+            Step::cargo(line)
+        } else {
+            Step::Skip { what, why: format!("{name} is not installed") }
+        }
+    };
+    vec![
+        if has_toolchain() {
+            let line = format!("rustup run {OLDEST_RUST} cargo check{libraries}");
+            Step::Run(Invocation::new(&line))
+        } else {
+            let why = format!("the toolchain {OLDEST_RUST} is not installed");
+            Step::Skip { what: "oldest compiler", why }
+        },
+        tool(
+            "feature combinations",
+            "cargo-hack",
+            "hack check --workspace --each-feature --no-dev-deps",
+        ),
+        if root.join("deny.toml").is_file() {
+            tool("licences and advisories", "cargo-deny", "deny check")
+        } else {
+            let why = "there is no deny.toml".to_owned();
+            Step::Skip { what: "licences and advisories", why }
+        },
+        match fuzz::targets(root) {
+            Err(why) => Step::Skip { what: "fuzz targets", why },
+            Ok(_) if installed(fuzz::TOOL) => Step::Fuzz,
+            Ok(_) => {
+                Step::Skip { what: "fuzz targets", why: format!("{} is not installed", fuzz::TOOL) }
+            }
+        },
+    ]
+}
+
+impl Step {
+    fn cargo(line: &str) -> Self {
+        Self::Run(Invocation::new(&format!("cargo {line}")))
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Tidy => "cargo xtask tidy".to_owned(),
+            Self::Run(invocation) => invocation.to_string(),
+            Self::Fuzz => format!("cargo xtask fuzz --time {SMOKE_SECONDS}"),
+            Self::Skip { what, why } => format!("{what}: {why}"),
+        }
+    }
+
+    fn run(&self, root: &Path) -> Result<(), String> {
+        match self {
+            Self::Tidy => tidy::run(root),
+            Self::Run(invocation) => invocation.run(root),
+            Self::Fuzz => fuzz::run(root, SMOKE_SECONDS, None),
+            Self::Skip { .. } => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Manifest, feature_checks, steps};
+
+    #[test]
+    fn libraries_with_features_are_checked_without_them() {
+        let crates = [
+            Manifest::parse("[package]\nname = \"lib\"\n[features]\nstd = []"),
+            Manifest::parse("[package]\nname = \"plain\""),
+            Manifest::parse("[package]\nname = \"dev\"\npublish = false\n[features]\na = []"),
+        ];
+        assert_eq!(feature_checks(&crates), ["check -p lib --no-default-features"]);
+    }
+
+    #[test]
+    fn the_test_command_of_the_readme_is_a_step() {
+        let steps = steps(&crate::root()).unwrap();
+        assert!(steps.iter().any(|step| step.name() == "cargo test --workspace"));
+    }
+}

@@ -1,0 +1,97 @@
+//! The command line, all of it.
+
+use std::ffi::OsString;
+
+use lexopt::{Arg, Error, Parser, ValueExt};
+
+pub(crate) const USAGE: &str = "\
+cargo xtask ci                             everything a change must pass
+cargo xtask tidy                           house rules the compiler does not know
+cargo xtask fuzz [--time SECONDS] [TARGET] all fuzz targets, or one, for a time each
+cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
+
+/// How long each fuzz target runs unless told otherwise.
+const FUZZ_SECONDS: u64 = 60;
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    Help,
+    Ci,
+    Tidy,
+    Fuzz { seconds: u64, target: Option<String> },
+    Release { mode: Mode, crates: Vec<String> },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    DryRun,
+    Publish,
+}
+
+/// Parses the arguments after the program's name.
+pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, Error> {
+    let mut parser = Parser::from_args(args);
+    let name = match parser.next()? {
+        None | Some(Arg::Short('h') | Arg::Long("help")) => return Ok(Command::Help),
+        Some(Arg::Value(name)) => name.string()?,
+        Some(other) => return Err(other.unexpected()),
+    };
+    let mut command = match name.as_str() {
+        "help" => Command::Help,
+        "ci" => Command::Ci,
+        "tidy" => Command::Tidy,
+        "fuzz" => Command::Fuzz { seconds: FUZZ_SECONDS, target: None },
+        "release" => Command::Release { mode: Mode::Publish, crates: Vec::new() },
+        _ => return Err(format!("unknown command {name:?}").into()),
+    };
+    while let Some(arg) = parser.next()? {
+        match (&mut command, arg) {
+            (_, Arg::Short('h') | Arg::Long("help")) => return Ok(Command::Help),
+            (Command::Fuzz { seconds, .. }, Arg::Long("time")) => {
+                *seconds = parser.value()?.parse()?;
+            }
+            (Command::Fuzz { target: target @ None, .. }, Arg::Value(name)) => {
+                *target = Some(name.string()?);
+            }
+            (Command::Release { mode, .. }, Arg::Long("dry-run")) => *mode = Mode::DryRun,
+            (Command::Release { crates, .. }, Arg::Value(name)) => crates.push(name.string()?),
+            (_, other) => return Err(other.unexpected()),
+        }
+    }
+    Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, FUZZ_SECONDS, Mode, parse};
+
+    fn command(line: &str) -> Option<Command> {
+        parse(line.split_whitespace().map(Into::into)).ok()
+    }
+
+    #[test]
+    fn commands_are_read_with_their_flags() {
+        let fuzz = |seconds, target: Option<&str>| {
+            Some(Command::Fuzz { seconds, target: target.map(Into::into) })
+        };
+        let release = |mode, crates: &[&str]| {
+            let crates = crates.iter().map(|&name| name.into()).collect();
+            Some(Command::Release { mode, crates })
+        };
+        assert_eq!(command(""), Some(Command::Help));
+        assert_eq!(command("tidy --help"), Some(Command::Help));
+        assert_eq!(command("ci"), Some(Command::Ci));
+        assert_eq!(command("tidy"), Some(Command::Tidy));
+        assert_eq!(command("fuzz"), fuzz(FUZZ_SECONDS, None));
+        assert_eq!(command("fuzz --time 5 matcher"), fuzz(5, Some("matcher")));
+        assert_eq!(command("release"), release(Mode::Publish, &[]));
+        assert_eq!(command("release --dry-run a b"), release(Mode::DryRun, &["a", "b"]));
+    }
+
+    #[test]
+    fn what_no_command_knows_is_refused() {
+        for line in ["cii", "--ci", "ci now", "ci --time 3", "fuzz --time soon", "fuzz a b"] {
+            assert_eq!(command(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Running other programs.
+
+use std::{env, path::Path, process::Command};
+
+/// A program with its arguments and extra environment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Invocation {
+    program: String,
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+}
+
+impl Invocation {
+    /// A command line split at blanks; nothing we run needs quoting.
+    pub(crate) fn new(line: &str) -> Self {
+        let mut words = line.split_whitespace().map(str::to_owned);
+        let program = words.next().unwrap_or_default();
+        Self { program, args: words.collect(), env: Vec::new() }
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Runs it in `directory` with our own output streams.
+    ///
+    /// # Errors
+    /// The command line, and how it ended.
+    pub(crate) fn run(&self, directory: &Path) -> Result<(), String> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).envs(self.env.iter().cloned()).current_dir(directory);
+        match command.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("`{self}` failed, {status}")),
+            Err(error) => Err(format!("`{self}` did not start: {error}")),
+        }
+    }
+}
+
+impl std::fmt::Display for Invocation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (name, value) in &self.env {
+            write!(f, "{name}={value:?} ")?;
+        }
+        write!(f, "{}", self.program)?;
+        self.args.iter().try_for_each(|arg| write!(f, " {arg}"))
+    }
+}
+
+/// Whether `tool` can be called by its name.
+pub(crate) fn installed(tool: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let file = format!("{tool}{}", env::consts::EXE_SUFFIX);
+    env::split_paths(&path).any(|directory| directory.join(&file).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Invocation, installed};
+    use std::path::Path;
+
+    #[test]
+    fn an_invocation_prints_as_it_would_be_typed() {
+        let doc = Invocation::new("cargo doc  --no-deps").env("RUSTDOCFLAGS", "-D warnings");
+        assert_eq!(doc.to_string(), "RUSTDOCFLAGS=\"-D warnings\" cargo doc --no-deps");
+    }
+
+    #[test]
+    fn a_failure_names_the_command() {
+        let error = Invocation::new("no-such-program now").run(Path::new(".")).unwrap_err();
+        assert!(error.starts_with("`no-such-program now` did not start"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_unhappy_end_is_a_failure() {
+        let error = Invocation::new("false").run(Path::new(".")).unwrap_err();
+        assert!(error.starts_with("`false` failed"), "{error}");
+    }
+
+    #[test]
+    fn installed_tools_are_found_by_name() {
+        assert!(installed("cargo"));
+        assert!(!installed("no-such-program"));
+    }
+}

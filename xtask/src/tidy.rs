@@ -1,0 +1,210 @@
+//! `cargo xtask tidy`: house rules the compiler does not know. Also a test of this crate.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crate::manifest::{self, Dependency, FACADE, Manifest, Publish, Table};
+
+/// A library file longer than this has more than one subject.
+const LONGEST_FILE: usize = 500;
+
+/// What must not be left in library code.
+const LEFTOVERS: [&str; 4] = ["todo!", "unimplemented!", "TODO", "FIXME"];
+
+/// Our crates by layer: a crate may depend on lower layers only.
+const LAYERS: [&[&str]; 3] =
+    [&["jail-match"], &["think-filter", "wire-remap", "toolcall-parsers"], &[FACADE]];
+
+/// The layer of tools: whatever is not published.
+const TOP: usize = LAYERS.len();
+
+/// The checkers that tests share.
+const LAWS: &str = "stream-laws";
+
+/// Collects every finding before it fails.
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    let findings = findings(root)?;
+    findings.iter().for_each(|finding| println!("{finding}"));
+    match findings.len() {
+        0 => Ok(()),
+        count => Err(format!("tidy: {count} findings")),
+    }
+}
+
+fn findings(root: &Path) -> Result<Vec<String>, String> {
+    let mut findings = Vec::new();
+    for directory in ["crates", "xtask", "fuzz"] {
+        let fail = |error: io::Error| format!("{directory}: {error}");
+        let mut files = Vec::new();
+        collect(&root.join(directory), &mut files).map_err(fail)?;
+        files.sort();
+        for path in files {
+            let text = fs::read_to_string(&path).map_err(fail)?;
+            let path = path.strip_prefix(root).unwrap_or(&path);
+            file_findings(path, &text, &mut findings);
+        }
+    }
+    dependency_findings(&manifest::crates(root)?, &mut findings);
+    Ok(findings)
+}
+
+/// Adds the sources and manifests below `directory`, build output aside.
+fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if !directory.is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        if entry.file_type()?.is_dir() {
+            if name != "target" {
+                collect(&path, files)?;
+            }
+        } else if path.extension().is_some_and(|kind| kind == "rs" || kind == "toml") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn file_findings(path: &Path, text: &str, findings: &mut Vec<String>) {
+    let mut find = |line: usize, what: &str| {
+        findings.push(format!("{}:{line}: {what}", path.display()));
+    };
+    let code = path.extension().is_some_and(|kind| kind == "rs");
+    if code && !text.starts_with("//!") {
+        find(1, "expected `//!` and what the file is about");
+    }
+    let mut parts = path.components().map(|part| part.as_os_str());
+    let library = code
+        && parts.next().is_some_and(|part| part == "crates")
+        && parts.nth(1).is_some_and(|part| part == "src");
+    let lines = text.lines().count();
+    if library && lines > LONGEST_FILE {
+        find(lines, &format!("expected at most {LONGEST_FILE} lines"));
+    }
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.ends_with([' ', '\t']) {
+            find(number, "trailing whitespace");
+        }
+        for leftover in LEFTOVERS.iter().filter(|leftover| library && line.contains(**leftover)) {
+            find(number, &format!("`{leftover}` is left"));
+        }
+    }
+}
+
+fn dependency_findings(crates: &[Manifest], findings: &mut Vec<String>) {
+    for one in crates {
+        let name = &one.name;
+        let Some(layer) = layer(one) else {
+            findings.push(format!("{name}: expected a layer in xtask/src/tidy.rs"));
+            continue;
+        };
+        for Dependency { name: needs, table } in &one.dependencies {
+            let Some(other) = crates.iter().find(|other| other.name == *needs) else { continue };
+            if needs == LAWS {
+                if *table == Table::Normal && one.publish == Publish::Yes {
+                    findings.push(format!("{name}: {LAWS} is for dev-dependencies"));
+                }
+            } else if self::layer(other).is_some_and(|below| below >= layer) {
+                findings.push(format!("{name}: must not depend on {needs}, no lower layer"));
+            }
+        }
+    }
+}
+
+fn layer(one: &Manifest) -> Option<usize> {
+    let listed = LAYERS.iter().position(|names| names.contains(&one.name.as_str()));
+    match (one.name.as_str(), one.publish) {
+        (LAWS, _) => Some(0),
+        (_, Publish::Yes) => listed,
+        (_, Publish::No) => listed.or(Some(TOP)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST_FILE, Manifest, dependency_findings, file_findings, findings};
+    use std::path::Path;
+
+    #[test]
+    fn the_workspace_is_tidy() {
+        assert_eq!(findings(&crate::root()).unwrap(), Vec::<String>::new());
+    }
+
+    fn in_file(path: &str, text: &str) -> Vec<String> {
+        let mut findings = Vec::new();
+        file_findings(Path::new(path), text, &mut findings);
+        findings
+    }
+
+    #[test]
+    fn every_rule_about_files_finds_what_breaks_it() {
+        let leftover = ["to", "do!()"].concat();
+        let bad = format!("use a;\nlet b = 1; \n{leftover}\n// FIXME\n");
+        assert_eq!(
+            in_file("crates/a/src/b.rs", &bad),
+            [
+                "crates/a/src/b.rs:1: expected `//!` and what the file is about",
+                "crates/a/src/b.rs:2: trailing whitespace",
+                "crates/a/src/b.rs:3: `todo!` is left",
+                "crates/a/src/b.rs:4: `FIXME` is left",
+            ]
+        );
+        let long = "//! Long.\n".repeat(LONGEST_FILE + 1);
+        let finding = "crates/a/src/b.rs:501: expected at most 500 lines";
+        assert_eq!(in_file("crates/a/src/b.rs", &long), [finding]);
+        assert_eq!(in_file("crates/a/Cargo.toml", "a = 1\t\n").len(), 1);
+    }
+
+    #[test]
+    fn rules_about_libraries_spare_their_tests() {
+        let text = format!("//! A test.\n// TODO\n{}", "\n".repeat(LONGEST_FILE));
+        assert_eq!(in_file("crates/a/tests/b.rs", &text), Vec::<String>::new());
+        assert_eq!(in_file("xtask/src/b.rs", &text), Vec::<String>::new());
+    }
+
+    #[test]
+    fn dependencies_point_down_only() {
+        let crates = [
+            "name = \"jail-match\"\n[dev-dependencies]\nstream-laws.workspace = true",
+            "name = \"wire-remap\"\n[dependencies]\njail-match.workspace = true",
+            "name = \"think-filter\"\n[dependencies]\nwire-remap.workspace = true\n\
+             stream-laws.workspace = true",
+            "name = \"toolcall-parsers\"\n[dev-dependencies]\nllm-stream-guard = \"1\"",
+            "name = \"llm-stream-guard\"\n[dependencies]\nwire-remap = \"1\"\nmemchr = \"2\"",
+            "name = \"cli\"\npublish = false\n[dependencies]\nllm-stream-guard = \"1\"\n\
+             stream-laws.workspace = true",
+            "name = \"stream-laws\"\npublish = false\n[dependencies]\njail-match = \"1\"",
+            "name = \"new\"",
+        ]
+        .map(|text| Manifest::parse(&format!("[package]\n{text}")));
+        let mut findings = Vec::new();
+        dependency_findings(&crates, &mut findings);
+        assert_eq!(
+            findings,
+            [
+                "think-filter: must not depend on wire-remap, no lower layer",
+                "think-filter: stream-laws is for dev-dependencies",
+                "toolcall-parsers: must not depend on llm-stream-guard, no lower layer",
+                "stream-laws: must not depend on jail-match, no lower layer",
+                "new: expected a layer in xtask/src/tidy.rs",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_seeded_bad_file_is_found_on_disk() {
+        let root = std::env::temp_dir().join(format!("xtask-tidy-{}", std::process::id()));
+        let source = root.join("crates/bad/src");
+        std::fs::create_dir_all(&source).unwrap();
+        std::fs::write(source.join("lib.rs"), "fn bad() {} \n").unwrap();
+        let manifest = "[package]\nname = \"bad\"\npublish = false\n";
+        std::fs::write(root.join("crates/bad/Cargo.toml"), manifest).unwrap();
+        let found = findings(&root);
+        std::fs::remove_dir_all(&root).unwrap();
+        assert_eq!(found.unwrap().len(), 2);
+    }
+}
