@@ -1,1 +1,32 @@
-//! Placeholder.
+//! Streaming tool-call parsers for open-weight model families.
+#![cfg_attr(not(feature = "std"), no_std)]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod bodies;
+mod calls;
+mod engine;
+mod event;
+mod families;
+pub mod grammar;
+mod ids;
+mod json;
+mod options;
+mod parser;
+mod registry;
+mod tools;
+
+pub use bodies::{CallBodies, InReasoning, edges};
+pub use event::{
+    Call, CallSink, Diagnostic, DiagnosticKind, Event, Events, Message, Outcome, OwnedEvent,
+};
+pub use grammar::Grammar;
+pub use ids::{IdSource, Ids};
+pub use options::{CallLimits, Options, Parallel, Repair, UnknownTools};
+pub use parser::{Parser, ParserBuilder, held, parse};
+pub use registry::{UnknownName, aliases, grammar, grammars, same_name};
+pub use tools::{Tool, Tools, ToolsError};
+
+/// What is shared with every stage: the driver's vocabulary.
+pub use jail_match::{End, Held, HeldKind, LimitError, LimitPolicy, Limits, Whitespace};

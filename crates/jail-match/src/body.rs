@@ -1,0 +1,121 @@
+//! Bodies: the resumable machines that take over behind an opener.
+
+use crate::{channel::Channel, edge::BodyId};
+
+/// How a stream ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum End {
+    /// The model stopped by itself.
+    #[default]
+    Stop,
+    /// A token limit cut the stream.
+    Length,
+    /// A filter, an error or the client cut the stream.
+    Aborted,
+}
+
+/// What a body did with the text it was fed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feed {
+    /// It wants more. The first `used` bytes are done with; the rest comes again with more text
+    /// behind it, and the body must keep it short.
+    More {
+        /// Bytes consumed.
+        used: usize,
+    },
+    /// It is complete after `used` bytes.
+    Done {
+        /// Bytes consumed.
+        used: usize,
+        /// Where the stream goes on.
+        then: Resume,
+    },
+    /// It is not what the opener promised, which the byte before `used` made certain. Only
+    /// before the commit.
+    NotMine {
+        /// Bytes up to and with the deciding one; must not depend on chunking.
+        used: usize,
+    },
+}
+
+/// Where text goes on after a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Resume {
+    /// In the channel it would have been in.
+    #[default]
+    Here,
+    /// In a channel opened on top of it.
+    Enter(Channel),
+    /// In this channel alone, all others closed.
+    Switch(Channel),
+}
+
+/// What a body makes of the end of the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tail {
+    /// It ended what was open; the first `used` bytes of the tail are its own, the rest is text.
+    Closed {
+        /// Bytes of the tail consumed.
+        used: usize,
+    },
+    /// It never committed, and its bytes are markup: dropped and counted.
+    Markup,
+    /// It never committed, and its bytes are text.
+    Release,
+}
+
+/// Where a body begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Opener {
+    /// The body's id in the table.
+    pub body: BodyId,
+    /// The channel the opener stood in.
+    pub channel: Channel,
+    /// Stream offset of the first byte behind the opener.
+    pub at: u64,
+}
+
+/// The machines a [`crate::Driver`] may hand control to; at most one is active at a time.
+pub trait Bodies<S: ?Sized> {
+    /// An opener was matched: prepare the body for the text behind it.
+    fn begin(&mut self, opener: Opener);
+
+    /// Whether the active body is sure of itself. Until it is, the driver keeps everything
+    /// since the opener, and nothing may be written to the sink.
+    fn committed(&self) -> bool;
+
+    /// The next text. Called with text that starts where the last `used` ended.
+    fn feed(&mut self, text: &str, sink: &mut S) -> Feed;
+
+    /// After [`Feed::NotMine`]: whether another reading of the same opener is to be tried, from
+    /// the byte behind the opener.
+    fn retry(&mut self) -> bool {
+        false
+    }
+
+    /// The stream ended; `tail` is what was not consumed.
+    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> Tail;
+
+    /// Bytes the active body holds itself, beyond what the driver keeps for it.
+    fn held(&self) -> usize {
+        0
+    }
+}
+
+/// No bodies at all, for tables without [`crate::Then::Body`] edges.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoBodies;
+
+impl<S: ?Sized> Bodies<S> for NoBodies {
+    fn begin(&mut self, _: Opener) {}
+    fn committed(&self) -> bool {
+        false
+    }
+    fn feed(&mut self, _: &str, _: &mut S) -> Feed {
+        Feed::NotMine { used: 0 }
+    }
+    fn finish(&mut self, _: &str, _: End, _: &mut S) -> Tail {
+        Tail::Release
+    }
+}

@@ -1,0 +1,194 @@
+//! Code fences and inline code, tracked incrementally over content text.
+//!
+//! Fences follow CommonMark: three or more backticks or tildes at the start of a line (at most
+//! three blanks before), closed by a line of at least as many of the same. Inline code is a
+//! backtick run up to the next run of that length, and ends with its line at the latest, so
+//! that one stray backtick hides nothing beyond its line.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Text,
+    Inline(u32),
+    /// The rest of a fence's opening line.
+    Info(Ticks),
+    Fence(Ticks),
+    /// After a closing run; the line must hold nothing else.
+    Closing(Ticks),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ticks {
+    byte: u8,
+    count: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Start { indent: u8 },
+    Middle,
+}
+
+/// The tracker. `Copy`: asking "what if the run ended here" is a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Code {
+    state: State,
+    line: Line,
+    /// A run that may go on with the next text, and whether it began its line.
+    run: Option<(Ticks, bool)>,
+}
+
+impl Default for Code {
+    fn default() -> Self {
+        Self { state: State::Text, line: Line::Start { indent: 0 }, run: None }
+    }
+}
+
+impl Code {
+    /// Whether text without newlines and backticks leaves the state as it is.
+    pub(crate) fn is_settled(self) -> bool {
+        self.line == Line::Middle && self.run.is_none() && !matches!(self.state, State::Closing(_))
+    }
+
+    /// Whether a marker standing here would be inside code.
+    pub(crate) fn hides(mut self) -> bool {
+        self.close_run();
+        self.state != State::Text
+    }
+
+    /// Whether the next byte is the first of a line.
+    pub(crate) fn at_line_start(self) -> bool {
+        self.line == Line::Start { indent: 0 } && self.run.is_none()
+    }
+
+    /// Takes in the next piece of text.
+    pub(crate) fn advance(&mut self, mut text: &[u8]) {
+        while let Some(&first) = text.first() {
+            if let Some((ticks, _)) = &mut self.run {
+                let more = text.iter().take_while(|&&b| b == ticks.byte).count();
+                ticks.count += more as u32;
+                text = &text[more..];
+                if !text.is_empty() {
+                    self.close_run();
+                }
+                continue;
+            }
+            let used = match self.line {
+                Line::Start { indent } => self.line_start(first, indent),
+                Line::Middle => self.middle(text),
+            };
+            text = &text[used..];
+        }
+    }
+
+    fn line_start(&mut self, first: u8, indent: u8) -> usize {
+        match first {
+            b' ' if indent < 3 => self.line = Line::Start { indent: indent + 1 },
+            b'\n' => self.newline(),
+            b'`' | b'~' => {
+                self.line = Line::Middle;
+                self.run = Some((Ticks { byte: first, count: 1 }, true));
+            }
+            _ => {
+                self.line = Line::Middle;
+                return 0;
+            }
+        }
+        1
+    }
+
+    fn middle(&mut self, text: &[u8]) -> usize {
+        let stop = match self.state {
+            State::Fence(_) => memchr::memchr(b'\n', text),
+            State::Closing(ticks) => {
+                let other = text.iter().position(|b| !matches!(b, b' ' | b'\t' | b'\r'));
+                if other.is_some_and(|i| text[i] != b'\n') {
+                    self.state = State::Fence(ticks);
+                }
+                other
+            }
+            _ => memchr::memchr2(b'\n', b'`', text),
+        };
+        let Some(at) = stop else { return text.len() };
+        match text[at] {
+            b'\n' => self.newline(),
+            b'`' if !matches!(self.state, State::Fence(_)) => {
+                self.run = Some((Ticks { byte: b'`', count: 1 }, false));
+            }
+            _ => return at,
+        }
+        at + 1
+    }
+
+    fn newline(&mut self) {
+        self.line = Line::Start { indent: 0 };
+        self.state = match self.state {
+            State::Fence(ticks) | State::Info(ticks) => State::Fence(ticks),
+            State::Text | State::Inline(_) | State::Closing(_) => State::Text,
+        };
+    }
+
+    fn close_run(&mut self) {
+        let Some((run, began_line)) = self.run.take() else { return };
+        let tick = run.byte == b'`';
+        self.state = match self.state {
+            State::Text if began_line && run.count >= 3 => State::Info(run),
+            State::Text if tick => State::Inline(run.count),
+            State::Inline(n) if tick && n == run.count => State::Text,
+            // A backtick fence has no backtick in its first line: it was inline code.
+            State::Info(open) if tick && open.byte == b'`' => {
+                if open.count == run.count {
+                    State::Text
+                } else {
+                    State::Inline(open.count)
+                }
+            }
+            State::Fence(open)
+                if began_line && open.byte == run.byte && run.count >= open.count =>
+            {
+                State::Closing(open)
+            }
+            other => other,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+
+    fn hidden_after(text: &str) -> bool {
+        let mut whole = Code::default();
+        whole.advance(text.as_bytes());
+        let mut bytes = Code::default();
+        for b in text.as_bytes() {
+            bytes.advance(&[*b]);
+        }
+        assert_eq!(whole, bytes, "chunking changed the state after {text:?}");
+        whole.hides()
+    }
+
+    #[test]
+    fn fences_and_inline_code_hide_and_end_where_they_should() {
+        for (text, hidden) in [
+            ("plain", false),
+            ("`x", true),
+            ("`x`", false),
+            ("``x`", true),
+            ("`x\n", false),
+            ("```\ncode", true),
+            ("```rust\ncode\n```", true),
+            ("```rust\ncode\n```\n", false),
+            ("   ```\ncode", true),
+            ("    ```\ncode", false),
+            ("~~~\ncode\n```\n", true),
+            ("~~~\ncode\n~~~~ \n", false),
+            ("````\n```\n", true),
+            ("```\n``` x\n", true),
+            ("```a`b", true),
+            ("```a```b", false),
+            ("a ~~~\nb", false),
+        ] {
+            assert_eq!(hidden_after(text), hidden, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Edges: what a marker is and what it does. All recognition of free text is a list of these.
+
+use alloc::borrow::Cow;
+
+use crate::channel::{Channel, ChannelMask};
+
+/// Number of a body kind, given by whoever builds the table and handed back to
+/// [`crate::Bodies::begin`].
+pub type BodyId = u16;
+
+/// A marker with its conditions and its effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edge {
+    /// The literal text.
+    pub marker: Cow<'static, str>,
+    /// Whether letter case counts.
+    pub case: Case,
+    /// The channels in which the marker is live.
+    pub on: ChannelMask,
+    /// Where it may stand.
+    pub anchor: Anchor,
+    /// The newlines around it that go with it.
+    pub newlines: Newlines,
+    /// Whether code fences and inline code hide it (in content; elsewhere code is not tracked).
+    pub in_code: InCode,
+    /// How often it may act.
+    pub uses: Uses,
+    /// What it does.
+    pub then: Then,
+}
+
+impl Edge {
+    /// A case-sensitive marker, live on `on` wherever it stands.
+    #[must_use]
+    pub fn new(marker: impl Into<Cow<'static, str>>, on: ChannelMask, then: Then) -> Self {
+        Self {
+            marker: marker.into(),
+            case: Case::Exact,
+            on,
+            anchor: Anchor::Anywhere,
+            newlines: Newlines::NONE,
+            in_code: InCode::Live,
+            uses: Uses::Unlimited,
+            then,
+        }
+    }
+
+    /// The same edge with another anchor.
+    #[must_use]
+    pub fn anchored(self, anchor: Anchor) -> Self {
+        Self { anchor, ..self }
+    }
+
+    /// The same edge with newlines bound to it.
+    #[must_use]
+    pub fn bound(self, newlines: Newlines) -> Self {
+        Self { newlines, ..self }
+    }
+
+    /// The same edge with another case rule.
+    #[must_use]
+    pub fn cased(self, case: Case) -> Self {
+        Self { case, ..self }
+    }
+
+    /// The same edge, literal inside code.
+    #[must_use]
+    pub fn literal_in_code(self) -> Self {
+        Self { in_code: InCode::Literal, ..self }
+    }
+
+    /// The same edge with a limit on its uses.
+    #[must_use]
+    pub fn used(self, uses: Uses) -> Self {
+        Self { uses, ..self }
+    }
+}
+
+/// Whether letter case counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Case {
+    /// Byte for byte.
+    #[default]
+    Exact,
+    /// ASCII letters in either case.
+    FoldAscii,
+}
+
+/// Where a marker may stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Anchor {
+    /// Anywhere.
+    #[default]
+    Anywhere,
+    /// Only while nothing but whitespace was seen in the channel: at the start of the message,
+    /// again after reasoning ended, and at the start of each reasoning span.
+    Lead,
+    /// Only at the first column of a line.
+    LineStart,
+    /// Only directly after a call, whitespace between allowed: orphan closers.
+    AfterCall,
+}
+
+/// Newlines (`\n`) next to a marker that belong to it when present.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Newlines {
+    /// At most this many before it ([`Newlines::MANY`]: as many as there are).
+    pub before: u8,
+    /// At most this many after it.
+    pub after: u8,
+    /// Under which whitespace policies they bind.
+    pub bind: Bind,
+}
+
+impl Newlines {
+    /// No newline is bound.
+    pub const NONE: Self = Self { before: 0, after: 0, bind: Bind::WhenFraming };
+    /// The most newlines that bind on one side.
+    pub const MANY: u8 = 64;
+
+    /// Newlines that bind unless whitespace is kept verbatim.
+    #[must_use]
+    pub const fn framing(before: u8, after: u8) -> Self {
+        Self { before, after, bind: Bind::WhenFraming }
+    }
+
+    /// Newlines written in the marker's own declaration: they bind under every policy.
+    #[must_use]
+    pub const fn declared(before: u8, after: u8) -> Self {
+        Self { before, after, bind: Bind::Always }
+    }
+}
+
+/// Under which whitespace policies bound newlines bind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Bind {
+    /// Under every policy but [`crate::Whitespace::Verbatim`].
+    #[default]
+    WhenFraming,
+    /// Under every policy.
+    Always,
+}
+
+/// What code fences and inline code do to a marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum InCode {
+    /// Nothing.
+    #[default]
+    Live,
+    /// They make it ordinary text.
+    Literal,
+}
+
+/// How often an edge may act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Uses {
+    /// Every time.
+    #[default]
+    Unlimited,
+    /// Once each time its channel is entered.
+    OncePerEntry,
+    /// Once in the message.
+    OncePerMessage,
+}
+
+/// What a marker does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// It is removed.
+    Erase,
+    /// A channel opens on top of the current one.
+    Enter(Channel),
+    /// The current channel closes; at the bottom of the stack content goes on.
+    Leave,
+    /// Every open channel closes and this one opens: for formats of flat, typed blocks.
+    Switch(Channel),
+    /// A body takes over; what the commit does to the current channel is the second part.
+    Body(BodyId, OnCommit),
+}
+
+/// What happens to the channel a call stands in once the call is certain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnCommit {
+    /// The channel goes on after the call.
+    #[default]
+    Stay,
+    /// The channel is left: a call ends the reasoning.
+    Leave,
+}

@@ -1,0 +1,88 @@
+//! Where a driver writes: text, notices, and the account of every other byte.
+
+use crate::channel::Channel;
+
+/// Receives what a [`crate::Driver`] emits, in source order.
+///
+/// Text is borrowed from the caller's chunk or from what was held; copy it to keep it.
+pub trait Sink {
+    /// Text of a channel. Never empty; neighbouring pieces of one channel are one run.
+    fn text(&mut self, channel: Channel, text: &str);
+
+    /// Something worth knowing that is not an error. Ignored unless overridden.
+    fn notice(&mut self, notice: Notice) {
+        let _ = notice;
+    }
+
+    /// A range of the input that did not become text. Ignored unless overridden; without an
+    /// override it costs nothing.
+    fn account(&mut self, span: Span) {
+        let _ = span;
+    }
+}
+
+/// A diagnostic: what happened, where, and how many bytes it concerns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Notice {
+    /// What happened.
+    pub kind: NoticeKind,
+    /// Offset in the stream, in bytes.
+    pub at: u64,
+    /// How many bytes of input it concerns.
+    pub bytes: u64,
+}
+
+/// What a [`Notice`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NoticeKind {
+    /// A candidate outgrew [`crate::Limits::candidate`].
+    CandidateLimit,
+    /// A whitespace run outgrew [`crate::Limits::whitespace`] and became text.
+    WhitespaceLimit,
+    /// An opener was taken as text because [`crate::Limits::depth`] channels were open.
+    DepthLimit,
+    /// Text was released without another look because it had been looked at too often.
+    RescanLimit,
+    /// The stream ended behind an opener, before anything made sure what it opens; the bytes
+    /// count as markup and are dropped.
+    CutOpener,
+}
+
+impl NoticeKind {
+    /// A short, stable name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CandidateLimit => "candidate_limit",
+            Self::WhitespaceLimit => "whitespace_limit",
+            Self::DepthLimit => "depth_limit",
+            Self::RescanLimit => "rescan_limit",
+            Self::CutOpener => "cut_opener",
+        }
+    }
+}
+
+/// A range of the input that is not text, with the reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Why it is not text.
+    pub kind: SpanKind,
+    /// Offset in the stream, in bytes.
+    pub at: u64,
+    /// Length in bytes; never 0.
+    pub len: u64,
+}
+
+/// Why a range of the input is not text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SpanKind {
+    /// A recognised marker and the newlines bound to it.
+    Markup,
+    /// Whitespace that only framed markup.
+    Framing,
+    /// Input of a body that committed: markup and data of a call.
+    Body,
+    /// Dropped, with a notice.
+    Dropped,
+}

@@ -1,0 +1,356 @@
+//! Whitespace policies: what becomes of whitespace that only frames markup.
+
+use alloc::string::String;
+use smallvec::SmallVec;
+
+use crate::{
+    channel::Channel,
+    sink::{Notice, NoticeKind, Sink, Span, SpanKind},
+};
+
+/// What becomes of whitespace around markup. Every policy is independent of chunking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Whitespace {
+    /// Markup is removed, every other byte stays.
+    Verbatim,
+    /// As verbatim, but a run of nothing but whitespace with markup or the message's edge on
+    /// both sides is dropped.
+    #[default]
+    Framing,
+    /// Content loses leading whitespace if markup came before the first visible byte, and
+    /// trailing whitespace if there was a call; reasoning is trimmed at both ends. A message
+    /// without markup is untouched.
+    Trim,
+    /// As verbatim, but blank content between markup and a call is dropped.
+    BeforeCalls,
+    /// As verbatim, but a reasoning span loses its trailing whitespace when it ends.
+    ReasoningEnd,
+}
+
+/// The rule one channel lives by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    Keep,
+    DropBlank,
+    DropBlankBeforeCall,
+    Trim,
+    TrimEnd,
+}
+
+impl Whitespace {
+    fn rule(self, channel: Channel) -> Rule {
+        match (self, channel) {
+            (Self::Framing, _) => Rule::DropBlank,
+            (Self::Trim, _) => Rule::Trim,
+            (Self::BeforeCalls, Channel::CONTENT) => Rule::DropBlankBeforeCall,
+            (Self::ReasoningEnd, Channel::REASONING) => Rule::TrimEnd,
+            _ => Rule::Keep,
+        }
+    }
+}
+
+/// What kind of markup the text ran into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Boundary {
+    /// A channel opens.
+    Enter,
+    /// The current channel closes.
+    Leave,
+    /// A call committed.
+    Call,
+    /// Anything else.
+    Other,
+}
+
+/// A held run of whitespace and where its pieces came from.
+#[derive(Debug, Clone, Default)]
+struct Run {
+    text: String,
+    spans: SmallVec<[(u64, u64); 2]>,
+    /// The run outgrew the limit: the rest of it is text.
+    overflow: bool,
+    /// Whitespace is dropped until a visible byte comes.
+    eat: bool,
+    /// Something visible was emitted since the channel began.
+    visible: bool,
+}
+
+impl Run {
+    fn hold(&mut self, text: &str, at: u64) {
+        self.text.push_str(text);
+        match self.spans.last_mut() {
+            Some((start, len)) if *start + *len == at => *len += text.len() as u64,
+            _ => self.spans.push((at, text.len() as u64)),
+        }
+    }
+
+    fn drop_held<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        for (at, len) in self.spans.drain(..) {
+            sink.account(Span { kind: SpanKind::Framing, at, len });
+        }
+        self.text.clear();
+    }
+
+    fn release<S: Sink + ?Sized>(&mut self, channel: Channel, sink: &mut S) {
+        if !self.text.is_empty() {
+            sink.text(channel, &self.text);
+            self.text.clear();
+            self.spans.clear();
+        }
+    }
+}
+
+/// Emits text under a policy and keeps the flags that depend on what was visible.
+#[derive(Debug, Clone)]
+pub(crate) struct Spaces {
+    policy: Whitespace,
+    limit: usize,
+    /// Nothing but whitespace since the last markup (or the start).
+    blank: bool,
+    /// Nothing but whitespace in the channel: the condition of lead-anchored markers.
+    lead: bool,
+    /// Nothing but whitespace since a call: the condition of orphan closers.
+    after_call: bool,
+    called: bool,
+    marked: bool,
+    content: Run,
+    reasoning: Run,
+}
+
+impl Spaces {
+    pub(crate) fn new(policy: Whitespace, limit: usize) -> Self {
+        Self {
+            policy,
+            limit,
+            blank: true,
+            lead: true,
+            after_call: false,
+            called: false,
+            marked: false,
+            content: Run::default(),
+            reasoning: Run::default(),
+        }
+    }
+
+    /// Starts a message over.
+    pub(crate) fn reset(&mut self) {
+        (self.blank, self.lead, self.after_call) = (true, true, false);
+        (self.called, self.marked) = (false, false);
+        for run in [&mut self.content, &mut self.reasoning] {
+            run.text.clear();
+            run.spans.clear();
+            (run.overflow, run.eat, run.visible) = (false, false, false);
+        }
+    }
+
+    pub(crate) fn lead(&self) -> bool {
+        self.lead
+    }
+
+    pub(crate) fn after_call(&self) -> bool {
+        self.after_call
+    }
+
+    pub(crate) fn policy(&self) -> Whitespace {
+        self.policy
+    }
+
+    /// Whitespace held.
+    pub(crate) fn held(&self) -> usize {
+        self.content.text.len() + self.reasoning.text.len()
+    }
+
+    /// Whether text of `channel` may go to the sink as it is, without a look at it.
+    pub(crate) fn passes(&self, channel: Channel) -> bool {
+        !self.lead
+            && !self.after_call
+            && match self.policy.rule(channel) {
+                Rule::Keep => true,
+                Rule::DropBlank | Rule::DropBlankBeforeCall => !self.blank,
+                Rule::Trim | Rule::TrimEnd => false,
+            }
+    }
+
+    /// Emits `text`, which stands at offset `at`.
+    pub(crate) fn emit<S: Sink + ?Sized>(
+        &mut self,
+        channel: Channel,
+        text: &str,
+        at: u64,
+        sink: &mut S,
+    ) {
+        if text.is_empty() {
+            return;
+        }
+        if channel == Channel::HIDDEN {
+            sink.account(Span { kind: SpanKind::Markup, at, len: text.len() as u64 });
+            return;
+        }
+        if self.passes(channel) {
+            sink.text(channel, text);
+            return;
+        }
+        let lead = text.len() - trim_start(text).len();
+        let visible = lead < text.len();
+        let rule = self.policy.rule(channel);
+        match rule {
+            Rule::Keep => sink.text(channel, text),
+            Rule::DropBlank | Rule::DropBlankBeforeCall => {
+                if visible || !self.blank {
+                    self.run(channel).release(channel, sink);
+                    sink.text(channel, text);
+                } else {
+                    self.hold(channel, text, at, sink);
+                }
+            }
+            Rule::Trim | Rule::TrimEnd => {
+                let (space, rest) = text.split_at(lead);
+                if !space.is_empty() {
+                    self.hold(channel, space, at, sink);
+                }
+                if visible {
+                    self.settle(channel, rule, sink);
+                    let body = trim_end(rest);
+                    sink.text(channel, body);
+                    if body.len() < rest.len() {
+                        let from = at + (lead + body.len()) as u64;
+                        self.hold(channel, &rest[body.len()..], from, sink);
+                    }
+                }
+            }
+        }
+        if visible {
+            self.blank = false;
+            self.lead = false;
+            self.after_call = false;
+        }
+    }
+
+    /// A visible byte follows: what was held is dropped or comes out before it.
+    fn settle<S: Sink + ?Sized>(&mut self, channel: Channel, rule: Rule, sink: &mut S) {
+        let markup_first = self.called || self.marked;
+        let run = self.run(channel);
+        let drop = run.eat
+            || rule == Rule::Trim
+                && !run.visible
+                && (channel == Channel::REASONING || markup_first);
+        if drop {
+            run.drop_held(sink);
+        } else {
+            run.release(channel, sink);
+        }
+        (run.eat, run.visible, run.overflow) = (false, true, false);
+    }
+
+    fn hold<S: Sink + ?Sized>(&mut self, channel: Channel, text: &str, at: u64, sink: &mut S) {
+        let limit = self.limit;
+        let run = self.run(channel);
+        if run.overflow {
+            sink.text(channel, text);
+            return;
+        }
+        run.hold(text, at);
+        if run.text.len() > limit {
+            let bytes = run.text.len() as u64;
+            // Reported where the limit lies, whatever the chunk that crossed it.
+            let excess = (run.text.len() - limit) as u64;
+            sink.notice(Notice {
+                kind: NoticeKind::WhitespaceLimit,
+                at: at + text.len() as u64 - excess,
+                bytes: bytes - excess,
+            });
+            run.overflow = true;
+            run.release(channel, sink);
+        }
+    }
+
+    fn run(&mut self, channel: Channel) -> &mut Run {
+        if channel == Channel::REASONING { &mut self.reasoning } else { &mut self.content }
+    }
+
+    /// Markup was recognised in `channel`; called before the channel changes.
+    pub(crate) fn boundary<S: Sink + ?Sized>(
+        &mut self,
+        boundary: Boundary,
+        channel: Channel,
+        sink: &mut S,
+    ) {
+        let run =
+            if channel == Channel::REASONING { &mut self.reasoning } else { &mut self.content };
+        run.overflow = false;
+        match self.policy.rule(channel) {
+            Rule::Keep => {}
+            Rule::DropBlank => run.drop_held(sink),
+            Rule::DropBlankBeforeCall if boundary == Boundary::Call => run.drop_held(sink),
+            Rule::DropBlankBeforeCall => run.release(channel, sink),
+            Rule::Trim | Rule::TrimEnd if channel == Channel::REASONING => {
+                if boundary == Boundary::Leave {
+                    run.drop_held(sink);
+                    run.visible = false;
+                }
+            }
+            Rule::Trim | Rule::TrimEnd => {}
+        }
+        match boundary {
+            Boundary::Enter | Boundary::Leave => {
+                self.lead = true;
+                self.after_call = false;
+                self.marked = true;
+                if boundary == Boundary::Leave
+                    && channel == Channel::REASONING
+                    && self.policy == Whitespace::Trim
+                {
+                    self.content.eat = true;
+                }
+            }
+            Boundary::Call => self.called = true,
+            Boundary::Other => {}
+        }
+        self.blank = true;
+        if self.policy == Whitespace::Trim && !self.content.visible && (self.called || self.marked)
+        {
+            self.content.drop_held(sink);
+        }
+    }
+
+    /// A call ended: orphan closers are markup until something visible comes.
+    pub(crate) fn call_ended(&mut self) {
+        self.after_call = true;
+        self.blank = true;
+    }
+
+    /// The stream ended in `channel`.
+    pub(crate) fn finish<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        for channel in [Channel::REASONING, Channel::CONTENT] {
+            let drop = match self.policy.rule(channel) {
+                Rule::Keep | Rule::DropBlankBeforeCall | Rule::TrimEnd => false,
+                Rule::DropBlank => true,
+                Rule::Trim => channel == Channel::REASONING || self.called,
+            };
+            let run = self.run(channel);
+            if drop {
+                run.drop_held(sink);
+            } else {
+                run.release(channel, sink);
+            }
+        }
+    }
+}
+
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
+}
+
+fn trim_start(text: &str) -> &str {
+    text.trim_start_matches(is_space)
+}
+
+fn trim_end(text: &str) -> &str {
+    text.trim_end_matches(is_space)
+}
+
+/// Whether `text` holds nothing but ASCII whitespace.
+pub(crate) fn is_blank(text: &str) -> bool {
+    trim_start(text).is_empty()
+}

@@ -1,0 +1,210 @@
+//! The compiled edge table.
+
+use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
+use core::fmt;
+
+use crate::{
+    channel::{Channel, ChannelMask},
+    edge::{Anchor, Bind, Edge, InCode, Newlines, Then, Uses},
+    marker::{Class, MarkerSet, MarkerSetBuilder},
+};
+
+/// The most edges with limited uses.
+const MAX_LIMITED: usize = 64;
+
+/// A list of edges, compiled once and shared by any number of drivers.
+#[derive(Debug, Clone)]
+pub struct Table {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    edges: Box<[Edge]>,
+    /// Bit of the edge in the use sets, for edges with limited uses.
+    use_bits: Box<[u64]>,
+    /// Bits of the edges that act once each time their channel is entered.
+    per_entry: u64,
+    /// Bits of the once-a-message edges that enter reasoning.
+    reasoning_once: u64,
+    set: MarkerSet,
+    tracks_lines: bool,
+    /// The most newlines bound before any marker of a channel: declared ones, and all.
+    newlines: [[u8; Channel::COUNT as usize]; 2],
+}
+
+impl Table {
+    /// Compiles `edges`. Where several match at one place the longest marker wins; of equal
+    /// markers live at once, the first.
+    ///
+    /// # Errors
+    /// Names the entry that has an empty marker or no channel, or says that more than 64 edges
+    /// have limited uses.
+    pub fn new(edges: impl IntoIterator<Item = Edge>) -> Result<Self, TableError> {
+        let edges: Box<[Edge]> = edges.into_iter().collect();
+        let mut builder = MarkerSetBuilder::new();
+        let mut use_bits = Vec::with_capacity(edges.len());
+        let (mut limited, mut per_entry, mut reasoning_once) = (0, 0, 0);
+        let mut newlines = [[0u8; Channel::COUNT as usize]; 2];
+        for (entry, edge) in edges.iter().enumerate() {
+            let error = |problem| TableError { entry, marker: edge.marker.clone().into(), problem };
+            if edge.marker.is_empty() {
+                return Err(error(Problem::EmptyMarker));
+            }
+            if edge.on == ChannelMask::NONE {
+                return Err(error(Problem::NoChannel));
+            }
+            let fold = edge.case == crate::edge::Case::FoldAscii;
+            builder.marker(&edge.marker, fold, classes(edge));
+            if edge.newlines.before > 0 {
+                builder.stop_byte(b'\n', classes(edge));
+                for channel in (0..Channel::COUNT).filter_map(Channel::new) {
+                    let first = usize::from(edge.newlines.bind == Bind::WhenFraming);
+                    for most in newlines[first..].iter_mut().filter(|_| edge.on.has(channel)) {
+                        let most = &mut most[channel.index()];
+                        *most = (*most).max(edge.newlines.before.min(Newlines::MANY));
+                    }
+                }
+            }
+            let bit = match edge.uses {
+                Uses::Unlimited => 0,
+                Uses::OncePerEntry | Uses::OncePerMessage => {
+                    if limited == MAX_LIMITED {
+                        return Err(error(Problem::TooManyLimited));
+                    }
+                    limited += 1;
+                    1u64 << (limited - 1)
+                }
+            };
+            use_bits.push(bit);
+            match edge.uses {
+                Uses::OncePerEntry => per_entry |= bit,
+                Uses::OncePerMessage if edge.then == Then::Enter(Channel::REASONING) => {
+                    reasoning_once |= bit;
+                }
+                _ => {}
+            }
+        }
+        let tracks_lines = edges.iter().any(|e| {
+            e.on.has(Channel::CONTENT)
+                && (e.anchor == Anchor::LineStart
+                    || e.in_code == InCode::Literal && e.anchor == Anchor::Anywhere)
+        });
+        if tracks_lines {
+            for byte in [b'\n', b'`'] {
+                builder.stop_byte(byte, 0b11 << (Channel::CONTENT.index() * 2));
+            }
+        }
+        let set = builder.build();
+        let use_bits = use_bits.into_boxed_slice();
+        let inner =
+            Inner { edges, use_bits, per_entry, reasoning_once, set, tracks_lines, newlines };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The edges, in the order given.
+    #[must_use]
+    pub fn edges(&self) -> &[Edge] {
+        &self.inner.edges
+    }
+
+    /// Length in bytes of the longest marker.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.inner.set.longest()
+    }
+
+    pub(crate) fn set(&self) -> &MarkerSet {
+        &self.inner.set
+    }
+
+    pub(crate) fn use_bit(&self, edge: usize) -> u64 {
+        self.inner.use_bits[edge]
+    }
+
+    pub(crate) fn per_entry(&self) -> u64 {
+        self.inner.per_entry
+    }
+
+    pub(crate) fn reasoning_once(&self) -> u64 {
+        self.inner.reasoning_once
+    }
+
+    /// Whether lines and code must be tracked in content.
+    pub(crate) fn tracks_lines(&self) -> bool {
+        self.inner.tracks_lines
+    }
+
+    /// The most newlines any marker of `channel` may bind before itself.
+    pub(crate) fn newlines_before(&self, channel: Channel, optional: bool) -> usize {
+        usize::from(self.inner.newlines[usize::from(optional)][channel.index()])
+    }
+}
+
+/// The search class of a channel, in the lead state or behind it.
+pub(crate) fn class(channel: Channel, lead: bool) -> Class {
+    (channel.index() * 2 + usize::from(lead)) as Class
+}
+
+fn classes(edge: &Edge) -> u16 {
+    let mut classes = 0;
+    for channel in (0..Channel::COUNT).filter_map(Channel::new) {
+        if edge.on.has(channel) {
+            classes |= 1 << class(channel, true);
+            if edge.anchor != Anchor::Lead {
+                classes |= 1 << class(channel, false);
+            }
+        }
+    }
+    classes
+}
+
+impl Edge {
+    /// Newlines before and after that bind when optional ones do or do not.
+    pub(crate) fn binds(&self, optional: bool) -> (usize, usize) {
+        if optional || self.newlines.bind == Bind::Always {
+            (usize::from(self.newlines.before), usize::from(self.newlines.after))
+        } else {
+            (0, 0)
+        }
+    }
+}
+
+/// A table that cannot work. The fault is the caller's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableError {
+    entry: usize,
+    marker: String,
+    problem: Problem,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Problem {
+    EmptyMarker,
+    NoChannel,
+    TooManyLimited,
+}
+
+impl TableError {
+    /// Position of the faulty entry in the list.
+    #[must_use]
+    pub fn entry(&self) -> usize {
+        self.entry
+    }
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { entry, marker, problem } = self;
+        match problem {
+            Problem::EmptyMarker => write!(f, "edge {entry}: the marker is empty"),
+            Problem::NoChannel => write!(f, "edge {entry} ({marker:?}): live on no channel"),
+            Problem::TooManyLimited => write!(
+                f,
+                "edge {entry} ({marker:?}): more than {MAX_LIMITED} edges have limited uses"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for TableError {}

@@ -1,0 +1,161 @@
+//! What every engine shares: the calls of a message, the declared tools, options, offsets.
+
+use alloc::{format, string::String, vec::Vec};
+
+use crate::{
+    event::{CallSink, Diagnostic, DiagnosticKind, Outcome},
+    grammar::{List, Text},
+    options::{Options, Parallel, UnknownTools},
+    tools::Tools,
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    No,
+    Call(u32),
+    /// A call whose events are not reported: a pseudo call, or one too many.
+    Muted,
+}
+
+/// The calls of one message, and the engines' way to the sink.
+#[derive(Debug, Clone)]
+pub(crate) struct Calls {
+    pub(crate) tools: Tools,
+    pub(crate) options: Options,
+    /// Stream offset of the first byte of the text an engine is being fed.
+    pub(crate) at: u64,
+    /// Stream offset behind the opener of the active body.
+    pub(crate) begun_at: u64,
+    /// Every opener of the grammar: where to go on after a fault.
+    pub(crate) openers: List<Text>,
+    next: u32,
+    open: Open,
+    used_ids: Vec<String>,
+    /// The active body is sure of itself.
+    committed: bool,
+}
+
+impl Calls {
+    pub(crate) fn new(tools: Tools, options: Options, openers: List<Text>) -> Self {
+        Self {
+            tools,
+            options,
+            at: 0,
+            begun_at: 0,
+            openers,
+            next: 0,
+            open: Open::No,
+            used_ids: Vec::new(),
+            committed: false,
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        (self.at, self.next, self.open, self.committed) = (0, 0, Open::No, false);
+        self.used_ids.clear();
+    }
+
+    /// A new body begins at stream offset `at`.
+    pub(crate) fn begin(&mut self, at: u64) {
+        (self.at, self.begun_at) = (at, at);
+        self.committed = false;
+    }
+
+    pub(crate) fn committed(&self) -> bool {
+        self.committed
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.open != Open::No
+    }
+
+    /// Starts a call and commits the body. `offset` is relative to the text being fed.
+    pub(crate) fn start<S: CallSink + ?Sized>(
+        &mut self,
+        name: &str,
+        id: Option<&str>,
+        offset: usize,
+        sink: &mut S,
+    ) {
+        debug_assert!(!self.is_open(), "a call began inside another");
+        self.committed = true;
+        if self.next > 0 && self.options.parallel == Parallel::One {
+            self.mute(DiagnosticKind::ParallelCall, offset, sink);
+            return;
+        }
+        let index = self.next;
+        self.next += 1;
+        self.open = Open::Call(index);
+        let id = self.unique_id(id, index, offset, sink);
+        sink.call_start(index, &id, name);
+        self.used_ids.push(id);
+        if self.options.unknown_tools == UnknownTools::Report && !self.tools.admits(name) {
+            self.diagnose(DiagnosticKind::UndeclaredTool, offset, 0, sink);
+        }
+    }
+
+    /// Opens a call that is parsed but not reported.
+    pub(crate) fn mute<S: CallSink + ?Sized>(
+        &mut self,
+        kind: DiagnosticKind,
+        offset: usize,
+        sink: &mut S,
+    ) {
+        self.committed = true;
+        self.open = Open::Muted;
+        self.diagnose(kind, offset, 0, sink);
+    }
+
+    fn unique_id<S: CallSink + ?Sized>(
+        &self,
+        native: Option<&str>,
+        index: u32,
+        offset: usize,
+        sink: &mut S,
+    ) -> String {
+        let Some(native) = native.filter(|id| !id.is_empty()) else {
+            return self.options.ids.id(index);
+        };
+        let mut id = String::from(native);
+        let mut n = 2;
+        while self.used_ids.contains(&id) {
+            id = format!("{native}-{n}");
+            n += 1;
+        }
+        if n > 2 {
+            self.diagnose(DiagnosticKind::DuplicateId, offset, 0, sink);
+        }
+        id
+    }
+
+    #[inline]
+    pub(crate) fn arguments<S: CallSink + ?Sized>(&self, fragment: &str, sink: &mut S) {
+        if let Open::Call(index) = self.open
+            && !fragment.is_empty()
+        {
+            sink.call_arguments(index, fragment);
+        }
+    }
+
+    pub(crate) fn end<S: CallSink + ?Sized>(&mut self, outcome: Outcome, sink: &mut S) {
+        if let Open::Call(index) = self.open {
+            sink.call_end(index, outcome);
+        }
+        self.open = Open::No;
+    }
+
+    /// Reports something at `offset` in the text being fed.
+    pub(crate) fn diagnose<S: CallSink + ?Sized>(
+        &self,
+        kind: DiagnosticKind,
+        offset: usize,
+        bytes: u64,
+        sink: &mut S,
+    ) {
+        let call = match self.open {
+            Open::Call(index) => Some(index),
+            Open::No | Open::Muted => None,
+        };
+        sink.diagnostic(Diagnostic { kind, at: self.at + offset as u64, bytes, call });
+    }
+}

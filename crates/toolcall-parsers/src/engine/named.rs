@@ -1,0 +1,508 @@
+//! Named calls: a header that holds the name (and perhaps an id), then the arguments as JSON.
+
+use alloc::string::String;
+
+use jail_match::{End, Feed, Resume, Tail};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    arguments::Arguments,
+    text::{Is, Undecided, any, find, is, longest, space},
+    uncommitted,
+};
+use crate::{
+    calls::Calls,
+    event::{CallSink, DiagnosticKind, Outcome},
+    grammar::{Certainty, List, Text},
+    json::scan::Scanned,
+    options::Repair,
+};
+
+/// Calls with a header.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedShape {
+    /// The section calls stand in, if the family has one.
+    #[serde(default)]
+    pub section: Option<Section>,
+    /// What begins a call.
+    pub open: Text,
+    /// The header's fields, in order.
+    pub header: List<Field>,
+    /// What ends a call: literals in order, whitespace allowed before each; all of them may be
+    /// missing.
+    #[serde(default)]
+    pub close: List<Text>,
+}
+
+/// Markers around a section of calls.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Section {
+    /// Any of these opens it.
+    pub open: List<Text>,
+    /// Any of these closes it.
+    pub close: List<Text>,
+}
+
+/// A field of a header.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Field {
+    /// What it holds.
+    pub kind: FieldKind,
+    /// What ends it, and what comes then.
+    pub stops: List<Stop>,
+}
+
+/// What a header field holds. All are trimmed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FieldKind {
+    /// The tool's name.
+    Name,
+    /// The call's id.
+    Id,
+    /// An id that contains the name: a prefix to cut off, then the name, then the separator and
+    /// a number.
+    IdWithName {
+        /// The prefix; may be absent on the wire.
+        prefix: Text,
+        /// Stands between name and number; both may be absent.
+        separator: Text,
+    },
+    /// Exactly this word.
+    Word(Text),
+}
+
+/// What ends a header field.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// The literal text.
+    pub text: Text,
+    /// What comes then.
+    pub next: Next,
+}
+
+/// What comes after a header field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Next {
+    /// The header field with this number, from 0.
+    Field(u8),
+    /// The arguments.
+    Arguments,
+    /// The arguments, of which the stop is the beginning.
+    ArgumentsHere,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// In a section, before a call.
+    Section,
+    Field(u8),
+    Arguments,
+    /// Before the closing literal with this number.
+    Close(usize),
+    Broken,
+}
+
+/// The machine.
+#[derive(Debug, Clone)]
+pub(crate) struct NamedEngine {
+    certainty: Certainty,
+    state: State,
+    in_section: bool,
+    /// Bytes of the current field so far.
+    field: String,
+    name: String,
+    id: String,
+    arguments: Arguments,
+    calls_seen: u32,
+    /// Bytes of text between the section's opener and its first call.
+    noise: u64,
+    dropped: u64,
+}
+
+enum Step {
+    Go,
+    Return(Feed),
+}
+
+impl NamedEngine {
+    pub(crate) fn new(shape: &NamedShape, certainty: Certainty, marker: &str) -> Self {
+        let in_section =
+            shape.section.as_ref().is_some_and(|s| s.open.iter().any(|open| open == marker));
+        Self {
+            certainty,
+            state: if in_section { State::Section } else { State::Field(0) },
+            in_section,
+            field: String::new(),
+            name: String::new(),
+            id: String::new(),
+            arguments: Arguments::new(),
+            calls_seen: 0,
+            noise: 0,
+            dropped: 0,
+        }
+    }
+
+    pub(crate) fn held(&self) -> usize {
+        self.arguments.held()
+    }
+
+    pub(crate) fn feed<S: CallSink + ?Sized>(
+        &mut self,
+        shape: &NamedShape,
+        text: &str,
+        calls: &mut Calls,
+        sink: &mut S,
+    ) -> Feed {
+        let mut i = 0;
+        loop {
+            let step = match self.state {
+                State::Arguments => self.feed_arguments(text, &mut i, calls, sink),
+                State::Field(n) => self.field(shape, n, text, &mut i, calls, sink),
+                State::Section => self.section(shape, text, &mut i, calls, sink),
+                State::Close(n) => self.close(shape, n, text, &mut i),
+                State::Broken => self.skip(shape, text, &mut i, calls, sink),
+            };
+            if let Step::Return(feed) = step {
+                return feed;
+            }
+        }
+    }
+
+    pub(crate) fn finish<S: CallSink + ?Sized>(
+        &mut self,
+        _: &NamedShape,
+        tail: &str,
+        _: End,
+        calls: &mut Calls,
+        sink: &mut S,
+    ) -> Tail {
+        if !calls.committed() {
+            return uncommitted(self.certainty);
+        }
+        if calls.is_open() {
+            match self.arguments.closing() {
+                Some(text) if calls.options.repair == Repair::Close => {
+                    calls.arguments(&text, sink);
+                    calls.end(Outcome::Repaired, sink);
+                }
+                _ => calls.end(Outcome::Incomplete, sink),
+            }
+            return Tail::Closed { used: tail.len() };
+        }
+        match self.state {
+            State::Close(_) => Tail::Closed { used: 0 },
+            State::Section => Tail::Closed { used: 0 },
+            _ => {
+                let bytes = self.dropped + self.field.len() as u64 + tail.len() as u64;
+                calls.diagnose(DiagnosticKind::Skipped, tail.len(), bytes, sink);
+                Tail::Closed { used: tail.len() }
+            }
+        }
+    }
+
+    fn bad<S: CallSink + ?Sized>(
+        &mut self,
+        text: &str,
+        i: &mut usize,
+        at: usize,
+        calls: &mut Calls,
+        sink: &mut S,
+    ) -> Step {
+        if !calls.committed() {
+            let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
+            return Step::Return(Feed::NotMine { used: behind });
+        }
+        if calls.is_open() {
+            calls.end(Outcome::Malformed, sink);
+        }
+        self.state = State::Broken;
+        self.dropped = self.field.len() as u64;
+        self.field.clear();
+        *i = at;
+        Step::Go
+    }
+
+    /// In a section, before a call. Before the first one other text is noise, which goes with
+    /// the markers; behind a call only blanks may stand, anything else is text again.
+    fn section<S: CallSink + ?Sized>(
+        &mut self,
+        shape: &NamedShape,
+        text: &str,
+        i: &mut usize,
+        calls: &mut Calls,
+        sink: &mut S,
+    ) -> Step {
+        let Some(section) = &shape.section else { return self.done(*i) };
+        let markers =
+            core::iter::once(&shape.open).chain(section.open.iter()).chain(section.close.iter());
+        let markers = markers.map(|t| t.as_ref());
+        let (at, n) = if self.calls_seen == 0 {
+            match find(&text[*i..], markers) {
+                Ok((at, n)) => {
+                    self.noise += text[*i..*i + at].trim_ascii().len() as u64;
+                    (*i + at, n)
+                }
+                Err(keep) => {
+                    self.noise += text[*i..*i + keep].trim_ascii().len() as u64;
+                    return Step::Return(Feed::More { used: *i + keep });
+                }
+            }
+        } else {
+            let at = *i + space(&text[*i..]);
+            match longest(&text[at..], markers) {
+                Err(Undecided) => return Step::Return(Feed::More { used: *i }),
+                Ok(Some(n)) => (at, n),
+                Ok(None) => return self.done(*i),
+            }
+        };
+        let opens = section.open.len();
+        let literal = match n {
+            0 => &shape.open,
+            n if n <= opens => &section.open[n - 1],
+            n => &section.close[n - 1 - opens],
+        };
+        *i = at + literal.len();
+        if n == 0 {
+            self.field.clear();
+            self.state = State::Field(0);
+        } else if n > opens {
+            if self.calls_seen == 0 {
+                calls.diagnose(DiagnosticKind::EmptyList, *i, self.noise, sink);
+            }
+            return self.done(*i);
+        }
+        Step::Go
+    }
+
+    fn done(&self, used: usize) -> Step {
+        Step::Return(Feed::Done { used, then: Resume::Here })
+    }
+
+    /// A header field, byte by byte: it ends at a stop and may hold nothing odd.
+    fn field<S: CallSink + ?Sized>(
+        &mut self,
+        shape: &NamedShape,
+        n: u8,
+        text: &str,
+        i: &mut usize,
+        calls: &mut Calls,
+        sink: &mut S,
+    ) -> Step {
+        let Some(field) = shape.header.get(usize::from(n)) else {
+            return self.bad(text, i, *i, calls, sink);
+        };
+        let mut at = *i;
+        while at < text.len() {
+            match longest(&text[at..], field.stops.iter().map(|stop| stop.text.as_ref())) {
+                Err(Undecided) => break,
+                Ok(Some(stop)) => {
+                    let stop = &field.stops[stop];
+                    self.field.push_str(&text[*i..at]);
+                    let behind = at + stop.text.len();
+                    if !self.take_field(&field.kind) {
+                        return self.bad(text, i, at, calls, sink);
+                    }
+                    *i = behind;
+                    return self.next(stop.next, at, i, text, calls, sink);
+                }
+                Ok(None) => {
+                    let scalar = text[at..].chars().next().unwrap_or('\0');
+                    if self.field.is_empty() && at == *i && scalar.is_ascii_whitespace() {
+                        at += 1;
+                        *i = at;
+                        continue;
+                    }
+                    let so_far = self.field.len() + (at - *i);
+                    if !fits(&self.field, &text[*i..at], scalar)
+                        || so_far >= calls.options.limits.name
+                    {
+                        return self.bad(text, i, at, calls, sink);
+                    }
+                    at += scalar.len_utf8();
+                }
+            }
+        }
+        self.field.push_str(&text[*i..at]);
+        Step::Return(Feed::More { used: at })
+    }
+
+    /// Takes the field just read for what it is; false if it cannot be.
+    fn take_field(&mut self, kind: &FieldKind) -> bool {
+        let text = self.field.trim_ascii();
+        let fine = match kind {
+            FieldKind::Word(word) => text == word.as_ref(),
+            FieldKind::Id => {
+                self.id.clear();
+                self.id.push_str(text);
+                true
+            }
+            FieldKind::Name => {
+                self.name.clear();
+                self.name.push_str(text);
+                !text.is_empty()
+            }
+            FieldKind::IdWithName { prefix, separator } => {
+                self.id.clear();
+                self.id.push_str(text);
+                let name = text.strip_prefix(prefix.as_ref()).unwrap_or(text);
+                let name = match name.rsplit_once(separator.as_ref()) {
+                    Some((name, n)) if n.bytes().all(|b| b.is_ascii_digit()) => name,
+                    _ => name,
+                };
+                self.name.clear();
+                self.name.push_str(name);
+                !name.is_empty()
+            }
+        };
+        self.field.clear();
+        fine
+    }
+
+    fn next<S: CallSink + ?Sized>(
+        &mut self,
+        next: Next,
+        stop: usize,
+        i: &mut usize,
+        text: &str,
+        calls: &mut Calls,
+        sink: &mut S,
+    ) -> Step {
+        if let Next::Field(n) = next {
+            self.state = State::Field(n);
+            return Step::Go;
+        }
+        if self.certainty == Certainty::Unmarked && !calls.tools.admits(&self.name) {
+            return self.bad(text, i, stop, calls, sink);
+        }
+        if next == Next::ArgumentsHere {
+            *i = stop;
+        }
+        calls.start(&self.name, Some(&self.id), *i, sink);
+        if self.noise > 0 {
+            calls.diagnose(DiagnosticKind::Noise, *i, self.noise, sink);
+            self.noise = 0;
+        }
+        self.calls_seen += 1;
+        self.id.clear();
+        self.arguments = Arguments::new();
+        self.state = State::Arguments;
+        Step::Go
+    }
+
+    fn feed_arguments<S: CallSink + ?Sized>(
+        &mut self,
+        text: &str,
+        i: &mut usize,
+        calls: &mut Calls,
+        sink: &mut S,
+    ) -> Step {
+        let scanned = self.arguments.feed(&text[*i..], |fragment| calls.arguments(fragment, sink));
+        match scanned {
+            Scanned::More { used } => Step::Return(Feed::More { used: *i + used }),
+            Scanned::End { used } => {
+                *i += used;
+                calls.end(Outcome::Complete, sink);
+                self.state = State::Close(0);
+                Step::Go
+            }
+            Scanned::Bad { at } => {
+                let at = *i + at;
+                self.bad(text, i, at, calls, sink)
+            }
+        }
+    }
+
+    fn close(&mut self, shape: &NamedShape, n: usize, text: &str, i: &mut usize) -> Step {
+        let Some(literal) = shape.close.get(n) else {
+            return self.closed(*i);
+        };
+        let at = *i + space(&text[*i..]);
+        match is(&text[at..], literal) {
+            Is::Yes => {
+                *i = at + literal.len();
+                self.state = State::Close(n + 1);
+                Step::Go
+            }
+            Is::Maybe => Step::Return(Feed::More { used: *i }),
+            Is::No => {
+                // One of several literals may be missing, but not the order.
+                match any(&text[at..], &shape.close[n + 1..]) {
+                    Err(Undecided) => Step::Return(Feed::More { used: *i }),
+                    Ok(Some(later)) => {
+                        self.state = State::Close(n + 1 + later);
+                        Step::Go
+                    }
+                    Ok(None) => self.closed(*i),
+                }
+            }
+        }
+    }
+
+    /// A call is over.
+    fn closed(&mut self, i: usize) -> Step {
+        if self.in_section {
+            self.state = State::Section;
+            Step::Go
+        } else {
+            self.done(i)
+        }
+    }
+
+    /// Drops what follows a fault, up to the next closer or opener.
+    fn skip<S: CallSink + ?Sized>(
+        &mut self,
+        shape: &NamedShape,
+        text: &str,
+        i: &mut usize,
+        calls: &Calls,
+        sink: &mut S,
+    ) -> Step {
+        let section = shape.section.iter().flat_map(|section| section.close.iter());
+        let own = usize::from(!shape.close.is_empty());
+        let last = shape.close.last();
+        let stops = last.into_iter().chain(section).chain(calls.openers.iter());
+        if own == 0 && shape.section.is_none() {
+            calls.diagnose(DiagnosticKind::Skipped, *i, self.dropped, sink);
+            return self.done(*i);
+        }
+        match find(&text[*i..], stops.map(|t| t.as_ref())) {
+            Ok((at, n)) => {
+                self.dropped += at as u64;
+                *i += at;
+                calls.diagnose(DiagnosticKind::Skipped, *i, self.dropped, sink);
+                self.dropped = 0;
+                if n < own {
+                    *i += last.map_or(0, |literal| literal.len());
+                    return self.closed(*i);
+                }
+                if self.in_section {
+                    self.state = State::Section;
+                    return Step::Go;
+                }
+                self.done(*i)
+            }
+            Err(keep) => {
+                self.dropped += keep as u64;
+                Step::Return(Feed::More { used: *i + keep })
+            }
+        }
+    }
+}
+
+/// Whether `next` may follow `field` and `more` in a header: names hold no blanks inside and no
+/// brackets or quotes. (Blanks at the head were skipped.)
+fn fits(field: &str, more: &str, next: char) -> bool {
+    if next.is_ascii_whitespace() {
+        return true;
+    }
+    let last = more.chars().next_back().or(field.chars().next_back());
+    let inside_blank = last.is_some_and(|last| last.is_ascii_whitespace());
+    let odd = matches!(next, '{' | '}' | '[' | ']' | '<' | '>' | '"' | '\'') || next.is_control();
+    !inside_blank && !odd
+}

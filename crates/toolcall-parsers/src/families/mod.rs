@@ -1,0 +1,72 @@
+//! The registered families. One file a group, one function a family; each returns its grammar,
+//! which is all there is to a family.
+
+mod json;
+mod named;
+
+use alloc::{vec, vec::Vec};
+
+use crate::grammar::{
+    At, Certainty, Closing, Container, Erase, Grammar, Item, JsonShape, Keys, Opener, Role, Shape,
+    Text,
+};
+
+/// Every family, in the order of the documentation.
+pub(crate) static ALL: &[fn() -> Grammar] =
+    &[json::hermes, json::llama3_json, named::mistral, named::deepseek_v3_1];
+
+/// A grammar with nothing in it but a name and a description.
+fn family(name: &'static str, about: &'static str) -> Grammar {
+    Grammar {
+        name: name.into(),
+        about: about.into(),
+        openers: Vec::new(),
+        erase: Vec::new(),
+        orphans: Vec::new(),
+        special_tokens: false,
+    }
+}
+
+/// A marker that says "call".
+fn marked(marker: &'static str, shapes: Vec<Shape>) -> Opener {
+    Opener {
+        marker: marker.into(),
+        at: At::Anywhere,
+        certainty: Certainty::Marked,
+        role: Role::Before,
+        newlines_before: 0,
+        shapes,
+    }
+}
+
+/// Ordinary text that may begin a call, and is part of it.
+fn unmarked(marker: &'static str, at: At, shapes: Vec<Shape>) -> Opener {
+    Opener { at, certainty: Certainty::Unmarked, role: Role::Part, ..marked(marker, shapes) }
+}
+
+/// An end-of-turn token.
+fn token(marker: &'static str) -> Erase {
+    Erase { marker: marker.into(), at: At::Anywhere, newlines: (0, 0), once: false }
+}
+
+fn texts<const N: usize>(texts: [&'static str; N]) -> Vec<Text> {
+    texts.map(Text::from).to_vec()
+}
+
+/// Call objects with `name`, `arguments` (or `parameters`) and perhaps `id`.
+fn json(container: Container, closers: Vec<Text>) -> JsonShape {
+    JsonShape {
+        glue: vec![],
+        container,
+        item: Item::Keys(Keys {
+            name: texts(["name"]),
+            arguments: texts(["arguments", "parameters"]),
+            id: texts(["id"]),
+            wrap: vec![],
+            list: vec![],
+        }),
+        closers,
+        closing: Closing::Expected,
+        ignored_names: vec![],
+    }
+}

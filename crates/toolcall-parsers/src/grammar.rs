@@ -1,0 +1,133 @@
+//! The grammar of a family: a value, not code.
+//!
+//! Everything here is plain data, built by a function or loaded at run time (`serde`). The engines interpret it; none of them knows a family's name.
+
+use alloc::{borrow::Cow, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+pub use crate::engine::{
+    json::{Closing, Container, Item, JsonShape, Keys},
+    named::{Field, FieldKind, NamedShape, Next, Section, Stop},
+    python::PythonShape,
+    tagged::TaggedShape,
+};
+
+/// Literal text of a grammar.
+pub type Text = Cow<'static, str>;
+/// A list of a grammar.
+pub type List<T> = Vec<T>;
+
+/// A family's tool-call grammar.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grammar {
+    /// The family's name: lower case, `_` between words.
+    pub name: Text,
+    /// Models that write it, and where it was learned.
+    #[serde(default)]
+    pub about: Text,
+    /// What begins a call, or a section of calls.
+    pub openers: List<Opener>,
+    /// Markup around calls and answers that is removed: end-of-turn tokens, envelopes.
+    #[serde(default)]
+    pub erase: List<Erase>,
+    /// Closers that are removed when they stand directly after a call though none is open.
+    #[serde(default)]
+    pub orphans: List<Text>,
+    /// Whether the markers are special tokens, which servers strip by default.
+    #[serde(default)]
+    pub special_tokens: bool,
+}
+
+/// What begins a call or a section.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Opener {
+    /// The literal text.
+    pub marker: Text,
+    /// Where it may stand.
+    #[serde(default)]
+    pub at: At,
+    /// Whether the marker alone says "call".
+    #[serde(default)]
+    pub certainty: Certainty,
+    /// Whether the marker is the first part of what the shapes describe.
+    #[serde(default)]
+    pub role: Role,
+    /// Newlines before it that go with it, whatever whitespace policy (`255`: all).
+    #[serde(default)]
+    pub newlines_before: u8,
+    /// How to read what follows; tried in order until one does not refuse.
+    pub shapes: List<Shape>,
+}
+
+/// Where an opener may stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum At {
+    /// Anywhere.
+    #[default]
+    Anywhere,
+    /// Only before anything visible.
+    Lead,
+    /// Only at the start of a line.
+    LineStart,
+    /// Only directly after a call, whitespace between allowed.
+    AfterCall,
+}
+
+/// Whether a marker alone says "call".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Certainty {
+    /// Explicit markup: a call commits when its name is complete, and an opener cut by the end
+    /// of the stream is markup.
+    #[default]
+    Marked,
+    /// Ordinary text that may be a call: it commits only for declared names (if any are
+    /// declared) and once the arguments opened, and is text again if cut.
+    Unmarked,
+}
+
+/// Whether a marker is the first part of what the shapes describe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It stands before it.
+    #[default]
+    Before,
+    /// It is its beginning, as `{` is of a bare object.
+    Part,
+}
+
+/// A way to write calls behind an opener.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// JSON values that hold name and arguments.
+    Json(JsonShape),
+    /// A header with the name, then the arguments as JSON.
+    Named(NamedShape),
+    /// Calls in Python syntax.
+    Python(PythonShape),
+    /// A header with the name, then tagged parameters.
+    Tagged(TaggedShape),
+}
+
+/// Markup that is removed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Erase {
+    /// The literal text.
+    pub marker: Text,
+    /// Where it may stand.
+    #[serde(default)]
+    pub at: At,
+    /// Newlines before and after that go with it, whatever the whitespace policy.
+    #[serde(default)]
+    pub newlines: (u8, u8),
+    /// Whether it is removed once a message only.
+    #[serde(default)]
+    pub once: bool,
+}

@@ -1,0 +1,68 @@
+//! Options of a parser: policies that are the caller's, not the family's.
+
+use crate::ids::Ids;
+
+/// How calls are treated, whatever the family.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// Where ids come from when the wire has none.
+    pub ids: Ids,
+    /// What becomes of a call that the end of the stream cuts.
+    pub repair: Repair,
+    /// Whether more than one call may come out.
+    pub parallel: Parallel,
+    /// What becomes of names that are not declared.
+    pub unknown_tools: UnknownTools,
+    /// Bounds inside a call.
+    pub limits: CallLimits,
+}
+
+/// What becomes of a call that the end of the stream cuts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Repair {
+    /// It is incomplete.
+    #[default]
+    Off,
+    /// Open strings, lists and objects are closed, if that makes JSON of it; the outcome says
+    /// so. Values are never completed by guessing.
+    Close,
+}
+
+/// Whether more than one call may come out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Parallel {
+    /// Any number.
+    #[default]
+    Any,
+    /// The first; later ones are parsed, dropped and reported.
+    One,
+}
+
+/// What becomes of names that are not declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum UnknownTools {
+    /// Nothing special.
+    #[default]
+    Pass,
+    /// The call comes out with a diagnostic.
+    Report,
+}
+
+/// Bounds inside a call, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallLimits {
+    /// A tool's name, an id or a key. Default 1 KiB; a longer one is malformed.
+    pub name: usize,
+    /// Arguments that came before the name. Default 16 KiB.
+    pub early_arguments: usize,
+    /// A value that must be whole before its type is certain. Default 1 MiB; a longer one is a
+    /// string.
+    pub value: usize,
+}
+
+impl Default for CallLimits {
+    fn default() -> Self {
+        Self { name: 1024, early_arguments: 16 * 1024, value: 1024 * 1024 }
+    }
+}

@@ -1,0 +1,199 @@
+//! The parser of one family: a driver over the grammar's table.
+
+use alloc::sync::Arc;
+
+use jail_match::{
+    Bodies, Channel, Counters, Driver, End, Held, HeldKind, LimitError, Limits, Settings, Table,
+    TableError, Whitespace,
+};
+
+use crate::{
+    bodies::{CallBodies, InReasoning, edges},
+    event::{CallSink, Events, Message},
+    grammar::Grammar,
+    options::Options,
+    tools::Tools,
+};
+
+/// Parses the tool calls of one family out of a stream of text.
+///
+/// Reasoning is not its business: text is content. For reasoning and calls with one cursor see
+/// the façade, or combine [`edges`] with those of a reasoning format.
+///
+/// ```
+/// use toolcall_parsers::{Event, Events, Parser, grammar};
+/// let mut parser = Parser::new(grammar("hermes").expect("a known family"));
+/// let mut seen = String::new();
+/// let mut sink = Events(|event: Event<'_>| match event {
+///     Event::Content(text) => seen.push_str(text),
+///     Event::CallStart { name, .. } => seen.push_str(&format!("<{name}>")),
+///     Event::CallArguments { fragment, .. } => seen.push_str(fragment),
+///     _ => {}
+/// });
+/// for chunk in ["Hi. <tool_", "call>{\"name\": \"ping\", \"argum", "ents\": {\"n\": 1}}</tool_call>"] {
+///     parser.push(chunk, &mut sink).expect("no limit with the error policy");
+/// }
+/// parser.finish(Default::default(), &mut sink).expect("as above");
+/// assert_eq!(seen, "Hi. <ping>{\"n\": 1}");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Parser {
+    driver: Driver,
+    bodies: CallBodies,
+}
+
+/// Builds a [`Parser`] with other than default settings.
+#[derive(Debug, Clone)]
+pub struct ParserBuilder {
+    grammar: Arc<Grammar>,
+    tools: Tools,
+    options: Options,
+    settings: Settings,
+}
+
+impl ParserBuilder {
+    /// The tools the request declared.
+    #[must_use]
+    pub fn tools(self, tools: Tools) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// Policies for calls.
+    #[must_use]
+    pub fn options(self, options: Options) -> Self {
+        Self { options, ..self }
+    }
+
+    /// What becomes of whitespace that frames calls.
+    #[must_use]
+    pub fn whitespace(self, whitespace: Whitespace) -> Self {
+        Self { settings: self.settings.whitespace(whitespace), ..self }
+    }
+
+    /// Bounds on what is held.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { settings: self.settings.limits(limits), ..self }
+    }
+
+    /// Compiles the grammar's table.
+    ///
+    /// # Errors
+    /// Names the faulty marker of a grammar that was loaded at run time.
+    pub fn build(self) -> Result<Parser, TableError> {
+        let table = Table::new(edges(&self.grammar, InReasoning::Literal, 0))?;
+        Ok(Parser {
+            driver: Driver::new(table, self.settings),
+            bodies: CallBodies::new(self.grammar, self.tools, self.options),
+        })
+    }
+}
+
+impl Parser {
+    /// A parser with default settings and no declared tools.
+    ///
+    /// # Panics
+    /// If `grammar` is not one of the registry's and has an empty marker; use
+    /// [`Parser::builder`] for grammars from outside.
+    #[must_use]
+    pub fn new(grammar: Arc<Grammar>) -> Self {
+        Self::builder(grammar).build().expect("registered grammars have sound tables")
+    }
+
+    /// A parser with other settings.
+    #[must_use]
+    pub fn builder(grammar: Arc<Grammar>) -> ParserBuilder {
+        ParserBuilder {
+            grammar,
+            tools: Tools::none(),
+            options: Options::default(),
+            settings: Settings::default(),
+        }
+    }
+
+    /// Feeds the next piece of the stream.
+    ///
+    /// # Errors
+    /// Only if a limit with the error policy is hit; see [`Driver::push`].
+    #[inline]
+    pub fn push<S: CallSink + ?Sized>(
+        &mut self,
+        chunk: &str,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
+        self.driver.push(chunk, &mut self.bodies, sink)
+    }
+
+    /// Ends the stream: everything held comes out, open calls end as incomplete.
+    ///
+    /// # Errors
+    /// As [`Parser::push`].
+    pub fn finish<S: CallSink + ?Sized>(
+        &mut self,
+        end: End,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
+        self.driver.finish(end, &mut self.bodies, sink)
+    }
+
+    /// Makes the parser as new.
+    pub fn reset(&mut self) {
+        self.driver.reset();
+        self.bodies.reset();
+    }
+
+    /// What is held, and why.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        held(&self.driver, self.bodies.buffered())
+    }
+
+    /// Counters of the cursor.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        self.driver.counters()
+    }
+
+    /// Live bytes in buffers that grow with input.
+    #[must_use]
+    pub fn buffered(&self) -> usize {
+        self.driver.buffered() + self.bodies.buffered()
+    }
+
+    /// The channel text goes to now: content, unless a channel format opened another.
+    #[must_use]
+    pub fn channel(&self) -> Channel {
+        self.driver.channel()
+    }
+}
+
+/// The driver's hold, plus what a body holds itself.
+#[must_use]
+pub fn held(driver: &Driver, body: usize) -> Held {
+    let held = driver.held();
+    if body == 0 {
+        return held;
+    }
+    let kind = if held.kind == HeldKind::Candidate { held.kind } else { HeldKind::Call };
+    Held { bytes: held.bytes + body, kind }
+}
+
+/// Parses a whole text: a push and a finish.
+///
+/// # Errors
+/// Never with default limits.
+pub fn parse(parser: &Parser, text: &str, end: End) -> Result<Message, LimitError> {
+    let mut parser = parser.clone();
+    let mut message = Message::default();
+    let mut sink = Events(|event: crate::Event<'_>| message.collect(event));
+    parser.push(text, &mut sink)?;
+    parser.finish(end, &mut sink)?;
+    Ok(message)
+}
+
+const _: () = {
+    const fn machine<T: Clone + Send + 'static>() {}
+    machine::<Parser>();
+    const fn body<B: Bodies<Events<fn(crate::Event<'_>)>>>() {}
+    body::<CallBodies>();
+};
