@@ -116,7 +116,7 @@ impl JailedStreamBuilder {
         let Some(name) = &self.parser else {
             let jail = self.starts.into_iter().fold(Jail::builder(), |jail, s| jail.start(s));
             let jail = self.ends.into_iter().fold(jail, |jail, end| jail.end(end));
-            return Ok(JailedStream { machine: JailMachine::Plain(jail.build()?) });
+            return Ok(JailedStream { machine: JailMachine::Plain(Box::new(jail.build()?)) });
         };
         let family = toolcall_parsers::grammar(name).map_err(JailedError::Parser)?;
         let grammar = with_sequences(family.as_ref().clone(), &self.starts, &self.ends);
@@ -177,7 +177,7 @@ pub enum JailMachine {
     /// A parser reads what is jailed.
     Parsed(Box<Guard>),
     /// What is jailed is text, released as one piece.
-    Plain(Jail),
+    Plain(Box<Jail>),
 }
 
 impl Stage for JailMachine {

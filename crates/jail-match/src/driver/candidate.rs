@@ -57,7 +57,7 @@ impl Driver {
                         self.body_done(Resume::Here, true);
                     }
                     Tail::Markup => {
-                        self.drop_candidate(w, c, w.text.len(), NoticeKind::CutOpener, sink)
+                        self.drop_candidate(w, c, w.text.len(), NoticeKind::CutOpener, sink);
                     }
                     Tail::Release => self.refute(w, c, w.text.len(), sink),
                 }

@@ -43,11 +43,6 @@ impl Arguments {
         }
     }
 
-    /// Whether the value has begun, as something that may be arguments.
-    pub(crate) fn opened(&self) -> bool {
-        self.state != State::Start
-    }
-
     /// Bytes of the wire consumed so far.
     pub(crate) fn consumed(&self) -> u64 {
         self.consumed
