@@ -145,7 +145,7 @@ impl StreamDecoder {
     }
 
     pub(crate) fn of(table: &RemapTable, syntax: Syntax) -> Self {
-        let channel = Channel::new(Scanner::new(&table.inner, Way::Decode), syntax);
+        let channel = Channel::new(Scanner::new(&table.inner, Way::Decode(syntax)), syntax);
         let watch = (!channel.is_json()).then(|| Watch::new(&table.inner));
         let detection = Detection::default();
         Self { table: table.clone(), channel, watch, detection, tally: Tally::default() }

@@ -14,39 +14,52 @@ use crate::{
 
 /// Checks every pair of words.
 pub(crate) fn check(words: &[Word]) -> Result<(), TableError> {
-    for (i, a) in words.iter().enumerate() {
-        for (j, b) in words.iter().enumerate() {
-            let kin = a.entry == b.entry && a.origin == b.origin;
-            let fail =
-                |problem| Err(TableError { entry: a.entry, marker: a.text.clone(), problem });
-            if i != j && !(kin && is_part(b.kind, a.kind)) {
-                if a.text == b.text {
-                    // Report the later of the two.
-                    if i > j {
-                        return fail(Problem::Same { other: b.entry });
-                    }
-                    continue;
-                }
-                if a.text.contains(&*b.text) {
-                    return fail(Problem::Contains { other: b.entry, part: b.text.clone() });
-                }
-            }
-            // `[[CALL]` and `[CALL]]` overlap only where the whole `[[CALL]]` stands.
-            let halves = kin && a.kind == WordKind::NoLast && b.kind == WordKind::NoFirst;
-            if !halves {
-                if let Some(shared) = overlap(&a.text, &b.text) {
-                    let (next, shared) = (b.text.clone(), shared.to_string());
-                    return fail(Problem::Overlaps { other: b.entry, next, shared });
-                }
+    // What was declared is blamed before what was derived from it.
+    let declared = |word: &Word| matches!(word.kind, WordKind::Canonical | WordKind::Wire);
+    each_pair(words, |_| true, same)?;
+    each_pair(words, declared, contains)?;
+    each_pair(words, declared, overlaps)?;
+    each_pair(words, |_| true, contains)?;
+    each_pair(words, |_| true, overlaps)
+}
+
+/// Asks `problem` about every ordered pair of chosen words; the first blames the first of the two.
+fn each_pair(
+    words: &[Word],
+    chosen: impl Fn(&Word) -> bool,
+    problem: impl Fn((usize, &Word), (usize, &Word)) -> Option<Problem>,
+) -> Result<(), TableError> {
+    let chosen = || words.iter().enumerate().filter(|(_, word)| chosen(word));
+    for a in chosen() {
+        for b in chosen() {
+            if let Some(problem) = problem(a, b) {
+                let (entry, marker) = (a.1.entry, a.1.text.clone());
+                return Err(TableError { entry, marker, problem });
             }
         }
     }
     Ok(())
 }
 
-/// Whether a word of kind `part` is by its making a piece of one of kind `whole`.
-fn is_part(part: WordKind, whole: WordKind) -> bool {
-    whole == WordKind::Wire && matches!(part, WordKind::NoLast | WordKind::NoFirst)
+fn same((i, a): (usize, &Word), (j, b): (usize, &Word)) -> Option<Problem> {
+    (i > j && a.text == b.text).then_some(Problem::Same { other: b.entry })
+}
+
+fn contains((i, a): (usize, &Word), (j, b): (usize, &Word)) -> Option<Problem> {
+    // `[[CALL]` is a piece of `[[CALL]]` by its making; the longer of the two wins.
+    let piece = a.entry == b.entry && a.kind == WordKind::Wire && b.is_truncated();
+    (i != j && !piece && a.text.contains(&*b.text))
+        .then(|| Problem::Contains { other: b.entry, part: b.text.clone() })
+}
+
+fn overlaps((_, a): (usize, &Word), (_, b): (usize, &Word)) -> Option<Problem> {
+    // `[[CALL]` and `[CALL]]` overlap only where the whole `[[CALL]]` stands.
+    let halves = a.kind == WordKind::NoLast && b.kind == WordKind::NoFirst;
+    if halves && a.entry == b.entry {
+        return None;
+    }
+    let shared = overlap(&a.text, &b.text)?.to_string();
+    Some(Problem::Overlaps { other: b.entry, next: b.text.clone(), shared })
 }
 
 /// The longest proper end of `a` that is a proper beginning of `b`.

@@ -18,7 +18,10 @@ use alloc::sync::Arc;
 
 use jail_match::{Found, Matcher};
 
-use crate::words::{Compiled, Plan, Stem, Token, Word};
+use crate::{
+    json_text::Syntax,
+    words::{Compiled, Plan, Stem, Token, Word},
+};
 
 /// How canonical markers in outgoing text are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +35,8 @@ pub(crate) enum Quoting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Encode(Quoting),
-    Decode,
+    /// In JSON a truncated word is text, in its own spelling.
+    Decode(Syntax),
 }
 
 /// What a piece of the scanned text is.
@@ -182,9 +186,9 @@ impl Scanner {
                 let mut buffer = [0; 4];
                 let escape = &*escape.encode_utf8(&mut buffer);
                 match (self.way, tail.level) {
-                    (Way::Encode(_), _) | (Way::Decode, 3) => on(Bit::text(escape)),
-                    (Way::Decode, 2) => release_stem(compiled, &tail, on),
-                    (Way::Decode, _) => {}
+                    (Way::Encode(_), _) | (Way::Decode(_), 3) => on(Bit::text(escape)),
+                    (Way::Decode(_), 2) => release_stem(compiled, &tail, on),
+                    (Way::Decode(_), _) => {}
                 }
                 tail.level = 3.min(tail.level + 1);
                 continue;
@@ -243,7 +247,7 @@ impl Scanner {
 
     /// It was no escaped word: its beginning is text, and the rest is searched again.
     fn give_up(&mut self, compiled: &Compiled, tail: Tail, on: &mut impl FnMut(Bit<'_>)) {
-        if self.way == Way::Decode {
+        if matches!(self.way, Way::Decode(_)) {
             let mut buffer = [0; 4];
             let escape = &*compiled.settings.escape.encode_utf8(&mut buffer);
             match tail.level {
@@ -269,14 +273,14 @@ impl Scanner {
         let escape = compiled.settings.escape.len_utf8();
         match (self.way, tail.level) {
             (Way::Encode(_), _) => 0,
-            (Way::Decode, 3) => 2 * escape,
-            (Way::Decode, n) => compiled.stems[tail.stem].lead.len() + usize::from(n) * escape,
+            (Way::Decode(_), 3) => 2 * escape,
+            (Way::Decode(_), n) => compiled.stems[tail.stem].lead.len() + usize::from(n) * escape,
         }
     }
 }
 
 fn plan(compiled: &Compiled, way: Way) -> &Plan {
-    if way == Way::Decode { &compiled.decode } else { &compiled.encode }
+    if matches!(way, Way::Decode(_)) { &compiled.decode } else { &compiled.encode }
 }
 
 /// Reports a stem as text: its lead and one escape.
@@ -302,7 +306,10 @@ fn found_bit(compiled: &Compiled, way: Way, found: Found<'_>, on: &mut impl FnMu
             let text = &compiled.words[word].literal;
             on(Bit { consumed, text, kind: Kind::Escaped });
         }
-        (Token::Word(word), Way::Decode) => on(Bit { consumed, text, kind: Kind::Word(word) }),
+        (Token::Word(word), Way::Decode(Syntax::Json)) if compiled.words[word].is_truncated() => {
+            on(Bit::text(text));
+        }
+        (Token::Word(word), Way::Decode(_)) => on(Bit { consumed, text, kind: Kind::Word(word) }),
         (Token::Stem(_), _) => on(Bit::text(text)),
     }
 }

@@ -30,8 +30,6 @@ pub(crate) struct Word {
     pub(crate) entry: usize,
     pub(crate) kind: WordKind,
     pub(crate) text: String,
-    /// Tells the marker this word was derived from, within its entry.
-    pub(crate) origin: Origin,
     /// Where escapes are inserted.
     pub(crate) point: usize,
     /// The word with one escape: its literal form on the wire.
@@ -40,16 +38,14 @@ pub(crate) struct Word {
     pub(crate) deeper: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
-    Canonical,
-    Wire,
-}
-
 impl Word {
     /// What follows the escapes.
     pub(crate) fn rest(&self) -> &str {
         &self.text[self.point..]
+    }
+
+    pub(crate) fn is_truncated(&self) -> bool {
+        matches!(self.kind, WordKind::NoLast | WordKind::NoFirst)
     }
 }
 
@@ -185,31 +181,28 @@ fn words_of(entry: usize, pair: &Pair, settings: &Settings) -> Result<Vec<Word>,
     if settings.mode == Mode::Exact && spelling::escape_point(&pair.wire).is_none() {
         return fail(&pair.wire, Problem::TooShort);
     }
-    let word = |kind, origin, text: &str| {
+    let word = |kind, text: &str| {
         let point = spelling::escape_point(text).unwrap_or(0);
         Word {
             entry,
             kind,
-            origin,
             point,
             literal: spelling::escaped(text, point, settings.escape, 1),
             deeper: spelling::escaped(&text[point..], 0, settings.escape, 2),
             text: text.into(),
         }
     };
-    let mut words = vec![
-        word(WordKind::Canonical, Origin::Canonical, &pair.canonical),
-        word(WordKind::Wire, Origin::Wire, &pair.wire),
-    ];
+    let mut words =
+        vec![word(WordKind::Canonical, &pair.canonical), word(WordKind::Wire, &pair.wire)];
     if settings.garbled {
         let forms = spelling::garbled(&pair.wire);
-        words.extend(forms.iter().map(|form| word(WordKind::Garbled, Origin::Wire, form)));
+        words.extend(forms.iter().map(|form| word(WordKind::Garbled, form)));
     }
     if settings.truncated != Truncated::Ignore {
         let last = spelling::without_last(&pair.wire);
-        words.extend(last.map(|text| word(WordKind::NoLast, Origin::Wire, text)));
+        words.extend(last.map(|text| word(WordKind::NoLast, text)));
         let first = spelling::without_first(&pair.wire);
-        words.extend(first.map(|text| word(WordKind::NoFirst, Origin::Wire, text)));
+        words.extend(first.map(|text| word(WordKind::NoFirst, text)));
     }
     Ok(words)
 }
