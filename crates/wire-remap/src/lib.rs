@@ -107,3 +107,8 @@ pub use crate::{
     table::{Mode, Pair, RemapTable, RemapTableBuilder, Role, Truncated},
     tally::{Location, RemapReport, Tally},
 };
+
+/// The README's example, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
