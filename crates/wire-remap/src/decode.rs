@@ -2,98 +2,17 @@
 
 use alloc::{borrow::Cow, string::String};
 
-use jail_match::{Found, Matcher};
-
 use crate::{
+    bit::{Bit, Kind, Way},
     json_text::{Channel, Syntax, escape_json},
-    place::{Layout, Place},
-    scan::{Bit, Kind, Scanner, Way},
+    piece::{Detection, Form, Marker, Piece, Suspect},
+    place::Place,
+    scan::Scanner,
     table::{RemapTable, Role, Truncated},
     tally::Tally,
+    watch::{Watch, mixed},
     words::{Compiled, WordKind},
 };
-
-/// Which markers count as tool markup. Decoded text is the same under both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Detection {
-    /// Those at a [`Place::Structural`].
-    #[default]
-    Structural,
-    /// All of them.
-    Everywhere,
-}
-
-/// How a marker was spelled on the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Form {
-    /// The wire marker as declared.
-    Wire,
-    /// A garbled spelling, see [`accept_garbled`](crate::RemapTableBuilder::accept_garbled).
-    Garbled,
-    /// The wire marker without its last character, or without its first.
-    Truncated,
-    /// The wire marker cut by the end of the stream.
-    Cut,
-}
-
-/// A wire marker, decoded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Marker<'a> {
-    /// Position of its pair in [`RemapTable::pairs`].
-    pub entry: usize,
-    /// The canonical marker (escaped for JSON in a JSON stream).
-    pub text: &'a str,
-    /// What the pair is used for.
-    pub role: Role,
-    /// How it was spelled.
-    pub form: Form,
-    /// Where it stands. In a JSON stream always [`Place::Quotes`].
-    pub place: Place,
-    /// Whether it is tool markup under the decoder's [`Detection`]; if not, it is text that
-    /// happens to look like it.
-    pub counts: bool,
-}
-
-/// A damaged wire marker where a marker is expected; passed on as text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Suspect<'a> {
-    /// Position of the pair it seems to belong to.
-    pub entry: usize,
-    /// What was written.
-    pub text: &'a str,
-    /// How it is damaged.
-    pub form: Form,
-}
-
-/// A piece of decoded output. The texts of all pieces together are the decoded text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Piece<'a> {
-    /// Text; never empty. May hold canonical markers that the model wrote itself.
-    Text(&'a str),
-    /// Text that was escaped on the wire: a literal marker that must not be read as one.
-    Literal(&'a str),
-    /// A marker.
-    Marker(Marker<'a>),
-    /// A damaged marker, left as text.
-    Suspect(Suspect<'a>),
-}
-
-impl<'a> Piece<'a> {
-    /// The decoded text of this piece.
-    #[must_use]
-    pub fn text(&self) -> &'a str {
-        match *self {
-            Piece::Text(text) | Piece::Literal(text) => text,
-            Piece::Marker(marker) => marker.text,
-            Piece::Suspect(suspect) => suspect.text,
-        }
-    }
-}
 
 /// Decodes a stream of wire text: one per choice and field.
 ///
@@ -243,61 +162,6 @@ fn cut_word(compiled: &Compiled, channel: &Channel) -> Option<usize> {
         word.kind == WordKind::Wire && held.len() >= names && word.text.starts_with(held) && !whole
     })?;
     Some(word.entry)
-}
-
-/// Follows where markers stand, and canonical markers that the model wrote itself.
-#[derive(Debug, Clone)]
-struct Watch {
-    canonical: Matcher,
-    layout: Layout,
-    /// Whether the last counted opener was written canonically.
-    open_canonical: Option<bool>,
-}
-
-impl Watch {
-    fn new(compiled: &Compiled) -> Self {
-        let canonical = compiled.canonical.clone();
-        Self { canonical, layout: Layout::new(), open_canonical: None }
-    }
-
-    fn text(&mut self, compiled: &Compiled, text: &str, tally: &mut Tally) {
-        let Self { canonical, layout, open_canonical } = self;
-        canonical.push(text, |found| match found {
-            Found::Text(text) => layout.text(text),
-            Found::Marker { id, .. } => {
-                let role = compiled.pairs[id].role;
-                let place = layout.place(role);
-                layout.marker(role, place);
-                tally.canonical += 1;
-                if place == Place::Structural {
-                    mixed(open_canonical, role, true, tally);
-                }
-            }
-        });
-    }
-
-    /// A wire marker or a literal follows: a canonical marker begun before it is none.
-    fn settle(&mut self) {
-        let Self { canonical, layout, .. } = self;
-        canonical.finish(|found| {
-            if let Found::Text(text) = found {
-                layout.text(text);
-            }
-        });
-    }
-}
-
-/// Counts a block opened in one form and closed in the other.
-fn mixed(open: &mut Option<bool>, role: Role, canonical: bool, tally: &mut Tally) {
-    match role {
-        Role::Open => *open = Some(canonical),
-        Role::Close => {
-            if open.take().is_some_and(|opened| opened != canonical) {
-                tally.mixed += 1;
-            }
-        }
-        Role::Other => {}
-    }
 }
 
 /// Turns the scanner's bits into pieces.

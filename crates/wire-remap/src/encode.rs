@@ -3,8 +3,9 @@
 use alloc::string::String;
 
 use crate::{
+    bit::{Bit, Kind, Quoting, Way},
     json_text::{Channel, Syntax},
-    scan::{Bit, Kind, Quoting, Scanner, Way},
+    scan::Scanner,
     table::RemapTable,
     tally::Tally,
 };

@@ -12,7 +12,10 @@ use alloc::{
     string::{String, ToString},
 };
 
-use crate::scan::{Bit, Kind, Scanner};
+use crate::{
+    bit::{Bit, Kind},
+    scan::Scanner,
+};
 
 /// What kind of text is remapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

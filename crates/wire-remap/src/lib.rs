@@ -65,6 +65,8 @@
 
 extern crate alloc;
 
+mod bit;
+mod builder;
 mod cache;
 mod capability;
 #[cfg(feature = "toml")]
@@ -75,6 +77,7 @@ mod encode;
 mod error;
 mod glob;
 mod json_text;
+mod piece;
 mod place;
 mod regime;
 mod request;
@@ -85,17 +88,20 @@ mod shape;
 mod spelling;
 mod table;
 mod tally;
+mod watch;
 mod words;
 
 pub use crate::{
+    builder::RemapTableBuilder,
     cache::cache_key,
     capability::{CapabilityError, CapabilityTable},
     collapse::{Collapse, CollapseAction, CollapseDetector, CollapseLimits, Verdict},
-    decode::{Detection, Form, Marker, Piece, StreamDecoder, Suspect},
+    decode::StreamDecoder,
     encode::StreamEncoder,
     error::{Problem, TableError},
     glob::Glob,
     json_text::Syntax,
+    piece::{Detection, Form, Marker, Piece, Suspect},
     place::Place,
     regime::{Policy, Provenance, Regime, Scope},
     request::RequestRemap,
@@ -104,7 +110,7 @@ pub use crate::{
         AnthropicMessages, BodyError, BodyShape, Field, Happening, OpenAiChat, OpenAiResponses,
         Slot, Spot,
     },
-    table::{Mode, Pair, RemapTable, RemapTableBuilder, Role, Truncated},
+    table::{Mode, Pair, RemapTable, Role, Truncated},
     tally::{Location, RemapReport, Tally},
 };
 

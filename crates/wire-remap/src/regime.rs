@@ -5,14 +5,15 @@ use alloc::{borrow::Cow, string::String};
 use serde_json::Value;
 
 use crate::{
+    bit::Quoting,
     cache,
-    decode::{Detection, StreamDecoder},
+    decode::StreamDecoder,
     encode::StreamEncoder,
     error::{Problem, TableError},
     json_text::Syntax,
+    piece::Detection,
     request::RequestRemap,
     response::ResponseRemap,
-    scan::Quoting,
     table::{Mode, RemapTable},
     tally::Location,
 };
@@ -138,10 +139,12 @@ impl Regime {
         self.table.as_ref().map_or(Cow::Borrowed(text), |table| table.decode(text))
     }
 
-    /// An encoder for one stream of protocol text; `None` when off.
+    /// An encoder for one stream of text that stands at `location`, under the same scope and
+    /// provenance as in a body; `None` when such text is sent as it is.
     #[must_use]
-    pub fn encoder(&self) -> Option<StreamEncoder> {
-        self.table.as_ref().map(StreamEncoder::new)
+    pub fn encoder(&self, location: Location) -> Option<StreamEncoder> {
+        let quoting = self.outgoing(location)?;
+        Some(StreamEncoder::of(self.table.as_ref()?, quoting, Syntax::Text))
     }
 
     /// A decoder for one stream of model text; `None` when off.

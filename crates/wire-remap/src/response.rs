@@ -5,7 +5,8 @@ use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use serde_json::Value;
 
 use crate::{
-    decode::{Piece, StreamDecoder},
+    decode::StreamDecoder,
+    piece::Piece,
     regime::Regime,
     shape::{BodyError, BodyShape, Field, Happening, Slot, Spot},
     tally::RemapReport,

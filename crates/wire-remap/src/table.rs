@@ -1,20 +1,10 @@
 //! The validated table of marker pairs.
 
-use alloc::{
-    borrow::{Cow, ToOwned},
-    string::String,
-    sync::Arc,
-    vec::Vec,
-};
+use alloc::{borrow::Cow, string::String, sync::Arc};
 
 use crate::{
-    decode::{Piece, StreamDecoder},
-    encode::StreamEncoder,
-    error::{Problem, TableError},
-    json_text::Syntax,
-    scan::Quoting,
-    spelling,
-    words::Compiled,
+    bit::Quoting, builder::RemapTableBuilder, decode::StreamDecoder, encode::StreamEncoder,
+    json_text::Syntax, piece::Piece, words::Compiled,
 };
 
 /// What a pair of markers is used for.
@@ -92,124 +82,6 @@ pub(crate) struct Settings {
     pub(crate) garbled: bool,
 }
 
-/// Collects the pairs and options of a [`RemapTable`].
-#[derive(Debug, Clone)]
-pub struct RemapTableBuilder {
-    pairs: Vec<Pair>,
-    settings: Settings,
-    nonce: Option<String>,
-}
-
-impl RemapTableBuilder {
-    /// Adds a pair that is neither opener nor closer.
-    #[must_use]
-    pub fn pair(self, canonical: &str, wire: &str) -> Self {
-        self.add(Role::Other, canonical, wire)
-    }
-
-    /// Adds two pairs, each (canonical, wire): the opener and the closer of a block.
-    #[must_use]
-    pub fn block(self, open: (&str, &str), close: (&str, &str)) -> Self {
-        self.add(Role::Open, open.0, open.1).add(Role::Close, close.0, close.1)
-    }
-
-    fn add(mut self, role: Role, canonical: &str, wire: &str) -> Self {
-        self.pairs.push(Pair { canonical: canonical.to_owned(), wire: wire.to_owned(), role });
-        self
-    }
-
-    /// Chooses exactness; [`Mode::Exact`] unless set.
-    #[must_use]
-    pub fn mode(mut self, mode: Mode) -> Self {
-        self.settings.mode = mode;
-        self
-    }
-
-    /// The character inserted into literal wire markers in exact mode; `~` unless set. No marker
-    /// may contain it.
-    #[must_use]
-    pub fn escape(mut self, escape: char) -> Self {
-        self.settings.escape = escape;
-        self
-    }
-
-    /// What becomes of damaged wire markers; [`Truncated::Diagnose`] unless set.
-    #[must_use]
-    pub fn truncated(mut self, truncated: Truncated) -> Self {
-        self.settings.truncated = truncated;
-        self
-    }
-
-    /// Also decodes the spellings models drift into: `[[call]]`, `[[Call]]`, `[[ CALL ]]`.
-    ///
-    /// In exact mode literal text of those spellings is then escaped too.
-    #[must_use]
-    pub fn accept_garbled(mut self) -> Self {
-        self.settings.garbled = true;
-        self
-    }
-
-    /// Puts a per-session token into every wire marker (`[[CALL:nonce]]`), so that text from
-    /// outside the session cannot forge one: 1 to 32 ASCII letters and digits.
-    ///
-    /// The nonce is no part of [`RemapTable::version`].
-    #[must_use]
-    pub fn nonce(mut self, nonce: &str) -> Self {
-        self.nonce = Some(nonce.to_owned());
-        self
-    }
-
-    /// Validates and compiles the table. Cost is quadratic in the number of pairs.
-    ///
-    /// # Errors
-    ///
-    /// When a marker is empty, repeated, contains another, could overlap another or itself, or
-    /// contains the escape character; when there is no pair or too many; when the nonce is
-    /// malformed. Forms added by [`accept_garbled`](Self::accept_garbled) and
-    /// [`truncated`](Self::truncated) obey the same rules.
-    pub fn build(self) -> Result<RemapTable, TableError> {
-        let fail = |entry, marker: &str, problem| {
-            Err(TableError { entry, marker: marker.to_owned(), problem })
-        };
-        if self.pairs.is_empty() {
-            return fail(0, "", Problem::NoEntries);
-        }
-        if self.pairs.len() > RemapTable::MAX_ENTRIES {
-            return fail(RemapTable::MAX_ENTRIES, "", Problem::TooManyEntries);
-        }
-        let version = version(&self.pairs, &self.settings);
-        let mut pairs = self.pairs;
-        if let Some(nonce) = &self.nonce {
-            let fits = (1..=32).contains(&nonce.len());
-            if !fits || !nonce.bytes().all(|b| b.is_ascii_alphanumeric()) {
-                return fail(0, nonce, Problem::BadNonce);
-            }
-            for pair in pairs.iter_mut().filter(|pair| !pair.wire.is_empty()) {
-                pair.wire = spelling::with_nonce(&pair.wire, nonce);
-            }
-        }
-        Ok(RemapTable { inner: Arc::new(Compiled::new(pairs, self.settings, version)?) })
-    }
-}
-
-/// A fingerprint (FNV-1a) of what the table means.
-fn version(pairs: &[Pair], settings: &Settings) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut feed = |bytes: &[u8]| {
-        for &byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    };
-    for pair in pairs {
-        feed(pair.canonical.as_bytes());
-        feed(pair.wire.as_bytes());
-        feed(&[pair.role as u8]);
-    }
-    feed(&[settings.mode as u8, settings.truncated as u8, u8::from(settings.garbled)]);
-    feed(settings.escape.encode_utf8(&mut [0; 4]).as_bytes());
-    hash
-}
-
 /// A validated table of marker pairs; cheap to clone, immutable, shared between threads.
 ///
 /// ```
@@ -232,13 +104,7 @@ impl RemapTable {
     /// Starts a table without pairs.
     #[must_use]
     pub fn builder() -> RemapTableBuilder {
-        let settings = Settings {
-            mode: Mode::default(),
-            escape: '~',
-            truncated: Truncated::default(),
-            garbled: false,
-        };
-        RemapTableBuilder { pairs: Vec::new(), settings, nonce: None }
+        RemapTableBuilder::new()
     }
 
     /// A builder that already has the pairs of [`hermes`](Self::hermes).

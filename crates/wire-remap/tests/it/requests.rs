@@ -168,6 +168,12 @@ fn provenance_decides_about_user_and_tool_text() {
     assert_eq!(wire["messages"][1]["content"], "[[~~CALL]] [[~CALL]]");
     assert_eq!(wire["messages"][2]["content"], "<tool_call> [[CALL]]");
     assert_eq!(regime.decode("[[~~CALL]] [[~CALL]]"), "<tool_call> [[CALL]]");
+    let mut streamed = String::new();
+    let mut encoder = regime.encoder(Location::User).unwrap();
+    encoder.push("<tool_", &mut streamed);
+    encoder.push("call>", &mut streamed);
+    assert_eq!(streamed, "[[~~CALL]]");
+    assert!(regime.encoder(Location::ToolResult).is_none());
 }
 
 #[test]

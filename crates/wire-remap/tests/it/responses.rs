@@ -272,15 +272,11 @@ proptest! {
         let regime = Regime::on(RemapTable::hermes());
         let (mut first, mut second) = (a.chars(), b.chars());
         let mut events = Vec::new();
-        for turn in order.iter().cycle() {
-            let (choice, text) = if *turn { (0, first.next()) } else { (1, second.next()) };
-            if let Some(c) = text {
-                events.push(delta(choice, json!({"content": c.to_string()})));
-            } else if first.as_str().is_empty() && second.as_str().is_empty() {
-                break;
-            } else if order.iter().all(|turn| turn == &order[0]) {
-                break;
-            }
+        // Taken in the order given, then the rest of each.
+        let rest = [true, false].into_iter().flat_map(|turn| vec![turn; 300]);
+        for turn in order.into_iter().chain(rest) {
+            let (choice, text) = if turn { (0, first.next()) } else { (1, second.next()) };
+            events.extend(text.map(|c| delta(choice, json!({"content": c.to_string()}))));
         }
         let read: [String; 2] = [0, 1].map(|choice| joined(&events, "/choices/0/delta/content", |e| e["choices"][0]["index"] == choice));
         events.extend([finish(0), finish(1)]);
@@ -288,6 +284,7 @@ proptest! {
         for choice in 0..2u64 {
             let text = joined(&sent, "/choices/0/delta/content", |e| e["choices"][0]["index"] == choice);
             prop_assert_eq!(text, regime.decode(&read[choice as usize]));
+            prop_assert_eq!(&read[choice as usize], [&a, &b][choice as usize]);
         }
     }
 }

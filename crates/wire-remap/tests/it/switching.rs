@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use wire_remap::{CapabilityTable, OpenAiChat, Regime, RemapTable, cache_key};
+use wire_remap::{CapabilityTable, Location, OpenAiChat, Regime, RemapTable, cache_key};
 
 fn routes() -> CapabilityTable {
     CapabilityTable::hermes_families()
@@ -109,10 +109,12 @@ fn the_order_of_members_does_not_change_a_cache_key() {
 #[test]
 fn a_regime_turns_both_directions_on_or_off() {
     let on = Regime::on(RemapTable::hermes());
-    assert!(on.encoder().is_some() && on.decoder().is_some() && on.table().is_some());
+    assert!(on.encoder(Location::User).is_some() && on.decoder().is_some() && on.table().is_some());
     assert_eq!(on.decode(&on.encode("<tool_call>[[CALL]]")), "<tool_call>[[CALL]]");
     let off = Regime::off();
-    assert!(off.encoder().is_none() && off.decoder().is_none() && off.table().is_none());
+    assert!(
+        off.encoder(Location::User).is_none() && off.decoder().is_none() && off.table().is_none()
+    );
     assert_eq!(off.encode("<tool_call>"), "<tool_call>");
     assert_eq!(off.decode("[[CALL]]"), "[[CALL]]");
 }
