@@ -38,8 +38,8 @@ impl CallSink for Collect {
 fn prose(len: usize) -> String {
     const WORDS: [&str; 24] = [
         "the", "harbour", "keeps", "its", "lights", "on", "until", "dawn", "and", "every", "boat",
-        "that", "leaves", "finds", "a", "note", "about", "wind", "from", "north", "while", "people",
-        "wait", "quietly",
+        "that", "leaves", "finds", "a", "note", "about", "wind", "from", "north", "while",
+        "people", "wait", "quietly",
     ];
     let mut text = String::with_capacity(len + 64);
     let mut state = 7u64;
