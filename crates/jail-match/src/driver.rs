@@ -6,6 +6,7 @@
 
 mod candidate;
 mod cross;
+mod literal;
 mod scan;
 mod state;
 
