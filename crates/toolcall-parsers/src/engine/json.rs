@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     arguments::Arguments,
-    text::{Undecided, any, find, space},
+    text::{Is, Undecided, any, find, is, space},
     uncommitted,
 };
 use crate::{
@@ -316,14 +316,14 @@ impl JsonEngine {
         // A literal may itself begin with whitespace.
         let mut at = *i;
         loop {
-            match super::text::is(&text[at..], literal) {
-                super::text::Is::Yes => {
+            match is(&text[at..], literal) {
+                Is::Yes => {
                     *i = at + literal.len();
                     self.state = State::Glue(n + 1);
                     return Step::Go;
                 }
-                super::text::Is::Maybe => return Step::Return(Feed::More { used: at }),
-                super::text::Is::No => match text.as_bytes().get(at) {
+                Is::Maybe => return Step::Return(Feed::More { used: at }),
+                Is::No => match text.as_bytes().get(at) {
                     Some(byte) if byte.is_ascii_whitespace() => at += 1,
                     Some(_) => {
                         let len = text[at..].chars().next().map_or(0, char::len_utf8);
@@ -348,6 +348,14 @@ impl JsonEngine {
             return Step::Return(Feed::More { used: *i });
         };
         let at = *i;
+        if self.state == State::Open && !calls.committed() {
+            let repeated = calls.repeatable().map_or(Is::No, |marker| is(&text[at..], marker));
+            match repeated {
+                Is::Yes => return Step::Jump(at + calls.repeatable().map_or(0, str::len)),
+                Is::Maybe => return Step::Return(Feed::More { used: at }),
+                Is::No => {}
+            }
+        }
         *i += 1;
         if byte == b'{' && self.nest == 0 {
             self.item_at = calls.at + at as u64;
@@ -729,10 +737,6 @@ impl JsonEngine {
         sink: &mut S,
     ) -> Step {
         let then = Resume::Here;
-        if shape.closers.is_empty() {
-            calls.diagnose(DiagnosticKind::Skipped, i, self.dropped, sink);
-            return Step::Return(Feed::Done { used: i, then });
-        }
         let stops = shape.closers.iter().chain(calls.openers.iter()).map(|t| t.as_ref());
         match find(&text[i..], stops) {
             Ok((at, n)) => {

@@ -297,6 +297,18 @@ impl NamedEngine {
         let Some(field) = shape.header.get(usize::from(n)) else {
             return self.bad(text, i, *i, calls, sink);
         };
+        if n == 0 && self.field.is_empty() && !shape.open.is_empty() {
+            // A repeated opener goes with the first.
+            let blank = *i + space(&text[*i..]);
+            match is(&text[blank..], &shape.open) {
+                Is::Yes => {
+                    *i = blank + shape.open.len();
+                    return Step::Go;
+                }
+                Is::Maybe => return Step::Return(Feed::More { used: blank }),
+                Is::No => {}
+            }
+        }
         let mut at = *i;
         while at < text.len() {
             match longest(&text[at..], field.stops.iter().map(|stop| stop.text.as_ref())) {
@@ -467,10 +479,6 @@ impl NamedEngine {
         let own = usize::from(!shape.close.is_empty());
         let last = shape.close.last();
         let stops = last.into_iter().chain(section).chain(calls.openers.iter());
-        if own == 0 && shape.section.is_none() {
-            calls.diagnose(DiagnosticKind::Skipped, *i, self.dropped, sink);
-            return self.done(*i);
-        }
         match find(&text[*i..], stops.map(|t| t.as_ref())) {
             Ok((at, n)) => {
                 self.dropped += at as u64;
