@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     arguments::Arguments,
-    text::{Is, Undecided, any, find, is, space},
+    text::{BLANKS, Is, Undecided, any, find, is, space},
     uncommitted,
 };
 use crate::{
@@ -706,7 +706,8 @@ impl JsonEngine {
             return Step::Return(Feed::Done { used: i, then });
         }
         let at = i + space(&text[i..]);
-        match any(&text[at..], &shape.closers) {
+        let found = if at - i > BLANKS { Ok(None) } else { any(&text[at..], &shape.closers) };
+        match found {
             Err(Undecided) => Step::Return(Feed::More { used: i }),
             Ok(Some(n)) => {
                 if self.items == 0 {
@@ -715,6 +716,7 @@ impl JsonEngine {
                 Step::Return(Feed::Done { used: at + shape.closers[n].len(), then })
             }
             Ok(None) if self.items == 0 => {
+                let at = at.min(i + BLANKS);
                 let len = text[at..].chars().next().map_or(0, char::len_utf8);
                 Step::Return(Feed::NotMine { used: at + len })
             }

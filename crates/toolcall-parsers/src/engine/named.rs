@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     arguments::Arguments,
-    text::{Is, Undecided, any, find, is, longest, space},
+    text::{BLANKS, Is, Undecided, any, find, is, longest, space},
     uncommitted,
 };
 use crate::{
@@ -255,6 +255,9 @@ impl NamedEngine {
             }
         } else {
             let at = *i + space(&text[*i..]);
+            if at - *i > BLANKS {
+                return self.done(*i);
+            }
             match longest(&text[at..], markers) {
                 Err(Undecided) => return Step::Return(Feed::More { used: *i }),
                 Ok(Some(n)) => (at, n),
@@ -435,6 +438,9 @@ impl NamedEngine {
             return self.closed(*i);
         };
         let at = *i + space(&text[*i..]);
+        if at - *i > BLANKS {
+            return self.closed(*i);
+        }
         match is(&text[at..], literal) {
             Is::Yes => {
                 *i = at + literal.len();
