@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     arguments::Arguments,
-    text::{Undecided, any, find, space},
+    text::{BLANKS, Is, Undecided, any, find, is, space},
     uncommitted,
 };
 use crate::{
@@ -325,14 +325,14 @@ impl JsonEngine {
         // A literal may itself begin with whitespace.
         let mut at = *i;
         loop {
-            match super::text::is(&text[at..], literal) {
-                super::text::Is::Yes => {
+            match is(&text[at..], literal) {
+                Is::Yes => {
                     *i = at + literal.len();
                     self.state = State::Glue(n + 1);
                     return Step::Go;
                 }
-                super::text::Is::Maybe => return Step::Return(Feed::More { used: at }),
-                super::text::Is::No => match text.as_bytes().get(at) {
+                Is::Maybe => return Step::Return(Feed::More { used: at }),
+                Is::No => match text.as_bytes().get(at) {
                     Some(byte) if byte.is_ascii_whitespace() => at += 1,
                     Some(_) => {
                         let len = text[at..].chars().next().map_or(0, char::len_utf8);
@@ -357,6 +357,14 @@ impl JsonEngine {
             return Step::Return(Feed::More { used: *i });
         };
         let at = *i;
+        if self.state == State::Open && !calls.committed() {
+            let repeated = calls.repeatable().map_or(Is::No, |marker| is(&text[at..], marker));
+            match repeated {
+                Is::Yes => return Step::Jump(at + calls.repeatable().map_or(0, str::len)),
+                Is::Maybe => return Step::Return(Feed::More { used: at }),
+                Is::No => {}
+            }
+        }
         *i += 1;
         if byte == b'{' && self.nest == 0 {
             self.item_at = calls.at + at as u64;
@@ -707,7 +715,8 @@ impl JsonEngine {
             return Step::Return(Feed::Done { used: i, then });
         }
         let at = i + space(&text[i..]);
-        match any(&text[at..], &shape.closers) {
+        let found = if at - i > BLANKS { Ok(None) } else { any(&text[at..], &shape.closers) };
+        match found {
             Err(Undecided) => Step::Return(Feed::More { used: i }),
             Ok(Some(n)) => {
                 if self.items == 0 {
@@ -716,6 +725,7 @@ impl JsonEngine {
                 Step::Return(Feed::Done { used: at + shape.closers[n].len(), then })
             }
             Ok(None) if self.items == 0 => {
+                let at = at.min(i + BLANKS);
                 let len = text[at..].chars().next().map_or(0, char::len_utf8);
                 Step::Return(Feed::NotMine { used: at + len })
             }
@@ -738,10 +748,6 @@ impl JsonEngine {
         sink: &mut S,
     ) -> Step {
         let then = Resume::Here;
-        if shape.closers.is_empty() {
-            calls.diagnose(DiagnosticKind::Skipped, i, self.dropped, sink);
-            return Step::Return(Feed::Done { used: i, then });
-        }
         let stops = shape.closers.iter().chain(calls.openers.iter()).map(|t| t.as_ref());
         match find(&text[i..], stops) {
             Ok((at, n)) => {
