@@ -443,11 +443,11 @@ impl Driver {
         let most = c.out + self.settings.limits.candidate.max(candidate.opener);
         let limit = ceil_char_boundary(w.text, most.min(w.text.len()));
         let offered = &w.text[c.pos..limit];
-        self.counters.examined += offered.len() as u64;
         let feed = match offered {
             "" => Feed::More { used: 0 },
             _ => bodies.feed(offered, sink),
         };
+        self.counters.examined += looked_at(feed, offered);
         match feed {
             Feed::More { used } => {
                 c.pos += used;
@@ -509,9 +509,10 @@ impl Driver {
         B: Bodies<S> + ?Sized,
     {
         let offered = &w.text[c.pos..];
-        self.counters.examined += offered.len() as u64;
         if !offered.is_empty() {
-            match bodies.feed(offered, sink) {
+            let feed = bodies.feed(offered, sink);
+            self.counters.examined += looked_at(feed, offered);
+            match feed {
                 Feed::More { used } => self.consume_body(w, c, used, sink),
                 Feed::Done { used, then } => {
                     self.consume_body(w, c, used, sink);
@@ -733,5 +734,13 @@ impl Driver {
 
     fn binds_optional(&self) -> bool {
         matches!(self.spaces.policy(), Whitespace::Framing | Whitespace::Trim)
+    }
+}
+
+/// How much of what a body was offered it looked at.
+fn looked_at(feed: Feed, offered: &str) -> u64 {
+    match feed {
+        Feed::More { .. } => offered.len() as u64,
+        Feed::Done { used, .. } | Feed::NotMine { used } => used as u64,
     }
 }

@@ -283,7 +283,7 @@ impl PythonEngine {
                 return Step::Go;
             }
             (State::AfterValue, b',') => State::Keyword,
-            (State::Keyword, _) => {
+            (State::Keyword, _) if begins_word(&text[at..]) => {
                 *i = at;
                 self.key.clear();
                 State::Key
@@ -359,7 +359,7 @@ impl PythonEngine {
     }
 
     /// Behind a fault in a list without an end marker: the list's end is the way out, or the
-    /// line's, or the next opener.
+    /// line's, or the next opener that is more than a bracket.
     fn skip_list<S: CallSink + ?Sized>(
         &mut self,
         shape: &PythonShape,
@@ -373,7 +373,8 @@ impl PythonEngine {
             PythonCall::Dict(_) => "}]",
         };
         let own = [end, "\n"];
-        let stops = own.into_iter().chain(calls.openers.iter().map(|t| t.as_ref()));
+        let openers = calls.openers.iter().map(|t| t.as_ref()).filter(|t| t.len() > 1);
+        let stops = own.into_iter().chain(openers);
         let (at, found) = match find(&text[i..], stops) {
             Ok((at, n)) => (i + at + if n == 0 { end.len() } else { 0 }, true),
             Err(keep) => (i + keep, false),
@@ -389,9 +390,13 @@ impl PythonEngine {
 
 /// Whether a call may begin with the head of `text`.
 fn begins(shape: &PythonShape, text: &str) -> bool {
-    let first = text.chars().next();
     match shape.call {
-        PythonCall::Call => first.is_some_and(|c| c == '_' || c.is_alphabetic()),
-        PythonCall::Dict(_) => first == Some('{'),
+        PythonCall::Call => begins_word(text),
+        PythonCall::Dict(_) => text.starts_with('{'),
     }
+}
+
+/// Whether a name or a keyword may begin with the head of `text`.
+fn begins_word(text: &str) -> bool {
+    text.starts_with(|c: char| c == '_' || c.is_alphabetic())
 }

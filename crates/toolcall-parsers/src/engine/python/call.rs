@@ -34,10 +34,6 @@ impl PythonEngine {
         let Some(&byte) = text.as_bytes().get(*i) else {
             return Step::Return(Feed::More { used: *i });
         };
-        let numeric = word.starts_with(|c: char| c.is_numeric());
-        if word.is_empty() || numeric {
-            return self.bad(text, i, *i, calls, sink);
-        }
         if !in_name {
             self.state = State::Equals;
             return Step::Go;
