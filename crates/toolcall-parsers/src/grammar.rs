@@ -7,9 +7,10 @@ use alloc::{borrow::Cow, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 pub use crate::engine::{
-    json::{Closing, Container, Item, JsonShape, Keys},
+    frame::Closing,
+    json::{Container, Item, JsonShape, Keys},
     named::{Field, FieldKind, NamedShape, Next, Section, Stop},
-    python::PythonShape,
+    python::{PythonCall, PythonContainer, PythonShape, Quotes},
     tagged::TaggedShape,
 };
 
