@@ -10,7 +10,10 @@ pub use crate::engine::{
     json::{Closing, Container, Item, JsonShape, Keys},
     named::{Field, FieldKind, NamedShape, Next, Section, Stop},
     python::PythonShape,
-    tagged::TaggedShape,
+    tagged::{
+        Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
+        Undeclared,
+    },
 };
 
 /// Literal text of a grammar.

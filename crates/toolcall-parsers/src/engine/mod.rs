@@ -9,6 +9,7 @@ pub(crate) mod arguments;
 pub(crate) mod json;
 pub(crate) mod named;
 pub(crate) mod python;
+pub(crate) mod skip;
 pub(crate) mod tagged;
 pub(crate) mod text;
 

@@ -3,6 +3,7 @@
 
 mod json;
 mod named;
+mod tagged;
 
 use alloc::{vec, vec::Vec};
 
@@ -13,7 +14,7 @@ use crate::grammar::{
 
 /// Every family, in the order of the documentation.
 pub(crate) static ALL: &[fn() -> Grammar] =
-    &[json::hermes, json::llama3_json, named::mistral, named::deepseek_v3_1];
+    &[json::hermes, json::llama3_json, named::mistral, named::deepseek_v3_1, tagged::qwen3_coder];
 
 /// A grammar with nothing in it but a name and a description.
 fn family(name: &'static str, about: &'static str) -> Grammar {
