@@ -10,8 +10,11 @@ pub use crate::engine::{
     frame::Closing,
     json::{Container, Item, JsonShape, Keys},
     named::{Field, FieldKind, NamedShape, Next, Section, Stop},
-    python::{PythonCall, PythonContainer, PythonShape, Quotes},
-    tagged::TaggedShape,
+    python::{PythonCall, PythonContainer, PythonShape, Quotes as PythonQuotes},
+    tagged::{
+        Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
+        Undeclared,
+    },
 };
 
 /// Literal text of a grammar.

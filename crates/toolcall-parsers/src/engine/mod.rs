@@ -10,6 +10,7 @@ pub(crate) mod frame;
 pub(crate) mod json;
 pub(crate) mod named;
 pub(crate) mod python;
+pub(crate) mod skip;
 pub(crate) mod tagged;
 pub(crate) mod text;
 

@@ -4,6 +4,7 @@
 mod json;
 mod named;
 mod python;
+mod tagged;
 
 use alloc::{vec, vec::Vec};
 
@@ -23,6 +24,7 @@ pub(crate) static ALL: &[fn() -> Grammar] = &[
     python::olmo3,
     python::lfm2,
     python::sarashina,
+    tagged::qwen3_coder,
 ];
 
 /// A grammar with nothing in it but a name and a description.

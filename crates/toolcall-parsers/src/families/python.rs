@@ -4,7 +4,8 @@ use alloc::{vec, vec::Vec};
 
 use super::{family, json, keys, marked, texts, token, unmarked};
 use crate::grammar::{
-    At, Closing, Container, Grammar, PythonCall, PythonContainer, PythonShape, Quotes, Shape, Text,
+    At, Closing, Container, Grammar, PythonCall, PythonContainer, PythonQuotes, PythonShape, Shape,
+    Text,
 };
 
 fn python(container: PythonContainer, closers: Vec<Text>) -> PythonShape {
@@ -12,7 +13,7 @@ fn python(container: PythonContainer, closers: Vec<Text>) -> PythonShape {
         glue: vec![],
         container,
         call: PythonCall::Call,
-        quotes: Quotes::Strict,
+        quotes: PythonQuotes::Strict,
         null_words: vec![],
         closers,
         closing: Closing::Expected,
@@ -68,8 +69,10 @@ pub(super) fn olmo3() -> Grammar {
 /// chat templates and recorded output.
 pub(super) fn lfm2() -> Grammar {
     let closers = || texts(["<|tool_call_end|>"]);
-    let calls =
-        PythonShape { quotes: Quotes::Nested, ..python(PythonContainer::ListOrCall, closers()) };
+    let calls = PythonShape {
+        quotes: PythonQuotes::Nested,
+        ..python(PythonContainer::ListOrCall, closers())
+    };
     let objects = json(Container::ObjectOrArray, closers());
     Grammar {
         openers: vec![marked(

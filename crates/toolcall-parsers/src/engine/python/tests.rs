@@ -16,7 +16,7 @@ use stream_laws::{
 use crate::{
     CallSink, Diagnostic, End, Outcome, Parser, Repair,
     event::Events,
-    grammar::{Grammar, PythonShape, Quotes, Shape},
+    grammar::{Grammar, PythonQuotes, PythonShape, Shape},
     options::{CallLimits, Options},
     tools::Tools,
 };
@@ -535,6 +535,6 @@ fn shapes_load_from_text() {
     let text = serde_json::to_string(&*family).expect("plain data");
     assert_eq!(serde_json::from_str::<Grammar>(&text).expect("plain data"), *family);
     let shape: PythonShape = serde_json::from_str(r#"{"container": "list"}"#).expect("defaults");
-    assert_eq!(shape.quotes, Quotes::Strict);
+    assert_eq!(shape.quotes, PythonQuotes::Strict);
     assert!(serde_json::from_str::<Shape>(r#"{"python": {"container": "list", "x": 1}}"#).is_err());
 }
