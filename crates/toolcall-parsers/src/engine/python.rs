@@ -354,7 +354,7 @@ impl PythonEngine {
             null_words: &shape.null_words,
             ends,
             key_limit: calls.options.limits.name,
-            number_limit: calls.options.limits.value,
+            number_limit: calls.options.limits.name,
         }
     }
 

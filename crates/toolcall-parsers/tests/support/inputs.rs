@@ -84,10 +84,16 @@ fn commits(grammar: &Grammar) -> Vec<String> {
             }
             Shape::Python(_) => {
                 let call = "[stop_all(a=1";
+                let dict = "[{'name': 'stop_all', 'arguments': {}}";
                 commits.extend([call.to_owned(), ")".to_owned(), "()".to_owned()]);
-                commits.extend(suffixes(&[call]));
+                commits.extend(suffixes(&[call, dict]));
             }
-            Shape::Named(_) | Shape::Tagged(_) => {}
+            Shape::Tagged(shape) => {
+                let end = shape.call.ends.first().map_or("", |end| end.text.as_ref());
+                let header = format!("{}stop_all{end}", shape.call.open.concat());
+                commits.extend(suffixes(&[&header]));
+            }
+            Shape::Named(_) => {}
         }
     }
     commits.sort();

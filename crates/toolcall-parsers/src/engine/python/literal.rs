@@ -309,10 +309,17 @@ impl Literal {
         let bytes = &text.as_bytes()[*i..];
         let part = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
         let len = bytes.iter().take(LONG).take_while(part).count();
+        let word = &text[*i..*i + len];
+        // The first byte that no known word has there decides, so that nothing waits for more.
+        let nulls = rules.null_words.iter().map(|null| null.as_ref());
+        let known = KNOWN.iter().copied().chain(nulls).map(|known| shared(known, word)).max();
+        let sound = known.unwrap_or(0).max(Prefix::shared(word));
+        if sound < len {
+            return Err(Read::Bad { at: *i + sound });
+        }
         let Some(&behind) = bytes.get(len) else {
             return Err(Read::More { used: *i });
         };
-        let word = &text[*i..*i + len];
         if let (b'\'' | b'"', Some(prefix)) = (behind, Prefix::parse(word)) {
             if prefix.bytes {
                 return Err(Read::Inexpressible { at: *i + len });
@@ -524,4 +531,13 @@ fn put(piece: &str, out: Out<'_>) {
     if !piece.is_empty() {
         out(piece);
     }
+}
+
+/// Words that are literals, or would be if JSON could say them.
+const KNOWN: &[&str] =
+    &["None", "null", "True", "true", "False", "false", "nan", "NaN", "inf", "Infinity"];
+
+/// How many bytes two words share from the start.
+fn shared(a: &str, b: &str) -> usize {
+    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }

@@ -276,7 +276,7 @@ fn calls_that_break_or_are_cut_say_so() {
                 "«f{\"a\": \"x\", \"b\": \" malformed» #inexpressible #skipped:6",
             ),
             ("[f(a=([1]))]", "«f{\"a\": [[1] malformed» #inexpressible #skipped:3"),
-            ("[f(a=[True, x.y])]", "«f{\"a\": [true malformed» #skipped:5"),
+            ("[f(a=[True, x.y])]", "«f{\"a\": [true malformed» #skipped:6"),
             ("[f(), g(x)]", "«f{}» #skipped:5"),
             ("[f(), 1]", "«f{}» #skipped:2"),
             ("[f(), g(x=", "«f{}» #skipped:4"),

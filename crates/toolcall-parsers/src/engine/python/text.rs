@@ -35,6 +35,12 @@ impl Prefix {
         }
         (!(prefix.format && prefix.bytes)).then_some(prefix)
     }
+
+    /// How many bytes at the head of `word` may be a prefix.
+    pub(super) fn shared(word: &str) -> usize {
+        let most = word.len().min(Self::LONGEST);
+        (1..=most).rev().find(|&len| Self::parse(&word[..len]).is_some()).unwrap_or(0)
+    }
 }
 
 /// A string in progress.
