@@ -86,7 +86,8 @@ fn commits(grammar: &Grammar) -> Vec<String> {
                 let call = "[stop_all(a=1";
                 let dict = "[{'name': 'stop_all', 'arguments': {}}";
                 commits.extend([call.to_owned(), ")".to_owned(), "()".to_owned()]);
-                commits.extend(suffixes(&[call, dict]));
+                let quoted = dict.replace('\'', "\"");
+                commits.extend(suffixes(&[call, dict, &quoted]));
             }
             Shape::Tagged(shape) => {
                 let end = shape.call.ends.first().map_or("", |end| end.text.as_ref());
