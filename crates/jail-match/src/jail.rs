@@ -8,7 +8,7 @@ use crate::{
     body::{Bodies, End, Feed, Opener, Resume, Tail},
     channel::Channel,
     driver::{Counters, Driver, Held, HeldKind, Settings},
-    edge::{Edge, OnCommit, Then},
+    edge::{BodyId, Edge, OnCommit, Then},
     limits::{LimitError, Limits},
     marker::{MarkerSet, MarkerSetBuilder, Probe},
     sink::{Notice, NoticeKind, Sink},
@@ -97,10 +97,13 @@ impl JailBuilder {
     /// Compiles the sequences.
     ///
     /// # Errors
-    /// If there is no start sequence, a sequence is empty, or the limit is 0.
+    /// If there is no start sequence or more than 65,536, a sequence is empty, or the limit is 0.
     pub fn build(self) -> Result<Jail, JailError> {
         if self.starts.is_empty() {
             return Err(JailError::NoStart);
+        }
+        if self.starts.len() > usize::from(BodyId::MAX) + 1 {
+            return Err(JailError::TooManyStarts(self.starts.len()));
         }
         if self.limit == 0 {
             return Err(JailError::ZeroLimit);
@@ -113,7 +116,7 @@ impl JailBuilder {
             ends.marker(end, false, 1);
         }
         let edges = self.starts.iter().enumerate().map(|(n, start)| {
-            let then = Then::Body(n as u16, OnCommit::Stay);
+            let then = Then::Body(n as BodyId, OnCommit::Stay);
             Edge::new(start.clone(), Channel::CONTENT.mask(), then)
         });
         let table = Table::new(edges).map_err(JailError::Table)?;
@@ -219,6 +222,18 @@ impl Body {
         sink.jailed(Jailed { start, body: &self.text, end });
         self.text.clear();
     }
+
+    /// Takes of `text` what the limit leaves room for, hands the block over, and returns how
+    /// much that was.
+    fn overflow<S: JailSink + ?Sized>(&mut self, text: &str, sink: &mut S) -> usize {
+        let room = self.limit - self.text.len();
+        let cut = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        self.text.push_str(&text[..cut]);
+        let bytes = self.text.len() as u64;
+        sink.notice(Notice { kind: NoticeKind::CandidateLimit, at: self.at, bytes });
+        self.hand_over(None, sink);
+        cut
+    }
 }
 
 impl<S: JailSink + ?Sized> Bodies<S> for Body {
@@ -238,7 +253,8 @@ impl<S: JailSink + ?Sized> Bodies<S> for Body {
         let mut pos = 0;
         let mut keep = bytes.len();
         while let Some(hit) = self.ends.next_stop(0, &bytes[pos..]) {
-            match self.ends.probe(0, bytes, pos + hit, pos, false, |_, _| true) {
+            // Two stops may lie in one scalar, so that a marker may start before `pos`.
+            match self.ends.probe(0, bytes, pos + hit, 0, false, |_, _| true) {
                 Probe::Miss => pos += hit + 1,
                 Probe::Partial { at } => {
                     keep = at;
@@ -253,18 +269,17 @@ impl<S: JailSink + ?Sized> Bodies<S> for Body {
             }
         }
         if keep > room {
-            let cut = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-            self.text.push_str(&text[..cut]);
-            let bytes = self.text.len() as u64;
-            sink.notice(Notice { kind: NoticeKind::CandidateLimit, at: self.at, bytes });
-            self.hand_over(None, sink);
-            return Feed::Done { used: cut, then: Resume::Here };
+            let used = self.overflow(text, sink);
+            return Feed::Done { used, then: Resume::Here };
         }
         self.text.push_str(&text[..keep]);
         Feed::More { used: keep }
     }
 
     fn finish(&mut self, tail: &str, _: End, sink: &mut S) -> Tail {
+        if tail.len() > self.limit - self.text.len() {
+            return Tail::Closed { used: self.overflow(tail, sink) };
+        }
         self.text.push_str(tail);
         self.hand_over(None, sink);
         Tail::Closed { used: tail.len() }
@@ -281,6 +296,8 @@ impl<S: JailSink + ?Sized> Bodies<S> for Body {
 pub enum JailError {
     /// No start sequence was given.
     NoStart,
+    /// More start sequences than can be told apart.
+    TooManyStarts(usize),
     /// The end sequence with this number is empty.
     EmptyEnd(usize),
     /// The limit is 0.
@@ -293,6 +310,9 @@ impl fmt::Display for JailError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoStart => f.write_str("no start sequence: expected at least one"),
+            Self::TooManyStarts(n) => {
+                write!(f, "{n} start sequences: expected at most {}", u32::from(BodyId::MAX) + 1)
+            }
             Self::EmptyEnd(n) => write!(f, "end sequence {n} is empty"),
             Self::ZeroLimit => f.write_str("the limit is 0: expected at least 1 byte"),
             Self::Table(error) => write!(f, "start sequence: {error}"),

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 
 use crate::{
     channel::Channel,
+    edge::OnCommit,
     sink::{Notice, NoticeKind, Sink, Span, SpanKind},
 };
 
@@ -42,7 +43,7 @@ impl Whitespace {
     fn rule(self, channel: Channel) -> Rule {
         match (self, channel) {
             (Self::Framing, _) => Rule::DropBlank,
-            (Self::Trim, _) => Rule::Trim,
+            (Self::Trim, Channel::CONTENT | Channel::REASONING) => Rule::Trim,
             (Self::BeforeCalls, Channel::CONTENT) => Rule::DropBlankBeforeCall,
             (Self::ReasoningEnd, Channel::REASONING) => Rule::TrimEnd,
             _ => Rule::Keep,
@@ -53,8 +54,8 @@ impl Whitespace {
 /// What kind of markup the text ran into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Boundary {
-    /// A channel opens.
-    Enter,
+    /// A channel opens: this one.
+    Enter(Channel),
     /// The current channel closes.
     Leave,
     /// A call committed.
@@ -70,7 +71,7 @@ struct Run {
     spans: SmallVec<[(u64, u64); 2]>,
     /// The run outgrew the limit: the rest of it is text.
     overflow: bool,
-    /// Whitespace is dropped until a visible byte comes.
+    /// What whitespace comes is dropped, until a visible byte does.
     eat: bool,
     /// Something visible was emitted since the channel began.
     visible: bool,
@@ -236,10 +237,9 @@ impl Spaces {
     fn settle<S: Sink + ?Sized>(&mut self, channel: Channel, rule: Rule, sink: &mut S) {
         let markup_first = self.called || self.marked;
         let run = self.run(channel);
-        let drop = run.eat
-            || rule == Rule::Trim
-                && !run.visible
-                && (channel == Channel::REASONING || markup_first);
+        let drop = rule == Rule::Trim
+            && !run.visible
+            && (channel == Channel::REASONING || markup_first);
         if drop {
             run.drop_held(sink);
         } else {
@@ -251,6 +251,10 @@ impl Spaces {
     fn hold<S: Sink + ?Sized>(&mut self, channel: Channel, text: &str, at: u64, sink: &mut S) {
         let limit = self.limit;
         let run = self.run(channel);
+        if run.eat {
+            sink.account(Span { kind: SpanKind::Framing, at, len: text.len() as u64 });
+            return;
+        }
         if run.overflow {
             sink.text(channel, text);
             return;
@@ -298,7 +302,10 @@ impl Spaces {
             Rule::Trim | Rule::TrimEnd => {}
         }
         match boundary {
-            Boundary::Enter | Boundary::Leave => {
+            // Hidden text is markup: what surrounds it is as if it were not there.
+            Boundary::Enter(Channel::HIDDEN) => {}
+            Boundary::Leave if channel == Channel::HIDDEN => {}
+            Boundary::Enter(_) | Boundary::Leave => {
                 self.lead = true;
                 self.after_call = false;
                 self.marked = true;
@@ -316,6 +323,19 @@ impl Spaces {
         if self.policy == Whitespace::Trim && !self.content.visible && (self.called || self.marked)
         {
             self.content.drop_held(sink);
+        }
+    }
+
+    /// A body's opener was met in `channel`. Where a call does not end the channel, whitespace
+    /// before it is not the channel's last, and comes out before the call does.
+    pub(crate) fn opener<S: Sink + ?Sized>(
+        &mut self,
+        channel: Channel,
+        on_commit: OnCommit,
+        sink: &mut S,
+    ) {
+        if self.policy.rule(channel) == Rule::TrimEnd && on_commit == OnCommit::Stay {
+            self.run(channel).release(channel, sink);
         }
     }
 
