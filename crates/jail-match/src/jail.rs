@@ -223,17 +223,48 @@ impl Body {
         self.text.clear();
     }
 
-    /// Takes of `text` what the limit leaves room for, hands the block over, and returns how
-    /// much that was.
-    fn overflow<S: JailSink + ?Sized>(&mut self, text: &str, sink: &mut S) -> usize {
+    /// Goes on with the block in `text`; what is not used comes again.
+    fn scan<S: JailSink + ?Sized>(&mut self, text: &str, ended: bool, sink: &mut S) -> Scan {
+        let bytes = text.as_bytes();
         let room = self.limit - self.text.len();
-        let cut = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-        self.text.push_str(&text[..cut]);
-        let bytes = self.text.len() as u64;
-        sink.notice(Notice { kind: NoticeKind::CandidateLimit, at: self.at, bytes });
-        self.hand_over(None, sink);
-        cut
+        let mut pos = 0;
+        let mut keep = bytes.len();
+        while let Some(hit) = self.ends.next_stop(0, &bytes[pos..]) {
+            // Two stops may lie in one scalar, so that a marker may start before `pos`.
+            match self.ends.probe(0, bytes, pos + hit, 0, ended, |_, _| true) {
+                Probe::Miss => pos += hit + 1,
+                Probe::Partial { at } => {
+                    keep = at;
+                    break;
+                }
+                Probe::Match { at, len, .. } if at <= room => {
+                    self.text.push_str(&text[..at]);
+                    self.hand_over(Some(&text[at..at + len]), sink);
+                    return Scan::Done(at + len);
+                }
+                Probe::Match { .. } => break,
+            }
+        }
+        if keep > room {
+            let cut = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+            self.text.push_str(&text[..cut]);
+            let bytes = self.text.len() as u64;
+            sink.notice(Notice { kind: NoticeKind::CandidateLimit, at: self.at, bytes });
+            self.hand_over(None, sink);
+            return Scan::Done(cut);
+        }
+        self.text.push_str(&text[..keep]);
+        if ended {
+            self.hand_over(None, sink);
+        }
+        Scan::More(keep)
     }
+}
+
+/// How much of a text the block took, and whether it ended there.
+enum Scan {
+    More(usize),
+    Done(usize),
 }
 
 impl<S: JailSink + ?Sized> Bodies<S> for Body {
@@ -248,41 +279,15 @@ impl<S: JailSink + ?Sized> Bodies<S> for Body {
     }
 
     fn feed(&mut self, text: &str, sink: &mut S) -> Feed {
-        let bytes = text.as_bytes();
-        let room = self.limit - self.text.len();
-        let mut pos = 0;
-        let mut keep = bytes.len();
-        while let Some(hit) = self.ends.next_stop(0, &bytes[pos..]) {
-            // Two stops may lie in one scalar, so that a marker may start before `pos`.
-            match self.ends.probe(0, bytes, pos + hit, 0, false, |_, _| true) {
-                Probe::Miss => pos += hit + 1,
-                Probe::Partial { at } => {
-                    keep = at;
-                    break;
-                }
-                Probe::Match { at, len, .. } if at <= room => {
-                    self.text.push_str(&text[..at]);
-                    self.hand_over(Some(&text[at..at + len]), sink);
-                    return Feed::Done { used: at + len, then: Resume::Here };
-                }
-                Probe::Match { .. } => break,
-            }
+        match self.scan(text, false, sink) {
+            Scan::More(used) => Feed::More { used },
+            Scan::Done(used) => Feed::Done { used, then: Resume::Here },
         }
-        if keep > room {
-            let used = self.overflow(text, sink);
-            return Feed::Done { used, then: Resume::Here };
-        }
-        self.text.push_str(&text[..keep]);
-        Feed::More { used: keep }
     }
 
     fn finish(&mut self, tail: &str, _: End, sink: &mut S) -> Tail {
-        if tail.len() > self.limit - self.text.len() {
-            return Tail::Closed { used: self.overflow(tail, sink) };
-        }
-        self.text.push_str(tail);
-        self.hand_over(None, sink);
-        Tail::Closed { used: tail.len() }
+        let (Scan::More(used) | Scan::Done(used)) = self.scan(tail, true, sink);
+        Tail::Closed { used }
     }
 
     fn held(&self) -> usize {

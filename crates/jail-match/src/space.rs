@@ -203,8 +203,17 @@ impl Spaces {
         match rule {
             Rule::Keep => sink.text(channel, text),
             Rule::DropBlank | Rule::DropBlankBeforeCall => {
-                if visible || !self.blank {
-                    self.run(channel).release(channel, sink);
+                if self.blank && visible {
+                    // Held first, so that the limit is reported as if it had come apart.
+                    let (space, rest) = text.split_at(lead);
+                    if self.held() + space.len() > self.limit {
+                        self.hold(channel, space, at, sink);
+                        sink.text(channel, rest);
+                    } else {
+                        self.run(channel).release(channel, sink);
+                        sink.text(channel, text);
+                    }
+                } else if !self.blank {
                     sink.text(channel, text);
                 } else {
                     self.hold(channel, text, at, sink);
@@ -237,9 +246,8 @@ impl Spaces {
     fn settle<S: Sink + ?Sized>(&mut self, channel: Channel, rule: Rule, sink: &mut S) {
         let markup_first = self.called || self.marked;
         let run = self.run(channel);
-        let drop = rule == Rule::Trim
-            && !run.visible
-            && (channel == Channel::REASONING || markup_first);
+        let drop =
+            rule == Rule::Trim && !run.visible && (channel == Channel::REASONING || markup_first);
         if drop {
             run.drop_held(sink);
         } else {
