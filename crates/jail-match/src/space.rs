@@ -296,18 +296,23 @@ impl Spaces {
         let run =
             if channel == Channel::REASONING { &mut self.reasoning } else { &mut self.content };
         run.overflow = false;
-        match self.policy.rule(channel) {
+        let rule = self.policy.rule(channel);
+        match rule {
             Rule::Keep => {}
             Rule::DropBlank => run.drop_held(sink),
             Rule::DropBlankBeforeCall if boundary == Boundary::Call => run.drop_held(sink),
             Rule::DropBlankBeforeCall => run.release(channel, sink),
-            Rule::Trim | Rule::TrimEnd if channel == Channel::REASONING => {
-                if boundary == Boundary::Leave {
+            Rule::Trim | Rule::TrimEnd => match boundary {
+                Boundary::Leave if channel == Channel::REASONING => {
                     run.drop_held(sink);
                     run.visible = false;
                 }
-            }
-            Rule::Trim | Rule::TrimEnd => {}
+                // Text of another channel follows: in source order, it comes behind.
+                Boundary::Enter(to) if to != Channel::HIDDEN && rule == Rule::TrimEnd => {
+                    run.release(channel, sink);
+                }
+                _ => {}
+            },
         }
         match boundary {
             // Hidden text is markup: what surrounds it is as if it were not there.

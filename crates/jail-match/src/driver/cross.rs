@@ -26,6 +26,7 @@ impl Driver {
         let channel = self.channel();
         let then = self.table.edges()[edge].then;
         let use_bit = self.table.use_bit(edge);
+        self.flush_text(w, c, at, sink);
         let opens = matches!(then, Then::Enter(_));
         if opens && self.stack.len() >= self.settings.limits.depth {
             let kind = NoticeKind::DepthLimit;
@@ -33,7 +34,6 @@ impl Driver {
             c.pos = at + len;
             return;
         }
-        self.flush_text(w, c, at, sink);
         if self.tracks() {
             // A line ends with its newline, whosoever that is.
             self.code.advance(&w.text.as_bytes()[at..at + bound]);
