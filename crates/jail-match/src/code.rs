@@ -65,7 +65,7 @@ impl Code {
         while let Some(&first) = text.first() {
             if let Some((ticks, _)) = &mut self.run {
                 let more = text.iter().take_while(|&&b| b == ticks.byte).count();
-                ticks.count += more as u32;
+                ticks.count = ticks.count.saturating_add(more as u32);
                 text = &text[more..];
                 if !text.is_empty() {
                     self.close_run();

@@ -42,6 +42,10 @@ struct Candidate {
     opener: usize,
     /// Bytes since the opener's first that the body has consumed, the opener with them.
     fed: usize,
+    /// How many of the opener's bytes are newlines bound to it.
+    bound: usize,
+    /// The edge's bit, if its uses are limited.
+    use_bit: u64,
     on_commit: OnCommit,
 }
 
@@ -63,6 +67,14 @@ struct Cursor {
     pos: usize,
     /// Lines and code were tracked up to here.
     seen: usize,
+    /// Text from `out` to here is known to be blank.
+    blank: usize,
+}
+
+impl Cursor {
+    fn at(index: usize) -> Self {
+        Self { out: index, pos: index, seen: index, blank: index }
+    }
 }
 
 /// The one-cursor driver. See the [crate documentation](crate) for an example.
@@ -171,7 +183,8 @@ impl Driver {
             _ if bytes == 0 => HeldKind::Nothing,
             Mode::Candidate(_) => HeldKind::Candidate,
             Mode::Committed if !self.buf.is_empty() => HeldKind::Call,
-            _ if self.buf.is_empty() || self.buf.starts_with('\n') => HeldKind::Whitespace,
+            // An empty buffer included: then a whitespace policy holds the bytes.
+            _ if self.buf.bytes().all(|byte| byte == b'\n') => HeldKind::Whitespace,
             _ => HeldKind::Marker,
         };
         Held { bytes, kind }
@@ -186,8 +199,9 @@ impl Driver {
     /// Feeds the next piece of the stream.
     ///
     /// # Errors
-    /// Only under [`LimitPolicy::Error`], when a limit is hit: what was held has been released,
-    /// and every later push returns the same error.
+    /// Only under [`LimitPolicy::Error`], when a limit is hit: the candidate has been released as
+    /// text, no byte behind it was taken (the first of those is [`LimitError::at`] plus
+    /// [`LimitError::bytes`]), and every later push returns the same error.
     #[inline]
     pub fn push<S, B>(
         &mut self,
@@ -242,9 +256,12 @@ impl Driver {
         }
         self.base += used as u64;
         match done {
-            None => self.buf.push_str(&chunk[used..]),
+            None => {
+                self.buf.push_str(&chunk[used..]);
+                self.counters.held_max = self.counters.held_max.max(self.buffered());
+            }
             Some(then) => {
-                self.body_done(then, true);
+                self.body_done(then, true, self.base, sink);
                 return self.push_slow(&chunk[used..], bodies, sink);
             }
         }
@@ -261,6 +278,7 @@ impl Driver {
         S: Sink + ?Sized,
         B: Bodies<S> + ?Sized,
     {
+        self.quiet = false;
         if let Mode::Failed(error) = self.mode {
             return Err(error);
         }
@@ -326,6 +344,7 @@ impl Driver {
             self.stack.clear();
             self.spent = 0;
             self.code = Code::default();
+            self.swallow = 0;
             self.quiet = false;
         }
     }
@@ -361,7 +380,7 @@ impl Driver {
         S: Sink + ?Sized,
         B: Bodies<S> + ?Sized,
     {
-        let mut c = Cursor { out: 0, pos: 0, seen: 0 };
+        let mut c = Cursor::at(0);
         if let Mode::Candidate(candidate) = self.mode {
             c.pos = candidate.fed;
         }

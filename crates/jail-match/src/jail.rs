@@ -8,7 +8,7 @@ use crate::{
     body::{Bodies, End, Feed, Opener, Resume, Tail},
     channel::Channel,
     driver::{Counters, Driver, Held, HeldKind, Settings},
-    edge::{Edge, OnCommit, Then},
+    edge::{BodyId, Edge, OnCommit, Then},
     limits::{LimitError, Limits},
     marker::{MarkerSet, MarkerSetBuilder, Probe},
     sink::{Notice, NoticeKind, Sink},
@@ -97,10 +97,13 @@ impl JailBuilder {
     /// Compiles the sequences.
     ///
     /// # Errors
-    /// If there is no start sequence, a sequence is empty, or the limit is 0.
+    /// If there is no start sequence or more than 65,536, a sequence is empty, or the limit is 0.
     pub fn build(self) -> Result<Jail, JailError> {
         if self.starts.is_empty() {
             return Err(JailError::NoStart);
+        }
+        if self.starts.len() > usize::from(BodyId::MAX) + 1 {
+            return Err(JailError::TooManyStarts(self.starts.len()));
         }
         if self.limit == 0 {
             return Err(JailError::ZeroLimit);
@@ -113,7 +116,7 @@ impl JailBuilder {
             ends.marker(end, false, 1);
         }
         let edges = self.starts.iter().enumerate().map(|(n, start)| {
-            let then = Then::Body(n as u16, OnCommit::Stay);
+            let then = Then::Body(n as BodyId, OnCommit::Stay);
             Edge::new(start.clone(), Channel::CONTENT.mask(), then)
         });
         let table = Table::new(edges).map_err(JailError::Table)?;
@@ -219,6 +222,49 @@ impl Body {
         sink.jailed(Jailed { start, body: &self.text, end });
         self.text.clear();
     }
+
+    /// Goes on with the block in `text`; what is not used comes again.
+    fn scan<S: JailSink + ?Sized>(&mut self, text: &str, ended: bool, sink: &mut S) -> Scan {
+        let bytes = text.as_bytes();
+        let room = self.limit - self.text.len();
+        let mut pos = 0;
+        let mut keep = bytes.len();
+        while let Some(hit) = self.ends.next_stop(0, &bytes[pos..]) {
+            // Two stops may lie in one scalar, so that a marker may start before `pos`.
+            match self.ends.probe(0, bytes, pos + hit, 0, ended, |_, _| true) {
+                Probe::Miss => pos += hit + 1,
+                Probe::Partial { at } => {
+                    keep = at;
+                    break;
+                }
+                Probe::Match { at, len, .. } if at <= room => {
+                    self.text.push_str(&text[..at]);
+                    self.hand_over(Some(&text[at..at + len]), sink);
+                    return Scan::Done(at + len);
+                }
+                Probe::Match { .. } => break,
+            }
+        }
+        if keep > room {
+            let cut = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+            self.text.push_str(&text[..cut]);
+            let bytes = self.text.len() as u64;
+            sink.notice(Notice { kind: NoticeKind::CandidateLimit, at: self.at, bytes });
+            self.hand_over(None, sink);
+            return Scan::Done(cut);
+        }
+        self.text.push_str(&text[..keep]);
+        if ended {
+            self.hand_over(None, sink);
+        }
+        Scan::More(keep)
+    }
+}
+
+/// How much of a text the block took, and whether it ended there.
+enum Scan {
+    More(usize),
+    Done(usize),
 }
 
 impl<S: JailSink + ?Sized> Bodies<S> for Body {
@@ -233,41 +279,15 @@ impl<S: JailSink + ?Sized> Bodies<S> for Body {
     }
 
     fn feed(&mut self, text: &str, sink: &mut S) -> Feed {
-        let bytes = text.as_bytes();
-        let room = self.limit - self.text.len();
-        let mut pos = 0;
-        let mut keep = bytes.len();
-        while let Some(hit) = self.ends.next_stop(0, &bytes[pos..]) {
-            match self.ends.probe(0, bytes, pos + hit, pos, false, |_, _| true) {
-                Probe::Miss => pos += hit + 1,
-                Probe::Partial { at } => {
-                    keep = at;
-                    break;
-                }
-                Probe::Match { at, len, .. } if at <= room => {
-                    self.text.push_str(&text[..at]);
-                    self.hand_over(Some(&text[at..at + len]), sink);
-                    return Feed::Done { used: at + len, then: Resume::Here };
-                }
-                Probe::Match { .. } => break,
-            }
+        match self.scan(text, false, sink) {
+            Scan::More(used) => Feed::More { used },
+            Scan::Done(used) => Feed::Done { used, then: Resume::Here },
         }
-        if keep > room {
-            let cut = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-            self.text.push_str(&text[..cut]);
-            let bytes = self.text.len() as u64;
-            sink.notice(Notice { kind: NoticeKind::CandidateLimit, at: self.at, bytes });
-            self.hand_over(None, sink);
-            return Feed::Done { used: cut, then: Resume::Here };
-        }
-        self.text.push_str(&text[..keep]);
-        Feed::More { used: keep }
     }
 
     fn finish(&mut self, tail: &str, _: End, sink: &mut S) -> Tail {
-        self.text.push_str(tail);
-        self.hand_over(None, sink);
-        Tail::Closed { used: tail.len() }
+        let (Scan::More(used) | Scan::Done(used)) = self.scan(tail, true, sink);
+        Tail::Closed { used }
     }
 
     fn held(&self) -> usize {
@@ -281,6 +301,8 @@ impl<S: JailSink + ?Sized> Bodies<S> for Body {
 pub enum JailError {
     /// No start sequence was given.
     NoStart,
+    /// More start sequences than can be told apart.
+    TooManyStarts(usize),
     /// The end sequence with this number is empty.
     EmptyEnd(usize),
     /// The limit is 0.
@@ -293,6 +315,9 @@ impl fmt::Display for JailError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoStart => f.write_str("no start sequence: expected at least one"),
+            Self::TooManyStarts(n) => {
+                write!(f, "{n} start sequences: expected at most {}", u32::from(BodyId::MAX) + 1)
+            }
             Self::EmptyEnd(n) => write!(f, "end sequence {n} is empty"),
             Self::ZeroLimit => f.write_str("the limit is 0: expected at least 1 byte"),
             Self::Table(error) => write!(f, "start sequence: {error}"),

@@ -30,6 +30,18 @@ struct Marker {
     stop: u8,
 }
 
+impl Marker {
+    /// Whether `text` agrees with the marker as far as both go.
+    fn agrees(&self, text: &[u8]) -> bool {
+        let n = self.bytes.len().min(text.len());
+        if self.fold {
+            text[..n].eq_ignore_ascii_case(&self.bytes[..n])
+        } else {
+            text[..n] == self.bytes[..n]
+        }
+    }
+}
+
 /// What stands at a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probe {
@@ -57,8 +69,8 @@ pub enum Probe {
 pub struct MarkerSet {
     markers: Box<[Marker]>,
     /// Marker ids by stop byte: `index[byte]..index[byte + 1]` in `ids`.
-    index: Box<[u16; 257]>,
-    ids: Box<[u16]>,
+    index: Box<[u32; 257]>,
+    ids: Box<[u32]>,
     /// Bit `c` of `stops[byte]`: the search of class `c` stops at this byte.
     stops: Box<[u16; 256]>,
     needles: Box<[Needles]>,
@@ -140,7 +152,7 @@ impl MarkerSetBuilder {
     #[must_use]
     pub fn build(self) -> MarkerSet {
         let mut stops = Box::new([0u16; 256]);
-        let mut buckets: Vec<Vec<u16>> = (0..256).map(|_| Vec::new()).collect();
+        let mut buckets: Vec<Vec<u32>> = (0..256).map(|_| Vec::new()).collect();
         for (id, marker) in self.markers.iter().enumerate() {
             let Some(&byte) = marker.bytes.get(usize::from(marker.stop)) else { continue };
             let mut cases = [byte, byte];
@@ -152,17 +164,17 @@ impl MarkerSetBuilder {
                     continue;
                 }
                 stops[usize::from(byte)] |= marker.classes;
-                buckets[usize::from(byte)].push(id as u16);
+                buckets[usize::from(byte)].push(id as u32);
             }
         }
         for &(byte, classes) in &self.extra {
             stops[usize::from(byte)] |= classes;
         }
-        let mut index = Box::new([0u16; 257]);
+        let mut index = Box::new([0u32; 257]);
         let mut ids = Vec::new();
         for (byte, bucket) in buckets.iter().enumerate() {
             ids.extend_from_slice(bucket);
-            index[byte + 1] = ids.len() as u16;
+            index[byte + 1] = ids.len() as u32;
         }
         let needles = (0..MAX_CLASSES)
             .map(|class| {
@@ -237,10 +249,10 @@ impl MarkerSet {
         mut live: impl FnMut(usize, usize) -> bool,
     ) -> Probe {
         let byte = usize::from(text[stop]);
-        let bucket = &self.ids[usize::from(self.index[byte])..usize::from(self.index[byte + 1])];
+        let bucket = &self.ids[self.index[byte] as usize..self.index[byte + 1] as usize];
         let mut best = Best::default();
         for &id in bucket {
-            let id = usize::from(id);
+            let id = id as usize;
             let marker = &self.markers[id];
             let Some(at) = stop.checked_sub(usize::from(marker.stop)) else { continue };
             if at >= floor && marker.classes >> class & 1 != 0 && live(id, at) {
@@ -261,11 +273,19 @@ impl MarkerSet {
     ) -> Probe {
         let mut best = Best::default();
         for (id, marker) in self.markers.iter().enumerate() {
-            if marker.classes >> class & 1 != 0 && !marker.bytes.is_empty() && live(id) {
+            let first = marker.bytes.first();
+            let begins = first.zip(text.get(at)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b));
+            if begins && marker.classes >> class & 1 != 0 && live(id) {
                 best.offer(marker, id, text, at);
             }
         }
         best.decide(ended)
+    }
+
+    /// Whether marker `id` is searched in `class` and agrees with `text` as far as both go.
+    pub(crate) fn agrees(&self, id: usize, class: Class, text: &[u8]) -> bool {
+        let marker = &self.markers[id];
+        marker.classes >> class & 1 != 0 && marker.agrees(text)
     }
 }
 
@@ -279,17 +299,11 @@ struct Best {
 impl Best {
     fn offer(&mut self, marker: &Marker, id: usize, text: &[u8], at: usize) {
         let rest = &text[at..];
-        let n = marker.bytes.len().min(rest.len());
-        let same = if marker.fold {
-            rest[..n].eq_ignore_ascii_case(&marker.bytes[..n])
-        } else {
-            rest[..n] == marker.bytes[..n]
-        };
-        if !same {
+        if !marker.agrees(rest) {
             return;
         }
         let len = marker.bytes.len();
-        if n < len {
+        if rest.len() < len {
             if self.partial.is_none_or(|(a, l)| at < a || at == a && len > l) {
                 self.partial = Some((at, len));
             }

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 
 use crate::{
     channel::Channel,
+    edge::OnCommit,
     sink::{Notice, NoticeKind, Sink, Span, SpanKind},
 };
 
@@ -42,7 +43,7 @@ impl Whitespace {
     fn rule(self, channel: Channel) -> Rule {
         match (self, channel) {
             (Self::Framing, _) => Rule::DropBlank,
-            (Self::Trim, _) => Rule::Trim,
+            (Self::Trim, Channel::CONTENT | Channel::REASONING) => Rule::Trim,
             (Self::BeforeCalls, Channel::CONTENT) => Rule::DropBlankBeforeCall,
             (Self::ReasoningEnd, Channel::REASONING) => Rule::TrimEnd,
             _ => Rule::Keep,
@@ -53,8 +54,8 @@ impl Whitespace {
 /// What kind of markup the text ran into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Boundary {
-    /// A channel opens.
-    Enter,
+    /// A channel opens: this one.
+    Enter(Channel),
     /// The current channel closes.
     Leave,
     /// A call committed.
@@ -70,7 +71,7 @@ struct Run {
     spans: SmallVec<[(u64, u64); 2]>,
     /// The run outgrew the limit: the rest of it is text.
     overflow: bool,
-    /// Whitespace is dropped until a visible byte comes.
+    /// What whitespace comes is dropped, until a visible byte does.
     eat: bool,
     /// Something visible was emitted since the channel began.
     visible: bool,
@@ -202,8 +203,17 @@ impl Spaces {
         match rule {
             Rule::Keep => sink.text(channel, text),
             Rule::DropBlank | Rule::DropBlankBeforeCall => {
-                if visible || !self.blank {
-                    self.run(channel).release(channel, sink);
+                if self.blank && visible {
+                    // Held first, so that the limit is reported as if it had come apart.
+                    let (space, rest) = text.split_at(lead);
+                    if self.held() + space.len() > self.limit {
+                        self.hold(channel, space, at, sink);
+                        sink.text(channel, rest);
+                    } else {
+                        self.run(channel).release(channel, sink);
+                        sink.text(channel, text);
+                    }
+                } else if !self.blank {
                     sink.text(channel, text);
                 } else {
                     self.hold(channel, text, at, sink);
@@ -236,10 +246,8 @@ impl Spaces {
     fn settle<S: Sink + ?Sized>(&mut self, channel: Channel, rule: Rule, sink: &mut S) {
         let markup_first = self.called || self.marked;
         let run = self.run(channel);
-        let drop = run.eat
-            || rule == Rule::Trim
-                && !run.visible
-                && (channel == Channel::REASONING || markup_first);
+        let drop =
+            rule == Rule::Trim && !run.visible && (channel == Channel::REASONING || markup_first);
         if drop {
             run.drop_held(sink);
         } else {
@@ -251,6 +259,10 @@ impl Spaces {
     fn hold<S: Sink + ?Sized>(&mut self, channel: Channel, text: &str, at: u64, sink: &mut S) {
         let limit = self.limit;
         let run = self.run(channel);
+        if run.eat {
+            sink.account(Span { kind: SpanKind::Framing, at, len: text.len() as u64 });
+            return;
+        }
         if run.overflow {
             sink.text(channel, text);
             return;
@@ -284,21 +296,29 @@ impl Spaces {
         let run =
             if channel == Channel::REASONING { &mut self.reasoning } else { &mut self.content };
         run.overflow = false;
-        match self.policy.rule(channel) {
+        let rule = self.policy.rule(channel);
+        match rule {
             Rule::Keep => {}
             Rule::DropBlank => run.drop_held(sink),
             Rule::DropBlankBeforeCall if boundary == Boundary::Call => run.drop_held(sink),
             Rule::DropBlankBeforeCall => run.release(channel, sink),
-            Rule::Trim | Rule::TrimEnd if channel == Channel::REASONING => {
-                if boundary == Boundary::Leave {
+            Rule::Trim | Rule::TrimEnd => match boundary {
+                Boundary::Leave if channel == Channel::REASONING => {
                     run.drop_held(sink);
                     run.visible = false;
                 }
-            }
-            Rule::Trim | Rule::TrimEnd => {}
+                // Text of another channel follows: in source order, it comes behind.
+                Boundary::Enter(to) if to != Channel::HIDDEN && rule == Rule::TrimEnd => {
+                    run.release(channel, sink);
+                }
+                _ => {}
+            },
         }
         match boundary {
-            Boundary::Enter | Boundary::Leave => {
+            // Hidden text is markup: what surrounds it is as if it were not there.
+            Boundary::Enter(Channel::HIDDEN) => {}
+            Boundary::Leave if channel == Channel::HIDDEN => {}
+            Boundary::Enter(_) | Boundary::Leave => {
                 self.lead = true;
                 self.after_call = false;
                 self.marked = true;
@@ -316,6 +336,19 @@ impl Spaces {
         if self.policy == Whitespace::Trim && !self.content.visible && (self.called || self.marked)
         {
             self.content.drop_held(sink);
+        }
+    }
+
+    /// A body's opener was met in `channel`. Where a call does not end the channel, whitespace
+    /// before it is not the channel's last, and comes out before the call does.
+    pub(crate) fn opener<S: Sink + ?Sized>(
+        &mut self,
+        channel: Channel,
+        on_commit: OnCommit,
+        sink: &mut S,
+    ) {
+        if self.policy.rule(channel) == Rule::TrimEnd && on_commit == OnCommit::Stay {
+            self.run(channel).release(channel, sink);
         }
     }
 

@@ -6,7 +6,7 @@ use core::fmt;
 use crate::{
     channel::{Channel, ChannelMask},
     edge::{Anchor, Bind, Edge, InCode, Newlines, Then, Uses},
-    marker::{Class, MarkerSet, MarkerSetBuilder},
+    marker::{Class, MAX_CLASSES, MarkerSet, MarkerSetBuilder},
 };
 
 /// The most edges with limited uses.
@@ -23,14 +23,16 @@ struct Inner {
     edges: Box<[Edge]>,
     /// Bit of the edge in the use sets, for edges with limited uses.
     use_bits: Box<[u64]>,
-    /// Bits of the edges that act once each time their channel is entered.
-    per_entry: u64,
+    /// By channel, bits of the edges that act once each time it is entered.
+    per_entry: [u64; Channel::COUNT as usize],
     /// Bits of the once-a-message edges that enter reasoning.
     reasoning_once: u64,
     set: MarkerSet,
     tracks_lines: bool,
-    /// The most newlines bound before any marker of a channel: declared ones, and all.
-    newlines: [[u8; Channel::COUNT as usize]; 2],
+    /// Whether a marker begins with a newline.
+    newline_starts: bool,
+    /// The most newlines bound before any marker of a class: declared ones, and all.
+    newlines: [[u8; MAX_CLASSES as usize]; 2],
 }
 
 impl Table {
@@ -44,8 +46,9 @@ impl Table {
         let edges: Box<[Edge]> = edges.into_iter().collect();
         let mut builder = MarkerSetBuilder::new();
         let mut use_bits = Vec::with_capacity(edges.len());
-        let (mut limited, mut per_entry, mut reasoning_once) = (0, 0, 0);
-        let mut newlines = [[0u8; Channel::COUNT as usize]; 2];
+        let (mut limited, mut reasoning_once) = (0, 0);
+        let mut per_entry = [0; Channel::COUNT as usize];
+        let mut newlines = [[0u8; MAX_CLASSES as usize]; 2];
         for (entry, edge) in edges.iter().enumerate() {
             let error = |problem| TableError { entry, marker: edge.marker.clone().into(), problem };
             if edge.marker.is_empty() {
@@ -58,11 +61,12 @@ impl Table {
             builder.marker(&edge.marker, fold, classes(edge));
             if edge.newlines.before > 0 {
                 builder.stop_byte(b'\n', classes(edge));
-                for channel in (0..Channel::COUNT).filter_map(Channel::new) {
-                    let first = usize::from(edge.newlines.bind == Bind::WhenFraming);
-                    for most in newlines[first..].iter_mut().filter(|_| edge.on.has(channel)) {
-                        let most = &mut most[channel.index()];
-                        *most = (*most).max(edge.newlines.before.min(Newlines::MANY));
+                let first = usize::from(edge.newlines.bind == Bind::WhenFraming);
+                for most in &mut newlines[first..] {
+                    for (class, most) in most.iter_mut().enumerate() {
+                        if classes(edge) >> class & 1 != 0 {
+                            *most = (*most).max(edge.newlines.before.min(Newlines::MANY));
+                        }
                     }
                 }
             }
@@ -78,7 +82,13 @@ impl Table {
             };
             use_bits.push(bit);
             match edge.uses {
-                Uses::OncePerEntry => per_entry |= bit,
+                Uses::OncePerEntry => {
+                    for channel in (0..Channel::COUNT).filter_map(Channel::new) {
+                        if edge.on.has(channel) {
+                            per_entry[channel.index()] |= bit;
+                        }
+                    }
+                }
                 Uses::OncePerMessage if edge.then == Then::Enter(Channel::REASONING) => {
                     reasoning_once |= bit;
                 }
@@ -95,10 +105,19 @@ impl Table {
                 builder.stop_byte(byte, 0b11 << (Channel::CONTENT.index() * 2));
             }
         }
+        let newline_starts = edges.iter().any(|edge| edge.marker.starts_with('\n'));
         let set = builder.build();
         let use_bits = use_bits.into_boxed_slice();
-        let inner =
-            Inner { edges, use_bits, per_entry, reasoning_once, set, tracks_lines, newlines };
+        let inner = Inner {
+            edges,
+            use_bits,
+            per_entry,
+            reasoning_once,
+            set,
+            tracks_lines,
+            newline_starts,
+            newlines,
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -122,8 +141,8 @@ impl Table {
         self.inner.use_bits[edge]
     }
 
-    pub(crate) fn per_entry(&self) -> u64 {
-        self.inner.per_entry
+    pub(crate) fn per_entry(&self, channel: Channel) -> u64 {
+        self.inner.per_entry[channel.index()]
     }
 
     pub(crate) fn reasoning_once(&self) -> u64 {
@@ -135,9 +154,14 @@ impl Table {
         self.inner.tracks_lines
     }
 
-    /// The most newlines any marker of `channel` may bind before itself.
-    pub(crate) fn newlines_before(&self, channel: Channel, optional: bool) -> usize {
-        usize::from(self.inner.newlines[usize::from(optional)][channel.index()])
+    /// Whether a marker begins with a newline.
+    pub(crate) fn newline_starts(&self) -> bool {
+        self.inner.newline_starts
+    }
+
+    /// The most newlines any marker of `class` may bind before itself.
+    pub(crate) fn newlines_before(&self, class: Class, optional: bool) -> usize {
+        usize::from(self.inner.newlines[usize::from(optional)][usize::from(class)])
     }
 }
 
@@ -164,7 +188,8 @@ impl Edge {
     /// Newlines before and after that bind when optional ones do or do not.
     pub(crate) fn binds(&self, optional: bool) -> (usize, usize) {
         if optional || self.newlines.bind == Bind::Always {
-            (usize::from(self.newlines.before), usize::from(self.newlines.after))
+            let most = |n: u8| usize::from(n.min(Newlines::MANY));
+            (most(self.newlines.before), most(self.newlines.after))
         } else {
             (0, 0)
         }

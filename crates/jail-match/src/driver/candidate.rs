@@ -28,7 +28,7 @@ impl Driver {
         B: Bodies<S> + ?Sized,
     {
         // The limit must fall on the same byte whatever the chunks.
-        let most = c.out + self.settings.limits.candidate.max(candidate.opener);
+        let most = c.out.saturating_add(self.settings.limits.candidate.max(candidate.opener));
         let limit = ceil_char_boundary(w.text, most.min(w.text.len()));
         let offered = &w.text[c.pos..limit];
         let feed = match offered {
@@ -54,12 +54,13 @@ impl Driver {
                     Tail::Closed { used } => {
                         c.pos += used;
                         self.commit(candidate, w, c, sink);
-                        self.body_done(Resume::Here, true);
+                        self.body_done(Resume::Here, true, w.base + c.pos as u64, sink);
                     }
                     Tail::Markup => {
+                        self.spent |= candidate.use_bit;
                         self.drop_candidate(w, c, w.text.len(), NoticeKind::CutOpener, sink);
                     }
-                    Tail::Release => self.refute(w, c, w.text.len(), sink),
+                    Tail::Release => self.refute(candidate, w, c, w.text.len(), sink),
                 }
             }
             Feed::Done { used, then } => {
@@ -68,18 +69,19 @@ impl Driver {
                 if committed {
                     self.commit(candidate, w, c, sink);
                 } else {
+                    self.spent |= candidate.use_bit;
                     self.account(SpanKind::Markup, w, c.out, c.pos, sink);
                     self.spaces.boundary(Boundary::Other, self.channel(), sink);
-                    (c.out, c.seen) = (c.pos, c.pos);
+                    *c = Cursor::at(c.pos);
                 }
-                self.body_done(then, committed);
+                self.body_done(then, committed, w.base + c.pos as u64, sink);
             }
             Feed::NotMine { used } => {
                 if bodies.retry() {
                     c.pos = c.out + candidate.opener;
                     return Ok(true);
                 }
-                self.refute(w, c, c.pos + used, sink);
+                self.refute(candidate, w, c, c.pos + used, sink);
             }
         }
         Ok(true)
@@ -104,12 +106,12 @@ impl Driver {
                 Feed::More { used } => self.consume_body(w, c, used, sink),
                 Feed::Done { used, then } => {
                     self.consume_body(w, c, used, sink);
-                    self.body_done(then, true);
+                    self.body_done(then, true, w.base + c.pos as u64, sink);
                     return true;
                 }
                 // Against the contract; what was committed stays so.
                 Feed::NotMine { .. } => {
-                    self.body_done(Resume::Here, true);
+                    self.body_done(Resume::Here, true, w.base + c.pos as u64, sink);
                     return true;
                 }
             }
@@ -118,7 +120,7 @@ impl Driver {
         if let Tail::Closed { used } = bodies.finish(&w.text[c.pos..], end, sink) {
             self.consume_body(w, c, used, sink);
         }
-        self.body_done(Resume::Here, true);
+        self.body_done(Resume::Here, true, w.base + c.pos as u64, sink);
         true
     }
 
@@ -130,8 +132,7 @@ impl Driver {
         sink: &mut S,
     ) {
         self.account(SpanKind::Body, w, c.pos, c.pos + used, sink);
-        c.pos += used;
-        (c.out, c.seen) = (c.pos, c.pos);
+        *c = Cursor::at(c.pos + used);
     }
 
     /// The active candidate is certain, with everything up to `c.pos`.
@@ -143,18 +144,25 @@ impl Driver {
         sink: &mut S,
     ) {
         self.counters.committed += 1;
+        self.spent |= candidate.use_bit;
         self.account(SpanKind::Body, w, c.out, c.pos, sink);
-        (c.out, c.seen) = (c.pos, c.pos);
+        *c = Cursor::at(c.pos);
         let channel = self.channel();
         self.spaces.boundary(Boundary::Call, channel, sink);
         if candidate.on_commit == OnCommit::Leave && channel != Channel::CONTENT {
-            self.spaces.boundary(Boundary::Leave, channel, sink);
-            self.stack.pop();
+            self.leave(sink);
         }
         self.mode = Mode::Committed;
     }
 
-    pub(super) fn body_done(&mut self, then: Resume, committed: bool) {
+    /// The body is done; text goes on at stream offset `at`.
+    pub(super) fn body_done<S: Sink + ?Sized>(
+        &mut self,
+        then: Resume,
+        committed: bool,
+        at: u64,
+        sink: &mut S,
+    ) {
         self.mode = Mode::Text;
         self.swallow = 0;
         if committed {
@@ -162,22 +170,22 @@ impl Driver {
         }
         match then {
             Resume::Here => {}
-            Resume::Enter(channel) => self.enter(channel),
-            Resume::Switch(channel) => {
-                self.stack.clear();
-                self.enter(channel);
+            Resume::Enter(channel) => {
+                if self.stack.len() >= self.settings.limits.depth {
+                    // The text behind is the new channel's: it takes the place of the top one.
+                    sink.notice(Notice { kind: NoticeKind::DepthLimit, at, bytes: 0 });
+                    self.leave(sink);
+                }
+                self.enter(channel, sink);
             }
+            Resume::Switch(channel) => self.switch(channel, sink),
         }
-    }
-
-    pub(super) fn enter(&mut self, channel: Channel) {
-        self.stack.push(channel);
-        self.spent &= !self.table.per_entry();
     }
 
     /// The candidate is text after all; `death` is the index behind the deciding byte.
     pub(super) fn refute<S: Sink + ?Sized>(
         &mut self,
+        candidate: Candidate,
         w: &Window<'_>,
         c: &mut Cursor,
         death: usize,
@@ -194,7 +202,7 @@ impl Driver {
             c.pos = death;
         } else {
             // The opener may not match again; whatever begins behind its first scalar may.
-            c.pos = ceil_char_boundary(w.text, c.out + 1);
+            c.pos = ceil_char_boundary(w.text, c.out + candidate.bound + 1);
         }
         c.seen = c.out;
     }
@@ -219,7 +227,7 @@ impl Driver {
         (c.pos, c.seen) = (limit, c.out);
         if self.settings.limits.policy == LimitPolicy::Error {
             let error = LimitError { kind, at, bytes };
-            self.flush_text(w, c, w.text.len(), sink);
+            self.flush_text(w, c, limit, sink);
             self.spaces.finish(sink);
             self.mode = Mode::Failed(error);
             return Err(error);
@@ -241,7 +249,7 @@ impl Driver {
         sink.notice(Notice { kind, at, bytes });
         self.account(SpanKind::Dropped, w, c.out, to, sink);
         self.spaces.boundary(Boundary::Other, self.channel(), sink);
-        *c = Cursor { out: to, pos: to, seen: to };
+        *c = Cursor::at(to);
     }
 }
 

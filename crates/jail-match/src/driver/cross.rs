@@ -1,21 +1,19 @@
 //! Crossing an edge: what a matched marker does.
 
-use super::{Candidate, Cursor, Driver, Mode, Window};
+use super::{Candidate, Cursor, Driver, Mode, Window, scan::Hit};
 use crate::{
     body::{Bodies, Opener},
-    edge::{Then, Uses},
+    channel::Channel,
+    edge::Then,
     sink::{Notice, NoticeKind, Sink, SpanKind},
     space::Boundary,
 };
 
 impl Driver {
-    /// Applies the edge matched at `at..at + len`.
-    #[allow(clippy::too_many_arguments)] // one call site; a struct would only rename them
+    /// Applies the edge that was hit.
     pub(super) fn cross<S, B>(
         &mut self,
-        edge: usize,
-        at: usize,
-        len: usize,
+        hit: Hit,
         w: &Window<'_>,
         c: &mut Cursor,
         bodies: &mut B,
@@ -24,8 +22,11 @@ impl Driver {
         S: Sink + ?Sized,
         B: Bodies<S> + ?Sized,
     {
+        let Hit { edge, at, len, bound } = hit;
         let channel = self.channel();
-        let (then, uses) = (self.table.edges()[edge].then, self.table.edges()[edge].uses);
+        let then = self.table.edges()[edge].then;
+        let use_bit = self.table.use_bit(edge);
+        self.flush_text(w, c, at, sink);
         let opens = matches!(then, Then::Enter(_));
         if opens && self.stack.len() >= self.settings.limits.depth {
             let kind = NoticeKind::DepthLimit;
@@ -33,37 +34,52 @@ impl Driver {
             c.pos = at + len;
             return;
         }
-        self.flush_text(w, c, at, sink);
-        if uses != Uses::Unlimited {
-            self.spent |= self.table.use_bit(edge);
+        if self.tracks() {
+            // A line ends with its newline, whosoever that is.
+            self.code.advance(&w.text.as_bytes()[at..at + bound]);
         }
         if let Then::Body(body, on_commit) = then {
+            self.spaces.opener(channel, on_commit, sink);
             self.counters.candidates += 1;
             bodies.begin(Opener { body, channel, at: w.base + (at + len) as u64 });
-            self.mode = Mode::Candidate(Candidate { opener: len, fed: len, on_commit });
+            let candidate = Candidate { opener: len, fed: len, bound, use_bit, on_commit };
+            self.mode = Mode::Candidate(candidate);
             c.pos = at + len;
             return;
         }
+        self.spent |= use_bit;
         self.account(SpanKind::Markup, w, at, at + len, sink);
-        *c = Cursor { out: at + len, pos: at + len, seen: at + len };
+        *c = Cursor::at(at + len);
         self.swallow = self.table.edges()[edge].binds(self.binds_optional()).1;
         match then {
-            Then::Enter(to) => {
-                self.spaces.boundary(Boundary::Enter, channel, sink);
-                self.enter(to);
-            }
-            Then::Leave => {
-                self.spaces.boundary(Boundary::Leave, channel, sink);
-                self.stack.pop();
-            }
-            Then::Switch(to) => {
-                self.spaces.boundary(Boundary::Leave, channel, sink);
-                self.stack.clear();
-                self.enter(to);
-            }
+            Then::Enter(to) => self.enter(to, sink),
+            Then::Leave => self.leave(sink),
+            Then::Switch(to) => self.switch(to, sink),
             Then::Erase | Then::Body(..) => {
                 self.spaces.boundary(Boundary::Other, channel, sink);
             }
         }
+    }
+
+    /// Opens a channel on top of the current one.
+    pub(super) fn enter<S: Sink + ?Sized>(&mut self, to: Channel, sink: &mut S) {
+        self.spaces.boundary(Boundary::Enter(to), self.channel(), sink);
+        self.stack.push(to);
+        self.spent &= !self.table.per_entry(to);
+    }
+
+    /// Closes the current channel; at the bottom content goes on.
+    pub(super) fn leave<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        self.spaces.boundary(Boundary::Leave, self.channel(), sink);
+        self.stack.pop();
+    }
+
+    /// Closes every channel and opens this one.
+    pub(super) fn switch<S: Sink + ?Sized>(&mut self, to: Channel, sink: &mut S) {
+        self.leave(sink);
+        while !self.stack.is_empty() {
+            self.leave(sink);
+        }
+        self.enter(to, sink);
     }
 }

@@ -18,8 +18,16 @@ enum Look {
     Pass(usize),
     /// Text from this index on must wait for more.
     Hold(usize),
-    /// The edge at `at..at + len`.
-    Edge { edge: usize, at: usize, len: usize },
+    /// An edge.
+    Edge(Hit),
+}
+
+/// A marker found at `at..at + len`, its first `bound` bytes being newlines bound to it.
+pub(super) struct Hit {
+    pub(super) edge: usize,
+    pub(super) at: usize,
+    pub(super) len: usize,
+    pub(super) bound: usize,
 }
 
 impl Driver {
@@ -42,11 +50,16 @@ impl Driver {
         while let Some(found) = self.table.set().next_stop(self.class(), &bytes[c.pos..]) {
             let hit = c.pos + found;
             let start = floor_char_boundary(w.text, hit);
-            if self.spaces.edge_of_markup() && !is_blank(&w.text[c.out..start]) {
-                // Visible text ends those states: settle that before asking about markers.
-                self.flush_text(w, c, start, sink);
-                c.pos = start;
-                continue;
+            if self.spaces.edge_of_markup() {
+                // A stop inside a scalar may lie behind its start: never look back.
+                let from = c.out.max(c.blank).min(start);
+                c.blank = start;
+                if !is_blank(&w.text[from..start]) {
+                    // Visible text ends those states: settle that before asking about markers.
+                    self.flush_text(w, c, start, sink);
+                    c.pos = start;
+                    continue;
+                }
             }
             match self.look(w, c, start, hit) {
                 Look::Pass(next) => c.pos = next,
@@ -55,9 +68,9 @@ impl Driver {
                     self.flush_text(w, c, keep, sink);
                     return false;
                 }
-                Look::Edge { edge, at, len } => {
-                    self.counters.examined += (at + len).saturating_sub(from) as u64;
-                    self.cross(edge, at, len, w, c, bodies, sink);
+                Look::Edge(hit) => {
+                    self.counters.examined += (hit.at + hit.len).saturating_sub(from) as u64;
+                    self.cross(hit, w, c, bodies, sink);
                     return true;
                 }
             }
@@ -81,7 +94,7 @@ impl Driver {
         if self.tracks() {
             self.code.advance(&rest[..n]);
         }
-        *c = Cursor { out: c.pos + n, pos: c.pos + n, seen: c.pos + n };
+        *c = Cursor::at(c.pos + n);
         self.swallow = if n < rest.len() { 0 } else { self.swallow - n };
     }
 
@@ -116,62 +129,87 @@ impl Driver {
         let bytes = w.text.as_bytes();
         let channel = self.channel();
         let class = self.class();
-        let lead_in = &w.text[c.out..start];
         self.counters.examined += self.table.longest().min(bytes.len() - start) as u64;
         let ended = w.ended.is_some();
         let probe = self.table.set().probe(class, bytes, hit, start, ended, |edge, _| {
-            self.is_live(edge, lead_in, channel, self.code)
+            self.is_live(edge, channel, self.code)
         });
         match probe {
-            Probe::Match { at, len, id } => return Look::Edge { edge: id, at, len },
+            Probe::Match { at, len, id } => {
+                return Look::Edge(Hit { edge: id, at, len, bound: 0 });
+            }
             Probe::Partial { at } => return Look::Hold(at),
             Probe::Miss => {}
         }
-        let most = self.table.newlines_before(channel, self.binds_optional());
-        if bytes[hit] == b'\n' && most > 0 {
-            return self.look_behind_newlines(w, c, hit, most);
+        if bytes[hit] == b'\n' {
+            let most = self.table.newlines_before(class, self.binds_optional());
+            if most > 0 {
+                return self.look_behind_newlines(w, hit, most);
+            }
         }
         Look::Pass(hit + 1)
     }
 
-    /// A run of newlines may belong to the marker behind it.
-    fn look_behind_newlines(&self, w: &Window<'_>, c: &Cursor, start: usize, most: usize) -> Look {
+    /// The newlines from `start` on may belong to the marker behind them.
+    fn look_behind_newlines(&self, w: &Window<'_>, start: usize, most: usize) -> Look {
         let bytes = w.text.as_bytes();
-        let run = bytes[start..].iter().take_while(|&&b| b == b'\n').count();
+        // Where markers begin with a newline themselves, each newline must be asked about, and
+        // one that no marker can bind (more follow than any binds) is not looked behind.
+        let singly = self.table.newline_starts();
+        let reach = if singly { most + 1 } else { usize::MAX };
+        let run = bytes[start..].iter().take(reach).take_while(|&&b| b == b'\n').count();
         let end = start + run;
-        let hold = end - run.min(most);
-        let ended = w.ended.is_some();
-        if end == bytes.len() {
-            return if ended { Look::Pass(end) } else { Look::Hold(hold) };
+        let pass = Look::Pass(if singly { start + 1 } else { end });
+        if singly && run > most {
+            return pass;
         }
-        let channel = self.channel();
         let optional = self.binds_optional();
-        let lead_in = &w.text[c.out..start];
+        let channel = self.channel();
         // The marker stands behind newlines that were not tracked yet.
         let mut code = self.code;
         code.advance(&bytes[start..end]);
-        let class = self.class();
-        let probe = self.table.set().probe_start(class, bytes, end, ended, |edge| {
-            self.table.edges()[edge].binds(optional).0 > 0
-                && self.is_live(edge, lead_in, channel, code)
-        });
+        let (class, ended) = (self.class(), w.ended.is_some());
+        let live = |edge| self.is_live(edge, channel, code);
+        let probe = match end == bytes.len() {
+            true if ended => Probe::Miss,
+            true => Probe::Partial { at: end },
+            false => self.table.set().probe_start(class, bytes, end, ended, live),
+        };
+        let bound = match probe {
+            Probe::Match { id, .. } => self.table.edges()[id].binds(optional).0,
+            // Only as many as what may still match there can bind.
+            Probe::Partial { .. } => {
+                let tail = &bytes[end..];
+                let edges = self.table.edges().iter().enumerate();
+                edges
+                    .filter(|&(id, _)| self.table.set().agrees(id, class, tail) && live(id))
+                    .map(|(_, edge)| edge.binds(optional).0)
+                    .max()
+                    .unwrap_or(0)
+            }
+            Probe::Miss => 0,
+        };
+        let bound = bound.min(run);
+        if bound == 0 || singly && bound < run {
+            return pass;
+        }
         match probe {
             Probe::Match { at, len, id } => {
-                let bound = self.table.edges()[id].binds(optional).0.min(run);
-                Look::Edge { edge: id, at: at - bound, len: len + bound }
+                Look::Edge(Hit { edge: id, at: at - bound, len: len + bound, bound })
             }
-            Probe::Partial { .. } => Look::Hold(hold),
-            Probe::Miss => Look::Pass(end),
+            _ => Look::Hold(end - bound),
         }
     }
 
-    fn is_live(&self, edge: usize, lead_in: &str, channel: Channel, code: Code) -> bool {
+    /// Whether the edge may match where the cursor stands. What came before was settled, so the
+    /// lead and the state after a call need no look at the text.
+    fn is_live(&self, edge: usize, channel: Channel, code: Code) -> bool {
         let unspent = self.spent & self.table.use_bit(edge) == 0;
         let edge = &self.table.edges()[edge];
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
-            Anchor::Lead => self.spaces.lead() && is_blank(lead_in),
-            Anchor::AfterCall => self.spaces.after_call() && is_blank(lead_in),
+            Anchor::Lead => self.spaces.lead(),
+            Anchor::AfterCall => self.spaces.after_call(),
             Anchor::LineStart => channel == Channel::CONTENT && code.at_line_start(),
         };
         let hidden = edge.in_code == InCode::Literal

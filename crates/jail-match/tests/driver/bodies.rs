@@ -1,0 +1,185 @@
+//! Small bodies for the driver, and the driver as a machine of the laws.
+
+use jail_match::{
+    Bodies, BodyId, Channel, Driver, End, Feed, Notice, Opener, Resume, Settings, Sink, Span,
+    SpanKind, Table, Tail,
+};
+use stream_laws::{Held, HeldKind, Machine, Record};
+
+/// Commits at `:`, refutes on `!`, ends at [`CLOSER`]; `;` makes it markup. Cut, it is markup.
+pub(crate) const CALL: BodyId = 0;
+/// As [`CALL`]; refuted, it is read again: then `.` commits and `?` refutes. Cut, it is text.
+pub(crate) const TWICE: BodyId = 1;
+/// A header: `;` opens reasoning on top, `:` switches to it, `!` refutes. Never commits.
+pub(crate) const HEADER: BodyId = 2;
+/// Commits at once and is done after `.`.
+pub(crate) const EAGER: BodyId = 3;
+
+pub(crate) const CLOSER: &str = "</call>";
+
+/// What the bodies above do with the text behind their opener, one scalar at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Commit,
+    Refute,
+    Done(Resume),
+}
+
+pub(crate) fn verdict(body: BodyId, reading: u8, scalar: char) -> Option<Verdict> {
+    match (body, reading, scalar) {
+        (HEADER, _, ';') => Some(Verdict::Done(Resume::Enter(Channel::REASONING))),
+        (HEADER, _, ':') => Some(Verdict::Done(Resume::Switch(Channel::REASONING))),
+        (TWICE, 1, '.') | (CALL | TWICE, 0, ':') => Some(Verdict::Commit),
+        (TWICE, 1, '?') | (_, 0, '!') => Some(Verdict::Refute),
+        (CALL, 0, ';') => Some(Verdict::Done(Resume::Here)),
+        _ => None,
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tiny {
+    body: BodyId,
+    reading: u8,
+    committed: bool,
+    calls: u32,
+}
+
+impl Tiny {
+    fn start(&mut self, out: &mut Record) {
+        self.committed = true;
+        out.call_start(self.calls, format!("id{}", self.calls), "tiny");
+    }
+
+    fn end(&mut self, out: &mut Record) {
+        out.call_end(self.calls, "done");
+        self.calls += 1;
+    }
+}
+
+impl Bodies<Out<'_>> for Tiny {
+    fn begin(&mut self, opener: Opener) {
+        (self.body, self.reading, self.committed) = (opener.body, 0, false);
+    }
+
+    fn committed(&self) -> bool {
+        self.committed
+    }
+
+    fn feed(&mut self, text: &str, sink: &mut Out<'_>) -> Feed {
+        let mut from = 0;
+        if self.body == EAGER && !self.committed {
+            self.start(sink.0);
+        }
+        if !self.committed {
+            let found = text.char_indices().find_map(|(at, scalar)| {
+                verdict(self.body, self.reading, scalar)
+                    .map(|found| (at + scalar.len_utf8(), found))
+            });
+            match found {
+                None => return Feed::More { used: text.len() },
+                Some((used, Verdict::Refute)) => return Feed::NotMine { used },
+                Some((used, Verdict::Done(then))) => return Feed::Done { used, then },
+                Some((used, Verdict::Commit)) => {
+                    self.start(sink.0);
+                    from = used;
+                }
+            }
+        }
+        let closer = if self.body == EAGER { "." } else { CLOSER };
+        if let Some(at) = text[from..].find(closer) {
+            self.end(sink.0);
+            return Feed::Done { used: from + at + closer.len(), then: Resume::Here };
+        }
+        let kept = (1..closer.len()).rev().find(|&n| text[from..].ends_with(&closer[..n]));
+        Feed::More { used: text.len() - kept.unwrap_or(0) }
+    }
+
+    fn retry(&mut self) -> bool {
+        self.reading += 1;
+        self.body == TWICE && self.reading == 1
+    }
+
+    fn finish(&mut self, tail: &str, _: End, sink: &mut Out<'_>) -> Tail {
+        if self.committed {
+            self.end(sink.0);
+            return Tail::Closed { used: tail.len() };
+        }
+        if self.body == TWICE { Tail::Release } else { Tail::Markup }
+    }
+}
+
+/// A record as the driver's sink.
+pub(crate) struct Out<'a>(pub(crate) &'a mut Record);
+
+impl Sink for Out<'_> {
+    fn text(&mut self, channel: Channel, text: &str) {
+        self.0.text(channel.index() as u8, text);
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        self.0.diagnostic(notice.kind.name(), notice.at, notice.bytes);
+    }
+
+    fn account(&mut self, span: Span) {
+        let kind = match span.kind {
+            SpanKind::Markup => stream_laws::SpanKind::Markup,
+            SpanKind::Framing => stream_laws::SpanKind::Framing,
+            SpanKind::Body => stream_laws::SpanKind::Call,
+            SpanKind::Dropped => stream_laws::SpanKind::Dropped,
+        };
+        self.0.span(kind, span.at, span.len);
+    }
+}
+
+/// The driver with [`Tiny`] bodies.
+#[derive(Debug, Clone)]
+pub(crate) struct Cursor {
+    pub(crate) driver: Driver,
+    pub(crate) bodies: Tiny,
+}
+
+impl Cursor {
+    pub(crate) fn new(table: Table, settings: Settings) -> Self {
+        Self { driver: Driver::new(table, settings), bodies: Tiny::default() }
+    }
+}
+
+impl Machine for Cursor {
+    fn push(&mut self, chunk: &str, out: &mut Record) {
+        // The error policy has tests of its own; elsewhere it is not set.
+        self.driver.push(chunk, &mut self.bodies, &mut Out(out)).expect("no error policy");
+    }
+
+    fn finish(&mut self, out: &mut Record) {
+        self.driver.finish(End::Stop, &mut self.bodies, &mut Out(out)).expect("no error policy");
+    }
+
+    fn reset(&mut self) {
+        self.driver.reset();
+        self.bodies = Tiny::default();
+    }
+
+    fn held(&self) -> Held {
+        held(self.driver.held())
+    }
+
+    fn work(&self) -> u64 {
+        self.driver.counters().examined
+    }
+
+    fn state_size(&self) -> usize {
+        self.driver.buffered()
+    }
+}
+
+pub(crate) fn held(held: jail_match::Held) -> Held {
+    let kind = match held.kind {
+        jail_match::HeldKind::Nothing => HeldKind::None,
+        jail_match::HeldKind::Marker => HeldKind::Marker,
+        jail_match::HeldKind::Candidate => HeldKind::Candidate,
+        jail_match::HeldKind::Whitespace => HeldKind::Whitespace,
+        jail_match::HeldKind::Call => HeldKind::Call,
+        other => panic!("a driver holds nothing because of {other:?}"),
+    };
+    Held { bytes: held.bytes, kind }
+}

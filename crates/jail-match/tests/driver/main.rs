@@ -1,0 +1,10 @@
+//! The driver, the matcher and the jail: named cases, a naive oracle, and the laws.
+
+mod bodies;
+mod machines;
+mod naive;
+mod naive_code;
+mod naive_plain;
+mod naive_space;
+mod oracle;
+mod random;

@@ -1,0 +1,333 @@
+//! The driver's semantics over a whole text: scan from the left, one scalar at a time, buffer
+//! everything. Slow and simple on purpose; shares nothing with the crate but its vocabulary.
+
+use jail_match::{
+    Anchor, Bind, Case, Channel, Edge, InCode, Newlines, OnCommit, Resume, Settings, Then, Uses,
+    Whitespace,
+};
+use stream_laws::{Record, SpanKind};
+
+use crate::{
+    bodies::{self, Verdict, verdict},
+    naive_code,
+    naive_space::{Step, apply},
+};
+
+/// What the driver must report for `text`, coalesced.
+pub(crate) fn record(edges: &[Edge], settings: Settings, text: &str) -> Record {
+    let mut naive = Naive::new(edges, settings, text);
+    naive.scan();
+    let mut out = naive.out;
+    apply(&naive.steps, settings, &mut out);
+    out.diagnostics.sort_by_key(|one| one.offset);
+    out.coalesced().expect("no empty text")
+}
+
+struct Naive<'t> {
+    edges: &'t [Edge],
+    settings: Settings,
+    text: &'t str,
+    at: usize,
+    stack: Vec<Channel>,
+    lead: bool,
+    after_call: bool,
+    swallow: usize,
+    spent: Vec<bool>,
+    /// Content as seen by fences and inline code.
+    lines: String,
+    rescan: (usize, u32),
+    calls: u32,
+    steps: Vec<Step>,
+    out: Record,
+}
+
+struct Match {
+    edge: usize,
+    len: usize,
+    bound: usize,
+}
+
+impl<'t> Naive<'t> {
+    fn new(edges: &'t [Edge], settings: Settings, text: &'t str) -> Self {
+        let mut naive = Self {
+            edges,
+            settings,
+            text,
+            at: 0,
+            stack: Vec::new(),
+            lead: true,
+            after_call: false,
+            swallow: 0,
+            spent: vec![false; edges.len()],
+            lines: String::new(),
+            rescan: (0, 0),
+            calls: 0,
+            steps: Vec::new(),
+            out: Record::default(),
+        };
+        if settings.start != Channel::CONTENT {
+            naive.stack.push(settings.start);
+            for (spent, edge) in naive.spent.iter_mut().zip(edges) {
+                *spent = settings.start == Channel::REASONING
+                    && edge.uses == Uses::OncePerMessage
+                    && edge.then == Then::Enter(Channel::REASONING);
+            }
+        }
+        naive
+    }
+
+    fn channel(&self) -> Channel {
+        self.stack.last().copied().unwrap_or(Channel::CONTENT)
+    }
+
+    fn scan(&mut self) {
+        while let Some(scalar) = self.text[self.at..].chars().next() {
+            if self.swallow > 0 && scalar == '\n' {
+                self.swallow -= 1;
+                self.out.span(SpanKind::Markup, self.at as u64, 1);
+                self.see_line("\n");
+                self.at += 1;
+                continue;
+            }
+            self.swallow = 0;
+            match self.find() {
+                Some(found) => self.cross(&found),
+                None => self.emit(self.at + scalar.len_utf8()),
+            }
+        }
+    }
+
+    /// Text up to `to` is text.
+    fn emit(&mut self, to: usize) {
+        let channel = self.channel();
+        for (offset, scalar) in self.text[self.at..to].char_indices() {
+            let at = self.at + offset;
+            self.see_line(scalar.encode_utf8(&mut [0; 4]));
+            if channel == Channel::HIDDEN {
+                self.out.span(SpanKind::Markup, at as u64, scalar.len_utf8() as u64);
+                continue;
+            }
+            self.steps.push(Step::Text(channel, at, scalar));
+            if !matches!(scalar, ' ' | '\t' | '\r' | '\n') {
+                (self.lead, self.after_call) = (false, false);
+            }
+        }
+        self.at = to;
+    }
+
+    fn see_line(&mut self, text: &str) {
+        if self.channel() == Channel::CONTENT {
+            self.lines.push_str(text);
+        }
+    }
+
+    fn find(&self) -> Option<Match> {
+        if let Some((edge, len)) = self.longest(self.at, &self.lines) {
+            return Some(Match { edge, len, bound: 0 });
+        }
+        let run = self.text[self.at..].bytes().take_while(|&b| b == b'\n').count();
+        if run == 0 {
+            return None;
+        }
+        let lines = format!("{}{}", self.lines, "\n".repeat(run));
+        let (edge, len) = self.longest(self.at + run, &lines)?;
+        let bound = self.binds(edge).0;
+        (bound.min(run) == run).then_some(Match { edge, len: len + run, bound: run })
+    }
+
+    /// The longest live marker at `at`; of equal ones the first.
+    fn longest(&self, at: usize, lines: &str) -> Option<(usize, usize)> {
+        let rest = &self.text.as_bytes()[at..];
+        let mut best: Option<(usize, usize)> = None;
+        for (n, edge) in self.edges.iter().enumerate() {
+            let marker = edge.marker.as_bytes();
+            let same = rest.get(..marker.len()).is_some_and(|head| match edge.case {
+                Case::Exact => head == marker,
+                Case::FoldAscii => head.eq_ignore_ascii_case(marker),
+            });
+            if same && self.is_live(n, lines) && best.is_none_or(|(_, len)| marker.len() > len) {
+                best = Some((n, marker.len()));
+            }
+        }
+        best
+    }
+
+    fn is_live(&self, n: usize, lines: &str) -> bool {
+        let (edge, channel) = (&self.edges[n], self.channel());
+        let content = channel == Channel::CONTENT;
+        let tracked = self.edges.iter().any(|e| {
+            e.on.has(Channel::CONTENT)
+                && (e.anchor == Anchor::LineStart
+                    || e.in_code == InCode::Literal && e.anchor == Anchor::Anywhere)
+        });
+        let anchored = match edge.anchor {
+            Anchor::Anywhere => true,
+            Anchor::Lead => self.lead,
+            Anchor::AfterCall => self.after_call,
+            Anchor::LineStart => content && (lines.is_empty() || lines.ends_with('\n')),
+        };
+        let hidden =
+            edge.in_code == InCode::Literal && content && tracked && naive_code::hides(lines);
+        edge.on.has(channel) && anchored && !hidden && !self.spent[n]
+    }
+
+    fn binds(&self, n: usize) -> (usize, usize) {
+        let newlines = self.edges[n].newlines;
+        let framing = matches!(self.settings.whitespace, Whitespace::Framing | Whitespace::Trim);
+        if framing || newlines.bind == Bind::Always {
+            let cap = |n: u8| usize::from(n.min(Newlines::MANY));
+            (cap(newlines.before), cap(newlines.after))
+        } else {
+            (0, 0)
+        }
+    }
+
+    fn cross(&mut self, found: &Match) {
+        let edge = &self.edges[found.edge];
+        let (start, end) = (self.at, self.at + found.len);
+        if matches!(edge.then, Then::Enter(_)) && self.stack.len() >= self.settings.limits.depth {
+            self.out.diagnostic("depth_limit", start as u64, found.len as u64);
+            return self.emit(end);
+        }
+        if let Then::Body(body, on_commit) = edge.then {
+            self.steps.push(Step::Opener(self.channel(), on_commit));
+            return self.candidate(found, body, on_commit);
+        }
+        self.see_line(&"\n".repeat(found.bound));
+        self.spent[found.edge] |= edge.uses != Uses::Unlimited;
+        self.out.span(SpanKind::Markup, start as u64, found.len as u64);
+        self.at = end;
+        self.swallow = self.binds(found.edge).1;
+        match edge.then {
+            Then::Enter(to) => self.enter(to),
+            Then::Leave => self.leave(),
+            Then::Switch(to) => self.switch(to),
+            Then::Erase | Then::Body(..) => self.steps.push(Step::Mark),
+        }
+    }
+
+    fn enter(&mut self, to: Channel) {
+        self.steps.push(Step::Enter(to));
+        if to != Channel::HIDDEN {
+            (self.lead, self.after_call) = (true, false);
+        }
+        self.stack.push(to);
+        for (spent, edge) in self.spent.iter_mut().zip(self.edges) {
+            *spent &= !(edge.uses == Uses::OncePerEntry && edge.on.has(to));
+        }
+    }
+
+    fn leave(&mut self) {
+        let from = self.channel();
+        self.steps.push(Step::Leave(from));
+        if from != Channel::HIDDEN {
+            (self.lead, self.after_call) = (true, false);
+        }
+        self.stack.pop();
+    }
+
+    fn switch(&mut self, to: Channel) {
+        self.leave();
+        while !self.stack.is_empty() {
+            self.leave();
+        }
+        self.enter(to);
+    }
+
+    fn candidate(&mut self, found: &Match, body: u16, on_commit: OnCommit) {
+        let (start, open) = (self.at, self.at + found.len);
+        let most = start.saturating_add(self.settings.limits.candidate.max(found.len));
+        let limit = (most.min(self.text.len())..).find(|&at| self.text.is_char_boundary(at));
+        let limit = limit.expect("the end is a boundary");
+        let spend = self.edges[found.edge].uses != Uses::Unlimited;
+        let readings = if body == bodies::TWICE { 2 } else { 1 };
+        for reading in 0..readings {
+            let mut decided = self.text[open..limit].char_indices().find_map(|(at, scalar)| {
+                let behind = open + at + scalar.len_utf8();
+                verdict(body, reading, scalar).map(|verdict| (behind, verdict))
+            });
+            if body == bodies::EAGER && open < limit {
+                decided = Some((open, Verdict::Commit));
+            }
+            match decided {
+                Some((death, Verdict::Refute)) => {
+                    if reading + 1 == readings {
+                        return self.refute(found, death);
+                    }
+                }
+                Some((to, Verdict::Done(then))) => {
+                    self.spent[found.edge] |= spend;
+                    self.see_line(&"\n".repeat(found.bound));
+                    self.out.span(SpanKind::Markup, start as u64, (to - start) as u64);
+                    self.steps.push(Step::Mark);
+                    self.at = to;
+                    match then {
+                        Resume::Here => {}
+                        Resume::Enter(to) => {
+                            if self.stack.len() >= self.settings.limits.depth {
+                                self.out.diagnostic("depth_limit", self.at as u64, 0);
+                                self.leave();
+                            }
+                            self.enter(to);
+                        }
+                        Resume::Switch(to) => self.switch(to),
+                    }
+                    return;
+                }
+                Some((behind, Verdict::Commit)) => {
+                    self.spent[found.edge] |= spend;
+                    self.see_line(&"\n".repeat(found.bound));
+                    return self.call(start, behind, body, on_commit);
+                }
+                None if self.text.len() >= most => {
+                    let bytes = (limit - start) as u64;
+                    self.out.diagnostic("candidate_limit", start as u64, bytes);
+                    return match self.settings.limits.policy {
+                        jail_match::LimitPolicy::Drop => self.drop_to(limit),
+                        _ => self.emit(limit),
+                    };
+                }
+                None if body == bodies::TWICE => return self.refute(found, self.text.len()),
+                None => {
+                    self.spent[found.edge] |= spend;
+                    let bytes = (self.text.len() - start) as u64;
+                    self.out.diagnostic("cut_opener", start as u64, bytes);
+                    return self.drop_to(self.text.len());
+                }
+            }
+        }
+    }
+
+    fn drop_to(&mut self, to: usize) {
+        self.out.span(SpanKind::Dropped, self.at as u64, (to - self.at) as u64);
+        self.steps.push(Step::Mark);
+        self.at = to;
+    }
+
+    fn call(&mut self, start: usize, committed: usize, body: u16, on_commit: OnCommit) {
+        let closer = if body == bodies::EAGER { "." } else { bodies::CLOSER };
+        let rest = &self.text[committed..];
+        let to = rest.find(closer).map_or(self.text.len(), |at| committed + at + closer.len());
+        self.out.span(SpanKind::Call, start as u64, (to - start) as u64);
+        self.steps.push(Step::Call(self.calls));
+        if on_commit == OnCommit::Leave && self.channel() != Channel::CONTENT {
+            self.leave();
+        }
+        self.calls += 1;
+        self.steps.push(Step::CallEnd(self.calls - 1));
+        (self.after_call, self.at, self.swallow) = (true, to, 0);
+    }
+
+    fn refute(&mut self, found: &Match, death: usize) {
+        let (until, count) = self.rescan;
+        let count = if self.at < until { count + 1 } else { 1 };
+        self.rescan = (until.max(death), count);
+        if count > 16 {
+            self.out.diagnostic("rescan_limit", self.at as u64, (death - self.at) as u64);
+            self.emit(death);
+        } else {
+            let first = self.text[self.at + found.bound..].chars().next();
+            self.emit(self.at + found.bound + first.map_or(0, char::len_utf8));
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Random tables and texts made of their fragments.
+
+use jail_match::{
+    Anchor, Bind, Case, Channel, ChannelMask, Edge, LimitPolicy, Limits, Newlines, OnCommit,
+    Settings, Then, Uses, Whitespace,
+};
+use proptest::prelude::*;
+
+/// Pieces of markers: they overlap, share prefixes and bytes, and differ in case.
+const PIECES: &[&str] = &[
+    "<",
+    ">",
+    "a",
+    "b",
+    "B",
+    "<a>",
+    "<ab",
+    "<<",
+    "[",
+    "]",
+    "◁",
+    "◁think▷",
+    "｜",
+    "“",
+    "ä",
+    "\n",
+    " ",
+    "`",
+    "/",
+    "\n\n",
+];
+
+/// Pieces of texts besides markers: what bodies decide on, code, whitespace.
+const FILLERS: &[&str] = &[
+    ":", "!", ";", ".", "?", "</call>", "</ca", "x", " ", "\n", "\n\n", "`", "```", "\n```\n",
+    "~~~", "\t", "é", "▷", "A", "12",
+];
+
+pub(crate) fn marker() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(PIECES), 1..4).prop_map(|pieces| pieces.concat())
+}
+
+fn channel() -> impl Strategy<Value = Channel> {
+    (0u8..4).prop_map(|n| Channel::new(n).expect("below the count"))
+}
+
+fn then() -> impl Strategy<Value = Then> {
+    let on_commit = prop_oneof![Just(OnCommit::Stay), Just(OnCommit::Leave)];
+    prop_oneof![
+        2 => Just(Then::Erase),
+        3 => channel().prop_map(Then::Enter),
+        3 => Just(Then::Leave),
+        1 => channel().prop_map(Then::Switch),
+        4 => (0u16..4, on_commit).prop_map(|(body, on_commit)| Then::Body(body, on_commit)),
+    ]
+}
+
+pub(crate) fn edge() -> impl Strategy<Value = Edge> {
+    let on = prop_oneof![
+        3 => Just(ChannelMask::TEXT),
+        2 => channel().prop_map(Channel::mask),
+        1 => Just(ChannelMask::ALL),
+    ];
+    let anchor = prop_oneof![
+        4 => Just(Anchor::Anywhere),
+        2 => Just(Anchor::Lead),
+        1 => Just(Anchor::LineStart),
+        1 => Just(Anchor::AfterCall),
+    ];
+    let newlines = prop_oneof![
+        3 => Just(Newlines::NONE),
+        2 => (0u8..4, 0u8..4, any::<bool>()).prop_map(|(before, after, always)| Newlines {
+            before,
+            after,
+            bind: if always { Bind::Always } else { Bind::WhenFraming },
+        }),
+    ];
+    let uses = prop_oneof![
+        4 => Just(Uses::Unlimited),
+        1 => Just(Uses::OncePerEntry),
+        1 => Just(Uses::OncePerMessage),
+    ];
+    (marker(), on, then(), anchor, newlines, uses, any::<bool>(), any::<bool>()).prop_map(
+        |(marker, on, then, anchor, newlines, uses, fold, literal)| {
+            let edge = Edge::new(marker, on, then).anchored(anchor).bound(newlines).used(uses);
+            let edge = if fold { edge.cased(Case::FoldAscii) } else { edge };
+            if literal { edge.literal_in_code() } else { edge }
+        },
+    )
+}
+
+pub(crate) fn settings() -> impl Strategy<Value = Settings> {
+    let whitespace = prop_oneof![
+        Just(Whitespace::Verbatim),
+        Just(Whitespace::Framing),
+        Just(Whitespace::Trim),
+        Just(Whitespace::BeforeCalls),
+        Just(Whitespace::ReasoningEnd),
+    ];
+    let policy = prop_oneof![Just(LimitPolicy::Release), Just(LimitPolicy::Drop)];
+    (whitespace, policy, 1usize..24, 1usize..6, 1usize..4, channel()).prop_map(
+        |(whitespace, policy, candidate, blanks, depth, start)| {
+            // The oracle of these two knows no limit.
+            let wide = matches!(whitespace, Whitespace::Trim | Whitespace::ReasoningEnd);
+            let blanks = if wide { 4096 } else { blanks };
+            let limits = Limits { candidate, whitespace: blanks, depth, policy };
+            Settings::default().start(start).whitespace(whitespace).limits(limits)
+        },
+    )
+}
+
+/// Text made of the markers, their prefixes, their other case, and fillers.
+pub(crate) fn text(markers: Vec<String>) -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        3 => (0..markers.len()).prop_map({ let m = markers.clone(); move |n| m[n].clone() }),
+        1 => (0..markers.len()).prop_map({
+            let m = markers.clone();
+            move |n| m[n].to_ascii_uppercase()
+        }),
+        1 => (0..markers.len(), 1usize..6).prop_map(move |(n, scalars)| {
+            markers[n].chars().take(scalars).collect()
+        }),
+        4 => prop::sample::select(FILLERS).prop_map(str::to_owned),
+    ];
+    prop::collection::vec(part, 0..14).prop_map(|parts| parts.concat())
+}
