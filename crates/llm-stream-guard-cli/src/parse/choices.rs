@@ -57,7 +57,7 @@ impl<'r> Choices<'r> {
             return;
         }
         let known = self.choices.contains_key(&index);
-        if let Step::Note(note) = step {
+        if let (Step::Note(note), false) = (step, known) {
             self.result = self.render.show(index, Shown::Note(note));
             return;
         }
@@ -134,7 +134,7 @@ impl Output<'_> {
 
 impl Choice {
     fn step(&mut self, step: Step<'_>, chunk: Option<usize>, out: &mut Output<'_>) {
-        if self.ended && !matches!(step, Step::End(_)) {
+        if self.ended && !matches!(step, Step::End(_) | Step::Note(_)) {
             // Rather a second message than lost text.
             self.ended = false;
             out.show(Shown::Note(Note { kind: "after_end", ..Note::default() }));
@@ -153,7 +153,10 @@ impl Choice {
                 self.calls.push(fragment, &mut |shown| out.show(shown));
             }
             Step::End(end) => self.end(end, out),
-            Step::Note(note) => out.show(Shown::Note(note)),
+            Step::Note(note) => {
+                self.flush_recut(out);
+                out.show(Shown::Note(note));
+            }
         }
     }
 
