@@ -6,6 +6,7 @@
 
 mod candidate;
 mod cross;
+mod literal;
 mod scan;
 mod state;
 
@@ -15,7 +16,7 @@ use alloc::string::String;
 use smallvec::SmallVec;
 
 use crate::{
-    body::{Bodies, End},
+    body::{Bodies, End, Feed, Resume},
     channel::Channel,
     code::Code,
     edge::OnCommit,
@@ -208,7 +209,46 @@ impl Driver {
                 return Ok(());
             }
         }
+        if matches!(self.mode, Mode::Committed) && self.buf.is_empty() && !chunk.is_empty() {
+            return self.push_committed(chunk, bodies, sink);
+        }
+        self.counters.bytes_in += chunk.len() as u64;
         self.push_slow(chunk, bodies, sink)
+    }
+
+    /// The way of the steady state inside a call: the body takes the chunk as it is.
+    #[inline]
+    fn push_committed<S, B>(
+        &mut self,
+        chunk: &str,
+        bodies: &mut B,
+        sink: &mut S,
+    ) -> Result<(), LimitError>
+    where
+        S: Sink + ?Sized,
+        B: Bodies<S> + ?Sized,
+    {
+        self.counters.bytes_in += chunk.len() as u64;
+        let feed = bodies.feed(chunk, sink);
+        self.counters.examined += candidate::looked_at(feed, chunk);
+        let (used, done) = match feed {
+            Feed::More { used } => (used, None),
+            Feed::Done { used, then } => (used, Some(then)),
+            // Against the contract; what was committed stays so.
+            Feed::NotMine { .. } => (0, Some(Resume::Here)),
+        };
+        if used > 0 {
+            sink.account(Span { kind: SpanKind::Body, at: self.base, len: used as u64 });
+        }
+        self.base += used as u64;
+        match done {
+            None => self.buf.push_str(&chunk[used..]),
+            Some(then) => {
+                self.body_done(then, true);
+                return self.push_slow(&chunk[used..], bodies, sink);
+            }
+        }
+        Ok(())
     }
 
     fn push_slow<S, B>(
@@ -224,7 +264,6 @@ impl Driver {
         if let Mode::Failed(error) = self.mode {
             return Err(error);
         }
-        self.counters.bytes_in += chunk.len() as u64;
         let mut rest = chunk;
         let mut step = self.table.longest().max(16) + 4;
         while !rest.is_empty() {

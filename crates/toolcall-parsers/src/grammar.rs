@@ -7,10 +7,14 @@ use alloc::{borrow::Cow, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 pub use crate::engine::{
-    json::{Closing, Container, Item, JsonShape, Keys},
+    frame::Closing,
+    json::{Container, Item, JsonShape, Keys},
     named::{Field, FieldKind, NamedShape, Next, Section, Stop},
-    python::PythonShape,
-    tagged::TaggedShape,
+    python::{PythonCall, PythonContainer, PythonShape, Quotes as PythonQuotes},
+    tagged::{
+        Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
+        Undeclared,
+    },
 };
 
 /// Literal text of a grammar.

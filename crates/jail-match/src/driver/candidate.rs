@@ -31,11 +31,11 @@ impl Driver {
         let most = c.out + self.settings.limits.candidate.max(candidate.opener);
         let limit = ceil_char_boundary(w.text, most.min(w.text.len()));
         let offered = &w.text[c.pos..limit];
-        self.counters.examined += offered.len() as u64;
         let feed = match offered {
             "" => Feed::More { used: 0 },
             _ => bodies.feed(offered, sink),
         };
+        self.counters.examined += looked_at(feed, offered);
         match feed {
             Feed::More { used } => {
                 c.pos += used;
@@ -97,9 +97,10 @@ impl Driver {
         B: Bodies<S> + ?Sized,
     {
         let offered = &w.text[c.pos..];
-        self.counters.examined += offered.len() as u64;
         if !offered.is_empty() {
-            match bodies.feed(offered, sink) {
+            let feed = bodies.feed(offered, sink);
+            self.counters.examined += looked_at(feed, offered);
+            match feed {
                 Feed::More { used } => self.consume_body(w, c, used, sink),
                 Feed::Done { used, then } => {
                     self.consume_body(w, c, used, sink);
@@ -242,4 +243,13 @@ impl Driver {
         self.spaces.boundary(Boundary::Other, self.channel(), sink);
         *c = Cursor { out: to, pos: to, seen: to };
     }
+}
+
+/// How much of what it was offered a body looked at: it stops at what it decided.
+pub(super) fn looked_at(feed: Feed, offered: &str) -> u64 {
+    let bytes = match feed {
+        Feed::More { .. } => offered.len(),
+        Feed::Done { used, .. } | Feed::NotMine { used } => used,
+    };
+    bytes as u64
 }

@@ -62,6 +62,16 @@ impl Arguments {
         }
     }
 
+    /// Whether all of `text` is the inside of a string of the object, to be passed as it is.
+    #[inline]
+    pub(crate) fn passes(&mut self, text: &str) -> bool {
+        let passes = self.state == State::Object && self.scan.passes(text);
+        if passes {
+            self.consumed += text.len() as u64;
+        }
+        passes
+    }
+
     /// Reads on; `out` receives the arguments' JSON text.
     pub(crate) fn feed(&mut self, text: &str, mut out: impl FnMut(&str)) -> Scanned {
         let mut i = 0;
