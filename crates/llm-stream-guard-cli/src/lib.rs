@@ -7,8 +7,10 @@ pub mod args;
 pub mod check;
 pub mod error;
 pub mod families;
+pub mod input;
 pub mod lookup;
 pub mod machine;
+pub mod parse;
 
 use std::{
     io::{self, BufWriter, Write},
@@ -36,7 +38,7 @@ pub fn run(cli: &Cli) -> ExitCode {
 fn dispatch(cli: &Cli) -> Result<bool, Error> {
     let mut out = BufWriter::new(io::stdout());
     match &cli.command {
-        Command::Parse(_) => Ok(true),
+        Command::Parse(args) => parse::parse(args, &mut out).map(|()| true),
         Command::Check(args) => check::check(args, &mut out),
         Command::Families(args) => families::families(args, &mut out).map(|()| true),
     }
