@@ -19,8 +19,8 @@ pub type Text = Cow<'static, str>;
 /// A list of a grammar.
 pub type List<T> = Vec<T>;
 
-/// A family's tool-call grammar.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A family's tool-call grammar. The default has no name and recognises nothing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grammar {
     /// The family's name: lower case, `_` between words.
@@ -114,6 +114,17 @@ pub enum Shape {
     Python(PythonShape),
     /// A header with the name, then tagged parameters.
     Tagged(TaggedShape),
+}
+
+impl Shape {
+    /// Replaces the end markers, where the shape has any of its own.
+    pub fn set_closers(&mut self, closers: &[Text]) {
+        match self {
+            Self::Json(shape) => shape.closers = closers.to_vec(),
+            Self::Python(shape) => shape.closers = closers.to_vec(),
+            Self::Named(_) | Self::Tagged(_) => {}
+        }
+    }
 }
 
 /// Markup that is removed.

@@ -205,6 +205,15 @@ impl JsonEngine {
         calls: &mut Calls,
         sink: &mut S,
     ) -> Feed {
+        // Almost every chunk of a long call is the inside of a string.
+        if self.state == State::Arguments
+            && self.are == ArgumentsAre::Open
+            && self.started
+            && self.arguments.passes(text)
+        {
+            calls.arguments(text, sink);
+            return Feed::More { used: text.len() };
+        }
         let mut i = 0;
         loop {
             let step = match self.state {

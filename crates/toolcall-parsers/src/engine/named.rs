@@ -159,6 +159,11 @@ impl NamedEngine {
         calls: &mut Calls,
         sink: &mut S,
     ) -> Feed {
+        // Almost every chunk of a long call is the inside of a string.
+        if self.state == State::Arguments && self.arguments.passes(text) {
+            calls.arguments(text, sink);
+            return Feed::More { used: text.len() };
+        }
         let mut i = 0;
         loop {
             let step = match self.state {
