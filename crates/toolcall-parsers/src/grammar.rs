@@ -122,8 +122,10 @@ pub enum Shape {
 impl Shape {
     /// Replaces the end markers, where the shape has any of its own.
     pub fn set_closers(&mut self, closers: &[Text]) {
-        if let Self::Json(shape) = self {
-            shape.closers = closers.to_vec();
+        match self {
+            Self::Json(shape) => shape.closers = closers.to_vec(),
+            Self::Python(shape) => shape.closers = closers.to_vec(),
+            Self::Named(_) | Self::Tagged(_) => {}
         }
     }
 }

@@ -195,7 +195,8 @@ impl Driver {
         self.mode = Mode::Text;
         let (opened, died) = (w.base + c.out as u64, w.base + death as u64);
         self.rescans = if opened < self.rescan_until { self.rescans + 1 } else { 1 };
-        self.rescan_until = self.rescan_until.max(died);
+        // The deciding byte may well begin the next candidate: that is no second look.
+        self.rescan_until = self.rescan_until.max(died - 1);
         if self.rescans > MAX_RESCANS {
             let bytes = died - opened;
             sink.notice(Notice { kind: NoticeKind::RescanLimit, at: opened, bytes });

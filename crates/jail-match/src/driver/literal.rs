@@ -36,7 +36,7 @@ impl Driver {
         self.quiet = false;
         self.swallow = 0;
         let window = Window { text, base: self.base, ended: None };
-        let mut cursor = Cursor { out: 0, pos: 0, seen: 0 };
+        let mut cursor = Cursor::at(0);
         self.flush_text(&window, &mut cursor, text.len(), sink);
         self.base += text.len() as u64;
         Ok(())

@@ -5,6 +5,7 @@
 //! a bracket once there is a literal in it, so that `[f(x)]` and `[f(a=g(1))]` stay text.
 
 mod call;
+mod container;
 mod dict;
 mod escape;
 mod literal;
@@ -119,6 +120,11 @@ impl PythonEngine {
         calls: &mut Calls,
         sink: &mut S,
     ) -> Feed {
+        // Almost every chunk of a long call is the inside of a string.
+        if self.state == State::Value && self.literal.passes(text) {
+            calls.arguments(text, sink);
+            return Feed::More { used: text.len() };
+        }
         let mut i = 0;
         loop {
             let step = match self.state {

@@ -218,6 +218,7 @@ fn lists_of_calls_stand_anywhere_in_text() {
             ("Well: [ping( ) , a.b-c(from=1,)\n]", "Well: «ping{}»«a.b-c{\"from\": 1}»"),
             ("[a() b()]", "«a{}»«b{}»"),
             ("[a(), ]", "«a{}»"),
+            ("[[[[[[[[[[[[[[[[[[[[a()]", "[[[[[[[[[[[[[[[[[[[«a{}»"),
             ("[[a(x='y')]]", "[«a{\"x\": \"y\"}»]"),
             ("[über(straße='ß')]", "«über{\"straße\": \"ß\"}»"),
             ("[a()<|eot_id|>", "«a{}» #skipped:10"),
@@ -432,11 +433,9 @@ fn dicts_hold_name_and_arguments() {
 
 #[test]
 fn limits_fall_on_the_same_byte_at_every_cut() {
-    let mut options = Options::default();
-    options.limits = CallLimits { name: 8, early_arguments: 16, value: 12 };
     let machine = |family: &str, name| {
-        let mut options = options.clone();
-        options.limits.name = name;
+        let limits = CallLimits { name, early_arguments: 16, value: 12 };
+        let options = Options { limits, ..Options::default() };
         Law(builder(family).options(options).build().expect("sound"))
     };
     check_rows(
@@ -487,23 +486,27 @@ fn nesting_ends_at_128_levels() {
     assert!(outcome(&wire(128)));
 }
 
+/// A text of about the length asked for.
+type Input = fn(usize) -> String;
+
 #[test]
 fn work_is_linear_and_memory_bounded() {
-    let inputs: &[(&str, fn(usize) -> String)] = &[
+    let inputs: &[(&str, Input)] = &[
         ("pythonic", |n| format!("[f(a='{}')]", "x".repeat(n))),
         ("pythonic", |n| format!("[f(a='{}')]", "\\u0041".repeat(n / 6))),
         ("pythonic", |n| format!("[f(a=1,{}b=2)]", " ".repeat(n))),
         ("pythonic", |n| format!("[f(a={})]", "1".repeat(n))),
         ("pythonic", |n| format!("[f(a=[{}])]", "{'k'},(1),".repeat(n / 10))),
         ("pythonic", |n| format!("[f(a=f'{}')]", "{{".repeat(n / 2))),
-        ("pythonic", |n| "[f(".repeat(n / 3)),
+        ("pythonic", |n| "[f(x, ".repeat(n / 6)),
         ("pythonic", |n| format!("[f(a=1+{}", "x".repeat(n))),
         ("lfm2", |n| format!("<|tool_call_start|>[f(a='{}')]", "' ".repeat(n / 2))),
         ("lfm2", |n| format!("<|tool_call_start|>[f(a='{}", "'     ".repeat(n / 6))),
         ("sarashina", |n| format!("[{{'name': 'f', 'x': '{}'}}]", "y".repeat(n.min(9000)))),
     ];
     for (family, input) in inputs {
-        let bounds = Work { per_byte: 40, ..Work::default() };
+        // Random pieces differ in size from length to length, and small ones cost more a byte.
+        let bounds = Work { per_byte: 16, growth_percent: 400, ..Work::default() };
         check_linear(&parser(family), input, bounds).unwrap();
     }
     let head = ["<|tool_call_start|>[f(a='"];

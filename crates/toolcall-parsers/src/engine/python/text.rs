@@ -67,6 +67,13 @@ impl Text {
     pub(super) fn begin(prefix: Prefix, quote: u8) -> Self {
         Self { prefix, quote, triple: false, at: At::Opened }
     }
+
+    /// Whether all of `text` is inside, and the same in JSON.
+    #[inline]
+    pub(super) fn passes(self, text: &str) -> bool {
+        let plain = |b: u8| b >= 0x20 && b != b'"' && b != b'\\' && b != self.quote;
+        self.at == At::Inside && !self.prefix.format && text.bytes().all(plain)
+    }
 }
 
 impl Literal {
