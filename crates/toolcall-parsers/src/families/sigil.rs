@@ -8,7 +8,7 @@ use super::{
     tagged::{ends, head, shape, tagged},
     token,
 };
-use crate::grammar::{Grammar, Opener, Quotes, Role, Section, TaggedShape, Text, Then};
+use crate::grammar::{Grammar, Opener, Quotes, Role, Section, TaggedShape, Text, Then, Undeclared};
 
 /// Calls whose tags all begin with `sigil`, in blocks of one of these names (the usual one
 /// first).
@@ -24,6 +24,7 @@ fn sigil(
     let closes: Vec<Text> = blocks.iter().map(|block| end(block)).collect();
     let mut calls = TaggedShape {
         string_attribute: Some("string".into()),
+        undeclared: Undeclared::JsonElseText,
         json_body: true,
         ..shape(
             Some(Section { open: opens.clone(), close: closes.clone() }),
