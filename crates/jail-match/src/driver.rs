@@ -4,113 +4,28 @@
 //! commit or are refuted, and holds back only what a marker, a candidate or a whitespace policy
 //! needs. What is certain goes to the sink as slices of the caller's chunk.
 
+mod candidate;
+mod cross;
+mod literal;
 mod scan;
+mod state;
+
+pub use state::{Counters, Held, HeldKind, Settings};
 
 use alloc::string::String;
 use smallvec::SmallVec;
 
 use crate::{
-    body::{Bodies, End, Feed, Opener, Resume, Tail},
+    body::{Bodies, End, Feed, Resume},
     channel::Channel,
     code::Code,
-    edge::{OnCommit, Then, Uses},
-    limits::{LimitError, LimitPolicy, Limits},
+    edge::OnCommit,
+    limits::LimitError,
     matcher::ceil_char_boundary,
-    sink::{Notice, NoticeKind, Sink, Span, SpanKind},
-    space::{Boundary, Spaces, Whitespace},
+    sink::{Sink, Span, SpanKind},
+    space::{Spaces, Whitespace},
     table::{Table, class},
 };
-
-/// How often a byte may be looked at again because the candidate it stood in was refuted.
-const MAX_RESCANS: u32 = 16;
-
-/// Settings of a driver.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Settings {
-    /// The channel the stream begins in: reasoning if the prompt opened it.
-    pub start: Channel,
-    /// What becomes of whitespace that frames markup.
-    pub whitespace: Whitespace,
-    /// Bounds on what is held.
-    pub limits: Limits,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            start: Channel::CONTENT,
-            whitespace: Whitespace::default(),
-            limits: Limits::default(),
-        }
-    }
-}
-
-impl Settings {
-    /// The same settings with another start channel.
-    #[must_use]
-    pub fn start(self, start: Channel) -> Self {
-        Self { start, ..self }
-    }
-
-    /// The same settings with another whitespace policy.
-    #[must_use]
-    pub fn whitespace(self, whitespace: Whitespace) -> Self {
-        Self { whitespace, ..self }
-    }
-
-    /// The same settings with other limits.
-    #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
-        Self { limits, ..self }
-    }
-}
-
-/// What a machine has received and not yet given out or accounted for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Held {
-    /// Bytes held.
-    pub bytes: usize,
-    /// Why the last of them are held.
-    pub kind: HeldKind,
-}
-
-/// Why bytes are held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum HeldKind {
-    /// Nothing is held.
-    #[default]
-    Nothing,
-    /// They may become a marker.
-    Marker,
-    /// They follow an opener that is not certain yet.
-    Candidate,
-    /// They are whitespace that may turn out to frame markup.
-    Whitespace,
-    /// They belong to a call, and their meaning depends on what follows.
-    Call,
-    /// They are the start of a split UTF-8 sequence.
-    Utf8,
-}
-
-/// Plain counters, for hosts that publish metrics. No text in them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct Counters {
-    /// Bytes received.
-    pub bytes_in: u64,
-    /// Bytes looked at: a measure of work that no clock disturbs.
-    pub examined: u64,
-    /// Candidates opened.
-    pub candidates: u64,
-    /// Candidates that committed.
-    pub committed: u64,
-    /// Candidates refuted, by their content or by a limit.
-    pub refuted: u64,
-    /// The most bytes ever held.
-    pub held_max: usize,
-}
 
 #[derive(Debug, Clone, Copy)]
 enum Mode {
@@ -294,7 +209,46 @@ impl Driver {
                 return Ok(());
             }
         }
+        if matches!(self.mode, Mode::Committed) && self.buf.is_empty() && !chunk.is_empty() {
+            return self.push_committed(chunk, bodies, sink);
+        }
+        self.counters.bytes_in += chunk.len() as u64;
         self.push_slow(chunk, bodies, sink)
+    }
+
+    /// The way of the steady state inside a call: the body takes the chunk as it is.
+    #[inline]
+    fn push_committed<S, B>(
+        &mut self,
+        chunk: &str,
+        bodies: &mut B,
+        sink: &mut S,
+    ) -> Result<(), LimitError>
+    where
+        S: Sink + ?Sized,
+        B: Bodies<S> + ?Sized,
+    {
+        self.counters.bytes_in += chunk.len() as u64;
+        let feed = bodies.feed(chunk, sink);
+        self.counters.examined += candidate::looked_at(feed, chunk);
+        let (used, done) = match feed {
+            Feed::More { used } => (used, None),
+            Feed::Done { used, then } => (used, Some(then)),
+            // Against the contract; what was committed stays so.
+            Feed::NotMine { .. } => (0, Some(Resume::Here)),
+        };
+        if used > 0 {
+            sink.account(Span { kind: SpanKind::Body, at: self.base, len: used as u64 });
+        }
+        self.base += used as u64;
+        match done {
+            None => self.buf.push_str(&chunk[used..]),
+            Some(then) => {
+                self.body_done(then, true);
+                return self.push_slow(&chunk[used..], bodies, sink);
+            }
+        }
+        Ok(())
     }
 
     fn push_slow<S, B>(
@@ -310,7 +264,6 @@ impl Driver {
         if let Mode::Failed(error) = self.mode {
             return Err(error);
         }
-        self.counters.bytes_in += chunk.len() as u64;
         let mut rest = chunk;
         let mut step = self.table.longest().max(16) + 4;
         while !rest.is_empty() {
@@ -427,234 +380,6 @@ impl Driver {
         }
     }
 
-    fn feed_candidate<S, B>(
-        &mut self,
-        mut candidate: Candidate,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        bodies: &mut B,
-        sink: &mut S,
-    ) -> Result<bool, LimitError>
-    where
-        S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
-    {
-        // The limit must fall on the same byte whatever the chunks.
-        let most = c.out + self.settings.limits.candidate.max(candidate.opener);
-        let limit = ceil_char_boundary(w.text, most.min(w.text.len()));
-        let offered = &w.text[c.pos..limit];
-        self.counters.examined += offered.len() as u64;
-        let feed = match offered {
-            "" => Feed::More { used: 0 },
-            _ => bodies.feed(offered, sink),
-        };
-        match feed {
-            Feed::More { used } => {
-                c.pos += used;
-                candidate.fed = c.pos - c.out;
-                self.mode = Mode::Candidate(candidate);
-                if bodies.committed() {
-                    self.commit(candidate, w, c, sink);
-                    return Ok(true);
-                }
-                if w.text.len() >= most {
-                    return self.overrun(w, c, limit, sink).map(|()| true);
-                }
-                let Some(end) = w.ended else { return Ok(false) };
-                let tail = bodies.finish(&w.text[c.pos..], end, sink);
-                match tail {
-                    Tail::Closed { used } => {
-                        c.pos += used;
-                        self.commit(candidate, w, c, sink);
-                        self.body_done(Resume::Here, true);
-                    }
-                    Tail::Markup => {
-                        self.drop_candidate(w, c, w.text.len(), NoticeKind::CutOpener, sink)
-                    }
-                    Tail::Release => self.refute(w, c, w.text.len(), sink),
-                }
-            }
-            Feed::Done { used, then } => {
-                let committed = bodies.committed();
-                c.pos += used;
-                if committed {
-                    self.commit(candidate, w, c, sink);
-                } else {
-                    self.account(SpanKind::Markup, w, c.out, c.pos, sink);
-                    self.spaces.boundary(Boundary::Other, self.channel(), sink);
-                    (c.out, c.seen) = (c.pos, c.pos);
-                }
-                self.body_done(then, committed);
-            }
-            Feed::NotMine { used } => {
-                if bodies.retry() {
-                    c.pos = c.out + candidate.opener;
-                    return Ok(true);
-                }
-                self.refute(w, c, c.pos + used, sink);
-            }
-        }
-        Ok(true)
-    }
-
-    fn feed_committed<S, B>(
-        &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        bodies: &mut B,
-        sink: &mut S,
-    ) -> bool
-    where
-        S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
-    {
-        let offered = &w.text[c.pos..];
-        self.counters.examined += offered.len() as u64;
-        if !offered.is_empty() {
-            match bodies.feed(offered, sink) {
-                Feed::More { used } => self.consume_body(w, c, used, sink),
-                Feed::Done { used, then } => {
-                    self.consume_body(w, c, used, sink);
-                    self.body_done(then, true);
-                    return true;
-                }
-                // Against the contract; what was committed stays so.
-                Feed::NotMine { .. } => {
-                    self.body_done(Resume::Here, true);
-                    return true;
-                }
-            }
-        }
-        let Some(end) = w.ended else { return false };
-        if let Tail::Closed { used } = bodies.finish(&w.text[c.pos..], end, sink) {
-            self.consume_body(w, c, used, sink);
-        }
-        self.body_done(Resume::Here, true);
-        true
-    }
-
-    fn consume_body<S: Sink + ?Sized>(
-        &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        used: usize,
-        sink: &mut S,
-    ) {
-        self.account(SpanKind::Body, w, c.pos, c.pos + used, sink);
-        c.pos += used;
-        (c.out, c.seen) = (c.pos, c.pos);
-    }
-
-    /// The active candidate is certain, with everything up to `c.pos`.
-    fn commit<S: Sink + ?Sized>(
-        &mut self,
-        candidate: Candidate,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        sink: &mut S,
-    ) {
-        self.counters.committed += 1;
-        self.account(SpanKind::Body, w, c.out, c.pos, sink);
-        (c.out, c.seen) = (c.pos, c.pos);
-        let channel = self.channel();
-        self.spaces.boundary(Boundary::Call, channel, sink);
-        if candidate.on_commit == OnCommit::Leave && channel != Channel::CONTENT {
-            self.spaces.boundary(Boundary::Leave, channel, sink);
-            self.stack.pop();
-        }
-        self.mode = Mode::Committed;
-    }
-
-    fn body_done(&mut self, then: Resume, committed: bool) {
-        self.mode = Mode::Text;
-        self.swallow = 0;
-        if committed {
-            self.spaces.call_ended();
-        }
-        match then {
-            Resume::Here => {}
-            Resume::Enter(channel) => self.enter(channel),
-            Resume::Switch(channel) => {
-                self.stack.clear();
-                self.enter(channel);
-            }
-        }
-    }
-
-    fn enter(&mut self, channel: Channel) {
-        self.stack.push(channel);
-        self.spent &= !self.table.per_entry();
-    }
-
-    /// The candidate is text after all; `death` is the index behind the deciding byte.
-    fn refute<S: Sink + ?Sized>(
-        &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        death: usize,
-        sink: &mut S,
-    ) {
-        self.counters.refuted += 1;
-        self.mode = Mode::Text;
-        let (opened, died) = (w.base + c.out as u64, w.base + death as u64);
-        self.rescans = if opened < self.rescan_until { self.rescans + 1 } else { 1 };
-        self.rescan_until = self.rescan_until.max(died);
-        if self.rescans > MAX_RESCANS {
-            let bytes = died - opened;
-            sink.notice(Notice { kind: NoticeKind::RescanLimit, at: opened, bytes });
-            c.pos = death;
-        } else {
-            // The opener may not match again; whatever begins behind its first scalar may.
-            c.pos = ceil_char_boundary(w.text, c.out + 1);
-        }
-        c.seen = c.out;
-    }
-
-    /// The candidate outgrew its limit at `limit`.
-    fn overrun<S: Sink + ?Sized>(
-        &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        limit: usize,
-        sink: &mut S,
-    ) -> Result<(), LimitError> {
-        let (at, bytes) = (w.base + c.out as u64, (limit - c.out) as u64);
-        let kind = NoticeKind::CandidateLimit;
-        if self.settings.limits.policy == LimitPolicy::Drop {
-            self.drop_candidate(w, c, limit, kind, sink);
-            return Ok(());
-        }
-        self.counters.refuted += 1;
-        sink.notice(Notice { kind, at, bytes });
-        self.mode = Mode::Text;
-        (c.pos, c.seen) = (limit, c.out);
-        if self.settings.limits.policy == LimitPolicy::Error {
-            let error = LimitError { kind, at, bytes };
-            self.flush_text(w, c, w.text.len(), sink);
-            self.spaces.finish(sink);
-            self.mode = Mode::Failed(error);
-            return Err(error);
-        }
-        Ok(())
-    }
-
-    fn drop_candidate<S: Sink + ?Sized>(
-        &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        to: usize,
-        kind: NoticeKind,
-        sink: &mut S,
-    ) {
-        self.counters.refuted += 1;
-        self.mode = Mode::Text;
-        let (at, bytes) = (w.base + c.out as u64, (to - c.out) as u64);
-        sink.notice(Notice { kind, at, bytes });
-        self.account(SpanKind::Dropped, w, c.out, to, sink);
-        self.spaces.boundary(Boundary::Other, self.channel(), sink);
-        *c = Cursor { out: to, pos: to, seen: to };
-    }
-
     fn account<S: Sink + ?Sized>(
         &self,
         kind: SpanKind,
@@ -671,64 +396,6 @@ impl Driver {
     /// Whether lines and code matter in the current channel.
     fn tracks(&self) -> bool {
         self.table.tracks_lines() && self.channel() == Channel::CONTENT
-    }
-
-    /// Applies the edge matched at `at..at + len`.
-    #[allow(clippy::too_many_arguments)] // one call site; a struct would only rename them
-    fn cross<S, B>(
-        &mut self,
-        edge: usize,
-        at: usize,
-        len: usize,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        bodies: &mut B,
-        sink: &mut S,
-    ) where
-        S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
-    {
-        let channel = self.channel();
-        let (then, uses) = (self.table.edges()[edge].then, self.table.edges()[edge].uses);
-        let opens = matches!(then, Then::Enter(_));
-        if opens && self.stack.len() >= self.settings.limits.depth {
-            let kind = NoticeKind::DepthLimit;
-            sink.notice(Notice { kind, at: w.base + at as u64, bytes: len as u64 });
-            c.pos = at + len;
-            return;
-        }
-        self.flush_text(w, c, at, sink);
-        if uses != Uses::Unlimited {
-            self.spent |= self.table.use_bit(edge);
-        }
-        if let Then::Body(body, on_commit) = then {
-            self.counters.candidates += 1;
-            bodies.begin(Opener { body, channel, at: w.base + (at + len) as u64 });
-            self.mode = Mode::Candidate(Candidate { opener: len, fed: len, on_commit });
-            c.pos = at + len;
-            return;
-        }
-        self.account(SpanKind::Markup, w, at, at + len, sink);
-        *c = Cursor { out: at + len, pos: at + len, seen: at + len };
-        self.swallow = self.table.edges()[edge].binds(self.binds_optional()).1;
-        match then {
-            Then::Enter(to) => {
-                self.spaces.boundary(Boundary::Enter, channel, sink);
-                self.enter(to);
-            }
-            Then::Leave => {
-                self.spaces.boundary(Boundary::Leave, channel, sink);
-                self.stack.pop();
-            }
-            Then::Switch(to) => {
-                self.spaces.boundary(Boundary::Leave, channel, sink);
-                self.stack.clear();
-                self.enter(to);
-            }
-            Then::Erase | Then::Body(..) => {
-                self.spaces.boundary(Boundary::Other, channel, sink);
-            }
-        }
     }
 
     fn binds_optional(&self) -> bool {

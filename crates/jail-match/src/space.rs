@@ -144,6 +144,11 @@ impl Spaces {
         }
     }
 
+    /// Whether markers bound to the lead or to a call before may be live.
+    pub(crate) fn edge_of_markup(&self) -> bool {
+        self.lead || self.after_call
+    }
+
     pub(crate) fn lead(&self) -> bool {
         self.lead
     }

@@ -141,9 +141,10 @@ impl Table {
     }
 }
 
-/// The search class of a channel, in the lead state or behind it.
-pub(crate) fn class(channel: Channel, lead: bool) -> Class {
-    (channel.index() * 2 + usize::from(lead)) as Class
+/// The search class of a channel: with or without the markers that count only at the lead or
+/// after a call.
+pub(crate) fn class(channel: Channel, edge_of_markup: bool) -> Class {
+    (channel.index() * 2 + usize::from(edge_of_markup)) as Class
 }
 
 fn classes(edge: &Edge) -> u16 {
@@ -151,7 +152,7 @@ fn classes(edge: &Edge) -> u16 {
     for channel in (0..Channel::COUNT).filter_map(Channel::new) {
         if edge.on.has(channel) {
             classes |= 1 << class(channel, true);
-            if edge.anchor != Anchor::Lead {
+            if !matches!(edge.anchor, Anchor::Lead | Anchor::AfterCall) {
                 classes |= 1 << class(channel, false);
             }
         }

@@ -1,1 +1,48 @@
-//! Placeholder.
+//! Turns the raw text stream of open-weight models into typed deltas.
+//!
+//! A [`Profile`] says how a model family writes reasoning and tool calls; a [`Guard`] applies it
+//! to text that arrives in arbitrary pieces, with one cursor over the message: a `<think>`
+//! inside a call's arguments is data, a call inside a thought is a call. [`guard_text`] puts a
+//! guard around any `Stream` of text.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use llm_stream_guard::{End, Event, Events, Guard, profile};
+//! let mut guard = Guard::builder(&profile("qwen3")?).build()?;
+//! let mut seen = Vec::new();
+//! let mut sink = Events(|event: Event<'_>| seen.push(event.to_owned()));
+//! for chunk in ["<think>look it up</th", "ink>\n<tool_call>{\"name\": \"find\", ", "\"arguments\": {}}</tool_call>"] {
+//!     guard.push(chunk, &mut sink)?;
+//! }
+//! guard.finish(End::Stop, &mut sink)?;
+//! assert_eq!(seen.len(), 4); // reasoning; call start, arguments, end
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod atomic;
+mod guard;
+mod jailed;
+mod profile;
+mod stream;
+mod utf8;
+
+pub use guard::{BuildError, Delivery, Guard, GuardBuilder};
+pub use jailed::{JailMachine, JailedError, JailedStream, JailedStreamBuilder};
+pub use profile::{Framing, Profile, profile, profile_for_model, profiles};
+pub use stream::{Guarded, Stage, TryItem, guard_text};
+pub use utf8::Utf8;
+
+pub use jail_match::{
+    Counters, End, Held, HeldKind, LimitError, LimitPolicy, Limits, Sink, Whitespace,
+};
+pub use think_filter::{Format, Start};
+pub use toolcall_parsers::{
+    Call, CallLimits, CallSink, Diagnostic, DiagnosticKind, Event, Events, Grammar, Ids,
+    InReasoning, Message, Options, Outcome, OwnedEvent, Parallel, Repair, Tools, UnknownName,
+    UnknownTools,
+};
+
+/// The crates below, whole.
+pub use {jail_match, think_filter, toolcall_parsers, wire_remap};

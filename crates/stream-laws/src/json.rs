@@ -26,6 +26,20 @@ pub enum Value {
     Object(BTreeMap<String, Self>),
 }
 
+impl Value {
+    /// The text of a string.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        if let Self::String(text) = self { Some(text) } else { None }
+    }
+
+    /// The truth of a boolean.
+    #[must_use]
+    pub const fn as_bool(&self) -> Option<bool> {
+        if let Self::Bool(truth) = self { Some(*truth) } else { None }
+    }
+}
+
 /// A decimal number in normal form: `0.digits × 10^exponent`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Number {
@@ -74,6 +88,48 @@ pub fn parse_object(text: &str) -> Result<Value, JsonError> {
     }
 }
 
+/// The members of one JSON object in the order written, each value as the text that wrote it.
+///
+/// For readers that care for duplicate keys, or that hand a value on unread.
+///
+/// # Errors
+/// As [`parse_object`].
+pub fn members(text: &str) -> Result<Vec<(String, &str)>, JsonError> {
+    parse_object(text)?;
+    let mut reader = Reader { text, at: 0 };
+    reader.blanks();
+    reader.need("{", "an object")?;
+    let mut members = Vec::new();
+    reader.blanks();
+    while !reader.skip("}") {
+        reader.skip(",");
+        reader.blanks();
+        let key = reader.string()?;
+        reader.blanks();
+        reader.need(":", "a colon")?;
+        members.push((key, reader.raw()?));
+    }
+    Ok(members)
+}
+
+/// The elements of one JSON array, each as the text that wrote it.
+///
+/// # Errors
+/// As [`parse`], and for any value that is not an array.
+pub fn elements(text: &str) -> Result<Vec<&str>, JsonError> {
+    parse(text)?;
+    let mut reader = Reader { text, at: 0 };
+    reader.blanks();
+    reader.need("[", "an array")?;
+    let mut elements = Vec::new();
+    reader.blanks();
+    while !reader.skip("]") {
+        reader.skip(",");
+        elements.push(reader.raw()?);
+    }
+    Ok(elements)
+}
+
 struct Reader<'t> {
     text: &'t str,
     at: usize,
@@ -96,6 +152,16 @@ impl<'t> Reader<'t> {
             _ if self.skip("null") => Ok(Value::Null),
             _ => Err(self.expected("a value")),
         }
+    }
+
+    /// The text of the next value, and past the blanks around it.
+    fn raw(&mut self) -> Read<&'t str> {
+        self.blanks();
+        let start = self.at;
+        self.value(0)?;
+        let raw = &self.text[start..self.at];
+        self.blanks();
+        Ok(raw)
     }
 
     fn object(&mut self, depth: usize) -> Read<Value> {

@@ -18,6 +18,8 @@
 //! | L9 isolation | [`check_isolation`] |
 //! | L10 delivery | [`check_delivery`] |
 //!
+//! Recorded wires with their expected results are run by [`vector`].
+//!
 //! ```
 //! use stream_laws::{CONTENT, CutPlan, Held, Machine, Record, check_chunk_invariance};
 //!
@@ -51,6 +53,7 @@
 //! ```
 
 pub mod json;
+pub mod vector;
 
 mod cuts;
 mod law;

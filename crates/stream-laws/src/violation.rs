@@ -120,7 +120,7 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
     format!("{} ({} bytes)", shorten(&escaped), bytes.len())
 }
 
-fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     if text.chars().count() <= EXCERPT {
         return text.to_owned();
     }

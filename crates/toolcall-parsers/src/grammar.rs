@@ -7,9 +7,10 @@ use alloc::{borrow::Cow, format, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 pub use crate::engine::{
-    json::{Closing, Container, Item, JsonShape, Keys},
+    frame::Closing,
+    json::{Container, Item, JsonShape, Keys},
     named::{Field, FieldKind, NamedShape, Next, Section, Stop},
-    python::PythonShape,
+    python::{PythonCall, PythonContainer, PythonShape, Quotes as PythonQuotes},
     tagged::{
         Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
         Undeclared,
@@ -21,8 +22,8 @@ pub type Text = Cow<'static, str>;
 /// A list of a grammar.
 pub type List<T> = Vec<T>;
 
-/// A family's tool-call grammar.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A family's tool-call grammar. The default has no name and recognises nothing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grammar {
     /// The family's name: lower case, `_` between words.
@@ -141,6 +142,15 @@ pub enum Shape {
     Python(PythonShape),
     /// A header with the name, then tagged parameters.
     Tagged(TaggedShape),
+}
+
+impl Shape {
+    /// Replaces the end markers, where the shape has any of its own.
+    pub fn set_closers(&mut self, closers: &[Text]) {
+        if let Self::Json(shape) = self {
+            shape.closers = closers.to_vec();
+        }
+    }
 }
 
 /// Markup that is removed.

@@ -21,8 +21,9 @@ use crate::{
 /// the façade, or combine [`edges`] with those of a reasoning format.
 ///
 /// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use toolcall_parsers::{Event, Events, Parser, grammar};
-/// let mut parser = Parser::new(grammar("hermes").expect("a known family"));
+/// let mut parser = Parser::new(grammar("hermes")?)?;
 /// let mut seen = String::new();
 /// let mut sink = Events(|event: Event<'_>| match event {
 ///     Event::Content(text) => seen.push_str(text),
@@ -30,11 +31,13 @@ use crate::{
 ///     Event::CallArguments { fragment, .. } => seen.push_str(fragment),
 ///     _ => {}
 /// });
-/// for chunk in ["Hi. <tool_", "call>{\"name\": \"ping\", \"argum", "ents\": {\"n\": 1}}</tool_call>"] {
-///     parser.push(chunk, &mut sink).expect("no limit with the error policy");
+/// for chunk in ["Hi. <tool_", "call>{\"name\": \"ping\", \"arg", "uments\": {\"n\": 1}}</tool_call>"] {
+///     parser.push(chunk, &mut sink)?;
 /// }
-/// parser.finish(Default::default(), &mut sink).expect("as above");
+/// parser.finish(Default::default(), &mut sink)?;
 /// assert_eq!(seen, "Hi. <ping>{\"n\": 1}");
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Debug, Clone)]
 pub struct Parser {
@@ -92,12 +95,10 @@ impl ParserBuilder {
 impl Parser {
     /// A parser with default settings and no declared tools.
     ///
-    /// # Panics
-    /// If `grammar` is not one of the registry's and has an empty marker; use
-    /// [`Parser::builder`] for grammars from outside.
-    #[must_use]
-    pub fn new(grammar: Arc<Grammar>) -> Self {
-        Self::builder(grammar).build().expect("registered grammars have sound tables")
+    /// # Errors
+    /// Names the faulty marker of a grammar from outside; registered ones have none.
+    pub fn new(grammar: Arc<Grammar>) -> Result<Self, TableError> {
+        Self::builder(grammar).build()
     }
 
     /// A parser with other settings.
@@ -171,11 +172,11 @@ impl Parser {
 #[must_use]
 pub fn held(driver: &Driver, body: usize) -> Held {
     let held = driver.held();
-    if body == 0 {
+    if body == 0 || held.kind == HeldKind::Candidate {
+        // The driver keeps all of a candidate, what the body made of it included.
         return held;
     }
-    let kind = if held.kind == HeldKind::Candidate { held.kind } else { HeldKind::Call };
-    Held { bytes: held.bytes + body, kind }
+    Held { bytes: held.bytes + body, kind: HeldKind::Call }
 }
 
 /// Parses a whole text: a push and a finish.

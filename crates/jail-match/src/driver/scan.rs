@@ -6,7 +6,7 @@ use crate::{
     channel::Channel,
     code::Code,
     edge::{Anchor, InCode},
-    marker::Probe,
+    marker::{Class, Probe},
     sink::{Sink, SpanKind},
     space::is_blank,
     table::class,
@@ -39,13 +39,11 @@ impl Driver {
         let bytes = w.text.as_bytes();
         self.swallow_newlines(w, c, sink);
         let from = c.pos;
-        while let Some(found) =
-            self.table.set().next_stop(class(self.channel(), self.spaces.lead()), &bytes[c.pos..])
-        {
+        while let Some(found) = self.table.set().next_stop(self.class(), &bytes[c.pos..]) {
             let hit = c.pos + found;
             let start = floor_char_boundary(w.text, hit);
-            if self.spaces.lead() && !is_blank(&w.text[c.out..start]) {
-                // Visible text ends the lead state: settle that before asking about markers.
+            if self.spaces.edge_of_markup() && !is_blank(&w.text[c.out..start]) {
+                // Visible text ends those states: settle that before asking about markers.
                 self.flush_text(w, c, start, sink);
                 c.pos = start;
                 continue;
@@ -67,6 +65,10 @@ impl Driver {
         self.counters.examined += (bytes.len() - from) as u64;
         self.flush_text(w, c, bytes.len(), sink);
         false
+    }
+
+    fn class(&self) -> Class {
+        class(self.channel(), self.spaces.edge_of_markup())
     }
 
     fn swallow_newlines<S: Sink + ?Sized>(&mut self, w: &Window<'_>, c: &mut Cursor, sink: &mut S) {
@@ -113,7 +115,7 @@ impl Driver {
         self.track(w, c, start);
         let bytes = w.text.as_bytes();
         let channel = self.channel();
-        let class = class(channel, self.spaces.lead());
+        let class = self.class();
         let lead_in = &w.text[c.out..start];
         self.counters.examined += self.table.longest().min(bytes.len() - start) as u64;
         let ended = w.ended.is_some();
@@ -148,7 +150,7 @@ impl Driver {
         // The marker stands behind newlines that were not tracked yet.
         let mut code = self.code;
         code.advance(&bytes[start..end]);
-        let class = class(channel, self.spaces.lead());
+        let class = self.class();
         let probe = self.table.set().probe_start(class, bytes, end, ended, |edge| {
             self.table.edges()[edge].binds(optional).0 > 0
                 && self.is_live(edge, lead_in, channel, code)

@@ -4,6 +4,7 @@ mod cuts;
 mod json;
 mod record;
 mod tiny;
+mod vector;
 
 use std::iter::repeat_n;
 

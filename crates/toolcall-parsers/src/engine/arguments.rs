@@ -43,11 +43,6 @@ impl Arguments {
         }
     }
 
-    /// Whether the value has begun, as something that may be arguments.
-    pub(crate) fn opened(&self) -> bool {
-        self.state != State::Start
-    }
-
     /// Bytes of the wire consumed so far.
     pub(crate) fn consumed(&self) -> u64 {
         self.consumed
@@ -65,6 +60,16 @@ impl Arguments {
             State::Object | State::Text => self.scan.closing(),
             State::TextRest => Some(String::new()),
         }
+    }
+
+    /// Whether all of `text` is the inside of a string of the object, to be passed as it is.
+    #[inline]
+    pub(crate) fn passes(&mut self, text: &str) -> bool {
+        let passes = self.state == State::Object && self.scan.passes(text);
+        if passes {
+            self.consumed += text.len() as u64;
+        }
+        passes
     }
 
     /// Reads on; `out` receives the arguments' JSON text.

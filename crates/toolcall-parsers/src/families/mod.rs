@@ -4,6 +4,7 @@
 mod json;
 mod named;
 mod pairs;
+mod python;
 mod sigil;
 mod tagged;
 
@@ -20,6 +21,11 @@ pub(crate) static ALL: &[fn() -> Grammar] = &[
     json::llama3_json,
     named::mistral,
     named::deepseek_v3_1,
+    python::pythonic,
+    python::llama4_pythonic,
+    python::olmo3,
+    python::lfm2,
+    python::sarashina,
     tagged::qwen3_coder,
     tagged::nemotron3,
     tagged::mimo,
@@ -83,18 +89,23 @@ fn texts<const N: usize>(texts: [&'static str; N]) -> Vec<Text> {
     texts.map(Text::from).to_vec()
 }
 
-/// Call objects with `name`, `arguments` (or `parameters`) and perhaps `id`.
+/// The usual keys of a call object: `name`, `arguments` (or `parameters`) and perhaps `id`.
+fn keys() -> Keys {
+    Keys {
+        name: texts(["name"]),
+        arguments: texts(["arguments", "parameters"]),
+        id: texts(["id"]),
+        wrap: vec![],
+        list: vec![],
+    }
+}
+
+/// Call objects with the usual keys.
 fn json(container: Container, closers: Vec<Text>) -> JsonShape {
     JsonShape {
         glue: vec![],
         container,
-        item: Item::Keys(Keys {
-            name: texts(["name"]),
-            arguments: texts(["arguments", "parameters"]),
-            id: texts(["id"]),
-            wrap: vec![],
-            list: vec![],
-        }),
+        item: Item::Keys(keys()),
         closers,
         closing: Closing::Expected,
         ignored_names: vec![],

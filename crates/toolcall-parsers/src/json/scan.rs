@@ -87,6 +87,12 @@ impl JsonScan {
         Self { state: State::Value, depth: 0, objects: 0 }
     }
 
+    /// Whether all of `text` passes as it is and leaves the state alone: the inside of a string.
+    #[inline]
+    pub(crate) fn passes(&self, text: &str) -> bool {
+        matches!(self.state, State::Text { .. }) && plain_len(text.as_bytes()) == text.len()
+    }
+
     /// Scans `text` on, handing what passed to `out`.
     pub(crate) fn feed(&mut self, text: &str, mut out: impl FnMut(&str)) -> Scanned {
         let bytes = text.as_bytes();
@@ -260,23 +266,41 @@ fn emit(text: &str, out: &mut impl FnMut(&str)) {
     }
 }
 
+/// Whether a byte passes as it is inside a string.
+static PLAIN: [bool; 256] = {
+    let mut plain = [true; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        plain[byte] = false;
+        byte += 1;
+    }
+    plain[b'"' as usize] = false;
+    plain[b'\\' as usize] = false;
+    plain
+};
+
 /// Bytes at the head of a string's inside that pass as they are.
+#[inline]
 fn plain_len(bytes: &[u8]) -> usize {
-    const SHORT: usize = 16;
-    let plain = |b: &u8| *b >= 0x20 && *b != b'"' && *b != b'\\';
-    let head = &bytes[..bytes.len().min(SHORT)];
-    if let Some(at) = head.iter().position(|b| !plain(b)) {
-        return at;
-    }
+    const SHORT: usize = 32;
+    const BLOCK: usize = 256;
     if bytes.len() <= SHORT {
-        return bytes.len();
+        return bytes.iter().position(|&b| !PLAIN[usize::from(b)]).unwrap_or(bytes.len());
     }
-    let end = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
-    // Control characters are rare: one pass that the compiler can vectorise.
-    if bytes[..end].iter().fold(false, |any, &b| any | (b < 0x20)) {
-        return bytes[..end].iter().position(|&b| b < 0x20).unwrap_or(end);
+    // Block by block, so that a text full of stops is not searched to its end for each.
+    let mut base = 0;
+    for block in bytes.chunks(BLOCK) {
+        let end = memchr::memchr2(b'"', b'\\', block).unwrap_or(block.len());
+        // Control characters are rare: one pass that the compiler can vectorise.
+        if block[..end].iter().fold(false, |any, &b| any | (b < 0x20)) {
+            return base + block[..end].iter().position(|&b| b < 0x20).unwrap_or(end);
+        }
+        if end < block.len() {
+            return base + end;
+        }
+        base += block.len();
     }
-    end
+    base
 }
 
 enum Escape {

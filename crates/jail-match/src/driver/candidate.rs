@@ -1,0 +1,255 @@
+//! Candidates and bodies: from the opener to the commit or the refutation, and to the end.
+
+use super::{Candidate, Cursor, Driver, Mode, Window};
+use crate::{
+    body::{Bodies, Feed, Resume, Tail},
+    channel::Channel,
+    edge::OnCommit,
+    limits::{LimitError, LimitPolicy},
+    matcher::ceil_char_boundary,
+    sink::{Notice, NoticeKind, Sink, SpanKind},
+    space::Boundary,
+};
+
+/// How often a byte may be looked at again because the candidate it stood in was refuted.
+const MAX_RESCANS: u32 = 16;
+
+impl Driver {
+    pub(super) fn feed_candidate<S, B>(
+        &mut self,
+        mut candidate: Candidate,
+        w: &Window<'_>,
+        c: &mut Cursor,
+        bodies: &mut B,
+        sink: &mut S,
+    ) -> Result<bool, LimitError>
+    where
+        S: Sink + ?Sized,
+        B: Bodies<S> + ?Sized,
+    {
+        // The limit must fall on the same byte whatever the chunks.
+        let most = c.out + self.settings.limits.candidate.max(candidate.opener);
+        let limit = ceil_char_boundary(w.text, most.min(w.text.len()));
+        let offered = &w.text[c.pos..limit];
+        let feed = match offered {
+            "" => Feed::More { used: 0 },
+            _ => bodies.feed(offered, sink),
+        };
+        self.counters.examined += looked_at(feed, offered);
+        match feed {
+            Feed::More { used } => {
+                c.pos += used;
+                candidate.fed = c.pos - c.out;
+                self.mode = Mode::Candidate(candidate);
+                if bodies.committed() {
+                    self.commit(candidate, w, c, sink);
+                    return Ok(true);
+                }
+                if w.text.len() >= most {
+                    return self.overrun(w, c, limit, sink).map(|()| true);
+                }
+                let Some(end) = w.ended else { return Ok(false) };
+                let tail = bodies.finish(&w.text[c.pos..], end, sink);
+                match tail {
+                    Tail::Closed { used } => {
+                        c.pos += used;
+                        self.commit(candidate, w, c, sink);
+                        self.body_done(Resume::Here, true);
+                    }
+                    Tail::Markup => {
+                        self.drop_candidate(w, c, w.text.len(), NoticeKind::CutOpener, sink);
+                    }
+                    Tail::Release => self.refute(w, c, w.text.len(), sink),
+                }
+            }
+            Feed::Done { used, then } => {
+                let committed = bodies.committed();
+                c.pos += used;
+                if committed {
+                    self.commit(candidate, w, c, sink);
+                } else {
+                    self.account(SpanKind::Markup, w, c.out, c.pos, sink);
+                    self.spaces.boundary(Boundary::Other, self.channel(), sink);
+                    (c.out, c.seen) = (c.pos, c.pos);
+                }
+                self.body_done(then, committed);
+            }
+            Feed::NotMine { used } => {
+                if bodies.retry() {
+                    c.pos = c.out + candidate.opener;
+                    return Ok(true);
+                }
+                self.refute(w, c, c.pos + used, sink);
+            }
+        }
+        Ok(true)
+    }
+
+    pub(super) fn feed_committed<S, B>(
+        &mut self,
+        w: &Window<'_>,
+        c: &mut Cursor,
+        bodies: &mut B,
+        sink: &mut S,
+    ) -> bool
+    where
+        S: Sink + ?Sized,
+        B: Bodies<S> + ?Sized,
+    {
+        let offered = &w.text[c.pos..];
+        if !offered.is_empty() {
+            let feed = bodies.feed(offered, sink);
+            self.counters.examined += looked_at(feed, offered);
+            match feed {
+                Feed::More { used } => self.consume_body(w, c, used, sink),
+                Feed::Done { used, then } => {
+                    self.consume_body(w, c, used, sink);
+                    self.body_done(then, true);
+                    return true;
+                }
+                // Against the contract; what was committed stays so.
+                Feed::NotMine { .. } => {
+                    self.body_done(Resume::Here, true);
+                    return true;
+                }
+            }
+        }
+        let Some(end) = w.ended else { return false };
+        if let Tail::Closed { used } = bodies.finish(&w.text[c.pos..], end, sink) {
+            self.consume_body(w, c, used, sink);
+        }
+        self.body_done(Resume::Here, true);
+        true
+    }
+
+    pub(super) fn consume_body<S: Sink + ?Sized>(
+        &mut self,
+        w: &Window<'_>,
+        c: &mut Cursor,
+        used: usize,
+        sink: &mut S,
+    ) {
+        self.account(SpanKind::Body, w, c.pos, c.pos + used, sink);
+        c.pos += used;
+        (c.out, c.seen) = (c.pos, c.pos);
+    }
+
+    /// The active candidate is certain, with everything up to `c.pos`.
+    pub(super) fn commit<S: Sink + ?Sized>(
+        &mut self,
+        candidate: Candidate,
+        w: &Window<'_>,
+        c: &mut Cursor,
+        sink: &mut S,
+    ) {
+        self.counters.committed += 1;
+        self.account(SpanKind::Body, w, c.out, c.pos, sink);
+        (c.out, c.seen) = (c.pos, c.pos);
+        let channel = self.channel();
+        self.spaces.boundary(Boundary::Call, channel, sink);
+        if candidate.on_commit == OnCommit::Leave && channel != Channel::CONTENT {
+            self.spaces.boundary(Boundary::Leave, channel, sink);
+            self.stack.pop();
+        }
+        self.mode = Mode::Committed;
+    }
+
+    pub(super) fn body_done(&mut self, then: Resume, committed: bool) {
+        self.mode = Mode::Text;
+        self.swallow = 0;
+        if committed {
+            self.spaces.call_ended();
+        }
+        match then {
+            Resume::Here => {}
+            Resume::Enter(channel) => self.enter(channel),
+            Resume::Switch(channel) => {
+                self.stack.clear();
+                self.enter(channel);
+            }
+        }
+    }
+
+    pub(super) fn enter(&mut self, channel: Channel) {
+        self.stack.push(channel);
+        self.spent &= !self.table.per_entry();
+    }
+
+    /// The candidate is text after all; `death` is the index behind the deciding byte.
+    pub(super) fn refute<S: Sink + ?Sized>(
+        &mut self,
+        w: &Window<'_>,
+        c: &mut Cursor,
+        death: usize,
+        sink: &mut S,
+    ) {
+        self.counters.refuted += 1;
+        self.mode = Mode::Text;
+        let (opened, died) = (w.base + c.out as u64, w.base + death as u64);
+        self.rescans = if opened < self.rescan_until { self.rescans + 1 } else { 1 };
+        self.rescan_until = self.rescan_until.max(died);
+        if self.rescans > MAX_RESCANS {
+            let bytes = died - opened;
+            sink.notice(Notice { kind: NoticeKind::RescanLimit, at: opened, bytes });
+            c.pos = death;
+        } else {
+            // The opener may not match again; whatever begins behind its first scalar may.
+            c.pos = ceil_char_boundary(w.text, c.out + 1);
+        }
+        c.seen = c.out;
+    }
+
+    /// The candidate outgrew its limit at `limit`.
+    pub(super) fn overrun<S: Sink + ?Sized>(
+        &mut self,
+        w: &Window<'_>,
+        c: &mut Cursor,
+        limit: usize,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
+        let (at, bytes) = (w.base + c.out as u64, (limit - c.out) as u64);
+        let kind = NoticeKind::CandidateLimit;
+        if self.settings.limits.policy == LimitPolicy::Drop {
+            self.drop_candidate(w, c, limit, kind, sink);
+            return Ok(());
+        }
+        self.counters.refuted += 1;
+        sink.notice(Notice { kind, at, bytes });
+        self.mode = Mode::Text;
+        (c.pos, c.seen) = (limit, c.out);
+        if self.settings.limits.policy == LimitPolicy::Error {
+            let error = LimitError { kind, at, bytes };
+            self.flush_text(w, c, w.text.len(), sink);
+            self.spaces.finish(sink);
+            self.mode = Mode::Failed(error);
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    pub(super) fn drop_candidate<S: Sink + ?Sized>(
+        &mut self,
+        w: &Window<'_>,
+        c: &mut Cursor,
+        to: usize,
+        kind: NoticeKind,
+        sink: &mut S,
+    ) {
+        self.counters.refuted += 1;
+        self.mode = Mode::Text;
+        let (at, bytes) = (w.base + c.out as u64, (to - c.out) as u64);
+        sink.notice(Notice { kind, at, bytes });
+        self.account(SpanKind::Dropped, w, c.out, to, sink);
+        self.spaces.boundary(Boundary::Other, self.channel(), sink);
+        *c = Cursor { out: to, pos: to, seen: to };
+    }
+}
+
+/// How much of what it was offered a body looked at: it stops at what it decided.
+pub(super) fn looked_at(feed: Feed, offered: &str) -> u64 {
+    let bytes = match feed {
+        Feed::More { .. } => offered.len(),
+        Feed::Done { used, .. } | Feed::NotMine { used } => used,
+    };
+    bytes as u64
+}

@@ -1,0 +1,91 @@
+//! A driver's settings, what it says about what it holds, and its counters.
+
+use crate::{channel::Channel, limits::Limits, space::Whitespace};
+
+/// Settings of a driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The channel the stream begins in: reasoning if the prompt opened it.
+    pub start: Channel,
+    /// What becomes of whitespace that frames markup.
+    pub whitespace: Whitespace,
+    /// Bounds on what is held.
+    pub limits: Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            start: Channel::CONTENT,
+            whitespace: Whitespace::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// The same settings with another start channel.
+    #[must_use]
+    pub fn start(self, start: Channel) -> Self {
+        Self { start, ..self }
+    }
+
+    /// The same settings with another whitespace policy.
+    #[must_use]
+    pub fn whitespace(self, whitespace: Whitespace) -> Self {
+        Self { whitespace, ..self }
+    }
+
+    /// The same settings with other limits.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+}
+
+/// What a machine has received and not yet given out or accounted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Held {
+    /// Bytes held.
+    pub bytes: usize,
+    /// Why the last of them are held.
+    pub kind: HeldKind,
+}
+
+/// Why bytes are held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum HeldKind {
+    /// Nothing is held.
+    #[default]
+    Nothing,
+    /// They may become a marker.
+    Marker,
+    /// They follow an opener that is not certain yet.
+    Candidate,
+    /// They are whitespace that may turn out to frame markup.
+    Whitespace,
+    /// They belong to a call, and their meaning depends on what follows.
+    Call,
+    /// They are the start of a split UTF-8 sequence.
+    Utf8,
+}
+
+/// Plain counters, for hosts that publish metrics. No text in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Bytes received.
+    pub bytes_in: u64,
+    /// Bytes looked at: a measure of work that no clock disturbs.
+    pub examined: u64,
+    /// Candidates opened.
+    pub candidates: u64,
+    /// Candidates that committed.
+    pub committed: u64,
+    /// Candidates refuted, by their content or by a limit.
+    pub refuted: u64,
+    /// The most bytes ever held.
+    pub held_max: usize,
+}

@@ -1,0 +1,190 @@
+//! A guard around a stream.
+
+use std::{
+    collections::VecDeque,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use futures_core::{FusedStream, Stream};
+use jail_match::{End, LimitError};
+use toolcall_parsers::{Event, Events, OwnedEvent};
+
+use crate::guard::Guard;
+
+/// Puts `guard` around a stream of text.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use llm_stream_guard::{Guard, OwnedEvent, guard_text, profile};
+/// use tokio_stream::StreamExt;
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let guard = Guard::builder(&profile("qwen3")?).build()?;
+/// let chunks = ["<think>hm</thi", "nk>Hi."].map(Ok::<_, std::io::Error>);
+/// let events: Vec<_> = guard_text(tokio_stream::iter(chunks), guard).collect().await;
+/// assert!(matches!(&events[0], Ok(OwnedEvent::Reasoning(text)) if text == "hm"));
+/// assert!(matches!(&events[1], Ok(OwnedEvent::Content(text)) if text == "Hi."));
+/// # Ok(())
+/// # })
+/// # }
+/// ```
+pub fn guard_text<S, T, E>(inner: S, guard: Guard) -> Guarded<S>
+where
+    S: Stream<Item = Result<T, E>>,
+    T: AsRef<str>,
+{
+    Guarded::new(inner, guard)
+}
+
+/// A machine a stream adapter can drive: text in, events out.
+pub trait Stage {
+    /// Feeds the next piece.
+    ///
+    /// # Errors
+    /// Only if a limit with the error policy is hit.
+    fn push(&mut self, chunk: &str, on: impl FnMut(Event<'_>)) -> Result<(), LimitError>;
+
+    /// Ends the message.
+    ///
+    /// # Errors
+    /// As [`Stage::push`].
+    fn finish(&mut self, end: End, on: impl FnMut(Event<'_>)) -> Result<(), LimitError>;
+}
+
+impl Stage for Guard {
+    fn push(&mut self, chunk: &str, on: impl FnMut(Event<'_>)) -> Result<(), LimitError> {
+        self.push(chunk, &mut Events(on))
+    }
+
+    fn finish(&mut self, end: End, on: impl FnMut(Event<'_>)) -> Result<(), LimitError> {
+        self.finish(end, &mut Events(on))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// Upstream is not polled any more; the queue may still hold events.
+    Ended,
+}
+
+pin_project_lite::pin_project! {
+    /// A guarded stream of text: yields typed events.
+    ///
+    /// Made by [`guard_text`]. Every event of a chunk comes out before upstream is polled again;
+    /// after an upstream error comes what was held (an open call ends as incomplete), then the
+    /// error, then nothing. Fused. `Unpin` if the inner stream is.
+    #[derive(Debug)]
+    #[must_use = "streams do nothing unless polled"]
+    pub struct Guarded<S: TryItem, M = Guard> {
+        #[pin]
+        inner: S,
+        machine: M,
+        queue: VecDeque<Result<OwnedEvent, S::Error>>,
+        state: State,
+        limit: Option<LimitError>,
+    }
+}
+
+/// A stream whose items are results; names their error type.
+pub trait TryItem: Stream {
+    /// The error type of the items.
+    type Error;
+}
+
+impl<S, T, E> TryItem for S
+where
+    S: Stream<Item = Result<T, E>>,
+{
+    type Error = E;
+}
+
+impl<S: TryItem, M> Guarded<S, M> {
+    pub(crate) fn new(inner: S, machine: M) -> Self {
+        Self { inner, machine, queue: VecDeque::new(), state: State::Open, limit: None }
+    }
+
+    /// The machine, for its counters and what it holds.
+    pub fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// The limit that ended the stream early, if one with the error policy was hit.
+    pub fn limit_hit(&self) -> Option<LimitError> {
+        self.limit
+    }
+
+    /// The inner stream.
+    pub fn into_inner(self) -> S {
+        self.inner
+    }
+}
+
+impl<S, T, E, M> Stream for Guarded<S, M>
+where
+    S: Stream<Item = Result<T, E>>,
+    T: AsRef<str>,
+    M: Stage,
+{
+    type Item = Result<OwnedEvent, E>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut this = self.project();
+        loop {
+            if let Some(event) = this.queue.pop_front() {
+                return Poll::Ready(Some(event));
+            }
+            if *this.state == State::Ended {
+                return Poll::Ready(None);
+            }
+            let queue = &mut *this.queue;
+            let on = |event: Event<'_>| enqueue(queue, event);
+            match ready!(this.inner.as_mut().poll_next(cx)) {
+                Some(Ok(chunk)) => {
+                    if let Err(limit) = this.machine.push(chunk.as_ref(), on) {
+                        *this.limit = Some(limit);
+                        *this.state = State::Ended;
+                    }
+                }
+                Some(Err(error)) => {
+                    *this.limit = this.machine.finish(End::Aborted, on).err();
+                    this.queue.push_back(Err(error));
+                    *this.state = State::Ended;
+                }
+                None => {
+                    *this.limit = this.machine.finish(End::Stop, on).err();
+                    *this.state = State::Ended;
+                }
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let queued = self.queue.len();
+        (queued, (self.state == State::Ended).then_some(queued))
+    }
+}
+
+impl<S, T, E, M> FusedStream for Guarded<S, M>
+where
+    S: Stream<Item = Result<T, E>>,
+    T: AsRef<str>,
+    M: Stage,
+{
+    fn is_terminated(&self) -> bool {
+        self.state == State::Ended && self.queue.is_empty()
+    }
+}
+
+/// Queues an event, joined to the one before it where the two are one piece.
+fn enqueue<E>(queue: &mut VecDeque<Result<OwnedEvent, E>>, event: Event<'_>) {
+    match (queue.back_mut(), event) {
+        (Some(Ok(OwnedEvent::Content(text))), Event::Content(more))
+        | (Some(Ok(OwnedEvent::Reasoning(text))), Event::Reasoning(more)) => text.push_str(more),
+        (
+            Some(Ok(OwnedEvent::CallArguments { index, fragment })),
+            Event::CallArguments { index: same, fragment: more },
+        ) if *index == same => fragment.push_str(more),
+        (_, event) => queue.push_back(Ok(event.to_owned())),
+    }
+}

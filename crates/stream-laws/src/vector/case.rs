@@ -1,0 +1,153 @@
+//! A case: a wire, how it is to be read, and what must come out.
+
+use std::collections::BTreeMap;
+
+use crate::json::Value;
+
+/// The options a case may set. An adapter decides which of them, and which values, it knows.
+pub const OPTIONS: &[&str] = &[
+    "lead_only",
+    "case_insensitive",
+    "stray_close",
+    "recur",
+    "dup_open",
+    "trim",
+    "tool_ends_reasoning",
+    "force_nonempty_content",
+    "drop_ws_before_tools",
+    "strip_budget_reflect",
+    "thinking",
+    "token_suffix",
+    "tag_prefix",
+    "tag",
+    "markers",
+    "variant",
+];
+
+/// One vector.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// Unique in its file.
+    pub id: String,
+    /// Which part of the family is under test.
+    pub kind: Kind,
+    /// A tool-call family, a reasoning format or a profile, by kind.
+    pub family: String,
+    /// The whitespace policy the expectation was written for.
+    pub whitespace: Policy,
+    /// The declared tools as the line wrote them, JSON text of an array; `None` if it has none.
+    pub tools: Option<String>,
+    /// The channel the stream begins in.
+    pub start: Start,
+    /// How the stream ended.
+    pub finish: Finish,
+    /// Options of the format, all of them among [`OPTIONS`].
+    pub options: BTreeMap<String, Value>,
+    /// The model's raw text.
+    pub wire: String,
+    /// What must come out.
+    pub expect: Expect,
+    /// What the case tests.
+    pub note: String,
+    /// The rule that decides it.
+    pub policy: String,
+    /// Who answers differently.
+    pub disputed: String,
+}
+
+impl Case {
+    /// The value of an option, if the case sets it.
+    #[must_use]
+    pub fn option(&self, name: &str) -> Option<&Value> {
+        self.options.get(name)
+    }
+}
+
+/// Which part of a family a case is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// The tool-call grammar alone.
+    Tools,
+    /// The reasoning format alone.
+    Reasoning,
+    /// The whole profile on one cursor.
+    Both,
+}
+
+/// What becomes of whitespace around markup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Policy {
+    /// Everything but markup stays.
+    Verbatim,
+    /// Blank runs between markup, or markup and an edge, are dropped.
+    #[default]
+    Framing,
+    /// Text is trimmed around markup.
+    Trim,
+}
+
+/// The channel a stream begins in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Start {
+    /// The case does not say: content, unless the family knows better.
+    #[default]
+    Default,
+    /// The prompt closed the reasoning.
+    Content,
+    /// The prompt opened the reasoning.
+    Reasoning,
+}
+
+/// How a stream ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Finish {
+    /// The model stopped.
+    #[default]
+    Stop,
+    /// A limit stopped it.
+    Length,
+}
+
+/// What must come out of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Expect {
+    /// All visible text.
+    pub content: String,
+    /// All reasoning.
+    pub reasoning: String,
+    /// The complete calls, in order.
+    pub calls: Vec<ExpectedCall>,
+    /// A call that did not complete; `None` is not compared.
+    pub incomplete: Option<Incomplete>,
+}
+
+/// A call that must complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpectedCall {
+    /// The name.
+    pub name: String,
+    /// The arguments, compared as a value.
+    pub arguments: Value,
+    /// The wire's id; `None` is not compared.
+    pub id: Option<String>,
+}
+
+/// A call that must not complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Incomplete {
+    /// The name.
+    pub name: String,
+    /// What of its arguments came out.
+    pub arguments: Arguments,
+}
+
+/// What of a call's arguments must have come out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Arguments {
+    /// Not compared.
+    Any,
+    /// This JSON text, whitespace outside strings aside.
+    Prefix(String),
+    /// JSON text that is this value once what is open is closed.
+    SoFar(Value),
+}

@@ -1,0 +1,137 @@
+//! Judging a run: the record against the expectation.
+
+use core::fmt::{self, Debug};
+
+use super::{
+    case::{Arguments, Case, ExpectedCall, Incomplete},
+    so_far::{value_so_far, without_blanks},
+};
+use crate::{
+    json,
+    record::{COMPLETE, CONTENT, Event, REASONING, REPAIRED, Record},
+    violation::shorten,
+};
+
+/// The first thing in which a record is not what was expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// What differs: a path into the expectation.
+    pub field: String,
+    /// What the case says, escaped and shortened.
+    pub expected: String,
+    /// What came out, escaped and shortened.
+    pub got: String,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { field, expected, got } = self;
+        write!(f, "{field} differs\n  expected: {expected}\n  got:      {got}")
+    }
+}
+
+impl core::error::Error for Mismatch {}
+
+/// A call put together from its events.
+#[derive(Debug, Default)]
+struct Received {
+    name: String,
+    id: String,
+    arguments: String,
+    outcome: String,
+}
+
+impl Received {
+    fn is_complete(&self) -> bool {
+        [COMPLETE, REPAIRED].contains(&self.outcome.as_str())
+    }
+}
+
+/// Checks a finished run of `case` against its expectation.
+///
+/// # Errors
+/// The first difference: content, reasoning, the complete calls in order, the incomplete call.
+pub fn check_record(case: &Case, record: &Record) -> Result<(), Mismatch> {
+    let expect = &case.expect;
+    same("content", expect.content.as_str(), &record.channel_text(CONTENT))?;
+    same("reasoning", expect.reasoning.as_str(), &record.channel_text(REASONING))?;
+    let calls = received(record)?;
+    let (complete, broken): (Vec<_>, Vec<_>) = calls.iter().partition(|call| call.is_complete());
+    for (number, (call, got)) in expect.calls.iter().zip(&complete).enumerate() {
+        check_call(number, call, got)?;
+    }
+    if complete.len() != expect.calls.len() {
+        let names: Vec<_> = expect.calls.iter().map(|call| call.name.as_str()).collect();
+        return Err(differ("calls", &names, &calls));
+    }
+    match &expect.incomplete {
+        Some(incomplete) => check_incomplete(incomplete, &broken),
+        None => Ok(()),
+    }
+}
+
+fn check_call(number: usize, call: &ExpectedCall, got: &Received) -> Result<(), Mismatch> {
+    let field = |name: &str| format!("calls[{number}].{name}");
+    same(field("name"), call.name.as_str(), &got.name)?;
+    if let Some(id) = &call.id {
+        same(field("id"), id.as_str(), &got.id)?;
+    }
+    match json::parse_object(&got.arguments) {
+        Ok(value) if value == call.arguments => Ok(()),
+        Ok(_) => Err(differ(field("arguments"), &call.arguments, &got.arguments)),
+        Err(error) => Err(differ(
+            field("arguments"),
+            &call.arguments,
+            &format_args!("{:?}, {error}", got.arguments),
+        )),
+    }
+}
+
+/// Of several calls that did not complete, one must be the expected one.
+fn check_incomplete(expected: &Incomplete, broken: &[&Received]) -> Result<(), Mismatch> {
+    let as_said = |call: &&&Received| {
+        call.name == expected.name
+            && match &expected.arguments {
+                Arguments::Any => true,
+                Arguments::Prefix(text) => without_blanks(&call.arguments) == without_blanks(text),
+                Arguments::SoFar(value) => value_so_far(&call.arguments).as_ref() == Some(value),
+            }
+    };
+    match broken.iter().find(as_said) {
+        Some(_) => Ok(()),
+        None => Err(differ("incomplete", expected, &broken)),
+    }
+}
+
+fn received(record: &Record) -> Result<Vec<Received>, Mismatch> {
+    let mut calls: Vec<Received> = Vec::new();
+    for event in &record.events {
+        let index = match event {
+            Event::Text { .. } => continue,
+            Event::CallStart { id, name, .. } => {
+                let (name, id) = (name.clone(), id.clone());
+                calls.push(Received { name, id, ..Received::default() });
+                continue;
+            }
+            Event::CallArguments { index, .. } | Event::CallEnd { index, .. } => *index,
+        };
+        let Some(call) = calls.get_mut(index as usize) else {
+            return Err(differ("events", &"a call that began", event));
+        };
+        match event {
+            Event::CallArguments { fragment, .. } => call.arguments.push_str(fragment),
+            Event::CallEnd { outcome, .. } => call.outcome.clone_from(outcome),
+            Event::Text { .. } | Event::CallStart { .. } => {}
+        }
+    }
+    Ok(calls)
+}
+
+fn same(field: impl Into<String>, expected: &str, got: &str) -> Result<(), Mismatch> {
+    if expected == got { Ok(()) } else { Err(differ(field, &expected, &got)) }
+}
+
+pub(super) fn differ(field: impl Into<String>, expected: &dyn Debug, got: &dyn Debug) -> Mismatch {
+    let show = |value: &dyn Debug| shorten(&format!("{value:?}"));
+    Mismatch { field: field.into(), expected: show(expected), got: show(got) }
+}

@@ -1,0 +1,21 @@
+//! Vectors: recorded wires with the result they must give, at every cut.
+//!
+//! A file of vectors is JSON Lines, one [`Case`] a line; the format is described in
+//! `vectors/README.md` at the root of the repository. [`read_cases`] reads it, [`run_case`] runs
+//! a machine over a case at every cut of a plan and [`check_record`] judges one run.
+//!
+//! What the fields mean for a machine (which grammar, which policy, which tools) is the
+//! adapter's business; an adapter must refuse what it does not know.
+
+mod case;
+mod compare;
+mod read;
+mod run;
+mod so_far;
+
+pub use case::{
+    Arguments, Case, Expect, ExpectedCall, Finish, Incomplete, Kind, OPTIONS, Policy, Start,
+};
+pub use compare::{Mismatch, check_record};
+pub use read::{CaseError, read_cases};
+pub use run::{Failure, run_case, run_case_bytes};

@@ -1,0 +1,236 @@
+//! Reading cases from JSON Lines. Every mistake is an error that names its line and field.
+
+use core::fmt;
+use std::collections::{BTreeMap, HashSet};
+
+use super::case::{
+    Arguments, Case, Expect, ExpectedCall, Finish, Incomplete, Kind, OPTIONS, Policy, Start,
+};
+use crate::json::{self, Value};
+
+/// A line that is not a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The path of the field, or nothing if it is about the line as a whole.
+    pub field: String,
+    /// What was expected, and what was found.
+    pub problem: String,
+}
+
+impl fmt::Display for CaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: ", self.line)?;
+        if !self.field.is_empty() {
+            write!(f, "`{}`: ", self.field)?;
+        }
+        f.write_str(&self.problem)
+    }
+}
+
+impl core::error::Error for CaseError {}
+
+/// Reads the cases of a JSON Lines text. Blank lines are skipped.
+///
+/// # Errors
+/// The first line that is not a case, has a field this format does not know, or repeats an id.
+pub fn read_cases(text: &str) -> Result<Vec<Case>, CaseError> {
+    let mut ids = HashSet::new();
+    let mut cases = Vec::new();
+    for (line, text) in (1..).zip(text.split('\n')) {
+        if text.trim().is_empty() {
+            continue;
+        }
+        let case = case(text).map_err(|fault| fault.on(line))?;
+        if !ids.insert(case.id.clone()) {
+            return Err(fault("id", format!("{:?} was used before", case.id)).on(line));
+        }
+        cases.push(case);
+    }
+    Ok(cases)
+}
+
+struct Fault {
+    field: String,
+    problem: String,
+}
+
+type Read<T> = Result<T, Fault>;
+
+impl Fault {
+    fn on(self, line: usize) -> CaseError {
+        CaseError { line, field: self.field, problem: self.problem }
+    }
+}
+
+fn fault(field: impl Into<String>, problem: impl Into<String>) -> Fault {
+    Fault { field: field.into(), problem: problem.into() }
+}
+
+/// The fields of one object, taken out one by one; what is left at the end is unknown.
+struct Fields<'t> {
+    path: String,
+    fields: Vec<(String, &'t str)>,
+}
+
+impl<'t> Fields<'t> {
+    fn new(path: impl Into<String>, text: &'t str) -> Read<Self> {
+        let path = path.into();
+        let fields = json::members(text)
+            .map_err(|error| fault(&path, format!("expected a JSON object: {error}")))?;
+        let fields = Self { path, fields };
+        let mut seen = HashSet::new();
+        match fields.fields.iter().find(|(key, _)| !seen.insert(key.as_str())) {
+            Some((key, _)) => Err(fault(fields.name(key), "is there twice")),
+            None => Ok(fields),
+        }
+    }
+
+    fn name(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// The text of a field's value; `null` is as good as absent.
+    fn take(&mut self, key: &str) -> Option<&'t str> {
+        let position = self.fields.iter().position(|(name, _)| name == key)?;
+        Some(self.fields.swap_remove(position).1).filter(|&raw| raw != "null")
+    }
+
+    fn need(&mut self, key: &str) -> Read<&'t str> {
+        self.take(key).ok_or_else(|| fault(self.name(key), "is missing"))
+    }
+
+    fn string(&mut self, key: &str) -> Read<Option<String>> {
+        let Some(raw) = self.take(key) else { return Ok(None) };
+        match json::parse(raw) {
+            Ok(Value::String(text)) => Ok(Some(text)),
+            _ => Err(fault(self.name(key), format!("expected a string, found {raw}"))),
+        }
+    }
+
+    fn need_string(&mut self, key: &str) -> Read<String> {
+        self.string(key)?.ok_or_else(|| fault(self.name(key), "is missing"))
+    }
+
+    fn one_of<T: Copy>(&mut self, key: &str, known: &[(&str, T)]) -> Read<Option<T>> {
+        let Some(word) = self.string(key)? else { return Ok(None) };
+        let found = known.iter().find(|(name, _)| *name == word);
+        found.map(|(_, value)| Some(*value)).ok_or_else(|| {
+            let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+            fault(self.name(key), format!("expected one of {names:?}, found {word:?}"))
+        })
+    }
+
+    fn elements(&mut self, key: &str) -> Read<Vec<&'t str>> {
+        let Some(raw) = self.take(key) else { return Ok(Vec::new()) };
+        json::elements(raw)
+            .map_err(|error| fault(self.name(key), format!("expected an array: {error}")))
+    }
+
+    fn object(&mut self, key: &str) -> Read<Value> {
+        let raw = self.need(key)?;
+        json::parse_object(raw).map_err(|error| fault(self.name(key), error.to_string()))
+    }
+
+    /// Nothing unknown may be left.
+    fn end(self) -> Read<()> {
+        match self.fields.first() {
+            Some((key, _)) => Err(fault(self.name(key), "is no field of this format")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn case(text: &str) -> Read<Case> {
+    let mut fields = Fields::new("", text)?;
+    let kinds = [("tools", Kind::Tools), ("reasoning", Kind::Reasoning), ("both", Kind::Both)];
+    let policies =
+        [("verbatim", Policy::Verbatim), ("framing", Policy::Framing), ("trim", Policy::Trim)];
+    let starts = [("reasoning", Start::Reasoning), ("content", Start::Content)];
+    let finishes = [("stop", Finish::Stop), ("length", Finish::Length)];
+    let id = fields.need_string("id")?;
+    if id.is_empty() {
+        return Err(fault("id", "is empty"));
+    }
+    let case = Case {
+        id,
+        kind: fields.one_of("kind", &kinds)?.ok_or_else(|| fault("kind", "is missing"))?,
+        family: fields.need_string("family")?,
+        whitespace: fields.one_of("whitespace", &policies)?.unwrap_or_default(),
+        tools: tools(fields.take("tools"))?,
+        start: fields.one_of("start", &starts)?.unwrap_or_default(),
+        finish: fields.one_of("finish", &finishes)?.unwrap_or_default(),
+        options: options(fields.take("options"))?,
+        wire: fields.need_string("wire")?,
+        expect: expect(fields.need("expect")?)?,
+        note: fields.string("note")?.unwrap_or_default(),
+        policy: fields.string("policy")?.unwrap_or_default(),
+        disputed: fields.string("disputed")?.unwrap_or_default(),
+    };
+    fields.end()?;
+    Ok(case)
+}
+
+fn tools(raw: Option<&str>) -> Read<Option<String>> {
+    let Some(raw) = raw else { return Ok(None) };
+    let tools = json::elements(raw)
+        .map_err(|error| fault("tools", format!("expected an array: {error}")))?;
+    for (number, tool) in tools.iter().enumerate() {
+        json::parse_object(tool)
+            .map_err(|error| fault(format!("tools[{number}]"), error.to_string()))?;
+    }
+    Ok(Some(raw.to_owned()))
+}
+
+fn options(raw: Option<&str>) -> Read<BTreeMap<String, Value>> {
+    let Some(raw) = raw else { return Ok(BTreeMap::new()) };
+    let fields = Fields::new("options", raw)?;
+    if let Some((key, _)) = fields.fields.iter().find(|(key, _)| !OPTIONS.contains(&key.as_str())) {
+        return Err(fault(fields.name(key), format!("is no option; known are {OPTIONS:?}")));
+    }
+    match json::parse_object(raw) {
+        Ok(Value::Object(options)) => Ok(options),
+        _ => Err(fault("options", "expected an object")),
+    }
+}
+
+fn expect(raw: &str) -> Read<Expect> {
+    let mut fields = Fields::new("expect", raw)?;
+    let content = fields.string("content")?.unwrap_or_default();
+    let reasoning = fields.string("reasoning")?.unwrap_or_default();
+    let mut calls = Vec::new();
+    for (number, call) in fields.elements("calls")?.into_iter().enumerate() {
+        let mut fields = Fields::new(format!("expect.calls[{number}]"), call)?;
+        calls.push(ExpectedCall {
+            name: fields.need_string("name")?,
+            arguments: fields.object("arguments")?,
+            id: fields.string("id")?,
+        });
+        fields.end()?;
+    }
+    let incomplete = fields.take("incomplete").map(incomplete).transpose()?;
+    fields.end()?;
+    Ok(Expect { content, reasoning, calls, incomplete })
+}
+
+fn incomplete(raw: &str) -> Read<Incomplete> {
+    let mut fields = Fields::new("expect.incomplete", raw)?;
+    let name = fields.need_string("name")?;
+    let prefix = fields.string("arguments_prefix")?;
+    let so_far = fields.take("arguments_so_far");
+    let arguments = match (prefix, so_far) {
+        (None, None) => Arguments::Any,
+        (Some(prefix), None) => Arguments::Prefix(prefix),
+        (None, Some(raw)) => Arguments::SoFar(
+            json::parse_object(raw)
+                .map_err(|error| fault("expect.incomplete.arguments_so_far", error.to_string()))?,
+        ),
+        (Some(_), Some(_)) => {
+            let problem = "expected `arguments_prefix` or `arguments_so_far`, found both";
+            return Err(fault("expect.incomplete", problem));
+        }
+    };
+    fields.end()?;
+    Ok(Incomplete { name, arguments })
+}

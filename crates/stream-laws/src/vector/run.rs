@@ -1,0 +1,92 @@
+//! Running a case: every cut must give the expected result, and the same events in the same order.
+
+use core::fmt;
+
+use super::{
+    case::Case,
+    compare::{Mismatch, check_record, differ},
+};
+use crate::{
+    cuts::{Cut, CutPlan},
+    machine::{ByteMachine, Machine, run, run_bytes},
+    record::{Event, Record},
+};
+
+/// A case that failed: where, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The case.
+    pub id: String,
+    /// The name of the first cut that showed it.
+    pub cut: String,
+    /// What was expected, and what came out.
+    pub mismatch: Mismatch,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, cut, mismatch } = self;
+        write!(f, "{id}: {mismatch}\n  cut:      {cut}")
+    }
+}
+
+impl core::error::Error for Failure {}
+
+/// Runs `case` at every cut of `plan` that falls between scalars.
+///
+/// `make_machine` makes a machine set up as the case asks: family, tools, policies, end.
+///
+/// # Errors
+/// The first cut with another result than the expected one, or with other events than the whole
+/// wire gave.
+pub fn run_case<M: Machine>(
+    case: &Case,
+    make_machine: impl Fn() -> M,
+    plan: CutPlan,
+) -> Result<(), Failure> {
+    let machine = make_machine();
+    let whole = judge(case, &Cut::Whole, &run(&machine, &case.wire, Cut::Whole), None)?;
+    plan.text(&case.wire).try_for_each(|cut| {
+        judge(case, &cut, &run(&machine, &case.wire, cut), Some(&whole)).map(drop)
+    })
+}
+
+/// As [`run_case`], then at every cut of `plan` through the byte entry point, which may fall
+/// inside a scalar.
+///
+/// # Errors
+/// As [`run_case`].
+pub fn run_case_bytes<M: ByteMachine>(
+    case: &Case,
+    make_machine: impl Fn() -> M,
+    plan: CutPlan,
+) -> Result<(), Failure> {
+    run_case(case, &make_machine, plan)?;
+    let machine = make_machine();
+    let wire = case.wire.as_bytes();
+    let whole = judge(case, &Cut::Whole, &run(&machine, &case.wire, Cut::Whole), None)?;
+    plan.bytes(wire).try_for_each(|cut| {
+        let name = format!("bytes, {cut}");
+        judge(case, &name, &run_bytes(&machine, wire, cut), Some(&whole)).map(drop)
+    })
+}
+
+fn judge(
+    case: &Case,
+    cut: &dyn fmt::Display,
+    record: &Record,
+    whole: Option<&Vec<Event>>,
+) -> Result<Vec<Event>, Failure> {
+    let fail = |mismatch| Failure { id: case.id.clone(), cut: cut.to_string(), mismatch };
+    let coalesced = record
+        .coalesced()
+        .map_err(|empty| fail(differ("events", &"no empty event", &empty.to_string())))?;
+    check_record(case, &coalesced).map_err(fail)?;
+    let Some(whole) = whole else { return Ok(coalesced.events) };
+    let same = whole.iter().zip(&coalesced.events).take_while(|(one, other)| one == other).count();
+    let (expected, got) = (whole.get(same), coalesced.events.get(same));
+    if expected != got {
+        return Err(fail(differ(format!("event {same}"), &expected, &got)));
+    }
+    Ok(coalesced.events)
+}

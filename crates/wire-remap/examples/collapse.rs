@@ -1,0 +1,17 @@
+//! Ends a stream whose model repeats its tool-call opener.
+
+use wire_remap::{CollapseAction, CollapseDetector, CollapseLimits, RemapTable, Verdict};
+
+fn main() {
+    let limits = CollapseLimits { run: 4, action: CollapseAction::EndStream };
+    let mut detector = CollapseDetector::new(&RemapTable::hermes(), limits);
+    for chunk in ["Let me look.\n<tool_", "call>\n<tool_call>\n_call>", "\n<tool_call>\n<tool"] {
+        match detector.observe(chunk) {
+            Verdict::EndStream(collapse) => {
+                println!("{collapse}; what came before byte {} is good", collapse.start);
+                return;
+            }
+            _ => println!("passed on: {chunk:?}"),
+        }
+    }
+}

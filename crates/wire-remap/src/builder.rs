@@ -1,0 +1,138 @@
+//! Collecting, validating and compiling a table.
+
+use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
+
+use crate::{
+    error::{Problem, TableError},
+    spelling,
+    table::{Mode, Pair, RemapTable, Role, Settings, Truncated},
+    words::Compiled,
+};
+
+/// Collects the pairs and options of a [`RemapTable`].
+#[derive(Debug, Clone)]
+pub struct RemapTableBuilder {
+    pairs: Vec<Pair>,
+    settings: Settings,
+    nonce: Option<String>,
+}
+
+impl RemapTableBuilder {
+    pub(crate) fn new() -> Self {
+        let settings = Settings {
+            mode: Mode::default(),
+            escape: '~',
+            truncated: Truncated::default(),
+            garbled: false,
+        };
+        Self { pairs: Vec::new(), settings, nonce: None }
+    }
+
+    /// Adds a pair that is neither opener nor closer.
+    #[must_use]
+    pub fn pair(self, canonical: &str, wire: &str) -> Self {
+        self.add(Role::Other, canonical, wire)
+    }
+
+    /// Adds two pairs, each (canonical, wire): the opener and the closer of a block.
+    #[must_use]
+    pub fn block(self, open: (&str, &str), close: (&str, &str)) -> Self {
+        self.add(Role::Open, open.0, open.1).add(Role::Close, close.0, close.1)
+    }
+
+    fn add(mut self, role: Role, canonical: &str, wire: &str) -> Self {
+        self.pairs.push(Pair { canonical: canonical.to_owned(), wire: wire.to_owned(), role });
+        self
+    }
+
+    /// Chooses exactness; [`Mode::Exact`] unless set.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.settings.mode = mode;
+        self
+    }
+
+    /// The character inserted into literal wire markers in exact mode; `~` unless set. No marker
+    /// may contain it.
+    #[must_use]
+    pub fn escape(mut self, escape: char) -> Self {
+        self.settings.escape = escape;
+        self
+    }
+
+    /// What becomes of damaged wire markers; [`Truncated::Diagnose`] unless set.
+    #[must_use]
+    pub fn truncated(mut self, truncated: Truncated) -> Self {
+        self.settings.truncated = truncated;
+        self
+    }
+
+    /// Also decodes the spellings models drift into: `[[call]]`, `[[Call]]`, `[[ CALL ]]`.
+    ///
+    /// In exact mode literal text of those spellings is then escaped too.
+    #[must_use]
+    pub fn accept_garbled(mut self) -> Self {
+        self.settings.garbled = true;
+        self
+    }
+
+    /// Puts a per-session token into every wire marker (`[[CALL:nonce]]`), so that text from
+    /// outside the session cannot forge one: 1 to 32 ASCII letters and digits.
+    ///
+    /// The nonce is no part of [`RemapTable::version`].
+    #[must_use]
+    pub fn nonce(mut self, nonce: &str) -> Self {
+        self.nonce = Some(nonce.to_owned());
+        self
+    }
+
+    /// Validates and compiles the table. Cost is quadratic in the number of pairs.
+    ///
+    /// # Errors
+    ///
+    /// When a marker is empty, repeated, contains another, could overlap another or itself, or
+    /// contains the escape character; when there is no pair or too many; when the nonce is
+    /// malformed. Forms added by [`accept_garbled`](Self::accept_garbled) and
+    /// [`truncated`](Self::truncated) obey the same rules.
+    pub fn build(self) -> Result<RemapTable, TableError> {
+        let fail = |entry, marker: &str, problem| {
+            Err(TableError { entry, marker: marker.to_owned(), problem })
+        };
+        if self.pairs.is_empty() {
+            return fail(0, "", Problem::NoEntries);
+        }
+        if self.pairs.len() > RemapTable::MAX_ENTRIES {
+            return fail(RemapTable::MAX_ENTRIES, "", Problem::TooManyEntries);
+        }
+        let version = version(&self.pairs, &self.settings);
+        let mut pairs = self.pairs;
+        if let Some(nonce) = &self.nonce {
+            let fits = (1..=32).contains(&nonce.len());
+            if !fits || !nonce.bytes().all(|b| b.is_ascii_alphanumeric()) {
+                return fail(0, nonce, Problem::BadNonce);
+            }
+            for pair in pairs.iter_mut().filter(|pair| !pair.wire.is_empty()) {
+                pair.wire = spelling::with_nonce(&pair.wire, nonce);
+            }
+        }
+        Ok(RemapTable { inner: Arc::new(Compiled::new(pairs, self.settings, version)?) })
+    }
+}
+
+/// A fingerprint (FNV-1a) of what the table means.
+fn version(pairs: &[Pair], settings: &Settings) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut feed = |bytes: &[u8]| {
+        for &byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    for pair in pairs {
+        feed(pair.canonical.as_bytes());
+        feed(pair.wire.as_bytes());
+        feed(&[pair.role as u8]);
+    }
+    feed(&[settings.mode as u8, settings.truncated as u8, u8::from(settings.garbled)]);
+    feed(settings.escape.encode_utf8(&mut [0; 4]).as_bytes());
+    hash
+}

@@ -1,0 +1,58 @@
+//! Cache keys over the canonical form.
+
+use alloc::{string::ToString, vec::Vec};
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::table::RemapTable;
+
+/// A SHA-256 key for the result of sending `canonical` to `model` under `table`.
+///
+/// Hashes the canonical body, the model's name and the table's [version](RemapTable::version).
+/// Pass the body *before* it was remapped: then wire text and nonces never enter the key, the
+/// same request has the same key in every session, and two regimes never share one. The order of
+/// object members does not matter; parts cannot run into each other.
+#[must_use]
+pub fn cache_key(model: &str, canonical: &Value, table: Option<&RemapTable>) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(b"wire-remap cache key 1");
+    part(&mut hash, b'm', model.as_bytes());
+    match table {
+        Some(table) => part(&mut hash, b't', &table.version().to_le_bytes()),
+        None => part(&mut hash, b'-', b""),
+    }
+    value(&mut hash, canonical);
+    hash.finalize().into()
+}
+
+fn part(hash: &mut Sha256, tag: u8, bytes: &[u8]) {
+    hash.update([tag]);
+    hash.update((bytes.len() as u64).to_le_bytes());
+    hash.update(bytes);
+}
+
+fn value(hash: &mut Sha256, json: &Value) {
+    match json {
+        Value::Null => part(hash, b'0', b""),
+        Value::Bool(is) => part(hash, b'b', &[u8::from(*is)]),
+        Value::Number(number) => part(hash, b'n', number.to_string().as_bytes()),
+        Value::String(text) => part(hash, b's', text.as_bytes()),
+        Value::Array(items) => {
+            part(hash, b'[', &(items.len() as u64).to_le_bytes());
+            items.iter().for_each(|item| value(hash, item));
+        }
+        Value::Object(members) => object(hash, members),
+    }
+}
+
+fn object(hash: &mut Sha256, members: &Map<alloc::string::String, Value>) {
+    part(hash, b'{', &(members.len() as u64).to_le_bytes());
+    // The map may keep insertion order, if another crate asked serde_json for that.
+    let mut sorted: Vec<_> = members.iter().collect();
+    sorted.sort_by_key(|(name, _)| *name);
+    for (name, member) in sorted {
+        part(hash, b'k', name.as_bytes());
+        value(hash, member);
+    }
+}

@@ -1,0 +1,71 @@
+//! Patterns over provider and model names.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A glob: `*` is any text, `?` any one character, everything else itself; ASCII letter case does
+/// not matter.
+///
+/// Matching takes time linear in the name, whatever the pattern: all ways to match are followed
+/// at once as the bits of a 128-bit word.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Glob {
+    /// What each state reads on its way to the next; `None` is `?`.
+    atoms: Vec<Option<char>>,
+    /// Bit `i`: state `i` stands at a `*` and may read anything without moving on.
+    stars: u128,
+}
+
+impl Glob {
+    /// The most characters, `*` not counted, that a pattern may have.
+    pub const MAX_LEN: usize = 127;
+
+    /// Compiles a pattern; `None` if it is longer than [`Glob::MAX_LEN`].
+    #[must_use]
+    pub fn new(pattern: &str) -> Option<Self> {
+        let (mut atoms, mut stars) = (Vec::new(), 0);
+        for c in pattern.chars() {
+            match c {
+                '*' => stars |= 1u128.checked_shl(atoms.len() as u32)?,
+                '?' => atoms.push(None),
+                c => atoms.push(Some(c.to_ascii_lowercase())),
+            }
+        }
+        (atoms.len() <= Self::MAX_LEN).then_some(Self { atoms, stars })
+    }
+
+    /// Whether the whole of `name` matches.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        let mut ascii = [0u128; 128];
+        let reads = |c: char| {
+            let bits = self.atoms.iter().enumerate();
+            bits.filter(|(_, atom)| atom.is_none_or(|a| a == c))
+                .fold(0, |mask, (i, _)| mask | 1 << i)
+        };
+        for (byte, mask) in ascii.iter_mut().enumerate() {
+            *mask = reads((byte as u8 as char).to_ascii_lowercase());
+        }
+        let mut states = 1u128;
+        for c in name.chars() {
+            let mask = if c.is_ascii() { ascii[c as usize] } else { reads(c) };
+            states = (states & mask) << 1 | (states & self.stars);
+        }
+        states >> self.atoms.len() & 1 == 1
+    }
+}
+
+impl fmt::Debug for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Glob(")?;
+        for i in 0..=self.atoms.len() {
+            if self.stars >> i & 1 == 1 {
+                f.write_str("*")?;
+            }
+            if let Some(atom) = self.atoms.get(i) {
+                write!(f, "{}", atom.unwrap_or('?'))?;
+            }
+        }
+        f.write_str(")")
+    }
+}

@@ -1,0 +1,162 @@
+//! Where in the text a marker stands.
+//!
+//! A reader of lines: it knows line starts, code fences, inline code, double quotes and whether a
+//! block is open. It is a classification of markers only and never changes a byte of text.
+
+use crate::table::Role;
+
+/// Where a marker stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Place {
+    /// Where a tool format puts it: at the start of a line, directly after a closed block, or as
+    /// the end of an open block.
+    Structural,
+    /// In the middle of a line.
+    Prose,
+    /// In a fenced code block.
+    Fence,
+    /// In inline code, which ends at the line's end at the latest.
+    InlineCode,
+    /// Inside double quotes, as in a JSON string; they end at the line's end at the latest.
+    Quotes,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Run {
+    tick: char,
+    len: usize,
+    at_line_start: bool,
+}
+
+/// Follows the text of one message.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    /// Only blanks since the last newline.
+    at_line_start: bool,
+    /// Only blanks and newlines since a closed block.
+    after_block: bool,
+    in_block: bool,
+    /// Backticks or tildes that may still grow.
+    run: Option<Run>,
+    fence: Option<Run>,
+    inline: Option<usize>,
+    quoted: bool,
+    backslash: bool,
+}
+
+impl Layout {
+    pub(crate) fn new() -> Self {
+        Self {
+            at_line_start: true,
+            after_block: false,
+            in_block: false,
+            run: None,
+            fence: None,
+            inline: None,
+            quoted: false,
+            backslash: false,
+        }
+    }
+
+    pub(crate) fn text(&mut self, text: &str) {
+        for c in text.chars() {
+            self.char(c);
+        }
+    }
+
+    fn char(&mut self, c: char) {
+        if let Some(run) = &mut self.run {
+            if run.tick == c {
+                run.len += 1;
+                return;
+            }
+            self.end_run();
+        }
+        let escaped = core::mem::take(&mut self.backslash);
+        match c {
+            '\n' => {
+                self.at_line_start = true;
+                self.inline = None;
+                self.quoted = false;
+                return;
+            }
+            ' ' | '\t' | '\r' => return,
+            '`' | '~' if !self.in_block => {
+                self.run = Some(Run { tick: c, len: 1, at_line_start: self.at_line_start });
+            }
+            '"' if !escaped && self.fence.is_none() => self.quoted = !self.quoted,
+            '\\' => self.backslash = !escaped,
+            _ => {}
+        }
+        self.at_line_start = false;
+        self.after_block = false;
+    }
+
+    fn end_run(&mut self) {
+        let Some(run) = self.run.take() else { return };
+        let fences = run.at_line_start && run.len >= 3;
+        match self.fence {
+            Some(open) if fences && run.tick == open.tick && run.len >= open.len => {
+                self.fence = None;
+            }
+            Some(_) => {}
+            None if fences => {
+                self.fence = Some(run);
+                self.inline = None;
+            }
+            None if run.tick == '`' => match self.inline {
+                Some(len) if len == run.len => self.inline = None,
+                Some(_) => {}
+                None => self.inline = Some(run.len),
+            },
+            None => {}
+        }
+    }
+
+    /// Where a marker stands that comes next.
+    pub(crate) fn place(&mut self, role: Role) -> Place {
+        self.end_run();
+        if self.in_block {
+            return match role {
+                _ if self.quoted => Place::Quotes,
+                Role::Close => Place::Structural,
+                _ if self.at_line_start => Place::Structural,
+                _ => Place::Prose,
+            };
+        }
+        if self.fence.is_some() {
+            Place::Fence
+        } else if self.inline.is_some() {
+            Place::InlineCode
+        } else if self.at_line_start || self.after_block {
+            Place::Structural
+        } else if self.quoted {
+            Place::Quotes
+        } else {
+            Place::Prose
+        }
+    }
+
+    /// Passes a marker that stands at `place`.
+    pub(crate) fn marker(&mut self, role: Role, place: Place) {
+        self.at_line_start = false;
+        self.after_block = false;
+        self.backslash = false;
+        if place != Place::Structural {
+            return;
+        }
+        match role {
+            Role::Open => {
+                self.in_block = true;
+                self.quoted = false;
+            }
+            Role::Close => {
+                self.in_block = false;
+                self.after_block = true;
+                self.quoted = false;
+            }
+            Role::Other => {}
+        }
+    }
+}

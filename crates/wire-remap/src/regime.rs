@@ -1,0 +1,206 @@
+//! One object per request that drives both directions.
+
+use alloc::{borrow::Cow, string::String};
+
+use serde_json::Value;
+
+use crate::{
+    bit::Quoting,
+    cache,
+    decode::StreamDecoder,
+    encode::StreamEncoder,
+    error::{Problem, TableError},
+    json_text::Syntax,
+    piece::Detection,
+    request::RequestRemap,
+    response::ResponseRemap,
+    table::{Mode, RemapTable},
+    tally::Location,
+};
+
+/// Which optional texts are remapped, in both directions alike.
+///
+/// Messages, prompts, stop sequences and predictions always are; so are content and refusals on
+/// the way back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Scope {
+    /// Replayed and arriving reasoning.
+    pub reasoning: bool,
+    /// Arguments of native tool calls, replayed and arriving; and values named in tool schemas
+    /// (`enum`, `const`, `default`, `examples`) if `schemas` is set too.
+    pub arguments: bool,
+    /// Descriptions of tools and of their parameters.
+    pub schemas: bool,
+}
+
+impl Default for Scope {
+    /// Everything: what is left out reaches the model with its reserved tokens.
+    fn default() -> Self {
+        Self { reasoning: true, arguments: true, schemas: true }
+    }
+}
+
+/// What happens to markers in text that is not protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Policy {
+    /// As protocol text: canonical markers become wire markers, literal wire markers are escaped.
+    #[default]
+    Encode,
+    /// Canonical markers become quoted ones (`[[~~CALL]]`): the model sees neither marker, and
+    /// what it echoes decodes to text, not to markup. Exact mode only.
+    EscapeLiteral,
+    /// Untouched: reserved tokens reach the model, and wire markers in the text come back as
+    /// canonical ones. Exactness does not hold for such text.
+    Leave,
+}
+
+/// Policies for outbound text by who wrote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Provenance {
+    /// User messages.
+    pub user: Policy,
+    /// Tool results.
+    pub tool: Policy,
+}
+
+/// How one request, and the response to it, are remapped.
+///
+/// Decide it once per request and use the same value for both directions; a value is immutable
+/// and cheap to clone. [`Regime::off`] changes nothing in either direction.
+#[derive(Debug, Clone, Default)]
+pub struct Regime {
+    table: Option<RemapTable>,
+    scope: Scope,
+    provenance: Provenance,
+    detection: Detection,
+}
+
+impl Regime {
+    /// No remap: every operation is the identity.
+    #[must_use]
+    pub fn off() -> Self {
+        Self::default()
+    }
+
+    /// Remaps by `table`.
+    #[must_use]
+    pub fn on(table: RemapTable) -> Self {
+        Self { table: Some(table), ..Self::default() }
+    }
+
+    /// Chooses which optional texts are remapped.
+    #[must_use]
+    pub fn with_scope(self, scope: Scope) -> Self {
+        Self { scope, ..self }
+    }
+
+    /// Chooses what happens to markers in user text and tool results.
+    ///
+    /// # Errors
+    ///
+    /// When [`Policy::EscapeLiteral`] is asked of a table in [`Mode::Plain`].
+    pub fn with_provenance(self, provenance: Provenance) -> Result<Self, TableError> {
+        let escapes = [provenance.user, provenance.tool].contains(&Policy::EscapeLiteral);
+        if escapes && self.table.as_ref().is_some_and(|table| table.mode() == Mode::Plain) {
+            let problem = Problem::PlainCannotEscape;
+            return Err(TableError { entry: 0, marker: String::new(), problem });
+        }
+        Ok(Self { provenance, ..self })
+    }
+
+    /// Chooses which decoded markers count as tool markup.
+    #[must_use]
+    pub fn with_detection(self, detection: Detection) -> Self {
+        Self { detection, ..self }
+    }
+
+    /// The table; `None` when off.
+    #[must_use]
+    pub fn table(&self) -> Option<&RemapTable> {
+        self.table.as_ref()
+    }
+
+    /// Which optional texts are remapped.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// Protocol text to wire text; borrowed when unchanged.
+    #[must_use]
+    pub fn encode<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.table.as_ref().map_or(Cow::Borrowed(text), |table| table.encode(text))
+    }
+
+    /// Wire text to canonical text; borrowed when unchanged.
+    #[must_use]
+    pub fn decode<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.table.as_ref().map_or(Cow::Borrowed(text), |table| table.decode(text))
+    }
+
+    /// An encoder for one stream of text that stands at `location`, under the same scope and
+    /// provenance as in a body; `None` when such text is sent as it is.
+    #[must_use]
+    pub fn encoder(&self, location: Location) -> Option<StreamEncoder> {
+        let quoting = self.outgoing(location)?;
+        Some(StreamEncoder::of(self.table.as_ref()?, quoting, Syntax::Text))
+    }
+
+    /// A decoder for one stream of model text; `None` when off.
+    #[must_use]
+    pub fn decoder(&self) -> Option<StreamDecoder> {
+        let decoder = StreamDecoder::new(self.table.as_ref()?);
+        Some(decoder.detection(self.detection))
+    }
+
+    /// The outbound half: rewrites request bodies.
+    #[must_use]
+    pub fn request(&self) -> RequestRemap<'_> {
+        RequestRemap::new(self)
+    }
+
+    /// The inbound half, for one response: rewrites whole bodies and streamed events.
+    #[must_use]
+    pub fn response(&self) -> ResponseRemap {
+        ResponseRemap::new(self.clone())
+    }
+
+    /// A key for caching results: [`cache_key`](crate::cache_key) of the canonical body.
+    #[must_use]
+    pub fn cache_key(&self, model: &str, canonical: &Value) -> [u8; 32] {
+        cache::cache_key(model, canonical, self.table.as_ref())
+    }
+
+    /// How outgoing text of a location is written; `None` leaves it alone.
+    pub(crate) fn outgoing(&self, location: Location) -> Option<Quoting> {
+        let policy = match location {
+            Location::User => self.provenance.user,
+            Location::ToolResult => self.provenance.tool,
+            _ => Policy::Encode,
+        };
+        match policy {
+            _ if !self.covers(location) => None,
+            Policy::Encode => Some(Quoting::Protocol),
+            Policy::EscapeLiteral => Some(Quoting::Literal),
+            Policy::Leave => None,
+        }
+    }
+
+    /// Whether texts of a location are in scope.
+    pub(crate) fn covers(&self, location: Location) -> bool {
+        match location {
+            Location::Reasoning => self.scope.reasoning,
+            Location::Arguments => self.scope.arguments,
+            Location::ToolDescription => self.scope.schemas,
+            Location::ToolValue => self.scope.schemas && self.scope.arguments,
+            _ => true,
+        }
+    }
+
+    /// A decoder for one text of a response.
+    pub(crate) fn decoder_of(&self, syntax: Syntax) -> Option<StreamDecoder> {
+        let decoder = StreamDecoder::with_syntax(self.table.as_ref()?, syntax);
+        Some(decoder.detection(self.detection))
+    }
+}

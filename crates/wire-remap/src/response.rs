@@ -1,0 +1,208 @@
+//! Inbound: whole responses, streamed events, and the texts themselves.
+
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
+
+use serde_json::Value;
+
+use crate::{
+    decode::StreamDecoder,
+    piece::Piece,
+    regime::Regime,
+    shape::{BodyError, BodyShape, Field, Happening, Slot, Spot},
+    tally::RemapReport,
+};
+
+/// Rewrites one response from wire to canonical form; made by [`Regime::response`].
+///
+/// Each (choice, part, field) has a decoder of its own, kept until that text ends. Use one value
+/// per request and never share it between two.
+///
+/// ```
+/// use serde_json::json;
+/// use wire_remap::{OpenAiChat, Regime, RemapTable};
+/// let mut response = Regime::on(RemapTable::hermes()).response();
+/// let chunk = |text| json!({"choices": [{"index": 0, "delta": {"content": text}}]});
+/// let mut seen = String::new();
+/// for text in ["sure\n[[CA", "LL]]", "{}[[/CALL]]"] {
+///     let mut event = chunk(text);
+///     response.event(&mut event, &OpenAiChat);
+///     seen += event["choices"][0]["delta"]["content"].as_str().unwrap();
+/// }
+/// assert_eq!(seen, "sure\n<tool_call>{}</tool_call>");
+/// ```
+#[derive(Debug, Clone)]
+pub struct ResponseRemap {
+    regime: Regime,
+    decoders: BTreeMap<Slot, StreamDecoder>,
+    report: RemapReport,
+    /// Events inserted so far, by which later sequence numbers grow.
+    inserted: u64,
+}
+
+/// Which texts an event ended.
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    choice: Option<u64>,
+    part: Option<u64>,
+    field: Option<Field>,
+}
+
+impl Ended {
+    fn covers(&self, slot: Slot) -> bool {
+        self.choice.is_none_or(|choice| choice == slot.choice)
+            && self.part.is_none_or(|part| part == slot.part)
+            && self.field.is_none_or(|field| field == slot.field)
+    }
+}
+
+impl ResponseRemap {
+    pub(crate) fn new(regime: Regime) -> Self {
+        let (decoders, report) = (BTreeMap::new(), RemapReport::default());
+        Self { regime, decoders, report, inserted: 0 }
+    }
+
+    /// The regime that drives this response.
+    #[must_use]
+    pub fn regime(&self) -> &Regime {
+        &self.regime
+    }
+
+    /// Rewrites a whole response in place.
+    ///
+    /// # Errors
+    ///
+    /// When the body is no object; it is then unchanged. Never when the regime is off.
+    pub fn body(&mut self, body: &mut Value, shape: &dyn BodyShape) -> Result<(), BodyError> {
+        if self.regime.table().is_none() {
+            return Ok(());
+        }
+        if !body.is_object() {
+            return Err(BodyError::new("response", "an object", Some(body)));
+        }
+        shape.response(body, &mut |spot| decode_whole(&self.regime, spot, &mut self.report));
+        Ok(())
+    }
+
+    /// Rewrites an event of a streamed response in place; returns events to be sent before it.
+    ///
+    /// Usually none: only where a text ended in the beginning of a marker, and the API's event
+    /// for the end has no place for text. Sequence numbers are adjusted.
+    pub fn event(&mut self, event: &mut Value, shape: &dyn BodyShape) -> Vec<Value> {
+        let mut before = Vec::new();
+        if self.regime.table().is_none() {
+            return before;
+        }
+        let mut ended = Vec::new();
+        shape.event(event, &mut |happening| match happening {
+            Happening::Delta { slot, text } => {
+                let mut out = String::with_capacity(text.len());
+                if self.push(slot, text, |piece| out.push_str(piece.text())) {
+                    *text = out;
+                }
+            }
+            Happening::Whole(spot) => decode_whole(&self.regime, spot, &mut self.report),
+            Happening::End { choice, part, field } => ended.push(Ended { choice, part, field }),
+        });
+        for ended in ended {
+            let slots: Vec<Slot> =
+                self.decoders.keys().copied().filter(|&slot| ended.covers(slot)).collect();
+            for slot in slots {
+                let rest = self.end_str(slot);
+                if !rest.is_empty() {
+                    before.extend(shape.leftover(event, slot, &rest));
+                }
+            }
+        }
+        self.number(event, &mut before);
+        before
+    }
+
+    /// Ends the stream: events with what was still held. None after a stream that ended properly.
+    pub fn finish(&mut self, shape: &dyn BodyShape) -> Vec<Value> {
+        let slots: Vec<Slot> = self.decoders.keys().copied().collect();
+        let mut events = Vec::new();
+        for slot in slots {
+            let rest = self.end_str(slot);
+            if !rest.is_empty() {
+                events.push(shape.tail(slot, &rest));
+            }
+        }
+        events
+    }
+
+    /// Feeds the next piece of one text, for callers that take responses apart themselves.
+    /// Returns whether the text is remapped at all; if not, nothing is reported and the piece
+    /// is canonical as it is.
+    pub fn push(&mut self, slot: Slot, text: &str, on: impl FnMut(Piece<'_>)) -> bool {
+        if !self.regime.covers(slot.field.location()) {
+            return false;
+        }
+        if !self.decoders.contains_key(&slot) {
+            let Some(decoder) = self.regime.decoder_of(slot.field.syntax()) else { return false };
+            self.report.at_mut(slot.field.location()).texts += 1;
+            self.decoders.insert(slot, decoder);
+        }
+        if let Some(decoder) = self.decoders.get_mut(&slot) {
+            decoder.push(text, on);
+        }
+        true
+    }
+
+    /// Ends one text and reports what was held of it.
+    pub fn end(&mut self, slot: Slot, on: impl FnMut(Piece<'_>)) {
+        if let Some(mut decoder) = self.decoders.remove(&slot) {
+            decoder.finish(on);
+            *self.report.at_mut(slot.field.location()) += decoder.tally();
+        }
+    }
+
+    fn end_str(&mut self, slot: Slot) -> String {
+        let mut rest = String::new();
+        self.end(slot, |piece| rest.push_str(piece.text()));
+        rest
+    }
+
+    /// Bytes received and not yet passed on, over all texts.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.decoders.values().map(StreamDecoder::held).sum()
+    }
+
+    /// What was done so far, by location.
+    #[must_use]
+    pub fn report(&self) -> RemapReport {
+        let mut report = self.report.clone();
+        for (slot, decoder) in &self.decoders {
+            *report.at_mut(slot.field.location()) += decoder.tally();
+        }
+        report
+    }
+
+    /// Keeps sequence numbers without gaps and repetitions when events were inserted.
+    fn number(&mut self, event: &mut Value, before: &mut [Value]) {
+        let Some(number) = event.get("sequence_number").and_then(Value::as_u64) else { return };
+        for inserted in before.iter_mut() {
+            if let Value::Object(members) = inserted {
+                members.insert("sequence_number".into(), (number + self.inserted).into());
+            }
+            self.inserted += 1;
+        }
+        event["sequence_number"] = (number + self.inserted).into();
+    }
+}
+
+fn decode_whole(regime: &Regime, spot: Spot<'_>, report: &mut RemapReport) {
+    if !regime.covers(spot.location) {
+        return;
+    }
+    let Some(mut decoder) = regime.decoder_of(spot.syntax) else { return };
+    let mut out = String::with_capacity(spot.text.len());
+    decoder.push_str(spot.text, &mut out);
+    decoder.finish_str(&mut out);
+    let tally = report.at_mut(spot.location);
+    tally.texts += 1;
+    *tally += decoder.tally();
+    if decoder.tally().changed() {
+        *spot.text = out;
+    }
+}

@@ -1,0 +1,71 @@
+//! The rule that makes replacement unambiguous.
+//!
+//! No marker may contain another, and no proper end of one may be a proper beginning of another
+//! or of itself. Then any two occurrences in any text are disjoint, whatever the text; and so
+//! text put in the place of a marker can never form a marker together with its neighbours.
+//! Exactness of the remap rests on this and on nothing else.
+
+use alloc::string::ToString;
+
+use crate::{
+    error::{Problem, TableError},
+    words::{Word, WordKind},
+};
+
+/// Checks every pair of words.
+pub(crate) fn check(words: &[Word]) -> Result<(), TableError> {
+    // What was declared is blamed before what was derived from it.
+    let declared = |word: &Word| matches!(word.kind, WordKind::Canonical | WordKind::Wire);
+    each_pair(words, |_| true, same)?;
+    each_pair(words, declared, contains)?;
+    each_pair(words, declared, overlaps)?;
+    each_pair(words, |_| true, contains)?;
+    each_pair(words, |_| true, overlaps)
+}
+
+/// Asks `problem` about every ordered pair of chosen words; the first blames the first of the two.
+fn each_pair(
+    words: &[Word],
+    chosen: impl Fn(&Word) -> bool,
+    problem: impl Fn((usize, &Word), (usize, &Word)) -> Option<Problem>,
+) -> Result<(), TableError> {
+    let chosen = || words.iter().enumerate().filter(|(_, word)| chosen(word));
+    for a in chosen() {
+        for b in chosen() {
+            if let Some(problem) = problem(a, b) {
+                let (entry, marker) = (a.1.entry, a.1.text.clone());
+                return Err(TableError { entry, marker, problem });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn same((i, a): (usize, &Word), (j, b): (usize, &Word)) -> Option<Problem> {
+    (i > j && a.text == b.text).then_some(Problem::Same { other: b.entry })
+}
+
+fn contains((i, a): (usize, &Word), (j, b): (usize, &Word)) -> Option<Problem> {
+    // `[[CALL]` is a piece of `[[CALL]]` by its making; the longer of the two wins.
+    let piece = a.entry == b.entry && a.kind == WordKind::Wire && b.is_truncated();
+    (i != j && !piece && a.text.contains(&*b.text))
+        .then(|| Problem::Contains { other: b.entry, part: b.text.clone() })
+}
+
+fn overlaps((_, a): (usize, &Word), (_, b): (usize, &Word)) -> Option<Problem> {
+    // `[[CALL]` and `[CALL]]` overlap only where the whole `[[CALL]]` stands.
+    let halves = a.kind == WordKind::NoLast && b.kind == WordKind::NoFirst;
+    if halves && a.entry == b.entry {
+        return None;
+    }
+    let shared = overlap(&a.text, &b.text)?.to_string();
+    Some(Problem::Overlaps { other: b.entry, next: b.text.clone(), shared })
+}
+
+/// The longest proper end of `a` that is a proper beginning of `b`.
+fn overlap<'a>(a: &'a str, b: &str) -> Option<&'a str> {
+    a.char_indices()
+        .skip(1)
+        .map(|(at, _)| &a[at..])
+        .find(|end| end.len() < b.len() && b.starts_with(end))
+}

@@ -1,0 +1,133 @@
+//! Anthropic messages.
+
+use serde_json::{Value, json};
+
+use super::{
+    BodyError, BodyShape, Field, Happening, Slot, Spot,
+    walk::{self, Visit},
+};
+use crate::tally::Location;
+
+/// `POST /v1/messages`, as Anthropic and compatible servers speak it.
+///
+/// A thinking block with a signature is left alone: changed text would not fit its signature.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AnthropicMessages;
+
+const TEXT_PARTS: &[&str] = &["text"];
+
+impl BodyShape for AnthropicMessages {
+    fn check_request(&self, body: &Value) -> Result<(), BodyError> {
+        match walk::object(body)?.get("messages") {
+            Some(messages) => walk::check_objects(messages, "messages"),
+            None => Err(BodyError::new("messages", "an array", None)),
+        }
+    }
+
+    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+        walk::content(body.get_mut("system"), Location::System, TEXT_PARTS, visit);
+        let count = walk::items(body, "messages").count();
+        for (at, message) in walk::items(body, "messages").enumerate() {
+            let location = match message.get("role").and_then(Value::as_str) {
+                Some("assistant") if at + 1 == count => Location::Prefill,
+                Some("assistant") => Location::Assistant,
+                Some("system") => Location::System,
+                _ => Location::User,
+            };
+            match message.get_mut("content") {
+                Some(Value::Array(blocks)) => {
+                    blocks.iter_mut().for_each(|each| block(each, location, visit));
+                }
+                text => walk::text(text, location, visit),
+            }
+        }
+        if let Some(stop) = body.get_mut("stop_sequences") {
+            walk::strings(stop, Location::Stop, visit);
+        }
+        for tool in walk::items(body, "tools") {
+            walk::tool(tool, "input_schema", visit);
+        }
+    }
+
+    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+        for each in walk::items(body, "content") {
+            block(each, Location::Content, visit);
+        }
+        walk::text(body.get_mut("stop_sequence"), Location::Stop, visit);
+    }
+
+    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(Happening<'_>)) {
+        let part = event.get("index").and_then(Value::as_u64).unwrap_or(0);
+        let end = |part| Happening::End { choice: Some(0), part, field: None };
+        let mut whole = |value: Option<&mut Value>| {
+            walk::text(value, Location::Stop, &mut |spot| visit(Happening::Whole(spot)));
+        };
+        match walk::kind(event) {
+            Some("content_block_start") => {
+                let start = event.get_mut("content_block");
+                deltas(
+                    start,
+                    &[("text", Field::Content), ("thinking", Field::Reasoning)],
+                    part,
+                    visit,
+                );
+            }
+            Some("content_block_delta") => {
+                deltas(event.get_mut("delta"), FIELDS, part, visit);
+            }
+            Some("content_block_stop") => visit(end(Some(part))),
+            Some("message_delta") => whole(event.pointer_mut("/delta/stop_sequence")),
+            Some("message_stop") => visit(end(None)),
+            _ => {}
+        }
+    }
+
+    fn leftover(&self, _: &mut Value, slot: Slot, text: &str) -> Option<Value> {
+        Some(self.tail(slot, text))
+    }
+
+    fn tail(&self, slot: Slot, text: &str) -> Value {
+        let delta = match slot.field {
+            Field::Reasoning => json!({"type": "thinking_delta", "thinking": text}),
+            Field::Arguments => json!({"type": "input_json_delta", "partial_json": text}),
+            _ => json!({"type": "text_delta", "text": text}),
+        };
+        json!({"type": "content_block_delta", "index": slot.part, "delta": delta})
+    }
+}
+
+const FIELDS: &[(&str, Field)] =
+    &[("text", Field::Content), ("thinking", Field::Reasoning), ("partial_json", Field::Arguments)];
+
+fn deltas(
+    value: Option<&mut Value>,
+    fields: &[(&str, Field)],
+    part: u64,
+    visit: &mut dyn FnMut(Happening<'_>),
+) {
+    let Some(value) = value else { return };
+    for &(name, field) in fields {
+        if let Some(Value::String(text)) = value.get_mut(name) {
+            visit(Happening::Delta { slot: Slot { choice: 0, part, field }, text });
+        }
+    }
+}
+
+fn block(block: &mut Value, location: Location, visit: &mut Visit<'_>) {
+    let signed = block.get("signature").and_then(Value::as_str).is_some_and(|s| !s.is_empty());
+    match walk::kind(block) {
+        Some("text") => walk::text(block.get_mut("text"), location, visit),
+        Some("thinking") if !signed => {
+            walk::text(block.get_mut("thinking"), Location::Reasoning, visit);
+        }
+        Some("tool_use") => {
+            if let Some(input) = block.get_mut("input") {
+                walk::strings(input, Location::Arguments, visit);
+            }
+        }
+        Some("tool_result") => {
+            walk::content(block.get_mut("content"), Location::ToolResult, TEXT_PARTS, visit);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,219 @@
+//! OpenAI chat completions, and the older completions with a raw prompt.
+
+use serde_json::{Value, json};
+
+use super::{
+    BodyError, BodyShape, Field, Happening, Slot, Spot,
+    walk::{self, Visit},
+};
+use crate::tally::Location;
+
+/// `POST /v1/chat/completions` and `/v1/completions`, as OpenAI, vLLM, SGLang, llama.cpp, Ollama
+/// and many others speak them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenAiChat;
+
+const TEXT_PARTS: &[&str] = &["text", "input_text", "output_text"];
+
+impl BodyShape for OpenAiChat {
+    fn check_request(&self, body: &Value) -> Result<(), BodyError> {
+        let members = walk::object(body)?;
+        match (members.get("messages"), members.get("prompt")) {
+            (Some(messages), _) => walk::check_objects(messages, "messages"),
+            (None, Some(Value::String(_) | Value::Array(_))) => Ok(()),
+            (None, Some(prompt)) => {
+                Err(BodyError::new("prompt", "a string or an array", Some(prompt)))
+            }
+            (None, None) => Err(BodyError::new("messages", "an array", None)),
+        }
+    }
+
+    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+        let count = walk::items(body, "messages").count();
+        for (at, message) in walk::items(body, "messages").enumerate() {
+            request_message(message, at + 1 == count, visit);
+        }
+        match body.get_mut("prompt") {
+            Some(Value::Array(prompts)) => prompts
+                .iter_mut()
+                .for_each(|prompt| walk::text(Some(prompt), Location::Prompt, visit)),
+            prompt => walk::text(prompt, Location::Prompt, visit),
+        }
+        walk::text(body.get_mut("suffix"), Location::Prompt, visit);
+        if let Some(stop) = body.get_mut("stop") {
+            walk::strings(stop, Location::Stop, visit);
+        }
+        if let Some(prediction) = body.get_mut("prediction") {
+            walk::content(prediction.get_mut("content"), Location::Prediction, TEXT_PARTS, visit);
+        }
+        for tool in walk::items(body, "tools") {
+            for kind in ["function", "custom"] {
+                if let Some(definition) = tool.get_mut(kind) {
+                    walk::tool(definition, "parameters", visit);
+                }
+            }
+        }
+        for function in walk::items(body, "functions") {
+            walk::tool(function, "parameters", visit);
+        }
+    }
+
+    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+        for choice in walk::items(body, "choices") {
+            if let Some(message) = choice.get_mut("message") {
+                walk::content(message.get_mut("content"), Location::Content, TEXT_PARTS, visit);
+                walk::text(message.get_mut("refusal"), Location::Refusal, visit);
+                reasoning(message, visit);
+                calls(message, visit);
+            }
+            walk::text(choice.get_mut("text"), Location::Content, visit);
+            matched_stop(choice, visit);
+        }
+    }
+
+    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(Happening<'_>)) {
+        for (at, choice) in walk::items(event, "choices").enumerate() {
+            let index = choice.get("index").and_then(Value::as_u64).unwrap_or(at as u64);
+            let slot = |part, field| Slot { choice: index, part, field };
+            let mut delta = |value: Option<&mut Value>, slot| {
+                if let Some(Value::String(text)) = value {
+                    visit(Happening::Delta { slot, text });
+                }
+            };
+            delta(choice.get_mut("text"), slot(0, Field::Content));
+            if let Some(message) = choice.get_mut("delta") {
+                for (name, field) in FIELDS {
+                    delta(message.get_mut(*name), slot(0, *field));
+                }
+                for (at, call) in walk::items(message, "tool_calls").enumerate() {
+                    let part = call.get("index").and_then(Value::as_u64).unwrap_or(at as u64);
+                    let arguments = call.pointer_mut("/function/arguments");
+                    delta(arguments, slot(part, Field::Arguments));
+                    delta(call.pointer_mut("/custom/input"), slot(part, Field::Input));
+                }
+                // The one call of the older form shares no numbering with `tool_calls`.
+                let arguments = message.pointer_mut("/function_call/arguments");
+                delta(arguments, slot(u64::MAX, Field::Arguments));
+            }
+            matched_stop(choice, &mut |spot| visit(Happening::Whole(spot)));
+            if choice.get("finish_reason").is_some_and(|reason| !reason.is_null()) {
+                visit(Happening::End { choice: Some(index), part: None, field: None });
+            }
+        }
+    }
+
+    fn leftover(&self, event: &mut Value, slot: Slot, text: &str) -> Option<Value> {
+        let tail = self.tail(slot, text);
+        let mut at = 0u64;
+        let choice = walk::items(event, "choices").find(|choice| {
+            let index = choice.get("index").and_then(Value::as_u64).unwrap_or(at);
+            at += 1;
+            index == slot.choice
+        })?;
+        if let Some(Value::String(written)) =
+            choice.get_mut("text").filter(|_| slot.field == Field::Content)
+        {
+            written.push_str(text);
+            return None;
+        }
+        let addition = tail.pointer("/choices/0/delta").cloned().unwrap_or_default();
+        append(choice.as_object_mut()?.entry("delta").or_insert_with(|| json!({})), addition);
+        None
+    }
+
+    fn tail(&self, slot: Slot, text: &str) -> Value {
+        let delta = match slot.field {
+            Field::Arguments if slot.part == u64::MAX => {
+                json!({"function_call": {"arguments": text}})
+            }
+            Field::Arguments => {
+                json!({"tool_calls": [{"index": slot.part, "function": {"arguments": text}}]})
+            }
+            Field::Input => {
+                json!({"tool_calls": [{"index": slot.part, "custom": {"input": text}}]})
+            }
+            field => {
+                let name = FIELDS.iter().find(|(_, f)| *f == field).map_or("content", |(n, _)| n);
+                json!({ name: text })
+            }
+        };
+        let choice = json!({"index": slot.choice, "delta": delta, "finish_reason": null});
+        json!({"object": "chat.completion.chunk", "choices": [choice]})
+    }
+}
+
+const FIELDS: &[(&str, Field)] = &[
+    ("content", Field::Content),
+    ("reasoning", Field::Reasoning),
+    ("reasoning_content", Field::ReasoningContent),
+    ("refusal", Field::Refusal),
+];
+
+fn request_message(message: &mut Value, last: bool, visit: &mut Visit<'_>) {
+    let location = match message.get("role").and_then(Value::as_str) {
+        Some("system") => Location::System,
+        Some("developer") => Location::Developer,
+        Some("assistant") if last => Location::Prefill,
+        Some("assistant") => Location::Assistant,
+        Some("tool" | "function") => Location::ToolResult,
+        _ => Location::User,
+    };
+    walk::content(message.get_mut("content"), location, TEXT_PARTS, visit);
+    walk::text(message.get_mut("refusal"), location, visit);
+    reasoning(message, visit);
+    calls(message, visit);
+}
+
+fn reasoning(message: &mut Value, visit: &mut Visit<'_>) {
+    for name in ["reasoning", "reasoning_content"] {
+        walk::text(message.get_mut(name), Location::Reasoning, visit);
+    }
+    for detail in walk::items(message, "reasoning_details") {
+        // Signed text would no longer fit its signature.
+        if detail.get("signature").is_none_or(Value::is_null) {
+            walk::text(detail.get_mut("text"), Location::Reasoning, visit);
+            walk::text(detail.get_mut("summary"), Location::Reasoning, visit);
+        }
+    }
+}
+
+fn calls(message: &mut Value, visit: &mut Visit<'_>) {
+    for call in walk::items(message, "tool_calls") {
+        walk::arguments(call.pointer_mut("/function/arguments"), visit);
+        walk::text(call.pointer_mut("/custom/input"), Location::Arguments, visit);
+    }
+    walk::arguments(message.pointer_mut("/function_call/arguments"), visit);
+}
+
+/// The stop sequence that fired, as some servers report it.
+fn matched_stop(choice: &mut Value, visit: &mut Visit<'_>) {
+    for name in ["stop_reason", "matched_stop"] {
+        walk::text(choice.get_mut(name), Location::Stop, visit);
+    }
+}
+
+/// Appends one delta to another: strings are joined, tool calls matched by index.
+fn append(to: &mut Value, addition: Value) {
+    match (to, addition) {
+        (Value::String(to), Value::String(text)) => to.push_str(&text),
+        (Value::Object(to), Value::Object(members)) => {
+            for (name, member) in members {
+                if name == "index" {
+                    to.insert(name, member);
+                } else {
+                    append(to.entry(name).or_insert(Value::Null), member);
+                }
+            }
+        }
+        (Value::Array(to), Value::Array(calls)) => {
+            for call in calls {
+                let found = to.iter_mut().find(|old| old.get("index") == call.get("index"));
+                match found {
+                    Some(old) => append(old, call),
+                    None => to.push(call),
+                }
+            }
+        }
+        (to, addition) => *to = addition,
+    }
+}

@@ -1,0 +1,179 @@
+//! OpenAI Responses.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    BodyError, BodyShape, Field, Happening, Slot, Spot,
+    walk::{self, Visit},
+};
+use crate::tally::Location;
+
+/// `POST /v1/responses`.
+///
+/// Events that repeat a whole text (`*.done`, `response.completed`) are decoded as whole texts;
+/// instructions and tools that a response repeats from its request are decoded too.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenAiResponses;
+
+const TEXT_PARTS: &[&str] = &["input_text", "output_text", "text"];
+
+/// Kinds of streamed text: the event's stem, the field, the name of its whole text in `done`.
+const STREAMS: &[(&str, Field, &str)] = &[
+    ("response.output_text", Field::Content, "text"),
+    ("response.reasoning_text", Field::Reasoning, "text"),
+    ("response.reasoning_summary_text", Field::ReasoningSummary, "text"),
+    ("response.refusal", Field::Refusal, "refusal"),
+    ("response.function_call_arguments", Field::Arguments, "arguments"),
+    ("response.custom_tool_call_input", Field::Input, "input"),
+];
+
+impl BodyShape for OpenAiResponses {
+    fn check_request(&self, body: &Value) -> Result<(), BodyError> {
+        match walk::object(body)?.get("input") {
+            None | Some(Value::String(_)) => Ok(()),
+            Some(input) => walk::check_objects(input, "input"),
+        }
+    }
+
+    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+        walk::text(body.get_mut("instructions"), Location::System, visit);
+        walk::text(body.get_mut("input"), Location::User, visit);
+        let count = walk::items(body, "input").count();
+        for (at, each) in walk::items(body, "input").enumerate() {
+            let location = match each.get("role").and_then(Value::as_str) {
+                Some("system") => Location::System,
+                Some("developer") => Location::Developer,
+                Some("assistant") if at + 1 == count => Location::Prefill,
+                Some("assistant") => Location::Assistant,
+                _ => Location::User,
+            };
+            item(each, location, visit);
+        }
+        tools(body, visit);
+    }
+
+    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+        walk::text(body.get_mut("instructions"), Location::System, visit);
+        for each in walk::items(body, "output") {
+            item(each, Location::Content, visit);
+        }
+        tools(body, visit);
+    }
+
+    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(Happening<'_>)) {
+        let Some(kind) = walk::kind(event).map(alloc::string::String::from) else { return };
+        for &(stem, field, done) in STREAMS {
+            let slot = slot(event, field);
+            match kind.strip_prefix(stem) {
+                Some(".delta") => {
+                    if let Some(Value::String(text)) = event.get_mut("delta") {
+                        visit(Happening::Delta { slot, text });
+                    }
+                }
+                Some(".done") => {
+                    if let Some(Value::String(text)) = event.get_mut(done) {
+                        let (location, syntax) = (field.location(), field.syntax());
+                        visit(Happening::Whole(Spot { location, syntax, text }));
+                    }
+                    let (choice, part) = (Some(slot.choice), Some(slot.part));
+                    visit(Happening::End { choice, part, field: Some(field) });
+                }
+                _ => {}
+            }
+        }
+        let mut whole = |spot: Spot<'_>| visit(Happening::Whole(spot));
+        if let Some(response) = event.get_mut("response") {
+            self.response(response, &mut whole);
+        }
+        if let Some(added) = event.get_mut("item") {
+            item(added, Location::Content, &mut whole);
+        }
+        if let Some(added) = event.get_mut("part") {
+            part(added, Location::Content, &mut whole);
+        }
+        let ends = ["response.completed", "response.incomplete", "response.failed"];
+        if ends.contains(&&*kind) {
+            visit(Happening::End { choice: None, part: None, field: None });
+        }
+    }
+
+    fn leftover(&self, event: &mut Value, slot: Slot, text: &str) -> Option<Value> {
+        let mut tail = self.tail(slot, text);
+        if let (Some(id), Value::Object(tail)) = (event.get("item_id"), &mut tail) {
+            tail.insert("item_id".into(), id.clone());
+        }
+        Some(tail)
+    }
+
+    fn tail(&self, slot: Slot, text: &str) -> Value {
+        let stem = STREAMS.iter().find(|(_, field, _)| *field == slot.field);
+        let stem = stem.map_or("response.output_text", |(stem, _, _)| stem);
+        let mut event = Map::new();
+        event.insert("type".into(), alloc::format!("{stem}.delta").into());
+        event.insert("output_index".into(), slot.choice.into());
+        match slot.field {
+            Field::ReasoningSummary => event.insert("summary_index".into(), slot.part.into()),
+            Field::Arguments | Field::Input => None,
+            _ => event.insert("content_index".into(), slot.part.into()),
+        };
+        event.insert("delta".into(), json!(text));
+        Value::Object(event)
+    }
+}
+
+fn slot(event: &Value, field: Field) -> Slot {
+    let index = |name: &str| event.get(name).and_then(Value::as_u64);
+    let part = if field == Field::ReasoningSummary { "summary_index" } else { "content_index" };
+    Slot { choice: index("output_index").unwrap_or(0), part: index(part).unwrap_or(0), field }
+}
+
+/// Visits an item of an input or an output.
+fn item(item: &mut Value, location: Location, visit: &mut Visit<'_>) {
+    match walk::kind(item) {
+        Some("message") | None => parts(item.get_mut("content"), location, visit),
+        Some("reasoning") => {
+            parts(item.get_mut("summary"), Location::Reasoning, visit);
+            parts(item.get_mut("content"), Location::Reasoning, visit);
+        }
+        Some("function_call") => walk::arguments(item.get_mut("arguments"), visit),
+        Some("custom_tool_call") => walk::text(item.get_mut("input"), Location::Arguments, visit),
+        Some("function_call_output" | "custom_tool_call_output") => {
+            parts(item.get_mut("output"), Location::ToolResult, visit);
+        }
+        _ => {}
+    }
+}
+
+/// Visits a string or a list of parts.
+fn parts(content: Option<&mut Value>, location: Location, visit: &mut Visit<'_>) {
+    match content {
+        Some(Value::Array(parts)) => {
+            parts.iter_mut().for_each(|each| part(each, location, visit));
+        }
+        text => walk::text(text, location, visit),
+    }
+}
+
+fn part(part: &mut Value, location: Location, visit: &mut Visit<'_>) {
+    match walk::kind(part) {
+        Some("reasoning_text" | "summary_text") => {
+            walk::text(part.get_mut("text"), Location::Reasoning, visit);
+        }
+        Some("refusal") => {
+            // In a request a replayed refusal is history like any other.
+            let answer = location == Location::Content;
+            let location = if answer { Location::Refusal } else { location };
+            walk::text(part.get_mut("refusal"), location, visit);
+        }
+        Some(kind) if TEXT_PARTS.contains(&kind) => {
+            walk::text(part.get_mut("text"), location, visit);
+        }
+        _ => {}
+    }
+}
+
+fn tools(body: &mut Value, visit: &mut Visit<'_>) {
+    for tool in walk::items(body, "tools") {
+        walk::tool(tool, "parameters", visit);
+    }
+}

@@ -1,0 +1,131 @@
+//! Steps that all shapes take.
+
+use serde_json::{Map, Value};
+
+use super::{BodyError, Spot};
+use crate::{json_text::Syntax, tally::Location};
+
+pub(super) type Visit<'v> = dyn FnMut(Spot<'_>) + 'v;
+
+/// Visits a value if it is a string.
+pub(super) fn text(value: Option<&mut Value>, location: Location, visit: &mut Visit<'_>) {
+    if let Some(Value::String(text)) = value {
+        visit(Spot { location, syntax: Syntax::Text, text });
+    }
+}
+
+/// Visits arguments: JSON text in a string, or already an object.
+pub(super) fn arguments(value: Option<&mut Value>, visit: &mut Visit<'_>) {
+    match value {
+        Some(Value::String(text)) => {
+            visit(Spot { location: Location::Arguments, syntax: Syntax::Json, text });
+        }
+        Some(value) => strings(value, Location::Arguments, visit),
+        None => {}
+    }
+}
+
+/// Visits every string value, however deep; member names are left alone.
+pub(super) fn strings(value: &mut Value, location: Location, visit: &mut Visit<'_>) {
+    match value {
+        Value::String(text) => visit(Spot { location, syntax: Syntax::Text, text }),
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| strings(item, location, visit));
+        }
+        Value::Object(members) => {
+            members.values_mut().for_each(|member| strings(member, location, visit));
+        }
+        _ => {}
+    }
+}
+
+/// Visits a string, or the texts of a list of parts: `text` of the part types named.
+pub(super) fn content(
+    value: Option<&mut Value>,
+    location: Location,
+    types: &[&str],
+    visit: &mut Visit<'_>,
+) {
+    match value {
+        Some(Value::String(text)) => visit(Spot { location, syntax: Syntax::Text, text }),
+        Some(Value::Array(parts)) => {
+            for part in parts {
+                if part.is_string() {
+                    text(Some(part), location, visit);
+                } else if kind(part).is_some_and(|kind| types.contains(&kind)) {
+                    text(part.get_mut("text"), location, visit);
+                } else if kind(part) == Some("refusal") {
+                    text(part.get_mut("refusal"), location, visit);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A value's `type`.
+pub(super) fn kind(value: &Value) -> Option<&str> {
+    value.get("type")?.as_str()
+}
+
+/// The items of an array member; none if it is missing or something else.
+pub(super) fn items<'a>(
+    value: &'a mut Value,
+    name: &str,
+) -> impl Iterator<Item = &'a mut Value> + use<'a> {
+    value.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten()
+}
+
+/// Visits a description and the texts of a parameter schema.
+pub(super) fn tool(tool: &mut Value, parameters: &str, visit: &mut Visit<'_>) {
+    text(tool.get_mut("description"), Location::ToolDescription, visit);
+    if let Some(parameters) = tool.get_mut(parameters) {
+        schema(parameters, visit);
+    }
+}
+
+/// Visits the texts of a JSON schema: descriptions, and the values it names.
+fn schema(value: &mut Value, visit: &mut Visit<'_>) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| schema(item, visit)),
+        Value::Object(members) => schema_members(members, visit),
+        _ => {}
+    }
+}
+
+fn schema_members(members: &mut Map<alloc::string::String, Value>, visit: &mut Visit<'_>) {
+    for (name, member) in members {
+        match (name.as_str(), member) {
+            // The names of these objects' members are the user's, not JSON Schema's.
+            (
+                "properties" | "patternProperties" | "$defs" | "definitions",
+                Value::Object(named),
+            ) => {
+                named.values_mut().for_each(|member| schema(member, visit));
+            }
+            ("description" | "title" | "$comment", member) if member.is_string() => {
+                text(Some(member), Location::ToolDescription, visit);
+            }
+            ("enum" | "const" | "default" | "examples" | "example", member) => {
+                strings(member, Location::ToolValue, visit);
+            }
+            (_, member) => schema(member, visit),
+        }
+    }
+}
+
+/// The body as an object.
+pub(super) fn object(body: &Value) -> Result<&Map<alloc::string::String, Value>, BodyError> {
+    body.as_object().ok_or_else(|| BodyError::new("body", "an object", Some(body)))
+}
+
+/// Checks that a member, if there, is an array of objects.
+pub(super) fn check_objects(value: &Value, path: &'static str) -> Result<(), BodyError> {
+    let Value::Array(items) = value else {
+        return Err(BodyError::new(path, "an array", Some(value)));
+    };
+    match items.iter().find(|item| !item.is_object()) {
+        Some(item) => Err(BodyError::new(path, "an array of objects", Some(item))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,149 @@
+//! Counters.
+
+use core::ops::AddAssign;
+
+/// What a remap did to the texts of one location, or to one stream.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tally {
+    /// Texts visited.
+    pub texts: u64,
+    /// Outbound: canonical markers written as wire markers (or quoted, see
+    /// [`Policy::EscapeLiteral`](crate::Policy::EscapeLiteral)).
+    pub encoded: u64,
+    /// Outbound: literal wire markers escaped.
+    pub escaped: u64,
+    /// Inbound: wire markers of any form decoded.
+    pub decoded: u64,
+    /// Inbound: escapes removed.
+    pub unescaped: u64,
+    /// Inbound: canonical markers that the model wrote although told the wire form.
+    pub canonical: u64,
+    /// Inbound: blocks opened in one form and closed in the other.
+    pub mixed: u64,
+    /// Inbound: garbled spellings among `decoded`.
+    pub garbled: u64,
+    /// Inbound: truncated markers among `decoded`.
+    pub recovered: u64,
+    /// Inbound: damaged markers reported and left as text.
+    pub suspects: u64,
+    /// The most bytes held back after a push.
+    pub max_held: usize,
+}
+
+impl Tally {
+    /// Whether any text was changed.
+    #[must_use]
+    pub fn changed(&self) -> bool {
+        self.encoded + self.escaped + self.decoded + self.unescaped > 0
+    }
+}
+
+impl AddAssign<&Self> for Tally {
+    fn add_assign(&mut self, other: &Self) {
+        self.texts += other.texts;
+        self.encoded += other.encoded;
+        self.escaped += other.escaped;
+        self.decoded += other.decoded;
+        self.unescaped += other.unescaped;
+        self.canonical += other.canonical;
+        self.mixed += other.mixed;
+        self.garbled += other.garbled;
+        self.recovered += other.recovered;
+        self.suspects += other.suspects;
+        self.max_held = self.max_held.max(other.max_held);
+    }
+}
+
+/// Where in a body a text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Location {
+    /// System prompt or instructions.
+    System,
+    /// Developer message.
+    Developer,
+    /// User message.
+    User,
+    /// Assistant message of the history.
+    Assistant,
+    /// Tool or function result.
+    ToolResult,
+    /// A last assistant message, which the model is to continue.
+    Prefill,
+    /// Raw prompt of a completion request.
+    Prompt,
+    /// Stop sequence, in a request or reported in a response.
+    Stop,
+    /// Predicted output.
+    Prediction,
+    /// Reasoning: replayed in a request, or arriving.
+    Reasoning,
+    /// Arguments of a native tool call.
+    Arguments,
+    /// Description of a tool or of its parameters.
+    ToolDescription,
+    /// A value named in a tool's schema (`enum`, `const`, `default`, `examples`).
+    ToolValue,
+    /// Answer text of a response.
+    Content,
+    /// Refusal text of a response.
+    Refusal,
+}
+
+impl Location {
+    /// All locations.
+    pub const ALL: [Self; 15] = [
+        Self::System,
+        Self::Developer,
+        Self::User,
+        Self::Assistant,
+        Self::ToolResult,
+        Self::Prefill,
+        Self::Prompt,
+        Self::Stop,
+        Self::Prediction,
+        Self::Reasoning,
+        Self::Arguments,
+        Self::ToolDescription,
+        Self::ToolValue,
+        Self::Content,
+        Self::Refusal,
+    ];
+}
+
+/// What a remap did to a body or a stream of events, by location.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RemapReport {
+    tallies: [Tally; Location::ALL.len()],
+    pub(crate) stop_fragments: u64,
+}
+
+impl RemapReport {
+    /// The counters of one location.
+    #[must_use]
+    pub fn at(&self, location: Location) -> &Tally {
+        &self.tallies[location as usize]
+    }
+
+    pub(crate) fn at_mut(&mut self, location: Location) -> &mut Tally {
+        &mut self.tallies[location as usize]
+    }
+
+    /// The counters of all locations together.
+    #[must_use]
+    pub fn total(&self) -> Tally {
+        let mut total = Tally::default();
+        for tally in &self.tallies {
+            total += tally;
+        }
+        total
+    }
+
+    /// Stop sequences that are only a piece of a canonical marker (`</tool_call`). A piece has no
+    /// wire form, so they were left as they are and will not fire at that marker.
+    #[must_use]
+    pub fn stop_fragments(&self) -> u64 {
+        self.stop_fragments
+    }
+}

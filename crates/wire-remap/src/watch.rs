@@ -1,0 +1,66 @@
+//! What a decoder follows beside the text: where markers stand, and canonical markers that the
+//! model wrote itself. Neither holds text back.
+
+use jail_match::{Found, Matcher};
+
+use crate::{
+    place::{Layout, Place},
+    table::Role,
+    tally::Tally,
+    words::Compiled,
+};
+
+/// Follows where markers stand, and canonical markers that the model wrote itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Watch {
+    pub(crate) canonical: Matcher,
+    pub(crate) layout: Layout,
+    /// Whether the last counted opener was written canonically.
+    pub(crate) open_canonical: Option<bool>,
+}
+
+impl Watch {
+    pub(crate) fn new(compiled: &Compiled) -> Self {
+        let canonical = compiled.canonical.clone();
+        Self { canonical, layout: Layout::new(), open_canonical: None }
+    }
+
+    pub(crate) fn text(&mut self, compiled: &Compiled, text: &str, tally: &mut Tally) {
+        let Self { canonical, layout, open_canonical } = self;
+        canonical.push(text, |found| match found {
+            Found::Text(text) => layout.text(text),
+            Found::Marker { id, .. } => {
+                let role = compiled.pairs[id].role;
+                let place = layout.place(role);
+                layout.marker(role, place);
+                tally.canonical += 1;
+                if place == Place::Structural {
+                    mixed(open_canonical, role, true, tally);
+                }
+            }
+        });
+    }
+
+    /// A wire marker or a literal follows: a canonical marker begun before it is none.
+    pub(crate) fn settle(&mut self) {
+        let Self { canonical, layout, .. } = self;
+        canonical.finish(|found| {
+            if let Found::Text(text) = found {
+                layout.text(text);
+            }
+        });
+    }
+}
+
+/// Counts a block opened in one form and closed in the other.
+pub(crate) fn mixed(open: &mut Option<bool>, role: Role, canonical: bool, tally: &mut Tally) {
+    match role {
+        Role::Open => *open = Some(canonical),
+        Role::Close => {
+            if open.take().is_some_and(|opened| opened != canonical) {
+                tally.mixed += 1;
+            }
+        }
+        Role::Other => {}
+    }
+}

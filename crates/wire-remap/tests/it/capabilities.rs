@@ -1,0 +1,148 @@
+use proptest::prelude::*;
+use wire_remap::{CapabilityTable, Glob, RemapTable};
+
+#[test]
+fn globs_match_whole_names_in_either_case() {
+    for (pattern, name, matches) in [
+        ("", "", true),
+        ("", "a", false),
+        ("*", "", true),
+        ("*", "anything/at all", true),
+        ("qwen3*", "Qwen3.6-27B", true),
+        ("qwen3*", "my-qwen3", false),
+        ("*qwen?.6*", "x/QWEN3.6:latest", true),
+        ("a?c", "ac", false),
+        ("a?c", "aéc", true),
+        ("a*b*c", "a-b-b-c", true),
+        ("a*b*c", "a-c-b", false),
+        ("**a**", "za", true),
+        ("É", "é", false),
+    ] {
+        assert_eq!(Glob::new(pattern).unwrap().matches(name), matches, "{pattern} {name}");
+    }
+}
+
+#[test]
+fn a_pattern_has_a_longest_length() {
+    let long = "a".repeat(127);
+    assert!(Glob::new(&format!("*{long}*")).unwrap().matches(&format!("x{long}")));
+    assert!(Glob::new(&"a".repeat(128)).is_none());
+    let error = CapabilityTable::new().push("*", &"a".repeat(128), None, "").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "capability table: route 0: pattern is longer than 127 characters"
+    );
+}
+
+#[test]
+fn the_first_row_that_matches_decides() {
+    let mut routes = CapabilityTable::new();
+    routes.push("hosted", "*", None, "the server parses calls itself").unwrap();
+    routes.push("*", "*qwen*", Some(RemapTable::hermes_plain()), "measured").unwrap();
+    routes.extend(CapabilityTable::hermes_families());
+    assert!(routes.regime("hosted", "qwen3").table().is_none());
+    let plain = RemapTable::hermes_plain().version();
+    assert_eq!(routes.regime("ollama", "qwen3").table().unwrap().version(), plain);
+    assert_eq!(routes.because("ollama", "qwen3"), Some("measured"));
+    assert!(routes.regime("ollama", "nous/Hermes-4-70B").table().is_some());
+    assert!(routes.regime("ollama", "llama").table().is_none());
+    assert_eq!(routes.because("ollama", "llama"), None);
+}
+
+#[test]
+fn the_defaults_know_the_hermes_families() {
+    let routes = CapabilityTable::hermes_families();
+    for model in [
+        "Qwen/Qwen3.6-27B",
+        "qwen3-coder:30b",
+        "Qwen2.5-7B-Instruct",
+        "QwQ-32B",
+        "NousResearch/Hermes-3-Llama-3.1-8B",
+    ] {
+        assert!(routes.regime("any", model).table().is_some(), "{model}");
+    }
+    for model in ["gpt-5", "Qwen3-Embedding-8B", "qwen3-reranker", "llama-3.3-70b", "deepseek-v3"] {
+        assert!(routes.regime("any", model).table().is_none(), "{model}");
+    }
+}
+
+/// The obvious recursive matcher.
+fn naive(pattern: &[char], name: &[char]) -> bool {
+    match (pattern, name) {
+        ([], []) => true,
+        (['*', rest @ ..], _) => {
+            naive(rest, name) || !name.is_empty() && naive(pattern, &name[1..])
+        }
+        (['?', rest @ ..], [_, name @ ..]) => naive(rest, name),
+        ([a, rest @ ..], [b, name @ ..]) => a.eq_ignore_ascii_case(b) && naive(rest, name),
+        _ => false,
+    }
+}
+
+proptest! {
+    #[test]
+    fn globs_do_what_the_recursive_matcher_does(pattern in "[abé*?]{0,8}", name in "[aAbBé]{0,10}") {
+        let chars = |text: &str| text.chars().collect::<Vec<_>>();
+        prop_assert_eq!(Glob::new(&pattern).unwrap().matches(&name), naive(&chars(&pattern), &chars(&name)));
+    }
+}
+
+#[cfg(feature = "toml")]
+mod toml {
+    use super::*;
+
+    #[test]
+    fn a_file_declares_tables_and_routes() {
+        let routes = CapabilityTable::from_toml(
+            r#"
+            [tables.do]
+            blocks = [{ canonical = ["<tool_call>", "</tool_call>"], wire = ["[[DO]]", "[[/DO]]"] }]
+            pairs = [["<done>", "[[DONE]]"]]
+            escape = "="
+            garbled = true
+            truncated = "recover"
+            nonce = "n1"
+
+            [[routes]]
+            provider = "ollama"
+            model = "qwen3.6*"
+            remap = "do"
+            because = "measured"
+
+            [[routes]]
+            model = "qwen*"
+            remap = "hermes-plain"
+
+            [[routes]]
+            model = "*"
+            remap = "off"
+            "#,
+        )
+        .unwrap();
+        assert_eq!(routes.len(), 3);
+        let regime = routes.regime("Ollama", "Qwen3.6:27b");
+        assert_eq!(regime.encode("<tool_call><done>[[/DO:n1]]"), "[[DO:n1]][[DONE:n1]][[/=DO:n1]]");
+        assert_eq!(routes.because("ollama", "qwen3.6"), Some("measured"));
+        let plain = RemapTable::hermes_plain().version();
+        assert_eq!(routes.regime("vllm", "qwen3").table().unwrap().version(), plain);
+        assert!(routes.regime("vllm", "llama").table().is_none());
+    }
+
+    #[test]
+    fn faults_are_named() {
+        let fault = |text: &str| CapabilityTable::from_toml(text).unwrap_err().to_string();
+        assert_eq!(
+            fault("[[routes]]\nmodel = \"*\"\nremap = \"hermess\""),
+            "capability table: route 0: remap: expected off or a table, found \"hermess\""
+        );
+        assert_eq!(
+            fault("[tables.a]\npairs = [[\"<a>\", \"\"]]"),
+            "capability table: table \"a\": remap table: entry 0: marker \"\" is empty"
+        );
+        assert_eq!(
+            fault("[tables.hermes]\npairs = [[\"<a>\", \"[[a]]\"]]"),
+            "capability table: table \"hermes\": the name is taken"
+        );
+        assert!(fault("[[routes]]\nmodle = \"*\"\nremap = \"off\"").contains("modle"));
+    }
+}

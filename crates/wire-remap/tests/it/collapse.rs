@@ -1,0 +1,93 @@
+use proptest::prelude::*;
+use wire_remap::{Collapse, CollapseAction, CollapseDetector, CollapseLimits, RemapTable, Verdict};
+
+fn detector(run: u32, action: CollapseAction) -> CollapseDetector {
+    CollapseDetector::new(&RemapTable::hermes(), CollapseLimits { run, action })
+}
+
+fn collapse(verdict: Verdict) -> Option<Collapse> {
+    match verdict {
+        Verdict::Observed(c) | Verdict::EndStream(c) | Verdict::Error(c) => Some(c),
+        _ => None,
+    }
+}
+
+#[test]
+fn repeated_openers_are_a_collapse() {
+    for (text, run) in [
+        ("ok\n<tool_call>\n<tool_call>\n<tool_call>", 3),
+        ("ok\n[[CALL]][[CALL]]\n\n[[CALL]]", 3),
+        ("ok\n<tool_call>\n_call>\n[[CALL]]", 3),
+        ("ok\n_call>\ntool_call> <toolcall>", 3),
+    ] {
+        let found = collapse(detector(3, CollapseAction::Observe).observe(text)).expect(text);
+        assert_eq!((found.start, found.end, found.run), (3, text.len() as u64, run), "{text}");
+    }
+}
+
+#[test]
+fn calls_in_a_row_are_none() {
+    let mut detector = detector(2, CollapseAction::Error);
+    let calls = "<tool_call>{}</tool_call>\n<tool_call>{}</tool_call>[[CALL]]{}[[/CALL]][[CALL]]x";
+    assert_eq!(detector.observe(calls), Verdict::Fine);
+    assert_eq!(detector.observe("</tool_call></tool_call></tool_call>"), Verdict::Fine);
+    assert_eq!(detector.observe(" _call> _call> _call>, nothing else"), Verdict::Fine);
+    assert_eq!(detector.score(), 1);
+}
+
+#[test]
+fn the_action_decides_the_verdict_and_a_run_is_reported_once() {
+    let run = "<tool_call>".repeat(3);
+    assert!(matches!(detector(3, CollapseAction::Observe).observe(&run), Verdict::Observed(_)));
+    assert!(matches!(detector(3, CollapseAction::EndStream).observe(&run), Verdict::EndStream(_)));
+    let mut detector = detector(3, CollapseAction::Error);
+    let Verdict::Error(error) = detector.observe(&run) else { panic!("no error") };
+    assert_eq!(
+        error.to_string(),
+        "model collapsed: byte 0: 3 tool-call openers in a row up to byte 33"
+    );
+    assert_eq!(detector.observe("<tool_call>"), Verdict::Fine);
+    assert_eq!(detector.score(), 4);
+    assert_eq!(detector.observe("text"), Verdict::Fine);
+    assert!(collapse(detector.observe(&run)).is_some());
+    detector.reset();
+    assert_eq!((detector.observe("<tool_call>"), detector.score()), (Verdict::Fine, 1));
+}
+
+#[test]
+fn work_and_memory_do_not_grow_with_the_run() {
+    let work = |n: usize| {
+        let mut detector = detector(3, CollapseAction::Observe);
+        for _ in 0..n {
+            for c in ["<tool_", "call>", "\n"] {
+                let _ = detector.observe(c);
+            }
+        }
+        detector.examined() as f64
+    };
+    assert!(work(4_000) < 4.2 * work(1_000));
+}
+
+proptest! {
+    #[test]
+    fn a_collapse_does_not_depend_on_chunks(parts in prop::collection::vec(prop::sample::select(vec![
+        "<tool_call>", "[[CALL]]", "_call>", "tool_call>", "</tool_call>", "\n", " ", "x", "<tool", "_call", ">", "[[", "é"
+    ]), 0..24)) {
+        let text = parts.concat();
+        let run = |chunks: Vec<String>| {
+            let mut detector = detector(3, CollapseAction::Observe);
+            let first = chunks.iter().find_map(|chunk| collapse(detector.observe(chunk)));
+            (first, detector)
+        };
+        let (whole, _) = run(vec![text.clone()]);
+        let (cut, mut detector) = run(text.chars().map(String::from).collect());
+        prop_assert_eq!(whole, cut);
+        if whole.is_none() {
+            let mut all = self::detector(3, CollapseAction::Observe);
+            let _ = all.observe(&text);
+            prop_assert_eq!(all.score(), detector.score());
+        }
+        detector.reset();
+        prop_assert_eq!(detector.score(), 0);
+    }
+}

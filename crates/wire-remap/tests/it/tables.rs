@@ -1,0 +1,123 @@
+use wire_remap::{Mode, Problem, RemapTable, Role, Truncated};
+
+fn refused(pairs: &[(&str, &str)]) -> (usize, Problem, String) {
+    let mut builder = RemapTable::builder();
+    for (canonical, wire) in pairs {
+        builder = builder.pair(canonical, wire);
+    }
+    let error = builder.build().unwrap_err();
+    (error.entry(), error.problem().clone(), error.to_string())
+}
+
+#[test]
+fn an_empty_marker_is_refused_with_its_entry() {
+    let (entry, problem, text) = refused(&[("<a>", "[[a]]"), ("<b>", "")]);
+    assert_eq!((entry, problem), (1, Problem::Empty));
+    assert_eq!(text, "remap table: entry 1: marker \"\" is empty");
+}
+
+#[test]
+fn a_table_without_entries_is_refused() {
+    assert_eq!(refused(&[]).2, "remap table: expected at least one entry");
+}
+
+#[test]
+fn a_repeated_marker_is_refused() {
+    let (entry, problem, text) = refused(&[("<a>", "[[a]]"), ("<b>", "[[a]]")]);
+    assert_eq!((entry, problem), (1, Problem::Same { other: 0 }));
+    assert_eq!(text, "remap table: entry 1: marker \"[[a]]\" is also a marker of entry 0");
+    assert_eq!(refused(&[("<a>", "[[a]]"), ("<a>", "[[b]]")]).1, Problem::Same { other: 0 });
+    assert_eq!(refused(&[("<a>", "<a>")]).1, Problem::Same { other: 0 });
+}
+
+#[test]
+fn a_marker_that_contains_another_is_refused() {
+    let (entry, problem, text) = refused(&[("<a>", "[[a]]"), ("<b>", "x[[a]]y")]);
+    assert_eq!(entry, 1);
+    assert_eq!(problem, Problem::Contains { other: 0, part: "[[a]]".into() });
+    assert_eq!(text, "remap table: entry 1: marker \"x[[a]]y\" contains \"[[a]]\" of entry 0");
+    let canonical = refused(&[("<tool_call>", "[<tool_call>]")]);
+    assert!(matches!(canonical.1, Problem::Contains { other: 0, .. }));
+}
+
+#[test]
+fn markers_that_could_share_text_are_refused() {
+    let (entry, problem, text) = refused(&[("<a>", "[a|"), ("<b>", "|b]")]);
+    assert_eq!(entry, 0);
+    let shared = Problem::Overlaps { other: 1, next: "|b]".into(), shared: "|".into() };
+    assert_eq!(problem, shared);
+    assert_eq!(
+        text,
+        "remap table: entry 0: marker \"[a|\" ends with \"|\", with which \"|b]\" of entry 1 begins, so one text could hold both"
+    );
+    // A marker can overlap itself, and a canonical one a wire one.
+    assert!(matches!(refused(&[("<a>", "%%")]).1, Problem::Overlaps { other: 0, .. }));
+    assert!(matches!(refused(&[("<a>", ">b<")]).1, Problem::Overlaps { .. }));
+}
+
+#[test]
+fn a_marker_with_the_escape_character_is_refused_in_exact_mode() {
+    assert_eq!(refused(&[("<a>", "[~a]")]).1, Problem::HoldsEscape('~'));
+    let with = RemapTable::builder().pair("<a>", "[~a]");
+    assert!(with.clone().mode(Mode::Plain).build().is_ok());
+    let table = with.escape('=').build().unwrap();
+    assert_eq!(table.encode("[~a] <a>"), "[~=a] [~a]");
+}
+
+#[test]
+fn a_wire_marker_of_one_character_is_refused_in_exact_mode() {
+    assert_eq!(refused(&[("<a>", "¶")]).1, Problem::TooShort);
+    assert!(RemapTable::builder().pair("<a>", "¶").mode(Mode::Plain).build().is_ok());
+}
+
+#[test]
+fn forms_added_by_options_obey_the_same_rules() {
+    let both = RemapTable::builder().pair("<a>", "[[GO]]").pair("<b>", "[[go]]");
+    assert!(both.clone().build().is_ok());
+    let error = both.accept_garbled().build().unwrap_err();
+    assert_eq!((error.entry(), error.marker()), (1, "[[go]]"));
+    let cut = RemapTable::builder().pair("<a>", "[[GO]]").pair("[[GO]|", "<<x>>");
+    assert!(cut.clone().truncated(Truncated::Ignore).build().is_ok());
+    assert!(cut.build().is_err());
+}
+
+#[test]
+fn a_nonce_is_short_and_alphanumeric() {
+    for nonce in ["", "a b", "é", "0123456789012345678901234567890123"] {
+        let error = RemapTable::hermes_builder().nonce(nonce).build().unwrap_err();
+        assert_eq!(error.problem(), &Problem::BadNonce);
+    }
+}
+
+#[test]
+fn too_many_entries_are_refused() {
+    let mut builder = RemapTable::builder();
+    for i in 0..257 {
+        builder = builder.pair(&format!("<{i}>"), &format!("[[{i}]]"));
+    }
+    assert_eq!(builder.build().unwrap_err().problem(), &Problem::TooManyEntries);
+}
+
+#[test]
+fn the_version_tells_tables_apart() {
+    let versions = [
+        RemapTable::hermes().version(),
+        RemapTable::hermes_plain().version(),
+        RemapTable::hermes_builder().escape('=').build().unwrap().version(),
+        RemapTable::hermes_builder().accept_garbled().build().unwrap().version(),
+        RemapTable::builder().pair("<a>", "[[b]]").build().unwrap().version(),
+        RemapTable::builder().pair("<a", ">[[b]]").build().unwrap().version(),
+    ];
+    for (i, a) in versions.iter().enumerate() {
+        assert!(versions[i + 1..].iter().all(|b| a != b));
+    }
+    assert_eq!(RemapTable::hermes().version(), RemapTable::hermes().version());
+}
+
+#[test]
+fn a_table_shows_its_pairs() {
+    let table = RemapTable::hermes();
+    let pairs: Vec<_> = table.pairs().iter().map(|p| (p.canonical(), p.wire(), p.role())).collect();
+    assert_eq!(pairs[1], ("</tool_call>", "[[/CALL]]", Role::Close));
+    assert_eq!(pairs[2], ("<toolcall>", "[[TOOLCALL]]", Role::Open));
+}
