@@ -3,7 +3,9 @@
 
 mod json;
 mod named;
+mod pairs;
 mod python;
+mod sigil;
 mod tagged;
 
 use alloc::{vec, vec::Vec};
@@ -25,6 +27,28 @@ pub(crate) static ALL: &[fn() -> Grammar] = &[
     python::lfm2,
     python::sarashina,
     tagged::qwen3_coder,
+    tagged::nemotron3,
+    tagged::mimo,
+    tagged::step3p5,
+    tagged::seed_oss,
+    tagged::minimax_m2,
+    tagged::claude_invoke,
+    sigil::deepseek_v3_2,
+    sigil::deepseek_v4,
+    sigil::deepseek_v4_1,
+    sigil::gigachat35,
+    tagged::dots,
+    tagged::minicpm5,
+    tagged::step3,
+    pairs::glm45,
+    pairs::glm47,
+    pairs::ling3,
+    pairs::poolside_v1,
+    pairs::spark25,
+    pairs::iquest_q1,
+    pairs::hy_v3,
+    pairs::hy_v4,
+    pairs::solar_open2,
 ];
 
 /// A grammar with nothing in it but a name and a description.

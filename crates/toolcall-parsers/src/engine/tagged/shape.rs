@@ -55,6 +55,22 @@ pub struct TaggedShape {
     pub json_body: bool,
 }
 
+impl TaggedShape {
+    /// Calls `change` with every literal of the shape.
+    pub(crate) fn each_tag(&mut self, mut change: impl FnMut(&mut Text)) {
+        if let Some(wrapper) = &mut self.wrapper {
+            wrapper.open.iter_mut().chain(&mut wrapper.close).for_each(&mut change);
+        }
+        for head in [&mut self.call, &mut self.parameter] {
+            head.open.iter_mut().for_each(&mut change);
+            head.ends.iter_mut().for_each(|end| change(&mut end.text));
+        }
+        let lists = [&mut self.call_close, &mut self.value_open, &mut self.ignored];
+        lists.into_iter().flatten().for_each(&mut change);
+        change(&mut self.value_close);
+    }
+}
+
 /// A header: literals, a name, and what ends it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -7,21 +7,20 @@
 use alloc::string::String;
 
 use super::{
-    head::{HeadReader, Names, Read},
-    shape::{Quoting, TaggedShape, Then, Trim},
+    head::HeadReader,
+    shape::{TaggedShape, Then},
+    stops::Stops,
 };
 use crate::{
     calls::Calls,
-    engine::text::{Is, Undecided, any, is, space},
-    event::{CallSink, DiagnosticKind},
-    json::{escape::escape, scan::JsonScan},
-    typing::{Fit, Types, json_or_string, typed},
+    engine::text::{Is, is},
+    event::CallSink,
+    json::escape::escape,
+    typing::Types,
 };
 
 /// Whitespace that is held, at most, in the hope that it ends up between tags.
-const MAX_GAP: usize = 1024;
-const CDATA_OPEN: &str = "<![CDATA[";
-const CDATA_CLOSE: &str = "]]>";
+pub(super) const MAX_GAP: usize = 1024;
 
 /// What becomes of a value's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +37,9 @@ pub(super) enum Mode {
     Drop,
 }
 
+/// Where in a value a reader is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     Text,
     Cdata,
     /// In what may be the next parameter's header.
@@ -68,28 +68,28 @@ pub(super) enum By {
 /// Reads one value after the other.
 #[derive(Debug, Clone)]
 pub(super) struct ValueReader {
-    mode: Mode,
-    phase: Phase,
-    key: String,
+    pub(super) mode: Mode,
+    pub(super) phase: Phase,
+    pub(super) key: String,
     /// No parameter of the call was written before.
-    first: bool,
+    pub(super) first: bool,
     /// Nothing but what the head's trimming takes has come.
-    blank: bool,
+    pub(super) blank: bool,
     /// A CDATA section may begin.
-    cdata_here: bool,
-    line_start: bool,
+    pub(super) cdata_here: bool,
+    pub(super) line_start: bool,
     /// Whitespace at the end, to be dropped if the value ends here.
-    edge: String,
+    pub(super) edge: String,
     /// Length of the whitespace run at the end.
-    run: usize,
+    pub(super) run: usize,
     /// Text that is part of the value unless what follows makes a tag of it.
-    pending: String,
-    gap: usize,
-    collected: String,
+    pub(super) pending: String,
+    pub(super) gap: usize,
+    pub(super) collected: String,
     /// The value outgrew its limit and became a string.
-    outgrown: bool,
-    dropped: u64,
-    next: HeadReader,
+    pub(super) outgrown: bool,
+    pub(super) dropped: u64,
+    pub(super) next: HeadReader,
 }
 
 impl ValueReader {
@@ -143,12 +143,6 @@ impl ValueReader {
             self.write_key(calls, sink);
             calls.arguments("\"", sink);
         }
-    }
-
-    fn write_key<S: CallSink + ?Sized>(&self, calls: &Calls, sink: &mut S) {
-        calls.arguments(if self.first { "{\"" } else { ", \"" }, sink);
-        escape(&self.key, |piece| calls.arguments(piece, sink));
-        calls.arguments("\": ", sink);
     }
 
     pub(super) fn feed<S: CallSink + ?Sized>(
@@ -244,92 +238,13 @@ impl ValueReader {
         }
     }
 
-    fn cdata<S: CallSink + ?Sized>(
-        &mut self,
-        text: &str,
-        i: &mut usize,
-        calls: &Calls,
-        sink: &mut S,
-    ) -> Option<Fed> {
-        let mut from = *i;
-        while let Some(hit) = memchr::memchr(b']', &text.as_bytes()[from..]) {
-            let at = from + hit;
-            match is(&text[at..], CDATA_CLOSE) {
-                Is::No => from = at + 1,
-                Is::Maybe => {
-                    self.put(&text[*i..at], calls, sink);
-                    return Some(Fed::More { used: at });
-                }
-                Is::Yes => {
-                    self.put(&text[*i..at], calls, sink);
-                    *i = at + CDATA_CLOSE.len();
-                    (self.phase, self.cdata_here, self.run) = (Phase::Text, true, 0);
-                    return None;
-                }
-            }
-        }
-        self.put(&text[*i..], calls, sink);
-        Some(Fed::More { used: text.len() })
-    }
-
-    fn next_parameter<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &TaggedShape,
-        text: &str,
-        i: &mut usize,
-        calls: &Calls,
-        sink: &mut S,
-    ) -> Option<Fed> {
-        let limit = calls.options.limits.name;
-        let attribute = shape.string_attribute.as_deref();
-        let rest = &text[*i..];
-        match self.next.feed(&shape.parameter, attribute, Names::Parameter, limit, rest) {
-            Read::More { used } => {
-                self.pending.push_str(&rest[..used]);
-                Some(Fed::More { used: *i + used })
-            }
-            Read::Done { used, then } => {
-                Some(Fed::Closed { used: *i + used, by: By::NextParameter(then) })
-            }
-            Read::Bad { at } => {
-                self.pending.push_str(&rest[..at]);
-                *i += at;
-                self.release(shape, calls, sink);
-                None
-            }
-        }
-    }
-
-    fn call_close<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &TaggedShape,
-        text: &str,
-        i: &mut usize,
-        calls: &Calls,
-        sink: &mut S,
-    ) -> Option<Fed> {
-        let gap = space(&text[*i..]);
-        if self.gap + gap <= MAX_GAP {
-            self.gap += gap;
-            self.pending.push_str(&text[*i..*i + gap]);
-            *i += gap;
-            let closers = shape.wrapper.as_ref().map_or(&[][..], |wrapper| &wrapper.close);
-            match any(&text[*i..], closers) {
-                _ if *i == text.len() => return Some(Fed::More { used: *i }),
-                Err(Undecided) => return Some(Fed::More { used: *i }),
-                Ok(Some(n)) => {
-                    let used = *i + closers[n].len();
-                    return Some(Fed::Closed { used, by: By::Wrapper });
-                }
-                Ok(None) => {}
-            }
-        }
-        self.release(shape, calls, sink);
-        None
-    }
-
     /// What looked like a tag is text of the value.
-    fn release<S: CallSink + ?Sized>(&mut self, shape: &TaggedShape, calls: &Calls, sink: &mut S) {
+    pub(super) fn release<S: CallSink + ?Sized>(
+        &mut self,
+        shape: &TaggedShape,
+        calls: &Calls,
+        sink: &mut S,
+    ) {
         self.phase = Phase::Text;
         let mut pending = core::mem::take(&mut self.pending);
         self.push(shape, &pending, calls, sink);
@@ -337,168 +252,8 @@ impl ValueReader {
         self.pending = pending;
     }
 
-    /// Takes in text of the value, less what is trimmed.
-    fn push<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &TaggedShape,
-        text: &str,
-        calls: &Calls,
-        sink: &mut S,
-    ) {
-        if text.is_empty() {
-            return;
-        }
-        self.line_start = text.ends_with('\n');
-        self.cdata_here = self.cdata_here && text.trim_ascii().is_empty();
-        match shape.trim {
-            Trim::None => self.put(text, calls, sink),
-            Trim::OneNewline => {
-                let skip = usize::from(self.blank && text.starts_with('\n'));
-                self.blank = false;
-                let text = &text[skip..];
-                if text.is_empty() {
-                    return;
-                }
-                self.put_edge(calls, sink);
-                let body = text.strip_suffix('\n').unwrap_or(text);
-                self.put(body, calls, sink);
-                self.edge.push_str(&text[body.len()..]);
-            }
-            Trim::Full => {
-                let text = if self.blank { text.trim_ascii_start() } else { text };
-                let body = text.trim_ascii_end();
-                if !body.is_empty() {
-                    self.put_edge(calls, sink);
-                    self.put(body, calls, sink);
-                    (self.blank, self.run) = (false, 0);
-                }
-                let space = &text[body.len()..];
-                self.edge.push_str(space);
-                self.run += space.len();
-                if self.run > MAX_GAP {
-                    self.put_edge(calls, sink);
-                }
-            }
-        }
-    }
-
-    fn put_edge<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) {
-        let mut edge = core::mem::take(&mut self.edge);
-        self.put(&edge, calls, sink);
-        edge.clear();
-        self.edge = edge;
-    }
-
-    fn put<S: CallSink + ?Sized>(&mut self, text: &str, calls: &Calls, sink: &mut S) {
-        match self.mode {
-            Mode::String => escape(text, |piece| calls.arguments(piece, sink)),
-            Mode::Typed(_) | Mode::Json | Mode::Guess => self.collected.push_str(text),
-            Mode::Drop => self.dropped += text.len() as u64,
-        }
-    }
-
-    /// The value ended, at `offset` in the text being fed; whether it was written.
-    pub(super) fn close<S: CallSink + ?Sized>(
-        &mut self,
-        offset: usize,
-        calls: &Calls,
-        sink: &mut S,
-    ) -> bool {
-        let mut mistyped = self.outgrown;
-        match self.mode {
-            Mode::String => calls.arguments("\"", sink),
-            Mode::Drop => {
-                calls.diagnose(DiagnosticKind::DuplicateParameter, offset, self.dropped, sink);
-            }
-            Mode::Typed(_) | Mode::Json | Mode::Guess => {
-                self.write_key(calls, sink);
-                let out = |piece: &str| calls.arguments(piece, sink);
-                let fit = match self.mode {
-                    Mode::Typed(types) => typed(&self.collected, types, out),
-                    _ => json_or_string(&self.collected, out),
-                };
-                mistyped = fit == Fit::No && self.mode != Mode::Guess;
-            }
-        }
-        self.collected.clear();
-        if mistyped {
-            calls.diagnose(DiagnosticKind::Mistyped, offset, 0, sink);
-        }
-        self.mode != Mode::Drop
-    }
-
     /// Whether the end of the stream ends the value rather than cutting it.
     pub(super) fn ends_here(&self) -> bool {
         self.phase == Phase::CallClose
-    }
-
-    /// Closes a value that the end of the stream cut, if that takes no guess; whether anything
-    /// of it is written.
-    pub(super) fn repair<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) -> bool {
-        match self.mode {
-            Mode::String => {
-                calls.arguments("\"", sink);
-                return true;
-            }
-            Mode::Typed(types) if !types.has(Types::STRING) => {}
-            Mode::Json => {}
-            _ => return false,
-        }
-        let text = self.collected.trim_ascii();
-        let array = text.starts_with('[') && self.admits(Types::ARRAY);
-        let object = text.starts_with('{') && self.admits(Types::OBJECT);
-        let mut scan = JsonScan::new();
-        let mut valid = String::new();
-        scan.feed(text, |piece| valid.push_str(piece));
-        match scan.closing() {
-            Some(closing) if (array || object) && valid.len() >= text.len() => {
-                self.write_key(calls, sink);
-                calls.arguments(&valid, sink);
-                calls.arguments(&closing, sink);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    fn admits(&self, types: Types) -> bool {
-        match self.mode {
-            Mode::Typed(admitted) => admitted.has(types),
-            _ => true,
-        }
-    }
-}
-
-/// The tags that may end a value, and the bytes they begin with.
-struct Stops<'s> {
-    bytes: [u8; 3],
-    others: [Option<(&'s str, Phase)>; 3],
-}
-
-impl<'s> Stops<'s> {
-    fn of(shape: &'s TaggedShape) -> Self {
-        let first = |text: &str| text.as_bytes().first().copied().unwrap_or(0);
-        let own = first(&shape.value_close);
-        let next = shape.parameter.open.first().filter(|_| shape.implicit.next_parameter);
-        let close = shape.call_close.first().filter(|_| shape.implicit.call_close);
-        let cdata = (shape.quoting == Quoting::Cdata).then_some((CDATA_OPEN, Phase::Cdata));
-        let others = [
-            cdata,
-            next.map(|literal| (literal.as_ref(), Phase::NextParameter)),
-            close.map(|literal| (literal.as_ref(), Phase::CallClose)),
-        ];
-        let mut bytes = [own; 3];
-        // CDATA's `<` goes unnoticed only in a grammar whose tags do not begin with it.
-        for (byte, other) in bytes[1..].iter_mut().zip(&others[1..]) {
-            if let Some((literal, _)) = other {
-                *byte = first(literal);
-            }
-        }
-        Self { bytes, others }
-    }
-
-    fn find(&self, text: &[u8]) -> Option<usize> {
-        let [a, b, c] = self.bytes;
-        if a == b && a == c { memchr::memchr(a, text) } else { memchr::memchr3(a, b, c, text) }
     }
 }
