@@ -93,7 +93,7 @@ fn based(sign: &str, digits: &str, radix: u32) -> Result<String, Fault> {
 
 /// Whether `text` is digits, with single `_` between digits allowed.
 fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.split('_').all(|part| is_plain_digits(part))
+    !text.is_empty() && text.split('_').all(is_plain_digits)
 }
 
 fn is_plain_digits(text: &str) -> bool {
