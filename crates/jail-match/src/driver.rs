@@ -6,6 +6,7 @@
 
 mod candidate;
 mod cross;
+mod literal;
 mod scan;
 mod state;
 
@@ -228,8 +229,9 @@ impl Driver {
         B: Bodies<S> + ?Sized,
     {
         self.counters.bytes_in += chunk.len() as u64;
-        self.counters.examined += chunk.len() as u64;
-        let (used, done) = match bodies.feed(chunk, sink) {
+        let feed = bodies.feed(chunk, sink);
+        self.counters.examined += candidate::looked_at(feed, chunk);
+        let (used, done) = match feed {
             Feed::More { used } => (used, None),
             Feed::Done { used, then } => (used, Some(then)),
             // Against the contract; what was committed stays so.

@@ -246,10 +246,11 @@ impl Driver {
     }
 }
 
-/// How much of what a body was offered it looked at.
-fn looked_at(feed: Feed, offered: &str) -> u64 {
-    match feed {
-        Feed::More { .. } => offered.len() as u64,
-        Feed::Done { used, .. } | Feed::NotMine { used } => used as u64,
-    }
+/// How much of what it was offered a body looked at: it stops at what it decided.
+pub(super) fn looked_at(feed: Feed, offered: &str) -> u64 {
+    let bytes = match feed {
+        Feed::More { .. } => offered.len(),
+        Feed::Done { used, .. } | Feed::NotMine { used } => used,
+    };
+    bytes as u64
 }

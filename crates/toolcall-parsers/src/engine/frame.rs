@@ -4,7 +4,7 @@
 use jail_match::{Feed, Resume};
 use serde::{Deserialize, Serialize};
 
-use super::text::{Is, Undecided, any, find, is, space};
+use super::text::{BLANKS, Is, Undecided, any, find, is, space};
 use crate::{
     calls::Calls,
     event::{CallSink, DiagnosticKind},
@@ -57,7 +57,8 @@ pub(crate) fn close<S: CallSink + ?Sized>(
         return Feed::Done { used: i, then };
     }
     let at = i + space(&text[i..]);
-    match any(&text[at..], closers) {
+    let found = if at - i > BLANKS { Ok(None) } else { any(&text[at..], closers) };
+    match found {
         Err(Undecided) => Feed::More { used: i },
         Ok(Some(n)) => {
             if items == 0 {
@@ -66,6 +67,7 @@ pub(crate) fn close<S: CallSink + ?Sized>(
             Feed::Done { used: at + closers[n].len(), then }
         }
         Ok(None) if items == 0 => {
+            let at = at.min(i + BLANKS);
             let len = text[at..].chars().next().map_or(0, char::len_utf8);
             Feed::NotMine { used: at + len }
         }
@@ -89,10 +91,6 @@ pub(crate) fn skip<S: CallSink + ?Sized>(
     sink: &mut S,
 ) -> Feed {
     let then = Resume::Here;
-    if closers.is_empty() {
-        calls.diagnose(DiagnosticKind::Skipped, i, *dropped, sink);
-        return Feed::Done { used: i, then };
-    }
     let stops = closers.iter().chain(calls.openers.iter()).map(|t| t.as_ref());
     match find(&text[i..], stops) {
         Ok((at, n)) => {

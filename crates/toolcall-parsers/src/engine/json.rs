@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     arguments::Arguments,
     frame::{Closing, close, glue, skip},
-    text::space,
+    text::{Is, is, space},
     uncommitted,
 };
 use crate::{
@@ -340,6 +340,14 @@ impl JsonEngine {
             return Step::Return(Feed::More { used: *i });
         };
         let at = *i;
+        if self.state == State::Open && !calls.committed() {
+            let repeated = calls.repeatable().map_or(Is::No, |marker| is(&text[at..], marker));
+            match repeated {
+                Is::Yes => return Step::Jump(at + calls.repeatable().map_or(0, str::len)),
+                Is::Maybe => return Step::Return(Feed::More { used: at }),
+                Is::No => {}
+            }
+        }
         *i += 1;
         if byte == b'{' && self.nest == 0 {
             self.item_at = calls.at + at as u64;

@@ -197,7 +197,7 @@ impl Literal {
         out: Out<'_>,
     ) -> Step {
         let blank = space(&text[*i..]);
-        let room = rules.key_limit.saturating_sub(self.blanks.len());
+        let room = rules.limit.saturating_sub(self.blanks.len());
         self.blanks.push_str(&text[*i..*i + blank.min(room)]);
         *i += blank.min(room);
         let ends = match text.as_bytes().get(*i) {
