@@ -487,7 +487,7 @@ fn names_and_values_may_come_as_pairs() {
             format!("<tool_call>g{}<tool_call>g{end}", pair("y", "1")),
             "[g {\"y\": \"1\"{missing_closer 0}}][g {}]",
         ),
-        (format!("<tool_call>g{key}{key}{end}!"), "[g  malformed]{skipped 0}!"),
+        (format!("<tool_call>g{key}{key}{end}!"), "[g  malformed]{skipped 9}!"),
         ("Write <tool_call> in docs.".into(), "Write <tool_call> in docs."),
         ("<tool_call>g".into(), "{cut_opener 12}"),
         (
