@@ -242,8 +242,9 @@ impl Driver {
         B: Bodies<S> + ?Sized,
     {
         self.counters.bytes_in += chunk.len() as u64;
-        self.counters.examined += chunk.len() as u64;
-        let (used, done) = match bodies.feed(chunk, sink) {
+        let feed = bodies.feed(chunk, sink);
+        self.count(feed, chunk);
+        let (used, done) = match feed {
             Feed::More { used } => (used, None),
             Feed::Done { used, then } => (used, Some(then)),
             // Against the contract; what was committed stays so.

@@ -31,11 +31,11 @@ impl Driver {
         let most = c.out.saturating_add(self.settings.limits.candidate.max(candidate.opener));
         let limit = ceil_char_boundary(w.text, most.min(w.text.len()));
         let offered = &w.text[c.pos..limit];
-        self.counters.examined += offered.len() as u64;
         let feed = match offered {
             "" => Feed::More { used: 0 },
             _ => bodies.feed(offered, sink),
         };
+        self.count(feed, offered);
         match feed {
             Feed::More { used } => {
                 c.pos += used;
@@ -99,9 +99,10 @@ impl Driver {
         B: Bodies<S> + ?Sized,
     {
         let offered = &w.text[c.pos..];
-        self.counters.examined += offered.len() as u64;
         if !offered.is_empty() {
-            match bodies.feed(offered, sink) {
+            let feed = bodies.feed(offered, sink);
+            self.count(feed, offered);
+            match feed {
                 Feed::More { used } => self.consume_body(w, c, used, sink),
                 Feed::Done { used, then } => {
                     self.consume_body(w, c, used, sink);
@@ -121,6 +122,15 @@ impl Driver {
         }
         self.body_done(Resume::Here, true, w.base + c.pos as u64, sink);
         true
+    }
+
+    /// A body looks at what it is offered up to the byte that decides.
+    pub(super) fn count(&mut self, feed: Feed, offered: &str) {
+        let looked = match feed {
+            Feed::More { .. } => offered.len(),
+            Feed::Done { used, .. } | Feed::NotMine { used } => used,
+        };
+        self.counters.examined += looked as u64;
     }
 
     pub(super) fn consume_body<S: Sink + ?Sized>(
