@@ -1,2 +1,10 @@
-//! Placeholder.
-fn main() {}
+//! The `llm-stream-guard` binary.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use llm_stream_guard_cli::{args::Cli, run};
+
+fn main() -> ExitCode {
+    run(&Cli::parse())
+}

@@ -11,6 +11,8 @@ use toolcall_parsers::{
     CallBodies, CallSink, Events, Grammar, InReasoning, Message, Options, Tools, UnknownName,
 };
 
+use wire_remap::{Piece, RemapTable, StreamDecoder};
+
 use crate::{
     atomic::{Atomic, Pending},
     profile::{self, Profile},
@@ -34,6 +36,7 @@ pub struct GuardBuilder {
     profile: Profile,
     format: Option<Format>,
     grammar: Option<Arc<Grammar>>,
+    remap: Option<RemapTable>,
     tools: Tools,
     options: Options,
     start: Option<Start>,
@@ -105,6 +108,13 @@ impl GuardBuilder {
         Self { grammar: Some(grammar), ..self }
     }
 
+    /// A table of delimiters to map back before anything is recognised, in place of the
+    /// profile's.
+    #[must_use]
+    pub fn remap(self, table: RemapTable) -> Self {
+        Self { remap: Some(table), ..self }
+    }
+
     /// Looks the profile's names up and compiles the table.
     ///
     /// # Errors
@@ -119,6 +129,11 @@ impl GuardBuilder {
         let format = match (self.format, &self.profile.reasoning) {
             (Some(format), _) => Some(format),
             (None, Some(name)) => Some(profile::format(name)?),
+            (None, None) => None,
+        };
+        let remap = match (self.remap, &self.profile.remap) {
+            (Some(table), _) => Some(table),
+            (None, Some(name)) => Some(profile::remap(name)?),
             (None, None) => None,
         };
         let mut edges = Vec::new();
@@ -148,6 +163,7 @@ impl GuardBuilder {
             pending: Pending::new(self.atomic_limit),
             delivery: self.delivery,
             prepend: format.and_then(|format| format.prepend).map(|text| Arc::from(text.as_ref())),
+            remap: remap.map(|table| Box::new(StreamDecoder::new(&table))),
             prepended: false,
             special,
         })
@@ -166,9 +182,17 @@ pub struct Guard {
     utf8: Utf8,
     pending: Pending,
     delivery: Delivery,
+    remap: Option<Box<StreamDecoder>>,
     prepend: Option<Arc<str>>,
     prepended: bool,
     special: bool,
+}
+
+/// Whether markers in a piece of text are markers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Markers {
+    Live,
+    Literal,
 }
 
 impl Guard {
@@ -178,6 +202,7 @@ impl Guard {
         GuardBuilder {
             format: None,
             grammar: None,
+            remap: None,
             tools: Tools::none(),
             options: Options::default(),
             start: None,
@@ -203,13 +228,53 @@ impl Guard {
         if self.prepend.is_some() {
             self.put_first(chunk, sink);
         }
-        match self.delivery {
-            Delivery::Streaming => self.driver.push(chunk, &mut self.bodies, sink),
-            Delivery::Atomic => {
-                let mut sink = Atomic { pending: &mut self.pending, sink };
-                self.driver.push(chunk, &mut self.bodies, &mut sink)
+        if self.remap.is_some() {
+            return self.decode(|decoder, on| decoder.push(chunk, on), sink);
+        }
+        self.drive(chunk, Markers::Live, sink)
+    }
+
+    #[inline]
+    fn drive<S: CallSink + ?Sized>(
+        &mut self,
+        text: &str,
+        markers: Markers,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
+        let Self { driver, bodies, pending, .. } = self;
+        match (self.delivery, markers) {
+            (Delivery::Streaming, Markers::Live) => driver.push(text, bodies, sink),
+            (Delivery::Streaming, Markers::Literal) => driver.push_literal(text, bodies, sink),
+            (Delivery::Atomic, Markers::Live) => {
+                driver.push(text, bodies, &mut Atomic { pending, sink })
+            }
+            (Delivery::Atomic, Markers::Literal) => {
+                driver.push_literal(text, bodies, &mut Atomic { pending, sink })
             }
         }
+    }
+
+    /// Runs the wire decoder and drives what it lets through.
+    fn decode<S: CallSink + ?Sized>(
+        &mut self,
+        step: impl FnOnce(&mut StreamDecoder, &mut dyn FnMut(Piece<'_>)),
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
+        let Some(mut decoder) = self.remap.take() else { return Ok(()) };
+        let mut result = Ok(());
+        step(&mut decoder, &mut |piece| {
+            let markers = match piece {
+                // Escaped on the wire, or quoted: it looks like a delimiter and is none.
+                Piece::Literal(_) => Markers::Literal,
+                Piece::Marker(marker) if !marker.counts => Markers::Literal,
+                _ => Markers::Live,
+            };
+            if result.is_ok() {
+                result = self.drive(piece.text(), markers, sink);
+            }
+        });
+        self.remap = Some(decoder);
+        result
     }
 
     fn put_first<S: CallSink + ?Sized>(&mut self, chunk: &str, sink: &mut S) {
@@ -258,6 +323,7 @@ impl Guard {
         utf8.finish(|text| result = self.push(text, sink));
         self.utf8 = utf8;
         result?;
+        self.decode(|decoder, on| decoder.finish(on), sink)?;
         match self.delivery {
             Delivery::Streaming => self.driver.finish(end, &mut self.bodies, sink),
             Delivery::Atomic => {
@@ -273,6 +339,9 @@ impl Guard {
         self.bodies.reset();
         self.utf8 = Utf8::default();
         self.pending.reset();
+        if let Some(decoder) = &mut self.remap {
+            decoder.reset();
+        }
         self.prepended = false;
     }
 
@@ -288,6 +357,10 @@ impl Guard {
         let kept = self.pending.held();
         if kept > 0 {
             return Held { bytes: held.bytes + kept, kind: HeldKind::Call };
+        }
+        let wire = self.remap.as_ref().map_or(0, |decoder| decoder.held());
+        if wire > 0 {
+            return Held { bytes: held.bytes + wire, kind: HeldKind::Marker };
         }
         match self.utf8.held() {
             0 => held,

@@ -45,4 +45,4 @@ pub use toolcall_parsers::{
 };
 
 /// The crates below, whole.
-pub use {jail_match, think_filter, toolcall_parsers};
+pub use {jail_match, think_filter, toolcall_parsers, wire_remap};

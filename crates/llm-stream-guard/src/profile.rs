@@ -6,6 +6,7 @@ use jail_match::Channel;
 use serde::{Deserialize, Serialize};
 use think_filter::{Format, Start};
 use toolcall_parsers::{InReasoning, UnknownName, same_name};
+use wire_remap::RemapTable;
 
 /// How a model family writes reasoning and tool calls.
 ///
@@ -42,7 +43,7 @@ pub struct Profile {
     /// (`skip_special_tokens: false`).
     #[serde(default)]
     pub needs_special_tokens: bool,
-    /// The delimiter remapping the family needs on the wire, if any.
+    /// The delimiter remapping in use on the wire, if any: `hermes` or `hermes_plain`.
     #[serde(default)]
     pub remap: Option<String>,
 }
@@ -172,6 +173,19 @@ pub(crate) fn format(name: &str) -> Result<Format, UnknownName> {
         let names = formats.iter().map(|format| format.name.as_ref());
         UnknownName::new("reasoning format", name, names)
     })
+}
+
+/// The delimiter remapping called `name`: `hermes`, exact, or `hermes_plain`, a bare swap.
+///
+/// # Errors
+/// An unknown name; the error lists the known ones.
+pub(crate) fn remap(name: &str) -> Result<RemapTable, UnknownName> {
+    const NAMES: [&str; 2] = ["hermes", "hermes_plain"];
+    let tables = [RemapTable::hermes, RemapTable::hermes_plain];
+    let found = NAMES.iter().zip(tables).find(|(known, _)| same_name(known, name));
+    found
+        .map(|(_, table)| table())
+        .ok_or_else(|| UnknownName::new("remapping", name, NAMES.into_iter()))
 }
 
 /// The channel a stream begins in.

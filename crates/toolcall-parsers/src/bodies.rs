@@ -11,7 +11,7 @@ use crate::{
     calls::Calls,
     engine::Engine,
     event::CallSink,
-    grammar::{self, Grammar, Opener, Role},
+    grammar::{self, Certainty, Grammar, Opener, Role},
     options::Options,
     tools::Tools,
 };
@@ -137,7 +137,10 @@ impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
     fn begin(&mut self, opener: At) {
         self.opener = usize::from(opener.body);
         self.shape = 0;
-        self.calls.begin(opener.at);
+        let marked = self.current().is_some_and(|opener| {
+            opener.certainty == Certainty::Marked && opener.role == Role::Before
+        });
+        self.calls.begin(opener.at, marked.then_some(self.opener));
         self.start_engine();
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct Calls {
     pub(crate) begun_at: u64,
     /// Every opener of the grammar: where to go on after a fault.
     pub(crate) openers: List<Text>,
+    /// Which of them, repeated before the call's header, is absorbed.
+    repeatable: Option<usize>,
     next: u32,
     open: Open,
     used_ids: Vec<String>,
@@ -43,6 +45,7 @@ impl Calls {
             at: 0,
             begun_at: 0,
             openers,
+            repeatable: None,
             next: 0,
             open: Open::No,
             used_ids: Vec::new(),
@@ -55,10 +58,16 @@ impl Calls {
         self.used_ids.clear();
     }
 
-    /// A new body begins at stream offset `at`.
-    pub(crate) fn begin(&mut self, at: u64) {
+    /// A new body begins at stream offset `at`, behind an opener that may be repeated.
+    pub(crate) fn begin(&mut self, at: u64, repeatable: Option<usize>) {
         (self.at, self.begun_at) = (at, at);
+        self.repeatable = repeatable;
         self.committed = false;
+    }
+
+    /// The opener that is absorbed when it comes again before the header.
+    pub(crate) fn repeatable(&self) -> Option<&str> {
+        self.openers.get(self.repeatable?).map(|opener| opener.as_ref())
     }
 
     pub(crate) fn committed(&self) -> bool {

@@ -2,15 +2,19 @@
 //!
 //! Everything here is plain data, built by a function or loaded at run time (`serde`). The engines interpret it; none of them knows a family's name.
 
-use alloc::{borrow::Cow, vec::Vec};
+use alloc::{borrow::Cow, format, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
 pub use crate::engine::{
-    json::{Closing, Container, Item, JsonShape, Keys},
+    frame::Closing,
+    json::{Container, Item, JsonShape, Keys},
     named::{Field, FieldKind, NamedShape, Next, Section, Stop},
-    python::PythonShape,
-    tagged::TaggedShape,
+    python::{PythonCall, PythonContainer, PythonShape, Quotes as PythonQuotes},
+    tagged::{
+        Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
+        Undeclared,
+    },
 };
 
 /// Literal text of a grammar.
@@ -38,6 +42,31 @@ pub struct Grammar {
     /// Whether the markers are special tokens, which servers strip by default.
     #[serde(default)]
     pub special_tokens: bool,
+}
+
+impl Grammar {
+    /// The grammar with `suffix` written into the tags of its tagged calls, before their closing
+    /// bracket: some checkpoints have their own (`<tool_call:opensource>`).
+    #[must_use]
+    pub fn with_token_suffix(mut self, suffix: &str) -> Self {
+        let suffixed = |tag: &mut Text| {
+            if tag.starts_with('<')
+                && let Some(head) = tag.strip_suffix('>')
+            {
+                *tag = format!("{head}{suffix}>").into();
+            }
+        };
+        self.orphans.iter_mut().for_each(suffixed);
+        for opener in &mut self.openers {
+            suffixed(&mut opener.marker);
+            for shape in &mut opener.shapes {
+                if let Shape::Tagged(shape) = shape {
+                    shape.each_tag(suffixed);
+                }
+            }
+        }
+        self
+    }
 }
 
 /// What begins a call or a section.
@@ -118,8 +147,10 @@ pub enum Shape {
 impl Shape {
     /// Replaces the end markers, where the shape has any of its own.
     pub fn set_closers(&mut self, closers: &[Text]) {
-        if let Self::Json(shape) = self {
-            shape.closers = closers.to_vec();
+        match self {
+            Self::Json(shape) => shape.closers = closers.to_vec(),
+            Self::Python(shape) => shape.closers = closers.to_vec(),
+            Self::Named(_) | Self::Tagged(_) => {}
         }
     }
 }

@@ -16,6 +16,7 @@ mod options;
 mod parser;
 mod registry;
 mod tools;
+mod typing;
 
 pub use bodies::{CallBodies, InReasoning, edges};
 pub use event::{

@@ -172,11 +172,11 @@ impl Parser {
 #[must_use]
 pub fn held(driver: &Driver, body: usize) -> Held {
     let held = driver.held();
-    if body == 0 {
+    if body == 0 || held.kind == HeldKind::Candidate {
+        // The driver keeps all of a candidate, what the body made of it included.
         return held;
     }
-    let kind = if held.kind == HeldKind::Candidate { held.kind } else { HeldKind::Call };
-    Held { bytes: held.bytes + body, kind }
+    Held { bytes: held.bytes + body, kind: HeldKind::Call }
 }
 
 /// Parses a whole text: a push and a finish.

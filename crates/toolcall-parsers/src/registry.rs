@@ -6,7 +6,27 @@ use core::fmt;
 use crate::{families, grammar::Grammar};
 
 /// Names of other families' parsers that mean one of ours, whatever the engine.
-const ALIASES: &[(&str, &str)] = &[("mistral_v11", "mistral"), ("magistral", "mistral")];
+const ALIASES: &[(&str, &str)] = &[
+    ("mistral_v11", "mistral"),
+    ("magistral", "mistral"),
+    ("qwen3_xml", "qwen3_coder"),
+    ("qwen_xml", "qwen3_coder"),
+    ("qwen_coder", "qwen3_coder"),
+    ("nemotron_v3", "nemotron3"),
+    ("nemotron_nano", "nemotron3"),
+    ("minimaxm2", "minimax_m2"),
+    ("deepseek_v32", "deepseek_v3_2"),
+    ("deepseekv32", "deepseek_v3_2"),
+    ("deepseek32", "deepseek_v3_2"),
+    ("deepseekv4", "deepseek_v4"),
+    ("deepseek_v41", "deepseek_v4_1"),
+    ("deepseekv41", "deepseek_v4_1"),
+    ("minicpm5xml", "minicpm5"),
+    ("glm45_moe", "glm45"),
+    ("glm47_moe", "glm47"),
+    ("bailing", "ling3"),
+    ("laguna", "poolside_v1"),
+];
 
 /// The grammars of all registered families, in the order of the documentation.
 pub fn grammars() -> impl Iterator<Item = Grammar> {

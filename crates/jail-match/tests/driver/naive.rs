@@ -322,7 +322,8 @@ impl<'t> Naive<'t> {
     fn refute(&mut self, found: &Match, death: usize) {
         let (until, count) = self.rescan;
         let count = if self.at < until { count + 1 } else { 1 };
-        self.rescan = (until.max(death), count);
+        // The deciding byte may begin the next candidate.
+        self.rescan = (until.max(death - 1), count);
         if count > 16 {
             self.out.diagnostic("rescan_limit", self.at as u64, (death - self.at) as u64);
             self.emit(death);

@@ -1,5 +1,7 @@
 //! Vectors: what a line may say, and that every compared field can fail.
 
+use std::{fs, path::Path};
+
 use stream_laws::{
     COMPLETE, CONTENT, CutPlan, REASONING, Record,
     vector::{
@@ -257,4 +259,26 @@ fn another_order_of_events_at_some_cut_is_a_failure() {
     let machine = || Swaps { first: 0, inner: Tiny::new(Fault::None, Delivery::Streaming) };
     let failure = run_case(&one(text), machine, CutPlan::standard(3)).unwrap_err();
     assert_eq!(failure.mismatch.field, "event 0");
+}
+
+#[test]
+fn the_projects_own_vectors_are_cases_in_their_place_with_notes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
+    let mut count = 0;
+    for (directory, kind) in
+        [("tools", Kind::Tools), ("reasoning", Kind::Reasoning), ("profiles", Kind::Both)]
+    {
+        for file in fs::read_dir(root.join(directory)).unwrap() {
+            let path = file.unwrap().path();
+            let text = fs::read_to_string(&path).unwrap();
+            let cases = read_cases(&text).unwrap_or_else(|no| panic!("{}: {no}", path.display()));
+            for case in cases {
+                assert_eq!(case.kind, kind, "{}", case.id);
+                assert!(case.id.starts_with(&format!("{}/", case.family)), "{}", case.id);
+                assert!(!case.note.is_empty(), "{}", case.id);
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 300, "{count}");
 }

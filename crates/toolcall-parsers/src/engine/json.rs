@@ -2,12 +2,13 @@
 
 use alloc::string::String;
 
-use jail_match::{End, Feed, Resume, Tail};
+use jail_match::{End, Feed, Tail};
 use serde::{Deserialize, Serialize};
 
 use super::{
     arguments::Arguments,
-    text::{Undecided, any, find, space},
+    frame::{Closing, close, glue, skip},
+    text::{Is, is, space},
     uncommitted,
 };
 use crate::{
@@ -84,17 +85,6 @@ pub struct Keys {
     /// An array of calls inside the outermost object.
     #[serde(default)]
     pub list: List<Text>,
-}
-
-/// Whether an end marker is expected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Closing {
-    /// Its absence is reported.
-    #[default]
-    Expected,
-    /// It may be missing.
-    Optional,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -233,8 +223,13 @@ impl JsonEngine {
                 }
                 State::Ignored => self.feed_ignored(text, &mut i, calls, sink),
                 State::Glue(n) => self.glue(shape, n, text, &mut i),
-                State::Close => self.close(shape, text, i, calls, sink),
-                State::Broken => self.skip(shape, text, i, calls, sink),
+                State::Close => {
+                    let closers = (shape.closers.as_slice(), shape.closing);
+                    Step::Return(close(closers, self.items, text, i, calls, sink))
+                }
+                State::Broken => {
+                    Step::Return(skip(&shape.closers, &mut self.dropped, text, i, calls, sink))
+                }
                 _ => self.structure(shape, text, &mut i, calls, sink),
             };
             match step {
@@ -322,25 +317,13 @@ impl JsonEngine {
             self.state = State::Open;
             return Step::Go;
         };
-        // A literal may itself begin with whitespace.
-        let mut at = *i;
-        loop {
-            match super::text::is(&text[at..], literal) {
-                super::text::Is::Yes => {
-                    *i = at + literal.len();
-                    self.state = State::Glue(n + 1);
-                    return Step::Go;
-                }
-                super::text::Is::Maybe => return Step::Return(Feed::More { used: at }),
-                super::text::Is::No => match text.as_bytes().get(at) {
-                    Some(byte) if byte.is_ascii_whitespace() => at += 1,
-                    Some(_) => {
-                        let len = text[at..].chars().next().map_or(0, char::len_utf8);
-                        return Step::Return(Feed::NotMine { used: at + len });
-                    }
-                    None => return Step::Return(Feed::More { used: at }),
-                },
+        match glue(literal, text, *i) {
+            Ok(behind) => {
+                *i = behind;
+                self.state = State::Glue(n + 1);
+                Step::Go
             }
+            Err(feed) => Step::Return(feed),
         }
     }
 
@@ -357,6 +340,14 @@ impl JsonEngine {
             return Step::Return(Feed::More { used: *i });
         };
         let at = *i;
+        if self.state == State::Open && !calls.committed() {
+            let repeated = calls.repeatable().map_or(Is::No, |marker| is(&text[at..], marker));
+            match repeated {
+                Is::Yes => return Step::Jump(at + calls.repeatable().map_or(0, str::len)),
+                Is::Maybe => return Step::Return(Feed::More { used: at }),
+                Is::No => {}
+            }
+        }
         *i += 1;
         if byte == b'{' && self.nest == 0 {
             self.item_at = calls.at + at as u64;
@@ -692,69 +683,5 @@ impl JsonEngine {
         calls.end(Outcome::Complete, sink);
         (self.name, self.id, self.started) = (None, None, false);
         self.are = ArgumentsAre::Missing;
-    }
-
-    fn close<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &JsonShape,
-        text: &str,
-        i: usize,
-        calls: &Calls,
-        sink: &mut S,
-    ) -> Step {
-        let then = Resume::Here;
-        if shape.closers.is_empty() {
-            return Step::Return(Feed::Done { used: i, then });
-        }
-        let at = i + space(&text[i..]);
-        match any(&text[at..], &shape.closers) {
-            Err(Undecided) => Step::Return(Feed::More { used: i }),
-            Ok(Some(n)) => {
-                if self.items == 0 {
-                    calls.diagnose(DiagnosticKind::EmptyList, at, 0, sink);
-                }
-                Step::Return(Feed::Done { used: at + shape.closers[n].len(), then })
-            }
-            Ok(None) if self.items == 0 => {
-                let len = text[at..].chars().next().map_or(0, char::len_utf8);
-                Step::Return(Feed::NotMine { used: at + len })
-            }
-            Ok(None) => {
-                if shape.closing == Closing::Expected {
-                    calls.diagnose(DiagnosticKind::MissingCloser, i, 0, sink);
-                }
-                Step::Return(Feed::Done { used: i, then })
-            }
-        }
-    }
-
-    /// Drops what follows a fault, up to the next closer or opener.
-    fn skip<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &JsonShape,
-        text: &str,
-        i: usize,
-        calls: &Calls,
-        sink: &mut S,
-    ) -> Step {
-        let then = Resume::Here;
-        if shape.closers.is_empty() {
-            calls.diagnose(DiagnosticKind::Skipped, i, self.dropped, sink);
-            return Step::Return(Feed::Done { used: i, then });
-        }
-        let stops = shape.closers.iter().chain(calls.openers.iter()).map(|t| t.as_ref());
-        match find(&text[i..], stops) {
-            Ok((at, n)) => {
-                let at = i + at;
-                self.dropped += (at - i) as u64;
-                calls.diagnose(DiagnosticKind::Skipped, at, self.dropped, sink);
-                let closer = shape.closers.get(n).map_or(0, |closer| closer.len());
-                Step::Return(Feed::Done { used: at + closer, then })
-            }
-            Err(keep) => {
-                self.dropped += keep as u64;
-                Step::Return(Feed::More { used: i + keep })
-            }
-        }
     }
 }

@@ -6,9 +6,11 @@
 //! [`Calls::mute`]) was called it has written nothing, and may say that the text is not its own.
 
 pub(crate) mod arguments;
+pub(crate) mod frame;
 pub(crate) mod json;
 pub(crate) mod named;
 pub(crate) mod python;
+pub(crate) mod skip;
 pub(crate) mod tagged;
 pub(crate) mod text;
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     arguments::Arguments,
-    text::{Is, Undecided, any, find, is, longest, space},
+    text::{BLANKS, Is, Undecided, any, find, is, longest, space},
     uncommitted,
 };
 use crate::{
@@ -260,6 +260,9 @@ impl NamedEngine {
             }
         } else {
             let at = *i + space(&text[*i..]);
+            if at - *i > BLANKS {
+                return self.done(*i);
+            }
             match longest(&text[at..], markers) {
                 Err(Undecided) => return Step::Return(Feed::More { used: *i }),
                 Ok(Some(n)) => (at, n),
@@ -302,6 +305,18 @@ impl NamedEngine {
         let Some(field) = shape.header.get(usize::from(n)) else {
             return self.bad(text, i, *i, calls, sink);
         };
+        if n == 0 && self.field.is_empty() && !shape.open.is_empty() {
+            // A repeated opener goes with the first.
+            let blank = *i + space(&text[*i..]);
+            match is(&text[blank..], &shape.open) {
+                Is::Yes => {
+                    *i = blank + shape.open.len();
+                    return Step::Go;
+                }
+                Is::Maybe => return Step::Return(Feed::More { used: blank }),
+                Is::No => {}
+            }
+        }
         let mut at = *i;
         while at < text.len() {
             match longest(&text[at..], field.stops.iter().map(|stop| stop.text.as_ref())) {
@@ -428,6 +443,9 @@ impl NamedEngine {
             return self.closed(*i);
         };
         let at = *i + space(&text[*i..]);
+        if at - *i > BLANKS {
+            return self.closed(*i);
+        }
         match is(&text[at..], literal) {
             Is::Yes => {
                 *i = at + literal.len();
@@ -472,10 +490,6 @@ impl NamedEngine {
         let own = usize::from(!shape.close.is_empty());
         let last = shape.close.last();
         let stops = last.into_iter().chain(section).chain(calls.openers.iter());
-        if own == 0 && shape.section.is_none() {
-            calls.diagnose(DiagnosticKind::Skipped, *i, self.dropped, sink);
-            return self.done(*i);
-        }
         match find(&text[*i..], stops.map(|t| t.as_ref())) {
             Ok((at, n)) => {
                 self.dropped += at as u64;

@@ -55,6 +55,10 @@ pub(crate) fn longest<'a>(
     if maybe { Err(Undecided) } else { Ok(best.map(|(i, _)| i)) }
 }
 
+/// How much whitespace may stand before a literal that may be missing: it must be held until the
+/// literal is certain. Behind more of it a closer is found as an orphan.
+pub(crate) const BLANKS: usize = 32;
+
 /// Bytes of ASCII whitespace at the head of `text`.
 pub(crate) fn space(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_whitespace).count()

@@ -3,6 +3,10 @@
 
 mod json;
 mod named;
+mod pairs;
+mod python;
+mod sigil;
+mod tagged;
 
 use alloc::{vec, vec::Vec};
 
@@ -12,8 +16,40 @@ use crate::grammar::{
 };
 
 /// Every family, in the order of the documentation.
-pub(crate) static ALL: &[fn() -> Grammar] =
-    &[json::hermes, json::llama3_json, named::mistral, named::deepseek_v3_1];
+pub(crate) static ALL: &[fn() -> Grammar] = &[
+    json::hermes,
+    json::llama3_json,
+    named::mistral,
+    named::deepseek_v3_1,
+    python::pythonic,
+    python::llama4_pythonic,
+    python::olmo3,
+    python::lfm2,
+    python::sarashina,
+    tagged::qwen3_coder,
+    tagged::nemotron3,
+    tagged::mimo,
+    tagged::step3p5,
+    tagged::seed_oss,
+    tagged::minimax_m2,
+    tagged::claude_invoke,
+    sigil::deepseek_v3_2,
+    sigil::deepseek_v4,
+    sigil::deepseek_v4_1,
+    sigil::gigachat35,
+    tagged::dots,
+    tagged::minicpm5,
+    tagged::step3,
+    pairs::glm45,
+    pairs::glm47,
+    pairs::ling3,
+    pairs::poolside_v1,
+    pairs::spark25,
+    pairs::iquest_q1,
+    pairs::hy_v3,
+    pairs::hy_v4,
+    pairs::solar_open2,
+];
 
 /// A grammar with nothing in it but a name and a description.
 fn family(name: &'static str, about: &'static str) -> Grammar {
@@ -53,18 +89,23 @@ fn texts<const N: usize>(texts: [&'static str; N]) -> Vec<Text> {
     texts.map(Text::from).to_vec()
 }
 
-/// Call objects with `name`, `arguments` (or `parameters`) and perhaps `id`.
+/// The usual keys of a call object: `name`, `arguments` (or `parameters`) and perhaps `id`.
+fn keys() -> Keys {
+    Keys {
+        name: texts(["name"]),
+        arguments: texts(["arguments", "parameters"]),
+        id: texts(["id"]),
+        wrap: vec![],
+        list: vec![],
+    }
+}
+
+/// Call objects with the usual keys.
 fn json(container: Container, closers: Vec<Text>) -> JsonShape {
     JsonShape {
         glue: vec![],
         container,
-        item: Item::Keys(Keys {
-            name: texts(["name"]),
-            arguments: texts(["arguments", "parameters"]),
-            id: texts(["id"]),
-            wrap: vec![],
-            list: vec![],
-        }),
+        item: Item::Keys(keys()),
         closers,
         closing: Closing::Expected,
         ignored_names: vec![],

@@ -33,6 +33,7 @@ pub(super) fn mistral() -> Grammar {
     Grammar {
         openers: vec![marked("[TOOL_CALLS]", vec![Shape::Json(array), Shape::Named(named)])],
         erase: vec![token("</s>")],
+        orphans: texts(["[/TOOL_CALLS]"]),
         special_tokens: true,
         ..family("mistral", "Mistral 7B v0.3 to Large 3, Devstral, Magistral")
     }

@@ -1,0 +1,166 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::check::Pattern;
+
+/// Turns the raw text stream of open-weight models into content, reasoning and tool calls.
+#[derive(Debug, Parser)]
+#[command(name = "llm-stream-guard", version)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+#[non_exhaustive]
+pub enum Command {
+    /// Parse a recorded or live stream into typed events, one JSON object a line
+    Parse(ParseArgs),
+    /// Run vectors (recorded wires with their expected results) at every cut
+    Check(CheckArgs),
+    /// List the tool-call families, reasoning formats and profiles
+    Families(FamiliesArgs),
+}
+
+/// Arguments of `parse`.
+#[derive(Debug, Args)]
+pub struct ParseArgs {
+    /// The input; `-` is standard input
+    #[arg(default_value = "-")]
+    pub file: PathBuf,
+    /// How the input is written
+    ///
+    /// `auto` is `sse` if the first non-blank line starts with `data:`, `event:` or `:`, `jsonl`
+    /// if every line is a JSON string or an object with `choices`, else `text`. Of a pipe only
+    /// the first lines are looked at, up to one with `choices` or 64 KiB.
+    #[arg(long, value_enum, default_value_t)]
+    pub input: InputKind,
+    /// Profile, tool-call family or reasoning format, looked up in this order
+    #[arg(long, value_name = "NAME", conflicts_with = "model")]
+    pub family: Option<String>,
+    /// Model id, such as `Qwen/Qwen3-8B`
+    #[arg(long, value_name = "ID")]
+    pub model: Option<String>,
+    /// JSON array of the tools the request declared, as in an OpenAI request
+    #[arg(long, value_name = "FILE")]
+    pub tools: Option<PathBuf>,
+    /// Where the stream begins, if the prompt opened or closed the reasoning
+    #[arg(long, value_enum)]
+    pub start: Option<StartArg>,
+    /// How the stream ended, where the input does not say
+    #[arg(long, value_enum)]
+    pub finish: Option<FinishArg>,
+    /// What becomes of whitespace around markup [default: the family's]
+    #[arg(long, value_enum)]
+    pub whitespace: Option<WhitespaceArg>,
+    /// Whether the events of a call come out as they are read or together at its end
+    #[arg(long, value_enum, default_value_t)]
+    pub delivery: DeliveryArg,
+    /// Re-cut the model's text into pieces of this many bytes
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    pub chunk: Option<u32>,
+    /// Most bytes held behind an opener that is not certain yet
+    #[arg(long, value_name = "BYTES")]
+    pub limit_candidate: Option<usize>,
+    /// Most bytes of a whitespace run held
+    #[arg(long, value_name = "BYTES")]
+    pub limit_whitespace: Option<usize>,
+    /// Most channels open at once
+    #[arg(long, value_name = "COUNT")]
+    pub limit_depth: Option<usize>,
+    /// How to write the events; `auto` is `text` on a terminal, else `jsonl`
+    #[arg(long, value_enum, default_value_t)]
+    pub output: OutputKind,
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Files of vectors, one JSON object a line
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// One JSON object a case, then a summary
+    #[arg(long)]
+    pub json: bool,
+    /// Only cases whose id has this in it, or matches it if it has `*` or `?`
+    #[arg(long, value_name = "PATTERN")]
+    pub only: Option<Pattern>,
+}
+
+/// Arguments of `families`.
+#[derive(Debug, Args)]
+pub struct FamiliesArgs {
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How the input is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum InputKind {
+    /// Found out by the first lines
+    #[default]
+    Auto,
+    /// The model's text, byte for byte
+    Text,
+    /// One JSON string or chunk object a line
+    Jsonl,
+    /// Server-sent events of chunk objects
+    Sse,
+}
+
+/// How the events are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum OutputKind {
+    /// By where they go
+    #[default]
+    Auto,
+    /// One JSON object a line
+    Jsonl,
+    /// For reading
+    Text,
+}
+
+/// Where a stream begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StartArg {
+    /// Inside reasoning
+    Reasoning,
+    /// Inside the answer
+    Content,
+}
+
+/// How a stream ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FinishArg {
+    /// The model stopped
+    Stop,
+    /// A token limit stopped it
+    Length,
+}
+
+/// What becomes of whitespace around markup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WhitespaceArg {
+    /// Blank runs between markup go
+    Framing,
+    /// Every byte stays
+    Verbatim,
+    /// Text is trimmed around markup
+    Trim,
+}
+
+/// How the events of a call come out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum DeliveryArg {
+    /// As they are read
+    #[default]
+    Streaming,
+    /// Together, at the call's end
+    Atomic,
+}

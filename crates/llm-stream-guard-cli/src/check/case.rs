@@ -1,0 +1,185 @@
+//! A vector as a machine: the guard its family, policy, tools and options ask for.
+
+use jail_match::Whitespace;
+use llm_stream_guard::{
+    End, Format, Guard, GuardBuilder, InReasoning, Profile, Tools, UnknownName,
+};
+use stream_laws::{
+    json::Value,
+    vector::{Case, Finish, Kind, Policy, Start},
+};
+use think_filter::{DupOpen, MarkerCase, Openers, Recur, StrayClose, StripRemarks};
+
+use crate::{lookup, machine::GuardMachine};
+
+/// The machine that runs `case`.
+///
+/// # Errors
+/// A family that is not registered, an option or a value of one that is not supported, tools
+/// that are none. Each is a failure of the case.
+pub fn machine_for(case: &Case) -> Result<GuardMachine, String> {
+    let profile = profile_for(case).map_err(|error| error.to_string())?;
+    let mut builder = Guard::builder(&profile).whitespace(whitespace(case)?).start(start(case));
+    if let Some(tools) = &case.tools {
+        builder = builder.tools(tools_of(tools)?);
+    }
+    builder = with_options(builder, case, &profile)?;
+    let guard = builder.build().map_err(|error| error.to_string())?;
+    let end = match case.finish {
+        Finish::Stop => End::Stop,
+        Finish::Length => End::Length,
+    };
+    Ok(GuardMachine::new(guard, end))
+}
+
+fn profile_for(case: &Case) -> Result<Profile, UnknownName> {
+    match case.kind {
+        Kind::Tools => {
+            llm_stream_guard::toolcall_parsers::grammar(&case.family)?;
+            Ok(Profile::tools(&case.family))
+        }
+        // Whether the format exists shows when the guard is built.
+        Kind::Reasoning => Ok(Profile::reasoning(&case.family)),
+        Kind::Both => lookup::whole_family(&case.family),
+    }
+}
+
+/// A stream begins in content unless the vector says otherwise, whatever the family's habit.
+fn start(case: &Case) -> think_filter::Start {
+    match case.start {
+        Start::Default | Start::Content => think_filter::Start::Content,
+        Start::Reasoning => think_filter::Start::Reasoning,
+    }
+}
+
+fn whitespace(case: &Case) -> Result<Whitespace, String> {
+    let policy = match case.whitespace {
+        Policy::Verbatim => Whitespace::Verbatim,
+        Policy::Framing => Whitespace::Framing,
+        Policy::Trim => Whitespace::Trim,
+    };
+    let reasoning_end = one_of(case, "trim", &[("reasoning_end", true)])?.unwrap_or(false);
+    let before_calls = flag(case, "drop_ws_before_tools")?.unwrap_or(false);
+    match (policy, reasoning_end, before_calls) {
+        (_, false, false) => Ok(policy),
+        (Whitespace::Verbatim, true, false) => Ok(Whitespace::ReasoningEnd),
+        (Whitespace::Verbatim, false, true) => Ok(Whitespace::BeforeCalls),
+        _ => Err("options `trim` and `drop_ws_before_tools`: expected one of them, \
+                  with whitespace `verbatim`"
+            .to_owned()),
+    }
+}
+
+fn tools_of(json: &str) -> Result<Tools, String> {
+    let value = serde_json::from_str(json).map_err(|error| format!("tools: {error}"))?;
+    Tools::from_json(&value).map_err(|error| format!("tools: {error}"))
+}
+
+/// Options that [`whitespace`] reads.
+const OF_WHITESPACE: [&str; 2] = ["trim", "drop_ws_before_tools"];
+
+fn with_options(
+    mut builder: GuardBuilder,
+    case: &Case,
+    profile: &Profile,
+) -> Result<GuardBuilder, String> {
+    let mut format = profile.reasoning.as_deref().and_then(think_filter::format);
+    let mut changed = false;
+    for name in case.options.keys().map(String::as_str) {
+        if OF_WHITESPACE.contains(&name) {
+            continue;
+        }
+        if name == "tool_ends_reasoning" {
+            let in_reasoning = match flag(case, name)? {
+                Some(true) => InReasoning::End,
+                _ if profile.tool_in_reasoning == InReasoning::End => InReasoning::Literal,
+                _ => profile.tool_in_reasoning,
+            };
+            builder = builder.tool_in_reasoning(in_reasoning);
+            continue;
+        }
+        let Some(format) = &mut format else {
+            return Err(match FORMAT_OPTIONS.contains(&name) {
+                true => format!("option `{name}`: the family has no reasoning format"),
+                false => unsupported(name),
+            });
+        };
+        set(format, case, name)?;
+        changed = true;
+    }
+    Ok(match format {
+        Some(format) if changed => builder.format(format),
+        _ => builder,
+    })
+}
+
+/// Options that are fields of a reasoning format.
+const FORMAT_OPTIONS: [&str; 7] = [
+    "lead_only",
+    "case_insensitive",
+    "stray_close",
+    "recur",
+    "dup_open",
+    "strip_budget_reflect",
+    "thinking",
+];
+
+fn set(format: &mut Format, case: &Case, name: &str) -> Result<(), String> {
+    let pick = |truth| flag(case, name).map(|value| value == Some(truth));
+    match name {
+        "lead_only" => {
+            format.openers = if pick(true)? { Openers::Lead } else { Openers::Anywhere };
+        }
+        "case_insensitive" => {
+            format.case = if pick(true)? { MarkerCase::Insensitive } else { MarkerCase::Exact };
+        }
+        "recur" => format.recur = if pick(true)? { Recur::Any } else { Recur::Once },
+        "strip_budget_reflect" => {
+            format.strip_remarks = if pick(true)? { StripRemarks::Yes } else { StripRemarks::No };
+        }
+        "stray_close" => {
+            let known = [
+                ("leading", StrayClose::Leading),
+                ("keep", StrayClose::Keep),
+                ("drop", StrayClose::Drop),
+            ];
+            format.stray_close = one_of(case, name, &known)?.unwrap_or_default();
+        }
+        "dup_open" => {
+            let known = [("absorb", DupOpen::Absorb), ("keep", DupOpen::Keep)];
+            format.dup_open = one_of(case, name, &known)?.unwrap_or_default();
+        }
+        "thinking" => {
+            if one_of(case, name, &[("off", true), ("on", false)])? == Some(true) {
+                *format = Format::passthrough(format.name.clone());
+            }
+        }
+        _ => return Err(unsupported(name)),
+    }
+    Ok(())
+}
+
+fn unsupported(name: &str) -> String {
+    format!("option `{name}` is not supported yet")
+}
+
+fn flag(case: &Case, name: &str) -> Result<Option<bool>, String> {
+    let Some(value) = case.option(name) else { return Ok(None) };
+    match value.as_bool() {
+        Some(truth) => Ok(Some(truth)),
+        None => Err(format!("option `{name}`: expected true or false, found {value:?}")),
+    }
+}
+
+fn one_of<T: Copy>(case: &Case, name: &str, known: &[(&str, T)]) -> Result<Option<T>, String> {
+    let Some(value) = case.option(name) else { return Ok(None) };
+    let word = value.as_str();
+    match known.iter().find(|(one, _)| Some(*one) == word) {
+        Some((_, value)) => Ok(Some(*value)),
+        None => {
+            let names: Vec<_> = known.iter().map(|(one, _)| *one).collect();
+            let found: &Value = value;
+            Err(format!("option `{name}`: expected one of {names:?}, found {found:?}"))
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! `check`: vectors against the guards they ask for, at every cut.
+
+mod case;
+mod only;
+mod read;
+
+use std::{
+    io::{self, Write},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+pub use case::machine_for;
+pub use only::Pattern;
+pub use read::{Line, read_lines};
+use serde_json::json;
+use stream_laws::{
+    CutPlan,
+    vector::{Failure, Mismatch, run_case_bytes},
+};
+
+use crate::{
+    args::CheckArgs,
+    error::{Error, misuse},
+};
+
+/// Runs `check` and reports to `out`. `Ok(true)` if every case passed.
+///
+/// # Errors
+/// A file that cannot be read, files without a case, an output that cannot be written.
+pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
+    let mut lines = Vec::new();
+    for path in &args.files {
+        let read = read_lines(path).map_err(|error| misuse(format!("{}: {error}", path.display())));
+        lines.append(&mut read?);
+    }
+    if lines.is_empty() {
+        return Err(misuse("no case in the files given"));
+    }
+    if let Some(pattern) = &args.only {
+        lines.retain(|line| pattern.matches(&line.id));
+        if lines.is_empty() {
+            return Err(misuse(format!("no case has an id like `{pattern}`")));
+        }
+    }
+    let results = run_all(&lines);
+    let failed = results.iter().filter(|result| result.is_err()).count();
+    let passed = results.len() - failed;
+    for (line, result) in lines.iter().zip(&results) {
+        match result {
+            _ if args.json => writeln!(out, "{}", json_line(line, result))?,
+            Ok(()) => {}
+            Err(failure) => writeln!(out, "{}", Report(line, failure))?,
+        }
+    }
+    if args.json {
+        writeln!(out, "{}", json!({"type": "summary", "passed": passed, "failed": failed}))?;
+    } else {
+        writeln!(out, "{passed} passed, {failed} failed")?;
+    }
+    out.flush()?;
+    Ok(failed == 0)
+}
+
+/// Runs one line at every cut of the standard plan, through text and through bytes.
+///
+/// # Errors
+/// How it failed. A line that is no case, or asks for what there is not, fails before any cut.
+pub fn run_line(line: &Line) -> Result<(), Failure> {
+    let case = line.case.as_ref().map_err(|problem| refused(line, problem))?;
+    let machine = machine_for(case).map_err(|problem| refused(line, &problem))?;
+    let run = || run_case_bytes(case, || machine.clone(), CutPlan::standard(0));
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(result) => result,
+        Err(_) => Err(refused(line, "the parser panicked: please report this")),
+    }
+}
+
+/// A failure without a run: only `field` says anything.
+fn refused(line: &Line, problem: &str) -> Failure {
+    let mismatch =
+        Mismatch { field: problem.to_owned(), expected: String::new(), got: String::new() };
+    Failure { id: line.id.clone(), cut: String::new(), mismatch }
+}
+
+fn run_all(lines: &[Line]) -> Vec<Result<(), Failure>> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(lines.len());
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::with_capacity(lines.len()));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((position, line)) = {
+                    let position = next.fetch_add(1, Ordering::Relaxed);
+                    lines.get(position).map(|line| (position, line))
+                } {
+                    let result = run_line(line);
+                    let mut results = results.lock().expect("no thread panics while it holds this");
+                    results.push((position, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().expect("no thread panicked while it held this");
+    results.sort_unstable_by_key(|(position, _)| *position);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+fn json_line(line: &Line, result: &Result<(), Failure>) -> serde_json::Value {
+    let mut object = json!({
+        "type": "case", "id": line.id, "file": line.file, "line": line.number,
+        "passed": result.is_ok(),
+    });
+    match result {
+        Err(failure) if failure.cut.is_empty() => {
+            object["problem"] = failure.mismatch.field.as_str().into();
+        }
+        Err(failure) => {
+            object["cut"] = failure.cut.as_str().into();
+            object["field"] = failure.mismatch.field.as_str().into();
+            object["expected"] = failure.mismatch.expected.as_str().into();
+            object["got"] = failure.mismatch.got.as_str().into();
+        }
+        Ok(()) => {}
+    }
+    object
+}
+
+/// A failure as a person reads it.
+struct Report<'r>(&'r Line, &'r Failure);
+
+impl std::fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self(Line { file, number, id, .. }, Failure { cut, mismatch, .. }) = self;
+        if cut.is_empty() {
+            return write!(f, "FAIL {id} ({file}:{number})\n  {}", mismatch.field);
+        }
+        let Mismatch { field, expected, got } = mismatch;
+        write!(f, "FAIL {id} ({file}:{number})\n  cut:      {cut}\n  differs:  {field}\n")?;
+        write!(f, "  expected: {expected}\n  got:      {got}")
+    }
+}
+
+/// As [`check`], for callers that only want the report.
+///
+/// # Errors
+/// As [`check`].
+pub fn report(args: &CheckArgs) -> Result<(bool, String), Error> {
+    let mut out = Vec::new();
+    let passed = check(args, &mut out)?;
+    let text = String::from_utf8(out).map_err(|e| Error::Output(io::Error::other(e)))?;
+    Ok((passed, text))
+}

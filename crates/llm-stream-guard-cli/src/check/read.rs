@@ -1,0 +1,54 @@
+//! Vector files: every line a case, or a failure that says why it is none.
+
+use std::{collections::HashSet, path::Path};
+
+use stream_laws::vector::{Case, read_cases};
+
+/// One line of a file of vectors.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// The file, as it was named.
+    pub file: String,
+    /// The line, from 1.
+    pub number: usize,
+    /// The case's id; the place of the line, if it has none.
+    pub id: String,
+    /// The case, or what is wrong with the line.
+    pub case: Result<Case, String>,
+}
+
+/// Reads the lines of `path` that are not blank.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn read_lines(path: &Path) -> std::io::Result<Vec<Line>> {
+    let bytes = std::fs::read(path)?;
+    let file = path.display().to_string();
+    let mut ids = HashSet::new();
+    let lines = (1..).zip(bytes.split(|&byte| byte == b'\n'));
+    let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
+    Ok(lines.map(|(number, line)| read_line(&file, number, line, &mut ids)).collect())
+}
+
+fn read_line(file: &str, number: usize, line: &[u8], ids: &mut HashSet<String>) -> Line {
+    let place = format!("{file}:{number}");
+    let case = match std::str::from_utf8(line) {
+        Err(error) => Err(format!("not UTF-8 from byte {} on", error.valid_up_to())),
+        Ok(text) => match read_cases(text) {
+            Err(error) if error.field.is_empty() => Err(error.problem),
+            Err(error) => Err(format!("`{}`: {}", error.field, error.problem)),
+            Ok(mut cases) => cases.pop().ok_or_else(|| "no case".to_owned()),
+        },
+    };
+    let case = case.and_then(|case| {
+        if ids.insert(case.id.clone()) { Ok(case) } else { Err("`id` was used before".to_owned()) }
+    });
+    let id = case.as_ref().map_or_else(|_| id_of(line).unwrap_or(place), |case| case.id.clone());
+    Line { file: file.to_owned(), number, id, case }
+}
+
+/// The id of a line that is no case, so that the report can name it.
+fn id_of(line: &[u8]) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_slice(line).ok()?;
+    value.get("id")?.as_str().map(str::to_owned)
+}

@@ -1,0 +1,43 @@
+//! What ends a command early.
+
+use std::{fmt, io};
+
+/// Why a command did not run to its end. What a model wrote is never among the reasons.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The command was called wrongly, or its input cannot be read.
+    Misuse(String),
+    /// The output cannot be written.
+    Output(io::Error),
+}
+
+impl Error {
+    /// Whether the reader of the output went away, which is no fault of anyone.
+    #[must_use]
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Misuse(problem) => f.write_str(problem),
+            Self::Output(error) => write!(f, "output: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// A misuse.
+pub fn misuse(problem: impl fmt::Display) -> Error {
+    Error::Misuse(problem.to_string())
+}

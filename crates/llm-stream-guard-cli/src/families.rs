@@ -1,0 +1,142 @@
+//! `families`: what is registered, as a table or as JSON.
+
+use std::io::Write;
+
+use llm_stream_guard::{Framing, Guard, InReasoning, Profile, profiles};
+use serde_json::{Value, json};
+use toolcall_parsers::{aliases, grammars};
+
+use crate::{args::FamiliesArgs, error::Error};
+
+/// Lists the registered names to `out`.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn families(args: &FamiliesArgs, out: &mut dyn Write) -> Result<(), Error> {
+    if args.json {
+        writeln!(out, "{:#}", as_json())?;
+    } else {
+        out.write_all(as_text().as_bytes())?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Whether the server must keep special tokens for any part of the profile to be seen.
+fn needs_special_tokens(profile: &Profile) -> bool {
+    Guard::builder(profile).build().map_or(profile.needs_special_tokens, |guard| {
+        profile.needs_special_tokens || guard.needs_special_tokens()
+    })
+}
+
+fn aliases_of(family: &str) -> Vec<&'static str> {
+    aliases().filter(|(_, of)| *of == family).map(|(alias, _)| alias).collect()
+}
+
+fn as_json() -> Value {
+    let tools: Vec<Value> = grammars()
+        .map(|grammar| {
+            json!({
+                "name": grammar.name, "aliases": aliases_of(&grammar.name), "about": grammar.about,
+                "needs_special_tokens": grammar.special_tokens,
+            })
+        })
+        .collect();
+    let formats = think_filter::formats();
+    let reasoning: Vec<Value> = formats
+        .iter()
+        .map(|format| {
+            json!({
+                "name": format.name, "open": format.open, "close": format.close,
+                "needs_special_tokens": format.special_tokens,
+            })
+        })
+        .collect();
+    let profiles: Vec<Value> = profiles()
+        .into_iter()
+        .map(|profile| {
+            let special = needs_special_tokens(&profile);
+            let mut object = serde_json::to_value(profile).unwrap_or_default();
+            object["needs_special_tokens"] = special.into();
+            object
+        })
+        .collect();
+    json!({"tools": tools, "reasoning": reasoning, "profiles": profiles})
+}
+
+fn as_text() -> String {
+    let mut text = String::new();
+    let mut tools = vec![row(["tool-call family", "special tokens", "aliases", "models"])];
+    tools.extend(grammars().map(|grammar| {
+        let aliases = aliases_of(&grammar.name).join(", ");
+        row([&grammar.name, yes(grammar.special_tokens), &aliases, &grammar.about])
+    }));
+    add_table(&mut text, &tools);
+    let mut formats = vec![row(["reasoning format", "special tokens", "opener", "closer"])];
+    formats.extend(think_filter::formats().iter().map(|format| {
+        let (open, close) = (format.open.join(" | "), format.close.join(" | "));
+        row([&format.name, yes(format.special_tokens), &open, &close])
+    }));
+    add_table(&mut text, &formats);
+    let mut table = vec![row([
+        "profile",
+        "tools",
+        "reasoning",
+        "tool in reasoning",
+        "special tokens",
+        "whitespace",
+        "aliases",
+        "models",
+    ])];
+    table.extend(profiles().iter().map(|profile| {
+        row([
+            &profile.name,
+            profile.tools.as_deref().unwrap_or("-"),
+            profile.reasoning.as_deref().unwrap_or("-"),
+            match profile.tool_in_reasoning {
+                InReasoning::Literal => "literal",
+                InReasoning::Suspend => "suspend",
+                InReasoning::End => "end",
+            },
+            yes(needs_special_tokens(profile)),
+            match profile.whitespace {
+                Framing::Framing => "framing",
+                Framing::Verbatim => "verbatim",
+                Framing::Trim => "trim",
+            },
+            &profile.aliases.join(", "),
+            &profile.models.join(", "),
+        ])
+    }));
+    add_table(&mut text, &table);
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+fn yes(truth: bool) -> &'static str {
+    if truth { "needed" } else { "-" }
+}
+
+fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(|cell| if cell.is_empty() { "-".to_owned() } else { cell.to_owned() }).to_vec()
+}
+
+/// Appends `rows` in columns, two spaces apart, and a blank line.
+fn add_table(text: &mut String, rows: &[Vec<String>]) {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            line.push_str(cell);
+            let fill = width(column) + 2 - cell.chars().count();
+            line.extend(std::iter::repeat_n(' ', fill));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text.push('\n');
+}

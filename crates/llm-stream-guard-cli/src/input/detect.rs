@@ -1,0 +1,170 @@
+//! Finding out how the input is written.
+
+use crate::args::InputKind;
+
+/// The most bytes looked at before the decision.
+pub const HEAD: usize = 64 * 1024;
+
+/// Whether more lines are waited for once one says `jsonl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// A chunk object decides: more may be long in coming.
+    Live,
+    /// Every line of the head is looked at.
+    Head,
+}
+
+/// Decides between `sse`, `jsonl` and `text` while keeping what it has seen.
+///
+/// `sse`: the first non-blank line starts with `data:`, `event:` or `:`. `jsonl`: every line of
+/// the head is a JSON string or an object with `choices`; a pipe is not waited for beyond the
+/// first such object. Everything else is `text`, and that is certain at the first byte that is
+/// neither a blank, a quote, a brace nor the beginning of those words.
+#[derive(Debug, Clone)]
+pub struct Detector {
+    head: Vec<u8>,
+    patience: Patience,
+    /// Lines before this were found to be `jsonl`.
+    checked: usize,
+}
+
+impl Detector {
+    /// A detector that has seen nothing.
+    #[must_use]
+    pub fn new(patience: Patience) -> Self {
+        Self { head: Vec::new(), patience, checked: 0 }
+    }
+
+    /// Adds bytes; the kind, once it is certain.
+    pub fn push(&mut self, bytes: &[u8]) -> Option<InputKind> {
+        let seen = self.head.len();
+        self.head.extend_from_slice(bytes);
+        self.decide(seen, false)
+    }
+
+    /// The kind of an input that ended.
+    pub fn finish(&mut self) -> InputKind {
+        self.decide(self.checked, true).unwrap_or(InputKind::Text)
+    }
+
+    /// Everything seen so far.
+    #[must_use]
+    pub fn into_head(self) -> Vec<u8> {
+        self.head
+    }
+
+    /// `seen` bytes were there before, and have no line end behind `checked`.
+    fn decide(&mut self, seen: usize, ended: bool) -> Option<InputKind> {
+        if self.checked == 0 {
+            let mark = b"\xEF\xBB\xBF";
+            if !ended && self.head.len() < mark.len() && mark.starts_with(&self.head) {
+                return None;
+            }
+            let text = self.head.strip_prefix(mark).unwrap_or(&self.head);
+            let first = text.split(|&byte| matches!(byte, b'\n' | b'\r'));
+            let mut first = first.skip_while(|line| line.trim_ascii().is_empty());
+            let Some(line) = first.next() else { return self.give_up() };
+            let cut = !ended && first.next().is_none();
+            for start in [b"data:".as_slice(), b"event:", b":"] {
+                if line.starts_with(start) {
+                    return Some(InputKind::Sse);
+                }
+                if cut && start.starts_with(line) {
+                    return None;
+                }
+            }
+            if !matches!(line.trim_ascii_start().first(), Some(b'"' | b'{')) {
+                return Some(InputKind::Text);
+            }
+        }
+        self.check_lines(seen, ended)
+    }
+
+    fn check_lines(&mut self, seen: usize, ended: bool) -> Option<InputKind> {
+        let mut from = seen.max(self.checked);
+        while let Some(end) = self.head[from..].iter().position(|&byte| byte == b'\n') {
+            let line = &self.head[self.checked..from + end];
+            match is_jsonl(line) {
+                None => return Some(InputKind::Text),
+                Some(JsonLine::Chunk) if self.patience == Patience::Live => {
+                    return Some(InputKind::Jsonl);
+                }
+                Some(_) => from += end + 1,
+            }
+            self.checked = from;
+        }
+        if ended {
+            return Some(match is_jsonl(&self.head[self.checked..]) {
+                Some(_) => InputKind::Jsonl,
+                None => InputKind::Text,
+            });
+        }
+        self.give_up()
+    }
+
+    /// Nothing spoke against `jsonl`, and no more is looked at.
+    fn give_up(&self) -> Option<InputKind> {
+        let kind = if self.checked > 0 { InputKind::Jsonl } else { InputKind::Text };
+        (self.head.len() >= HEAD).then_some(kind)
+    }
+}
+
+enum JsonLine {
+    Blank,
+    String,
+    Chunk,
+}
+
+fn is_jsonl(line: &[u8]) -> Option<JsonLine> {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    if line.trim_ascii().is_empty() {
+        return Some(JsonLine::Blank);
+    }
+    match serde_json::from_slice(line).ok()? {
+        serde_json::Value::String(_) => Some(JsonLine::String),
+        serde_json::Value::Object(object) if object.contains_key("choices") => {
+            Some(JsonLine::Chunk)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Detector, Patience};
+    use crate::args::InputKind;
+
+    fn kind(input: &str) -> InputKind {
+        let mut detector = Detector::new(Patience::Head);
+        let pieces = input.as_bytes().chunks(1);
+        let early = pieces.map(|piece| detector.push(piece)).find(Option::is_some).flatten();
+        let by_bytes = early.unwrap_or_else(|| detector.finish());
+        let mut detector = Detector::new(Patience::Head);
+        let whole = detector.push(input.as_bytes()).unwrap_or_else(|| detector.finish());
+        assert_eq!(by_bytes, whole, "{input:?}");
+        whole
+    }
+
+    #[test]
+    fn the_first_lines_tell() {
+        assert_eq!(kind("\n \r\ndata: {}\n"), InputKind::Sse);
+        assert_eq!(kind("\u{FEFF}: ping\n\n"), InputKind::Sse);
+        assert_eq!(kind("event: x"), InputKind::Sse);
+        assert_eq!(kind("dat"), InputKind::Text);
+        assert_eq!(kind("database\n"), InputKind::Text);
+        assert_eq!(kind("\"a\"\n\n\"b\""), InputKind::Jsonl);
+        assert_eq!(kind("\u{FEFF}{\"choices\": []}\n"), InputKind::Jsonl);
+        assert_eq!(kind("{\"choices\": []}\nnot json\n"), InputKind::Text);
+        assert_eq!(kind("{\"name\": \"f\", \"arguments\": {}}"), InputKind::Text);
+        assert_eq!(kind("\"To be\" he said"), InputKind::Text);
+        assert_eq!(kind(""), InputKind::Text);
+    }
+
+    #[test]
+    fn a_pipe_is_not_waited_for() {
+        let mut detector = Detector::new(Patience::Live);
+        assert_eq!(detector.push(b"{\"choices\": []}"), None);
+        assert_eq!(detector.push(b"\n"), Some(InputKind::Jsonl));
+        assert_eq!(Detector::new(Patience::Live).push(b"H"), Some(InputKind::Text));
+    }
+}

@@ -1,0 +1,45 @@
+//! The `llm-stream-guard` command: `parse` a stream, `check` vectors, list `families`.
+//!
+//! A library, so that tests and other tools of the workspace can call what the command does.
+#![forbid(unsafe_code)]
+
+pub mod args;
+pub mod check;
+pub mod error;
+pub mod families;
+pub mod input;
+pub mod lookup;
+pub mod machine;
+pub mod parse;
+
+use std::{
+    io::{self, BufWriter, Write},
+    process::ExitCode,
+};
+
+use args::{Cli, Command};
+use error::Error;
+
+/// Runs a command. 0: it ran; 1: `check` found failures; 2: misuse.
+#[must_use]
+pub fn run(cli: &Cli) -> ExitCode {
+    match dispatch(cli) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nobody is left to tell if this fails.
+            let _ = writeln!(io::stderr(), "error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(cli: &Cli) -> Result<bool, Error> {
+    let mut out = BufWriter::new(io::stdout());
+    match &cli.command {
+        Command::Parse(args) => parse::parse(args, &mut out).map(|()| true),
+        Command::Check(args) => check::check(args, &mut out),
+        Command::Families(args) => families::families(args, &mut out).map(|()| true),
+    }
+}

@@ -1,0 +1,54 @@
+//! Names to profiles: what `--family` and a vector's `family` mean.
+
+use llm_stream_guard::{Profile, UnknownName, profile, profiles};
+use toolcall_parsers::{aliases, grammar, grammars};
+
+/// The profile of that name, else the tool-call family alone, else the reasoning format alone.
+///
+/// # Errors
+/// The name is in none of the three namespaces; the error lists the nearest of all.
+pub fn family(name: &str) -> Result<Profile, UnknownName> {
+    if let Ok(profile) = profile(name) {
+        return Ok(profile);
+    }
+    if grammar(name).is_ok() {
+        return Ok(Profile::tools(name));
+    }
+    if think_filter::format(name).is_some() {
+        return Ok(Profile::reasoning(name));
+    }
+    let names = all_names();
+    Err(UnknownName::new("family", name, names.iter().map(String::as_str)))
+}
+
+/// The whole family, as vectors of kind `both` mean it: the profile of that name, else the
+/// tool-call family with the reasoning format of the same name, if there is one.
+///
+/// # Errors
+/// There is neither a profile nor a tool-call family of that name.
+pub fn whole_family(name: &str) -> Result<Profile, UnknownName> {
+    if let Ok(profile) = profile(name) {
+        return Ok(profile);
+    }
+    if grammar(name).is_err() {
+        let names = all_names();
+        return Err(UnknownName::new("profile or tool-call family", name, {
+            names.iter().map(String::as_str)
+        }));
+    }
+    let reasoning = think_filter::format(name).map(|format| format.name.into_owned());
+    Ok(Profile { reasoning, ..Profile::tools(name) })
+}
+
+/// Every name of every namespace, aliases included, sorted.
+fn all_names() -> Vec<String> {
+    let profiles = profiles();
+    let mut names: Vec<String> = profiles.iter().map(|profile| profile.name.clone()).collect();
+    names.extend(profiles.iter().flat_map(|profile| profile.aliases.iter().cloned()));
+    names.extend(grammars().map(|grammar| grammar.name.into_owned()));
+    names.extend(aliases().map(|(alias, _)| alias.to_owned()));
+    names.extend(think_filter::formats().into_iter().map(|format| format.name.into_owned()));
+    names.sort_unstable();
+    names.dedup();
+    names
+}

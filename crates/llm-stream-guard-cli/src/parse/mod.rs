@@ -1,0 +1,99 @@
+//! `parse`: a stream in, typed events out, while it is still arriving.
+
+mod choices;
+mod chunk;
+mod feed;
+mod json_lines;
+mod native;
+mod readable;
+mod setup;
+mod shown;
+
+use std::{
+    fs::File,
+    io::{self, IsTerminal as _, Read, Write},
+    path::Path,
+};
+
+pub use choices::{Choices, Step};
+pub use feed::Feed;
+pub use json_lines::JsonLines;
+pub use native::Fragment;
+pub use readable::{Colour, Readable};
+pub use setup::{guard, read_tools};
+pub use shown::{Note, Render, Shown};
+
+use crate::{
+    args::{OutputKind, ParseArgs},
+    error::{Error, misuse},
+    input::Patience,
+};
+
+/// How much is read at once, at most.
+const PIECE: usize = 64 * 1024;
+
+/// Runs `parse` on the file or standard input it names, and writes to standard output.
+///
+/// # Errors
+/// Misuse, an input that cannot be read, an output that cannot be written. What the model wrote
+/// is never an error.
+pub fn parse(args: &ParseArgs, out: &mut dyn Write) -> Result<(), Error> {
+    let terminal = io::stdout().is_terminal();
+    let readable = match args.output {
+        OutputKind::Auto => terminal,
+        OutputKind::Jsonl => false,
+        OutputKind::Text => true,
+    };
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let colour = if terminal && !no_colour { Colour::On } else { Colour::Off };
+    if args.family.is_none() && args.model.is_none() {
+        // Nobody is left to tell if this fails.
+        let _ = writeln!(
+            io::stderr(),
+            "note: no --family or --model: the model's text passes as content"
+        );
+    }
+    let mut render: Box<dyn Render + '_> =
+        if readable { Box::new(Readable::new(out, colour)) } else { Box::new(JsonLines(out)) };
+    if args.file == Path::new("-") {
+        return parse_from(args, &mut io::stdin().lock(), Patience::Live, &mut *render);
+    }
+    let fault = |error: io::Error| misuse(format!("{}: {error}", args.file.display()));
+    let mut file = File::open(&args.file).map_err(fault)?;
+    let patience = match file.metadata() {
+        Ok(metadata) if metadata.is_file() => Patience::Head,
+        _ => Patience::Live,
+    };
+    parse_from(args, &mut file, patience, &mut *render)
+}
+
+/// Parses everything `input` gives, passing on the events of each piece before the next is read.
+///
+/// # Errors
+/// As [`parse`]. If reading fails, what was held comes out first.
+pub fn parse_from(
+    args: &ParseArgs,
+    input: &mut dyn Read,
+    patience: Patience,
+    render: &mut dyn Render,
+) -> Result<(), Error> {
+    let choices = Choices::new(guard(args)?, args.chunk.map(|bytes| bytes as usize), render);
+    let mut feed = Feed::new(args.input, patience, choices);
+    let mut piece = vec![0; PIECE];
+    loop {
+        match input.read(&mut piece) {
+            Ok(0) => break,
+            Ok(len) => feed.push(&piece[..len]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                feed.finish(setup::end(args), true);
+                feed.choices().finish()?;
+                return Err(misuse(format!("{}: {error}", args.file.display())));
+            }
+        }
+        feed.choices().flush()?;
+    }
+    feed.finish(setup::end(args), false);
+    feed.choices().finish()?;
+    Ok(())
+}

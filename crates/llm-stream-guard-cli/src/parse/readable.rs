@@ -1,0 +1,164 @@
+//! Output for people: content plain, reasoning dimmed, calls as `-> name(arguments)`.
+
+use std::{
+    borrow::Cow,
+    fmt::Write as _,
+    io::{self, Write},
+};
+
+use crate::parse::shown::{Note, Render, Shown};
+
+/// Whether escape sequences may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colour {
+    /// They may.
+    On,
+    /// They may not: reasoning is marked by a word.
+    Off,
+}
+
+/// Writes text to be read in a terminal. Control characters of the model are shown, not sent.
+#[derive(Debug)]
+pub struct Readable<W> {
+    out: W,
+    colour: Colour,
+    part: Part,
+    choice: u32,
+    mid_line: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Nothing,
+    Content,
+    Reasoning,
+    Call,
+    Note,
+}
+
+impl<W: Write> Readable<W> {
+    /// A renderer that writes to `out`.
+    pub fn new(out: W, colour: Colour) -> Self {
+        Self { out, colour, part: Part::Nothing, choice: 0, mid_line: false }
+    }
+
+    /// Ends the line that is open.
+    fn fresh_line(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.mid_line) { self.out.write_all(b"\n") } else { Ok(()) }
+    }
+
+    fn enter(&mut self, choice: u32, part: Part) -> io::Result<()> {
+        if choice != self.choice {
+            self.fresh_line()?;
+            writeln!(self.out, "[choice {choice}]")?;
+            (self.choice, self.part) = (choice, Part::Nothing);
+        }
+        if part != self.part {
+            self.fresh_line()?;
+            self.part = part;
+            if part == Part::Reasoning && self.colour == Colour::Off {
+                self.out.write_all(b"[reasoning] ")?;
+                self.mid_line = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        let text = printable(text);
+        self.mid_line = !text.ends_with('\n') && (self.mid_line || !text.is_empty());
+        self.out.write_all(text.as_bytes())
+    }
+
+    fn dimmed(&mut self, text: &str) -> io::Result<()> {
+        if self.colour == Colour::Off {
+            return self.text(text);
+        }
+        self.out.write_all(b"\x1b[2m")?;
+        self.text(text)?;
+        self.out.write_all(b"\x1b[0m")
+    }
+}
+
+impl<W: Write> Render for Readable<W> {
+    fn show(&mut self, choice: u32, shown: Shown<'_>) -> io::Result<()> {
+        match shown {
+            Shown::Content(text) => {
+                self.enter(choice, Part::Content)?;
+                self.text(text)
+            }
+            Shown::Reasoning(text) => {
+                self.enter(choice, Part::Reasoning)?;
+                self.dimmed(text)
+            }
+            Shown::CallStart { name, .. } => {
+                self.enter(choice, Part::Call)?;
+                self.fresh_line()?;
+                self.text(&format!("-> {name}("))
+            }
+            Shown::CallArguments { fragment, .. } => {
+                self.enter(choice, Part::Call)?;
+                self.text(fragment)
+            }
+            Shown::CallEnd { outcome, .. } => {
+                self.enter(choice, Part::Call)?;
+                match outcome {
+                    "complete" => self.text(")\n"),
+                    _ => self.text(&format!(") [{outcome}]\n")),
+                }
+            }
+            Shown::Note(note) => {
+                // A note inside a call does not end the call's line.
+                let part = self.part;
+                self.enter(choice, Part::Note)?;
+                self.fresh_line()?;
+                self.dimmed(&described(note))?;
+                self.part = part;
+                self.fresh_line()
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.fresh_line()?;
+        self.flush()
+    }
+}
+
+fn described(note: Note<'_>) -> String {
+    let mut line = format!("! {}", note.kind);
+    let facts = [("byte", note.at), ("bytes", note.bytes), ("times", note.count)];
+    for (word, value) in facts {
+        if let Some(value) = value {
+            let _ = match word {
+                "byte" => write!(line, " at byte {value}"),
+                _ => write!(line, ", {value} {word}"),
+            };
+        }
+    }
+    if let Some(message) = note.message {
+        let _ = write!(line, ": {message}");
+    }
+    line
+}
+
+/// `text` without characters that would steer the terminal.
+fn printable(text: &str) -> Cow<'_, str> {
+    let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\r' => {}
+            c if steers(c) => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}

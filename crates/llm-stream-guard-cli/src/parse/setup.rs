@@ -1,0 +1,109 @@
+//! From the command line to a guard. Every mistake is an error that says what and where.
+
+use std::path::Path;
+
+use llm_stream_guard::{
+    Delivery, End, Guard, Limits, Profile, Start, Tools, Whitespace, profile_for_model,
+};
+use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::Value;
+
+use crate::{
+    args::{DeliveryArg, FinishArg, ParseArgs, StartArg, WhitespaceArg},
+    error::{Error, misuse},
+    lookup,
+};
+
+/// The guard every choice gets a clone of.
+///
+/// # Errors
+/// An unknown family or model, a tools file that is none, a limit of zero, `--start reasoning`
+/// for a family without reasoning.
+pub fn guard(args: &ParseArgs) -> Result<Guard, Error> {
+    let profile = match (&args.family, &args.model) {
+        (Some(name), _) => {
+            lookup::family(name).map_err(|error| misuse(format!("--family: {error}")))?
+        }
+        (None, Some(id)) => {
+            profile_for_model(id).map_err(|error| misuse(format!("--model: {error}")))?
+        }
+        (None, None) => Profile::named("none"),
+    };
+    let mut builder = Guard::builder(&profile)
+        .tools(args.tools.as_deref().map(read_tools).transpose()?.unwrap_or_default())
+        .limits(limits(args))
+        .delivery(match args.delivery {
+            DeliveryArg::Streaming => Delivery::Streaming,
+            DeliveryArg::Atomic => Delivery::Atomic,
+        });
+    if let Some(start) = args.start {
+        if start == StartArg::Reasoning && profile.reasoning.is_none() {
+            return Err(misuse(format!(
+                "--start reasoning: `{}` has no reasoning format, so nothing would end it",
+                profile.name
+            )));
+        }
+        builder = builder.start(match start {
+            StartArg::Reasoning => Start::Reasoning,
+            StartArg::Content => Start::Content,
+        });
+    }
+    if let Some(whitespace) = args.whitespace {
+        builder = builder.whitespace(match whitespace {
+            WhitespaceArg::Framing => Whitespace::Framing,
+            WhitespaceArg::Verbatim => Whitespace::Verbatim,
+            WhitespaceArg::Trim => Whitespace::Trim,
+        });
+    }
+    builder.build().map_err(misuse)
+}
+
+/// How the stream ended, if the caller says.
+#[must_use]
+pub(super) fn end(args: &ParseArgs) -> Option<End> {
+    args.finish.map(|finish| match finish {
+        FinishArg::Stop => End::Stop,
+        FinishArg::Length => End::Length,
+    })
+}
+
+/// Limits of zero are refused where the guard is built.
+fn limits(args: &ParseArgs) -> Limits {
+    let default = Limits::default();
+    Limits {
+        candidate: args.limit_candidate.unwrap_or(default.candidate),
+        whitespace: args.limit_whitespace.unwrap_or(default.whitespace),
+        depth: args.limit_depth.unwrap_or(default.depth),
+        ..default
+    }
+}
+
+/// Reads a file of tools.
+///
+/// # Errors
+/// It cannot be read or is no array of tools: the error names file, line and column.
+pub fn read_tools(path: &Path) -> Result<Tools, Error> {
+    let fault =
+        |error: &dyn std::fmt::Display| misuse(format!("--tools {}: {error}", path.display()));
+    let bytes = std::fs::read(path).map_err(|error| fault(&error))?;
+    let entries: Vec<Entry> = serde_json::from_slice(&bytes).map_err(|error| fault(&error))?;
+    let entries = Value::Array(entries.into_iter().map(|Entry(entry)| entry).collect());
+    Tools::from_json(&entries).map_err(|error| fault(&error))
+}
+
+/// A tool, checked while it is read so that the error knows the place.
+struct Entry(Value);
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let entry = Value::deserialize(deserializer)?;
+        let function = entry.get("function").unwrap_or(&entry);
+        match function.get("name") {
+            Some(Value::String(_)) => Ok(Self(entry)),
+            _ => Err(D::Error::custom(
+                "expected a tool, an object with a string at `function.name` or `name`, \
+                 before this place",
+            )),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `check`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{root, run, scratch};
+
+fn vector(id: &str, content: &str) -> String {
+    let wire = "ok <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>";
+    let calls = json!([{"name": "f", "arguments": {"a": 1.0}}]);
+    let expect = json!({"content": content, "reasoning": "", "calls": calls});
+    let case = json!({"id": id, "kind": "tools", "family": "hermes", "wire": wire,
+        "whitespace": "framing", "expect": expect, "note": "n"});
+    format!("{case}\n")
+}
+
+#[test]
+fn a_wrong_expectation_fails_with_what_was_expected_and_got() {
+    let file = scratch("wrong.jsonl", &(vector("right", "ok ") + &vector("wrong", "no")));
+    let output = run(&["check", &file]);
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("FAIL wrong") && text.contains("whole") && text.contains("\"no\""));
+    assert_eq!(text.lines().last(), Some("1 passed, 1 failed"));
+    let output = run(&["check", &file, "--only", "right"]);
+    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"1 passed, 0 failed\n"[..]));
+    let output = run(&["check", "--json", &file]);
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines[1]["got"], "\"ok \"");
+    assert_eq!(lines[2], json!({"type": "summary", "passed": 1, "failed": 1}));
+}
+
+#[test]
+fn a_line_that_is_no_case_fails_alone() {
+    let unknown =
+        |what: &str, with: &str| vector(&format!("bad-{with}"), "ok ").replace(what, with);
+    let option = vector("opt", "ok ").replace("\"note\"", "\"options\":{\"tag\":\"<x>\"},\"note\"");
+    let text = [
+        "{\"id\": \"broken\"\n".to_owned(),
+        unknown("hermes", "hermess"),
+        unknown("framing", "loose"),
+        unknown("\"tools\"", "\"calls\""),
+        option,
+        vector("right", "ok "),
+        vector("right", "ok "),
+    ];
+    let output = run(&["check", &scratch("lines.jsonl", &text.concat())]);
+    let report = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(report.lines().last(), Some("1 passed, 6 failed"), "{report}");
+    for word in ["lines.jsonl:1", "`hermess`", "`whitespace`", "`kind`", "`tag` is not", "before"] {
+        assert!(report.contains(word), "expected {word:?} in {report}");
+    }
+}
+
+#[test]
+fn the_vectors_of_this_repository_pass() {
+    let (mut files, mut todo) = (Vec::new(), vec![root().join("vectors")]);
+    while let Some(directory) = todo.pop() {
+        for entry in fs::read_dir(&directory).into_iter().flatten() {
+            let path = entry.expect("an entry").path();
+            match path.extension() {
+                _ if path.is_dir() => todo.push(path),
+                Some(kind) if kind == "jsonl" => files.push(path.display().to_string()),
+                _ => {}
+            }
+        }
+    }
+    assert!(!files.is_empty(), "no vectors");
+    let args: Vec<&str> = ["check"].into_iter().chain(files.iter().map(String::as_str)).collect();
+    let output = run(&args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}

@@ -1,0 +1,212 @@
+//! The types a schema admits for a parameter.
+
+use alloc::{string::String, vec::Vec};
+
+use serde_json::{Map, Value};
+
+use super::Types;
+
+/// How deep combinators and references are followed.
+const MAX_DEPTH: u8 = 16;
+/// How many schemas are looked at for one parameter.
+const MAX_NODES: u32 = 1024;
+
+/// The types that the schema of a tool's arguments admits for the parameter `name`; `None` if it
+/// says nothing about that name. A parameter declared without any type is a string.
+pub(crate) fn admitted(parameters: &Value, name: &str) -> Option<Types> {
+    let mut walk = Walk { root: parameters, nodes: MAX_NODES };
+    let types = walk.parameter(parameters, name, 0)?;
+    Some(if types == Types::ALL || types == Types::NONE { Types::STRING } else { types })
+}
+
+struct Walk<'s> {
+    root: &'s Value,
+    nodes: u32,
+}
+
+impl<'s> Walk<'s> {
+    /// Whether there is budget for one more schema.
+    fn enter(&mut self, depth: u8) -> bool {
+        let fine = depth < MAX_DEPTH && self.nodes > 0;
+        self.nodes = self.nodes.saturating_sub(1);
+        fine
+    }
+
+    /// Looks for `name` in an object schema, through references and combinators.
+    fn parameter(&mut self, schema: &'s Value, name: &str, depth: u8) -> Option<Types> {
+        if !self.enter(depth) {
+            return None;
+        }
+        let schema = schema.as_object()?;
+        if let Some(property) = schema.get("properties").and_then(|p| p.get(name)) {
+            return Some(self.types(property, depth + 1));
+        }
+        if let Some(target) = self.target(schema)
+            && let Some(types) = self.parameter(target, name, depth + 1)
+        {
+            return Some(types);
+        }
+        let mut all: Option<Types> = None;
+        for part in branches(schema, "allOf") {
+            if let Some(types) = self.parameter(part, name, depth + 1) {
+                all = Some(all.map_or(types, |all| all.and(types)));
+            }
+        }
+        let mut any: Option<Types> = None;
+        for part in branches(schema, "anyOf").chain(branches(schema, "oneOf")) {
+            if let Some(types) = self.parameter(part, name, depth + 1) {
+                any = Some(any.map_or(types, |any| any.or(types)));
+            }
+        }
+        match (all, any) {
+            (Some(all), Some(any)) => return Some(all.and(any)),
+            (Some(types), None) | (None, Some(types)) => return Some(types),
+            (None, None) => {}
+        }
+        match schema.get("additionalProperties") {
+            Some(more @ Value::Object(_)) => Some(self.types(more, depth + 1)),
+            _ => None,
+        }
+    }
+
+    /// The types a schema admits; all of them where it does not say.
+    fn types(&mut self, schema: &'s Value, depth: u8) -> Types {
+        if !self.enter(depth) {
+            return Types::ALL;
+        }
+        let Some(schema) = schema.as_object() else { return Types::ALL };
+        let mut types = declared(schema);
+        if let Some(target) = self.target(schema) {
+            types = types.and(self.types(target, depth + 1));
+        }
+        for part in branches(schema, "allOf") {
+            types = types.and(self.types(part, depth + 1));
+        }
+        for key in ["anyOf", "oneOf"] {
+            let mut any = None;
+            for part in branches(schema, key) {
+                let part = self.types(part, depth + 1);
+                any = Some(any.map_or(part, |any: Types| any.or(part)));
+            }
+            types = types.and(any.unwrap_or(Types::ALL));
+        }
+        if schema.get("nullable") == Some(&Value::Bool(true)) {
+            types = types.or(Types::NULL);
+        }
+        types
+    }
+
+    /// What a local `$ref` points to.
+    fn target(&self, schema: &Map<String, Value>) -> Option<&'s Value> {
+        let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
+        self.root.pointer(&percent_decoded(pointer)?)
+    }
+}
+
+fn branches<'s>(
+    schema: &'s Map<String, Value>,
+    key: &str,
+) -> impl Iterator<Item = &'s Value> + use<'s> {
+    schema.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// What a schema says by itself: `type`, else `const` and `enum`, else telling keywords.
+fn declared(schema: &Map<String, Value>) -> Types {
+    let members = || match (schema.get("const"), schema.get("enum").and_then(Value::as_array)) {
+        (Some(only), _) => Some(of(only)),
+        (None, Some(members)) if !members.is_empty() => {
+            Some(members.iter().fold(Types::NONE, |all, member| all.or(of(member))))
+        }
+        _ => None,
+    };
+    let named = match schema.get("type") {
+        Some(Value::String(name)) => Some(by_name(name)),
+        Some(Value::Array(names)) if !names.is_empty() => {
+            let names = names.iter().filter_map(Value::as_str);
+            Some(names.fold(Types::NONE, |all, name| all.or(by_name(name))))
+        }
+        _ => None,
+    };
+    match (named, members()) {
+        (Some(named), Some(members)) => match named.and(members) {
+            // They contradict each other: the plainer word counts.
+            Types::NONE => named,
+            both => both,
+        },
+        (Some(types), None) | (None, Some(types)) => types,
+        (None, None) if has_any(schema, &["properties", "additionalProperties", "required"]) => {
+            Types::OBJECT
+        }
+        (None, None) if has_any(schema, &["items", "prefixItems"]) => Types::ARRAY,
+        (None, None) => Types::ALL,
+    }
+}
+
+fn has_any(schema: &Map<String, Value>, keys: &[&str]) -> bool {
+    keys.iter().any(|key| schema.contains_key(*key))
+}
+
+fn of(value: &Value) -> Types {
+    match value {
+        Value::Null => Types::NULL,
+        Value::Bool(_) => Types::BOOLEAN,
+        Value::Number(number) if number.is_f64() => Types::NUMBER,
+        Value::Number(_) => Types::INTEGER,
+        Value::String(_) => Types::STRING,
+        Value::Array(_) => Types::ARRAY,
+        Value::Object(_) => Types::OBJECT,
+    }
+}
+
+/// A type's name, or what SQL, Python and others call it.
+fn by_name(name: &str) -> Types {
+    let name = name.trim_ascii().to_ascii_lowercase();
+    match name.as_str() {
+        "null" | "none" | "nil" => Types::NULL,
+        "boolean" | "bool" | "binary" => Types::BOOLEAN,
+        "integer" => Types::INTEGER,
+        "number" | "decimal" | "double" => Types::NUMBER,
+        "array" | "list" | "sequence" | "tuple" | "set" => Types::ARRAY,
+        "object" | "dict" | "map" | "dictionary" => Types::OBJECT,
+        "string" | "str" | "text" | "varchar" | "char" | "enum" => Types::STRING,
+        "any" => Types::ALL,
+        other => {
+            const PREFIXES: &[(&str, Types)] = &[
+                ("int", Types::INTEGER),
+                ("uint", Types::INTEGER),
+                ("long", Types::INTEGER),
+                ("short", Types::INTEGER),
+                ("unsigned", Types::INTEGER),
+                ("num", Types::NUMBER),
+                ("float", Types::NUMBER),
+                ("double", Types::NUMBER),
+                ("bool", Types::BOOLEAN),
+                ("dict", Types::OBJECT),
+                ("list", Types::ARRAY),
+                ("arr", Types::ARRAY),
+            ];
+            let known = PREFIXES.iter().find(|(prefix, _)| other.starts_with(prefix));
+            known.map_or(Types::STRING, |&(_, types)| types)
+        }
+    }
+}
+
+/// A pointer with its `%XX` resolved; `None` if that is no UTF-8.
+fn percent_decoded(pointer: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(pointer.len());
+    let mut rest = pointer.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let digit = |at: usize| tail.get(at).and_then(|&b| char::from(b).to_digit(16));
+        rest = match (first, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push((high * 16 + low) as u8);
+                &tail[2..]
+            }
+            _ => {
+                bytes.push(*first);
+                tail
+            }
+        };
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,191 @@
+//! Inputs for the laws: the wires of a family's vectors, and inputs made to hurt.
+
+use stream_laws::suffixes;
+use toolcall_parsers::{
+    Grammar,
+    grammar::{Certainty, PythonCall, Shape},
+};
+
+use super::vectors_if_any;
+
+/// Everything a law is checked on for one family.
+pub(crate) struct Inputs {
+    pub(crate) name: String,
+    /// The wires of its vectors.
+    pub(crate) wires: Vec<String>,
+    /// Short inputs at the edges of its grammar.
+    pub(crate) edges: Vec<String>,
+    /// Units that, repeated, grow into endless candidates.
+    pub(crate) endless: Vec<Endless>,
+    /// Continuations that may turn held text into something else.
+    pub(crate) witnesses: Vec<String>,
+    /// Markers no committed call may leak.
+    pub(crate) markup: Vec<String>,
+}
+
+/// An input without end.
+#[derive(Debug, Clone)]
+pub(crate) struct Endless {
+    pub(crate) head: String,
+    pub(crate) unit: String,
+}
+
+impl Endless {
+    pub(crate) fn of_length(&self, bytes: usize) -> String {
+        let units = bytes.saturating_sub(self.head.len()) / self.unit.len();
+        self.head.clone() + &self.unit.repeat(units)
+    }
+}
+
+impl Inputs {
+    pub(crate) fn of(grammar: &Grammar) -> Self {
+        let name = grammar.name.to_string();
+        let cases = vectors_if_any(&name);
+        let openers: Vec<&str> = grammar.openers.iter().map(|o| o.marker.as_ref()).collect();
+        let mut markers: Vec<&str> = openers.clone();
+        markers.extend(grammar.erase.iter().map(|erase| erase.marker.as_ref()));
+        markers.extend(grammar.orphans.iter().map(|orphan| orphan.as_ref()));
+
+        let mut witnesses = suffixes(&markers);
+        witnesses.extend(markers.iter().map(|marker| (*marker).to_owned()));
+        witnesses.extend(["x", "\n", "x\n"].map(String::from));
+        witnesses.extend(commits(grammar));
+        let marked = grammar.openers.iter().filter(|o| o.certainty == Certainty::Marked);
+        let mut markup: Vec<String> = marked.map(|opener| opener.marker.to_string()).collect();
+        markup.extend(grammar.orphans.iter().map(|orphan| orphan.to_string()));
+        Self {
+            wires: cases.into_iter().map(|case| case.wire).collect(),
+            edges: edges(&markers),
+            endless: endless(grammar, &markers),
+            witnesses,
+            markup,
+            name,
+        }
+    }
+
+    /// Wires and edges.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        self.wires.iter().chain(&self.edges).map(String::as_str)
+    }
+}
+
+/// What makes a call of an unfinished candidate, whatever its state.
+fn commits(grammar: &Grammar) -> Vec<String> {
+    const JSON: &str = r#"{"name": "stop_all", "parameters": {"#;
+    let mut commits = Vec::new();
+    for shape in grammar.openers.iter().flat_map(|opener| &opener.shapes) {
+        match shape {
+            Shape::Json(_) => {
+                commits.push(JSON.to_owned());
+                commits.extend(suffixes(&[JSON]));
+                // Behind any other key or value.
+                let behind = ["", "\"", "\": 1", ": 1", "1", "}", "]"];
+                commits.extend(behind.map(|rest| format!("{rest}, {}", &JSON[1..])));
+            }
+            Shape::Python(shape) => {
+                let call = match shape.call {
+                    PythonCall::Call => "[stop_all(a=1",
+                    PythonCall::Dict(_) => "[{'name': 'stop_all', 'arguments': {'a': 1",
+                };
+                commits.extend(suffixes(&[&call.replace('\'', "\"")]));
+                commits.extend([call.to_owned(), ")".to_owned(), "()".to_owned()]);
+                commits.extend(suffixes(&[call]));
+            }
+            Shape::Named(_) | Shape::Tagged(_) => {}
+        }
+    }
+    commits.sort();
+    commits.dedup();
+    commits
+}
+
+fn edges(markers: &[&str]) -> Vec<String> {
+    let mut edges: Vec<String> =
+        ["", "x", " ", "\n \n", "é\u{1F331}\u{0}", "{", "[", "<", "\u{2581}"]
+            .map(String::from)
+            .to_vec();
+    for marker in markers {
+        let scalar = marker.chars().next().unwrap_or('x');
+        let half: String = marker.chars().take(marker.chars().count() / 2).collect();
+        edges.extend([
+            (*marker).to_owned(),
+            format!("a{marker}b"),
+            format!("{scalar}{marker}"),
+            format!("{scalar}{scalar}{scalar}{marker}{scalar}"),
+            format!("{marker}{marker}{marker}"),
+            format!("{marker} \n\t {marker}\n"),
+            format!("{half}{marker}{half}"),
+            format!("{marker}\u{1F331}{marker}é"),
+            format!("\n{half}\n"),
+        ]);
+        edges.extend(markers.iter().map(|other| format!("{marker}{{\"name\": {other}")));
+    }
+    edges
+}
+
+fn endless(grammar: &Grammar, markers: &[&str]) -> Vec<Endless> {
+    let mut endless = Vec::new();
+    let mut add = |head: &str, unit: &str| {
+        endless.push(Endless { head: head.to_owned(), unit: unit.to_owned() });
+    };
+    for unit in ["x", " ", "\n", "{", "[", "<", "<<", "\u{1F331}", "a\n", "``` \n"] {
+        add("", unit);
+    }
+    for marker in markers {
+        let first: String = marker.chars().take(1).collect();
+        let most: String = marker.chars().take(marker.chars().count() - 1).collect();
+        add("", &first);
+        if !most.is_empty() {
+            add("", &most);
+        }
+        add("", marker);
+        add("", &format!("{marker} "));
+        add("", &format!("{marker}x"));
+        add("", &format!("{marker}{{"));
+    }
+    for opener in &grammar.openers {
+        let marker = opener.marker.as_ref();
+        let is_part = marker == "{" || marker == "[";
+        for unit in ["x", " ", "\n", "[", "{", "[{\"a\":", "\u{1F331}", "x "] {
+            add(marker, unit);
+        }
+        let brace = if is_part { "" } else { "{" };
+        for (head, unit) in [
+            ("\"", "x"),
+            ("\"name\": \"", "x"),
+            ("\"name\"", " "),
+            ("\"name\": ", "["),
+            ("\"arguments\": ", "{\"a\":"),
+            ("\"arguments\": {\"a\": \"", "x"),
+            ("\"arguments\": {\"a\": \"", "\\"),
+            ("\"arguments\": \"", "\\\""),
+            ("\"name\": \"f\", \"arguments\": {\"a\": \"", "x"),
+            ("\"name\": \"f\", \"arguments\": {\"a\": \"", "\\u12"),
+            ("\"name\": \"f\", \"arguments\": {\"a\": ", "1"),
+            ("\"name\": \"f\", \"arguments\": ", " "),
+            ("\"name\": \"f\", \"arguments\": \"{", "\\u0020"),
+            ("\"name\": \"f\", \"arguments\": {} ", " "),
+            ("\"name\": \"f\", \"arguments\": {oops", "x"),
+            ("\"name\": \"f\", \"arguments\": {oops", "<"),
+            ("\"name\": \"f\", \"arguments\": {}}", " "),
+            ("\"name\": \"f\", \"arguments\": {}}", "\n"),
+        ] {
+            add(&format!("{marker}{brace}{head}"), unit);
+        }
+        for shape in &opener.shapes {
+            let Shape::Named(named) = shape else { continue };
+            let open = if marker == named.open { "" } else { named.open.as_ref() };
+            let stops = named.header.iter().flat_map(|field| &field.stops);
+            for stop in stops {
+                let stop = stop.text.as_ref();
+                add(&format!("{marker}{open}f{stop}"), " ");
+                add(&format!("{marker}{open}f{stop}"), "x");
+                add(&format!("{marker}{open}f{stop}{{\"a\": \""), "x");
+                add(&format!("{marker}{open}f{stop}{{}}"), " ");
+                add("", &format!("{marker}{open}f{stop}{{}}"));
+                add("", &format!("{marker}{open}f{stop}x"));
+            }
+        }
+    }
+    endless
+}

@@ -1,0 +1,165 @@
+//! A parser as a machine the laws and vectors can run.
+
+pub(crate) mod inputs;
+
+use std::{fs, path::PathBuf, sync::Arc};
+
+use jail_match::{Channel, Notice, Sink, Span, SpanKind as Accounted};
+use stream_laws::{
+    Held, HeldKind, Machine, Record, SpanKind,
+    vector::{Case, Finish, Kind, Policy, Start, read_cases},
+};
+use toolcall_parsers::{
+    CallSink, Diagnostic, End, Grammar, HeldKind as Holds, Outcome, Parser, Tools, Whitespace,
+};
+
+/// The kinds of diagnostic that count bytes the driver dropped.
+pub(crate) const DROPS: &[&str] = &["cut_opener"];
+
+/// A parser that records.
+#[derive(Debug, Clone)]
+pub(crate) struct ParserMachine {
+    parser: Parser,
+    end: End,
+}
+
+impl ParserMachine {
+    /// The parser of `grammar` with the settings of `case`.
+    ///
+    /// # Panics
+    /// If the case asks for what a tool-call parser has not got.
+    pub(crate) fn of_case(grammar: &Arc<Grammar>, case: &Case) -> Self {
+        assert_eq!(case.kind, Kind::Tools, "{}", case.id);
+        assert!(case.options.is_empty(), "{}: {:?} are no options here", case.id, case.options);
+        assert_ne!(case.start, Start::Reasoning, "{}", case.id);
+        let tools = case.tools.as_deref().map_or_else(Tools::none, |tools| {
+            let tools = serde_json::from_str(tools).expect("the reader checked it");
+            Tools::from_json(&tools).unwrap_or_else(|error| panic!("{}: {error}", case.id))
+        });
+        let whitespace = match case.whitespace {
+            Policy::Verbatim => Whitespace::Verbatim,
+            Policy::Framing => Whitespace::Framing,
+            Policy::Trim => Whitespace::Trim,
+        };
+        let end = match case.finish {
+            Finish::Stop => End::Stop,
+            Finish::Length => End::Length,
+        };
+        let builder = Parser::builder(grammar.clone()).tools(tools).whitespace(whitespace);
+        Self { parser: builder.build().expect("a sound table"), end }
+    }
+
+    /// A parser with default settings.
+    pub(crate) fn new(grammar: Grammar, whitespace: Whitespace) -> Self {
+        let builder = Parser::builder(Arc::new(grammar)).whitespace(whitespace);
+        Self { parser: builder.build().expect("a sound table"), end: End::Stop }
+    }
+}
+
+impl Machine for ParserMachine {
+    fn push(&mut self, chunk: &str, out: &mut Record) {
+        self.parser.push(chunk, &mut Recorder(out)).expect("limits release");
+    }
+
+    fn finish(&mut self, out: &mut Record) {
+        self.parser.finish(self.end, &mut Recorder(out)).expect("limits release");
+    }
+
+    fn reset(&mut self) {
+        self.parser.reset();
+    }
+
+    fn held(&self) -> Held {
+        let held = self.parser.held();
+        let kind = match held.kind {
+            Holds::Marker => HeldKind::Marker,
+            Holds::Candidate => HeldKind::Candidate,
+            Holds::Whitespace => HeldKind::Whitespace,
+            Holds::Utf8 => HeldKind::Utf8,
+            Holds::Nothing => HeldKind::None,
+            _ => HeldKind::Call,
+        };
+        // Not `Held::new`: a reason without bytes is a fault the laws must see.
+        Held { bytes: held.bytes, kind }
+    }
+
+    fn work(&self) -> u64 {
+        self.parser.counters().examined
+    }
+
+    fn state_size(&self) -> usize {
+        self.parser.buffered()
+    }
+}
+
+struct Recorder<'r>(&'r mut Record);
+
+impl Sink for Recorder<'_> {
+    fn text(&mut self, channel: Channel, text: &str) {
+        self.0.text(channel.index() as u8, text);
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        self.diagnostic(notice.into());
+    }
+
+    fn account(&mut self, span: Span) {
+        let kind = match span.kind {
+            Accounted::Markup => SpanKind::Markup,
+            Accounted::Framing => SpanKind::Framing,
+            Accounted::Body => SpanKind::Call,
+            Accounted::Dropped => SpanKind::Dropped,
+        };
+        self.0.span(kind, span.at, span.len);
+    }
+}
+
+impl CallSink for Recorder<'_> {
+    fn call_start(&mut self, index: u32, id: &str, name: &str) {
+        self.0.call_start(index, id, name);
+    }
+
+    fn call_arguments(&mut self, index: u32, fragment: &str) {
+        self.0.call_arguments(index, fragment);
+    }
+
+    fn call_end(&mut self, index: u32, outcome: Outcome) {
+        self.0.call_end(index, outcome.name());
+    }
+
+    fn diagnostic(&mut self, diagnostic: Diagnostic) {
+        self.0.diagnostic(diagnostic.kind.name(), diagnostic.at, diagnostic.bytes);
+    }
+}
+
+/// The vectors of `vectors/tools/NAME.jsonl`.
+pub(crate) fn vectors(name: &str) -> Vec<Case> {
+    let path = directory().join(format!("{name}.jsonl"));
+    let text = fs::read_to_string(&path).unwrap_or_else(|no| panic!("{}: {no}", path.display()));
+    read_cases(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The vectors of a family, none if it has no file.
+pub(crate) fn vectors_if_any(name: &str) -> Vec<Case> {
+    if families_with_vectors().iter().any(|family| family == name) {
+        vectors(name)
+    } else {
+        Vec::new()
+    }
+}
+
+/// The families that have a file of vectors.
+pub(crate) fn families_with_vectors() -> Vec<String> {
+    let entries = fs::read_dir(directory()).expect("the directory of vectors");
+    let paths = entries.map(|entry| entry.expect("a directory entry").path());
+    let mut names: Vec<String> = paths
+        .filter(|path| path.extension().is_some_and(|kind| kind == "jsonl"))
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
+fn directory() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../vectors/tools")
+}
