@@ -208,7 +208,7 @@ impl Driver {
     /// Feeds the next piece of the stream.
     ///
     /// # Errors
-    /// Only under [`LimitPolicy::Error`], when a limit is hit: the candidate has been released as
+    /// Only under [`LimitPolicy::Error`](crate::LimitPolicy::Error), when a limit is hit: the candidate has been released as
     /// text, no byte behind it was taken (the first of those is [`LimitError::at`] plus
     /// [`LimitError::bytes`]), and every later push returns the same error.
     #[inline]
