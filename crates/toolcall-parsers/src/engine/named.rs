@@ -1,10 +1,12 @@
 //! Named calls: a header that holds the name (and perhaps an id), then the arguments as JSON.
 
+mod shape;
+
 use alloc::string::String;
 
 use jail_match::{End, Feed, Resume, Tail};
-use serde::{Deserialize, Serialize};
 
+pub use self::shape::{Field, FieldKind, NamedShape, Next, Section, Stop};
 use super::{
     arguments::Arguments,
     text::{BLANKS, Is, Undecided, any, find, is, longest, space},
@@ -13,89 +15,10 @@ use super::{
 use crate::{
     calls::Calls,
     event::{CallSink, DiagnosticKind, Outcome},
-    grammar::{Certainty, List, Text},
+    grammar::Certainty,
     json::scan::Scanned,
     options::Repair,
 };
-
-/// Calls with a header.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NamedShape {
-    /// The section calls stand in, if the family has one.
-    #[serde(default)]
-    pub section: Option<Section>,
-    /// What begins a call.
-    pub open: Text,
-    /// The header's fields, in order.
-    pub header: List<Field>,
-    /// What ends a call: literals in order, whitespace allowed before each; all of them may be
-    /// missing.
-    #[serde(default)]
-    pub close: List<Text>,
-}
-
-/// Markers around a section of calls.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Section {
-    /// Any of these opens it.
-    pub open: List<Text>,
-    /// Any of these closes it.
-    pub close: List<Text>,
-}
-
-/// A field of a header.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Field {
-    /// What it holds.
-    pub kind: FieldKind,
-    /// What ends it, and what comes then.
-    pub stops: List<Stop>,
-}
-
-/// What a header field holds. All are trimmed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FieldKind {
-    /// The tool's name.
-    Name,
-    /// The call's id.
-    Id,
-    /// An id that contains the name: a prefix to cut off, then the name, then the separator and
-    /// a number.
-    IdWithName {
-        /// The prefix; may be absent on the wire.
-        prefix: Text,
-        /// Stands between name and number; both may be absent.
-        separator: Text,
-    },
-    /// Exactly this word.
-    Word(Text),
-}
-
-/// What ends a header field.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Stop {
-    /// The literal text.
-    pub text: Text,
-    /// What comes then.
-    pub next: Next,
-}
-
-/// What comes after a header field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Next {
-    /// The header field with this number, from 0.
-    Field(u8),
-    /// The arguments.
-    Arguments,
-    /// The arguments, of which the stop is the beginning.
-    ArgumentsHere,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
