@@ -152,12 +152,12 @@ impl JsonEngine {
         let mut i = 0;
         loop {
             let step = match self.state {
-                State::Arguments => self.feed_arguments(text, &mut i, calls, sink),
+                State::Arguments => self.feed_arguments(shape, text, &mut i, calls, sink),
                 State::Key | State::Name | State::Id => {
                     self.feed_string(shape, text, &mut i, calls, sink)
                 }
                 State::Ignored => self.feed_ignored(text, &mut i, calls, sink),
-                State::Glue(n) => self.glue(shape, n, text, &mut i),
+                State::Glue(n) => self.glue(shape, n, text, &mut i, calls),
                 State::Close => {
                     let closers = (shape.closers.as_slice(), shape.closing);
                     Step::Return(close(closers, self.items, text, i, calls, sink))
@@ -247,11 +247,23 @@ impl JsonEngine {
         Step::Jump(at)
     }
 
-    fn glue(&mut self, shape: &JsonShape, n: usize, text: &str, i: &mut usize) -> Step {
+    fn glue(
+        &mut self,
+        shape: &JsonShape,
+        n: usize,
+        text: &str,
+        i: &mut usize,
+        calls: &Calls,
+    ) -> Step {
         let Some(literal) = shape.glue.get(n) else {
             self.state = State::Open;
             return Step::Go;
         };
+        if n == 0
+            && let Some(step) = repeated(text, *i + space(&text[*i..]), calls)
+        {
+            return step;
+        }
         match glue(literal, text, *i) {
             Ok(behind) => {
                 *i = behind;
@@ -275,18 +287,17 @@ impl JsonEngine {
             return Step::Return(Feed::More { used: *i });
         };
         let at = *i;
-        if self.state == State::Open && !calls.committed() {
-            let repeated = calls.repeatable().map_or(Is::No, |marker| is(&text[at..], marker));
-            match repeated {
-                Is::Yes => return Step::Jump(at + calls.repeatable().map_or(0, str::len)),
-                Is::Maybe => return Step::Return(Feed::More { used: at }),
-                Is::No => {}
-            }
+        if self.state == State::Open
+            && !calls.committed()
+            && let Some(step) = repeated(text, at, calls)
+        {
+            return step;
         }
         *i += 1;
         if byte == b'{' && self.nest == 0 {
             self.item_at = calls.at + at as u64;
         }
+        let objects = shape.container == Container::Objects;
         let array = matches!(shape.container, Container::Array | Container::ObjectOrArray);
         self.state = match (self.state, byte) {
             (State::Open, b'{') if shape.container != Container::Array => State::FirstKey,
@@ -320,6 +331,11 @@ impl JsonEngine {
                 *i = at;
                 State::Close
             }
+            // No object at all is an empty list, if the end marker follows.
+            (State::Open, _) if objects && !shape.closers.is_empty() => {
+                *i = at;
+                State::Close
+            }
             _ => return self.bad(text, at, calls, sink),
         };
         Step::Go
@@ -333,5 +349,15 @@ impl JsonEngine {
         } else {
             Step::Return(Feed::NotMine { used: i })
         }
+    }
+}
+
+/// What to do about the block's opener, should it stand again at index `at`: it is absorbed.
+fn repeated(text: &str, at: usize, calls: &Calls) -> Option<Step> {
+    let marker = calls.repeatable()?;
+    match is(&text[at..], marker) {
+        Is::Yes => Some(Step::Jump(at + marker.len())),
+        Is::Maybe if at < text.len() => Some(Step::Return(Feed::More { used: at })),
+        Is::Maybe | Is::No => None,
     }
 }

@@ -62,3 +62,165 @@ pub(super) fn deepseek_v3_1() -> Grammar {
         ..family("deepseek_v3_1", "DeepSeek V3.1, V3.2-Exp")
     }
 }
+
+/// The same sections; each call names its kind first and fences its arguments: DeepSeek V3-0324,
+/// R1 and their distills. From the models' chat templates.
+pub(super) fn deepseek_v3() -> Grammar {
+    let open = [
+        "<｜tool▁calls▁begin｜>",
+        // As the distills write it.
+        "<｜tool_calls_begin｜>",
+        "<｜tool calls begin｜>",
+        "<｜tool\\_calls\\_begin｜>",
+        "<｜tool▁calls｜>",
+    ];
+    let calls = NamedShape {
+        section: Some(Section { open: texts(open), close: texts(["<｜tool▁calls▁end｜>"]) }),
+        open: "<｜tool▁call▁begin｜>".into(),
+        header: vec![
+            field(FieldKind::Word("function".into()), [("<｜tool▁sep｜>", Next::Field(1))]),
+            field(FieldKind::Name, [("```json", Next::Arguments)]),
+        ],
+        close: texts(["```", "<｜tool▁call▁end｜>"]),
+    };
+    let opener = |marker| marked(marker, vec![Shape::Named(calls.clone())]);
+    let mut openers = open.map(opener).to_vec();
+    openers.push(opener("<｜tool▁call▁begin｜>"));
+    Grammar {
+        openers,
+        erase: vec![token("<｜end▁of▁sentence｜>")],
+        orphans: texts(["<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>"]),
+        ..family("deepseek_v3", "DeepSeek V3-0324, R1 and distills, V2.5")
+    }
+}
+
+/// Kimi K2: the name stands in the id. From the model's chat template.
+pub(super) fn kimi_k2() -> Grammar {
+    let open = ["<|tool_calls_section_begin|>", "<|tool_call_section_begin|>"];
+    let close = ["<|tool_calls_section_end|>", "<|tool_call_section_end|>"];
+    let id = FieldKind::IdWithName { prefix: "functions.".into(), separator: ":".into() };
+    let calls = NamedShape {
+        section: Some(Section { open: texts(open), close: texts(close) }),
+        open: "<|tool_call_begin|>".into(),
+        header: vec![field(id, [("<|tool_call_argument_begin|>", Next::Arguments)])],
+        close: texts(["<|tool_call_end|>"]),
+    };
+    let opener = |marker| marked(marker, vec![Shape::Named(calls.clone())]);
+    let mut openers = open.map(opener).to_vec();
+    openers.push(opener("<|tool_call_begin|>"));
+    let mut orphans = texts(close);
+    orphans.push("<|tool_call_end|>".into());
+    Grammar {
+        openers,
+        erase: vec![token("<|im_end|>")],
+        orphans,
+        special_tokens: true,
+        ..family("kimi_k2", "Kimi K2, K2-Thinking, K2.5")
+    }
+}
+
+/// Solar Open: id, name and arguments behind tokens of their own, text in wrappers. From the
+/// model's chat template.
+pub(super) fn solar_open() -> Grammar {
+    let calls = NamedShape {
+        section: None,
+        open: "<|tool_call:begin|>".into(),
+        header: vec![
+            field(FieldKind::Id, [("<|tool_call:name|>", Next::Field(1))]),
+            field(FieldKind::Name, [("<|tool_call:args|>", Next::Arguments)]),
+        ],
+        close: texts(["<|tool_call:end|>"]),
+    };
+    let envelope = [
+        "<|begin|>assistant",
+        "<|content|>",
+        "<|end|>",
+        "<|flush|>",
+        "<|tool_calls|>",
+        "<|calls|>",
+    ];
+    Grammar {
+        openers: vec![marked("<|tool_call:begin|>", vec![Shape::Named(calls)])],
+        erase: envelope.map(token).to_vec(),
+        orphans: texts(["<|tool_call:end|>"]),
+        special_tokens: true,
+        ..family("solar_open", "Solar Open")
+    }
+}
+
+/// PLaMo 3: every part of a call between tokens of its own. From the model's chat template.
+pub(super) fn plamo3() -> Grammar {
+    let empty = || FieldKind::Word("".into());
+    let calls = NamedShape {
+        section: Some(Section {
+            open: texts(["<|plamo:begin_tool_requests:plamo|>"]),
+            close: texts(["<|plamo:end_tool_requests:plamo|>"]),
+        }),
+        open: "<|plamo:begin_tool_request:plamo|>".into(),
+        header: vec![
+            field(empty(), [("<|plamo:begin_tool_name:plamo|>", Next::Field(1))]),
+            field(FieldKind::Name, [("<|plamo:end_tool_name:plamo|>", Next::Field(2))]),
+            field(empty(), [("<|plamo:begin_tool_arguments:plamo|>", Next::Field(3))]),
+            field(
+                empty(),
+                [
+                    ("<|plamo:constrain:plamo|>", Next::Field(4)),
+                    ("<|plamo:constrain|>", Next::Field(4)),
+                    ("<|plamo:msg:plamo|>", Next::Arguments),
+                    ("{", Next::ArgumentsHere),
+                ],
+            ),
+            field(
+                FieldKind::Word("json".into()),
+                [("<|plamo:msg:plamo|>", Next::Arguments), ("<|plamo:msg|>", Next::Arguments)],
+            ),
+        ],
+        close: texts(["<|plamo:end_tool_arguments:plamo|>", "<|plamo:end_tool_request:plamo|>"]),
+    };
+    let opener = |marker| marked(marker, vec![Shape::Named(calls.clone())]);
+    Grammar {
+        openers: vec![
+            opener("<|plamo:begin_tool_requests:plamo|>"),
+            opener("<|plamo:begin_tool_request:plamo|>"),
+        ],
+        orphans: texts(["<|plamo:end_tool_request:plamo|>", "<|plamo:end_tool_requests:plamo|>"]),
+        special_tokens: true,
+        ..family("plamo3", "PLaMo 3")
+    }
+}
+
+/// Step-Audio 2: a line for the kind, a line for the name. From the model's chat template.
+pub(super) fn step_audio_2() -> Grammar {
+    let calls = NamedShape {
+        section: None,
+        open: "<tool_call>".into(),
+        header: vec![
+            field(FieldKind::Word("function".into()), [("\n", Next::Field(1))]),
+            field(FieldKind::Name, [("\n", Next::Arguments), ("{", Next::ArgumentsHere)]),
+        ],
+        close: texts(["</tool_call>"]),
+    };
+    Grammar {
+        openers: vec![marked("<tool_call>", vec![Shape::Named(calls)])],
+        orphans: texts(["</tool_call>"]),
+        ..family("step_audio_2", "Step-Audio 2")
+    }
+}
+
+/// Functionary 3.1 and Llama 3.1's custom tools: the name in a tag. From the models' chat
+/// templates.
+pub(super) fn functionary_v31() -> Grammar {
+    let calls = NamedShape {
+        section: None,
+        open: "<function=".into(),
+        header: vec![field(FieldKind::Name, [(">", Next::Arguments)])],
+        close: texts(["</function>"]),
+    };
+    Grammar {
+        openers: vec![marked("<function=", vec![Shape::Named(calls)])],
+        erase: vec![token("<|eom_id|>"), token("<|eot_id|>")],
+        orphans: texts(["</function>"]),
+        special_tokens: true,
+        ..family("functionary_v31", "Functionary 3.1, Llama 3.1 custom tools")
+    }
+}

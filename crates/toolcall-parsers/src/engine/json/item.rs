@@ -154,7 +154,7 @@ impl JsonEngine {
                 let kept = self.are == ArgumentsAre::Kept;
                 if self.certainty == Certainty::Unmarked
                     && !calls.committed()
-                    && !self.name.as_deref().is_some_and(|name| calls.tools.admits(name))
+                    && !self.admits(shape, calls)
                 {
                     return Step::Return(Feed::NotMine { used: i });
                 }
@@ -200,13 +200,7 @@ impl JsonEngine {
         if name.is_empty() {
             return self.bad(text, i - 1, calls, sink);
         }
-        self.started = true;
-        self.items += 1;
-        if shape.ignored_names.iter().any(|ignored| ignored == name) {
-            calls.mute(DiagnosticKind::PseudoCall, i, sink);
-        } else {
-            calls.start(name, self.id.as_deref(), i, sink);
-        }
+        self.announce(shape, i, calls, sink);
         if self.are == ArgumentsAre::Kept {
             calls.arguments(&self.early, sink);
             self.early.clear();
@@ -215,8 +209,33 @@ impl JsonEngine {
         Step::Go
     }
 
+    /// Whether the call may be one: its name is declared, or means "no call".
+    fn admits(&self, shape: &JsonShape, calls: &Calls) -> bool {
+        let Some(name) = self.name.as_deref() else { return false };
+        calls.tools.admits(name) || shape.ignored_names.iter().any(|ignored| ignored == name)
+    }
+
+    /// Starts the call, at index `at`.
+    fn announce<S: CallSink + ?Sized>(
+        &mut self,
+        shape: &JsonShape,
+        at: usize,
+        calls: &mut Calls,
+        sink: &mut S,
+    ) {
+        self.started = true;
+        self.items += 1;
+        let name = self.name.as_deref().unwrap_or_default();
+        if shape.ignored_names.iter().any(|ignored| ignored == name) {
+            calls.mute(DiagnosticKind::PseudoCall, at, sink);
+        } else {
+            calls.start(name, self.id.as_deref(), at, sink);
+        }
+    }
+
     pub(super) fn feed_arguments<S: CallSink + ?Sized>(
         &mut self,
+        shape: &JsonShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
@@ -229,10 +248,7 @@ impl JsonEngine {
             match rest.as_bytes().get(at) {
                 None => return Step::Return(Feed::More { used: *i + at }),
                 Some(b'{' | b'"' | b'n') => {
-                    self.started = true;
-                    self.items += 1;
-                    let name = self.name.as_deref().unwrap_or_default();
-                    calls.start(name, self.id.as_deref(), *i + at, sink);
+                    self.announce(shape, *i + at, calls, sink);
                 }
                 Some(_) => return self.bad(text, *i + at, calls, sink),
             }
