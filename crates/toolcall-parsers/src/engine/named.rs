@@ -1,12 +1,13 @@
 //! Named calls: a header that holds the name (and perhaps an id), then the arguments as JSON.
 
+mod raw;
 mod shape;
 
 use alloc::string::String;
 
 use jail_match::{End, Feed, Resume, Tail};
 
-pub use self::shape::{Field, FieldKind, NamedShape, Next, Section, Stop};
+pub use self::shape::{Field, FieldKind, NamedShape, Next, Raw, Section, Stop};
 use super::{
     arguments::Arguments,
     text::{BLANKS, Is, Undecided, any, find, is, longest, space},
@@ -25,7 +26,11 @@ enum State {
     /// In a section, before a call.
     Section,
     Field(u8),
+    /// Before arguments that may be JSON or plain text.
+    Either,
     Arguments,
+    /// In arguments that are plain text.
+    Raw,
     /// Before the closing literal with this number.
     Close(usize),
     Broken,
@@ -93,6 +98,8 @@ impl NamedEngine {
                 State::Arguments => self.feed_arguments(text, &mut i, calls, sink),
                 State::Field(n) => self.field(shape, n, text, &mut i, calls, sink),
                 State::Section => self.section(shape, text, &mut i, calls, sink),
+                State::Either => self.either(shape, text, i, calls, sink),
+                State::Raw => self.raw(shape, text, &mut i, calls, sink),
                 State::Close(n) => self.close(shape, n, text, &mut i),
                 State::Broken => self.skip(shape, text, &mut i, calls, sink),
             };
@@ -104,9 +111,9 @@ impl NamedEngine {
 
     pub(crate) fn finish<S: CallSink + ?Sized>(
         &mut self,
-        _: &NamedShape,
+        shape: &NamedShape,
         tail: &str,
-        _: End,
+        end: End,
         calls: &mut Calls,
         sink: &mut S,
     ) -> Tail {
@@ -114,6 +121,10 @@ impl NamedEngine {
             return uncommitted(self.certainty);
         }
         if calls.is_open() {
+            if let (Some(raw), State::Either | State::Raw) = (&shape.raw, self.state) {
+                self.finish_raw(raw, tail, end, calls, sink);
+                return Tail::Closed { used: tail.len() };
+            }
             match self.arguments.closing() {
                 Some(text) if calls.options.repair == Repair::Close => {
                     calls.arguments(&text, sink);
@@ -226,7 +237,10 @@ impl NamedEngine {
         sink: &mut S,
     ) -> Step {
         let Some(field) = shape.header.get(usize::from(n)) else {
-            return self.bad(text, i, *i, calls, sink);
+            let Some(name) = &shape.name else { return self.bad(text, i, *i, calls, sink) };
+            self.name.clear();
+            self.name.push_str(name);
+            return self.next(shape, Next::Arguments, *i, i, text, calls, sink);
         };
         if n == 0 && self.field.is_empty() && !shape.open.is_empty() {
             // A repeated opener goes with the first.
@@ -252,7 +266,7 @@ impl NamedEngine {
                         return self.bad(text, i, at, calls, sink);
                     }
                     *i = behind;
-                    return self.next(stop.next, at, i, text, calls, sink);
+                    return self.next(shape, stop.next, at, i, text, calls, sink);
                 }
                 Ok(None) => {
                     let scalar = text[at..].chars().next().unwrap_or('\0');
@@ -262,7 +276,7 @@ impl NamedEngine {
                         continue;
                     }
                     let so_far = self.field.len() + (at - *i);
-                    if !fits(&self.field, &text[*i..at], scalar)
+                    if !fits(&field.kind, &self.field, &text[*i..at], scalar)
                         || so_far >= calls.options.limits.name
                     {
                         return self.bad(text, i, at, calls, sink);
@@ -280,6 +294,7 @@ impl NamedEngine {
         let text = self.field.trim_ascii();
         let fine = match kind {
             FieldKind::Word(word) => text == word.as_ref(),
+            FieldKind::Label => true,
             FieldKind::Id => {
                 self.id.clear();
                 self.id.push_str(text);
@@ -309,6 +324,7 @@ impl NamedEngine {
 
     fn next<S: CallSink + ?Sized>(
         &mut self,
+        shape: &NamedShape,
         next: Next,
         stop: usize,
         i: &mut usize,
@@ -334,7 +350,7 @@ impl NamedEngine {
         self.calls_seen += 1;
         self.id.clear();
         self.arguments = Arguments::new();
-        self.state = State::Arguments;
+        self.state = if shape.raw.is_some() { State::Either } else { State::Arguments };
         Step::Go
     }
 
@@ -439,12 +455,16 @@ impl NamedEngine {
 
 /// Whether `next` may follow `field` and `more` in a header: names hold no blanks inside and no
 /// brackets or quotes. (Blanks at the head were skipped.)
-fn fits(field: &str, more: &str, next: char) -> bool {
+fn fits(kind: &FieldKind, field: &str, more: &str, next: char) -> bool {
     if next.is_ascii_whitespace() {
         return true;
+    }
+    if let FieldKind::Word(word) = kind {
+        let rest = word.strip_prefix(field).and_then(|rest| rest.strip_prefix(more));
+        return rest.is_some_and(|rest| rest.starts_with(next));
     }
     let last = more.chars().next_back().or(field.chars().next_back());
     let inside_blank = last.is_some_and(|last| last.is_ascii_whitespace());
     let odd = matches!(next, '{' | '}' | '[' | ']' | '<' | '>' | '"' | '\'') || next.is_control();
-    !inside_blank && !odd
+    !odd && (!inside_blank || *kind == FieldKind::Label)
 }

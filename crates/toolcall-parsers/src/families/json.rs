@@ -209,12 +209,11 @@ fn bare(shape: &JsonShape) -> Vec<Opener> {
     ]
 }
 
-/// Bare objects or a bare array, `<|python_tag|>` perhaps before.
+/// Bare objects, `<|python_tag|>` perhaps before.
 fn llama(grammar: Grammar) -> Grammar {
     let calls = json(Container::ObjectOrArray, vec![]);
     let mut openers = vec![marked("<|python_tag|>", vec![Shape::Json(calls.clone())])];
     openers.extend(bare(&calls));
-    openers.push(unmarked("[", At::Lead, vec![Shape::Json(calls)]));
     Grammar { openers, special_tokens: true, ..grammar }
 }
 
@@ -224,11 +223,13 @@ pub(super) fn llama3_json() -> Grammar {
     Grammar { erase: vec![token("<|eom_id|>"), token("<|eot_id|>")], ..llama(grammar) }
 }
 
-/// Llama 4. From the model's JSON chat template.
+/// Llama 4, which also writes a bare array. From the model's JSON chat template.
 pub(super) fn llama4_json() -> Grammar {
-    let grammar = family("llama4_json", "Llama 4 with the JSON template");
+    let mut grammar = llama(family("llama4_json", "Llama 4 with the JSON template"));
+    let list = json(Container::Array, vec![]);
+    grammar.openers.push(unmarked("[", At::Lead, vec![Shape::Json(list)]));
     let ends = ["<|eom|>", "<|eot|>", "<|eom_id|>", "<|eot_id|>"];
-    Grammar { erase: ends.map(token).to_vec(), ..llama(grammar) }
+    Grammar { erase: ends.map(token).to_vec(), ..grammar }
 }
 
 /// Whatever was told to answer with JSON: bare calls, lists of them, calls in the wrappers of

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::grammar::{List, Text};
+use crate::{
+    engine::frame::Closing,
+    grammar::{List, Text},
+};
 
 /// Calls with a header.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,12 +16,32 @@ pub struct NamedShape {
     pub section: Option<Section>,
     /// What begins a call.
     pub open: Text,
+    /// The name of every call, where no field of the header holds it.
+    #[serde(default)]
+    pub name: Option<Text>,
     /// The header's fields, in order.
     pub header: List<Field>,
+    /// How to read arguments that do not begin with `{`; without it they are malformed.
+    #[serde(default)]
+    pub raw: Option<Raw>,
     /// What ends a call: literals in order, whitespace allowed before each; all of them may be
     /// missing.
     #[serde(default)]
     pub close: List<Text>,
+}
+
+/// Arguments that are plain text: the value of one key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Raw {
+    /// The key.
+    pub key: Text,
+    /// What ends the text, any of these; a newline before it goes with it. It is not consumed.
+    #[serde(default)]
+    pub ends: List<Text>,
+    /// Whether the end of the stream ends the text, too.
+    #[serde(default)]
+    pub closing: Closing,
 }
 
 /// Markers around a section of calls.
@@ -49,6 +72,8 @@ pub enum FieldKind {
     Name,
     /// The call's id.
     Id,
+    /// Anything; it is ignored.
+    Label,
     /// An id that contains the name: a prefix to cut off, then the name, then the separator and
     /// a number.
     IdWithName {
