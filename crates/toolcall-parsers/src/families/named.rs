@@ -4,8 +4,8 @@ use alloc::{vec, vec::Vec};
 
 use super::{family, json, marked, texts, token};
 use crate::grammar::{
-    Closing, Container, Field, FieldKind, Grammar, JsonShape, NamedShape, Next, Section, Shape,
-    Stop,
+    Closing, Container, Field, FieldKind, Grammar, JsonShape, Layout, NamedShape, Next, Section,
+    Shape, Stop,
 };
 
 fn field<const N: usize>(kind: FieldKind, stops: [(&'static str, Next); N]) -> Field {
@@ -35,6 +35,10 @@ pub(super) fn mistral() -> Grammar {
         erase: vec![token("</s>")],
         orphans: texts(["[/TOOL_CALLS]"]),
         special_tokens: true,
+        layouts: vec![
+            Layout { inside: (" ".into(), "".into()), blocks: "".into(), ..Layout::default() },
+            Layout { shape: 1, blocks: "".into(), ..Layout::default() },
+        ],
         ..family("mistral", "Mistral 7B v0.3 to Large 3, Devstral, Magistral")
     }
 }

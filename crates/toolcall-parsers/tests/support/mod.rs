@@ -49,6 +49,12 @@ impl ParserMachine {
         Self { parser: builder.build().expect("a sound table"), end }
     }
 
+    /// A parser with declared tools.
+    pub(crate) fn with_tools(grammar: &Arc<Grammar>, tools: &Tools) -> Self {
+        let builder = Parser::builder(grammar.clone()).tools(tools.clone());
+        Self { parser: builder.build().expect("a sound table"), end: End::Stop }
+    }
+
     /// A parser with default settings.
     pub(crate) fn new(grammar: Grammar, whitespace: Whitespace) -> Self {
         let builder = Parser::builder(Arc::new(grammar)).whitespace(whitespace);
