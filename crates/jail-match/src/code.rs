@@ -3,7 +3,8 @@
 //! Fences follow CommonMark: three or more backticks or tildes at the start of a line (at most
 //! three blanks before), closed by a line of at least as many of the same. Inline code is a
 //! backtick run up to the next run of that length, and ends with its line at the latest, so
-//! that one stray backtick hides nothing beyond its line.
+//! that one stray backtick hides nothing beyond its line. Beyond CommonMark, three or more
+//! backticks that open in the middle of a line and are not closed on it begin a fence, too.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -123,6 +124,8 @@ impl Code {
         self.line = Line::Start { indent: 0 };
         self.state = match self.state {
             State::Fence(ticks) | State::Info(ticks) => State::Fence(ticks),
+            // Small models open fences in the middle of a line.
+            State::Inline(count) if count >= 3 => State::Fence(Ticks { byte: b'`', count }),
             State::Text | State::Inline(_) | State::Closing(_) => State::Text,
         };
     }
@@ -179,11 +182,14 @@ mod tests {
             ("```rust\ncode\n```", true),
             ("```rust\ncode\n```\n", false),
             ("   ```\ncode", true),
-            ("    ```\ncode", false),
+            ("    ```\ncode", true),
             ("~~~\ncode\n```\n", true),
             ("~~~\ncode\n~~~~ \n", false),
             ("````\n```\n", true),
             ("```\n``` x\n", true),
+            ("a ```html\nb", true),
+            ("a ```html\nb\n```\n", false),
+            ("a ```b``` c\n", false),
             ("```a`b", true),
             ("```a```b", false),
             ("a ~~~\nb", false),

@@ -244,7 +244,7 @@ impl Driver {
     {
         self.counters.bytes_in += chunk.len() as u64;
         let feed = bodies.feed(chunk, sink);
-        self.counters.examined += candidate::looked_at(feed, chunk);
+        self.count(feed, chunk);
         let (used, done) = match feed {
             Feed::More { used } => (used, None),
             Feed::Done { used, then } => (used, Some(then)),

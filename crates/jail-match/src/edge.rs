@@ -93,9 +93,9 @@ pub enum Anchor {
     #[default]
     Anywhere,
     /// Only while nothing but whitespace was seen in the channel: at the start of the message,
-    /// again after reasoning ended, and at the start of each reasoning span.
+    /// again after a channel ended, and at the start of each. Hidden text is as if it were not there.
     Lead,
-    /// Only at the first column of a line.
+    /// Only at the first column of a line of content.
     LineStart,
     /// Only directly after a call, whitespace between allowed: orphan closers.
     AfterCall,

@@ -227,6 +227,7 @@ impl Spaces {
                 if visible {
                     self.settle(channel, rule, sink);
                     let body = trim_end(rest);
+                    self.report_runs(body, at + lead as u64, sink);
                     sink.text(channel, body);
                     if body.len() < rest.len() {
                         let from = at + (lead + body.len()) as u64;
@@ -279,6 +280,22 @@ impl Spaces {
             });
             run.overflow = true;
             run.release(channel, sink);
+        }
+    }
+
+    /// Reports runs between visible text that would have outgrown the limit, had they come apart.
+    fn report_runs<S: Sink + ?Sized>(&self, text: &str, at: u64, sink: &mut S) {
+        if text.len() <= self.limit {
+            return;
+        }
+        let mut from = 0;
+        for run in text.split(|c| !is_space(c)) {
+            if run.len() > self.limit {
+                let (kind, bytes) = (NoticeKind::WhitespaceLimit, self.limit as u64);
+                sink.notice(Notice { kind, at: at + from as u64 + bytes, bytes });
+            }
+            from += run.len();
+            from += text[from..].chars().next().map_or(0, char::len_utf8);
         }
     }
 
@@ -364,7 +381,11 @@ impl Spaces {
             let drop = match self.policy.rule(channel) {
                 Rule::Keep | Rule::DropBlankBeforeCall | Rule::TrimEnd => false,
                 Rule::DropBlank => true,
-                Rule::Trim => channel == Channel::REASONING || self.called,
+                Rule::Trim => {
+                    channel == Channel::REASONING
+                        || self.called
+                        || self.marked && !self.content.visible
+                }
             };
             let run = self.run(channel);
             if drop {

@@ -180,12 +180,12 @@ pub(crate) fn format(name: &str) -> Result<Format, UnknownName> {
 /// # Errors
 /// An unknown name; the error lists the known ones.
 pub(crate) fn remap(name: &str) -> Result<RemapTable, UnknownName> {
-    let known: [(&str, fn() -> RemapTable); 2] =
-        [("hermes", RemapTable::hermes), ("hermes_plain", RemapTable::hermes_plain)];
-    let found = known.iter().find(|(known, _)| same_name(known, name));
+    const NAMES: [&str; 2] = ["hermes", "hermes_plain"];
+    let tables = [RemapTable::hermes, RemapTable::hermes_plain];
+    let found = NAMES.iter().zip(tables).find(|(known, _)| same_name(known, name));
     found
         .map(|(_, table)| table())
-        .ok_or_else(|| UnknownName::new("remapping", name, known.iter().map(|(known, _)| *known)))
+        .ok_or_else(|| UnknownName::new("remapping", name, NAMES.into_iter()))
 }
 
 /// The channel a stream begins in.

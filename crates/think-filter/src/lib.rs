@@ -35,3 +35,7 @@ pub fn format(name: &str) -> Option<Format> {
     let wanted: Vec<u8> = name.bytes().map(fold).collect();
     formats().into_iter().find(|format| format.name.bytes().map(fold).eq(wanted.iter().copied()))
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -52,8 +52,8 @@ pub enum UnknownTools {
 /// Bounds inside a call, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallLimits {
-    /// A tool's name, an id, a key, or a number in Python syntax. Default 1 KiB; a longer one is
-    /// malformed.
+    /// A tool's name, an id, a key, or a number that must be respelled. Default 1 KiB; a longer
+    /// one is malformed.
     pub name: usize,
     /// Arguments that came before the name. Default 16 KiB.
     pub early_arguments: usize,

@@ -21,7 +21,7 @@ fn found(n: &mut u32, found: Found<'_>, out: &mut Record) {
     match found {
         Found::Text(text) => out.text(CONTENT, text),
         Found::Marker { id, text } => {
-            out.call_start(*n, format!("{id}"), text);
+            out.call_start(*n, format!("{n}: {id}"), text);
             out.call_end(*n, "found");
             *n += 1;
         }

@@ -1,10 +1,15 @@
 //! The driver, the matcher and the jail: named cases, a naive oracle, and the laws.
 
 mod bodies;
+mod candidates;
+mod jail;
+mod laws;
 mod machines;
+mod markers;
 mod naive;
 mod naive_code;
 mod naive_plain;
 mod naive_space;
 mod oracle;
 mod random;
+mod tables;

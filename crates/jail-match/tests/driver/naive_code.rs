@@ -28,14 +28,18 @@ pub(crate) fn hides(text: &str) -> bool {
                 fence = Some(('`', run));
                 hidden = true;
             }
-            (None, _) => hidden = inline(line),
+            (None, _) => {
+                let open = inline(line);
+                hidden = open.is_some();
+                fence = open.filter(|&run| run >= 3 && !last).map(|run| ('`', run));
+            }
         }
     }
     hidden
 }
 
-/// Whether a line ends inside inline code.
-fn inline(line: &str) -> bool {
+/// The backtick run that is open at the end of a line.
+fn inline(line: &str) -> Option<usize> {
     let mut open: Option<usize> = None;
     let mut rest = line;
     while let Some(at) = rest.find('`') {
@@ -48,5 +52,5 @@ fn inline(line: &str) -> bool {
         };
         rest = &rest[run..];
     }
-    open.is_some()
+    open
 }

@@ -12,7 +12,7 @@ pub(crate) fn matches(markers: &[String], text: &str) -> Record {
     let (mut out, mut rest, mut n) = (Record::default(), text, 0);
     while let Some(scalar) = rest.chars().next() {
         if let Some(id) = longest(markers, rest) {
-            out.call_start(n, format!("{id}"), &markers[id]);
+            out.call_start(n, format!("{n}: {id}"), &markers[id]);
             out.call_end(n, "found");
             n += 1;
             rest = &rest[markers[id].len()..];

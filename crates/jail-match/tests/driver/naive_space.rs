@@ -150,7 +150,11 @@ fn trim(steps: &[Step], out: &mut Record) {
         }
     }
     dropped(&reasoning, out);
-    if called { dropped(&content, out) } else { kept(&content, out) }
+    if called || marked && !seen {
+        dropped(&content, out);
+    } else {
+        kept(&content, out);
+    }
 }
 
 fn reasoning_end(steps: &[Step], out: &mut Record) {

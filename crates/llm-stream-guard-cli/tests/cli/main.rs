@@ -19,6 +19,8 @@ const SAMPLES: &[(&str, &str, &[&str])] = &[
     ("think_prefilled.sse", "qwen3", &[]),
     ("mistral.sse", "mistral", &["search", "search"]),
     ("mistral_v11.sse", "mistral", &["search"]),
+    ("pythonic.sse", "pythonic", &["get_weather", "get_time"]),
+    ("qwen3_coder.sse", "qwen3_coder", &["write_file"]),
     ("llama3_json.sse", "llama3_json", &["get_weather"]),
     ("deepseek_v3_1.sse", "deepseek_v3_1", &["get_weather"]),
     ("plain_emoji.sse", "hermes", &[]),
@@ -75,6 +77,19 @@ fn reasoning_is_told_from_content() {
     let events = self::events(&[&sample("reasoning_fields.sse"), "--model", "Qwen/Qwen3-8B"]);
     assert_eq!(of_type(&events, "reasoning", "text"), ["The user greets me. Be kind."]);
     assert_eq!(of_type(&events, "content", "text"), ["Hello there."]);
+}
+
+#[test]
+fn declared_tools_type_the_parameters() {
+    let args = [&sample("qwen3_coder.sse"), "--family", "qwen3_coder", "--tools"];
+    let events = events(&[&args[..], &[&sample("tools.json")]].concat());
+    let arguments = of_type(&events, "call_arguments", "fragment");
+    let arguments: Value = serde_json::from_str(arguments[0]).expect("JSON");
+    assert_eq!(
+        (&arguments["path"], &arguments["overwrite"]),
+        (&json!("src/srtwrk.py"), &json!(true))
+    );
+    assert!(arguments["content"].as_str().is_some_and(|code| code.contains("\n    if n < 2")));
 }
 
 #[test]

@@ -359,8 +359,8 @@ impl PythonEngine {
             quotes: shape.quotes,
             null_words: &shape.null_words,
             ends,
-            key_limit: calls.options.limits.name,
-            number_limit: calls.options.limits.name,
+            limit: calls.options.limits.name,
+            in_call: calls.is_open(),
         }
     }
 

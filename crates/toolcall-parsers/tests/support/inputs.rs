@@ -3,7 +3,7 @@
 use stream_laws::suffixes;
 use toolcall_parsers::{
     Grammar,
-    grammar::{Certainty, Shape},
+    grammar::{Certainty, PythonCall, Shape},
 };
 
 use super::vectors_if_any;
@@ -82,19 +82,16 @@ fn commits(grammar: &Grammar) -> Vec<String> {
                 let behind = ["", "\"", "\": 1", ": 1", "1", "}", "]"];
                 commits.extend(behind.map(|rest| format!("{rest}, {}", &JSON[1..])));
             }
-            Shape::Python(_) => {
-                let call = "[stop_all(a=1";
-                let dict = "[{'name': 'stop_all', 'arguments': {}}";
+            Shape::Python(shape) => {
+                let call = match shape.call {
+                    PythonCall::Call => "[stop_all(a=1",
+                    PythonCall::Dict(_) => "[{'name': 'stop_all', 'arguments': {'a': 1",
+                };
+                commits.extend(suffixes(&[&call.replace('\'', "\"")]));
                 commits.extend([call.to_owned(), ")".to_owned(), "()".to_owned()]);
-                let quoted = dict.replace('\'', "\"");
-                commits.extend(suffixes(&[call, dict, &quoted]));
+                commits.extend(suffixes(&[call]));
             }
-            Shape::Tagged(shape) => {
-                let end = shape.call.ends.first().map_or("", |end| end.text.as_ref());
-                let header = format!("{}stop_all{end}", shape.call.open.concat());
-                commits.extend(suffixes(&[&header]));
-            }
-            Shape::Named(_) => {}
+            Shape::Named(_) | Shape::Tagged(_) => {}
         }
     }
     commits.sort();

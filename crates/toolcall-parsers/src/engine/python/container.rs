@@ -64,7 +64,7 @@ impl Literal {
     }
 
     pub(super) fn open(&mut self, byte: u8, at: usize, out: Out<'_>) -> Step {
-        let room = MAX_DEPTH - usize::from(self.top == Top::Any);
+        let room = MAX_DEPTH - usize::from(self.top != Top::Dict);
         if self.key {
             return Err(Read::Inexpressible { at });
         }

@@ -117,7 +117,7 @@ impl PythonEngine {
         let next = match (at, byte) {
             (At::Open, b'{') | (At::AfterMember, b',') => At::Member,
             (At::Member, b'\'' | b'"') => {
-                self.literal.restart(Top::Any);
+                self.literal.restart(Top::Text);
                 self.key.clear();
                 self.state = State::Dict(At::Key);
                 return Step::Go;
@@ -156,8 +156,8 @@ impl PythonEngine {
                 calls.diagnose(DiagnosticKind::SecondArguments, at, 0, sink);
                 (At::Ignored, Top::Any)
             }
-            Role::Name => (At::Name, Top::Any),
-            Role::Id => (At::Id, Top::Any),
+            Role::Name => (At::Name, Top::Text),
+            Role::Id => (At::Id, Top::Text),
             Role::Other => (At::Ignored, Top::Any),
         };
         self.key.clear();

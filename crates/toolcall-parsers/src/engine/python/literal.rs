@@ -26,10 +26,10 @@ pub(super) struct Rules<'a> {
     pub(super) null_words: &'a List<grammar::Text>,
     /// What may follow the literal.
     pub(super) ends: &'static [u8],
-    /// The most bytes kept of a string whose role is open.
-    pub(super) key_limit: usize,
-    /// The most bytes of a number.
-    pub(super) number_limit: usize,
+    /// The most bytes of a number, and of a string while its role is open.
+    pub(super) limit: usize,
+    /// Whether the call around it is certain, so that what is wrong with it is worth a report.
+    pub(super) in_call: bool,
 }
 
 /// Where a reading stands.
@@ -71,6 +71,8 @@ pub(super) enum Top {
     Any,
     /// A dict; `None` is an empty one.
     Dict,
+    /// A string.
+    Text,
 }
 
 /// Reads one literal.
@@ -156,7 +158,13 @@ impl Literal {
         *i += space(&text[*i..]);
         let at = *i;
         let Some(&byte) = text.as_bytes().get(at) else { return Err(Read::More { used: at }) };
-        if self.frames.is_empty() && self.top == Top::Dict && !matches!(byte, b'{' | b'N' | b'n') {
+        let fits = match self.top {
+            _ if !self.frames.is_empty() => true,
+            Top::Any => true,
+            Top::Dict => matches!(byte, b'{' | b'N' | b'n'),
+            Top::Text => matches!(byte, b'\'' | b'"') || byte.is_ascii_alphabetic(),
+        };
+        if !fits {
             return Err(Read::Bad { at });
         }
         match byte {
@@ -193,22 +201,14 @@ impl Literal {
 
     /// A word, or a string with a prefix.
     fn word(&mut self, rules: &Rules<'_>, text: &str, i: &mut usize, out: Out<'_>) -> Step {
-        /// Longer than any word that means something.
-        const LONG: usize = 16;
         let bytes = &text.as_bytes()[*i..];
         let part = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
-        let len = bytes.iter().take(LONG).take_while(part).count();
+        let len = bytes.iter().take_while(part).count();
         let word = &text[*i..*i + len];
-        // The first byte that no known word has there decides, so that nothing waits for more.
-        let nulls = rules.null_words.iter().map(|null| null.as_ref());
-        let known = KNOWN.iter().copied().chain(nulls).map(|known| shared(known, word)).max();
-        let sound = known.unwrap_or(0).max(Prefix::shared(word));
-        if sound < len {
-            return Err(Read::Bad { at: *i + sound });
+        if let Some(n) = (1..=len).find(|&n| !self.may_begin(rules, &word[..n])) {
+            return Err(Read::Bad { at: *i + n - 1 });
         }
-        let Some(&behind) = bytes.get(len) else {
-            return Err(Read::More { used: *i });
-        };
+        let Some(&behind) = bytes.get(len) else { return Err(Read::More { used: *i }) };
         if let (b'\'' | b'"', Some(prefix)) = (behind, Prefix::parse(word)) {
             if prefix.bytes {
                 return Err(Read::Inexpressible { at: *i + len });
@@ -220,9 +220,8 @@ impl Literal {
         }
         let null = || rules.null_words.iter().any(|null| null == word);
         self.word = match word {
-            _ if len == LONG => "",
             "None" | "null" if self.frames.is_empty() && self.top == Top::Dict => "{}",
-            _ if self.frames.is_empty() && self.top == Top::Dict => "",
+            _ if self.frames.is_empty() && self.top != Top::Any => "",
             "None" | "null" => "null",
             "True" | "true" => "true",
             "False" | "false" => "false",
@@ -238,6 +237,23 @@ impl Literal {
         *i += len;
         self.state = State::After;
         Ok(())
+    }
+
+    /// Whether a word that means something, or a string, may begin with `head`. What JSON cannot
+    /// express is worth a report only in a call that is certain.
+    fn may_begin(&self, rules: &Rules<'_>, head: &str) -> bool {
+        let any = |words: &[&str]| words.iter().any(|word| word.starts_with(head));
+        let certain = self.certain || rules.in_call;
+        let string = Prefix::parse(head).is_some_and(|prefix| certain || !prefix.bytes);
+        match self.top {
+            Top::Dict if self.frames.is_empty() => return any(&["None", "null"]),
+            Top::Text if self.frames.is_empty() => return string,
+            _ => {}
+        }
+        string
+            || any(&["None", "null", "True", "true", "False", "false"])
+            || rules.null_words.iter().any(|word| word.starts_with(head))
+            || certain && any(&["nan", "NaN", "inf", "Infinity"])
     }
 
     fn number(&mut self, rules: &Rules<'_>, text: &str, i: &mut usize, out: Out<'_>) -> Step {
@@ -268,7 +284,7 @@ impl Literal {
                 self.state = State::After;
                 return Ok(());
             }
-            if self.number.len() >= rules.number_limit {
+            if self.number.len() >= rules.limit {
                 return Err(Read::Bad { at: *i });
             }
             self.number.push(char::from(byte));
@@ -290,7 +306,7 @@ impl Literal {
 
     /// A string whose role is open has grown: too long for a key it is one no more.
     pub(super) fn bound(&mut self, rules: &Rules<'_>, out: Out<'_>) {
-        if self.kept.len() > rules.key_limit {
+        if self.kept.len() > rules.limit {
             let brace = self.frames.last() == Some(&Frame::Brace);
             self.decide(if brace { Frame::Set } else { Frame::Group });
             self.lead_in(out);
@@ -326,13 +342,4 @@ impl Literal {
         }
         Some(text)
     }
-}
-
-/// Words that are literals, or would be if JSON could say them.
-const KNOWN: &[&str] =
-    &["None", "null", "True", "true", "False", "false", "nan", "NaN", "inf", "Infinity"];
-
-/// How many bytes two words share from the start.
-fn shared(a: &str, b: &str) -> usize {
-    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }

@@ -35,12 +35,6 @@ impl Prefix {
         }
         (!(prefix.format && prefix.bytes)).then_some(prefix)
     }
-
-    /// How many bytes at the head of `word` may be a prefix.
-    pub(super) fn shared(word: &str) -> usize {
-        let most = word.len().min(Self::LONGEST);
-        (1..=most).rev().find(|&len| Self::parse(&word[..len]).is_some()).unwrap_or(0)
-    }
 }
 
 /// A string in progress.
@@ -203,7 +197,7 @@ impl Literal {
         out: Out<'_>,
     ) -> Step {
         let blank = space(&text[*i..]);
-        let room = rules.key_limit.saturating_sub(self.blanks.len());
+        let room = rules.limit.saturating_sub(self.blanks.len());
         self.blanks.push_str(&text[*i..*i + blank.min(room)]);
         *i += blank.min(room);
         let ends = match text.as_bytes().get(*i) {

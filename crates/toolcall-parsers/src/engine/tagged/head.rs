@@ -65,6 +65,8 @@ enum Place {
     Open(usize),
     /// Before the name.
     Name,
+    /// Behind a repetition of the first literal.
+    Repeated,
     Bare,
     Quoted(u8),
     /// Behind a quoted name or an attribute.
@@ -115,7 +117,8 @@ impl HeadReader {
         self.consumed
     }
 
-    /// Reads on. `limit` bounds the name, and with some slack the whole header.
+    /// Reads on. `limit` bounds the name, and with some slack the whole header, which begins
+    /// anew with every repetition of its first literal.
     pub(super) fn feed(
         &mut self,
         head: &Head,
@@ -124,24 +127,31 @@ impl HeadReader {
         limit: usize,
         text: &str,
     ) -> Read {
-        let room = limit.saturating_add(SLACK).saturating_sub(self.consumed);
-        let room = (room..text.len()).find(|&at| text.is_char_boundary(at));
-        let offered = &text[..room.unwrap_or(text.len())];
-        let mut i = 0;
-        let read = loop {
-            if let Some(read) = self.step(head, attribute, names, limit, offered, &mut i) {
-                break read;
+        let mut from = 0;
+        loop {
+            let room = limit.saturating_add(SLACK).saturating_sub(self.consumed) + from;
+            let room = (room..text.len()).find(|&at| text.is_char_boundary(at));
+            let offered = &text[..room.unwrap_or(text.len())];
+            let mut i = from;
+            let read = loop {
+                if let Some(read) = self.step(head, attribute, names, limit, offered, &mut i) {
+                    break read;
+                }
+            };
+            match read {
+                _ if self.place == Place::Repeated => {
+                    self.restart(1);
+                    from = i;
+                }
+                // The limit must fall on the same byte whatever the chunks.
+                Read::More { .. } if room.is_some() => return Read::Bad { at: offered.len() },
+                Read::More { used } => {
+                    self.consumed += used - from;
+                    return read;
+                }
+                Read::Done { .. } if self.name().is_empty() => return Read::Bad { at: i },
+                _ => return read,
             }
-        };
-        match read {
-            // The limit must fall on the same byte whatever the chunks.
-            Read::More { .. } if room.is_some() => Read::Bad { at: offered.len() },
-            Read::More { used } => {
-                self.consumed += used;
-                read
-            }
-            Read::Done { .. } if self.name().is_empty() => Read::Bad { at: i },
-            _ => read,
         }
     }
 
@@ -180,16 +190,20 @@ impl HeadReader {
                 let Some(&first) = rest.as_bytes().first() else { return more };
                 let again = head.open.first().map_or("", |literal| literal.as_ref());
                 match is(rest, again) {
-                    Is::Yes => (self.place, *i) = (Place::Open(1), at + again.len()),
-                    Is::Maybe => return more,
-                    Is::No if head.quotes == Quotes::Literal => self.place = Place::Bare,
-                    Is::No if matches!(first, b'"' | b'\'') => {
+                    Is::Yes if names == Names::Tool => {
+                        (self.place, *i) = (Place::Repeated, at + again.len());
+                        return Some(Read::More { used: *i });
+                    }
+                    Is::Maybe if names == Names::Tool => return more,
+                    _ if head.quotes == Quotes::Literal => self.place = Place::Bare,
+                    _ if matches!(first, b'"' | b'\'') => {
                         (self.place, *i) = (Place::Quoted(first), at + 1);
                     }
-                    Is::No if head.quotes == Quotes::Required => return bad,
-                    Is::No => self.place = Place::Bare,
+                    _ if head.quotes == Quotes::Required => return bad,
+                    _ => self.place = Place::Bare,
                 }
             }
+            Place::Repeated => return more,
             Place::Bare => return Some(self.bare(head, names, limit, text, at, i)),
             Place::Quoted(quote) => {
                 for (n, scalar) in rest.char_indices() {

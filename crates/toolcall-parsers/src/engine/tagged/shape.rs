@@ -75,7 +75,7 @@ impl TaggedShape {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
-    /// Literals before the name, whitespace allowed between. A repeated first one is absorbed.
+    /// Literals before the name, whitespace allowed between. A call's first one may be repeated.
     pub open: List<Text>,
     /// Whether the name stands in quotes.
     #[serde(default)]

@@ -487,7 +487,7 @@ fn names_and_values_may_come_as_pairs() {
             format!("<tool_call>g{}<tool_call>g{end}", pair("y", "1")),
             "[g {\"y\": \"1\"{missing_closer 0}}][g {}]",
         ),
-        (format!("<tool_call>g{key}{key}{end}!"), "[g  malformed]{skipped 0}!"),
+        (format!("<tool_call>g{key}{key}{end}!"), "[g  malformed]{skipped 9}!"),
         ("Write <tool_call> in docs.".into(), "Write <tool_call> in docs."),
         ("<tool_call>g".into(), "{cut_opener 12}"),
         (
@@ -514,7 +514,7 @@ fn the_first_of_repeated_parameters_counts_where_the_family_says_so() {
 #[test]
 fn a_checkpoint_may_have_a_suffix_on_every_tag() {
     let grammar = grammar("hy_v3").unwrap();
-    let parser = Parser::new((*grammar).clone().with_token_suffix(":x1").into());
+    let parser = Parser::new((*grammar).clone().with_token_suffix(":x1").into()).unwrap();
     let wire = "<tool_calls:x1>\n<tool_call:x1>g<tool_sep:x1>\n<arg_key:x1>k</arg_key:x1>\n\
                 <arg_value:x1>v</arg_value></arg_value:x1>\n</tool_call:x1>\n</tool_calls:x1>";
     check(&parser, wire, "[g {\"k\": \"v</arg_value>\"}]");

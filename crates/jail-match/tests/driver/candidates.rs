@@ -1,0 +1,259 @@
+//! Candidates: refutation, rescans, limits, commits, and what follows a call.
+
+use jail_match::{
+    Driver, Edge, End, Held, HeldKind, LimitPolicy, Limits, Newlines, OnCommit, Table, Then,
+    Whitespace,
+};
+use stream_laws::{Cut, Machine, Record, run};
+
+use crate::{bodies::*, tables::*};
+
+#[test]
+fn a_refuted_candidate_comes_out_in_place_and_is_scanned_again() {
+    for (text, expected) in [
+        ("a<call>b!c", "a<call>b!c"),
+        ("<call><call>x!:y</call>z", "<call><call>x!:y</call>z"),
+        ("<call>1<call>!<call>:</call>", "<call>1<call>!#"),
+        ("<call><think>r</think>!", "<call>{r}!"),
+        ("[[TWICE]]!.</call>x", "#x"),
+        ("[[TWICE]]!?<call>:</call>", "[[TWICE]]!?#"),
+        ("[[TWICE]]<call>:</call>x", "#x"),
+        ("[[TWICE]]<call>", "[[TWICE]]"),
+    ] {
+        assert_eq!(shown(all(), verbatim(), text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn an_opener_is_not_tried_again_at_each_newline_bound_to_it() {
+    let edge = Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay))
+        .bound(Newlines::declared(Newlines::MANY, 0));
+    let cursor = cursor(vec![edge], verbatim());
+    let mut fork = cursor.clone();
+    let mut out = Record::default();
+    fork.push(&format!("{}<c>!", "\n".repeat(20)), &mut out);
+    assert_eq!(fork.driver.counters().refuted, 1);
+    assert_eq!(out.all_text().len(), 24);
+}
+
+#[test]
+fn rescans_are_limited() {
+    let text = format!("{}!", "<call>".repeat(40));
+    let record = recorded(calls(), verbatim(), &text);
+    assert_eq!(record.all_text(), text);
+    assert_eq!(notices(&record), [("rescan_limit", 16 * 6, 24 * 6 + 1)]);
+}
+
+#[test]
+fn the_limit_falls_on_the_same_byte_for_every_chunking() {
+    // The limit of 8 falls inside the two bytes of the last letter, which go with it.
+    let text = "ab<call>xé<call>:</call>";
+    let of =
+        |policy| candidate_limit(8).limits(Limits { candidate: 8, policy, ..Limits::default() });
+    let record = recorded(calls(), of(LimitPolicy::Release), text);
+    assert_eq!(
+        (show(&record), notices(&record)),
+        ("ab<call>xé#".into(), vec![("candidate_limit", 2, 9)])
+    );
+    let record = recorded(calls(), of(LimitPolicy::Drop), text);
+    assert_eq!((show(&record), notices(&record)), ("ab#".into(), vec![("candidate_limit", 2, 9)]));
+    for cut in [Cut::Whole, Cut::EachScalar, Cut::TwoWay { at: 5 }, Cut::TwoWay { at: 14 }] {
+        let mut driver = Driver::new(Table::new(calls()).unwrap(), of(LimitPolicy::Error));
+        let (mut out, mut bodies) = (Record::default(), Tiny::default());
+        let mut errors = Vec::new();
+        for piece in cut.pieces(text) {
+            errors.extend(driver.push(piece, &mut bodies, &mut Out(&mut out)).err());
+        }
+        assert_eq!(out.all_text(), "ab<call>xé", "{cut}");
+        let error = errors[0];
+        assert_eq!((error.at, error.bytes), (2, 9), "{cut}");
+        assert!(errors.iter().all(|other| *other == error));
+        assert_eq!(
+            error.to_string(),
+            "byte 2: candidate_limit hit after 9 bytes; they were released as text"
+        );
+        assert_eq!(driver.push("quiet", &mut bodies, &mut Out(&mut out)), Err(error));
+        assert_eq!(driver.finish(End::Stop, &mut bodies, &mut Out(&mut out)), Err(error));
+        assert_eq!(driver.held().bytes, 0);
+    }
+}
+
+#[test]
+fn a_failed_driver_takes_no_quiet_text() {
+    let settings =
+        verbatim().limits(Limits { candidate: 8, policy: LimitPolicy::Error, ..Limits::default() });
+    let mut driver = Driver::new(Table::new(calls()).unwrap(), settings);
+    let (mut out, mut bodies) = (Record::default(), Tiny::default());
+    assert!(driver.push("so quiet", &mut bodies, &mut Out(&mut out)).is_ok());
+    assert!(driver.push("<call>xxxxx", &mut bodies, &mut Out(&mut out)).is_err());
+    assert!(driver.push("so quiet", &mut bodies, &mut Out(&mut out)).is_err());
+    assert_eq!(out.all_text(), "so quiet<call>xx");
+}
+
+#[test]
+fn limits_may_be_zero_or_endless() {
+    for size in [0, usize::MAX] {
+        let limits = Limits { candidate: size, whitespace: size, depth: size, ..Limits::default() };
+        for policy in [Whitespace::Framing, Whitespace::Trim] {
+            let settings = verbatim().whitespace(policy).limits(limits);
+            recorded(all(), settings, " a <call>b:</call> <think> c </think> <|head|>; d");
+        }
+    }
+    let zero = Limits { whitespace: 0, ..Limits::default() }.check().unwrap_err();
+    assert_eq!(zero.to_string(), "limit `whitespace` is 0: expected at least 1");
+    assert_eq!(Limits::default().check(), Ok(()));
+}
+
+#[test]
+fn whitespace_beyond_its_limit_is_text_and_reported_once() {
+    for (text, expected) in [("<call>:</call>    x", "#    x"), ("   <call>:</call>", "   #")] {
+        let limits = Limits { whitespace: 2, ..Limits::default() };
+        let settings = verbatim().whitespace(Whitespace::Framing).limits(limits);
+        let record = recorded(calls(), settings, text);
+        assert_eq!(show(&record), expected, "{text:?}");
+        let at = text.find("  ").map_or(0, |at| at as u64 + 2);
+        assert_eq!(notices(&record), [("whitespace_limit", at, 2)], "{text:?}");
+    }
+}
+
+#[test]
+fn orphan_closers_are_markup_only_directly_after_a_call() {
+    for (text, expected) in [
+        ("<call>:</call></call>x", "#x"),
+        ("<call>:</call> \n</call>x", "# \nx"),
+        ("<call>:</call>x</call>", "#x</call>"),
+        ("</call>", "</call>"),
+        ("<call>!</call>", "<call>!</call>"),
+    ] {
+        assert_eq!(shown(calls(), verbatim(), text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_call_ends_reasoning_where_the_edge_says_so() {
+    assert_eq!(shown(all(), verbatim(), "<think>a<call>b:</call>c"), "{a}#c");
+    assert_eq!(shown(all(), verbatim(), "<think>a<call>b!</call>c"), "{a<call>b!</call>c}");
+}
+
+#[test]
+fn a_header_body_enters_channels() {
+    assert_eq!(shown(all(), verbatim(), "a<|head|>x;b</think>c"), "a{b}c");
+    assert_eq!(shown(all(), verbatim(), "a<|head|>x:b</think>c"), "a{b}c");
+    // A channel a body opened begins with a lead, too.
+    assert_eq!(shown(all(), verbatim(), "a<|head|>x:<think>b"), "a{b}");
+}
+
+#[test]
+fn openers_cut_by_the_end_are_markup_and_counted() {
+    let record = recorded(calls(), verbatim(), "ab<call>cd");
+    assert_eq!((show(&record), notices(&record)), ("ab".into(), vec![("cut_opener", 2, 8)]));
+    assert_eq!(shown(calls(), verbatim(), "ab<cal"), "ab<cal");
+}
+
+#[test]
+fn what_is_held_has_its_kind() {
+    let mut machine = cursor(all(), verbatim().whitespace(Whitespace::Framing));
+    let mut out = Record::default();
+    for (chunk, bytes, kind) in [
+        ("  ", 2, HeldKind::Whitespace),
+        ("a", 0, HeldKind::Nothing),
+        ("<ca", 3, HeldKind::Marker),
+        ("ll>", 6, HeldKind::Candidate),
+        ("é", 8, HeldKind::Candidate),
+        (":", 0, HeldKind::Nothing),
+        ("</cal", 5, HeldKind::Call),
+        ("l>", 0, HeldKind::Nothing),
+        ("\n", 1, HeldKind::Whitespace),
+        ("<think>r\n", 1, HeldKind::Whitespace),
+        ("</th", 5, HeldKind::Marker),
+        ("x", 0, HeldKind::Nothing),
+    ] {
+        machine.push(chunk, &mut out);
+        assert_eq!(machine.driver.held(), Held { bytes, kind }, "after {chunk:?}");
+    }
+}
+
+#[test]
+fn counters_count() {
+    let text = "a<call>b!<call>c:</call>d";
+    for cut in [Cut::Whole, Cut::EachScalar] {
+        let mut machine = cursor(calls(), verbatim());
+        stream_laws::push_all(&mut machine, text, cut, &mut Record::default());
+        let counters = machine.driver.counters();
+        assert_eq!((counters.candidates, counters.refuted, counters.committed), (2, 1, 1));
+        assert_eq!(counters.bytes_in, text.len() as u64);
+        assert!(counters.examined >= counters.bytes_in);
+        assert_eq!(machine.driver.position(), text.len() as u64);
+    }
+}
+
+#[test]
+fn a_boundary_starts_a_message_and_keeps_a_split_tag() {
+    let mut machine = cursor(all(), verbatim());
+    let mut out = Record::default();
+    for chunk in ["<think>r</think>x <thi", "nk>s</think>y"] {
+        machine.push(chunk, &mut out);
+        machine.driver.message_boundary(&mut Out(&mut out));
+    }
+    machine.push("</think>z", &mut out);
+    machine.finish(&mut out);
+    assert_eq!(show(&out.coalesced().unwrap()), "{r}x {s}yz");
+}
+
+#[test]
+fn a_boundary_frees_newlines_bound_to_the_message_before() {
+    let mut machine = cursor(think(), verbatim().whitespace(Whitespace::Framing));
+    let mut out = Record::default();
+    machine.push("<think>r</think>", &mut out);
+    machine.driver.message_boundary(&mut Out(&mut out));
+    machine.push("\nx", &mut out);
+    assert_eq!(show(&out.coalesced().unwrap()), "{r}\nx");
+}
+
+#[test]
+fn whitespace_policies_keep_source_order_where_they_promise_it() {
+    let reasoning_end = verbatim().whitespace(Whitespace::ReasoningEnd);
+    let stay = vec![
+        Edge::new("<t>", CONTENT_ONLY, Then::Enter(jail_match::Channel::REASONING)),
+        Edge::new("</t>", REASONING_ONLY, Then::Leave),
+        Edge::new("<call>", REASONING_ONLY, Then::Body(CALL, OnCommit::Stay)),
+    ];
+    assert_eq!(shown(stay, reasoning_end, "<t>a <call>:</call> b </t> c"), "{a }#{ b} c");
+    let trim = verbatim().whitespace(Whitespace::Trim);
+    assert_eq!(shown(all(), trim, "a <call>:</call> b "), "a#  b");
+    assert_eq!(shown(all(), trim, "a <think> r </think>\n b "), "a{r} b ");
+    assert_eq!(shown(all(), trim, " a "), " a ");
+}
+
+#[test]
+fn reset_makes_a_driver_as_new_and_a_clone_goes_its_own_way() {
+    let fresh = cursor(all(), verbatim());
+    let mut used = fresh.clone();
+    used.push("<think>a\n\n<call>b", &mut Record::default());
+    let mut fork = used.clone();
+    used.reset();
+    let text = "</think><call>x:</call>";
+    assert_eq!(run(&used, text, Cut::EachScalar), run(&fresh, text, Cut::EachScalar));
+    let mut out = Record::default();
+    fork.push("!</think>c", &mut out);
+    assert_eq!(show(&out.coalesced().unwrap()), "{<call>b!}c");
+}
+
+#[test]
+fn tables_that_cannot_work_are_refused_by_entry() {
+    let bad = |edges: Vec<Edge>| {
+        let error = Table::new(edges).unwrap_err();
+        (error.entry(), error.to_string())
+    };
+    let good = Edge::new("<a>", CONTENT_ONLY, Then::Erase);
+    let empty = Edge::new("", CONTENT_ONLY, Then::Erase);
+    assert_eq!(bad(vec![good.clone(), empty]), (1, "edge 1: the marker is empty".into()));
+    let nowhere = Edge::new("<b>", jail_match::ChannelMask::NONE, Then::Erase);
+    assert_eq!(bad(vec![nowhere]), (0, "edge 0 (\"<b>\"): live on no channel".into()));
+    let once = good.used(jail_match::Uses::OncePerEntry);
+    let (entry, text) = bad(vec![once; 65]);
+    assert_eq!(
+        (entry, text.as_str()),
+        (64, "edge 64 (\"<a>\"): more than 64 edges have limited uses")
+    );
+}

@@ -1,0 +1,150 @@
+//! The laws over the matcher, the driver and the jail, with what an adversary would send.
+
+use jail_match::{Limits, Settings, Whitespace};
+use stream_laws::{
+    CutPlan, Machine, Work, check_bounded, check_chunk_invariance, check_linear, check_no_leak,
+    check_nothing_lost, check_prompt, check_total, suffixes,
+};
+
+use crate::{
+    bodies::Cursor,
+    machines::{Jailed, Plain},
+    tables::{all, candidate_limit, cursor, think, verbatim},
+};
+
+const TEXTS: &[&str] = &[
+    "",
+    "plain text, nothing else",
+    "<think>\nplan\n</think>\n\nanswer <call>a:b</call></call> more",
+    "a<call>x!<call>y:z</call>\n<think>r<call>q:</call>s</think>t",
+    "```\n<think>\n``` `<think>`\n<think>r</think> <thi",
+    "[[TWICE]]!?[[TWICE]]!.</call><|head|>x;r</think>c<|head|>y:s",
+    "◁think▷ é <call>é\u{1F600}:</call>\n\n\n",
+    "<<<<call>;<call",
+];
+
+/// One unit of each input that goes on forever.
+const ENDLESS: &[&str] = &[
+    "<",
+    "<cal",
+    "<thin",
+    "\n",
+    " ",
+    "`",
+    "```\n",
+    "<call>",
+    "<call>!",
+    "<call>x<call>!",
+    "a<think>",
+    "<think></think>",
+    "[[TWICE]]!",
+    "[[[TWICE]",
+    "<|head|>;",
+    "</call>",
+    " \n<",
+    "é",
+];
+
+fn machines() -> Vec<Cursor> {
+    let policies = [Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
+    let limits = Limits { candidate: 256, whitespace: 128, depth: 4, ..Limits::default() };
+    let of = |policy| Settings::default().whitespace(policy).limits(limits);
+    policies.into_iter().flat_map(|p| [cursor(think(), of(p)), cursor(all(), of(p))]).collect()
+}
+
+fn plain() -> Plain {
+    Plain::new(&["<<".into(), "<a>".into(), "<a>b".into(), "◁think▷".into(), "\n\n".into()])
+}
+
+fn jail() -> Jailed {
+    Jailed::new(&["<call>".into(), "<".into()], &["</call>".into(), "◁".into(), "\n".into()], 64)
+}
+
+fn everywhere<M: Machine>(machine: &M, text: &str) {
+    check_chunk_invariance(machine, text, CutPlan::standard(3)).unwrap();
+    check_total(machine, text, CutPlan::standard(4)).unwrap();
+}
+
+fn bounded<M: Machine>(machine: &M, limit: usize) {
+    for unit in ENDLESS {
+        check_bounded(machine, std::iter::repeat_n(*unit, 4 * limit), limit).unwrap();
+    }
+}
+
+fn linear<M: Machine>(machine: &M, per_byte: u64) {
+    for unit in ENDLESS {
+        let work = Work { bytes: 4096, per_byte, growth_percent: 230 };
+        check_linear(machine, |bytes| unit.repeat(bytes.div_ceil(unit.len())), work).unwrap();
+    }
+}
+
+#[test]
+fn invariance_and_totality_hold() {
+    for text in TEXTS {
+        machines().iter().for_each(|machine| everywhere(machine, text));
+        everywhere(&plain(), text);
+        everywhere(&jail(), text);
+    }
+}
+
+#[test]
+fn nothing_is_lost() {
+    for text in TEXTS {
+        for settings in [verbatim(), verbatim().whitespace(Whitespace::Framing)] {
+            let machine = cursor(all(), settings);
+            check_nothing_lost(&machine, text, &["cut_opener"], CutPlan::standard(5)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn nothing_is_held_without_need() {
+    let markers: Vec<String> = all().iter().map(|edge| edge.marker.clone().into_owned()).collect();
+    let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
+    let mut witnesses = suffixes(&markers);
+    for tail in ["x", "x</call>", ":", "!", "!.", "!?", "\n</think>", "</think>", "<call>:</call>"]
+    {
+        witnesses.push(tail.to_owned());
+        for suffix in suffixes(&markers) {
+            witnesses.push(suffix + tail);
+        }
+    }
+    for text in TEXTS {
+        for settings in [verbatim(), verbatim().whitespace(Whitespace::Framing)] {
+            check_prompt(&cursor(think(), settings), text, &witnesses).unwrap();
+            check_prompt(&cursor(all(), settings), text, &witnesses).unwrap();
+        }
+    }
+}
+
+#[test]
+fn memory_is_bounded() {
+    // Candidate, whitespace, and the longest marker.
+    machines().iter().for_each(|machine| bounded(machine, 256 + 128 + 16));
+    bounded(&plain(), 16);
+    bounded(&jail(), 64 + 16);
+}
+
+#[test]
+fn work_is_linear() {
+    // A byte is rescanned at most 16 times, and looked at by each marker prefix it extends.
+    machines().iter().for_each(|machine| linear(machine, 64));
+    linear(&cursor(all(), candidate_limit(16 * 1024)), 64);
+    linear(&plain(), 32);
+    linear(&jail(), 32);
+}
+
+#[test]
+fn blanks_at_the_lead_are_looked_at_once() {
+    // Counted work would not show this; seconds would, and minutes before it was fixed.
+    let machine = cursor(all(), verbatim());
+    let blanks = "\n".repeat(1 << 20);
+    stream_laws::run(&machine, &blanks, stream_laws::Cut::Whole);
+}
+
+#[test]
+fn no_markup_leaks() {
+    let text = "<think>\nr</think>a<call>x:y</call></call>b<|head|>z;c</think>d";
+    let markup = ["<think>", "</think>", "<call>", "</call>", "<|head|>"];
+    check_no_leak(&cursor(all(), verbatim()), text, &markup, CutPlan::standard(6)).unwrap();
+}

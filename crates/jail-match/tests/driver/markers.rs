@@ -1,0 +1,208 @@
+//! Markers: overlaps, rivals, anchors, newlines, code, channels.
+
+use jail_match::{Anchor, Case, Channel, Edge, Limits, Newlines, OnCommit, Then, Uses, Whitespace};
+use stream_laws::{Cut, SpanKind, run};
+
+use crate::{bodies::*, tables::*};
+
+fn erase(marker: &'static str) -> Edge {
+    Edge::new(marker, CONTENT_ONLY, Then::Erase)
+}
+
+#[test]
+fn markers_behind_their_own_first_bytes_are_found() {
+    for (marker, text, expected) in [
+        ("<tool_call>", "<<tool_call>x", "<x"),
+        ("[[CALL]]", "[[[CALL]]x", "[x"),
+        ("aab", "aaaab", "aa"),
+        ("◁think▷", "◁◁think▷x", "◁x"),
+        ("｜a", "｜｜a｜", "｜｜"),
+    ] {
+        assert_eq!(shown(vec![erase(marker)], verbatim(), text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_short_marker_waits_only_while_a_longer_one_may_match() {
+    let edges =
+        vec![erase("<a>"), Edge::new("<a>bcd", CONTENT_ONLY, Then::Enter(Channel::REASONING))];
+    assert_eq!(shown(edges.clone(), verbatim(), "1<a>bcX2<a>bcd3<a>b"), "1bcX2{3<a>b}");
+    let mut machine = cursor(edges, verbatim());
+    let mut out = stream_laws::Record::default();
+    stream_laws::Machine::push(&mut machine, "<a>", &mut out);
+    assert_eq!(machine.driver.held().bytes, 3);
+    stream_laws::Machine::push(&mut machine, "c", &mut out);
+    assert_eq!(machine.driver.held().bytes, 0);
+    assert_eq!(show(&out), "c");
+}
+
+#[test]
+fn letter_case_counts_only_where_it_should() {
+    let edges = vec![
+        erase("<Ä>").cased(Case::FoldAscii),
+        erase("<b>"),
+        erase("</tHiNk>").cased(Case::FoldAscii),
+    ];
+    assert_eq!(shown(edges, verbatim(), "<Ä><ä><b><B></THINK>"), "<ä><B>");
+}
+
+#[test]
+fn a_marker_that_begins_with_a_newline_is_found_within_a_run() {
+    let edges = vec![erase("\n<x>"), erase("</t>").bound(Newlines::declared(1, 0))];
+    assert_eq!(shown(edges.clone(), verbatim(), "a\n\n<x>b\n\n</t>c\n\n"), "a\nb\nc\n\n");
+    let long = vec![erase("\n\n\n\n<x>"), erase("</t>").bound(Newlines::declared(1, 0))];
+    assert_eq!(shown(long, verbatim(), "a\n\n\n\n\n<x>b\n\n\n\n\n</t>c"), "a\nb\n\n\n\nc");
+}
+
+#[test]
+fn declared_newlines_bind_under_every_policy_and_framing_ones_unless_verbatim() {
+    let declared = vec![erase("<x>").bound(Newlines::declared(1, 2))];
+    let framing = vec![erase("<x>").bound(Newlines::framing(1, 2))];
+    let text = "a\n\n<x>\n\n\nb";
+    assert_eq!(shown(declared.clone(), verbatim(), text), "a\n\nb");
+    assert_eq!(shown(framing.clone(), verbatim(), text), "a\n\n\n\n\nb");
+    assert_eq!(shown(framing, verbatim().whitespace(Whitespace::Framing), text), "a\n\nb");
+}
+
+#[test]
+fn at_most_many_newlines_bind() {
+    for most in [Newlines::MANY, u8::MAX] {
+        let edges = vec![erase("<x>").bound(Newlines::declared(most, most))];
+        let run = "\n".repeat(100);
+        let expected = format!("a{0}{0}b", "\n".repeat(36));
+        assert_eq!(shown(edges, verbatim(), &format!("a{run}<x>{run}b")), expected);
+    }
+}
+
+#[test]
+fn newlines_go_with_the_longest_marker_behind_them() {
+    let edges = vec![
+        erase("<a>").bound(Newlines::declared(1, 0)),
+        Edge::new("<a>b", CONTENT_ONLY, Then::Enter(Channel::REASONING)),
+    ];
+    assert_eq!(shown(edges, verbatim(), "1\n<a>x\n<a>by"), "1x\n{y}");
+}
+
+#[test]
+fn no_newline_waits_for_a_marker_that_is_not_live() {
+    // The stray closer is live at the lead only, the closer in reasoning only.
+    let mut machine = cursor(think(), verbatim().whitespace(Whitespace::Framing));
+    let mut out = stream_laws::Record::default();
+    stream_laws::Machine::push(&mut machine, "text\n", &mut out);
+    assert_eq!(show(&out), "text\n");
+    assert_eq!(machine.driver.held().bytes, 0);
+}
+
+#[test]
+fn the_lead_is_armed_at_the_start_and_again_after_reasoning() {
+    let edges = || {
+        vec![
+            erase("<l>").anchored(Anchor::Lead),
+            Edge::new("<think>", CONTENT_ONLY, Then::Enter(Channel::REASONING)),
+            Edge::new("</think>", REASONING_ONLY, Then::Leave),
+            Edge::new("<h>", REASONING_ONLY.with(Channel::CONTENT), Then::Enter(Channel::HIDDEN)),
+            Edge::new("</h>", Channel::HIDDEN.mask(), Then::Leave),
+        ]
+    };
+    for (text, expected) in [
+        ("<l>a<l>", "a<l>"),
+        (" \n<l>a", " \na"),
+        ("a<think>r</think> <l>b<l>", "a{r} b<l>"),
+        // A hidden span is as if it were not there.
+        ("a<h>x</h><l>", "a<l>"),
+        ("<h>x</h><l>a", "a"),
+    ] {
+        assert_eq!(shown(edges(), verbatim(), text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn line_starts_are_those_of_content() {
+    let edges = vec![erase("# ").anchored(Anchor::LineStart)];
+    assert_eq!(shown(edges, verbatim(), "# a # b\n# c\n # d"), "a # b\nc\n # d");
+}
+
+#[test]
+fn code_hides_what_is_literal_in_it() {
+    let edges = || vec![erase("<x>").literal_in_code(), erase("<y>")];
+    for (text, expected) in [
+        ("`<x><y>` <x>", "`<x>` "),
+        ("```\n<x>\n```\n<x>", "```\n<x>\n```\n"),
+        ("`a\n<x>", "`a\n"),
+        ("```<x>", "```<x>"),
+    ] {
+        assert_eq!(shown(edges(), verbatim(), text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_bound_newline_ends_its_line() {
+    let edges = vec![erase("</t>").bound(Newlines::declared(1, 0)), erase("<x>").literal_in_code()];
+    assert_eq!(shown(edges, verbatim(), "`a\n</t><x>b"), "`ab");
+}
+
+#[test]
+fn uses_are_counted_by_channel_and_by_message() {
+    let edges = vec![
+        Edge::new("<t>", CONTENT_ONLY, Then::Enter(Channel::REASONING)),
+        Edge::new("</t>", REASONING_ONLY, Then::Leave),
+        Edge::new("<e>", REASONING_ONLY, Then::Erase).used(Uses::OncePerEntry),
+        Edge::new("<m>", CONTENT_ONLY, Then::Erase).used(Uses::OncePerMessage),
+        Edge::new("<h>", REASONING_ONLY, Then::Enter(Channel::HIDDEN)),
+        Edge::new("</h>", Channel::HIDDEN.mask(), Then::Leave),
+    ];
+    let text = "<m><m><t><e>1<e><h>x</h><e></t><t><e>2</t>";
+    assert_eq!(shown(edges, verbatim(), text), "<m>{1<e><e>2}");
+}
+
+#[test]
+fn a_refuted_opener_was_not_used() {
+    let once =
+        Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay)).used(Uses::OncePerMessage);
+    assert_eq!(shown(vec![once], verbatim(), "<c>!<c>:</call><c>:"), "<c>!#<c>:");
+}
+
+#[test]
+fn depth_is_limited_for_markers_and_bodies() {
+    let deep = Channel::new(3).expect("below the count");
+    let edges = || {
+        vec![
+            Edge::new("<d>", jail_match::ChannelMask::ALL, Then::Enter(deep)),
+            Edge::new("<|head|>", jail_match::ChannelMask::ALL, Then::Body(HEADER, OnCommit::Stay)),
+        ]
+    };
+    let settings = verbatim().limits(Limits { depth: 2, ..Limits::default() });
+    let record = recorded(edges(), settings, "<d><d>a<d>b");
+    assert_eq!(show(&record), "3{a<d>b}");
+    assert_eq!(notices(&record), [("depth_limit", 7, 3)]);
+    let record = recorded(edges(), settings, "<d><|head|>;a<|head|>;b");
+    assert_eq!(show(&record), "{ab}");
+    assert_eq!(notices(&record), [("depth_limit", 22, 0)]);
+}
+
+#[test]
+fn hidden_text_is_markup() {
+    let edges = vec![
+        Edge::new("<h>", CONTENT_ONLY, Then::Enter(Channel::HIDDEN)),
+        Edge::new("</h>", Channel::HIDDEN.mask(), Then::Leave),
+    ];
+    let record = recorded(edges, verbatim(), "a<h>secret</h>b");
+    assert_eq!(show(&record), "ab");
+    assert_eq!(
+        (record.spans.len(), record.spans[0].kind, record.spans[0].len),
+        (1, SpanKind::Markup, 13)
+    );
+}
+
+#[test]
+fn switching_closes_every_channel() {
+    let edges = vec![
+        Edge::new("<t>", CONTENT_ONLY, Then::Enter(Channel::REASONING)),
+        Edge::new("<h>", REASONING_ONLY, Then::Enter(Channel::HIDDEN)),
+        Edge::new("<c>", Channel::HIDDEN.mask(), Then::Switch(Channel::CONTENT)),
+    ];
+    let trim = verbatim().whitespace(Whitespace::Trim);
+    let cursor = cursor(edges, trim);
+    let record = run(&cursor, "<t> a <h>x<c> b<t> c <h>y<c>d", Cut::EachScalar);
+    assert_eq!(show(&record.coalesced().unwrap()), "{a}b{c}d");
+}

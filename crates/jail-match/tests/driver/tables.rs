@@ -1,0 +1,82 @@
+//! Tables and settings the named cases share, and how a case is judged.
+
+use jail_match::{
+    Anchor, Channel, ChannelMask, Edge, Limits, Newlines, OnCommit, Settings, Table, Then, Uses,
+    Whitespace,
+};
+use stream_laws::{CONTENT, CutPlan, Event, REASONING, Record, check_chunk_invariance, run};
+
+use crate::bodies::{CALL, Cursor, HEADER, TWICE};
+
+pub(crate) const CONTENT_ONLY: ChannelMask = Channel::CONTENT.mask();
+pub(crate) const REASONING_ONLY: ChannelMask = Channel::REASONING.mask();
+
+/// Think tags with a leading stray closer and an absorbed echo, as most families have them.
+pub(crate) fn think() -> Vec<Edge> {
+    vec![
+        Edge::new("<think>", CONTENT_ONLY, Then::Enter(Channel::REASONING))
+            .bound(Newlines::framing(0, 1))
+            .literal_in_code(),
+        Edge::new("<think>", REASONING_ONLY, Then::Erase)
+            .anchored(Anchor::Lead)
+            .used(Uses::OncePerEntry),
+        Edge::new("</think>", REASONING_ONLY, Then::Leave).bound(Newlines::framing(1, 2)),
+        Edge::new("</think>", CONTENT_ONLY, Then::Erase)
+            .anchored(Anchor::Lead)
+            .bound(Newlines::framing(1, 2)),
+    ]
+}
+
+/// `<call>` in content and reasoning, an orphan closer after it, and a header.
+pub(crate) fn calls() -> Vec<Edge> {
+    vec![
+        Edge::new("<call>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay)),
+        Edge::new("<call>", REASONING_ONLY, Then::Body(CALL, OnCommit::Leave)),
+        Edge::new("</call>", ChannelMask::TEXT, Then::Erase).anchored(Anchor::AfterCall),
+        Edge::new("[[TWICE]]", CONTENT_ONLY, Then::Body(TWICE, OnCommit::Stay)),
+        Edge::new("<|head|>", CONTENT_ONLY, Then::Body(HEADER, OnCommit::Stay)),
+    ]
+}
+
+pub(crate) fn all() -> Vec<Edge> {
+    [think(), calls()].concat()
+}
+
+pub(crate) fn verbatim() -> Settings {
+    Settings::default().whitespace(Whitespace::Verbatim)
+}
+
+pub(crate) fn candidate_limit(candidate: usize) -> Settings {
+    verbatim().limits(Limits { candidate, ..Limits::default() })
+}
+
+pub(crate) fn cursor(edges: Vec<Edge>, settings: Settings) -> Cursor {
+    Cursor::new(Table::new(edges).expect("a good table"), settings)
+}
+
+/// Content as it is, reasoning in braces, calls as `#`: for every cut the same.
+pub(crate) fn shown(edges: Vec<Edge>, settings: Settings, text: &str) -> String {
+    show(&recorded(edges, settings, text))
+}
+
+pub(crate) fn recorded(edges: Vec<Edge>, settings: Settings, text: &str) -> Record {
+    let cursor = cursor(edges, settings);
+    check_chunk_invariance(&cursor, text, CutPlan::standard(1)).unwrap();
+    run(&cursor, text, stream_laws::Cut::Whole).coalesced().expect("no empty text")
+}
+
+pub(crate) fn show(record: &Record) -> String {
+    let piece = |event: &Event| match event {
+        Event::Text { channel: CONTENT, text } => text.clone(),
+        Event::Text { channel: REASONING, text } => format!("{{{text}}}"),
+        Event::Text { channel, text } => format!("{channel}{{{text}}}"),
+        Event::CallStart { .. } => "#".to_owned(),
+        _ => String::new(),
+    };
+    record.events.iter().map(piece).collect()
+}
+
+/// Names, offsets and sizes of the notices.
+pub(crate) fn notices(record: &Record) -> Vec<(&str, u64, u64)> {
+    record.diagnostics.iter().map(|one| (one.kind.as_str(), one.offset, one.bytes)).collect()
+}

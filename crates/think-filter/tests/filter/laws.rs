@@ -1,0 +1,128 @@
+//! The laws over every registered format, on its own markers.
+
+use proptest::prelude::*;
+use stream_laws::{
+    CutPlan, Work, check_bounded, check_chunk_invariance, check_linear, check_nothing_lost,
+    check_prompt, check_total, suffixes,
+};
+use think_filter::{Format, Start, ThinkFilter, Whitespace, formats};
+
+use crate::machine::{Think, Told};
+
+const POLICIES: [Whitespace; 3] = [Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
+
+fn markers(format: &Format) -> Vec<String> {
+    let answer = format.answer.iter().map(|wrapper| &wrapper.marker);
+    let remark = format.remark.iter().flat_map(|(open, close)| [open, close]);
+    let all = format.open.iter().chain(&format.close).chain(&format.label).chain(answer);
+    all.chain(remark).map(|marker| marker.clone().into_owned()).collect()
+}
+
+fn machine(format: &Format, whitespace: Whitespace, start: Start) -> Think {
+    let builder = ThinkFilter::builder(format.clone()).whitespace(whitespace).start(start);
+    Think(builder.build().expect("a good format"))
+}
+
+fn texts(format: &Format) -> Vec<String> {
+    let (open, close) = match (format.open.first(), format.close.first()) {
+        (Some(open), Some(close)) => (open.as_ref(), close.as_ref()),
+        _ => ("<think>", "</think>"),
+    };
+    let each: String = markers(format).iter().map(|marker| format!("{marker}\nx\n")).collect();
+    vec![
+        format!("{open}\nplan\n{close}\n\nanswer\n"),
+        format!("{open}{open}a{close}{close} {open}b{close}\n\n\nc{open}d"),
+        format!("a `{open}` {close}\n```\n{open}\n```\n{open}b\n{close}"),
+        each,
+    ]
+}
+
+#[test]
+fn invariance_and_totality_hold() {
+    for format in formats() {
+        for text in texts(&format) {
+            for policy in POLICIES {
+                for start in [Start::Content, Start::Reasoning] {
+                    let think = machine(&format, policy, start);
+                    check_chunk_invariance(&think, &text, CutPlan::quick(1)).unwrap();
+                    check_total(&think, &text, CutPlan::quick(2)).unwrap();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_lost() {
+    for format in formats() {
+        for text in texts(&format) {
+            for policy in [Whitespace::Verbatim, Whitespace::Framing] {
+                check_nothing_lost(&Told::new(&format, policy), &text, &[], CutPlan::quick(3))
+                    .unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_held_without_need() {
+    for format in formats() {
+        let markers = markers(&format);
+        let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
+        let mut witnesses = suffixes(&markers);
+        for tail in ["x", " x", "\nx"].into_iter().chain(markers.iter().copied()) {
+            witnesses.push(tail.to_owned());
+            witnesses.extend(suffixes(&markers).into_iter().map(|suffix| suffix + tail));
+        }
+        for text in texts(&format) {
+            check_prompt(&Told::new(&format, Whitespace::Verbatim), &text, &witnesses).unwrap();
+        }
+    }
+}
+
+#[test]
+fn memory_and_work_are_bounded() {
+    for format in formats() {
+        let markers = markers(&format);
+        let longest = markers.iter().map(String::len).max().unwrap_or(0).max(64) + 16;
+        for unit in markers.iter().map(String::as_str).chain(["<", "\nx\n", "`", "text "]) {
+            let think = machine(&format, Whitespace::Verbatim, Start::Content);
+            let limit = 8 * longest;
+            check_bounded(&think, std::iter::repeat_n(unit, 2 * limit), limit).unwrap();
+            let first = unit.chars().next().map_or(1, char::len_utf8);
+            for unit in [unit, &unit[..first]] {
+                // Random pieces of a short input are of one size or another: the growth is rough.
+                let work = Work { bytes: 4096, per_byte: 96, growth_percent: 500 };
+                let input = |bytes: usize| unit.repeat(bytes.div_ceil(unit.len()));
+                check_linear(&think, input, work).unwrap();
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(400)
+    })]
+
+    #[test]
+    fn random_texts_of_markers_do_not_depend_on_the_cut(
+        which in 0usize..1000,
+        parts in prop::collection::vec((0usize..64, 1usize..12), 0..16),
+        policy in 0usize..3,
+    ) {
+        let all = formats();
+        let format = &all[which % all.len()];
+        let mut pool = markers(format);
+        pool.extend(["x", " ", "\n", "\n\n", "`", "```\n", "é", "<", "/"].map(String::from));
+        let part = |(n, scalars): &(usize, usize)| -> String {
+            let whole = &pool[n % pool.len()];
+            if *scalars > 8 { whole.clone() } else { whole.chars().take(*scalars * 3).collect() }
+        };
+        let text: String = parts.iter().map(part).collect();
+        let think = machine(format, POLICIES[policy], Start::Content);
+        check_chunk_invariance(&think, &text, CutPlan::quick(3))
+            .map_err(|broken| TestCaseError::fail(format!("{}: {broken}", format.name)))?;
+    }
+}

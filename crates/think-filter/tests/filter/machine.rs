@@ -1,0 +1,128 @@
+//! The filter as a machine of the laws.
+
+use jail_match::{Channel, Driver, End, NoBodies, Settings, Sink, Span, Table};
+use stream_laws::{
+    CONTENT, Cut, CutPlan, Event, Held, HeldKind, Machine, REASONING, Record,
+    check_chunk_invariance, run,
+};
+use think_filter::{Format, Piece, ThinkFilter, Whitespace, format};
+
+#[derive(Debug, Clone)]
+pub(crate) struct Think(pub(crate) ThinkFilter);
+
+impl Think {
+    /// A registered format with whitespace kept.
+    pub(crate) fn named(name: &str) -> Self {
+        let format = format(name).expect("a registered format");
+        let builder = ThinkFilter::builder(format).whitespace(Whitespace::Verbatim);
+        Self(builder.build().expect("a good format"))
+    }
+}
+
+pub(crate) fn write(piece: Piece<'_>, out: &mut Record) {
+    match piece {
+        Piece::Content(text) => out.text(CONTENT, text),
+        Piece::Reasoning(text) => out.text(REASONING, text),
+    }
+}
+
+impl Machine for Think {
+    fn push(&mut self, chunk: &str, out: &mut Record) {
+        self.0.push(chunk, |piece| write(piece, out));
+    }
+
+    fn finish(&mut self, out: &mut Record) {
+        self.0.finish(|piece| write(piece, out));
+    }
+
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+
+    fn held(&self) -> Held {
+        held(self.0.held())
+    }
+
+    fn work(&self) -> u64 {
+        self.0.counters().examined
+    }
+
+    fn state_size(&self) -> usize {
+        self.0.held().bytes
+    }
+}
+
+fn held(held: think_filter::Held) -> Held {
+    let kind = match held.kind {
+        think_filter::HeldKind::Nothing => HeldKind::None,
+        think_filter::HeldKind::Marker => HeldKind::Marker,
+        think_filter::HeldKind::Whitespace => HeldKind::Whitespace,
+        other => panic!("a filter holds nothing because of {other:?}"),
+    };
+    Held { bytes: held.bytes, kind }
+}
+
+/// The driver over a format's edges, which tells what became of the bytes that are not text.
+#[derive(Debug, Clone)]
+pub(crate) struct Told(Driver);
+
+impl Told {
+    pub(crate) fn new(format: &Format, whitespace: Whitespace) -> Self {
+        let table = Table::new(format.edges()).expect("a good format");
+        Self(Driver::new(table, Settings::default().whitespace(whitespace)))
+    }
+}
+
+struct Out<'a>(&'a mut Record);
+
+impl Sink for Out<'_> {
+    fn text(&mut self, channel: Channel, text: &str) {
+        self.0.text(channel.index() as u8, text);
+    }
+
+    fn account(&mut self, span: Span) {
+        self.0.span(stream_laws::SpanKind::Markup, span.at, span.len);
+    }
+}
+
+impl Machine for Told {
+    fn push(&mut self, chunk: &str, out: &mut Record) {
+        self.0.push(chunk, &mut NoBodies, &mut Out(out)).expect("no error policy");
+    }
+
+    fn finish(&mut self, out: &mut Record) {
+        self.0.finish(End::Stop, &mut NoBodies, &mut Out(out)).expect("no error policy");
+    }
+
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+
+    fn held(&self) -> Held {
+        held(self.0.held())
+    }
+
+    fn work(&self) -> u64 {
+        self.0.counters().examined
+    }
+
+    fn state_size(&self) -> usize {
+        self.0.buffered()
+    }
+}
+
+/// Content as it is, reasoning in braces; the same for every cut.
+pub(crate) fn shown(think: &Think, text: &str) -> String {
+    check_chunk_invariance(think, text, CutPlan::standard(1)).unwrap();
+    show(&run(think, text, Cut::Whole))
+}
+
+pub(crate) fn show(record: &Record) -> String {
+    let whole = record.coalesced().expect("no empty text");
+    let piece = |event: &Event| match event {
+        Event::Text { channel: CONTENT, text } => text.clone(),
+        Event::Text { text, .. } => format!("{{{text}}}"),
+        other => panic!("{other:?} from a filter"),
+    };
+    whole.events.iter().map(piece).collect()
+}
