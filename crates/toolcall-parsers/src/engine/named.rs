@@ -455,7 +455,7 @@ impl NamedEngine {
 
 /// Whether `next` may follow `field` and `more` in a header: names hold no blanks inside and no
 /// brackets or quotes. (Blanks at the head were skipped.)
-fn fits(kind: &FieldKind, field: &str, more: &str, next: char) -> bool {
+pub(crate) fn fits(kind: &FieldKind, field: &str, more: &str, next: char) -> bool {
     if next.is_ascii_whitespace() {
         return true;
     }

@@ -2,9 +2,9 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{family, json, keys, marked, texts, token, unmarked};
+use super::{family, json, keys, lines, marked, texts, token, unmarked};
 use crate::grammar::{
-    At, Closing, Container, Erase, Grammar, Item, JsonShape, Keys, Opener, Role, Shape,
+    At, Closing, Container, Erase, Grammar, Item, JsonShape, Keys, Layout, Opener, Role, Shape,
 };
 
 /// A value between two markers, which may be an object or an array.
@@ -18,6 +18,7 @@ pub(super) fn block(
     Grammar {
         openers: vec![marked(open, vec![Shape::Json(calls)])],
         orphans: texts([close]),
+        layouts: vec![lines()],
         ..grammar
     }
 }
@@ -211,10 +212,15 @@ fn bare(shape: &JsonShape) -> Vec<Opener> {
 
 /// Bare objects, `<|python_tag|>` perhaps before.
 fn llama(grammar: Grammar) -> Grammar {
-    let calls = json(Container::ObjectOrArray, vec![]);
+    let calls = JsonShape {
+        item: Item::Keys(Keys { arguments: texts(["parameters", "arguments"]), ..keys() }),
+        ..json(Container::ObjectOrArray, vec![])
+    };
     let mut openers = vec![marked("<|python_tag|>", vec![Shape::Json(calls.clone())])];
     openers.extend(bare(&calls));
-    Grammar { openers, special_tokens: true, ..grammar }
+    // The tag stands before built-in tools only.
+    let layouts = vec![Layout { opener: 1, blocks: "; ".into(), ..Layout::default() }];
+    Grammar { openers, special_tokens: true, layouts, ..grammar }
 }
 
 /// Llama 3.1 to 3.3. From the models' chat templates.

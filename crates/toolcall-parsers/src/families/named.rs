@@ -4,8 +4,8 @@ use alloc::vec;
 
 use super::{family, json, marked, texts, token, unmarked};
 use crate::grammar::{
-    At, Closing, Container, Erase, Field, FieldKind, Grammar, JsonShape, List, NamedShape, Next,
-    Opener, Raw, Role, Section, Shape, Stop, Text,
+    At, Closing, Container, Erase, Field, FieldKind, Grammar, JsonShape, Layout, List, NamedShape,
+    Next, Opener, Raw, Role, Section, Shape, Stop, Text,
 };
 
 fn field<const N: usize>(kind: FieldKind, stops: [(&'static str, Next); N]) -> Field {
@@ -45,6 +45,10 @@ pub(super) fn mistral() -> Grammar {
         erase: vec![token("</s>")],
         orphans: texts(["[/TOOL_CALLS]"]),
         special_tokens: true,
+        layouts: vec![
+            Layout { inside: (" ".into(), "".into()), blocks: "".into(), ..Layout::default() },
+            Layout { shape: 1, blocks: "".into(), ..Layout::default() },
+        ],
         ..family("mistral", "Mistral 7B v0.3 to Large 3, Devstral, Magistral")
     }
 }
