@@ -100,7 +100,7 @@ fn commits(grammar: &Grammar) -> Vec<String> {
         for layout in grammar.layouts.iter().chain([&Layout::default()]) {
             for shape in 0..shapes {
                 let layout = Layout { opener, shape, ..layout.clone() };
-                let call = EncodeCall::new("stop_all", "{\"a\": 1}");
+                let call = EncodeCall::new("stop_all", "{\"a\": \"x\"}");
                 if let Ok(wire) = encode_as(grammar, &layout, &[call], &Tools::none()) {
                     commits.extend(suffixes(&[&wire]));
                 }
