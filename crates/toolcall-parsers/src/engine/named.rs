@@ -240,7 +240,7 @@ impl NamedEngine {
             let Some(name) = &shape.name else { return self.bad(text, i, *i, calls, sink) };
             self.name.clear();
             self.name.push_str(name);
-            return self.next(shape, Next::Arguments, *i, i, text, calls, sink);
+            return self.next(shape, (Next::Arguments, *i), i, text, calls, sink);
         };
         if n == 0 && self.field.is_empty() && !shape.open.is_empty() {
             // A repeated opener goes with the first.
@@ -266,7 +266,7 @@ impl NamedEngine {
                         return self.bad(text, i, at, calls, sink);
                     }
                     *i = behind;
-                    return self.next(shape, stop.next, at, i, text, calls, sink);
+                    return self.next(shape, (stop.next, at), i, text, calls, sink);
                 }
                 Ok(None) => {
                     let scalar = text[at..].chars().next().unwrap_or('\0');
@@ -325,8 +325,7 @@ impl NamedEngine {
     fn next<S: CallSink + ?Sized>(
         &mut self,
         shape: &NamedShape,
-        next: Next,
-        stop: usize,
+        (next, stop): (Next, usize),
         i: &mut usize,
         text: &str,
         calls: &mut Calls,

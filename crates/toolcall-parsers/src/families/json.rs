@@ -65,13 +65,17 @@ pub(super) fn longcat() -> Grammar {
     }
 }
 
+/// As many newlines as ERNIE 4.5 was seen to write in a row, and some: held ones are looked at
+/// again with every chunk, so that "all" would cost.
+const NEWLINES: u8 = 16;
+
 /// ERNIE 4.5: newlines next to its markers are never text. From the model's chat template.
 pub(super) fn ernie45() -> Grammar {
-    let wrapper = |marker| Erase { newlines: (255, 255), ..token(marker) };
+    let wrapper = |marker| Erase { newlines: (NEWLINES, NEWLINES), ..token(marker) };
     let calls = json(Container::Object, texts(["</tool_call>"]));
     Grammar {
         openers: vec![Opener {
-            newlines_before: 255,
+            newlines_before: NEWLINES,
             ..marked("<tool_call>", vec![Shape::Json(calls)])
         }],
         erase: vec![

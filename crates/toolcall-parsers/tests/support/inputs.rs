@@ -74,6 +74,27 @@ impl Inputs {
 fn commits(grammar: &Grammar) -> Vec<String> {
     const JSON: &str = r#"{"name": "stop_all", "parameters": {"#;
     let mut commits = Vec::new();
+    let unmarked = grammar.openers.iter().filter(|o| o.certainty == Certainty::Unmarked);
+    for (opener, shape) in unmarked.flat_map(|o| o.shapes.iter().map(move |shape| (o, shape))) {
+        // The opener commits nothing by itself: what follows it does.
+        let behind: Vec<String> = match shape {
+            Shape::Json(shape) => {
+                let glue = shape.glue.concat();
+                vec![format!("{glue}{JSON}"), format!("{glue}[{JSON}")]
+            }
+            Shape::Named(shape) => {
+                let stops = shape.header.iter().flat_map(|field| &field.stops);
+                let names = stops.map(|stop| format!("stop_all{}{{", stop.text));
+                names.chain(["x".to_owned()]).collect()
+            }
+            Shape::Python(_) | Shape::Tagged(_) => continue,
+        };
+        for behind in behind {
+            let whole = format!("{}{behind}", opener.marker);
+            commits.extend(suffixes(&[&whole]));
+            commits.extend([whole, behind]);
+        }
+    }
     for shape in grammar.openers.iter().flat_map(|opener| &opener.shapes) {
         match shape {
             Shape::Json(_) => {
