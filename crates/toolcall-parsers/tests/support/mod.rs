@@ -49,15 +49,14 @@ impl ParserMachine {
         Self { parser: builder.build().expect("a sound table"), end }
     }
 
-    /// A parser with declared tools.
-    pub(crate) fn with_tools(grammar: &Arc<Grammar>, tools: &Tools) -> Self {
-        let builder = Parser::builder(grammar.clone()).tools(tools.clone());
-        Self { parser: builder.build().expect("a sound table"), end: End::Stop }
+    /// A parser without tools.
+    pub(crate) fn new(grammar: Grammar, whitespace: Whitespace) -> Self {
+        Self::with_tools(&Arc::new(grammar), Tools::none(), whitespace)
     }
 
-    /// A parser with default settings.
-    pub(crate) fn new(grammar: Grammar, whitespace: Whitespace) -> Self {
-        let builder = Parser::builder(Arc::new(grammar)).whitespace(whitespace);
+    /// A parser with declared tools.
+    pub(crate) fn with_tools(grammar: &Arc<Grammar>, tools: Tools, whitespace: Whitespace) -> Self {
+        let builder = Parser::builder(grammar.clone()).tools(tools).whitespace(whitespace);
         Self { parser: builder.build().expect("a sound table"), end: End::Stop }
     }
 }
