@@ -10,7 +10,7 @@ pub use crate::encode::{Arrangement, Closer, Layout, Naming, Spacing};
 pub use crate::engine::{
     frame::Closing,
     json::{Container, Item, JsonShape, Keys},
-    named::{Field, FieldKind, NamedShape, Next, Section, Stop},
+    named::{Field, FieldKind, NamedShape, Next, Raw, Section, Stop},
     python::{PythonCall, PythonContainer, PythonShape, Quotes as PythonQuotes},
     tagged::{
         Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
@@ -132,6 +132,9 @@ pub enum Role {
     Before,
     /// It is its beginning, as `{` is of a bare object.
     Part,
+    /// There is none (it is empty): the first letter of a name begins what the shapes describe.
+    /// At most one opener of a grammar, and only at the lead.
+    Name,
 }
 
 /// A way to write calls behind an opener.

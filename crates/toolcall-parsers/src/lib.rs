@@ -33,3 +33,8 @@ pub use tools::{Tool, Tools, ToolsError};
 
 /// What is shared with every stage: the driver's vocabulary.
 pub use jail_match::{End, Held, HeldKind, LimitError, LimitPolicy, Limits, Whitespace};
+
+/// The README's example, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

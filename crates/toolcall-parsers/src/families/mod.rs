@@ -2,6 +2,7 @@
 //! which is all there is to a family.
 
 mod json;
+mod lists;
 mod named;
 mod pairs;
 mod python;
@@ -18,9 +19,41 @@ use crate::grammar::{
 /// Every family, in the order of the documentation.
 pub(crate) static ALL: &[fn() -> Grammar] = &[
     json::hermes,
+    json::qwen25_coder,
+    json::granite4,
+    json::longcat,
+    json::ernie45,
+    json::internlm2,
+    json::granite_20b_fc,
+    json::gigachat3,
+    json::minimax_m1,
+    json::rwkv,
+    json::k2_horizon,
+    json::bare_json,
     json::llama3_json,
+    json::llama4_json,
+    lists::granite,
+    lists::jamba,
+    lists::apriel,
+    lists::hunyuan_a13b,
+    lists::nemotron_deci,
+    lists::phi4_mini_json,
+    lists::firefunction_v2,
+    lists::xlam,
+    lists::cohere,
+    lists::command_r,
+    lists::apertus,
+    lists::pangu,
     named::mistral,
+    named::deepseek_v3,
     named::deepseek_v3_1,
+    named::kimi_k2,
+    named::functionary_v31,
+    named::functionary_v32,
+    named::solar_open,
+    named::plamo3,
+    named::step_audio_2,
+    named::cwm,
     python::pythonic,
     python::llama4_pythonic,
     python::olmo3,

@@ -178,7 +178,7 @@ fn tools(calls: &[AnyCall]) -> Option<Tools> {
 }
 
 /// Random calls a family is asked to write.
-const CASES: u32 = 160;
+const CASES: u32 = 96;
 
 fn law_holds(grammar: &Arc<Grammar>) -> Result<f64, String> {
     let (asked, accepted) = (Cell::new(0_u32), Cell::new(0_u32));

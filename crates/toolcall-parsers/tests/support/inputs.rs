@@ -41,7 +41,8 @@ impl Inputs {
     pub(crate) fn of(grammar: &Grammar) -> Self {
         let name = grammar.name.to_string();
         let cases = vectors_if_any(&name);
-        let openers: Vec<&str> = grammar.openers.iter().map(|o| o.marker.as_ref()).collect();
+        let openers = grammar.openers.iter().map(|opener| opener.marker.as_ref());
+        let openers: Vec<&str> = openers.filter(|marker| !marker.is_empty()).collect();
         let mut markers: Vec<&str> = openers.clone();
         markers.extend(grammar.erase.iter().map(|erase| erase.marker.as_ref()));
         markers.extend(grammar.orphans.iter().map(|orphan| orphan.as_ref()));
