@@ -67,9 +67,7 @@ pub(super) fn together(shape: &JsonShape) -> bool {
 
 pub(super) fn frame(shape: &JsonShape, layout: &Layout) -> Result<Frame, Fault> {
     let mut frame = Frame::new(layout, layout.json.comma());
-    let mut head: String = shape.glue.iter().map(|literal| literal.as_ref()).collect();
-    head.push_str(&frame.head);
-    frame.head = head;
+    frame.glue(&shape.glue, layout);
     let listed = match shape.container {
         Container::Array => true,
         Container::ObjectOrArray => layout.calls == Arrangement::Together,

@@ -19,8 +19,12 @@ pub struct Layout {
     pub shape: usize,
     /// How several calls stand together.
     pub calls: Arrangement,
+    /// Around all of them: markup that readers remove.
+    pub around: (Text, Text),
     /// Whether the end marker is written.
     pub closer: Closer,
+    /// Before each literal between an opener and the calls.
+    pub glue: Text,
     /// Inside a block: behind its opener, and before its closer.
     pub inside: (Text, Text),
     /// Between the calls of a block; absent, what the shape needs.
@@ -33,6 +37,8 @@ pub struct Layout {
     pub tags: Text,
     /// Around a tagged value; absent, what its trimming takes away.
     pub value: Option<(Text, Text)>,
+    /// Behind a named call's name.
+    pub behind_name: Text,
     /// Before and behind the arguments of a named call.
     pub arguments: (Text, Text),
     /// Which of the ends of a tagged call's header is written.
@@ -47,13 +53,16 @@ impl Default for Layout {
             opener: 0,
             shape: 0,
             calls: Arrangement::default(),
+            around: Default::default(),
             closer: Closer::default(),
+            glue: Text::default(),
             inside: Default::default(),
             between: None,
             blocks: "\n".into(),
             json: Spacing::default(),
             tags: Text::default(),
             value: None,
+            behind_name: Text::default(),
             arguments: Default::default(),
             header_end: 0,
             names: Naming::default(),

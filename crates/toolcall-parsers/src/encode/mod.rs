@@ -11,14 +11,12 @@ mod named;
 mod python;
 mod tagged;
 mod value;
+mod verify;
 
 use alloc::{
     string::{String, ToString},
-    sync::Arc,
     vec::Vec,
 };
-
-use jail_match::End;
 
 pub use self::{
     error::{EncodeError, EncodeErrorKind},
@@ -28,11 +26,11 @@ pub use self::{
 use self::{
     error::Fault,
     value::{Members, read_object},
+    verify::verify,
 };
 use crate::{
-    event::Outcome,
-    grammar::{Grammar, Opener, Role, Shape},
-    parser::{Parser, parse},
+    bodies::name_starts,
+    grammar::{Grammar, Opener, Role, Shape, Text},
     tools::Tools,
 };
 
@@ -167,6 +165,14 @@ impl Frame {
             tail: layout.inside.1.to_string(),
         }
     }
+
+    /// Puts literals before everything else.
+    fn glue(&mut self, literals: &[Text], layout: &Layout) {
+        let literals = literals.iter().flat_map(|literal| [&layout.glue, literal]);
+        let mut head: String = literals.map(|text| text.as_ref()).collect();
+        head.push_str(&self.head);
+        self.head = head;
+    }
 }
 
 fn write(
@@ -184,13 +190,18 @@ fn write(
         Arrangement::Alone => false,
         Arrangement::Together => true,
     };
-    let mut wire = String::new();
+    let mut wire = String::from(if calls.is_empty() { "" } else { &layout.around.0 });
     for block in calls.chunks(if together { calls.len().max(1) } else { 1 }) {
         let first = block[0].index;
         let frame = frame(shape, opener, layout).map_err(|fault| (first, fault))?;
         wire.push_str(if first > 0 { &layout.blocks } else { "" });
         if opener.role == Role::Before {
             wire.push_str(&opener.marker);
+        }
+        let begins = |c: &char| block[0].name.starts_with(*c);
+        if opener.role == Role::Name && first == 0 && !name_starts().any(|c| begins(&c)) {
+            let why = "a call that nothing announces begins with an ASCII letter or `_`";
+            return Err((0, Fault::new(EncodeErrorKind::Name, why).at(0)));
         }
         let begun = wire.len();
         wire.push_str(&frame.head);
@@ -205,6 +216,7 @@ fn write(
             return Err((first, Fault::new(EncodeErrorKind::Grammar, why)));
         }
     }
+    wire.push_str(if calls.is_empty() { "" } else { &layout.around.1 });
     Ok(wire)
 }
 
@@ -246,47 +258,4 @@ fn one(
         Shape::Python(shape) => python::call(shape, call, out),
         Shape::Tagged(shape) => tagged::call(shape, layout, call, tools, out),
     }
-}
-
-/// Parses `wire`, which must give `calls` and nothing else.
-fn verify(
-    grammar: &Grammar,
-    wire: &str,
-    calls: &[Call<'_>],
-    tools: &Tools,
-) -> Result<(), (usize, Fault)> {
-    let no_table = |_| (0, Fault::new(EncodeErrorKind::Grammar, "its markers make no table"));
-    let parser = Parser::builder(Arc::new(grammar.clone())).tools(tools.clone());
-    let parser = parser.build().map_err(no_table)?;
-    let over = |_| (0, Fault::new(EncodeErrorKind::NotReadBack, "it is too long to be read back"));
-    let message = parse(&parser, wire, End::Stop).map_err(over)?;
-    for call in calls {
-        let fault = |kind, why| Err((call.index, Fault::new(kind, why)));
-        let Some(back) = message.calls.get(call.index) else {
-            return match call.index {
-                0 if !tools.admits(call.name) => {
-                    fault(EncodeErrorKind::Name, "only declared tools are calls in this syntax")
-                }
-                0 => fault(EncodeErrorKind::NotReadBack, "it reads as no call"),
-                _ => fault(EncodeErrorKind::Several, "it does not read as one behind the others"),
-            };
-        };
-        if back.name != call.name {
-            return fault(EncodeErrorKind::Name, "it reads back as another");
-        }
-        if call.id.is_some_and(|id| id != back.id) {
-            return fault(EncodeErrorKind::Id, "it reads back as another");
-        }
-        if back.outcome != Some(Outcome::Complete)
-            || read_object(&back.arguments).as_ref() != Ok(&call.arguments)
-        {
-            return fault(EncodeErrorKind::NotReadBack, "its arguments read back as others");
-        }
-    }
-    let extra = message.calls.len() > calls.len() || !message.content.trim_ascii().is_empty();
-    if extra || !message.reasoning.is_empty() {
-        let why = "more reads back than was written";
-        return Err((0, Fault::new(EncodeErrorKind::NotReadBack, why)));
-    }
-    Ok(())
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     engine::named::fits,
-    grammar::{Field, FieldKind, NamedShape, Next, Opener, Stop, Text},
+    grammar::{Field, FieldKind, NamedShape, Next, Opener, Role, Stop, Text},
 };
 
 /// Which of a section's openers `opener` is.
@@ -42,7 +42,10 @@ pub(super) fn call(
     call: &Call<'_>,
     out: &mut String,
 ) -> Result<(), Fault> {
-    if shape.open != opener.marker {
+    if shape.name.as_ref().is_some_and(|name| name != call.name) {
+        return Err(Fault::new(EncodeErrorKind::Name, "every call has another in this syntax"));
+    }
+    if opener.role == Role::Part || section(shape, opener).is_some() {
         out.push_str(&shape.open);
     }
     let mut arguments = String::new();
@@ -56,9 +59,11 @@ pub(super) fn call(
         })?;
     for (field, stop) in path {
         self::field(&field.kind, field, call, out)?;
-        if stop.next != Next::ArgumentsHere {
-            out.push_str(&stop.text);
-        }
+        out.push_str(if field.kind == FieldKind::Name { &layout.behind_name } else { "" });
+        out.push_str(match stop.next {
+            Next::ArgumentsHere => blanks(&stop.text),
+            Next::Field(_) | Next::Arguments => &stop.text,
+        });
     }
     out.push_str(&layout.arguments.0);
     out.push_str(&arguments);
@@ -73,6 +78,9 @@ fn path<'s>(
     id: bool,
     arguments: &str,
 ) -> Option<Vec<(&'s Field, &'s Stop)>> {
+    if shape.name.is_some() && shape.header.is_empty() && !id {
+        return Some(Vec::new());
+    }
     let mut ways = alloc::vec![(0_usize, Vec::new())];
     // Headers are a few fields long; the bound is for those that go round in circles.
     for _ in 0..8 {
@@ -86,7 +94,8 @@ fn path<'s>(
                 way.push((field, stop));
                 match stop.next {
                     Next::Field(next) => longer.push((usize::from(next), way)),
-                    Next::ArgumentsHere if !arguments.starts_with(stop.text.as_ref()) => {}
+                    Next::ArgumentsHere if !arguments.starts_with(stop.text.trim_ascii_start()) => {
+                    }
                     Next::Arguments | Next::ArgumentsHere if serves(&way, id) => return Some(way),
                     Next::Arguments | Next::ArgumentsHere => {}
                 }
@@ -95,6 +104,11 @@ fn path<'s>(
         ways = longer;
     }
     None
+}
+
+/// The whitespace at the head of a text.
+fn blanks(text: &str) -> &str {
+    &text[..text.len() - text.trim_ascii_start().len()]
 }
 
 fn serves(way: &[(&Field, &Stop)], id: bool) -> bool {
@@ -107,8 +121,7 @@ fn serves(way: &[(&Field, &Stop)], id: bool) -> bool {
 fn field(kind: &FieldKind, field: &Field, call: &Call<'_>, out: &mut String) -> Result<(), Fault> {
     let (what, text): (_, Text) = match kind {
         FieldKind::Word(word) => (EncodeErrorKind::Grammar, word.clone()),
-        // Nobody reads it; the name says most.
-        FieldKind::Label => (EncodeErrorKind::Name, String::from(call.name).into()),
+        FieldKind::Label => return Ok(()),
         FieldKind::Name => (EncodeErrorKind::Name, String::from(call.name).into()),
         FieldKind::Id => (EncodeErrorKind::Id, String::from(call.id.unwrap_or("")).into()),
         FieldKind::IdWithName { prefix, separator } => match call.id {
@@ -129,7 +142,7 @@ fn field(kind: &FieldKind, field: &Field, call: &Call<'_>, out: &mut String) -> 
             }
         },
     };
-    if text.is_empty() && *kind != FieldKind::Id {
+    if text.is_empty() && matches!(kind, FieldKind::Name | FieldKind::IdWithName { .. }) {
         return Err(Fault::new(what, "it is empty"));
     }
     if text.trim_ascii() != text {

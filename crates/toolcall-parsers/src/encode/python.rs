@@ -18,9 +18,7 @@ pub(super) fn together(shape: &PythonShape) -> bool {
 
 pub(super) fn frame(shape: &PythonShape, layout: &Layout) -> Frame {
     let mut frame = Frame::new(layout, ", ");
-    let mut head: String = shape.glue.iter().map(|literal| literal.as_ref()).collect();
-    head.push_str(&frame.head);
-    frame.head = head;
+    frame.glue(&shape.glue, layout);
     let listed = match shape.container {
         PythonContainer::List => true,
         PythonContainer::ListOrCall => layout.calls != Arrangement::Alone,

@@ -105,7 +105,8 @@ fn head<'s>(
     }
     let quoted = match head.quotes {
         Quotes::Required => true,
-        Quotes::Optional => layout.names == Naming::Quoted,
+        // A quote at the head would be taken for one that is none of the name's.
+        Quotes::Optional => layout.names == Naming::Quoted || name.starts_with(['"', '\'']),
         Quotes::Literal => false,
     };
     let quote = match (quoted, name.contains('"')) {

@@ -85,6 +85,7 @@ pub(super) fn ernie45() -> Grammar {
             Erase { at: At::AfterCall, ..token("\n") },
         ],
         orphans: texts(["</tool_call>"]),
+        layouts: vec![lines()],
         ..family("ernie45", "ERNIE 4.5")
     }
 }
@@ -93,6 +94,7 @@ pub(super) fn ernie45() -> Grammar {
 pub(super) fn internlm2() -> Grammar {
     let calls = JsonShape {
         glue: texts(["<|plugin|>"]),
+        item: parameters(),
         ..json(Container::Object, texts(["<|action_end|>"]))
     };
     Grammar {
@@ -100,6 +102,7 @@ pub(super) fn internlm2() -> Grammar {
         erase: vec![token("<|im_end|>")],
         orphans: texts(["<|action_end|>"]),
         special_tokens: true,
+        layouts: vec![Layout { inside: ("\n".into(), "".into()), ..Layout::default() }],
         ..family("internlm2", "InternLM 2 and 2.5, Intern-S1")
     }
 }
@@ -110,6 +113,11 @@ pub(super) fn granite_20b_fc() -> Grammar {
     Grammar {
         openers: vec![marked("<function_call>", vec![Shape::Json(calls)])],
         erase: vec![token("<|endoftext|>")],
+        layouts: vec![Layout {
+            inside: (" ".into(), "".into()),
+            blocks: " ".into(),
+            ..Layout::default()
+        }],
         ..family("granite_20b_fc", "granite-20b-functioncalling")
     }
 }
@@ -125,6 +133,11 @@ pub(super) fn gigachat3() -> Grammar {
         ],
         erase: vec![token("</s>")],
         special_tokens: true,
+        layouts: vec![Layout {
+            inside: ("\n".into(), "".into()),
+            blocks: "".into(),
+            ..Layout::default()
+        }],
         ..family("gigachat3", "GigaChat 3 and 3.1")
     }
 }
@@ -133,6 +146,7 @@ pub(super) fn gigachat3() -> Grammar {
 pub(super) fn minimax_m1() -> Grammar {
     Grammar {
         erase: vec![token("<end_of_sentence>")],
+        layouts: vec![Layout { inside: ("\n".into(), "\n".into()), ..Layout::default() }],
         ..block(
             Container::Objects,
             "<tool_calls>",
@@ -152,7 +166,12 @@ pub(super) fn k2_horizon() -> Grammar {
         "</ifm|tool_call>",
         family("k2_horizon", "K2 Horizon, JSON dialect"),
     );
-    Grammar { erase: vec![section("<ifm|tool_calls>"), token("</ifm|tool_calls>")], ..grammar }
+    let around = ("<ifm|tool_calls>\n".into(), "\n</ifm|tool_calls>".into());
+    Grammar {
+        erase: vec![section("<ifm|tool_calls>"), token("</ifm|tool_calls>")],
+        layouts: vec![Layout { around, ..lines() }],
+        ..grammar
+    }
 }
 
 /// RWKV: a heading and a fence; older checkpoints write a tag without end. From the models'
@@ -169,6 +188,7 @@ pub(super) fn rwkv() -> Grammar {
             marked("<tool_call>", vec![Shape::Json(older)]),
         ],
         orphans: texts(["</tool_call>"]),
+        layouts: vec![lines()],
         ..family("rwkv", "RWKV-7 with tools")
     }
 }
@@ -191,8 +211,14 @@ pub(super) fn qwen25_coder() -> Grammar {
         openers,
         erase: vec![token("<|im_end|>")],
         orphans: texts(["</tool_call>", "</tools>"]),
+        layouts: vec![lines()],
         ..family("qwen25_coder", "Qwen2.5-Coder")
     }
+}
+
+/// The usual keys, where templates write `parameters`.
+fn parameters() -> Item {
+    Item::Keys(Keys { arguments: texts(["parameters", "arguments"]), ..keys() })
 }
 
 /// A code fence that may hold calls.
@@ -216,10 +242,7 @@ fn bare(shape: &JsonShape) -> Vec<Opener> {
 
 /// Bare objects, `<|python_tag|>` perhaps before.
 fn llama(grammar: Grammar) -> Grammar {
-    let calls = JsonShape {
-        item: Item::Keys(Keys { arguments: texts(["parameters", "arguments"]), ..keys() }),
-        ..json(Container::ObjectOrArray, vec![])
-    };
+    let calls = JsonShape { item: parameters(), ..json(Container::ObjectOrArray, vec![]) };
     let mut openers = vec![marked("<|python_tag|>", vec![Shape::Json(calls.clone())])];
     openers.extend(bare(&calls));
     // The tag stands before built-in tools only.

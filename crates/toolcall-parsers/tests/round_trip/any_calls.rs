@@ -9,7 +9,9 @@ use proptest::{
 };
 use serde_json::{Map, Value, json};
 use stream_laws::CutPlan;
-use toolcall_parsers::{EncodeCall, End, Grammar, Parser, Tools, encode, grammars, parse};
+use toolcall_parsers::{
+    EncodeCall, EncodeErrorKind, End, Grammar, Parser, Tools, encode, grammars, parse,
+};
 
 use crate::reads_back;
 
@@ -176,7 +178,7 @@ fn tools(calls: &[AnyCall]) -> Option<Tools> {
 }
 
 /// Random calls a family is asked to write.
-const CASES: u32 = 160;
+const CASES: u32 = 96;
 
 fn law_holds(grammar: &Arc<Grammar>) -> Result<f64, String> {
     let (asked, accepted) = (Cell::new(0_u32), Cell::new(0_u32));
@@ -196,7 +198,14 @@ fn law_holds(grammar: &Arc<Grammar>) -> Result<f64, String> {
             .map(|(call, arguments)| EncodeCall::new(&call.name, arguments))
             .collect();
         asked.set(asked.get() + 1);
-        let Ok(wire) = encode(grammar, &given, &tools) else { return Ok(()) };
+        let wire = match encode(grammar, &given, &tools) {
+            Ok(wire) => wire,
+            // The last check is for what no rule foresaw: a refusal of its own is a lost rule.
+            Err(error) => {
+                prop_assert_ne!(error.kind(), EncodeErrorKind::NotReadBack, "{}", error);
+                return Ok(());
+            }
+        };
         accepted.set(accepted.get() + 1);
         reads_back(grammar, &tools, &given, &wire, CutPlan::quick(7))
             .map_err(|violation| TestCaseError::fail(format!("{violation}")))?;

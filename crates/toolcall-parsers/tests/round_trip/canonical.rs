@@ -84,6 +84,37 @@ const ROWS: &[(&str, &str, &str)] = &[
          <tool_call>\n<function=ping>\n</function>\n</tool_call>",
     ),
     (
+        "deepseek_v3",
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>lookup_tide\n```json\n{\"port\": \"Brest\", \"day\": 3}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>lookup_tide\n```json\n{\"port\": \"Brest\", \"day\": 3}\n```<｜tool▁call▁end｜>\n\
+         <｜tool▁call▁begin｜>function<｜tool▁sep｜>convert_money\n```json\n{\"amount\": 12.50, \"to\": \"SEK\"}\n```<｜tool▁call▁end｜>\n\
+         <｜tool▁call▁begin｜>function<｜tool▁sep｜>ping\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    ),
+    (
+        "kimi_k2",
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.lookup_tide:0<|tool_call_argument_begin|>{\"port\": \"Brest\", \"day\": 3}<|tool_call_end|><|tool_calls_section_end|>",
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.lookup_tide:0<|tool_call_argument_begin|>{\"port\": \"Brest\", \"day\": 3}<|tool_call_end|>\
+         <|tool_call_begin|>functions.convert_money:1<|tool_call_argument_begin|>{\"amount\": 12.50, \"to\": \"SEK\"}<|tool_call_end|>\
+         <|tool_call_begin|>functions.ping:2<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
+    ),
+    (
+        "functionary_v32",
+        "lookup_tide\n{\"port\": \"Brest\", \"day\": 3}",
+        "lookup_tide\n{\"port\": \"Brest\", \"day\": 3}>>>convert_money\n{\"amount\": 12.50, \"to\": \"SEK\"}>>>ping\n{}",
+    ),
+    (
+        "apertus",
+        "<|tools_prefix|>[{\"lookup_tide\": {\"port\": \"Brest\", \"day\": 3}}]<|tools_suffix|>",
+        "<|tools_prefix|>[{\"lookup_tide\": {\"port\": \"Brest\", \"day\": 3}}, {\"convert_money\": {\"amount\": 12.50, \"to\": \"SEK\"}}, {\"ping\": {}}]<|tools_suffix|>",
+    ),
+    (
+        "internlm2",
+        "<|action_start|><|plugin|>\n{\"name\": \"lookup_tide\", \"parameters\": {\"port\": \"Brest\", \"day\": 3}}<|action_end|>",
+        "<|action_start|><|plugin|>\n{\"name\": \"lookup_tide\", \"parameters\": {\"port\": \"Brest\", \"day\": 3}}<|action_end|>\n\
+         <|action_start|><|plugin|>\n{\"name\": \"convert_money\", \"parameters\": {\"amount\": 12.50, \"to\": \"SEK\"}}<|action_end|>\n\
+         <|action_start|><|plugin|>\n{\"name\": \"ping\", \"parameters\": {}}<|action_end|>",
+    ),
+    (
         "minimax_m2",
         "<minimax:tool_call>\n<invoke name=\"lookup_tide\">\n<parameter name=\"port\">Brest</parameter>\n<parameter name=\"day\">3</parameter>\n</invoke>\n</minimax:tool_call>",
         "<minimax:tool_call>\n<invoke name=\"lookup_tide\">\n<parameter name=\"port\">Brest</parameter>\n<parameter name=\"day\">3</parameter>\n</invoke>\n\

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use stream_laws::{Call, CutPlan, Violation, check_round_trip};
 use support::ParserMachine;
-use toolcall_parsers::{EncodeCall, Grammar, Tools};
+use toolcall_parsers::{EncodeCall, Grammar, Tools, Whitespace};
 
 /// Checks that `wire` gives `calls`, under some cuts.
 pub(crate) fn reads_back(
@@ -23,7 +23,7 @@ pub(crate) fn reads_back(
     wire: &str,
     plan: CutPlan,
 ) -> Result<(), Violation> {
-    let machine = ParserMachine::with_tools(grammar, tools);
+    let machine = ParserMachine::with_tools(grammar, tools.clone(), Whitespace::Verbatim);
     let expected: Vec<_> =
         calls.iter().map(|call| Call { name: call.name, arguments: call.arguments }).collect();
     check_round_trip(&machine, wire, &expected, plan)

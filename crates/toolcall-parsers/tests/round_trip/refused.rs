@@ -33,6 +33,7 @@ fn what_a_family_cannot_express_is_refused_with_the_place() {
         ("deepseek_v3_1", f("{}").with_id("1"), Kind::Id, None),
         ("qwen3_coder", EncodeCall::new("f>g", "{}"), Kind::Name, None),
         ("qwen3_coder", f("{\"a<b\": \"\"}"), Kind::Key, None),
+        ("qwen3_coder", f("{\"\\\"'\": \"\"}"), Kind::Key, None),
         ("qwen3_coder", f("{}").with_id("1"), Kind::Id, None),
         ("qwen3_coder", f("{\"s\": 1}"), Kind::Value, None),
         ("qwen3_coder", f("{\"other\": true}"), Kind::Value, None),

@@ -63,15 +63,15 @@ impl ParserMachine {
         Self::built(self.builder.clone().limits(limits).options(options), self.end)
     }
 
-    /// A parser with declared tools.
-    #[allow(dead_code, reason = "one of the test binaries has no use for it")]
-    pub(crate) fn with_tools(grammar: &Arc<Grammar>, tools: &Tools) -> Self {
-        Self::built(Parser::builder(grammar.clone()).tools(tools.clone()), End::Stop)
+    /// A parser without tools.
+    pub(crate) fn new(grammar: Grammar, whitespace: Whitespace) -> Self {
+        Self::with_tools(&Arc::new(grammar), Tools::none(), whitespace)
     }
 
-    /// A parser with default settings.
-    pub(crate) fn new(grammar: Grammar, whitespace: Whitespace) -> Self {
-        Self::built(Parser::builder(Arc::new(grammar)).whitespace(whitespace), End::Stop)
+    /// A parser with declared tools.
+    pub(crate) fn with_tools(grammar: &Arc<Grammar>, tools: Tools, whitespace: Whitespace) -> Self {
+        let builder = Parser::builder(grammar.clone()).tools(tools).whitespace(whitespace);
+        Self::built(builder, End::Stop)
     }
 }
 

@@ -30,8 +30,8 @@ fn gives(head: &Head, attribute: Option<&str>, names: Names, written: &str, name
     let limit = CallLimits::default().name;
     let mut reader = HeadReader::new();
     match reader.feed(head, attribute, names, limit, written) {
-        // An end that may still grow: only what follows can tell.
-        Read::More { .. } => true,
+        // An end that may still grow is left for what follows to decide, a quote is not.
+        Read::More { used } => used < written.len(),
         Read::Done { used, then } => {
             (then == Then::BodyHere || used == written.len()) && reader.name() == name
         }
