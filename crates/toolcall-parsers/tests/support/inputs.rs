@@ -2,8 +2,8 @@
 
 use stream_laws::suffixes;
 use toolcall_parsers::{
-    Grammar,
-    grammar::{Certainty, PythonCall, Shape},
+    EncodeCall, Grammar, Tools, encode_as,
+    grammar::{Certainty, Layout, PythonCall, Shape},
 };
 
 use super::vectors_if_any;
@@ -95,6 +95,18 @@ fn commits(grammar: &Grammar) -> Vec<String> {
             Shape::Named(_) | Shape::Tagged(_) => {}
         }
     }
+    // A whole call behind each opener, in each of its shapes.
+    for (opener, shapes) in grammar.openers.iter().map(|opener| opener.shapes.len()).enumerate() {
+        for layout in grammar.layouts.iter().chain([&Layout::default()]) {
+            for shape in 0..shapes {
+                let layout = Layout { opener, shape, ..layout.clone() };
+                let call = EncodeCall::new("stop_all", "{\"a\": 1}");
+                if let Ok(wire) = encode_as(grammar, &layout, &[call], &Tools::none()) {
+                    commits.extend(suffixes(&[&wire]));
+                }
+            }
+        }
+    }
     commits.sort();
     commits.dedup();
     commits
@@ -119,7 +131,7 @@ fn edges(markers: &[&str]) -> Vec<String> {
             format!("{marker}\u{1F331}{marker}é"),
             format!("\n{half}\n"),
         ]);
-        edges.extend(markers.iter().map(|other| format!("{marker}{{\"name\": {other}")));
+        edges.extend(markers.iter().take(3).map(|other| format!("{marker}{{\"name\": {other}")));
     }
     edges
 }
