@@ -121,7 +121,8 @@ fn serves(way: &[(&Field, &Stop)], id: bool) -> bool {
 fn field(kind: &FieldKind, field: &Field, call: &Call<'_>, out: &mut String) -> Result<(), Fault> {
     let (what, text): (_, Text) = match kind {
         FieldKind::Word(word) => (EncodeErrorKind::Grammar, word.clone()),
-        FieldKind::Label => return Ok(()),
+        // Nobody reads it; the name says most.
+        FieldKind::Label => (EncodeErrorKind::Name, String::from(call.name).into()),
         FieldKind::Name => (EncodeErrorKind::Name, String::from(call.name).into()),
         FieldKind::Id => (EncodeErrorKind::Id, String::from(call.id.unwrap_or("")).into()),
         FieldKind::IdWithName { prefix, separator } => match call.id {
