@@ -46,6 +46,9 @@ pub fn formats() -> Vec<Format> {
         Format::tags("exaone_deep", "<thought>", "</thought>"),
         once("phi4_reasoning"),
         open_thoughts(),
+        solar_open(),
+        k2_horizon(),
+        Format { special_tokens: true, ..Format::tags("pangu", "[unused16]", "[unused17]") },
         lead_only(),
         Format::passthrough("passthrough"),
     ];
@@ -138,6 +141,28 @@ fn open_thoughts() -> Format {
     Format {
         answer: vec![wrapper("<|begin_of_solution|>", 0, 0), wrapper("<|end_of_solution|>", 0, 0)],
         ..Format::tags("open_thoughts", "<|begin_of_thought|>", "<|end_of_thought|>")
+    }
+}
+
+/// Solar Open: one token ends thoughts and answers alike.
+fn solar_open() -> Format {
+    Format {
+        answer: ["<|begin|>assistant", "<|content|>", "<|end|>", "<|flush|>"]
+            .map(|marker| wrapper(marker, 0, 0))
+            .to_vec(),
+        newlines: BoundNewlines::None,
+        stray_close: StrayClose::Keep,
+        special_tokens: true,
+        ..Format::tags("solar_open", "<|think|>", "<|end|>")
+    }
+}
+
+/// K2 Horizon: a pair of tags for each effort.
+fn k2_horizon() -> Format {
+    Format {
+        open: texts(["<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>"]),
+        close: texts(["</ifm|think>", "</ifm|think_fast>", "</ifm|think_faster>"]),
+        ..Format::tags("k2_horizon", "<ifm|think>", "</ifm|think>")
     }
 }
 

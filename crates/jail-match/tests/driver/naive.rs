@@ -297,7 +297,7 @@ impl<'t> Naive<'t> {
                     let bytes = (limit - start) as u64;
                     self.out.diagnostic("candidate_limit", start as u64, bytes);
                     return match self.settings.limits.policy {
-                        jail_match::LimitPolicy::Drop => self.drop_to(limit),
+                        jail_match::LimitPolicy::Drop => self.drop_to(found, limit),
                         _ => self.emit(limit),
                     };
                 }
@@ -306,13 +306,14 @@ impl<'t> Naive<'t> {
                     self.spent[found.edge] |= spend;
                     let bytes = (self.text.len() - start) as u64;
                     self.out.diagnostic("cut_opener", start as u64, bytes);
-                    return self.drop_to(self.text.len());
+                    return self.drop_to(found, self.text.len());
                 }
             }
         }
     }
 
-    fn drop_to(&mut self, to: usize) {
+    fn drop_to(&mut self, found: &Match, to: usize) {
+        self.see_line(&"\n".repeat(found.bound));
         self.out.span(SpanKind::Dropped, self.at as u64, (to - self.at) as u64);
         self.steps.push(Step::Mark);
         self.at = to;
@@ -335,7 +336,8 @@ impl<'t> Naive<'t> {
     fn refute(&mut self, found: &Match, death: usize) {
         let (until, count) = self.rescan;
         let count = if self.at < until { count + 1 } else { 1 };
-        self.rescan = (until.max(death), count);
+        // The deciding byte may begin the next candidate.
+        self.rescan = (until.max(death - 1), count);
         if count > 16 {
             self.out.diagnostic("rescan_limit", self.at as u64, (death - self.at) as u64);
             self.emit(death);

@@ -113,6 +113,10 @@ fn with_options(
                 }
                 continue;
             }
+            "markers" => {
+                knows_markers(case, profile)?;
+                continue;
+            }
             _ => {}
         }
         let Some(format) = &mut format else {
@@ -128,6 +132,21 @@ fn with_options(
         Some(format) if changed => builder.format(format),
         _ => builder,
     })
+}
+
+/// `markers` names the generation of a vocabulary. A grammar knows them all at once; it is an error
+/// if this one does not.
+fn knows_markers(case: &Case, profile: &Profile) -> Result<(), String> {
+    let wanted = case.option("markers").and_then(Value::as_str);
+    let wanted = wanted.ok_or("option `markers`: expected a string")?;
+    let grammar = profile.tools.as_deref().map(llm_stream_guard::toolcall_parsers::grammar);
+    let grammar = grammar.transpose().map_err(|error| error.to_string())?;
+    let known = grammar.is_some_and(|g| g.openers.iter().any(|o| o.marker.contains(wanted)));
+    if known {
+        Ok(())
+    } else {
+        Err(format!("option `markers`: no opener of the family holds `{wanted}`"))
+    }
 }
 
 /// How much reasoning is kept where it may turn out to be the answer.

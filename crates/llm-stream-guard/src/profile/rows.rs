@@ -53,7 +53,64 @@ fn json_and_python() -> Vec<Profile> {
             ..thinking("deepseek_v3_1", "deepseek_r1")
         },
         Profile { models: list(&["deepseek-r1*"]), ..Profile::reasoning("deepseek_r1") },
+        thinking_for("deepseek_v3", "deepseek_r1", &["deepseek-v3", "deepseek-v3-0324"]),
+        Profile {
+            tool_in_reasoning: InReasoning::End,
+            ..thinking_for("kimi_k2", "kimi_k2", &["kimi-k2*"])
+        },
+        Profile { reasoning: Some("exaone4".into()), ..family("exaone4", "hermes") },
+        Profile {
+            reasoning: Some("basic".into()),
+            tool_in_reasoning: InReasoning::Suspend,
+            models: list(&["trinity-*"]),
+            ..family("trinity", "hermes")
+        },
+        Profile {
+            reasoning: Some("basic".into()),
+            models: list(&["mimo-vl-*"]),
+            ..family("mimo_vl", "hermes")
+        },
+        thinking_for("granite", "granite", &["granite-3*"]),
+        Profile { models: list(&["granite-4*"]), ..tools("granite4") },
+        thinking_for("ernie45", "ernie45", &["ernie-4.5-*"]),
+        thinking_for("internlm2", "basic", &["internlm2*", "intern-s1*"]),
+        thinking_for("apriel", "thinking", &["apriel-*"]),
+        thinking_for("hunyuan_a13b", "hunyuan_a13b", &["hunyuan-a13b*"]),
+        Profile {
+            aliases: list(&["nemotron_nano_v2"]),
+            ..thinking_for(
+                "nemotron_deci",
+                "basic",
+                &["llama-3.*-nemotron-*", "nvidia-nemotron-nano-*-v2"],
+            )
+        },
+        thinking_for("xlam", "basic", &["xlam-*", "llama-xlam-*"]),
+        thinking_for(
+            "cohere",
+            "cohere_command4",
+            &["command-a-*", "c4ai-command-a-*", "command-r7b-*"],
+        ),
+        Profile {
+            tool_in_reasoning: InReasoning::Suspend,
+            ..thinking_for("apertus", "apertus", &["apertus-*"])
+        },
+        thinking_for("pangu", "pangu", &["openpangu-*"]),
+        thinking_for("minimax_m1", "basic", &["minimax-m1-*"]),
+        thinking_for("rwkv", "basic", &["rwkv*"]),
+        thinking_for("solar_open", "solar_open", &["solar-open-*"]),
+        thinking_for("k2_horizon", "k2_horizon", &["k2-horizon*"]),
+        Profile { models: list(&["plamo-3-*"]), ..tools("plamo3") },
+        Profile { models: list(&["step-audio-2*"]), ..tools("step_audio_2") },
     ]
+}
+
+/// A family that reasons in a format, for these models.
+fn thinking_for(name: &str, format: &str, models: &[&str]) -> Profile {
+    Profile { models: list(models), ..thinking(name, format) }
+}
+
+fn family(name: &str, tools: &str) -> Profile {
+    Profile { tools: Some(tools.to_owned()), ..Profile::named(name) }
 }
 
 /// A tag a parameter.
