@@ -279,6 +279,7 @@ impl NamedEngine {
                     if !fits(&field.kind, &self.field, &text[*i..at], scalar)
                         || so_far >= calls.options.limits.name
                     {
+                        self.field.push_str(&text[*i..at]);
                         return self.bad(text, i, at, calls, sink);
                     }
                     at += scalar.len_utf8();
@@ -318,7 +319,10 @@ impl NamedEngine {
                 !name.is_empty()
             }
         };
-        self.field.clear();
+        // What is no field is counted as dropped.
+        if fine {
+            self.field.clear();
+        }
         fine
     }
 
