@@ -1,0 +1,247 @@
+//! Building a guard: a profile's names looked up, its table compiled.
+
+use std::{fmt, sync::Arc};
+
+use jail_match::{Driver, Limits, Settings, Table, TableError, Whitespace, ZeroLimit};
+use think_filter::{Format, Start};
+use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, UnknownName};
+
+use wire_remap::{RemapTable, StreamDecoder};
+
+use super::{Delivery, Guard};
+use crate::{
+    atomic::Pending,
+    nonempty::Withheld,
+    profile::{self, Profile},
+    utf8::Utf8,
+};
+
+/// Builds a [`Guard`].
+#[derive(Debug, Clone)]
+pub struct GuardBuilder {
+    profile: Profile,
+    format: Option<Format>,
+    grammar: Option<Arc<Grammar>>,
+    remap: Option<RemapTable>,
+    tools: Tools,
+    options: Options,
+    start: Option<Start>,
+    whitespace: Whitespace,
+    limits: Limits,
+    in_reasoning: InReasoning,
+    delivery: Delivery,
+    atomic_limit: usize,
+    token_suffix: Option<String>,
+    nonempty: Option<usize>,
+}
+
+impl GuardBuilder {
+    pub(super) fn new(profile: &Profile) -> Self {
+        Self {
+            format: None,
+            grammar: None,
+            remap: None,
+            tools: Tools::none(),
+            options: Options::default(),
+            start: None,
+            whitespace: profile.whitespace.into(),
+            limits: Limits::default(),
+            in_reasoning: profile.tool_in_reasoning,
+            delivery: Delivery::default(),
+            atomic_limit: 1 << 20,
+            token_suffix: None,
+            nonempty: None,
+            profile: profile.clone(),
+        }
+    }
+
+    /// The tools the request declared.
+    #[must_use]
+    pub fn tools(self, tools: Tools) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// Policies for calls.
+    #[must_use]
+    pub fn options(self, options: Options) -> Self {
+        Self { options, ..self }
+    }
+
+    /// Where the stream begins, if not where the profile says.
+    #[must_use]
+    pub fn start(self, start: Start) -> Self {
+        Self { start: Some(start), ..self }
+    }
+
+    /// What becomes of whitespace that frames markup, if not what the profile says.
+    #[must_use]
+    pub fn whitespace(self, whitespace: Whitespace) -> Self {
+        Self { whitespace, ..self }
+    }
+
+    /// Bounds on what is held.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// What a tool opener inside reasoning does, if not what the profile says.
+    #[must_use]
+    pub fn tool_in_reasoning(self, in_reasoning: InReasoning) -> Self {
+        Self { in_reasoning, ..self }
+    }
+
+    /// How the events of a call are delivered.
+    #[must_use]
+    pub fn delivery(self, delivery: Delivery) -> Self {
+        Self { delivery, ..self }
+    }
+
+    /// The most bytes of arguments kept under atomic delivery. Default 1 MiB.
+    #[must_use]
+    pub fn atomic_limit(self, atomic_limit: usize) -> Self {
+        Self { atomic_limit, ..self }
+    }
+
+    /// A reasoning format in place of the profile's.
+    #[must_use]
+    pub fn format(self, format: Format) -> Self {
+        Self { format: Some(format), ..self }
+    }
+
+    /// A tool-call grammar in place of the profile's.
+    #[must_use]
+    pub fn grammar(self, grammar: Arc<Grammar>) -> Self {
+        Self { grammar: Some(grammar), ..self }
+    }
+
+    /// The suffix that the checkpoint's tokenizer puts into the tags of calls and reasoning:
+    /// `:6124c78e` where it writes `<tool_calls:6124c78e>`.
+    #[must_use]
+    pub fn token_suffix(self, suffix: impl Into<String>) -> Self {
+        Self { token_suffix: Some(suffix.into()), ..self }
+    }
+
+    /// Makes the reasoning the answer if there is no other: when the stream stopped of itself,
+    /// nothing visible came out and no call, the reasoning comes out as content.
+    ///
+    /// The same text never goes to two channels, so reasoning is withheld until something
+    /// visible comes, a call begins, or it outgrew `limit` bytes, which makes it reasoning for
+    /// good: no reasoning streams before that, and up to `limit` bytes are kept. A stream cut by
+    /// a length limit, and a message that a boundary ends, keep their reasoning.
+    #[must_use]
+    pub fn force_nonempty_content(self, limit: usize) -> Self {
+        Self { nonempty: Some(limit), ..self }
+    }
+
+    /// A table of delimiters to map back before anything is recognised, in place of the
+    /// profile's.
+    #[must_use]
+    pub fn remap(self, table: RemapTable) -> Self {
+        Self { remap: Some(table), ..self }
+    }
+
+    /// Looks the profile's names up and compiles the table.
+    ///
+    /// # Errors
+    /// An unknown reasoning format or tool-call family, a faulty marker, a limit of zero.
+    pub fn build(self) -> Result<Guard, BuildError> {
+        self.limits.check()?;
+        let grammar = match (self.grammar, &self.profile.tools) {
+            (Some(grammar), _) => Some(grammar),
+            (None, Some(name)) => Some(toolcall_parsers::grammar(name)?),
+            (None, None) => None,
+        };
+        let format = match (self.format, &self.profile.reasoning) {
+            (Some(format), _) => Some(format),
+            (None, Some(name)) => Some(profile::format(name)?),
+            (None, None) => None,
+        };
+        let (grammar, format) = match &self.token_suffix {
+            None => (grammar, format),
+            Some(suffix) => (
+                grammar.map(|it| Arc::new(Arc::unwrap_or_clone(it).with_token_suffix(suffix))),
+                format.map(|format| format.with_token_suffix(suffix)),
+            ),
+        };
+        let remap = match (self.remap, &self.profile.remap) {
+            (Some(table), _) => Some(table),
+            (None, Some(name)) => Some(profile::remap(name)?),
+            (None, None) => None,
+        };
+        let mut edges = Vec::new();
+        if let Some(grammar) = &grammar {
+            edges.extend(toolcall_parsers::edges(grammar, self.in_reasoning, 0));
+        }
+        if let Some(format) = &format {
+            edges.extend(format.edges());
+        }
+        let mut start = self.start.unwrap_or(self.profile.start);
+        if format.as_ref().is_none_or(Format::is_passthrough) {
+            start = Start::Content;
+        }
+        let special = self.profile.needs_special_tokens
+            || grammar.as_ref().is_some_and(|grammar| grammar.special_tokens)
+            || format.as_ref().is_some_and(|format| format.special_tokens);
+        let table = Table::new(edges)?;
+        let settings = Settings::default()
+            .start(profile::channel(start))
+            .whitespace(self.whitespace)
+            .limits(self.limits);
+        let grammar = grammar.unwrap_or_else(|| Arc::new(Grammar::default()));
+        Ok(Guard {
+            driver: Driver::new(table, settings),
+            bodies: CallBodies::new(grammar, self.tools, self.options),
+            utf8: Utf8::default(),
+            pending: Pending::new(self.atomic_limit),
+            withheld: self.nonempty.map(|limit| Box::new(Withheld::new(limit))),
+            delivery: self.delivery,
+            prepend: format.and_then(|format| format.prepend).map(|text| Arc::from(text.as_ref())),
+            remap: remap.map(|table| Box::new(StreamDecoder::new(&table))),
+            prepended: false,
+            special,
+        })
+    }
+}
+
+/// Why a guard could not be built. The fault is the caller's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A name is not registered.
+    Unknown(UnknownName),
+    /// A marker is faulty.
+    Table(TableError),
+    /// A limit is zero.
+    Limit(ZeroLimit),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(error) => error.fmt(f),
+            Self::Table(error) => error.fmt(f),
+            Self::Limit(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl From<UnknownName> for BuildError {
+    fn from(error: UnknownName) -> Self {
+        Self::Unknown(error)
+    }
+}
+
+impl From<TableError> for BuildError {
+    fn from(error: TableError) -> Self {
+        Self::Table(error)
+    }
+}
+
+impl From<ZeroLimit> for BuildError {
+    fn from(error: ZeroLimit) -> Self {
+        Self::Limit(error)
+    }
+}
