@@ -61,12 +61,6 @@ fn json_and_python() -> Vec<Profile> {
         Profile { reasoning: Some("exaone4".into()), ..family("exaone4", "hermes") },
         Profile {
             reasoning: Some("basic".into()),
-            tool_in_reasoning: InReasoning::Suspend,
-            models: list(&["trinity-*"]),
-            ..family("trinity", "hermes")
-        },
-        Profile {
-            reasoning: Some("basic".into()),
             models: list(&["mimo-vl-*"]),
             ..family("mimo_vl", "hermes")
         },
