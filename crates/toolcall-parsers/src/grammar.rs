@@ -7,6 +7,7 @@ use alloc::{borrow::Cow, format, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 pub use crate::engine::{
+    brace::{BraceShape, BraceTypes},
     frame::Closing,
     json::{Container, Item, JsonShape, Keys},
     named::{Field, FieldKind, NamedShape, Next, Section, Stop},
@@ -142,6 +143,8 @@ pub enum Shape {
     Python(PythonShape),
     /// A header with the name, then tagged parameters.
     Tagged(TaggedShape),
+    /// A name, then an object with bare keys and quoted strings.
+    Brace(BraceShape),
 }
 
 impl Shape {
@@ -150,6 +153,7 @@ impl Shape {
         match self {
             Self::Json(shape) => shape.closers = closers.to_vec(),
             Self::Python(shape) => shape.closers = closers.to_vec(),
+            Self::Brace(shape) => shape.closers = closers.to_vec(),
             Self::Named(_) | Self::Tagged(_) => {}
         }
     }

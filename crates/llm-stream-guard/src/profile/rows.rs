@@ -40,6 +40,18 @@ pub(crate) fn all() -> Vec<Profile> {
             models: list(&["deepseek-v3.1*", "deepseek-v3.2-exp*"]),
             ..tools("deepseek_v3_1")
         },
+        Profile {
+            reasoning: Some("gemma4".into()),
+            tool_in_reasoning: InReasoning::End,
+            models: list(&["gemma-4-*"]),
+            needs_special_tokens: true,
+            ..tools("gemma4")
+        },
+        Profile {
+            models: list(&["functiongemma-*"]),
+            needs_special_tokens: true,
+            ..tools("functiongemma")
+        },
         Profile { models: list(&["deepseek-r1*"]), ..Profile::reasoning("deepseek_r1") },
     ]
 }

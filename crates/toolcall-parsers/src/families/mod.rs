@@ -1,6 +1,7 @@
 //! The registered families. One file a group, one function a family; each returns its grammar,
 //! which is all there is to a family.
 
+mod braces;
 mod json;
 mod named;
 mod pairs;
@@ -49,6 +50,8 @@ pub(crate) static ALL: &[fn() -> Grammar] = &[
     pairs::hy_v3,
     pairs::hy_v4,
     pairs::solar_open2,
+    braces::gemma4,
+    braces::functiongemma,
 ];
 
 /// A grammar with nothing in it but a name and a description.
