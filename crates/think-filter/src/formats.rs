@@ -26,6 +26,7 @@ pub fn formats() -> Vec<Format> {
         granite(),
         cohere(),
         gemma4(),
+        k2_horizon(),
         seed_oss(),
         ernie45(),
         hunyuan_a13b(),
@@ -99,6 +100,16 @@ fn gemma4() -> Format {
         label: Some("thought\n".into()),
         special_tokens: true,
         ..Format::tags("gemma4", "<|channel>", "<channel|>")
+    }
+}
+
+/// K2 Horizon: a tag for each effort.
+fn k2_horizon() -> Format {
+    Format {
+        open: texts(["<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>"]),
+        close: texts(["</ifm|think>", "</ifm|think_fast>", "</ifm|think_faster>"]),
+        special_tokens: true,
+        ..Format::tags("k2_horizon", "", "")
     }
 }
 

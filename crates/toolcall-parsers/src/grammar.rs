@@ -14,8 +14,9 @@ pub use crate::engine::{
     python::{PythonCall, PythonContainer, PythonShape, Quotes as PythonQuotes},
     tagged::{
         Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
-        Undeclared,
+        TypeTags, Undeclared,
     },
+    tree::TreeShape,
 };
 
 /// Literal text of a grammar.
@@ -145,6 +146,8 @@ pub enum Shape {
     Tagged(TaggedShape),
     /// A name, then an object with bare keys and quoted strings.
     Brace(BraceShape),
+    /// Elements in elements, every tag behind a name space token.
+    Tree(TreeShape),
 }
 
 impl Shape {
@@ -154,7 +157,7 @@ impl Shape {
             Self::Json(shape) => shape.closers = closers.to_vec(),
             Self::Python(shape) => shape.closers = closers.to_vec(),
             Self::Brace(shape) => shape.closers = closers.to_vec(),
-            Self::Named(_) | Self::Tagged(_) => {}
+            Self::Named(_) | Self::Tagged(_) | Self::Tree(_) => {}
         }
     }
 }

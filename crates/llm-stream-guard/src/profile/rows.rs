@@ -52,6 +52,19 @@ pub(crate) fn all() -> Vec<Profile> {
             needs_special_tokens: true,
             ..tools("functiongemma")
         },
+        Profile {
+            reasoning: Some("minimax_m3".into()),
+            tool_in_reasoning: InReasoning::End,
+            models: list(&["minimax-m3*"]),
+            needs_special_tokens: true,
+            ..tools("minimax_m3")
+        },
+        Profile {
+            reasoning: Some("k2_horizon".into()),
+            models: list(&["k2-horizon*"]),
+            needs_special_tokens: true,
+            ..tools("k2_horizon")
+        },
         Profile { models: list(&["deepseek-r1*"]), ..Profile::reasoning("deepseek_r1") },
     ]
 }

@@ -14,6 +14,7 @@ pub(crate) mod python;
 pub(crate) mod skip;
 pub(crate) mod tagged;
 pub(crate) mod text;
+pub(crate) mod tree;
 
 use jail_match::{End, Feed, Tail};
 
@@ -33,6 +34,7 @@ pub(crate) enum Engine {
     Python(python::PythonEngine),
     Tagged(tagged::TaggedEngine),
     Brace(brace::BraceEngine),
+    Tree(tree::TreeEngine),
 }
 
 impl Engine {
@@ -46,6 +48,7 @@ impl Engine {
                 Self::Tagged(tagged::TaggedEngine::new(shape, certainty, marker))
             }
             Shape::Brace(_) => Self::Brace(brace::BraceEngine::new(certainty)),
+            Shape::Tree(shape) => Self::Tree(tree::TreeEngine::new(shape, certainty, marker)),
         }
     }
 
@@ -62,6 +65,7 @@ impl Engine {
             (Self::Python(engine), Shape::Python(shape)) => engine.feed(shape, text, calls, sink),
             (Self::Tagged(engine), Shape::Tagged(shape)) => engine.feed(shape, text, calls, sink),
             (Self::Brace(engine), Shape::Brace(shape)) => engine.feed(shape, text, calls, sink),
+            (Self::Tree(engine), Shape::Tree(shape)) => engine.feed(shape, text, calls, sink),
             _ => Feed::NotMine { used: 0 },
         }
     }
@@ -90,6 +94,9 @@ impl Engine {
             (Self::Brace(engine), Shape::Brace(shape)) => {
                 engine.finish(shape, tail, end, calls, sink)
             }
+            (Self::Tree(engine), Shape::Tree(shape)) => {
+                engine.finish(shape, tail, end, calls, sink)
+            }
             _ => Tail::Release,
         }
     }
@@ -103,6 +110,7 @@ impl Engine {
             Self::Python(engine) => engine.held(),
             Self::Tagged(engine) => engine.held(),
             Self::Brace(engine) => engine.held(),
+            Self::Tree(engine) => engine.held(),
         }
     }
 }

@@ -8,6 +8,7 @@ mod pairs;
 mod python;
 mod sigil;
 mod tagged;
+mod tree;
 
 use alloc::{vec, vec::Vec};
 
@@ -50,8 +51,10 @@ pub(crate) static ALL: &[fn() -> Grammar] = &[
     pairs::hy_v3,
     pairs::hy_v4,
     pairs::solar_open2,
+    pairs::k2_horizon,
     braces::gemma4,
     braces::functiongemma,
+    tree::minimax_m3,
 ];
 
 /// A grammar with nothing in it but a name and a description.

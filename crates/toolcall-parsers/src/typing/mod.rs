@@ -13,7 +13,7 @@ mod write;
 mod tests;
 
 pub(crate) use path::Path;
-pub(crate) use schema::{admitted, declared_at};
+pub(crate) use schema::{admitted, by_name, declared_at};
 pub(crate) use write::{Fit, json_or_string, typed};
 
 /// A set of JSON types.

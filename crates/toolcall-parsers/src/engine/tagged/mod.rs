@@ -29,7 +29,7 @@ use jail_match::{Feed, Resume};
 
 pub use shape::{
     Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
-    Undeclared,
+    TypeTags, Undeclared,
 };
 
 use self::{
@@ -55,6 +55,8 @@ enum State {
     Parameter,
     /// Before the literal with this number in front of a value.
     ValueOpen(usize),
+    /// In the type of a value.
+    ValueType,
     Value,
     /// In a JSON object that stands for all parameters.
     JsonBody,
@@ -80,6 +82,8 @@ pub(crate) struct TaggedEngine {
     in_wrapper: bool,
     head: HeadReader,
     name: String,
+    /// The current parameter's type, as the wire says.
+    wire_type: String,
     value: ValueReader,
     body: Arguments,
     written: Written,
@@ -107,6 +111,7 @@ impl TaggedEngine {
             in_wrapper,
             head: HeadReader::new(),
             name: String::new(),
+            wire_type: String::new(),
             value: ValueReader::new(),
             body: Arguments::new(),
             written: Written::Nothing,
@@ -138,6 +143,7 @@ impl TaggedEngine {
                 State::Between => self.between(shape, text, &mut i, calls, sink),
                 State::Parameter => self.parameter(shape, text, &mut i, calls, sink),
                 State::ValueOpen(n) => self.value_open(shape, n, text, &mut i, calls, sink),
+                State::ValueType => self.value_type(shape, text, &mut i, calls, sink),
                 State::JsonBody => self.json_body(text, &mut i, calls, sink),
                 State::Broken => self.skip(shape, text, &mut i, calls, sink),
             };
