@@ -56,6 +56,15 @@ struct Window<'t> {
     /// Stream offset of its first byte.
     base: u64,
     ended: Option<End>,
+    /// No marker goes on behind this window, though the stream may.
+    settled: bool,
+}
+
+impl Window<'_> {
+    /// Whether markers end here at the latest.
+    fn is_last(&self) -> bool {
+        self.settled || self.ended.is_some()
+    }
 }
 
 /// Indices into a window.
@@ -199,7 +208,7 @@ impl Driver {
     /// Feeds the next piece of the stream.
     ///
     /// # Errors
-    /// Only under [`LimitPolicy::Error`], when a limit is hit: the candidate has been released as
+    /// Only under [`LimitPolicy::Error`](crate::LimitPolicy::Error), when a limit is hit: the candidate has been released as
     /// text, no byte behind it was taken (the first of those is [`LimitError::at`] plus
     /// [`LimitError::bytes`]), and every later push returns the same error.
     #[inline]
@@ -244,7 +253,7 @@ impl Driver {
     {
         self.counters.bytes_in += chunk.len() as u64;
         let feed = bodies.feed(chunk, sink);
-        self.count(feed, chunk);
+        self.counters.examined += candidate::looked_at(feed, chunk);
         let (used, done) = match feed {
             Feed::More { used } => (used, None),
             Feed::Done { used, then } => (used, Some(then)),
@@ -286,7 +295,7 @@ impl Driver {
         let mut step = self.table.longest().max(16) + 4;
         while !rest.is_empty() {
             if self.buf.is_empty() {
-                let window = Window { text: rest, base: self.base, ended: None };
+                let window = Window { text: rest, base: self.base, ended: None, settled: false };
                 let keep = self.process(window, bodies, sink)?;
                 self.buf.push_str(&rest[keep..]);
                 self.base += keep as u64;
@@ -297,7 +306,7 @@ impl Driver {
             step *= 2;
             let before = self.buf.len();
             self.buf.push_str(&rest[..cut]);
-            let keep = self.process_held(None, bodies, sink)?;
+            let keep = self.process_held(None, false, bodies, sink)?;
             if keep >= before {
                 // What is still held came from this chunk: go on there, without copying.
                 self.buf.clear();
@@ -330,7 +339,7 @@ impl Driver {
             return Err(error);
         }
         self.quiet = false;
-        self.process_held(Some(end), bodies, sink)?;
+        self.process_held(Some(end), true, bodies, sink)?;
         self.spaces.finish(sink);
         Ok(())
     }
@@ -353,6 +362,7 @@ impl Driver {
     fn process_held<S, B>(
         &mut self,
         ended: Option<End>,
+        settled: bool,
         bodies: &mut B,
         sink: &mut S,
     ) -> Result<usize, LimitError>
@@ -361,7 +371,7 @@ impl Driver {
         B: Bodies<S> + ?Sized,
     {
         let mut text = core::mem::take(&mut self.buf);
-        let window = Window { text: &text, base: self.base, ended };
+        let window = Window { text: &text, base: self.base, ended, settled };
         let keep = self.process(window, bodies, sink)?;
         self.base += keep as u64;
         text.drain(..keep);

@@ -1,7 +1,8 @@
 //! Whitespace policies: what becomes of whitespace that only frames markup.
 
-use alloc::string::String;
-use smallvec::SmallVec;
+mod run;
+
+use run::Run;
 
 use crate::{
     channel::Channel,
@@ -62,44 +63,6 @@ pub(crate) enum Boundary {
     Call,
     /// Anything else.
     Other,
-}
-
-/// A held run of whitespace and where its pieces came from.
-#[derive(Debug, Clone, Default)]
-struct Run {
-    text: String,
-    spans: SmallVec<[(u64, u64); 2]>,
-    /// The run outgrew the limit: the rest of it is text.
-    overflow: bool,
-    /// What whitespace comes is dropped, until a visible byte does.
-    eat: bool,
-    /// Something visible was emitted since the channel began.
-    visible: bool,
-}
-
-impl Run {
-    fn hold(&mut self, text: &str, at: u64) {
-        self.text.push_str(text);
-        match self.spans.last_mut() {
-            Some((start, len)) if *start + *len == at => *len += text.len() as u64,
-            _ => self.spans.push((at, text.len() as u64)),
-        }
-    }
-
-    fn drop_held<S: Sink + ?Sized>(&mut self, sink: &mut S) {
-        for (at, len) in self.spans.drain(..) {
-            sink.account(Span { kind: SpanKind::Framing, at, len });
-        }
-        self.text.clear();
-    }
-
-    fn release<S: Sink + ?Sized>(&mut self, channel: Channel, sink: &mut S) {
-        if !self.text.is_empty() {
-            sink.text(channel, &self.text);
-            self.text.clear();
-            self.spans.clear();
-        }
-    }
 }
 
 /// Emits text under a policy and keeps the flags that depend on what was visible.

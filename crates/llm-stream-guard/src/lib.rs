@@ -24,6 +24,7 @@
 mod atomic;
 mod guard;
 mod jailed;
+mod nonempty;
 mod profile;
 mod stream;
 mod utf8;
@@ -46,3 +47,8 @@ pub use toolcall_parsers::{
 
 /// The crates below, whole.
 pub use {jail_match, think_filter, toolcall_parsers, wire_remap};
+
+/// The workspace README's example, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

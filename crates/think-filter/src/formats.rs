@@ -3,7 +3,8 @@
 use alloc::{vec, vec::Vec};
 
 use crate::format::{
-    BoundNewlines, DupOpen, Format, MarkerCase, Openers, Recur, StrayClose, Text, Wrapper,
+    BoundNewlines, DupOpen, Format, MarkerCase, Openers, Recur, StrayClose, Text, TokenSuffix,
+    Wrapper,
 };
 
 /// Every format, in the order of the documentation.
@@ -30,6 +31,8 @@ pub fn formats() -> Vec<Format> {
         seed_oss(),
         ernie45(),
         hunyuan_a13b(),
+        Format { suffix: TokenSuffix::Any, ..once("hy_v3") },
+        Format { suffix: TokenSuffix::Any, ..once("hy_v4") },
         once("olmo3"),
         once("nemotron_v3"),
         once("step3"),
@@ -44,6 +47,8 @@ pub fn formats() -> Vec<Format> {
         Format::tags("exaone_deep", "<thought>", "</thought>"),
         once("phi4_reasoning"),
         open_thoughts(),
+        solar_open(),
+        Format { special_tokens: true, ..Format::tags("pangu", "[unused16]", "[unused17]") },
         lead_only(),
         Format::passthrough("passthrough"),
     ];
@@ -146,6 +151,19 @@ fn open_thoughts() -> Format {
     Format {
         answer: vec![wrapper("<|begin_of_solution|>", 0, 0), wrapper("<|end_of_solution|>", 0, 0)],
         ..Format::tags("open_thoughts", "<|begin_of_thought|>", "<|end_of_thought|>")
+    }
+}
+
+/// Solar Open: one token ends thoughts and answers alike.
+fn solar_open() -> Format {
+    Format {
+        answer: ["<|begin|>assistant", "<|content|>", "<|end|>", "<|flush|>"]
+            .map(|marker| wrapper(marker, 0, 0))
+            .to_vec(),
+        newlines: BoundNewlines::None,
+        stray_close: StrayClose::Keep,
+        special_tokens: true,
+        ..Format::tags("solar_open", "<|think|>", "<|end|>")
     }
 }
 

@@ -1,6 +1,6 @@
 //! The bodies a grammar's openers lead into, for a [`jail_match::Driver`].
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::{string::String, sync::Arc, vec::Vec};
 
 use jail_match::{
     Anchor, Bodies, BodyId, Channel, ChannelMask, Edge, End, Feed, Newlines, OnCommit,
@@ -42,6 +42,14 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
         let body = first + i as BodyId;
         let anchor = anchor(opener.at);
         let newlines = Newlines::declared(opener.newlines_before, 0);
+        if opener.role == Role::Name {
+            let behind = first + grammar.openers.len() as BodyId;
+            for (letter, body) in name_starts().zip(behind..) {
+                let then = Then::Body(body, OnCommit::Stay);
+                edges.push(Edge::new(String::from(letter), content, then).anchored(anchor));
+            }
+            continue;
+        }
         let edge = |on, commit| {
             Edge::new(opener.marker.clone(), on, Then::Body(body, commit))
                 .anchored(anchor)
@@ -72,6 +80,11 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
     edges
 }
 
+/// What a name may begin with, in the order of the bodies behind those of the openers.
+pub(crate) fn name_starts() -> impl Iterator<Item = char> {
+    ('a'..='z').chain('A'..='Z').chain(['_'])
+}
+
 fn anchor(at: grammar::At) -> Anchor {
     match at {
         grammar::At::Anywhere => Anchor::Anywhere,
@@ -89,15 +102,18 @@ pub struct CallBodies {
     engine: Engine,
     opener: usize,
     shape: usize,
+    /// The first letter of a name that began a body.
+    letter: Option<char>,
 }
 
 impl CallBodies {
     /// Bodies for the openers of `grammar`.
     #[must_use]
     pub fn new(grammar: Arc<Grammar>, tools: Tools, options: Options) -> Self {
-        let openers: Vec<_> = grammar.openers.iter().map(|o| o.marker.clone()).collect();
+        let openers = grammar.openers.iter().filter(|opener| opener.role != Role::Name);
+        let openers: Vec<_> = openers.map(|opener| opener.marker.clone()).collect();
         let calls = Calls::new(tools, options, openers);
-        Self { grammar, calls, engine: Engine::Idle, opener: 0, shape: 0 }
+        Self { grammar, calls, engine: Engine::Idle, opener: 0, shape: 0, letter: None }
     }
 
     /// Forgets the message.
@@ -122,12 +138,18 @@ impl CallBodies {
         let Some(shape) = opener.shapes.get(self.shape) else { return };
         let marker = opener.marker.as_ref();
         self.engine = Engine::new(shape, opener.certainty, marker);
-        if opener.role == Role::Part {
+        let mut letter = [0; 4];
+        let part = match (opener.role, self.letter) {
+            (Role::Part, _) => Some(marker),
+            (Role::Name, Some(first)) => Some(&*first.encode_utf8(&mut letter)),
+            _ => None,
+        };
+        if let Some(part) = part {
             // The marker is the beginning of the body; nothing can come out of it yet.
             let mut nothing = crate::event::Events(|_: crate::event::Event<'_>| {});
             let behind = self.calls.at;
-            self.calls.at -= marker.len() as u64;
-            self.engine.feed(shape, marker, &mut self.calls, &mut nothing);
+            self.calls.at -= part.len() as u64;
+            self.engine.feed(shape, part, &mut self.calls, &mut nothing);
             self.calls.at = behind;
         }
     }
@@ -137,10 +159,17 @@ impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
     fn begin(&mut self, opener: At) {
         self.opener = usize::from(opener.body);
         self.shape = 0;
-        let marked = self.current().is_some_and(|opener| {
-            opener.certainty == Certainty::Marked && opener.role == Role::Before
-        });
-        self.calls.begin(opener.at, marked.then_some(self.opener));
+        self.letter = None;
+        if let Some(letter) = self.opener.checked_sub(self.grammar.openers.len()) {
+            let named = |opener: &Opener| opener.role == Role::Name;
+            self.opener = self.grammar.openers.iter().position(named).unwrap_or(0);
+            self.letter = name_starts().nth(letter);
+        }
+        let marked = self
+            .current()
+            .filter(|opener| opener.certainty == Certainty::Marked && opener.role == Role::Before);
+        let marker = marked.map(|opener| opener.marker.clone());
+        self.calls.begin(opener.at, marker);
         self.start_engine();
     }
 

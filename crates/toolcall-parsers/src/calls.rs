@@ -29,7 +29,7 @@ pub(crate) struct Calls {
     /// Every opener of the grammar: where to go on after a fault.
     pub(crate) openers: List<Text>,
     /// Which of them, repeated before the call's header, is absorbed.
-    repeatable: Option<usize>,
+    repeatable: Option<Text>,
     next: u32,
     open: Open,
     used_ids: Vec<String>,
@@ -59,7 +59,7 @@ impl Calls {
     }
 
     /// A new body begins at stream offset `at`, behind an opener that may be repeated.
-    pub(crate) fn begin(&mut self, at: u64, repeatable: Option<usize>) {
+    pub(crate) fn begin(&mut self, at: u64, repeatable: Option<Text>) {
         (self.at, self.begun_at) = (at, at);
         self.repeatable = repeatable;
         self.committed = false;
@@ -67,7 +67,7 @@ impl Calls {
 
     /// The opener that is absorbed when it comes again before the header.
     pub(crate) fn repeatable(&self) -> Option<&str> {
-        self.openers.get(self.repeatable?).map(|opener| opener.as_ref())
+        self.repeatable.as_deref()
     }
 
     pub(crate) fn committed(&self) -> bool {

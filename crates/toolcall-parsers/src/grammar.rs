@@ -6,11 +6,12 @@ use alloc::{borrow::Cow, format, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::encode::{Arrangement, Closer, Layout, Naming, Spacing};
 pub use crate::engine::{
     brace::{BraceShape, BraceTypes},
     frame::Closing,
     json::{Container, Item, JsonShape, Keys},
-    named::{Field, FieldKind, NamedShape, Next, Section, Stop},
+    named::{Field, FieldKind, NamedShape, Next, Raw, Section, Stop},
     python::{PythonCall, PythonContainer, PythonShape, Quotes as PythonQuotes},
     tagged::{
         Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
@@ -44,6 +45,9 @@ pub struct Grammar {
     /// Whether the markers are special tokens, which servers strip by default.
     #[serde(default)]
     pub special_tokens: bool,
+    /// How calls are written, best first; absent, as the openers and shapes allow.
+    #[serde(default)]
+    pub layouts: List<Layout>,
 }
 
 impl Grammar {
@@ -130,6 +134,9 @@ pub enum Role {
     Before,
     /// It is its beginning, as `{` is of a bare object.
     Part,
+    /// There is none (it is empty): the first letter of a name begins what the shapes describe.
+    /// At most one opener of a grammar, and only at the lead.
+    Name,
 }
 
 /// A way to write calls behind an opener.

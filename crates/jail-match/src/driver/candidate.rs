@@ -35,7 +35,7 @@ impl Driver {
             "" => Feed::More { used: 0 },
             _ => bodies.feed(offered, sink),
         };
-        self.count(feed, offered);
+        self.counters.examined += looked_at(feed, offered);
         match feed {
             Feed::More { used } => {
                 c.pos += used;
@@ -101,7 +101,7 @@ impl Driver {
         let offered = &w.text[c.pos..];
         if !offered.is_empty() {
             let feed = bodies.feed(offered, sink);
-            self.count(feed, offered);
+            self.counters.examined += looked_at(feed, offered);
             match feed {
                 Feed::More { used } => self.consume_body(w, c, used, sink),
                 Feed::Done { used, then } => {
@@ -122,15 +122,6 @@ impl Driver {
         }
         self.body_done(Resume::Here, true, w.base + c.pos as u64, sink);
         true
-    }
-
-    /// A body looks at what it is offered up to the byte that decides.
-    pub(super) fn count(&mut self, feed: Feed, offered: &str) {
-        let looked = match feed {
-            Feed::More { .. } => offered.len(),
-            Feed::Done { used, .. } | Feed::NotMine { used } => used,
-        };
-        self.counters.examined += looked as u64;
     }
 
     pub(super) fn consume_body<S: Sink + ?Sized>(
@@ -205,7 +196,7 @@ impl Driver {
         let (opened, died) = (w.base + c.out as u64, w.base + death as u64);
         self.rescans = if opened < self.rescan_until { self.rescans + 1 } else { 1 };
         // The deciding byte may well begin the next candidate: that is no second look.
-        self.rescan_until = self.rescan_until.max(died.saturating_sub(1));
+        self.rescan_until = self.rescan_until.max(died - 1);
         if self.rescans > MAX_RESCANS {
             let bytes = died - opened;
             sink.notice(Notice { kind: NoticeKind::RescanLimit, at: opened, bytes });
@@ -261,4 +252,13 @@ impl Driver {
         self.spaces.boundary(Boundary::Other, self.channel(), sink);
         *c = Cursor::at(to);
     }
+}
+
+/// How much of what it was offered a body looked at: it stops at what it decided.
+pub(super) fn looked_at(feed: Feed, offered: &str) -> u64 {
+    let bytes = match feed {
+        Feed::More { .. } => offered.len(),
+        Feed::Done { used, .. } | Feed::NotMine { used } => used,
+    };
+    bytes as u64
 }

@@ -1,11 +1,7 @@
 //! Text that is known to hold no markers.
 
 use super::{Cursor, Driver, Mode, Window};
-use crate::{
-    body::{Bodies, End},
-    limits::LimitError,
-    sink::Sink,
-};
+use crate::{body::Bodies, limits::LimitError, sink::Sink};
 
 impl Driver {
     /// Feeds text in which nothing is a marker, whatever it looks like: an escaped delimiter,
@@ -26,7 +22,7 @@ impl Driver {
         B: Bodies<S> + ?Sized,
     {
         if matches!(self.mode, Mode::Text) && !self.buf.is_empty() {
-            self.process_held(Some(End::Stop), bodies, sink)?;
+            self.process_held(None, true, bodies, sink)?;
         }
         if !matches!(self.mode, Mode::Text) {
             return self.push(text, bodies, sink);
@@ -35,7 +31,7 @@ impl Driver {
         self.counters.examined += text.len() as u64;
         self.quiet = false;
         self.swallow = 0;
-        let window = Window { text, base: self.base, ended: None };
+        let window = Window { text, base: self.base, ended: None, settled: true };
         let mut cursor = Cursor::at(0);
         self.flush_text(&window, &mut cursor, text.len(), sink);
         self.base += text.len() as u64;

@@ -130,7 +130,7 @@ impl Driver {
         let channel = self.channel();
         let class = self.class();
         self.counters.examined += self.table.longest().min(bytes.len() - start) as u64;
-        let ended = w.ended.is_some();
+        let ended = w.is_last();
         let probe = self.table.set().probe(class, bytes, hit, start, ended, |edge, _| {
             self.is_live(edge, channel, self.code)
         });
@@ -168,7 +168,7 @@ impl Driver {
         // The marker stands behind newlines that were not tracked yet.
         let mut code = self.code;
         code.advance(&bytes[start..end]);
-        let (class, ended) = (self.class(), w.ended.is_some());
+        let (class, ended) = (self.class(), w.is_last());
         let live = |edge| self.is_live(edge, channel, code);
         let probe = match end == bytes.len() {
             true if ended => Probe::Miss,

@@ -257,3 +257,24 @@ fn tables_that_cannot_work_are_refused_by_entry() {
         (64, "edge 64 (\"<a>\"): more than 64 edges have limited uses")
     );
 }
+
+#[test]
+fn a_complete_opener_before_literal_text_opens() {
+    // `<c>` waits for its rival, which literal text cannot finish.
+    let edges = vec![
+        Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay)),
+        Edge::new("<c>!", CONTENT_ONLY, Then::Erase),
+    ];
+    let mut machine = cursor(edges, verbatim());
+    let mut out = Record::default();
+    machine.push("a<c>", &mut out);
+    for text in ["x:", "<c>!"] {
+        machine.driver.push_literal(text, &mut machine.bodies, &mut Out(&mut out)).unwrap();
+    }
+    machine.push("</call>", &mut out);
+    machine.driver.push_literal("<c>!\n", &mut machine.bodies, &mut Out(&mut out)).unwrap();
+    machine.push("<c>!b", &mut out);
+    machine.finish(&mut out);
+    assert_eq!(show(&out.coalesced().unwrap()), "a#<c>!\nb");
+    assert_eq!(notices(&out), []);
+}

@@ -105,9 +105,9 @@ fn trim(steps: &[Step], out: &mut Record) {
                 let one = (Channel::CONTENT, at, scalar);
                 if blank(scalar) {
                     if eat {
-                        dropped(&[one], out)
+                        dropped(&[one], out);
                     } else {
-                        content.push(one)
+                        content.push(one);
                     }
                     continue;
                 }

@@ -89,14 +89,35 @@ fn with_options(
         if OF_WHITESPACE.contains(&name) {
             continue;
         }
-        if name == "tool_ends_reasoning" {
-            let in_reasoning = match flag(case, name)? {
-                Some(true) => InReasoning::End,
-                _ if profile.tool_in_reasoning == InReasoning::End => InReasoning::Literal,
-                _ => profile.tool_in_reasoning,
-            };
-            builder = builder.tool_in_reasoning(in_reasoning);
-            continue;
+        match name {
+            "tool_ends_reasoning" => {
+                let in_reasoning = match flag(case, name)? {
+                    Some(true) => InReasoning::End,
+                    _ if profile.tool_in_reasoning == InReasoning::End => InReasoning::Literal,
+                    _ => profile.tool_in_reasoning,
+                };
+                builder = builder.tool_in_reasoning(in_reasoning);
+                continue;
+            }
+            "token_suffix" => {
+                builder = builder.token_suffix(word(case, name)?);
+                continue;
+            }
+            "tag_prefix" => {
+                check_tag_prefix(word(case, name)?, profile)?;
+                continue;
+            }
+            "force_nonempty_content" => {
+                if flag(case, name)? == Some(true) {
+                    builder = builder.force_nonempty_content(NONEMPTY_LIMIT);
+                }
+                continue;
+            }
+            "markers" => {
+                knows_markers(case, profile)?;
+                continue;
+            }
+            _ => {}
         }
         let Some(format) = &mut format else {
             return Err(match FORMAT_OPTIONS.contains(&name) {
@@ -111,6 +132,34 @@ fn with_options(
         Some(format) if changed => builder.format(format),
         _ => builder,
     })
+}
+
+/// `markers` names the generation of a vocabulary. A grammar knows them all at once; it is an error
+/// if this one does not.
+fn knows_markers(case: &Case, profile: &Profile) -> Result<(), String> {
+    let wanted = case.option("markers").and_then(Value::as_str);
+    let wanted = wanted.ok_or("option `markers`: expected a string")?;
+    let grammar = profile.tools.as_deref().map(llm_stream_guard::toolcall_parsers::grammar);
+    let grammar = grammar.transpose().map_err(|error| error.to_string())?;
+    let known = grammar.is_some_and(|g| g.openers.iter().any(|o| o.marker.contains(wanted)));
+    if known {
+        Ok(())
+    } else {
+        Err(format!("option `markers`: no opener of the family holds `{wanted}`"))
+    }
+}
+
+/// How much reasoning is kept where it may turn out to be the answer.
+const NONEMPTY_LIMIT: usize = 1 << 20;
+
+/// Tags with a prefix are openers of the grammar: there is nothing to switch on.
+fn check_tag_prefix(prefix: &str, profile: &Profile) -> Result<(), String> {
+    let grammar = profile.tools.as_deref().and_then(|name| toolcall_parsers::grammar(name).ok());
+    let takes = |marker: &str| marker.strip_prefix('<').is_some_and(|tag| tag.starts_with(prefix));
+    match grammar {
+        Some(grammar) if grammar.openers.iter().any(|opener| takes(&opener.marker)) => Ok(()),
+        _ => Err(format!("option `tag_prefix`: no tag of the family begins with `<{prefix}`")),
+    }
 }
 
 /// Options that are fields of a reasoning format.
@@ -169,6 +218,12 @@ fn flag(case: &Case, name: &str) -> Result<Option<bool>, String> {
         Some(truth) => Ok(Some(truth)),
         None => Err(format!("option `{name}`: expected true or false, found {value:?}")),
     }
+}
+
+fn word<'c>(case: &'c Case, name: &str) -> Result<&'c str, String> {
+    case.option(name)
+        .and_then(Value::as_str)
+        .ok_or_else(|| format!("option `{name}`: expected a string"))
 }
 
 fn one_of<T: Copy>(case: &Case, name: &str, known: &[(&str, T)]) -> Result<Option<T>, String> {

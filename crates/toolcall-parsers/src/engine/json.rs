@@ -1,91 +1,26 @@
 //! JSON calls: values that hold name and arguments, alone, in lists or in wrappers.
 
+mod item;
+mod shape;
+
 use alloc::string::String;
 
 use jail_match::{End, Feed, Tail};
-use serde::{Deserialize, Serialize};
 
+pub use self::shape::{Container, Item, JsonShape, Keys};
 use super::{
     arguments::Arguments,
-    frame::{Closing, close, glue, skip},
+    frame::{close, glue, skip},
     text::{Is, is, space},
     uncommitted,
 };
 use crate::{
     calls::Calls,
     event::{CallSink, DiagnosticKind, Outcome},
-    grammar::{Certainty, List, Text},
-    json::{
-        decode::{Decoded, decode},
-        scan::{JsonScan, Scanned},
-    },
+    grammar::Certainty,
+    json::scan::JsonScan,
     options::Repair,
 };
-
-/// Calls as JSON values.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct JsonShape {
-    /// Literals between the opener and the value, in order; whitespace may stand before each.
-    #[serde(default)]
-    pub glue: List<Text>,
-    /// What the value is.
-    pub container: Container,
-    /// How a call is written.
-    pub item: Item,
-    /// End markers, any of which closes; whitespace may stand before it.
-    #[serde(default)]
-    pub closers: List<Text>,
-    /// Whether an end marker is expected.
-    #[serde(default)]
-    pub closing: Closing,
-    /// Names that mean "no call".
-    #[serde(default)]
-    pub ignored_names: List<Text>,
-}
-
-/// What a JSON value behind an opener is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Container {
-    /// One object: one call.
-    Object,
-    /// An array of calls.
-    Array,
-    /// Either of the two.
-    ObjectOrArray,
-    /// Objects one after the other, whitespace between, up to the end marker.
-    Objects,
-}
-
-/// How a call is written.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Item {
-    /// An object with these keys.
-    Keys(Keys),
-    /// An object whose key is the name and whose value is the arguments.
-    NameIsKey,
-}
-
-/// The keys of a call object. Unknown keys are ignored.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Keys {
-    /// The name.
-    pub name: List<Text>,
-    /// The arguments; of several present the first counts.
-    pub arguments: List<Text>,
-    /// The id.
-    #[serde(default)]
-    pub id: List<Text>,
-    /// A nested object that holds keys of the call.
-    #[serde(default)]
-    pub wrap: List<Text>,
-    /// An array of calls inside the outermost object.
-    #[serde(default)]
-    pub list: List<Text>,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
@@ -217,12 +152,12 @@ impl JsonEngine {
         let mut i = 0;
         loop {
             let step = match self.state {
-                State::Arguments => self.feed_arguments(text, &mut i, calls, sink),
+                State::Arguments => self.feed_arguments(shape, text, &mut i, calls, sink),
                 State::Key | State::Name | State::Id => {
                     self.feed_string(shape, text, &mut i, calls, sink)
                 }
                 State::Ignored => self.feed_ignored(text, &mut i, calls, sink),
-                State::Glue(n) => self.glue(shape, n, text, &mut i),
+                State::Glue(n) => self.glue(shape, n, text, &mut i, calls),
                 State::Close => {
                     let closers = (shape.closers.as_slice(), shape.closing);
                     Step::Return(close(closers, self.items, text, i, calls, sink))
@@ -312,11 +247,23 @@ impl JsonEngine {
         Step::Jump(at)
     }
 
-    fn glue(&mut self, shape: &JsonShape, n: usize, text: &str, i: &mut usize) -> Step {
+    fn glue(
+        &mut self,
+        shape: &JsonShape,
+        n: usize,
+        text: &str,
+        i: &mut usize,
+        calls: &Calls,
+    ) -> Step {
         let Some(literal) = shape.glue.get(n) else {
             self.state = State::Open;
             return Step::Go;
         };
+        if n == 0
+            && let Some(step) = repeated(text, *i + space(&text[*i..]), calls)
+        {
+            return step;
+        }
         match glue(literal, text, *i) {
             Ok(behind) => {
                 *i = behind;
@@ -340,18 +287,17 @@ impl JsonEngine {
             return Step::Return(Feed::More { used: *i });
         };
         let at = *i;
-        if self.state == State::Open && !calls.committed() {
-            let repeated = calls.repeatable().map_or(Is::No, |marker| is(&text[at..], marker));
-            match repeated {
-                Is::Yes => return Step::Jump(at + calls.repeatable().map_or(0, str::len)),
-                Is::Maybe => return Step::Return(Feed::More { used: at }),
-                Is::No => {}
-            }
+        if self.state == State::Open
+            && !calls.committed()
+            && let Some(step) = repeated(text, at, calls)
+        {
+            return step;
         }
         *i += 1;
         if byte == b'{' && self.nest == 0 {
             self.item_at = calls.at + at as u64;
         }
+        let objects = shape.container == Container::Objects;
         let array = matches!(shape.container, Container::Array | Container::ObjectOrArray);
         self.state = match (self.state, byte) {
             (State::Open, b'{') if shape.container != Container::Array => State::FirstKey,
@@ -385,6 +331,11 @@ impl JsonEngine {
                 *i = at;
                 State::Close
             }
+            // No object at all is an empty list, if the end marker follows.
+            (State::Open, _) if objects && !shape.closers.is_empty() => {
+                *i = at;
+                State::Close
+            }
             _ => return self.bad(text, at, calls, sink),
         };
         Step::Go
@@ -399,289 +350,14 @@ impl JsonEngine {
             Step::Return(Feed::NotMine { used: i })
         }
     }
+}
 
-    fn value<S: CallSink + ?Sized>(
-        &mut self,
-        role: Role,
-        byte: u8,
-        text: &str,
-        i: &mut usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Step {
-        self.state = match (role, byte) {
-            (Role::Name | Role::Wrap, b'"') if self.name.is_none() => {
-                *i += 1;
-                self.key.clear();
-                State::Name
-            }
-            (Role::Id, b'"') => {
-                *i += 1;
-                self.key.clear();
-                State::Id
-            }
-            (Role::Wrap, b'{') if self.nest < 8 => {
-                *i += 1;
-                self.nest += 1;
-                State::FirstKey
-            }
-            (Role::List, b'[') if self.nest == 0 && !self.in_array => {
-                *i += 1;
-                (self.in_array, self.in_list) = (true, true);
-                State::First
-            }
-            (Role::Arguments, _) if self.are == ArgumentsAre::Missing => {
-                self.arguments = Arguments::new();
-                self.are =
-                    if self.name.is_some() { ArgumentsAre::Open } else { ArgumentsAre::Early };
-                State::Arguments
-            }
-            (Role::Arguments, _) => {
-                calls.diagnose(DiagnosticKind::SecondArguments, *i, 0, sink);
-                self.ignore()
-            }
-            (Role::Name, _) if self.name.is_none() => return self.bad(text, *i, calls, sink),
-            _ => self.ignore(),
-        };
-        Step::Go
-    }
-
-    fn ignore(&mut self) -> State {
-        self.ignored = JsonScan::new();
-        State::Ignored
-    }
-
-    fn feed_ignored<S: CallSink + ?Sized>(
-        &mut self,
-        text: &str,
-        i: &mut usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Step {
-        match self.ignored.feed(&text[*i..], |_| {}) {
-            Scanned::More { used } => Step::Return(Feed::More { used: *i + used }),
-            Scanned::End { used } => {
-                *i += used;
-                self.state = State::AfterMember;
-                Step::Go
-            }
-            Scanned::Bad { at } => self.bad(text, *i + at, calls, sink),
-        }
-    }
-
-    /// A key, a name or an id: a string that must be whole.
-    fn feed_string<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &JsonShape,
-        text: &str,
-        i: &mut usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Step {
-        let limit = calls.options.limits.name;
-        let mut over = None;
-        let key = &mut self.key;
-        let decoded = decode(&text[*i..], |piece, at| {
-            if key.len() + piece.len() > limit && over.is_none() {
-                over = Some(at + (limit - key.len().min(limit)));
-            }
-            if over.is_none() {
-                key.push_str(piece);
-            }
-        });
-        if let Some(at) = over {
-            let at = (*i + at..text.len()).find(|&at| text.is_char_boundary(at));
-            return self.bad(text, at.unwrap_or(*i), calls, sink);
-        }
-        match decoded {
-            Decoded::More { used } => Step::Return(Feed::More { used: *i + used }),
-            Decoded::Bad { at } => self.bad(text, *i + at, calls, sink),
-            Decoded::End { used } => {
-                *i += used;
-                self.string_read(shape, text, *i, calls, sink)
-            }
-        }
-    }
-
-    fn string_read<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &JsonShape,
-        text: &str,
-        i: usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Step {
-        let read = core::mem::take(&mut self.key);
-        match self.state {
-            State::Key => {
-                let role = self.role(shape, &read);
-                if role == Role::Arguments && shape.item == Item::NameIsKey {
-                    if self.started {
-                        self.end_call(calls, sink);
-                    }
-                    self.name = Some(read);
-                }
-                self.state = State::Colon(role);
-                Step::Go
-            }
-            State::Id => {
-                if self.started {
-                    calls.diagnose(DiagnosticKind::LateId, i, 0, sink);
-                } else {
-                    self.id = Some(read);
-                }
-                self.state = State::AfterMember;
-                Step::Go
-            }
-            _ => {
-                self.name = Some(read);
-                self.state = State::AfterMember;
-                let kept = self.are == ArgumentsAre::Kept;
-                if self.certainty == Certainty::Unmarked
-                    && !calls.committed()
-                    && !self.name.as_deref().is_some_and(|name| calls.tools.admits(name))
-                {
-                    return Step::Return(Feed::NotMine { used: i });
-                }
-                if self.certainty == Certainty::Marked || calls.committed() || kept {
-                    return self.start(shape, text, i, calls, sink);
-                }
-                Step::Go
-            }
-        }
-    }
-
-    fn role(&self, shape: &JsonShape, key: &str) -> Role {
-        let keys = match &shape.item {
-            Item::NameIsKey => return Role::Arguments,
-            Item::Keys(keys) => keys,
-        };
-        let has = |list: &List<Text>| list.iter().any(|k| k == key);
-        if has(&keys.name) && self.name.is_none() {
-            Role::Name
-        } else if has(&keys.arguments) {
-            Role::Arguments
-        } else if has(&keys.id) && self.id.is_none() {
-            Role::Id
-        } else if has(&keys.wrap) {
-            Role::Wrap
-        } else if has(&keys.list) && self.items == 0 {
-            Role::List
-        } else {
-            Role::Other
-        }
-    }
-
-    /// The name is known, and the call is certain.
-    fn start<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &JsonShape,
-        text: &str,
-        i: usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Step {
-        let Some(name) = self.name.as_deref() else { return Step::Go };
-        if name.is_empty() {
-            return self.bad(text, i - 1, calls, sink);
-        }
-        self.started = true;
-        self.items += 1;
-        if shape.ignored_names.iter().any(|ignored| ignored == name) {
-            calls.mute(DiagnosticKind::PseudoCall, i, sink);
-        } else {
-            calls.start(name, self.id.as_deref(), i, sink);
-        }
-        if self.are == ArgumentsAre::Kept {
-            calls.arguments(&self.early, sink);
-            self.early.clear();
-            self.are = ArgumentsAre::Closed;
-        }
-        Step::Go
-    }
-
-    fn feed_arguments<S: CallSink + ?Sized>(
-        &mut self,
-        text: &str,
-        i: &mut usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Step {
-        let rest = &text[*i..];
-        if self.are == ArgumentsAre::Open && !self.started {
-            // The call is certain once its arguments open.
-            let at = space(rest);
-            match rest.as_bytes().get(at) {
-                None => return Step::Return(Feed::More { used: *i + at }),
-                Some(b'{' | b'"' | b'n') => {
-                    self.started = true;
-                    self.items += 1;
-                    let name = self.name.as_deref().unwrap_or_default();
-                    calls.start(name, self.id.as_deref(), *i + at, sink);
-                }
-                Some(_) => return self.bad(text, *i + at, calls, sink),
-            }
-        }
-        let scanned = if self.are == ArgumentsAre::Open {
-            self.arguments.feed(rest, |fragment| calls.arguments(fragment, sink))
-        } else {
-            let limit = calls.options.limits.early_arguments;
-            let room = (limit as u64).saturating_sub(self.arguments.consumed()) as usize;
-            let room = (room..rest.len()).find(|&at| rest.is_char_boundary(at));
-            let early = &mut self.early;
-            let offered = &rest[..room.unwrap_or(rest.len())];
-            match self.arguments.feed(offered, |fragment| early.push_str(fragment)) {
-                Scanned::More { .. } if room.is_some() => Scanned::Bad { at: offered.len() },
-                scanned => scanned,
-            }
-        };
-        match scanned {
-            Scanned::More { used } => Step::Return(Feed::More { used: *i + used }),
-            Scanned::End { used } => {
-                *i += used;
-                self.are = match self.are {
-                    ArgumentsAre::Early => ArgumentsAre::Kept,
-                    _ => ArgumentsAre::Closed,
-                };
-                self.state = State::AfterMember;
-                Step::Go
-            }
-            Scanned::Bad { at } => self.bad(text, *i + at, calls, sink),
-        }
-    }
-
-    /// `}` of a call object, or of one nested in it.
-    fn end_object<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &JsonShape,
-        text: &str,
-        at: usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Step {
-        if self.nest > 0 {
-            self.nest -= 1;
-            self.state = State::AfterMember;
-            return Step::Go;
-        }
-        if !self.started {
-            return self.bad(text, at, calls, sink);
-        }
-        self.end_call(calls, sink);
-        self.state = match shape.container {
-            _ if self.in_array => State::AfterElement,
-            Container::Objects => State::Between,
-            _ => State::Close,
-        };
-        Step::Go
-    }
-
-    fn end_call<S: CallSink + ?Sized>(&mut self, calls: &mut Calls, sink: &mut S) {
-        if self.are == ArgumentsAre::Missing {
-            calls.arguments("{}", sink);
-        }
-        calls.end(Outcome::Complete, sink);
-        (self.name, self.id, self.started) = (None, None, false);
-        self.are = ArgumentsAre::Missing;
+/// What to do about the block's opener, should it stand again at index `at`: it is absorbed.
+fn repeated(text: &str, at: usize, calls: &Calls) -> Option<Step> {
+    let marker = calls.repeatable()?;
+    match is(&text[at..], marker) {
+        Is::Yes => Some(Step::Jump(at + marker.len())),
+        Is::Maybe if at < text.len() => Some(Step::Return(Feed::More { used: at })),
+        Is::Maybe | Is::No => None,
     }
 }

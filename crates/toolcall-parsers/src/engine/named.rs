@@ -1,10 +1,13 @@
 //! Named calls: a header that holds the name (and perhaps an id), then the arguments as JSON.
 
+mod raw;
+mod shape;
+
 use alloc::string::String;
 
 use jail_match::{End, Feed, Resume, Tail};
-use serde::{Deserialize, Serialize};
 
+pub use self::shape::{Field, FieldKind, NamedShape, Next, Raw, Section, Stop};
 use super::{
     arguments::Arguments,
     text::{BLANKS, Is, Undecided, any, find, is, longest, space},
@@ -13,96 +16,21 @@ use super::{
 use crate::{
     calls::Calls,
     event::{CallSink, DiagnosticKind, Outcome},
-    grammar::{Certainty, List, Text},
+    grammar::Certainty,
     json::scan::Scanned,
     options::Repair,
 };
-
-/// Calls with a header.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NamedShape {
-    /// The section calls stand in, if the family has one.
-    #[serde(default)]
-    pub section: Option<Section>,
-    /// What begins a call.
-    pub open: Text,
-    /// The header's fields, in order.
-    pub header: List<Field>,
-    /// What ends a call: literals in order, whitespace allowed before each; all of them may be
-    /// missing.
-    #[serde(default)]
-    pub close: List<Text>,
-}
-
-/// Markers around a section of calls.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Section {
-    /// Any of these opens it.
-    pub open: List<Text>,
-    /// Any of these closes it.
-    pub close: List<Text>,
-}
-
-/// A field of a header.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Field {
-    /// What it holds.
-    pub kind: FieldKind,
-    /// What ends it, and what comes then.
-    pub stops: List<Stop>,
-}
-
-/// What a header field holds. All are trimmed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FieldKind {
-    /// The tool's name.
-    Name,
-    /// The call's id.
-    Id,
-    /// An id that contains the name: a prefix to cut off, then the name, then the separator and
-    /// a number.
-    IdWithName {
-        /// The prefix; may be absent on the wire.
-        prefix: Text,
-        /// Stands between name and number; both may be absent.
-        separator: Text,
-    },
-    /// Exactly this word.
-    Word(Text),
-}
-
-/// What ends a header field.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Stop {
-    /// The literal text.
-    pub text: Text,
-    /// What comes then.
-    pub next: Next,
-}
-
-/// What comes after a header field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Next {
-    /// The header field with this number, from 0.
-    Field(u8),
-    /// The arguments.
-    Arguments,
-    /// The arguments, of which the stop is the beginning.
-    ArgumentsHere,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// In a section, before a call.
     Section,
     Field(u8),
+    /// Before arguments that may be JSON or plain text.
+    Either,
     Arguments,
+    /// In arguments that are plain text.
+    Raw,
     /// Before the closing literal with this number.
     Close(usize),
     Broken,
@@ -170,6 +98,8 @@ impl NamedEngine {
                 State::Arguments => self.feed_arguments(text, &mut i, calls, sink),
                 State::Field(n) => self.field(shape, n, text, &mut i, calls, sink),
                 State::Section => self.section(shape, text, &mut i, calls, sink),
+                State::Either => self.either(shape, text, i, calls, sink),
+                State::Raw => self.raw(shape, text, &mut i, calls, sink),
                 State::Close(n) => self.close(shape, n, text, &mut i),
                 State::Broken => self.skip(shape, text, &mut i, calls, sink),
             };
@@ -181,9 +111,9 @@ impl NamedEngine {
 
     pub(crate) fn finish<S: CallSink + ?Sized>(
         &mut self,
-        _: &NamedShape,
+        shape: &NamedShape,
         tail: &str,
-        _: End,
+        end: End,
         calls: &mut Calls,
         sink: &mut S,
     ) -> Tail {
@@ -191,6 +121,10 @@ impl NamedEngine {
             return uncommitted(self.certainty);
         }
         if calls.is_open() {
+            if let (Some(raw), State::Either | State::Raw) = (&shape.raw, self.state) {
+                self.finish_raw(raw, tail, end, calls, sink);
+                return Tail::Closed { used: tail.len() };
+            }
             match self.arguments.closing() {
                 Some(text) if calls.options.repair == Repair::Close => {
                     calls.arguments(&text, sink);
@@ -303,7 +237,10 @@ impl NamedEngine {
         sink: &mut S,
     ) -> Step {
         let Some(field) = shape.header.get(usize::from(n)) else {
-            return self.bad(text, i, *i, calls, sink);
+            let Some(name) = &shape.name else { return self.bad(text, i, *i, calls, sink) };
+            self.name.clear();
+            self.name.push_str(name);
+            return self.next(shape, (Next::Arguments, *i), i, text, calls, sink);
         };
         if n == 0 && self.field.is_empty() && !shape.open.is_empty() {
             // A repeated opener goes with the first.
@@ -329,7 +266,7 @@ impl NamedEngine {
                         return self.bad(text, i, at, calls, sink);
                     }
                     *i = behind;
-                    return self.next(stop.next, at, i, text, calls, sink);
+                    return self.next(shape, (stop.next, at), i, text, calls, sink);
                 }
                 Ok(None) => {
                     let scalar = text[at..].chars().next().unwrap_or('\0');
@@ -339,9 +276,10 @@ impl NamedEngine {
                         continue;
                     }
                     let so_far = self.field.len() + (at - *i);
-                    if !fits(&self.field, &text[*i..at], scalar)
+                    if !fits(&field.kind, &self.field, &text[*i..at], scalar)
                         || so_far >= calls.options.limits.name
                     {
+                        self.field.push_str(&text[*i..at]);
                         return self.bad(text, i, at, calls, sink);
                     }
                     at += scalar.len_utf8();
@@ -357,6 +295,7 @@ impl NamedEngine {
         let text = self.field.trim_ascii();
         let fine = match kind {
             FieldKind::Word(word) => text == word.as_ref(),
+            FieldKind::Label => true,
             FieldKind::Id => {
                 self.id.clear();
                 self.id.push_str(text);
@@ -380,14 +319,17 @@ impl NamedEngine {
                 !name.is_empty()
             }
         };
-        self.field.clear();
+        // What is no field is counted as dropped.
+        if fine {
+            self.field.clear();
+        }
         fine
     }
 
     fn next<S: CallSink + ?Sized>(
         &mut self,
-        next: Next,
-        stop: usize,
+        shape: &NamedShape,
+        (next, stop): (Next, usize),
         i: &mut usize,
         text: &str,
         calls: &mut Calls,
@@ -411,7 +353,7 @@ impl NamedEngine {
         self.calls_seen += 1;
         self.id.clear();
         self.arguments = Arguments::new();
-        self.state = State::Arguments;
+        self.state = if shape.raw.is_some() { State::Either } else { State::Arguments };
         Step::Go
     }
 
@@ -516,12 +458,16 @@ impl NamedEngine {
 
 /// Whether `next` may follow `field` and `more` in a header: names hold no blanks inside and no
 /// brackets or quotes. (Blanks at the head were skipped.)
-fn fits(field: &str, more: &str, next: char) -> bool {
+pub(crate) fn fits(kind: &FieldKind, field: &str, more: &str, next: char) -> bool {
     if next.is_ascii_whitespace() {
         return true;
+    }
+    if let FieldKind::Word(word) = kind {
+        let rest = word.strip_prefix(field).and_then(|rest| rest.strip_prefix(more));
+        return rest.is_some_and(|rest| rest.starts_with(next));
     }
     let last = more.chars().next_back().or(field.chars().next_back());
     let inside_blank = last.is_some_and(|last| last.is_ascii_whitespace());
     let odd = matches!(next, '{' | '}' | '[' | ']' | '<' | '>' | '"' | '\'') || next.is_control();
-    !inside_blank && !odd
+    !odd && (!inside_blank || *kind == FieldKind::Label)
 }

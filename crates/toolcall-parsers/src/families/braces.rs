@@ -3,7 +3,7 @@
 use alloc::vec;
 
 use super::{family, marked, texts, token};
-use crate::grammar::{BraceShape, BraceTypes, Closing, Grammar, Shape};
+use crate::grammar::{BraceShape, BraceTypes, Closing, Grammar, Layout, Shape};
 
 fn shape(quote: &'static str, closer: &'static str) -> BraceShape {
     BraceShape {
@@ -27,6 +27,7 @@ fn braces(
         openers: vec![marked(open, vec![Shape::Brace(calls)])],
         orphans: texts([close]),
         special_tokens: true,
+        layouts: vec![Layout { blocks: "".into(), ..Layout::default() }],
         ..family(name, about)
     }
 }

@@ -3,6 +3,7 @@
 
 mod braces;
 mod json;
+mod lists;
 mod named;
 mod pairs;
 mod python;
@@ -13,16 +14,47 @@ mod tree;
 use alloc::{vec, vec::Vec};
 
 use crate::grammar::{
-    At, Certainty, Closing, Container, Erase, Grammar, Item, JsonShape, Keys, Opener, Role, Shape,
-    Text,
+    Arrangement, At, Certainty, Closing, Container, Erase, Grammar, Item, JsonShape, Keys, Layout,
+    Opener, Role, Shape, Text,
 };
 
 /// Every family, in the order of the documentation.
 pub(crate) static ALL: &[fn() -> Grammar] = &[
     json::hermes,
+    json::qwen25_coder,
+    json::granite4,
+    json::longcat,
+    json::ernie45,
+    json::internlm2,
+    json::granite_20b_fc,
+    json::gigachat3,
+    json::minimax_m1,
+    json::rwkv,
+    json::bare_json,
     json::llama3_json,
+    json::llama4_json,
+    lists::granite,
+    lists::jamba,
+    lists::apriel,
+    lists::hunyuan_a13b,
+    lists::nemotron_deci,
+    lists::phi4_mini_json,
+    lists::firefunction_v2,
+    lists::xlam,
+    lists::cohere,
+    lists::command_r,
+    lists::apertus,
+    lists::pangu,
     named::mistral,
+    named::deepseek_v3,
     named::deepseek_v3_1,
+    named::kimi_k2,
+    named::functionary_v31,
+    named::functionary_v32,
+    named::solar_open,
+    named::plamo3,
+    named::step_audio_2,
+    named::cwm,
     python::pythonic,
     python::llama4_pythonic,
     python::olmo3,
@@ -66,6 +98,7 @@ fn family(name: &'static str, about: &'static str) -> Grammar {
         erase: Vec::new(),
         orphans: Vec::new(),
         special_tokens: false,
+        layouts: Vec::new(),
     }
 }
 
@@ -89,6 +122,16 @@ fn unmarked(marker: &'static str, at: At, shapes: Vec<Shape>) -> Opener {
 /// An end-of-turn token.
 fn token(marker: &'static str) -> Erase {
     Erase { marker: marker.into(), at: At::Anywhere, newlines: (0, 0), once: false }
+}
+
+/// A block for each call, on lines of its own.
+fn lines() -> Layout {
+    Layout {
+        calls: Arrangement::Alone,
+        inside: ("\n".into(), "\n".into()),
+        tags: "\n".into(),
+        ..Layout::default()
+    }
 }
 
 fn texts<const N: usize>(texts: [&'static str; N]) -> Vec<Text> {

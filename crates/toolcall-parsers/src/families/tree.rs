@@ -2,8 +2,8 @@
 
 use alloc::{format, vec};
 
-use super::{family, marked, token};
-use crate::grammar::{Grammar, Opener, Role, Shape, Text, TreeShape};
+use super::{family, lines, marked, token};
+use crate::grammar::{Arrangement, Grammar, Layout, Opener, Role, Shape, Text, TreeShape};
 
 /// MiniMax M3, where a token stands before every tag. From the model's chat template.
 pub(super) fn minimax_m3() -> Grammar {
@@ -26,6 +26,7 @@ pub(super) fn minimax_m3() -> Grammar {
         orphans: ["/invoke>", "/tool_call>"].map(tag).to_vec(),
         erase: vec![token("[e~[")],
         special_tokens: true,
+        layouts: vec![Layout { calls: Arrangement::Together, ..lines() }],
         ..family("minimax_m3", "MiniMax M3")
     }
 }

@@ -1,3 +1,5 @@
+//! The coercion table, row by row.
+
 use alloc::string::String;
 
 use serde_json::{Value, json};

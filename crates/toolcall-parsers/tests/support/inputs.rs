@@ -2,8 +2,8 @@
 
 use stream_laws::suffixes;
 use toolcall_parsers::{
-    Grammar,
-    grammar::{Certainty, PythonCall, Shape},
+    EncodeCall, Grammar, Tools, encode_as,
+    grammar::{Certainty, Layout, PythonCall, Shape},
 };
 
 use super::vectors_if_any;
@@ -41,7 +41,8 @@ impl Inputs {
     pub(crate) fn of(grammar: &Grammar) -> Self {
         let name = grammar.name.to_string();
         let cases = vectors_if_any(&name);
-        let openers: Vec<&str> = grammar.openers.iter().map(|o| o.marker.as_ref()).collect();
+        let openers = grammar.openers.iter().map(|opener| opener.marker.as_ref());
+        let openers: Vec<&str> = openers.filter(|marker| !marker.is_empty()).collect();
         let mut markers: Vec<&str> = openers.clone();
         markers.extend(grammar.erase.iter().map(|erase| erase.marker.as_ref()));
         markers.extend(grammar.orphans.iter().map(|orphan| orphan.as_ref()));
@@ -73,6 +74,27 @@ impl Inputs {
 fn commits(grammar: &Grammar) -> Vec<String> {
     const JSON: &str = r#"{"name": "stop_all", "parameters": {"#;
     let mut commits = Vec::new();
+    let unmarked = grammar.openers.iter().filter(|o| o.certainty == Certainty::Unmarked);
+    for (opener, shape) in unmarked.flat_map(|o| o.shapes.iter().map(move |shape| (o, shape))) {
+        // The opener commits nothing by itself: what follows it does.
+        let behind: Vec<String> = match shape {
+            Shape::Json(shape) => {
+                let glue = shape.glue.concat();
+                vec![format!("{glue}{JSON}"), format!("{glue}[{JSON}")]
+            }
+            Shape::Named(shape) => {
+                let stops = shape.header.iter().flat_map(|field| &field.stops);
+                let names = stops.map(|stop| format!("stop_all{}{{", stop.text));
+                names.chain(["x".to_owned()]).collect()
+            }
+            Shape::Python(_) | Shape::Tagged(_) | Shape::Brace(_) | Shape::Tree(_) => continue,
+        };
+        for behind in behind {
+            let whole = format!("{}{behind}", opener.marker);
+            commits.extend(suffixes(&[&whole]));
+            commits.extend([whole, behind]);
+        }
+    }
     for shape in grammar.openers.iter().flat_map(|opener| &opener.shapes) {
         match shape {
             Shape::Json(_) => {
@@ -91,7 +113,19 @@ fn commits(grammar: &Grammar) -> Vec<String> {
                 commits.extend([call.to_owned(), ")".to_owned(), "()".to_owned()]);
                 commits.extend(suffixes(&[call]));
             }
-            Shape::Named(_) | Shape::Tagged(_) => {}
+            Shape::Named(_) | Shape::Tagged(_) | Shape::Brace(_) | Shape::Tree(_) => {}
+        }
+    }
+    // A whole call behind each opener, in each of its shapes.
+    for (opener, shapes) in grammar.openers.iter().map(|opener| opener.shapes.len()).enumerate() {
+        for layout in grammar.layouts.iter().chain([&Layout::default()]) {
+            for shape in 0..shapes {
+                let layout = Layout { opener, shape, ..layout.clone() };
+                let call = EncodeCall::new("stop_all", "{\"a\": \"x\"}");
+                if let Ok(wire) = encode_as(grammar, &layout, &[call], &Tools::none()) {
+                    commits.extend(suffixes(&[&wire]));
+                }
+            }
         }
     }
     commits.sort();
@@ -118,7 +152,7 @@ fn edges(markers: &[&str]) -> Vec<String> {
             format!("{marker}\u{1F331}{marker}é"),
             format!("\n{half}\n"),
         ]);
-        edges.extend(markers.iter().map(|other| format!("{marker}{{\"name\": {other}")));
+        edges.extend(markers.iter().take(3).map(|other| format!("{marker}{{\"name\": {other}")));
     }
     edges
 }

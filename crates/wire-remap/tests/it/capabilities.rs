@@ -1,3 +1,5 @@
+//! Capability tables: which route needs a remapping.
+
 use proptest::prelude::*;
 use wire_remap::{CapabilityTable, Glob, RemapTable};
 

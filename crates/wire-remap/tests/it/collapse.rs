@@ -1,3 +1,5 @@
+//! The collapse detector.
+
 use proptest::prelude::*;
 use wire_remap::{Collapse, CollapseAction, CollapseDetector, CollapseLimits, RemapTable, Verdict};
 

@@ -1,3 +1,5 @@
+//! Decoding undoes encoding, for every text and every table.
+
 use std::borrow::Cow;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Markers inside JSON text.
+
 use std::borrow::Cow;
 
 use proptest::prelude::*;

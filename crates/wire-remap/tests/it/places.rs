@@ -1,3 +1,5 @@
+//! Where markers stand: structure, prose, code, quotes.
+
 use wire_remap::{Detection, RemapTable, StreamDecoder};
 
 use crate::support::pieces;

@@ -1,3 +1,5 @@
+//! The plain swap without escapes.
+
 use std::borrow::Cow;
 
 use wire_remap::{Policy, Provenance, Regime, RemapTable};

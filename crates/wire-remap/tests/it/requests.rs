@@ -1,3 +1,5 @@
+//! Request bodies of every shape.
+
 use serde_json::{Value, json};
 use wire_remap::{
     AnthropicMessages, BodyShape, Location, OpenAiChat, OpenAiResponses, Policy, Provenance,

@@ -1,3 +1,5 @@
+//! Response bodies and events of every shape.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use wire_remap::{

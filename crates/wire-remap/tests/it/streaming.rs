@@ -1,3 +1,5 @@
+//! Streams equal whole texts, and hold little.
+
 use proptest::prelude::*;
 use wire_remap::{RemapTable, StreamDecoder, StreamEncoder, Syntax, Truncated};
 

@@ -1,3 +1,5 @@
+//! Models switched in the middle of a transcript; cache keys.
+
 use serde_json::{Value, json};
 use wire_remap::{CapabilityTable, Location, OpenAiChat, Regime, RemapTable, cache_key};
 

@@ -1,3 +1,5 @@
+//! Tables that are refused, and why.
+
 use wire_remap::{Mode, Problem, RemapTable, Role, Truncated};
 
 fn refused(pairs: &[(&str, &str)]) -> (usize, Problem, String) {

@@ -1,3 +1,5 @@
+//! Truncated and garbled markers.
+
 use wire_remap::{RemapTable, StreamDecoder, Truncated};
 
 use crate::support::pieces;

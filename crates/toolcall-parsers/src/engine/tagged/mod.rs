@@ -32,6 +32,12 @@ pub use shape::{
     TypeTags, Undeclared,
 };
 
+pub(crate) use self::{
+    head::{parameter_header, tool_header},
+    parameter::mode,
+    value::Mode,
+};
+
 use self::{
     head::{HeadReader, Names, Read},
     value::ValueReader,

@@ -15,6 +15,7 @@ use crate::{
     engine::text::{Is, is, space},
     event::{CallSink, DiagnosticKind},
     json::scan::Scanned,
+    tools::Tools,
     typing::{Types, admitted, by_name},
 };
 
@@ -141,7 +142,7 @@ impl TaggedEngine {
         let mode = if shape.duplicates == Duplicates::KeepFirst && self.seen.contains(key) {
             Mode::Drop
         } else {
-            mode(shape, &self.name, key, (self.head.attribute(), &self.wire_type), calls)
+            mode(shape, &self.name, key, (self.head.attribute(), &self.wire_type), &calls.tools)
         };
         // What is remembered is bounded; a name forgotten is written again.
         let remember = shape.duplicates == Duplicates::KeepFirst
@@ -219,19 +220,19 @@ impl TaggedEngine {
 }
 
 /// How the value of a parameter is to be read.
-fn mode(
+pub(crate) fn mode(
     shape: &TaggedShape,
     tool: &str,
     key: &str,
     (attribute, wire_type): (Option<bool>, &str),
-    calls: &Calls,
+    tools: &Tools,
 ) -> Mode {
     match attribute {
         Some(true) => return Mode::String,
         Some(false) => return Mode::Json,
         None => {}
     }
-    let types = calls.tools.get(tool).and_then(|tool| admitted(&tool.parameters, key));
+    let types = tools.get(tool).and_then(|tool| admitted(&tool.parameters, key));
     let wire_type = Some(wire_type.trim_ascii()).filter(|name| !name.is_empty());
     match types.or_else(|| wire_type.map(by_name)) {
         Some(Types::ALL) => Mode::String,

@@ -1,3 +1,5 @@
+//! Tagged calls, row by row, at every cut.
+
 use alloc::{format, string::String, vec::Vec};
 
 use serde_json::{Value, json};

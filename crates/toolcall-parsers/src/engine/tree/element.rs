@@ -32,6 +32,13 @@ pub(super) enum Repeat {
     List,
 }
 
+/// Whether an element is a list rather than an object, by its schema and its first child's name.
+pub(crate) fn holds_list(shape: &TreeShape, first: &str, declared: Option<Types>) -> bool {
+    let types = declared.unwrap_or(Types::ALL);
+    let (list, object) = (types.has(Types::ARRAY), types.has(Types::OBJECT));
+    if list == object { first == shape.item } else { list }
+}
+
 /// An open element.
 #[derive(Debug, Clone)]
 pub(super) struct Element {
@@ -144,7 +151,7 @@ impl TreeEngine {
         let Some(element) = self.open.last_mut() else { return };
         let types = element.types.unwrap_or(Types::ALL);
         let (list, object) = (types.has(Types::ARRAY), types.has(Types::OBJECT));
-        let is_list = if list == object { name == shape.item } else { list };
+        let is_list = holds_list(shape, name, element.types);
         element.kind = if is_list { Kind::List } else { Kind::Object };
         self.out.put(element.kind.brackets().0, calls, sink);
         if element.kind == Kind::List {

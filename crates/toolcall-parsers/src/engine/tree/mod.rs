@@ -21,6 +21,7 @@ use alloc::{format, string::String, vec::Vec};
 use jail_match::{Feed, Resume};
 
 pub use self::shape::TreeShape;
+pub(crate) use self::{element::holds_list, text::leaf};
 
 use self::{element::Element, out::Out, tag::Tag};
 use super::{

@@ -1,6 +1,6 @@
 //! Tags: where one begins, and what it means where it stands.
 
-use alloc::string::String;
+use alloc::{format, string::String};
 
 use jail_match::Feed;
 
@@ -41,8 +41,15 @@ impl TreeShape {
         }
     }
 
+    /// Where a tag begins in an element's text, before the one that ends it.
+    pub(crate) fn tag_in(&self, text: &str) -> Option<usize> {
+        let whole = format!("{text}{}</", self.namespace);
+        let begins = |at: &usize| matches!(self.tag_at(&whole[*at..]), Tag::Yes { .. });
+        text.char_indices().map(|(at, _)| at).find(begins)
+    }
+
     /// The name in a call's header.
-    fn header<'t>(&self, tag: &'t str) -> Option<&'t str> {
+    pub(crate) fn header<'t>(&self, tag: &'t str) -> Option<&'t str> {
         let rest = tag.strip_prefix(self.call.as_ref())?;
         let attribute = rest.trim_ascii_start();
         if attribute.len() == rest.len() {

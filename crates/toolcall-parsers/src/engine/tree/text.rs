@@ -117,17 +117,7 @@ impl TreeEngine {
     ) {
         self.lead(calls, sink);
         let text = &self.text[element.text..];
-        let types = match element.types {
-            Some(Types::ALL) | None => Types::STRING,
-            Some(types) => types,
-        };
-        let blank = text.trim_ascii().is_empty() && !types.has(Types::STRING);
-        let text = match (blank, types.has(Types::ARRAY), types.has(Types::OBJECT)) {
-            (true, true, _) => "[]",
-            (true, false, true) => "{}",
-            _ => text,
-        };
-        if typed(text, types, |piece| self.out.put(piece, calls, sink)) == Fit::No {
+        if leaf(text, element.types, |piece| self.out.put(piece, calls, sink)) == Fit::No {
             calls.diagnose(DiagnosticKind::Mistyped, offset, 0, sink);
         }
     }
@@ -136,4 +126,19 @@ impl TreeEngine {
     pub(super) fn tag_begun(&self) -> u64 {
         if self.state == State::Tag { self.tag_bytes as u64 } else { 0 }
     }
+}
+
+/// Writes the value of an element of text alone.
+pub(crate) fn leaf(text: &str, declared: Option<Types>, put: impl FnMut(&str)) -> Fit {
+    let types = match declared {
+        Some(Types::ALL) | None => Types::STRING,
+        Some(types) => types,
+    };
+    let blank = text.trim_ascii().is_empty() && !types.has(Types::STRING);
+    let text = match (blank, types.has(Types::ARRAY), types.has(Types::OBJECT)) {
+        (true, true, _) => "[]",
+        (true, false, true) => "{}",
+        _ => text,
+    };
+    typed(text, types, put)
 }

@@ -1,0 +1,47 @@
+//! A run of whitespace whose fate is open.
+
+use alloc::string::String;
+use smallvec::SmallVec;
+
+use crate::{
+    channel::Channel,
+    sink::{Sink, Span, SpanKind},
+};
+
+/// A held run of whitespace and where its pieces came from.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Run {
+    pub(super) text: String,
+    pub(super) spans: SmallVec<[(u64, u64); 2]>,
+    /// The run outgrew the limit: the rest of it is text.
+    pub(super) overflow: bool,
+    /// What whitespace comes is dropped, until a visible byte does.
+    pub(super) eat: bool,
+    /// Something visible was emitted since the channel began.
+    pub(super) visible: bool,
+}
+
+impl Run {
+    pub(super) fn hold(&mut self, text: &str, at: u64) {
+        self.text.push_str(text);
+        match self.spans.last_mut() {
+            Some((start, len)) if *start + *len == at => *len += text.len() as u64,
+            _ => self.spans.push((at, text.len() as u64)),
+        }
+    }
+
+    pub(super) fn drop_held<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        for (at, len) in self.spans.drain(..) {
+            sink.account(Span { kind: SpanKind::Framing, at, len });
+        }
+        self.text.clear();
+    }
+
+    pub(super) fn release<S: Sink + ?Sized>(&mut self, channel: Channel, sink: &mut S) {
+        if !self.text.is_empty() {
+            sink.text(channel, &self.text);
+            self.text.clear();
+            self.spans.clear();
+        }
+    }
+}
