@@ -8,14 +8,16 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::encode::{Arrangement, Closer, Layout, Naming, Spacing};
 pub use crate::engine::{
+    brace::{BraceShape, BraceTypes},
     frame::Closing,
     json::{Container, Item, JsonShape, Keys},
     named::{Field, FieldKind, NamedShape, Next, Raw, Section, Stop},
     python::{PythonCall, PythonContainer, PythonShape, Quotes as PythonQuotes},
     tagged::{
         Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
-        Undeclared,
+        TypeTags, Undeclared,
     },
+    tree::TreeShape,
 };
 
 /// Literal text of a grammar.
@@ -149,6 +151,10 @@ pub enum Shape {
     Python(PythonShape),
     /// A header with the name, then tagged parameters.
     Tagged(TaggedShape),
+    /// A name, then an object with bare keys and quoted strings.
+    Brace(BraceShape),
+    /// Elements in elements, every tag behind a name space token.
+    Tree(TreeShape),
 }
 
 impl Shape {
@@ -157,7 +163,8 @@ impl Shape {
         match self {
             Self::Json(shape) => shape.closers = closers.to_vec(),
             Self::Python(shape) => shape.closers = closers.to_vec(),
-            Self::Named(_) | Self::Tagged(_) => {}
+            Self::Brace(shape) => shape.closers = closers.to_vec(),
+            Self::Named(_) | Self::Tagged(_) | Self::Tree(_) => {}
         }
     }
 }

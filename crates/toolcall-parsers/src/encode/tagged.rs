@@ -148,7 +148,7 @@ fn parameter(
         between(layout, out);
         out.push_str(literal);
     }
-    let text = text(value, mode(shape, tool, key, said, tools), layout)?;
+    let text = text(value, mode(shape, tool, key, (said, ""), tools), layout)?;
     let text = enclosed(shape, layout, &text, string)?;
     out.push_str(&text);
     out.push_str(&shape.value_close);

@@ -6,6 +6,7 @@
 //! [`Calls::mute`]) was called it has written nothing, and may say that the text is not its own.
 
 pub(crate) mod arguments;
+pub(crate) mod brace;
 pub(crate) mod frame;
 pub(crate) mod json;
 pub(crate) mod named;
@@ -13,6 +14,7 @@ pub(crate) mod python;
 pub(crate) mod skip;
 pub(crate) mod tagged;
 pub(crate) mod text;
+pub(crate) mod tree;
 
 use jail_match::{End, Feed, Tail};
 
@@ -31,6 +33,8 @@ pub(crate) enum Engine {
     Named(named::NamedEngine),
     Python(python::PythonEngine),
     Tagged(tagged::TaggedEngine),
+    Brace(brace::BraceEngine),
+    Tree(tree::TreeEngine),
 }
 
 impl Engine {
@@ -43,6 +47,8 @@ impl Engine {
             Shape::Tagged(shape) => {
                 Self::Tagged(tagged::TaggedEngine::new(shape, certainty, marker))
             }
+            Shape::Brace(_) => Self::Brace(brace::BraceEngine::new(certainty)),
+            Shape::Tree(shape) => Self::Tree(tree::TreeEngine::new(shape, certainty, marker)),
         }
     }
 
@@ -58,6 +64,8 @@ impl Engine {
             (Self::Named(engine), Shape::Named(shape)) => engine.feed(shape, text, calls, sink),
             (Self::Python(engine), Shape::Python(shape)) => engine.feed(shape, text, calls, sink),
             (Self::Tagged(engine), Shape::Tagged(shape)) => engine.feed(shape, text, calls, sink),
+            (Self::Brace(engine), Shape::Brace(shape)) => engine.feed(shape, text, calls, sink),
+            (Self::Tree(engine), Shape::Tree(shape)) => engine.feed(shape, text, calls, sink),
             _ => Feed::NotMine { used: 0 },
         }
     }
@@ -83,6 +91,12 @@ impl Engine {
             (Self::Tagged(engine), Shape::Tagged(shape)) => {
                 engine.finish(shape, tail, end, calls, sink)
             }
+            (Self::Brace(engine), Shape::Brace(shape)) => {
+                engine.finish(shape, tail, end, calls, sink)
+            }
+            (Self::Tree(engine), Shape::Tree(shape)) => {
+                engine.finish(shape, tail, end, calls, sink)
+            }
             _ => Tail::Release,
         }
     }
@@ -95,6 +109,8 @@ impl Engine {
             Self::Named(engine) => engine.held(),
             Self::Python(engine) => engine.held(),
             Self::Tagged(engine) => engine.held(),
+            Self::Brace(engine) => engine.held(),
+            Self::Tree(engine) => engine.held(),
         }
     }
 }

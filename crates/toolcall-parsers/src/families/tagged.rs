@@ -38,6 +38,7 @@ pub(super) fn shape(
         call_close: call.1,
         parameter: parameter.0,
         string_attribute: None,
+        type_tags: None,
         value_open: Vec::new(),
         value_close: parameter.1.into(),
         trim: Trim::None,

@@ -156,6 +156,25 @@ const ROWS: &[(&str, &str, &str)] = &[
          <｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=\"convert_money\"><steptml:parameter name=\"amount\">12.50</steptml:parameter><steptml:parameter name=\"to\">SEK</steptml:parameter></steptml:invoke><｜tool_call_end｜>\
          <｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=\"ping\"></steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>",
     ),
+    (
+        "gemma4",
+        "<|tool_call>call:lookup_tide{port:<|\"|>Brest<|\"|>,day:3}<tool_call|>",
+        "<|tool_call>call:lookup_tide{port:<|\"|>Brest<|\"|>,day:3}<tool_call|><|tool_call>call:convert_money{amount:12.50,to:<|\"|>SEK<|\"|>}<tool_call|><|tool_call>call:ping{}<tool_call|>",
+    ),
+    (
+        "functiongemma",
+        "<start_function_call>call:lookup_tide{port:<escape>Brest<escape>,day:<escape>3<escape>}<end_function_call>",
+        "<start_function_call>call:lookup_tide{port:<escape>Brest<escape>,day:<escape>3<escape>}<end_function_call>\
+         <start_function_call>call:convert_money{amount:<escape>12.50<escape>,to:<escape>SEK<escape>}<end_function_call>\
+         <start_function_call>call:ping{}<end_function_call>",
+    ),
+    (
+        "minimax_m3",
+        "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"lookup_tide\">]<]minimax[>[<port>Brest]<]minimax[>[</port>]<]minimax[>[<day>3]<]minimax[>[</day>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+        "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"lookup_tide\">]<]minimax[>[<port>Brest]<]minimax[>[</port>]<]minimax[>[<day>3]<]minimax[>[</day>]<]minimax[>[</invoke>\n\
+         ]<]minimax[>[<invoke name=\"convert_money\">]<]minimax[>[<amount>12.50]<]minimax[>[</amount>]<]minimax[>[<to>SEK]<]minimax[>[</to>]<]minimax[>[</invoke>\n\
+         ]<]minimax[>[<invoke name=\"ping\">]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+    ),
 ];
 
 #[test]

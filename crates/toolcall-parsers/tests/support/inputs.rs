@@ -87,7 +87,7 @@ fn commits(grammar: &Grammar) -> Vec<String> {
                 let names = stops.map(|stop| format!("stop_all{}{{", stop.text));
                 names.chain(["x".to_owned()]).collect()
             }
-            Shape::Python(_) | Shape::Tagged(_) => continue,
+            Shape::Python(_) | Shape::Tagged(_) | Shape::Brace(_) | Shape::Tree(_) => continue,
         };
         for behind in behind {
             let whole = format!("{}{behind}", opener.marker);
@@ -113,7 +113,7 @@ fn commits(grammar: &Grammar) -> Vec<String> {
                 commits.extend([call.to_owned(), ")".to_owned(), "()".to_owned()]);
                 commits.extend(suffixes(&[call]));
             }
-            Shape::Named(_) | Shape::Tagged(_) => {}
+            Shape::Named(_) | Shape::Tagged(_) | Shape::Brace(_) | Shape::Tree(_) => {}
         }
     }
     // A whole call behind each opener, in each of its shapes.

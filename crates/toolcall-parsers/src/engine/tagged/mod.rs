@@ -29,7 +29,7 @@ use jail_match::{Feed, Resume};
 
 pub use shape::{
     Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
-    Undeclared,
+    TypeTags, Undeclared,
 };
 
 pub(crate) use self::{
@@ -61,6 +61,8 @@ enum State {
     Parameter,
     /// Before the literal with this number in front of a value.
     ValueOpen(usize),
+    /// In the type of a value.
+    ValueType,
     Value,
     /// In a JSON object that stands for all parameters.
     JsonBody,
@@ -86,6 +88,8 @@ pub(crate) struct TaggedEngine {
     in_wrapper: bool,
     head: HeadReader,
     name: String,
+    /// The current parameter's type, as the wire says.
+    wire_type: String,
     value: ValueReader,
     body: Arguments,
     written: Written,
@@ -113,6 +117,7 @@ impl TaggedEngine {
             in_wrapper,
             head: HeadReader::new(),
             name: String::new(),
+            wire_type: String::new(),
             value: ValueReader::new(),
             body: Arguments::new(),
             written: Written::Nothing,
@@ -144,6 +149,7 @@ impl TaggedEngine {
                 State::Between => self.between(shape, text, &mut i, calls, sink),
                 State::Parameter => self.parameter(shape, text, &mut i, calls, sink),
                 State::ValueOpen(n) => self.value_open(shape, n, text, &mut i, calls, sink),
+                State::ValueType => self.value_type(shape, text, &mut i, calls, sink),
                 State::JsonBody => self.json_body(text, &mut i, calls, sink),
                 State::Broken => self.skip(shape, text, &mut i, calls, sink),
             };

@@ -16,7 +16,7 @@ use crate::{
     event::{CallSink, DiagnosticKind},
     json::scan::Scanned,
     tools::Tools,
-    typing::admitted,
+    typing::{Types, admitted, by_name},
 };
 
 impl TaggedEngine {
@@ -50,6 +50,7 @@ impl TaggedEngine {
         sink: &mut S,
     ) -> Step {
         self.state = State::ValueOpen(0);
+        self.wire_type.clear();
         if then == Then::Closed || shape.value_open.is_empty() {
             self.begin_value(shape, calls, sink);
         }
@@ -75,6 +76,16 @@ impl TaggedEngine {
         *i += space(&text[*i..]);
         let rest = &text[*i..];
         let next = shape.parameter.open.first().map_or("", |literal| literal.as_ref());
+        let types = shape.type_tags.as_ref().filter(|_| n == 0 && self.wire_type.is_empty());
+        match types.map_or(Is::No, |types| is(rest, &types.open)) {
+            Is::Yes => {
+                *i += types.map_or(0, |types| types.open.len());
+                self.state = State::ValueType;
+                return Step::Go;
+            }
+            Is::Maybe => return Step::Return(Feed::More { used: *i }),
+            Is::No => {}
+        }
         match (is(rest, literal), is(rest, next)) {
             (Is::Yes, _) => {
                 *i += literal.len();
@@ -94,6 +105,33 @@ impl TaggedEngine {
         Step::Go
     }
 
+    /// Inside the type before a value.
+    pub(super) fn value_type<S: CallSink + ?Sized>(
+        &mut self,
+        shape: &TaggedShape,
+        text: &str,
+        i: &mut usize,
+        calls: &mut Calls,
+        sink: &mut S,
+    ) -> Step {
+        let close = shape.type_tags.as_ref().map_or("", |types| types.close.as_ref());
+        for (n, scalar) in text[*i..].char_indices() {
+            let at = *i + n;
+            match is(&text[at..], close) {
+                Is::Yes => {
+                    (self.state, *i) = (State::ValueOpen(0), at + close.len());
+                    return Step::Go;
+                }
+                Is::Maybe => return Step::Return(Feed::More { used: at }),
+                Is::No if self.wire_type.len() >= calls.options.limits.name => {
+                    return self.bad(text, i, at, calls, sink);
+                }
+                Is::No => self.wire_type.push(scalar),
+            }
+        }
+        Step::Return(Feed::More { used: text.len() })
+    }
+
     pub(super) fn begin_value<S: CallSink + ?Sized>(
         &mut self,
         shape: &TaggedShape,
@@ -104,7 +142,7 @@ impl TaggedEngine {
         let mode = if shape.duplicates == Duplicates::KeepFirst && self.seen.contains(key) {
             Mode::Drop
         } else {
-            mode(shape, &self.name, key, self.head.attribute(), &calls.tools)
+            mode(shape, &self.name, key, (self.head.attribute(), &self.wire_type), &calls.tools)
         };
         // What is remembered is bounded; a name forgotten is written again.
         let remember = shape.duplicates == Duplicates::KeepFirst
@@ -186,7 +224,7 @@ pub(crate) fn mode(
     shape: &TaggedShape,
     tool: &str,
     key: &str,
-    attribute: Option<bool>,
+    (attribute, wire_type): (Option<bool>, &str),
     tools: &Tools,
 ) -> Mode {
     match attribute {
@@ -195,7 +233,9 @@ pub(crate) fn mode(
         None => {}
     }
     let types = tools.get(tool).and_then(|tool| admitted(&tool.parameters, key));
-    match types {
+    let wire_type = Some(wire_type.trim_ascii()).filter(|name| !name.is_empty());
+    match types.or_else(|| wire_type.map(by_name)) {
+        Some(Types::ALL) => Mode::String,
         Some(types) if types.only_string() => Mode::String,
         Some(types) => Mode::Typed(types),
         None if shape.undeclared == Undeclared::JsonElseText => Mode::Guess,

@@ -27,6 +27,10 @@ pub struct TaggedShape {
     /// that it is JSON.
     #[serde(default)]
     pub string_attribute: Option<Text>,
+    /// Tags around a type that may stand before a parameter's value, and counts where the
+    /// schema says nothing.
+    #[serde(default)]
+    pub type_tags: Option<TypeTags>,
     /// Literals between a parameter's header and its value.
     #[serde(default)]
     pub value_open: List<Text>,
@@ -67,8 +71,22 @@ impl TaggedShape {
         }
         let lists = [&mut self.call_close, &mut self.value_open, &mut self.ignored];
         lists.into_iter().flatten().for_each(&mut change);
+        if let Some(TypeTags { open, close }) = &mut self.type_tags {
+            change(open);
+            change(close);
+        }
         change(&mut self.value_close);
     }
+}
+
+/// Tags around a parameter's type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TypeTags {
+    /// What begins it.
+    pub open: Text,
+    /// What ends it.
+    pub close: Text,
 }
 
 /// A header: literals, a name, and what ends it.
