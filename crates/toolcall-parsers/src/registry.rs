@@ -40,6 +40,12 @@ const ALIASES: &[(&str, &str)] = &[
     ("glm47_moe", "glm47"),
     ("bailing", "ling3"),
     ("laguna", "poolside_v1"),
+    ("gpt_oss", "harmony"),
+    ("openai_gptoss", "harmony"),
+    ("harmony_text", "harmony"),
+    ("muse", "muse_glimmer"),
+    ("muse_spark", "muse_glimmer"),
+    ("glimmer", "muse_glimmer"),
 ];
 
 /// The grammars of all registered families, in the order of the documentation.

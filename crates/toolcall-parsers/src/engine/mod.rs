@@ -6,6 +6,7 @@
 //! [`Calls::mute`]) was called it has written nothing, and may say that the text is not its own.
 
 pub(crate) mod arguments;
+pub(crate) mod envelope;
 pub(crate) mod frame;
 pub(crate) mod json;
 pub(crate) mod named;

@@ -1,6 +1,7 @@
 //! The registered families. One file a group, one function a family; each returns its grammar,
 //! which is all there is to a family.
 
+mod channels;
 mod json;
 mod lists;
 mod named;
@@ -82,6 +83,11 @@ pub(crate) static ALL: &[fn() -> Grammar] = &[
     pairs::hy_v3,
     pairs::hy_v4,
     pairs::solar_open2,
+    channels::harmony,
+    channels::inkling,
+    channels::kimi_k3,
+    channels::muse_glimmer,
+    channels::beam,
 ];
 
 /// A grammar with nothing in it but a name and a description.
@@ -90,6 +96,7 @@ fn family(name: &'static str, about: &'static str) -> Grammar {
         name: name.into(),
         about: about.into(),
         openers: Vec::new(),
+        envelope: None,
         erase: Vec::new(),
         orphans: Vec::new(),
         special_tokens: false,

@@ -15,6 +15,9 @@ pub struct TaggedShape {
     pub wrapper: Option<Section>,
     /// What begins a call and holds its name.
     pub call: Head,
+    /// Whether a name written twice, with a dot between, is written once too often.
+    #[serde(default)]
+    pub doubled_names: bool,
     /// What becomes of a call whose header breaks off behind its first literal.
     #[serde(default)]
     pub other_calls: OtherCalls,
@@ -27,6 +30,9 @@ pub struct TaggedShape {
     /// that it is JSON.
     #[serde(default)]
     pub string_attribute: Option<Text>,
+    /// If that attribute names the type: what it says of strings. Anything else is JSON.
+    #[serde(default)]
+    pub string_type: Option<Text>,
     /// Literals between a parameter's header and its value.
     #[serde(default)]
     pub value_open: List<Text>,
@@ -56,6 +62,12 @@ pub struct TaggedShape {
 }
 
 impl TaggedShape {
+    /// Whether a call or a parameter begins with `marker`.
+    pub(crate) fn has_tag_like(&self, marker: &str) -> bool {
+        let heads = [&self.call, &self.parameter];
+        heads.iter().filter_map(|head| head.open.first()).any(|tag| tag.starts_with(marker))
+    }
+
     /// Calls `change` with every literal of the shape.
     pub(crate) fn each_tag(&mut self, mut change: impl FnMut(&mut Text)) {
         if let Some(wrapper) = &mut self.wrapper {
@@ -80,6 +92,9 @@ pub struct Head {
     /// Whether the name stands in quotes.
     #[serde(default)]
     pub quotes: Quotes,
+    /// What else may stand behind a name in quotes.
+    #[serde(default)]
+    pub attributes: Attributes,
     /// What may end it.
     pub ends: List<HeadEnd>,
 }
@@ -95,6 +110,17 @@ pub enum Quotes {
     Required,
     /// Quotes would be part of it.
     Literal,
+}
+
+/// What else may stand behind a header's name in quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attributes {
+    /// The attribute that says whether a parameter is a string.
+    #[default]
+    None,
+    /// Any attributes; in the name and in their values `&quot;` and `&amp;` are escapes.
+    Any,
 }
 
 /// What ends a header.
