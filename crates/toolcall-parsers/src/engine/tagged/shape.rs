@@ -62,10 +62,12 @@ pub struct TaggedShape {
 }
 
 impl TaggedShape {
-    /// Whether a call or a parameter begins with `marker`.
+    /// Whether one of the tags around calls and parameters begins with `marker`.
     pub(crate) fn has_tag_like(&self, marker: &str) -> bool {
         let heads = [&self.call, &self.parameter];
-        heads.iter().filter_map(|head| head.open.first()).any(|tag| tag.starts_with(marker))
+        let opens = heads.iter().filter_map(|head| head.open.first());
+        let mut tags = opens.chain(&self.call_close).chain([&self.value_close]);
+        tags.any(|tag| tag.len() > marker.len() && tag.starts_with(marker))
     }
 
     /// Calls `change` with every literal of the shape.
