@@ -15,6 +15,8 @@ pub struct Edge {
     pub marker: Cow<'static, str>,
     /// Whether letter case counts.
     pub case: Case,
+    /// Whether the marker may carry a suffix of its own.
+    pub suffix: Suffix,
     /// The channels in which the marker is live.
     pub on: ChannelMask,
     /// Where it may stand.
@@ -36,6 +38,7 @@ impl Edge {
         Self {
             marker: marker.into(),
             case: Case::Exact,
+            suffix: Suffix::None,
             on,
             anchor: Anchor::Anywhere,
             newlines: Newlines::NONE,
@@ -63,6 +66,12 @@ impl Edge {
         Self { case, ..self }
     }
 
+    /// The same edge with another suffix rule.
+    #[must_use]
+    pub fn suffixed(self, suffix: Suffix) -> Self {
+        Self { suffix, ..self }
+    }
+
     /// The same edge, literal inside code.
     #[must_use]
     pub fn literal_in_code(self) -> Self {
@@ -84,6 +93,22 @@ pub enum Case {
     Exact,
     /// ASCII letters in either case.
     FoldAscii,
+}
+
+/// Whether a marker may carry a suffix that only the checkpoint knows: `<think:6124c78e>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Suffix {
+    /// It stands as it is written.
+    #[default]
+    None,
+    /// A `:` and 1 to [`Suffix::LONGEST`] ASCII letters, digits, `_` or `-` may stand before its
+    /// last byte, which is another ASCII character and not the marker's only one.
+    Optional,
+}
+
+impl Suffix {
+    /// The most characters behind the `:`.
+    pub const LONGEST: usize = 32;
 }
 
 /// Where a marker may stand.

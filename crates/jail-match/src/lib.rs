@@ -87,7 +87,7 @@ mod table;
 pub use body::{Bodies, End, Feed, NoBodies, Opener, Resume, Tail};
 pub use channel::{Channel, ChannelMask};
 pub use driver::{Counters, Driver, Held, HeldKind, Settings};
-pub use edge::{Anchor, Bind, BodyId, Case, Edge, InCode, Newlines, OnCommit, Then, Uses};
+pub use edge::{Anchor, Bind, BodyId, Case, Edge, InCode, Newlines, OnCommit, Suffix, Then, Uses};
 pub use jail::{Jail, JailBuilder, JailError, JailEvent, JailSink, Jailed};
 pub use limits::{LimitError, LimitPolicy, Limits, ZeroLimit};
 pub use marker::{Class, MAX_CLASSES, MarkerSet, MarkerSetBuilder, Probe};

@@ -10,6 +10,8 @@
 
 use alloc::{boxed::Box, vec::Vec};
 
+use crate::edge::Suffix;
+
 /// A class of scanner states: which markers are searched for. At most [`MAX_CLASSES`].
 pub type Class = u8;
 
@@ -25,19 +27,58 @@ const BLOCK: usize = 1024;
 struct Marker {
     bytes: Box<[u8]>,
     fold: bool,
+    suffix: Suffix,
     classes: u16,
     /// Offset, inside the first scalar, of the byte the search stops at.
     stop: u8,
 }
 
+/// How a marker and the text at its place compare.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Differs,
+    /// They agree as far as the text goes.
+    Cut,
+    /// The marker takes this many bytes.
+    Full(usize),
+}
+
 impl Marker {
-    /// Whether `text` agrees with the marker as far as both go.
-    fn agrees(&self, text: &[u8]) -> bool {
+    /// The most bytes it may take.
+    fn longest(&self) -> usize {
+        let suffix = if self.suffix == Suffix::Optional { 1 + Suffix::LONGEST } else { 0 };
+        self.bytes.len() + suffix
+    }
+
+    fn same(&self, marker: &[u8], text: &[u8]) -> bool {
+        if self.fold { text.eq_ignore_ascii_case(marker) } else { text == marker }
+    }
+
+    fn read(&self, text: &[u8]) -> Reading {
         let n = self.bytes.len().min(text.len());
-        if self.fold {
-            text[..n].eq_ignore_ascii_case(&self.bytes[..n])
-        } else {
-            text[..n] == self.bytes[..n]
+        if !self.same(&self.bytes[..n], &text[..n]) {
+            return self.read_suffixed(text);
+        }
+        if n < self.bytes.len() { Reading::Cut } else { Reading::Full(n) }
+    }
+
+    /// Reads text that is not the marker as it stands.
+    fn read_suffixed(&self, text: &[u8]) -> Reading {
+        let (Suffix::Optional, Some((last, head))) = (self.suffix, self.bytes.split_last()) else {
+            return Reading::Differs;
+        };
+        let Some((start, [b':', rest @ ..])) = text.split_at_checked(head.len()) else {
+            return Reading::Differs;
+        };
+        if !self.same(head, start) {
+            return Reading::Differs;
+        }
+        let word = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let n = rest.iter().take(Suffix::LONGEST).take_while(word).count();
+        match rest.get(n) {
+            None => Reading::Cut,
+            Some(byte) if n > 0 && byte == last => Reading::Full(head.len() + 1 + n + 1),
+            Some(_) => Reading::Differs,
         }
     }
 }
@@ -136,10 +177,15 @@ impl MarkerSetBuilder {
     /// `classes` is a bit set of the classes it is searched in; `fold` matches ASCII letters in
     /// either case. An empty marker never matches.
     pub fn marker(&mut self, text: &str, fold: bool, classes: u16) -> usize {
+        self.suffixed(text, fold, Suffix::None, classes)
+    }
+
+    /// As [`MarkerSetBuilder::marker`], with a suffix rule.
+    pub fn suffixed(&mut self, text: &str, fold: bool, suffix: Suffix, classes: u16) -> usize {
         let first = text.chars().next().map_or(0, char::len_utf8);
         let bytes: Box<[u8]> = text.as_bytes().into();
         let stop = (0..first).max_by_key(|&i| rarity(bytes[i])).unwrap_or(0);
-        self.markers.push(Marker { bytes, fold, classes, stop: stop as u8 });
+        self.markers.push(Marker { bytes, fold, suffix, classes, stop: stop as u8 });
         self.markers.len() - 1
     }
 
@@ -181,7 +227,7 @@ impl MarkerSetBuilder {
                 Needles((0..=255u8).filter(|&b| stops[usize::from(b)] >> class & 1 != 0).collect())
             })
             .collect();
-        let longest = self.markers.iter().map(|m| m.bytes.len()).max().unwrap_or(0);
+        let longest = self.markers.iter().map(Marker::longest).max().unwrap_or(0);
         let markers = self.markers.into_boxed_slice();
         MarkerSet { markers, index, ids: ids.into(), stops, needles, longest }
     }
@@ -204,12 +250,6 @@ impl MarkerSet {
     #[must_use]
     pub fn longest(&self) -> usize {
         self.longest
-    }
-
-    /// Length in bytes of marker `id`.
-    #[must_use]
-    pub fn len_of(&self, id: usize) -> usize {
-        self.markers[id].bytes.len()
     }
 
     /// Whether the search of `class` stops nowhere.
@@ -285,7 +325,7 @@ impl MarkerSet {
     /// Whether marker `id` is searched in `class` and agrees with `text` as far as both go.
     pub(crate) fn agrees(&self, id: usize, class: Class, text: &[u8]) -> bool {
         let marker = &self.markers[id];
-        marker.classes >> class & 1 != 0 && marker.agrees(text)
+        marker.classes >> class & 1 != 0 && marker.read(text) != Reading::Differs
     }
 }
 
@@ -293,31 +333,28 @@ impl MarkerSet {
 #[derive(Default)]
 struct Best {
     full: Option<(usize, usize, usize)>,
-    partial: Option<(usize, usize)>,
+    partial: Option<usize>,
 }
 
 impl Best {
     fn offer(&mut self, marker: &Marker, id: usize, text: &[u8], at: usize) {
-        let rest = &text[at..];
-        if !marker.agrees(rest) {
-            return;
-        }
-        let len = marker.bytes.len();
-        if rest.len() < len {
-            if self.partial.is_none_or(|(a, l)| at < a || at == a && len > l) {
-                self.partial = Some((at, len));
+        match marker.read(&text[at..]) {
+            Reading::Differs => {}
+            Reading::Cut => self.partial = Some(self.partial.map_or(at, |other| other.min(at))),
+            Reading::Full(len) => {
+                if self.full.is_none_or(|(a, l, _)| at < a || at == a && len > l) {
+                    self.full = Some((at, len, id));
+                }
             }
-        } else if self.full.is_none_or(|(a, l, _)| at < a || at == a && len > l) {
-            self.full = Some((at, len, id));
         }
     }
 
     fn decide(self, ended: bool) -> Probe {
         match (self.full, self.partial) {
             // A partial marker further left, or a longer one at the same place, may still win.
-            (Some((at, _, _)), Some((p, _))) if !ended && p <= at => Probe::Partial { at: p },
+            (Some((at, _, _)), Some(p)) if !ended && p <= at => Probe::Partial { at: p },
             (Some((at, len, id)), _) => Probe::Match { at, len, id },
-            (None, Some((at, _))) if !ended => Probe::Partial { at },
+            (None, Some(at)) if !ended => Probe::Partial { at },
             (None, _) => Probe::Miss,
         }
     }

@@ -58,7 +58,7 @@ impl Table {
                 return Err(error(Problem::NoChannel));
             }
             let fold = edge.case == crate::edge::Case::FoldAscii;
-            builder.marker(&edge.marker, fold, classes(edge));
+            builder.suffixed(&edge.marker, fold, edge.suffix, classes(edge));
             if edge.newlines.before > 0 {
                 builder.stop_byte(b'\n', classes(edge));
                 let first = usize::from(edge.newlines.bind == Bind::WhenFraming);

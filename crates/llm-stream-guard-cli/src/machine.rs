@@ -38,7 +38,8 @@ impl Machine for GuardMachine {
         let held = self.guard.held();
         let kind = match held.kind {
             HeldKind::Marker => stream_laws::HeldKind::Marker,
-            HeldKind::Candidate => stream_laws::HeldKind::Candidate,
+            // Reasoning that may yet be the answer is a candidate, of a kind.
+            HeldKind::Candidate | HeldKind::Reasoning => stream_laws::HeldKind::Candidate,
             HeldKind::Whitespace => stream_laws::HeldKind::Whitespace,
             HeldKind::Call => stream_laws::HeldKind::Call,
             HeldKind::Utf8 => stream_laws::HeldKind::Utf8,

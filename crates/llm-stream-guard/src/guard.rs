@@ -15,6 +15,7 @@ use wire_remap::{Piece, RemapTable, StreamDecoder};
 
 use crate::{
     atomic::{Atomic, Pending},
+    nonempty::{Nonempty, Withheld},
     profile::{self, Profile, Reasoning},
     utf8::Utf8,
 };
@@ -45,6 +46,8 @@ pub struct GuardBuilder {
     in_reasoning: InReasoning,
     delivery: Delivery,
     atomic_limit: usize,
+    token_suffix: Option<String>,
+    nonempty: Option<usize>,
 }
 
 impl GuardBuilder {
@@ -108,6 +111,25 @@ impl GuardBuilder {
         Self { grammar: Some(grammar), ..self }
     }
 
+    /// The suffix that the checkpoint's tokenizer puts into the tags of calls and reasoning:
+    /// `:6124c78e` where it writes `<tool_calls:6124c78e>`.
+    #[must_use]
+    pub fn token_suffix(self, suffix: impl Into<String>) -> Self {
+        Self { token_suffix: Some(suffix.into()), ..self }
+    }
+
+    /// Makes the reasoning the answer if there is no other: when the stream stopped of itself,
+    /// nothing visible came out and no call, the reasoning comes out as content.
+    ///
+    /// The same text never goes to two channels, so reasoning is withheld until something
+    /// visible comes, a call begins, or it outgrew `limit` bytes, which makes it reasoning for
+    /// good: no reasoning streams before that, and up to `limit` bytes are kept. A stream cut by
+    /// a length limit, and a message that a boundary ends, keep their reasoning.
+    #[must_use]
+    pub fn force_nonempty_content(self, limit: usize) -> Self {
+        Self { nonempty: Some(limit), ..self }
+    }
+
     /// A table of delimiters to map back before anything is recognised, in place of the
     /// profile's.
     #[must_use]
@@ -143,6 +165,13 @@ impl GuardBuilder {
             }
             None => None,
         };
+        let (grammar, format) = match &self.token_suffix {
+            None => (grammar, format),
+            Some(suffix) => (
+                grammar.map(|it| Arc::new(Arc::unwrap_or_clone(it).with_token_suffix(suffix))),
+                format.map(|format| format.with_token_suffix(suffix)),
+            ),
+        };
         let remap = match (self.remap, &self.profile.remap) {
             (Some(table), _) => Some(table),
             (None, Some(name)) => Some(profile::remap(name)?),
@@ -174,6 +203,7 @@ impl GuardBuilder {
             bodies: CallBodies::new(grammar, self.tools, self.options),
             utf8: Utf8::default(),
             pending: Pending::new(self.atomic_limit),
+            withheld: self.nonempty.map(|limit| Box::new(Withheld::new(limit))),
             delivery: self.delivery,
             prepend: format.and_then(|format| format.prepend).map(|text| Arc::from(text.as_ref())),
             remap: remap.map(|table| Box::new(StreamDecoder::new(&table))),
@@ -194,6 +224,7 @@ pub struct Guard {
     bodies: CallBodies,
     utf8: Utf8,
     pending: Pending,
+    withheld: Option<Box<Withheld>>,
     delivery: Delivery,
     remap: Option<Box<StreamDecoder>>,
     prepend: Option<Arc<str>>,
@@ -224,6 +255,8 @@ impl Guard {
             in_reasoning: profile.tool_in_reasoning,
             delivery: Delivery::default(),
             atomic_limit: 1 << 20,
+            token_suffix: None,
+            nonempty: None,
             profile: profile.clone(),
         }
     }
@@ -234,6 +267,33 @@ impl Guard {
     /// Only if a limit with the error policy is hit: what was held has been released.
     #[inline]
     pub fn push<S: CallSink + ?Sized>(
+        &mut self,
+        chunk: &str,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
+        if self.withheld.is_some() {
+            return self.withholding(sink, |guard, sink| guard.push_through(chunk, sink));
+        }
+        self.push_through(chunk, sink)
+    }
+
+    /// Runs `step` with a sink that withholds reasoning.
+    fn withholding<S: CallSink + ?Sized>(
+        &mut self,
+        sink: &mut S,
+        step: impl FnOnce(&mut Self, &mut Nonempty<'_, S>) -> Result<(), LimitError>,
+    ) -> Result<(), LimitError> {
+        let Some(mut withheld) = self.withheld.take() else { return Ok(()) };
+        let result = step(self, &mut Nonempty { withheld: &mut withheld, sink });
+        if result.is_err() {
+            withheld.release(sink);
+        }
+        self.withheld = Some(withheld);
+        result
+    }
+
+    #[inline]
+    fn push_through<S: CallSink + ?Sized>(
         &mut self,
         chunk: &str,
         sink: &mut S,
@@ -336,6 +396,21 @@ impl Guard {
         utf8.finish(|text| result = self.push(text, sink));
         self.utf8 = utf8;
         result?;
+        if self.withheld.is_some() {
+            return self.withholding(sink, |guard, sink| {
+                guard.finish_through(end, sink)?;
+                sink.finish(end);
+                Ok(())
+            });
+        }
+        self.finish_through(end, sink)
+    }
+
+    fn finish_through<S: CallSink + ?Sized>(
+        &mut self,
+        end: End,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
         self.decode(|decoder, on| decoder.finish(on), sink)?;
         match self.delivery {
             Delivery::Streaming => self.driver.finish(end, &mut self.bodies, sink),
@@ -352,6 +427,9 @@ impl Guard {
         self.bodies.reset();
         self.utf8 = Utf8::default();
         self.pending.reset();
+        if let Some(withheld) = &mut self.withheld {
+            withheld.reset();
+        }
         if let Some(decoder) = &mut self.remap {
             decoder.reset();
         }
@@ -360,12 +438,27 @@ impl Guard {
 
     /// Another message begins in the same stream; see [`Driver::message_boundary`].
     pub fn message_boundary<S: CallSink + ?Sized>(&mut self, sink: &mut S) {
+        if let Some(withheld) = &mut self.withheld {
+            self.driver.message_boundary(&mut Nonempty { withheld, sink: &mut *sink });
+            withheld.release(sink);
+            withheld.reset();
+            return;
+        }
         self.driver.message_boundary(sink);
     }
 
-    /// What is held, and why. Under atomic delivery an open call is held, too.
+    /// What is held, and why. Under atomic delivery an open call is held, too, and under
+    /// [`GuardBuilder::force_nonempty_content`] the reasoning.
     #[must_use]
     pub fn held(&self) -> Held {
+        let held = self.held_by_cursor();
+        match self.withheld.as_ref().map_or(0, |withheld| withheld.held()) {
+            0 => held,
+            kept => Held { bytes: held.bytes + kept, kind: HeldKind::Reasoning },
+        }
+    }
+
+    fn held_by_cursor(&self) -> Held {
         let held = toolcall_parsers::held(&self.driver, self.bodies.buffered());
         let kept = self.pending.held();
         if kept > 0 {
@@ -384,7 +477,12 @@ impl Guard {
     /// Live bytes in buffers that grow with input.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.driver.buffered() + self.bodies.buffered() + self.pending.held() + self.utf8.held()
+        let withheld = self.withheld.as_ref().map_or(0, |withheld| withheld.held());
+        self.driver.buffered()
+            + self.bodies.buffered()
+            + self.pending.held()
+            + self.utf8.held()
+            + withheld
     }
 
     /// Counters of the cursor.

@@ -24,6 +24,7 @@
 mod atomic;
 mod guard;
 mod jailed;
+mod nonempty;
 mod profile;
 mod stream;
 mod utf8;

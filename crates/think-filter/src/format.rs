@@ -1,8 +1,8 @@
 //! A reasoning format: a value, turned into edges of the driver's table.
 
-use alloc::{borrow::Cow, vec::Vec};
+use alloc::{borrow::Cow, format, vec::Vec};
 
-use jail_match::{Anchor, Case, Channel, Edge, Newlines, Then, Uses};
+use jail_match::{Anchor, Case, Channel, Edge, Newlines, Suffix, Then, Uses};
 
 /// Literal text of a format.
 pub type Text = Cow<'static, str>;
@@ -31,6 +31,9 @@ pub struct Format {
     /// Whether ASCII letter case counts in the markers.
     #[cfg_attr(feature = "serde", serde(default))]
     pub case: MarkerCase,
+    /// Whether the tags may carry a suffix that only the checkpoint knows.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub suffix: TokenSuffix,
     /// Whether a second span counts.
     #[cfg_attr(feature = "serde", serde(default))]
     pub recur: Recur,
@@ -82,6 +85,20 @@ pub enum MarkerCase {
     Exact,
     /// In either case.
     Insensitive,
+}
+
+/// Whether tags may carry a suffix: some checkpoints write `<think:6124c78e>`, and only their
+/// tokenizer knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum TokenSuffix {
+    /// They have none.
+    #[default]
+    None,
+    /// They may have any; see [`Suffix`]. A known one is better:
+    /// [`Format::with_token_suffix`].
+    Any,
 }
 
 /// Whether a second span counts.
@@ -198,6 +215,7 @@ impl Format {
             label: None,
             openers: Openers::default(),
             case: MarkerCase::default(),
+            suffix: TokenSuffix::default(),
             recur: Recur::default(),
             stray_close: StrayClose::default(),
             dup_open: DupOpen::default(),
@@ -226,6 +244,28 @@ impl Format {
         }
     }
 
+    /// The format with `suffix` written into its tags, before their closing bracket, and no
+    /// other suffix allowed.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), &'static str> {
+    /// let format = think_filter::format("hy_v4").ok_or("a known format")?;
+    /// assert_eq!(format.with_token_suffix(":6124c78e").open, ["<think:6124c78e>"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_token_suffix(mut self, suffix: &str) -> Self {
+        for tag in self.open.iter_mut().chain(&mut self.close) {
+            if tag.starts_with('<')
+                && let Some(head) = tag.strip_suffix('>')
+            {
+                *tag = format!("{head}{suffix}>").into();
+            }
+        }
+        Self { suffix: TokenSuffix::None, ..self }
+    }
+
     /// Whether the format recognises anything at all.
     #[must_use]
     pub fn is_passthrough(&self) -> bool {
@@ -237,6 +277,10 @@ impl Format {
     pub fn edges(&self) -> Vec<Edge> {
         let content = Channel::CONTENT.mask();
         let reasoning = Channel::REASONING.mask();
+        let suffix = match self.suffix {
+            TokenSuffix::None => Suffix::None,
+            TokenSuffix::Any => Suffix::Optional,
+        };
         let mut edges = Vec::new();
         let mut add = |edge: Edge| {
             let case = match self.case {
@@ -255,25 +299,30 @@ impl Format {
                 Recur::Once => Uses::OncePerMessage,
             };
             add(Edge::new(open.clone(), content, Then::Enter(Channel::REASONING))
+                .suffixed(suffix)
                 .anchored(anchor)
                 .bound(self.newlines.opener())
                 .used(uses)
                 .literal_in_code());
             if self.dup_open == DupOpen::Absorb {
                 add(Edge::new(open.clone(), reasoning, Then::Erase)
+                    .suffixed(suffix)
                     .anchored(Anchor::Lead)
                     .bound(self.newlines.opener())
                     .used(Uses::OncePerEntry));
             }
         }
         for close in &self.close {
-            add(Edge::new(close.clone(), reasoning, Then::Leave).bound(self.newlines.closer()));
+            add(Edge::new(close.clone(), reasoning, Then::Leave)
+                .suffixed(suffix)
+                .bound(self.newlines.closer()));
             let anchor = match self.stray_close {
                 StrayClose::Keep => continue,
                 StrayClose::Leading => Anchor::Lead,
                 StrayClose::Drop => Anchor::Anywhere,
             };
             add(Edge::new(close.clone(), content, Then::Erase)
+                .suffixed(suffix)
                 .anchored(anchor)
                 .bound(self.newlines.closer())
                 .literal_in_code());

@@ -3,7 +3,8 @@
 use alloc::{vec, vec::Vec};
 
 use crate::format::{
-    BoundNewlines, DupOpen, Format, MarkerCase, Openers, Recur, StrayClose, Text, Wrapper,
+    BoundNewlines, DupOpen, Format, MarkerCase, Openers, Recur, StrayClose, Text, TokenSuffix,
+    Wrapper,
 };
 
 /// Every format, in the order of the documentation.
@@ -29,6 +30,8 @@ pub fn formats() -> Vec<Format> {
         seed_oss(),
         ernie45(),
         hunyuan_a13b(),
+        Format { suffix: TokenSuffix::Any, ..once("hy_v3") },
+        Format { suffix: TokenSuffix::Any, ..once("hy_v4") },
         once("olmo3"),
         once("nemotron_v3"),
         once("step3"),

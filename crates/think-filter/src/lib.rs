@@ -21,12 +21,12 @@ use alloc::vec::Vec;
 pub use filter::{Piece, Split, Start, ThinkFilter, ThinkFilterBuilder, split};
 pub use format::{
     BoundNewlines, DupOpen, Format, MarkerCase, Openers, Recur, StrayClose, StripRemarks, Text,
-    Wrapper,
+    TokenSuffix, Wrapper,
 };
 pub use formats::formats;
 
 /// What is shared with every stage: the driver's vocabulary.
-pub use jail_match::{Held, HeldKind, Limits, Whitespace};
+pub use jail_match::{Held, HeldKind, Limits, Suffix, Whitespace};
 
 /// The registered format called `name`; ASCII case does not count, and `-` equals `_`.
 #[must_use]

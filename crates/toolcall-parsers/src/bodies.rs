@@ -87,7 +87,7 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
 }
 
 /// What a name may begin with, in the order of the bodies behind those of the openers.
-fn name_starts() -> impl Iterator<Item = char> {
+pub(crate) fn name_starts() -> impl Iterator<Item = char> {
     ('a'..='z').chain('A'..='Z').chain(['_'])
 }
 

@@ -6,6 +6,7 @@ use alloc::{borrow::Cow, format, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::encode::{Arrangement, Closer, Layout, Naming, Spacing};
 pub use crate::engine::{
     envelope::{
         CallBody, Envelope, FieldMark, HeaderField, HeaderStart, MessageMark, Recipient, Route,
@@ -50,6 +51,9 @@ pub struct Grammar {
     /// Whether the markers are special tokens, which servers strip by default.
     #[serde(default)]
     pub special_tokens: bool,
+    /// How calls are written, best first; absent, as the openers and shapes allow.
+    #[serde(default)]
+    pub layouts: List<Layout>,
 }
 
 impl Grammar {

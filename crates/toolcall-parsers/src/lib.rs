@@ -6,6 +6,7 @@ extern crate alloc;
 
 mod bodies;
 mod calls;
+mod encode;
 mod engine;
 mod event;
 mod families;
@@ -19,6 +20,7 @@ mod tools;
 mod typing;
 
 pub use bodies::{CallBodies, InReasoning, edges};
+pub use encode::{EncodeCall, EncodeError, EncodeErrorKind, encode, encode_as};
 pub use event::{
     Call, CallSink, Diagnostic, DiagnosticKind, Event, Events, Message, Outcome, OwnedEvent,
 };

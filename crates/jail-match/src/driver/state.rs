@@ -70,6 +70,9 @@ pub enum HeldKind {
     Call,
     /// They are the start of a split UTF-8 sequence.
     Utf8,
+    /// They are reasoning that may turn out to be all of the answer. The driver never holds any:
+    /// a stage behind it may.
+    Reasoning,
 }
 
 /// Plain counters, for hosts that publish metrics. No text in them.

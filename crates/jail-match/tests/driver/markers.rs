@@ -1,6 +1,8 @@
 //! Markers: overlaps, rivals, anchors, newlines, code, channels.
 
-use jail_match::{Anchor, Case, Channel, Edge, Limits, Newlines, OnCommit, Then, Uses, Whitespace};
+use jail_match::{
+    Anchor, Case, Channel, Edge, Limits, Newlines, OnCommit, Suffix, Then, Uses, Whitespace,
+};
 use stream_laws::{Cut, SpanKind, run};
 
 use crate::{bodies::*, tables::*};
@@ -44,6 +46,36 @@ fn letter_case_counts_only_where_it_should() {
         erase("</tHiNk>").cased(Case::FoldAscii),
     ];
     assert_eq!(shown(edges, verbatim(), "<Ä><ä><b><B></THINK>"), "<ä><B>");
+}
+
+#[test]
+fn a_suffix_only_the_checkpoint_knows_belongs_to_the_marker() {
+    let edges = || {
+        vec![
+            erase("<t>").suffixed(Suffix::Optional),
+            erase("</T>").suffixed(Suffix::Optional).cased(Case::FoldAscii),
+        ]
+    };
+    for (text, expected) in [
+        ("a<t>b<t:6124c78e>c</t:x_-Y>d", "abcd"),
+        ("<<t:a>:b>", "<:b>"),
+        ("<t:><t:a b><t :a><t:a:b>", "<t:><t:a b><t :a><t:a:b>"),
+        ("<t:a<t:b>", "<t:a"),
+        ("<t:é>", "<t:é>"),
+        ("<t:a", "<t:a"),
+    ] {
+        assert_eq!(shown(edges(), verbatim(), text), expected, "{text:?}");
+    }
+    let word = "x".repeat(Suffix::LONGEST);
+    assert_eq!(shown(edges(), verbatim(), &format!("<t:{word}>")), "");
+    let long = format!("<t:{word}x>");
+    assert_eq!(shown(edges(), verbatim(), &long), long);
+    let mut machine = cursor(edges(), verbatim());
+    let mut out = stream_laws::Record::default();
+    stream_laws::Machine::push(&mut machine, &long[..long.len() - 2], &mut out);
+    assert_eq!(machine.driver.held().bytes, long.len() - 2);
+    stream_laws::Machine::push(&mut machine, "x", &mut out);
+    assert_eq!(machine.driver.held().bytes, 0, "longer than any suffix");
 }
 
 #[test]

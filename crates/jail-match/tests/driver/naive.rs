@@ -2,8 +2,8 @@
 //! everything. Slow and simple on purpose; shares nothing with the crate but its vocabulary.
 
 use jail_match::{
-    Anchor, Bind, Case, Channel, Edge, InCode, Newlines, OnCommit, Resume, Settings, Then, Uses,
-    Whitespace,
+    Anchor, Bind, Case, Channel, Edge, InCode, Newlines, OnCommit, Resume, Settings, Suffix, Then,
+    Uses, Whitespace,
 };
 use stream_laws::{Record, SpanKind};
 
@@ -140,13 +140,27 @@ impl<'t> Naive<'t> {
         let rest = &self.text.as_bytes()[at..];
         let mut best: Option<(usize, usize)> = None;
         for (n, edge) in self.edges.iter().enumerate() {
-            let marker = edge.marker.as_bytes();
-            let same = rest.get(..marker.len()).is_some_and(|head| match edge.case {
+            let same = |head: &[u8], marker: &[u8]| match edge.case {
                 Case::Exact => head == marker,
                 Case::FoldAscii => head.eq_ignore_ascii_case(marker),
-            });
-            if same && self.is_live(n, lines) && best.is_none_or(|(_, len)| marker.len() > len) {
-                best = Some((n, marker.len()));
+            };
+            for len in (edge.marker.len()..=rest.len()).take(2 + Suffix::LONGEST) {
+                let marker = edge.marker.as_bytes();
+                let (head, last) = marker.split_at(marker.len() - 1);
+                let (suffixed, end) = rest[..len].split_at(len - 1);
+                let (start, suffix) = suffixed.split_at(head.len());
+                let word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
+                let suffix = match (edge.suffix, suffix) {
+                    (_, []) => true,
+                    (Suffix::Optional, [b':', ident @ ..]) => {
+                        !ident.is_empty() && ident.iter().all(word)
+                    }
+                    _ => false,
+                };
+                let same = suffix && same(&[start, end].concat(), &[head, last].concat());
+                if same && self.is_live(n, lines) && best.is_none_or(|(_, most)| len > most) {
+                    best = Some((n, len));
+                }
             }
         }
         best

@@ -2,7 +2,7 @@
 
 use jail_match::{
     Anchor, Bind, Case, Channel, ChannelMask, Edge, LimitPolicy, Limits, Newlines, OnCommit,
-    Settings, Then, Uses, Whitespace,
+    Settings, Suffix, Then, Uses, Whitespace,
 };
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ const PIECES: &[&str] = &[
 /// Pieces of texts besides markers: what bodies decide on, code, whitespace.
 const FILLERS: &[&str] = &[
     ":", "!", ";", ".", "?", "</call>", "</ca", "x", " ", "\n", "\n\n", "`", "```", "\n```\n",
-    "~~~", "\t", "é", "▷", "A", "12",
+    "~~~", "\t", "é", "▷", "A", "12", ":x>", ":b-1]", ":>",
 ];
 
 pub(crate) fn marker() -> impl Strategy<Value = String> {
@@ -81,13 +81,21 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
         1 => Just(Uses::OncePerEntry),
         1 => Just(Uses::OncePerMessage),
     ];
-    (marker(), on, then(), anchor, newlines, uses, any::<bool>(), any::<bool>()).prop_map(
-        |(marker, on, then, anchor, newlines, uses, fold, literal)| {
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (marker(), on, then(), anchor, newlines, uses, flags).prop_map(
+        |(marker, on, then, anchor, newlines, uses, (fold, literal, suffixed))| {
             let edge = Edge::new(marker, on, then).anchored(anchor).bound(newlines).used(uses);
+            let edge = if suffixed { with_suffix(edge) } else { edge };
             let edge = if fold { edge.cased(Case::FoldAscii) } else { edge };
             if literal { edge.literal_in_code() } else { edge }
         },
     )
+}
+
+/// The edge with an optional suffix, if its marker can carry one.
+fn with_suffix(edge: Edge) -> Edge {
+    let can = edge.marker.len() > 1 && edge.marker.ends_with(['>', ']']);
+    edge.suffixed(if can { Suffix::Optional } else { Suffix::None })
 }
 
 pub(crate) fn settings() -> impl Strategy<Value = Settings> {

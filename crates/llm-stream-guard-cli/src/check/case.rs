@@ -89,18 +89,35 @@ fn with_options(
         if OF_WHITESPACE.contains(&name) {
             continue;
         }
-        if name == "tool_ends_reasoning" {
-            let in_reasoning = match flag(case, name)? {
-                Some(true) => InReasoning::End,
-                _ if profile.tool_in_reasoning == InReasoning::End => InReasoning::Literal,
-                _ => profile.tool_in_reasoning,
-            };
-            builder = builder.tool_in_reasoning(in_reasoning);
-            continue;
-        }
-        if name == "markers" {
-            knows_markers(case, profile)?;
-            continue;
+        match name {
+            "tool_ends_reasoning" => {
+                let in_reasoning = match flag(case, name)? {
+                    Some(true) => InReasoning::End,
+                    _ if profile.tool_in_reasoning == InReasoning::End => InReasoning::Literal,
+                    _ => profile.tool_in_reasoning,
+                };
+                builder = builder.tool_in_reasoning(in_reasoning);
+                continue;
+            }
+            "token_suffix" => {
+                builder = builder.token_suffix(word(case, name)?);
+                continue;
+            }
+            "tag_prefix" => {
+                check_tag_prefix(word(case, name)?, profile)?;
+                continue;
+            }
+            "force_nonempty_content" => {
+                if flag(case, name)? == Some(true) {
+                    builder = builder.force_nonempty_content(NONEMPTY_LIMIT);
+                }
+                continue;
+            }
+            "markers" => {
+                knows_markers(case, profile)?;
+                continue;
+            }
+            _ => {}
         }
         let Some(format) = &mut format else {
             return Err(match FORMAT_OPTIONS.contains(&name) {
@@ -129,6 +146,19 @@ fn knows_markers(case: &Case, profile: &Profile) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!("option `markers`: no opener of the family holds `{wanted}`"))
+    }
+}
+
+/// How much reasoning is kept where it may turn out to be the answer.
+const NONEMPTY_LIMIT: usize = 1 << 20;
+
+/// Tags with a prefix are openers of the grammar: there is nothing to switch on.
+fn check_tag_prefix(prefix: &str, profile: &Profile) -> Result<(), String> {
+    let grammar = profile.tools.as_deref().and_then(|name| toolcall_parsers::grammar(name).ok());
+    let takes = |marker: &str| marker.strip_prefix('<').is_some_and(|tag| tag.starts_with(prefix));
+    match grammar {
+        Some(grammar) if grammar.openers.iter().any(|opener| takes(&opener.marker)) => Ok(()),
+        _ => Err(format!("option `tag_prefix`: no tag of the family begins with `<{prefix}`")),
     }
 }
 
@@ -188,6 +218,12 @@ fn flag(case: &Case, name: &str) -> Result<Option<bool>, String> {
         Some(truth) => Ok(Some(truth)),
         None => Err(format!("option `{name}`: expected true or false, found {value:?}")),
     }
+}
+
+fn word<'c>(case: &'c Case, name: &str) -> Result<&'c str, String> {
+    case.option(name)
+        .and_then(Value::as_str)
+        .ok_or_else(|| format!("option `{name}`: expected a string"))
 }
 
 fn one_of<T: Copy>(case: &Case, name: &str, known: &[(&str, T)]) -> Result<Option<T>, String> {

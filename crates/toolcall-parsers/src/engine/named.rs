@@ -240,7 +240,7 @@ impl NamedEngine {
             let Some(name) = &shape.name else { return self.bad(text, i, *i, calls, sink) };
             self.name.clear();
             self.name.push_str(name);
-            return self.next(shape, Next::Arguments, *i, i, text, calls, sink);
+            return self.next(shape, (Next::Arguments, *i), i, text, calls, sink);
         };
         if n == 0 && self.field.is_empty() && !shape.open.is_empty() {
             // A repeated opener goes with the first.
@@ -266,7 +266,7 @@ impl NamedEngine {
                         return self.bad(text, i, at, calls, sink);
                     }
                     *i = behind;
-                    return self.next(shape, stop.next, at, i, text, calls, sink);
+                    return self.next(shape, (stop.next, at), i, text, calls, sink);
                 }
                 Ok(None) => {
                     let scalar = text[at..].chars().next().unwrap_or('\0');
@@ -279,6 +279,7 @@ impl NamedEngine {
                     if !fits(&field.kind, &self.field, &text[*i..at], scalar)
                         || so_far >= calls.options.limits.name
                     {
+                        self.field.push_str(&text[*i..at]);
                         return self.bad(text, i, at, calls, sink);
                     }
                     at += scalar.len_utf8();
@@ -318,15 +319,17 @@ impl NamedEngine {
                 !name.is_empty()
             }
         };
-        self.field.clear();
+        // What is no field is counted as dropped.
+        if fine {
+            self.field.clear();
+        }
         fine
     }
 
     fn next<S: CallSink + ?Sized>(
         &mut self,
         shape: &NamedShape,
-        next: Next,
-        stop: usize,
+        (next, stop): (Next, usize),
         i: &mut usize,
         text: &str,
         calls: &mut Calls,
@@ -455,7 +458,7 @@ impl NamedEngine {
 
 /// Whether `next` may follow `field` and `more` in a header: names hold no blanks inside and no
 /// brackets or quotes. (Blanks at the head were skipped.)
-fn fits(kind: &FieldKind, field: &str, more: &str, next: char) -> bool {
+pub(crate) fn fits(kind: &FieldKind, field: &str, more: &str, next: char) -> bool {
     if next.is_ascii_whitespace() {
         return true;
     }

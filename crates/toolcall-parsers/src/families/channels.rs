@@ -10,8 +10,9 @@ use super::{
 };
 use crate::grammar::{
     At, Attributes, CallBody, Certainty, Container, Envelope, FieldMark, Grammar, Head,
-    HeaderField, HeaderStart, Implicit, Item, JsonShape, Keys, MessageMark, OtherCalls, Quotes,
-    Recipient, Role, Route, Section, Shape, TaggedShape, Target, Text, Trim, Undeclared,
+    HeaderField, HeaderStart, Implicit, Item, JsonShape, Keys, Layout, MessageMark, Naming,
+    OtherCalls, Quotes, Recipient, Role, Route, Section, Shape, Spacing, TaggedShape, Target, Text,
+    Trim, Undeclared,
 };
 
 /// A marker that begins a header.
@@ -79,6 +80,11 @@ fn harmony_headers(routes: Vec<Route>) -> Envelope {
     }
 }
 
+/// Calls in messages of this route, with this header.
+fn message_of<const N: usize>(route: usize, header: [&'static str; N]) -> Layout {
+    Layout { opener: route, header: texts(header), blocks: "".into(), ..Layout::default() }
+}
+
 /// gpt-oss. Calls stand on either channel; built-in tools are no functions, and what goes to
 /// them stays on its channel. From the published format and its reference parser.
 pub(super) fn harmony() -> Grammar {
@@ -91,9 +97,17 @@ pub(super) fn harmony() -> Grammar {
     // A header behind a call that lost its markers.
     let channel = HeaderField::Channel;
     envelope.starts.push(words("commentary", At::AfterCall, Certainty::Unmarked, channel));
+    let layout = Layout {
+        end: Some(1),
+        ..message_of(
+            0,
+            ["<|start|>assistant to=functions.", "<|channel|>commentary json<|message|>"],
+        )
+    };
     Grammar {
         envelope: Some(envelope),
         special_tokens: true,
+        layouts: Vec::from([layout]),
         ..family("harmony", "gpt-oss 20B and 120B")
     }
 }
@@ -123,7 +137,16 @@ pub(super) fn inkling() -> Grammar {
         routes,
         ..Envelope::default()
     };
-    Grammar { envelope: Some(envelope), special_tokens: true, ..family("inkling", "Inkling") }
+    let layout = Layout {
+        json: Spacing::Compact,
+        ..message_of(1, ["<|message_model|>", "<|content_invoke_tool_json|>"])
+    };
+    Grammar {
+        envelope: Some(envelope),
+        special_tokens: true,
+        layouts: Vec::from([layout]),
+        ..family("inkling", "Inkling")
+    }
 }
 
 /// A part of an element of kimi_k3: with blanks between words and tokens, or without.
@@ -179,7 +202,13 @@ pub(super) fn kimi_k3() -> Grammar {
         ]),
         ..Envelope::default()
     };
-    Grammar { envelope: Some(envelope), special_tokens: true, ..family("kimi_k3", "Kimi K3") }
+    let layout = Layout { index: Some("index".into()), ..message_of(3, ["<|open|>tools<|sep|>"]) };
+    Grammar {
+        envelope: Some(envelope),
+        special_tokens: true,
+        layouts: Vec::from([layout]),
+        ..family("kimi_k3", "Kimi K3")
+    }
 }
 
 /// Muse: calls are tags, in messages to a tool only. From the model's chat template.
@@ -210,9 +239,17 @@ pub(super) fn muse_glimmer() -> Grammar {
         ]),
         ..Envelope::default()
     };
+    let layout = Layout {
+        inside: ("\n".into(), "\n".into()),
+        tags: "\n".into(),
+        names: Naming::Quoted,
+        end: Some(0),
+        ..message_of(3, ["<|start|>assistant to=", "<|message|>"])
+    };
     Grammar {
         envelope: Some(envelope),
         special_tokens: true,
+        layouts: Vec::from([layout]),
         ..family("muse_glimmer", "Muse Glimmer, Muse Spark")
     }
 }
@@ -236,5 +273,13 @@ pub(super) fn beam() -> Grammar {
     ]));
     // Reasoning may end in this token in the place of its own.
     envelope.starts.push(start("<|constrain|><|start|>", HeaderField::Note));
-    Grammar { envelope: Some(envelope), special_tokens: true, ..family("beam", "Beam") }
+    let header = ["<|start|>assistant to=", "<|channel|>analysis <|constrain|>xml<|message|>"];
+    let layout =
+        Layout { tags: "\n".into(), names: Naming::Quoted, end: Some(1), ..message_of(0, header) };
+    Grammar {
+        envelope: Some(envelope),
+        special_tokens: true,
+        layouts: Vec::from([layout]),
+        ..family("beam", "Beam")
+    }
 }

@@ -2,9 +2,9 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{family, json, keys, marked, texts, token, unmarked};
+use super::{family, json, keys, lines, marked, texts, token, unmarked};
 use crate::grammar::{
-    At, Closing, Container, Erase, Grammar, Item, JsonShape, Keys, Opener, Role, Shape,
+    At, Closing, Container, Erase, Grammar, Item, JsonShape, Keys, Layout, Opener, Role, Shape,
 };
 
 /// A value between two markers, which may be an object or an array.
@@ -18,6 +18,7 @@ pub(super) fn block(
     Grammar {
         openers: vec![marked(open, vec![Shape::Json(calls)])],
         orphans: texts([close]),
+        layouts: vec![lines()],
         ..grammar
     }
 }
@@ -64,13 +65,17 @@ pub(super) fn longcat() -> Grammar {
     }
 }
 
+/// As many newlines as ERNIE 4.5 was seen to write in a row, and some: held ones are looked at
+/// again with every chunk, so that "all" would cost.
+const NEWLINES: u8 = 16;
+
 /// ERNIE 4.5: newlines next to its markers are never text. From the model's chat template.
 pub(super) fn ernie45() -> Grammar {
-    let wrapper = |marker| Erase { newlines: (255, 255), ..token(marker) };
+    let wrapper = |marker| Erase { newlines: (NEWLINES, NEWLINES), ..token(marker) };
     let calls = json(Container::Object, texts(["</tool_call>"]));
     Grammar {
         openers: vec![Opener {
-            newlines_before: 255,
+            newlines_before: NEWLINES,
             ..marked("<tool_call>", vec![Shape::Json(calls)])
         }],
         erase: vec![
@@ -80,6 +85,7 @@ pub(super) fn ernie45() -> Grammar {
             Erase { at: At::AfterCall, ..token("\n") },
         ],
         orphans: texts(["</tool_call>"]),
+        layouts: vec![lines()],
         ..family("ernie45", "ERNIE 4.5")
     }
 }
@@ -88,6 +94,7 @@ pub(super) fn ernie45() -> Grammar {
 pub(super) fn internlm2() -> Grammar {
     let calls = JsonShape {
         glue: texts(["<|plugin|>"]),
+        item: parameters(),
         ..json(Container::Object, texts(["<|action_end|>"]))
     };
     Grammar {
@@ -95,6 +102,7 @@ pub(super) fn internlm2() -> Grammar {
         erase: vec![token("<|im_end|>")],
         orphans: texts(["<|action_end|>"]),
         special_tokens: true,
+        layouts: vec![Layout { inside: ("\n".into(), "".into()), ..Layout::default() }],
         ..family("internlm2", "InternLM 2 and 2.5, Intern-S1")
     }
 }
@@ -105,6 +113,11 @@ pub(super) fn granite_20b_fc() -> Grammar {
     Grammar {
         openers: vec![marked("<function_call>", vec![Shape::Json(calls)])],
         erase: vec![token("<|endoftext|>")],
+        layouts: vec![Layout {
+            inside: (" ".into(), "".into()),
+            blocks: " ".into(),
+            ..Layout::default()
+        }],
         ..family("granite_20b_fc", "granite-20b-functioncalling")
     }
 }
@@ -120,6 +133,11 @@ pub(super) fn gigachat3() -> Grammar {
         ],
         erase: vec![token("</s>")],
         special_tokens: true,
+        layouts: vec![Layout {
+            inside: ("\n".into(), "".into()),
+            blocks: "".into(),
+            ..Layout::default()
+        }],
         ..family("gigachat3", "GigaChat 3 and 3.1")
     }
 }
@@ -128,6 +146,7 @@ pub(super) fn gigachat3() -> Grammar {
 pub(super) fn minimax_m1() -> Grammar {
     Grammar {
         erase: vec![token("<end_of_sentence>")],
+        layouts: vec![Layout { inside: ("\n".into(), "\n".into()), ..Layout::default() }],
         ..block(
             Container::Objects,
             "<tool_calls>",
@@ -147,7 +166,12 @@ pub(super) fn k2_horizon() -> Grammar {
         "</ifm|tool_call>",
         family("k2_horizon", "K2 Horizon, JSON dialect"),
     );
-    Grammar { erase: vec![section("<ifm|tool_calls>"), token("</ifm|tool_calls>")], ..grammar }
+    let around = ("<ifm|tool_calls>\n".into(), "\n</ifm|tool_calls>".into());
+    Grammar {
+        erase: vec![section("<ifm|tool_calls>"), token("</ifm|tool_calls>")],
+        layouts: vec![Layout { around, ..lines() }],
+        ..grammar
+    }
 }
 
 /// RWKV: a heading and a fence; older checkpoints write a tag without end. From the models'
@@ -164,6 +188,7 @@ pub(super) fn rwkv() -> Grammar {
             marked("<tool_call>", vec![Shape::Json(older)]),
         ],
         orphans: texts(["</tool_call>"]),
+        layouts: vec![lines()],
         ..family("rwkv", "RWKV-7 with tools")
     }
 }
@@ -186,8 +211,14 @@ pub(super) fn qwen25_coder() -> Grammar {
         openers,
         erase: vec![token("<|im_end|>")],
         orphans: texts(["</tool_call>", "</tools>"]),
+        layouts: vec![lines()],
         ..family("qwen25_coder", "Qwen2.5-Coder")
     }
+}
+
+/// The usual keys, where templates write `parameters`.
+fn parameters() -> Item {
+    Item::Keys(Keys { arguments: texts(["parameters", "arguments"]), ..keys() })
 }
 
 /// A code fence that may hold calls.
@@ -211,10 +242,12 @@ fn bare(shape: &JsonShape) -> Vec<Opener> {
 
 /// Bare objects, `<|python_tag|>` perhaps before.
 fn llama(grammar: Grammar) -> Grammar {
-    let calls = json(Container::ObjectOrArray, vec![]);
+    let calls = JsonShape { item: parameters(), ..json(Container::ObjectOrArray, vec![]) };
     let mut openers = vec![marked("<|python_tag|>", vec![Shape::Json(calls.clone())])];
     openers.extend(bare(&calls));
-    Grammar { openers, special_tokens: true, ..grammar }
+    // The tag stands before built-in tools only.
+    let layouts = vec![Layout { opener: 1, blocks: "; ".into(), ..Layout::default() }];
+    Grammar { openers, special_tokens: true, layouts, ..grammar }
 }
 
 /// Llama 3.1 to 3.3. From the models' chat templates.

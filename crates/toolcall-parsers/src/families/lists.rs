@@ -8,7 +8,8 @@ use super::{
     keys, marked, texts, token, unmarked,
 };
 use crate::grammar::{
-    At, Closing, Container, Erase, Grammar, Item, JsonShape, Keys, Opener, Role, Shape,
+    Arrangement, At, Closer, Closing, Container, Erase, Grammar, Item, JsonShape, Keys, Layout,
+    Opener, Role, Shape,
 };
 
 fn array(closers: Vec<crate::grammar::Text>) -> Vec<Shape> {
@@ -19,6 +20,12 @@ fn array(closers: Vec<crate::grammar::Text>) -> Vec<Shape> {
 fn bare(closers: Vec<crate::grammar::Text>) -> Opener {
     let calls = JsonShape { closing: Closing::Optional, ..json(Container::Array, closers) };
     unmarked("[", At::Lead, vec![Shape::Json(calls)])
+}
+
+/// All calls in one array, with this before and behind it.
+fn list(before: &'static str, behind: &'static str) -> Vec<Layout> {
+    let inside = (before.into(), behind.into());
+    vec![Layout { calls: Arrangement::Together, inside, ..Layout::default() }]
 }
 
 /// Granite 3.0 to 3.3: a token or a tag before an array that nothing closes. From the models'
@@ -32,6 +39,7 @@ pub(super) fn granite() -> Grammar {
         ],
         erase: vec![token("<|end_of_text|>")],
         special_tokens: true,
+        layouts: list(" ", ""),
         ..family("granite", "Granite 3.0-3.3")
     }
 }
@@ -42,6 +50,7 @@ pub(super) fn jamba() -> Grammar {
     Grammar {
         erase: vec![token("<|eom|>")],
         special_tokens: true,
+        layouts: list("\n    ", ""),
         ..block(Container::Array, "<tool_calls>", "</tool_calls>", grammar)
     }
 }
@@ -51,6 +60,7 @@ pub(super) fn apriel() -> Grammar {
     let grammar = family("apriel", "Apriel 1.5 and 1.6 Thinker");
     Grammar {
         erase: vec![token("<|end|>")],
+        layouts: list("", ""),
         ..block(Container::Array, "<tool_calls>", "</tool_calls>", grammar)
     }
 }
@@ -67,6 +77,7 @@ pub(super) fn hunyuan_a13b() -> Grammar {
             answer("</answer>"),
             token("<|eos|>"),
         ],
+        layouts: list("", ""),
         ..block(Container::Array, "<tool_calls>", "</tool_calls>", grammar)
     }
 }
@@ -82,7 +93,7 @@ pub(super) fn nemotron_deci() -> Grammar {
     );
     let mut openers = grammar.openers;
     openers.push(bare(texts(["</TOOLCALL>"])));
-    Grammar { openers, ..grammar }
+    Grammar { openers, layouts: list("", ""), ..grammar }
 }
 
 /// A word of plain text before the array. Glued to the bracket it is markup, else a word.
@@ -168,6 +179,7 @@ pub(super) fn cohere() -> Grammar {
         erase: envelope.map(token).to_vec(),
         orphans: texts(["<|END_ACTION|>"]),
         special_tokens: true,
+        layouts: list("\n", "\n"),
         ..family("cohere", "Command R7B, Command A and later")
     }
 }
@@ -188,6 +200,10 @@ pub(super) fn command_r() -> Grammar {
     Grammar {
         openers: vec![heading("Action:"), heading("Action :")],
         erase: vec![token("<|CHATBOT_TOKEN|>"), token("<|END_OF_TURN_TOKEN|>")],
+        layouts: list("\n", "\n")
+            .into_iter()
+            .map(|layout| Layout { glue: "\n".into(), ..layout })
+            .collect(),
         ..family("command_r", "Command R and R+ (2024)")
     }
 }
@@ -204,6 +220,11 @@ pub(super) fn apertus() -> Grammar {
         erase: vec![token("<|assistant_end|>")],
         orphans: texts(["<|tools_suffix|>"]),
         special_tokens: true,
+        layouts: vec![Layout {
+            calls: Arrangement::Together,
+            closer: Closer::Always,
+            ..Layout::default()
+        }],
         ..family("apertus", "Apertus 8B and 70B")
     }
 }

@@ -13,8 +13,8 @@ mod tagged;
 use alloc::{vec, vec::Vec};
 
 use crate::grammar::{
-    At, Certainty, Closing, Container, Erase, Grammar, Item, JsonShape, Keys, Opener, Role, Shape,
-    Text,
+    Arrangement, At, Certainty, Closing, Container, Erase, Grammar, Item, JsonShape, Keys, Layout,
+    Opener, Role, Shape, Text,
 };
 
 /// Every family, in the order of the documentation.
@@ -100,6 +100,7 @@ fn family(name: &'static str, about: &'static str) -> Grammar {
         erase: Vec::new(),
         orphans: Vec::new(),
         special_tokens: false,
+        layouts: Vec::new(),
     }
 }
 
@@ -123,6 +124,16 @@ fn unmarked(marker: &'static str, at: At, shapes: Vec<Shape>) -> Opener {
 /// An end-of-turn token.
 fn token(marker: &'static str) -> Erase {
     Erase { marker: marker.into(), at: At::Anywhere, newlines: (0, 0), once: false }
+}
+
+/// A block for each call, on lines of its own.
+fn lines() -> Layout {
+    Layout {
+        calls: Arrangement::Alone,
+        inside: ("\n".into(), "\n".into()),
+        tags: "\n".into(),
+        ..Layout::default()
+    }
 }
 
 fn texts<const N: usize>(texts: [&'static str; N]) -> Vec<Text> {

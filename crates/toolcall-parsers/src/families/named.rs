@@ -4,8 +4,8 @@ use alloc::vec;
 
 use super::{family, json, marked, texts, token, unmarked};
 use crate::grammar::{
-    At, Closing, Container, Erase, Field, FieldKind, Grammar, JsonShape, List, NamedShape, Next,
-    Opener, Raw, Role, Section, Shape, Stop, Text,
+    At, Closing, Container, Erase, Field, FieldKind, Grammar, JsonShape, Layout, List, NamedShape,
+    Next, Opener, Raw, Role, Section, Shape, Stop, Text,
 };
 
 fn field<const N: usize>(kind: FieldKind, stops: [(&'static str, Next); N]) -> Field {
@@ -45,6 +45,10 @@ pub(super) fn mistral() -> Grammar {
         erase: vec![token("</s>")],
         orphans: texts(["[/TOOL_CALLS]"]),
         special_tokens: true,
+        layouts: vec![
+            Layout { inside: (" ".into(), "".into()), blocks: "".into(), ..Layout::default() },
+            Layout { shape: 1, blocks: "".into(), ..Layout::default() },
+        ],
         ..family("mistral", "Mistral 7B v0.3 to Large 3, Devstral, Magistral")
     }
 }
@@ -100,6 +104,12 @@ pub(super) fn deepseek_v3() -> Grammar {
         openers,
         erase: vec![token("<｜end▁of▁sentence｜>")],
         orphans: texts(["<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>"]),
+        layouts: vec![Layout {
+            between: Some("\n".into()),
+            behind_name: "\n".into(),
+            arguments: ("\n".into(), "\n".into()),
+            ..Layout::default()
+        }],
         ..family("deepseek_v3", "DeepSeek V3-0324, R1 and distills, V2.5")
     }
 }
@@ -153,6 +163,11 @@ pub(super) fn solar_open() -> Grammar {
         erase: envelope.map(token).to_vec(),
         orphans: texts(["<|tool_call:end|>"]),
         special_tokens: true,
+        layouts: vec![Layout {
+            around: ("<|tool_calls|>".into(), "<|calls|>".into()),
+            blocks: "".into(),
+            ..Layout::default()
+        }],
         ..family("solar_open", "Solar Open")
     }
 }
@@ -241,6 +256,7 @@ pub(super) fn functionary_v31() -> Grammar {
         erase: vec![token("<|eom_id|>"), token("<|eot_id|>")],
         orphans: texts(["</function>"]),
         special_tokens: true,
+        layouts: vec![Layout { blocks: "".into(), ..Layout::default() }],
         ..family("functionary_v31", "Functionary 3.1, Llama 3.1 custom tools")
     }
 }
@@ -265,6 +281,7 @@ pub(super) fn cwm() -> Grammar {
         openers: vec![marked("<tool: ", vec![Shape::Named(calls)])],
         erase: vec![token("<|eot_id|>")],
         orphans: texts(["</tool>"]),
+        layouts: vec![Layout { arguments: ("".into(), "\n".into()), ..Layout::default() }],
         ..family("cwm", "Code World Model")
     }
 }
@@ -294,6 +311,8 @@ pub(super) fn functionary_v32() -> Grammar {
             token(">>>all\n"),
             token("<|eot_id|>"),
         ],
+        // The prompt ends with the separator before the first.
+        layouts: vec![Layout { opener: 3, blocks: ">>>".into(), ..Layout::default() }],
         ..family("functionary_v32", "Functionary 3.2")
     }
 }

@@ -3,12 +3,13 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    family, json, marked,
+    family, json, lines, marked,
     tagged::{begins, ends, head, section, shape, tagged},
     texts, token,
 };
 use crate::grammar::{
-    Container, Duplicates, Grammar, Head, HeadEnd, Quotes, Section, Shape, TaggedShape, Then,
+    Arrangement, Container, Duplicates, Grammar, Head, HeadEnd, Layout, Quotes, Section, Shape,
+    TaggedShape, Then,
 };
 
 /// A name from these literals on, up to a line's end, a tag of its own or the next tag.
@@ -36,6 +37,11 @@ fn pairs(
     }
 }
 
+/// No whitespace: the name ends at the next tag.
+fn tight() -> Layout {
+    Layout { header_end: 1, ..Layout::default() }
+}
+
 /// A block a call, without a wrapper.
 fn blocks(
     name: &'static str,
@@ -46,6 +52,7 @@ fn blocks(
     Grammar {
         openers: vec![begins(open, &pairs(None, open, "\n", close))],
         orphans: texts([close]),
+        layouts: vec![Layout { blocks: "".into(), ..tight() }],
         ..family(name, about)
     }
 }
@@ -59,7 +66,7 @@ fn glm(name: &'static str, about: &'static str) -> Grammar {
 
 /// GLM 4.5 and 4.6, with newlines between the tags. From the models' chat templates.
 pub(super) fn glm45() -> Grammar {
-    glm("glm45", "GLM 4.5, 4.6")
+    Grammar { layouts: vec![lines()], ..glm("glm45", "GLM 4.5, 4.6") }
 }
 
 /// GLM 4.7 and 5, without newlines. From the models' chat templates.
@@ -117,12 +124,13 @@ fn hunyuan(name: &'static str, about: &'static str) -> Grammar {
 
 /// Hunyuan 3. From the model's chat template.
 pub(super) fn hy_v3() -> Grammar {
-    hunyuan("hy_v3", "Hunyuan 3")
+    let layouts = vec![Layout { calls: Arrangement::Together, ..lines() }];
+    Grammar { layouts, ..hunyuan("hy_v3", "Hunyuan 3") }
 }
 
 /// Hunyuan 4. From the model's chat template.
 pub(super) fn hy_v4() -> Grammar {
-    hunyuan("hy_v4", "Hunyuan 4")
+    Grammar { layouts: vec![tight()], ..hunyuan("hy_v4", "Hunyuan 4") }
 }
 
 /// Solar Open 2: the first of repeated parameters counts. From the model's chat template.
@@ -138,6 +146,7 @@ pub(super) fn solar_open2() -> Grammar {
         openers: vec![begins(open, &calls)],
         orphans: texts([close]),
         special_tokens: true,
+        layouts: vec![lines()],
         ..family("solar_open2", "Solar Open 2")
     }
 }

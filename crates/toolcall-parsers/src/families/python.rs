@@ -4,8 +4,8 @@ use alloc::{vec, vec::Vec};
 
 use super::{family, json, keys, marked, texts, token, unmarked};
 use crate::grammar::{
-    At, Closing, Container, Grammar, PythonCall, PythonContainer, PythonQuotes, PythonShape, Shape,
-    Text,
+    At, Closer, Closing, Container, Grammar, Layout, PythonCall, PythonContainer, PythonQuotes,
+    PythonShape, Shape, Text,
 };
 
 fn python(container: PythonContainer, closers: Vec<Text>) -> PythonShape {
@@ -46,6 +46,7 @@ pub(super) fn llama4_pythonic() -> Grammar {
         erase: vec![token("<|eot|>"), token("<|eom|>")],
         orphans: texts(["<|python_end|>"]),
         special_tokens: true,
+        layouts: vec![Layout { closer: Closer::Always, ..Layout::default() }],
         ..family("llama4_pythonic", "Llama 4 Scout and Maverick")
     }
 }

@@ -4,11 +4,14 @@
 use alloc::{format, vec, vec::Vec};
 
 use super::{
-    family, marked,
+    family, lines, marked,
     tagged::{ends, head, shape, tagged},
     token,
 };
-use crate::grammar::{Grammar, Opener, Quotes, Role, Section, TaggedShape, Text, Then, Undeclared};
+use crate::grammar::{
+    Arrangement, Grammar, Layout, Opener, Quotes, Role, Section, TaggedShape, Text, Then,
+    Undeclared,
+};
 
 /// Calls whose tags all begin with `sigil`, in blocks of one of these names (the usual one
 /// first).
@@ -42,7 +45,8 @@ fn sigil(
         opens.into_iter().map(|open| opener(open, Role::Before)).collect();
     // The wrapper may be missing.
     openers.push(opener(tag("invoke"), Role::Part));
-    Grammar { openers, orphans: closes, special_tokens: true, ..family(name, about) }
+    let layouts = vec![Layout { calls: Arrangement::Together, ..lines() }];
+    Grammar { openers, orphans: closes, special_tokens: true, layouts, ..family(name, about) }
 }
 
 /// DeepSeek V3.2. From the model's published encoder.

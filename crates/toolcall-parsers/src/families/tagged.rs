@@ -2,10 +2,11 @@
 
 use alloc::{format, vec, vec::Vec};
 
-use super::{family, json, marked, texts, token, unmarked};
+use super::{family, json, lines, marked, texts, token, unmarked};
 use crate::grammar::{
-    At, Attributes, Container, Duplicates, Grammar, Head, HeadEnd, Implicit, List, Opener,
-    OtherCalls, Quotes, Quoting, Role, Section, Shape, TaggedShape, Text, Then, Trim, Undeclared,
+    Arrangement, At, Attributes, Container, Duplicates, Grammar, Head, HeadEnd, Implicit, Layout,
+    List, Naming, Opener, OtherCalls, Quotes, Quoting, Role, Section, Shape, TaggedShape, Text,
+    Then, Trim, Undeclared,
 };
 
 /// A header with these literals before its name, and this end.
@@ -90,6 +91,7 @@ fn functions(
         openers: vec![marked(open, tagged(&calls)), bare("<function=", &calls)],
         erase: vec![token("<|im_end|>")],
         orphans: texts([close]),
+        layouts: vec![lines()],
         ..family(name, about)
     }
 }
@@ -111,7 +113,9 @@ pub(super) fn nemotron3() -> Grammar {
 
 /// MiMo, which writes most values on the line of their tags. From the model's chat template.
 pub(super) fn mimo() -> Grammar {
-    functions("<tool_call>", "</tool_call>", "mimo", "MiMo V2")
+    let calls = functions("<tool_call>", "</tool_call>", "mimo", "MiMo V2");
+    let value = Some(("".into(), "".into()));
+    Grammar { layouts: vec![Layout { value, ..lines() }], ..calls }
 }
 
 /// Step 3.5. From the model's chat template.
@@ -134,6 +138,11 @@ fn invokes(open: &'static str, close: &'static str) -> TaggedShape {
     )
 }
 
+/// Calls and parameters on lines of their own, names in quotes.
+fn invoke_lines() -> Layout {
+    Layout { calls: Arrangement::Together, names: Naming::Quoted, ..lines() }
+}
+
 /// MiniMax M2: several calls in a block, values as they are. From the model's chat template.
 pub(super) fn minimax_m2() -> Grammar {
     let calls = invokes("<minimax:tool_call>", "</minimax:tool_call>");
@@ -141,6 +150,7 @@ pub(super) fn minimax_m2() -> Grammar {
         openers: vec![marked("<minimax:tool_call>", tagged(&calls)), bare("<invoke", &calls)],
         erase: vec![token("[e~[")],
         orphans: texts(["</minimax:tool_call>"]),
+        layouts: vec![invoke_lines()],
         ..family("minimax_m2", "MiniMax M2, M2.5")
     }
 }
@@ -163,6 +173,7 @@ pub(super) fn claude_invoke() -> Grammar {
         grammar.openers.push(Opener { marker: tag("invoke"), ..bare("", &calls) });
         grammar.orphans.push(close);
     }
+    grammar.layouts.push(invoke_lines());
     grammar
 }
 
@@ -175,6 +186,7 @@ pub(super) fn dots() -> Grammar {
     Grammar {
         openers: vec![marked(open, vec![Shape::Tagged(calls), Shape::Json(object)])],
         orphans: texts([close]),
+        layouts: vec![invoke_lines()],
         ..family("dots", "dots.llm")
     }
 }
@@ -197,6 +209,7 @@ pub(super) fn minicpm5() -> Grammar {
         erase: vec![token("<|im_end|>")],
         orphans: texts(["</function>"]),
         special_tokens: true,
+        layouts: vec![Layout { names: Naming::Quoted, ..Layout::default() }],
         ..family("minicpm5", "MiniCPM 5")
     }
 }
@@ -220,6 +233,7 @@ pub(super) fn step3() -> Grammar {
         openers: vec![marked(begin, tagged(&calls)), begins("<｜tool_call_begin｜>", &calls)],
         orphans: texts(["<｜tool_call_end｜>", end]),
         special_tokens: true,
+        layouts: vec![Layout { names: Naming::Quoted, ..Layout::default() }],
         ..family("step3", "Step 3")
     }
 }

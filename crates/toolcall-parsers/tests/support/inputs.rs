@@ -2,8 +2,8 @@
 
 use stream_laws::suffixes;
 use toolcall_parsers::{
-    Grammar,
-    grammar::{Certainty, Envelope, PythonCall, Shape, Target},
+    EncodeCall, Grammar, Tools, encode_as,
+    grammar::{Certainty, Envelope, Layout, PythonCall, Shape, Target},
 };
 
 use super::{profile_wires, vectors_if_any};
@@ -82,6 +82,27 @@ impl Inputs {
 fn commits(grammar: &Grammar) -> Vec<String> {
     const JSON: &str = r#"{"name": "stop_all", "parameters": {"#;
     let mut commits = Vec::new();
+    let unmarked = grammar.openers.iter().filter(|o| o.certainty == Certainty::Unmarked);
+    for (opener, shape) in unmarked.flat_map(|o| o.shapes.iter().map(move |shape| (o, shape))) {
+        // The opener commits nothing by itself: what follows it does.
+        let behind: Vec<String> = match shape {
+            Shape::Json(shape) => {
+                let glue = shape.glue.concat();
+                vec![format!("{glue}{JSON}"), format!("{glue}[{JSON}")]
+            }
+            Shape::Named(shape) => {
+                let stops = shape.header.iter().flat_map(|field| &field.stops);
+                let names = stops.map(|stop| format!("stop_all{}{{", stop.text));
+                names.chain(["x".to_owned()]).collect()
+            }
+            Shape::Python(_) | Shape::Tagged(_) => continue,
+        };
+        for behind in behind {
+            let whole = format!("{}{behind}", opener.marker);
+            commits.extend(suffixes(&[&whole]));
+            commits.extend([whole, behind]);
+        }
+    }
     let routes = grammar.envelope.iter().flat_map(|envelope| &envelope.routes);
     let routed = routes.flat_map(|route| match &route.to {
         Target::Calls(shapes) => &shapes[..],
@@ -106,6 +127,18 @@ fn commits(grammar: &Grammar) -> Vec<String> {
                 commits.extend(suffixes(&[call]));
             }
             Shape::Named(_) | Shape::Tagged(_) => {}
+        }
+    }
+    // A whole call behind each opener, in each of its shapes.
+    for (opener, shapes) in grammar.openers.iter().map(|opener| opener.shapes.len()).enumerate() {
+        for layout in grammar.layouts.iter().chain([&Layout::default()]) {
+            for shape in 0..shapes {
+                let layout = Layout { opener, shape, ..layout.clone() };
+                let call = EncodeCall::new("stop_all", "{\"a\": \"x\"}");
+                if let Ok(wire) = encode_as(grammar, &layout, &[call], &Tools::none()) {
+                    commits.extend(suffixes(&[&wire]));
+                }
+            }
         }
     }
     commits.sort();
@@ -140,7 +173,7 @@ fn edges(markers: &[&str]) -> Vec<String> {
             format!("{marker}\u{1F331}{marker}é"),
             format!("\n{half}\n"),
         ]);
-        edges.extend(markers.iter().map(|other| format!("{marker}{{\"name\": {other}")));
+        edges.extend(markers.iter().take(3).map(|other| format!("{marker}{{\"name\": {other}")));
     }
     edges
 }

@@ -10,7 +10,8 @@ use stream_laws::{
     vector::{Case, Finish, Kind, Policy, Start, read_cases},
 };
 use toolcall_parsers::{
-    CallSink, Diagnostic, End, Grammar, HeldKind as Holds, Outcome, Parser, Tools, Whitespace,
+    CallLimits, CallSink, Diagnostic, End, Grammar, HeldKind as Holds, Limits, Options, Outcome,
+    Parser, ParserBuilder, Tools, Whitespace,
 };
 
 /// The kinds of diagnostic that count bytes the driver dropped.
@@ -20,6 +21,7 @@ pub(crate) const DROPS: &[&str] = &["cut_opener"];
 #[derive(Debug, Clone)]
 pub(crate) struct ParserMachine {
     parser: Parser,
+    builder: ParserBuilder,
     end: End,
 }
 
@@ -45,14 +47,31 @@ impl ParserMachine {
             Finish::Stop => End::Stop,
             Finish::Length => End::Length,
         };
-        let builder = Parser::builder(grammar.clone()).tools(tools).whitespace(whitespace);
-        Self { parser: builder.build().expect("a sound table"), end }
+        Self::built(Parser::builder(grammar.clone()).tools(tools).whitespace(whitespace), end)
     }
 
-    /// A parser with default settings.
+    fn built(builder: ParserBuilder, end: End) -> Self {
+        let parser = builder.clone().build().expect("a sound table");
+        Self { parser, builder, end }
+    }
+
+    /// The same parser with other limits.
+    #[allow(dead_code, reason = "one of the test binaries has no use for it")]
+    pub(crate) fn limited(&self, limits: Limits, call_limits: CallLimits) -> Self {
+        let mut options = Options::default();
+        options.limits = call_limits;
+        Self::built(self.builder.clone().limits(limits).options(options), self.end)
+    }
+
+    /// A parser without tools.
     pub(crate) fn new(grammar: Grammar, whitespace: Whitespace) -> Self {
-        let builder = Parser::builder(Arc::new(grammar)).whitespace(whitespace);
-        Self { parser: builder.build().expect("a sound table"), end: End::Stop }
+        Self::with_tools(&Arc::new(grammar), Tools::none(), whitespace)
+    }
+
+    /// A parser with declared tools.
+    pub(crate) fn with_tools(grammar: &Arc<Grammar>, tools: Tools, whitespace: Whitespace) -> Self {
+        let builder = Parser::builder(grammar.clone()).tools(tools).whitespace(whitespace);
+        Self::built(builder, End::Stop)
     }
 }
 

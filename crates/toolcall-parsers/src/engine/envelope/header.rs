@@ -2,8 +2,40 @@
 
 use alloc::string::String;
 
-use super::shape::{Envelope, HeaderField, Mark};
-use crate::engine::text::{Undecided, longest};
+use super::shape::{Envelope, Header, HeaderField, Mark};
+use crate::{
+    engine::text::{Undecided, longest},
+    grammar::Role,
+    options::CallLimits,
+};
+
+/// The route of a header, and the tool's name it gives: what the encoder asks before it writes
+/// one.
+pub(crate) fn message_header(envelope: &Envelope, written: &str) -> Option<(usize, String)> {
+    let starts = envelope.starts.iter().map(|start| match start.role {
+        Role::Before => start.marker.as_ref(),
+        _ => "",
+    });
+    let (n, start) = starts
+        .enumerate()
+        .filter(|(_, marker)| !marker.is_empty() && written.starts_with(marker))
+        .max_by_key(|(_, marker)| marker.len())?;
+    let mut reader = HeaderReader::new();
+    reader.begin(envelope, Some(n));
+    let rest = &written[start.len()..];
+    let Read::Message { used, mark } = reader.feed(envelope, CallLimits::default().name, rest)
+    else {
+        return None;
+    };
+    let route = envelope.route(Header {
+        start: reader.start.and_then(|n| envelope.starts.get(n)).map_or("", |s| &s.marker),
+        message: &envelope.messages[mark].marker,
+        channel: reader.channel(),
+        recipient: reader.recipient(),
+    })?;
+    let name = envelope.routes[route].recipient.name(reader.recipient());
+    (used == rest.len()).then(|| (route, name.into()))
+}
 
 /// Words in one part of a header, at most.
 const WORDS: u8 = 3;

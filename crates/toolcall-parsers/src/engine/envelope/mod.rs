@@ -13,6 +13,7 @@ mod shape;
 
 use jail_match::{Channel, End, Feed, Resume, Tail};
 
+pub(crate) use header::message_header;
 pub use shape::{
     CallBody, Envelope, FieldMark, HeaderField, HeaderStart, MessageMark, Recipient, Route, Target,
 };

@@ -3,10 +3,42 @@
 use alloc::string::String;
 
 use super::shape::{Attributes, Head, Quotes, TaggedShape, Then};
-use crate::engine::text::{Is, Undecided, is, longest, space};
+use crate::{
+    engine::text::{Is, Undecided, is, longest, space},
+    options::CallLimits,
+};
 
 /// Bytes a header may have beyond its name.
 const SLACK: usize = 256;
+
+/// Whether `written` is a header of `name`: what the encoder asks before it writes one.
+pub(crate) fn tool_header(head: &Head, written: &str, name: &str) -> bool {
+    gives(head, None, Names::Tool, written, name)
+}
+
+/// The same for a parameter, whose header may have an attribute.
+pub(crate) fn parameter_header(
+    head: &Head,
+    attribute: Option<&str>,
+    written: &str,
+    name: &str,
+) -> bool {
+    gives(head, attribute, Names::Parameter, written, name)
+}
+
+fn gives(head: &Head, attribute: Option<&str>, names: Names, written: &str, name: &str) -> bool {
+    let limit = CallLimits::default().name;
+    let mut reader = HeadReader::new();
+    let flag = Flag { attribute, ..Flag::default() };
+    match reader.feed(head, flag, names, limit, written) {
+        // An end that may still grow is left for what follows to decide, a quote is not.
+        Read::More { used } => used < written.len(),
+        Read::Done { used, then } => {
+            (then == Then::BodyHere || used == written.len()) && reader.name() == name
+        }
+        Read::Bad { .. } => false,
+    }
+}
 
 /// What a header's name may look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,6 +32,12 @@ pub use shape::{
     Then, Trim, Undeclared,
 };
 
+pub(crate) use self::{
+    head::{parameter_header, tool_header},
+    parameter::mode,
+    value::Mode,
+};
+
 use self::{
     head::{Flag, HeadReader, Names, Read},
     value::ValueReader,

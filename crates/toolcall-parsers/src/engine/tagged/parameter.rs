@@ -15,6 +15,7 @@ use crate::{
     engine::text::{Is, is, space},
     event::{CallSink, DiagnosticKind},
     json::scan::Scanned,
+    tools::Tools,
     typing::admitted,
 };
 
@@ -103,7 +104,7 @@ impl TaggedEngine {
         let mode = if shape.duplicates == Duplicates::KeepFirst && self.seen.contains(key) {
             Mode::Drop
         } else {
-            mode(shape, &self.name, key, self.head.attribute(), calls)
+            mode(shape, &self.name, key, self.head.attribute(), &calls.tools)
         };
         // What is remembered is bounded; a name forgotten is written again.
         let remember = shape.duplicates == Duplicates::KeepFirst
@@ -181,19 +182,19 @@ impl TaggedEngine {
 }
 
 /// How the value of a parameter is to be read.
-fn mode(
+pub(crate) fn mode(
     shape: &TaggedShape,
     tool: &str,
     key: &str,
     attribute: Option<bool>,
-    calls: &Calls,
+    tools: &Tools,
 ) -> Mode {
     match attribute {
         Some(true) => return Mode::String,
         Some(false) => return Mode::Json,
         None => {}
     }
-    let types = calls.tools.get(tool).and_then(|tool| admitted(&tool.parameters, key));
+    let types = tools.get(tool).and_then(|tool| admitted(&tool.parameters, key));
     match types {
         Some(types) if types.only_string() => Mode::String,
         Some(types) => Mode::Typed(types),

@@ -24,7 +24,7 @@ pub(super) const MAX_GAP: usize = 1024;
 
 /// What becomes of a value's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(crate) enum Mode {
     /// A string, written as it comes.
     String,
     /// Typed by the schema once it is whole.

@@ -1,0 +1,98 @@
+//! What families cannot express.
+
+use serde_json::json;
+use toolcall_parsers::{EncodeCall, EncodeErrorKind as Kind, Tools, encode, grammar};
+
+fn tools() -> Tools {
+    let properties = json!({
+        "s": {"type": "string"}, "n": {"type": "integer"}, "m": {"type": ["integer", "string"]},
+    });
+    Tools::new([("f", json!({"type": "object", "properties": properties}))])
+}
+
+#[test]
+fn what_a_family_cannot_express_is_refused_with_the_place() {
+    let f = |arguments| EncodeCall::new("f", arguments);
+    let rows = [
+        ("hermes", f("[1]"), Kind::Arguments, Some(0)),
+        ("hermes", f("{\"a\": 01}"), Kind::Arguments, Some(7)),
+        ("hermes", f("{\"a\": 1"), Kind::Arguments, Some(7)),
+        ("hermes", f("{\"a\": \"\\ud800\"}"), Kind::Arguments, Some(7)),
+        ("hermes", EncodeCall::new("", "{}"), Kind::Name, None),
+        ("hermes", f("{}").with_id(""), Kind::Id, None),
+        ("pythonic", f("{}").with_id("1"), Kind::Id, None),
+        ("pythonic", f("{\"a b\": 1}"), Kind::Key, Some(1)),
+        ("pythonic", f("{\"\": 1}"), Kind::Key, Some(0)),
+        ("pythonic", f("{\"a\": 1, \"a\": 2}"), Kind::Key, None),
+        ("pythonic", EncodeCall::new("f x", "{}"), Kind::Name, Some(1)),
+        ("pythonic", EncodeCall::new("f.", "{}"), Kind::Name, Some(1)),
+        ("pythonic", EncodeCall::new("1f", "{}"), Kind::Name, Some(0)),
+        ("pythonic", EncodeCall::new("g", "{}"), Kind::Name, None),
+        ("deepseek_v3_1", EncodeCall::new("f{", "{}"), Kind::Name, Some(1)),
+        ("deepseek_v3_1", EncodeCall::new(" f", "{}"), Kind::Name, None),
+        ("deepseek_v3_1", f("{}").with_id("1"), Kind::Id, None),
+        ("qwen3_coder", EncodeCall::new("f>g", "{}"), Kind::Name, None),
+        ("qwen3_coder", f("{\"a<b\": \"\"}"), Kind::Key, None),
+        ("qwen3_coder", f("{\"\\\"'\": \"\"}"), Kind::Key, None),
+        ("qwen3_coder", f("{}").with_id("1"), Kind::Id, None),
+        ("qwen3_coder", f("{\"s\": 1}"), Kind::Value, None),
+        ("qwen3_coder", f("{\"other\": true}"), Kind::Value, None),
+        ("qwen3_coder", f("{\"m\": \"7\"}"), Kind::Value, None),
+        ("qwen3_coder", f("{\"n\": \"7\"}"), Kind::Value, None),
+        ("qwen3_coder", f("{\"n\": [7]}"), Kind::Value, None),
+        ("qwen3_coder", f("{\"s\": \"ab</parameter>\"}"), Kind::Value, Some(2)),
+        ("qwen3_coder", f("{\"s\": \"a\\n<parameter=b>\"}"), Kind::Value, Some(2)),
+        ("qwen3_coder", f("{\"s\": \"</function> </tool_call>\"}"), Kind::Value, Some(0)),
+        ("minicpm5", EncodeCall::new("f'", "{}"), Kind::Name, None),
+        ("step3", f("{\"s\": \" x\"}"), Kind::Value, None),
+        ("poolside_v1", f("{\"s\": \"\", \"s\": \"\"}"), Kind::Key, None),
+    ];
+    for (family, call, kind, at) in rows {
+        let grammar = grammar(family).expect("it is registered");
+        let error = encode(&grammar, &[call], &tools()).expect_err(&format!("{family} {call:?}"));
+        assert_eq!((error.kind(), error.at()), (kind, at), "{error}");
+        assert_eq!(error.call(), 0);
+    }
+}
+
+#[test]
+fn the_call_at_fault_is_named() {
+    let grammar = grammar("qwen3_coder").expect("it is registered");
+    let calls =
+        [EncodeCall::new("f", "{}"), EncodeCall::new("f", "{\"s\": \"x\", \"n\": \"y z\"}")];
+    let calls = [calls[0], EncodeCall::new("f", "{\"s\": \"x</parameter>\"}"), calls[1]];
+    let error = encode(&grammar, &calls, &tools()).expect_err("an end tag in a value");
+    assert_eq!((error.call(), error.key()), (1, Some("s")));
+    assert_eq!(
+        error.to_string(),
+        "qwen3_coder: call 1 (\"f\"): cannot write the value of argument \"s\", byte 1: \
+         it contains the tags that would end it"
+    );
+}
+
+#[test]
+fn tags_that_end_nothing_where_they_stand_are_written() {
+    let grammar = grammar("qwen3_coder").expect("it is registered");
+    let values =
+        ["x <parameter=a>", "</function>", "</function> x", "</tool_call>", "\n", "\n\n\n"];
+    for value in values {
+        let arguments = json!({"s": value}).to_string();
+        let wire = encode(&grammar, &[EncodeCall::new("f", &arguments)], &tools());
+        assert!(wire.is_ok(), "{value:?}: {wire:?}");
+    }
+}
+
+#[test]
+fn several_calls_are_refused_where_there_is_one_only() {
+    let mut grammar = (*grammar("llama3_json").expect("it is registered")).clone();
+    grammar.openers.truncate(2);
+    let calls = [EncodeCall::new("f", "{}"); 2];
+    let error = encode(&grammar, &calls, &Tools::none()).expect_err("no further opener");
+    assert_eq!((error.kind(), error.call()), (Kind::Several, 1));
+}
+
+#[test]
+fn a_grammar_that_says_nothing_writes_nothing() {
+    let error = encode(&Default::default(), &[EncodeCall::new("f", "{}")], &Tools::none());
+    assert_eq!(error.expect_err("no openers").kind(), Kind::Grammar);
+}
