@@ -76,7 +76,8 @@ pub(super) fn write(
         wire.push_str(&header);
         match &body {
             Body::Call(body) => {
-                call(body, layout, first, tools, &mut wire).map_err(|fault| (first.index, fault))?
+                call(body, layout, first, tools, &mut wire)
+                    .map_err(|fault| (first.index, fault))?;
             }
             Body::Calls(shape, opener) => {
                 // What the message is may be said by the marker of its calls.

@@ -1,7 +1,7 @@
 //! Families whose output is messages with headers: reasoning, answer and calls are told apart by
 //! the header alone. The prompt wrote the beginning of the first one.
 
-use alloc::{format, vec::Vec};
+use alloc::{boxed::Box, format, vec::Vec};
 
 use super::{
     family, json, keys,
@@ -267,7 +267,7 @@ pub(super) fn beam() -> Grammar {
         )
     };
     let mut envelope = harmony_headers(Vec::from([
-        recipient(Recipient::Given, Target::Call(CallBody::Parameters(parameters))),
+        recipient(Recipient::Given, Target::Call(CallBody::Parameters(Box::new(parameters)))),
         channel("analysis", Target::Reasoning),
         otherwise(Target::Content),
     ]));

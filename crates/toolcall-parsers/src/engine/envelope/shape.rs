@@ -1,5 +1,7 @@
 //! Message envelopes, as data.
 
+use alloc::boxed::Box;
+
 use serde::{Deserialize, Serialize};
 
 use crate::grammar::{At, Certainty, List, Role, Shape, TaggedShape, Text};
@@ -141,7 +143,7 @@ pub enum CallBody {
     /// As a JSON object; nothing at all is an empty one.
     Arguments,
     /// As tagged parameters. The shape's call header does not come, its ends do.
-    Parameters(TaggedShape),
+    Parameters(Box<TaggedShape>),
 }
 
 /// Something a header is made of.
