@@ -45,6 +45,12 @@ const ALIASES: &[(&str, &str)] = &[
     ("minimaxm3", "minimax_m3"),
     ("minimax_m3_nom", "minimax_m3"),
     ("k2_v3", "k2_horizon"),
+    ("gpt_oss", "harmony"),
+    ("openai_gptoss", "harmony"),
+    ("harmony_text", "harmony"),
+    ("muse", "muse_glimmer"),
+    ("muse_spark", "muse_glimmer"),
+    ("glimmer", "muse_glimmer"),
 ];
 
 /// The grammars of all registered families, in the order of the documentation.

@@ -119,12 +119,26 @@ fn json_and_python() -> Vec<Profile> {
         thinking_for("solar_open", "solar_open", &["solar-open-*"]),
         Profile { models: list(&["plamo-3-*"]), ..tools("plamo3") },
         Profile { models: list(&["step-audio-2*"]), ..tools("step_audio_2") },
+        Profile { aliases: list(&["gpt_oss"]), ..channels("harmony", &["gpt-oss-*"]) },
+        channels("inkling", &["inkling*"]),
+        channels("kimi_k3", &["kimi-k3*"]),
+        Profile {
+            aliases: list(&["muse_spark"]),
+            ..channels("muse_glimmer", &["muse-glimmer*", "muse-spark*"])
+        },
+        channels("beam", &["beam-*"]),
     ]
 }
 
 /// A family that reasons in a format, for these models.
 fn thinking_for(name: &str, format: &str, models: &[&str]) -> Profile {
     Profile { models: list(models), ..thinking(name, format) }
+}
+
+/// A family whose grammar tells reasoning, answer and calls apart by itself, with markers that
+/// are special tokens.
+fn channels(name: &str, models: &[&str]) -> Profile {
+    Profile { needs_special_tokens: true, models: list(models), ..tools(name) }
 }
 
 fn family(name: &str, tools: &str) -> Profile {

@@ -5,6 +5,7 @@
 //! that the parser does not read back: every text is parsed once before it goes out.
 
 mod brace;
+mod envelope;
 mod error;
 mod json;
 mod layout;
@@ -183,6 +184,9 @@ fn write(
     calls: &[Call<'_>],
     tools: &Tools,
 ) -> Result<String, (usize, Fault)> {
+    if let Some(envelope) = &grammar.envelope {
+        return envelope::write(envelope, layout, calls, tools);
+    }
     let opener = grammar.openers.get(layout.opener);
     let Some((opener, shape)) = opener.and_then(|o| Some((o, o.shapes.get(layout.shape)?))) else {
         return Err((0, Fault::new(EncodeErrorKind::Grammar, "the layout names no shape")));

@@ -7,6 +7,7 @@
 
 pub(crate) mod arguments;
 pub(crate) mod brace;
+pub(crate) mod envelope;
 pub(crate) mod frame;
 pub(crate) mod json;
 pub(crate) mod named;
@@ -27,6 +28,7 @@ use crate::{
 /// An engine in the middle of its work. The shape is not part of it: it is handed in with every
 /// call, so that a machine is small and cheap to clone.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "a parser has one, and it stays where it is")]
 pub(crate) enum Engine {
     Idle,
     Json(json::JsonEngine),

@@ -2,6 +2,7 @@
 //! which is all there is to a family.
 
 mod braces;
+mod channels;
 mod json;
 mod lists;
 mod named;
@@ -87,6 +88,11 @@ pub(crate) static ALL: &[fn() -> Grammar] = &[
     braces::gemma4,
     braces::functiongemma,
     tree::minimax_m3,
+    channels::harmony,
+    channels::inkling,
+    channels::kimi_k3,
+    channels::muse_glimmer,
+    channels::beam,
 ];
 
 /// A grammar with nothing in it but a name and a description.
@@ -95,6 +101,7 @@ fn family(name: &'static str, about: &'static str) -> Grammar {
         name: name.into(),
         about: about.into(),
         openers: Vec::new(),
+        envelope: None,
         erase: Vec::new(),
         orphans: Vec::new(),
         special_tokens: false,

@@ -3,10 +3,10 @@
 use stream_laws::suffixes;
 use toolcall_parsers::{
     EncodeCall, Grammar, Tools, encode_as,
-    grammar::{Certainty, Layout, PythonCall, Shape},
+    grammar::{Certainty, Envelope, Layout, PythonCall, Shape, Target},
 };
 
-use super::vectors_if_any;
+use super::{profile_wires, vectors_if_any};
 
 /// Everything a law is checked on for one family.
 pub(crate) struct Inputs {
@@ -47,6 +47,12 @@ impl Inputs {
         markers.extend(grammar.erase.iter().map(|erase| erase.marker.as_ref()));
         markers.extend(grammar.orphans.iter().map(|orphan| orphan.as_ref()));
 
+        if let Some(envelope) = &grammar.envelope {
+            markers.extend(envelope_markers(envelope));
+            markers.sort_unstable();
+            markers.dedup();
+        }
+
         let mut witnesses = suffixes(&markers);
         witnesses.extend(markers.iter().map(|marker| (*marker).to_owned()));
         witnesses.extend(["x", "\n", "x\n"].map(String::from));
@@ -54,8 +60,10 @@ impl Inputs {
         let marked = grammar.openers.iter().filter(|o| o.certainty == Certainty::Marked);
         let mut markup: Vec<String> = marked.map(|opener| opener.marker.to_string()).collect();
         markup.extend(grammar.orphans.iter().map(|orphan| orphan.to_string()));
+        let mut wires: Vec<String> = cases.into_iter().map(|case| case.wire).collect();
+        wires.extend(profile_wires(&name));
         Self {
-            wires: cases.into_iter().map(|case| case.wire).collect(),
+            wires,
             edges: edges(&markers),
             endless: endless(grammar, &markers),
             witnesses,
@@ -95,7 +103,12 @@ fn commits(grammar: &Grammar) -> Vec<String> {
             commits.extend([whole, behind]);
         }
     }
-    for shape in grammar.openers.iter().flat_map(|opener| &opener.shapes) {
+    let routes = grammar.envelope.iter().flat_map(|envelope| &envelope.routes);
+    let routed = routes.flat_map(|route| match &route.to {
+        Target::Calls(shapes) => &shapes[..],
+        _ => &[],
+    });
+    for shape in grammar.openers.iter().flat_map(|opener| &opener.shapes).chain(routed) {
         match shape {
             Shape::Json(_) => {
                 commits.push(JSON.to_owned());
@@ -131,6 +144,14 @@ fn commits(grammar: &Grammar) -> Vec<String> {
     commits.sort();
     commits.dedup();
     commits
+}
+
+/// Every marker of an envelope that is no plain word.
+fn envelope_markers(envelope: &Envelope) -> impl Iterator<Item = &str> {
+    let starts = envelope.starts.iter().map(|start| &start.marker);
+    let fields = envelope.fields.iter().map(|field| &field.marker);
+    let messages = envelope.messages.iter().map(|message| &message.marker);
+    starts.chain(fields).chain(messages).chain(&envelope.ends).map(|marker| marker.as_ref())
 }
 
 fn edges(markers: &[&str]) -> Vec<String> {
@@ -221,5 +242,38 @@ fn endless(grammar: &Grammar, markers: &[&str]) -> Vec<Endless> {
             }
         }
     }
+    for (start, message) in headers(grammar) {
+        for header in [start.to_owned(), format!("{start}a to=functions.f ")] {
+            for unit in ["x", " ", "x ", "\u{1F331}", "to="] {
+                add(&header, unit);
+            }
+            let body = format!("{header}{message}");
+            for (head, unit) in [
+                ("", " "),
+                ("", "x"),
+                ("{\"a\": \"", "x"),
+                ("{\"a\": \"", "\\u12"),
+                ("{\"a\": {oops", "<"),
+                ("{}", " "),
+                ("{\"name\": \"f\", \"args\": {\"a\": \"", "x"),
+                ("{\"name\": \"f\", \"args\": {}}", " "),
+            ] {
+                add(&format!("{body}{head}"), unit);
+            }
+            add("", &body);
+            add("", &format!("{body}{{}}"));
+            add("", &format!("{body}{{oops"));
+        }
+    }
     endless
+}
+
+/// Every beginning of a header with every end of one.
+fn headers(grammar: &Grammar) -> impl Iterator<Item = (&str, &str)> {
+    grammar.envelope.iter().flat_map(|envelope| {
+        envelope.starts.iter().flat_map(|start| {
+            let messages = envelope.messages.iter();
+            messages.map(move |message| (start.marker.as_ref(), message.marker.as_ref()))
+        })
+    })
 }

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use super::shape::{Head, Quotes, Then};
+use super::shape::{Attributes, Head, Quotes, TaggedShape, Then};
 use crate::{
     engine::text::{Is, Undecided, is, longest, space},
     options::CallLimits,
@@ -29,7 +29,8 @@ pub(crate) fn parameter_header(
 fn gives(head: &Head, attribute: Option<&str>, names: Names, written: &str, name: &str) -> bool {
     let limit = CallLimits::default().name;
     let mut reader = HeadReader::new();
-    match reader.feed(head, attribute, names, limit, written) {
+    let flag = Flag { attribute, ..Flag::default() };
+    match reader.feed(head, flag, names, limit, written) {
         // An end that may still grow is left for what follows to decide, a quote is not.
         Read::More { used } => used < written.len(),
         Read::Done { used, then } => {
@@ -59,6 +60,21 @@ pub(super) enum Read {
     Bad { at: usize },
 }
 
+/// The attribute that says whether a parameter is a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Flag<'s> {
+    attribute: Option<&'s str>,
+    /// What it says of strings, if not `true`.
+    string: Option<&'s str>,
+}
+
+impl<'s> Flag<'s> {
+    pub(super) fn of(shape: &'s TaggedShape) -> Self {
+        let (attribute, string) = (&shape.string_attribute, &shape.string_type);
+        Self { attribute: attribute.as_deref(), string: string.as_deref() }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Before the literal with this number.
@@ -71,6 +87,9 @@ enum Place {
     Quoted(u8),
     /// Behind a quoted name or an attribute.
     Behind,
+    /// In the name of any attribute, then in its value.
+    Key,
+    Text(u8),
     Equals,
     AttributeQuote,
     AttributeValue(u8),
@@ -83,12 +102,21 @@ pub(super) struct HeadReader {
     place: Place,
     name: String,
     attribute: Option<bool>,
+    key: String,
+    text: String,
     consumed: usize,
 }
 
 impl HeadReader {
     pub(super) const fn new() -> Self {
-        Self { place: Place::Open(0), name: String::new(), attribute: None, consumed: 0 }
+        Self {
+            place: Place::Open(0),
+            name: String::new(),
+            attribute: None,
+            key: String::new(),
+            text: String::new(),
+            consumed: 0,
+        }
     }
 
     /// Starts over; the first `literals` of the header have been seen.
@@ -122,7 +150,7 @@ impl HeadReader {
     pub(super) fn feed(
         &mut self,
         head: &Head,
-        attribute: Option<&str>,
+        flag: Flag<'_>,
         names: Names,
         limit: usize,
         text: &str,
@@ -134,7 +162,7 @@ impl HeadReader {
             let offered = &text[..room.unwrap_or(text.len())];
             let mut i = from;
             let read = loop {
-                if let Some(read) = self.step(head, attribute, names, limit, offered, &mut i) {
+                if let Some(read) = self.step(head, flag, names, limit, offered, &mut i) {
                     break read;
                 }
             };
@@ -158,7 +186,7 @@ impl HeadReader {
     fn step(
         &mut self,
         head: &Head,
-        attribute: Option<&str>,
+        flag: Flag<'_>,
         names: Names,
         limit: usize,
         text: &str,
@@ -166,7 +194,7 @@ impl HeadReader {
     ) -> Option<Read> {
         let blank = match self.place {
             Place::Open(0) | Place::Bare | Place::Quoted(_) => 0,
-            Place::AttributeValue(_) | Place::AttributeEnd(_) => 0,
+            Place::AttributeValue(_) | Place::AttributeEnd(_) | Place::Key | Place::Text(_) => 0,
             _ => space(&text[*i..]),
         };
         let at = *i + blank;
@@ -208,6 +236,9 @@ impl HeadReader {
             Place::Quoted(quote) => {
                 for (n, scalar) in rest.char_indices() {
                     if u32::from(scalar) == u32::from(quote) {
+                        if head.attributes == Attributes::Any {
+                            self.name = unescaped(&self.name);
+                        }
                         (self.place, *i) = (Place::Behind, at + n + 1);
                         return None;
                     }
@@ -225,7 +256,16 @@ impl HeadReader {
                     Ok(Some(n)) => return Some(done(head, n, at, i)),
                     Ok(None) => {}
                 }
-                let Some(attribute) = attribute.filter(|_| self.attribute.is_none()) else {
+                if head.attributes == Attributes::Any {
+                    match rest.as_bytes().first() {
+                        None => return more,
+                        Some(byte) if byte.is_ascii_alphabetic() => self.place = Place::Key,
+                        Some(_) => return bad,
+                    }
+                    self.key.clear();
+                    return None;
+                }
+                let Some(attribute) = flag.attribute.filter(|_| self.attribute.is_none()) else {
                     return bad;
                 };
                 match is(rest, attribute) {
@@ -233,6 +273,25 @@ impl HeadReader {
                     Is::Maybe => return more,
                     Is::No => return bad,
                 }
+            }
+            Place::Key => {
+                let is_key = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+                let len = rest.bytes().take_while(is_key).count();
+                self.key.push_str(&rest[..len]);
+                *i = at + len;
+                if len == rest.len() {
+                    return Some(Read::More { used: *i });
+                }
+                self.place = Place::Equals;
+            }
+            Place::Text(quote) => {
+                let end = rest.bytes().position(|byte| byte == quote);
+                self.text.push_str(&rest[..end.unwrap_or(rest.len())]);
+                let Some(end) = end else { return Some(Read::More { used: text.len() }) };
+                if flag.attribute == Some(&self.key) {
+                    self.attribute = Some(unescaped(&self.text) == flag.string.unwrap_or("true"));
+                }
+                (self.place, *i) = (Place::Behind, at + end + 1);
             }
             Place::Equals => match rest.as_bytes().first() {
                 None => return more,
@@ -242,7 +301,11 @@ impl HeadReader {
             Place::AttributeQuote => match rest.as_bytes().first() {
                 None => return more,
                 Some(&quote @ (b'"' | b'\'')) => {
-                    (self.place, *i) = (Place::AttributeValue(quote), at + 1);
+                    self.text.clear();
+                    let any = head.attributes == Attributes::Any;
+                    self.place =
+                        if any { Place::Text(quote) } else { Place::AttributeValue(quote) };
+                    *i = at + 1;
                 }
                 Some(_) => return bad,
             },
@@ -304,6 +367,11 @@ impl HeadReader {
             }
         }
     }
+}
+
+/// The text that an attribute's escapes stand for.
+fn unescaped(text: &str) -> String {
+    text.replace("&quot;", "\"").replace("&amp;", "&")
 }
 
 /// The header ended with the end `n` at `at`.

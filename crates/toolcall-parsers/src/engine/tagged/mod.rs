@@ -28,8 +28,8 @@ use alloc::{collections::BTreeSet, string::String};
 use jail_match::{Feed, Resume};
 
 pub use shape::{
-    Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
-    TypeTags, Undeclared,
+    Attributes, Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape,
+    Then, Trim, TypeTags, Undeclared,
 };
 
 pub(crate) use self::{
@@ -39,7 +39,7 @@ pub(crate) use self::{
 };
 
 use self::{
-    head::{HeadReader, Names, Read},
+    head::{Flag, HeadReader, Names, Read},
     value::ValueReader,
 };
 use super::arguments::Arguments;
@@ -129,6 +129,26 @@ impl TaggedEngine {
         }
     }
 
+    /// Inside a call of `name`, whose header was of another kind.
+    pub(crate) fn inside(name: &str) -> Self {
+        Self {
+            certainty: Certainty::Marked,
+            state: State::Between,
+            in_wrapper: false,
+            head: HeadReader::new(),
+            name: String::from(name),
+            wire_type: String::new(),
+            value: ValueReader::new(),
+            body: Arguments::new(),
+            written: Written::Nothing,
+            evidence: false,
+            seen: BTreeSet::new(),
+            seen_bytes: 0,
+            calls_seen: 1,
+            dropped: 0,
+        }
+    }
+
     pub(crate) fn held(&self) -> usize {
         self.value.held() + self.body.held()
     }
@@ -194,7 +214,7 @@ impl TaggedEngine {
         sink: &mut S,
     ) -> Step {
         let limit = calls.options.limits.name;
-        match self.head.feed(&shape.call, None, Names::Tool, limit, &text[*i..]) {
+        match self.head.feed(&shape.call, Flag::default(), Names::Tool, limit, &text[*i..]) {
             Read::More { used } => Step::Return(Feed::More { used: *i + used }),
             Read::Bad { at } if shape.other_calls == OtherCalls::Skip && self.head.opened() => {
                 calls.mute(DiagnosticKind::PseudoCall, *i + at, sink);
@@ -203,7 +223,7 @@ impl TaggedEngine {
             }
             Read::Bad { at } => self.bad(text, i, *i + at, calls, sink),
             Read::Done { used, then } => {
-                let name = self.head.name();
+                let name = name(shape, self.head.name());
                 *i += used;
                 if self.certainty == Certainty::Unmarked && !calls.tools.admits(name) {
                     return Step::Return(Feed::NotMine { used: *i });
@@ -247,5 +267,14 @@ impl TaggedEngine {
             Written::Members => calls.arguments("}", sink),
             Written::Whole => {}
         }
+    }
+}
+
+/// The name that a header's name stands for.
+fn name<'n>(shape: &TaggedShape, name: &'n str) -> &'n str {
+    let halves = name.split_at_checked(name.len() / 2).filter(|_| shape.doubled_names);
+    match halves {
+        Some((first, rest)) if rest.strip_prefix('.') == Some(first) => first,
+        _ => name,
     }
 }

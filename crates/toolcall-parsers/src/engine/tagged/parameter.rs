@@ -6,7 +6,7 @@ use jail_match::Feed;
 
 use super::{
     State, Step, TaggedEngine, Written,
-    head::{Names, Read},
+    head::{Flag, Names, Read},
     shape::{Duplicates, TaggedShape, Then, Undeclared},
     value::{By, Fed, Mode},
 };
@@ -29,8 +29,8 @@ impl TaggedEngine {
         sink: &mut S,
     ) -> Step {
         let limit = calls.options.limits.name;
-        let attribute = shape.string_attribute.as_deref();
-        match self.head.feed(&shape.parameter, attribute, Names::Parameter, limit, &text[*i..]) {
+        let flag = Flag::of(shape);
+        match self.head.feed(&shape.parameter, flag, Names::Parameter, limit, &text[*i..]) {
             Read::More { used } => Step::Return(Feed::More { used: *i + used }),
             Read::Bad { at } => self.bad(text, i, *i + at, calls, sink),
             Read::Done { used, then } => {

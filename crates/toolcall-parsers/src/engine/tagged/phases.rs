@@ -1,7 +1,7 @@
 //! Inside a value, behind a tag: what must follow for it to be one.
 
 use super::{
-    head::{Names, Read},
+    head::{Flag, Names, Read},
     shape::TaggedShape,
     value::{By, Fed, MAX_GAP, Phase, ValueReader},
 };
@@ -51,9 +51,9 @@ impl ValueReader {
         sink: &mut S,
     ) -> Option<Fed> {
         let limit = calls.options.limits.name;
-        let attribute = shape.string_attribute.as_deref();
+        let flag = Flag::of(shape);
         let rest = &text[*i..];
-        match self.next.feed(&shape.parameter, attribute, Names::Parameter, limit, rest) {
+        match self.next.feed(&shape.parameter, flag, Names::Parameter, limit, rest) {
             Read::More { used } => {
                 self.pending.push_str(&rest[..used]);
                 Some(Fed::More { used: *i + used })
