@@ -1,3 +1,5 @@
+//! Brace calls, scalar by scalar and at every cut.
+
 use alloc::{
     format,
     string::{String, ToString},

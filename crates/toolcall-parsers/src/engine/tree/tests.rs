@@ -1,3 +1,5 @@
+//! Element trees, scalar by scalar and at every cut.
+
 use alloc::{format, string::String};
 
 use serde_json::{Value, json};
