@@ -1,7 +1,7 @@
 //! Families whose output is messages with headers: reasoning, answer and calls are told apart by
 //! the header alone. The prompt wrote the beginning of the first one.
 
-use alloc::{format, vec::Vec};
+use alloc::{boxed::Box, format, vec::Vec};
 
 use super::{
     family, json, keys,
@@ -9,30 +9,24 @@ use super::{
     texts,
 };
 use crate::grammar::{
-    At, Attributes, CallBody, Certainty, Container, Envelope, FieldMark, Grammar, Head,
-    HeaderField, HeaderStart, Implicit, Item, JsonShape, Keys, MessageMark, OtherCalls, Quotes,
-    Recipient, Role, Route, Section, Shape, TaggedShape, Target, Text, Trim, Undeclared,
+    At, Attributes, CallBody, Container, Envelope, FieldMark, Grammar, Head, HeaderField,
+    HeaderStart, Implicit, Item, JsonShape, Keys, MessageMark, OtherCalls, Quotes, Recipient, Role,
+    Route, Section, Shape, TaggedShape, Target, Text, Trim, Undeclared,
 };
 
 /// A marker that begins a header.
 fn start(marker: &'static str, field: HeaderField) -> HeaderStart {
-    HeaderStart {
-        marker: marker.into(),
-        at: At::Anywhere,
-        certainty: Certainty::Marked,
-        role: Role::Before,
-        field,
-    }
+    HeaderStart { marker: marker.into(), at: At::Anywhere, role: Role::Before, field }
 }
 
 /// Words of a header whose marker is missing.
-fn words(words: &'static str, at: At, certainty: Certainty, field: HeaderField) -> HeaderStart {
-    HeaderStart { at, certainty, role: Role::Part, ..start(words, field) }
+fn words(words: &'static str, at: At, field: HeaderField) -> HeaderStart {
+    HeaderStart { at, role: Role::Part, ..start(words, field) }
 }
 
 /// What of a header may follow where the prompt broke off, if it begins with the recipient.
 fn recipients() -> [HeaderStart; 2] {
-    [" to=", "to="].map(|word| words(word, At::Start, Certainty::Marked, HeaderField::Note))
+    [" to=", "to="].map(|word| words(word, At::Start, HeaderField::Note))
 }
 
 fn field(marker: &'static str, field: HeaderField) -> FieldMark {
@@ -89,8 +83,7 @@ pub(super) fn harmony() -> Grammar {
         otherwise(Target::Content),
     ]));
     // A header behind a call that lost its markers.
-    let channel = HeaderField::Channel;
-    envelope.starts.push(words("commentary", At::AfterCall, Certainty::Unmarked, channel));
+    envelope.starts.push(words("commentary", At::AfterCall, HeaderField::Channel));
     Grammar {
         envelope: Some(envelope),
         special_tokens: true,
@@ -230,7 +223,7 @@ pub(super) fn beam() -> Grammar {
         )
     };
     let mut envelope = harmony_headers(Vec::from([
-        recipient(Recipient::Given, Target::Call(CallBody::Parameters(parameters))),
+        recipient(Recipient::Given, Target::Call(CallBody::Parameters(Box::new(parameters)))),
         channel("analysis", Target::Reasoning),
         otherwise(Target::Content),
     ]));

@@ -19,6 +19,8 @@ pub(crate) struct Inputs {
     pub(crate) endless: Vec<Endless>,
     /// Continuations that may turn held text into something else.
     pub(crate) witnesses: Vec<String>,
+    /// Every marker.
+    pub(crate) markers: Vec<String>,
     /// Markers no committed call may leak.
     pub(crate) markup: Vec<String>,
 }
@@ -66,6 +68,7 @@ impl Inputs {
             wires,
             edges: edges(&markers),
             endless: endless(grammar, &markers),
+            markers: markers.iter().map(|marker| (*marker).to_owned()).collect(),
             witnesses,
             markup,
             name,
