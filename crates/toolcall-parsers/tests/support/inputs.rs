@@ -19,8 +19,8 @@ pub(crate) struct Inputs {
     pub(crate) endless: Vec<Endless>,
     /// Continuations that may turn held text into something else.
     pub(crate) witnesses: Vec<String>,
-    /// Every marker.
-    pub(crate) markers: Vec<String>,
+    /// Markers that begin the headers of messages.
+    pub(crate) starts: Vec<String>,
     /// Markers no committed call may leak.
     pub(crate) markup: Vec<String>,
 }
@@ -64,15 +64,22 @@ impl Inputs {
         markup.extend(grammar.orphans.iter().map(|orphan| orphan.to_string()));
         let mut wires: Vec<String> = cases.into_iter().map(|case| case.wire).collect();
         wires.extend(profile_wires(&name));
+        let starts = grammar.envelope.iter().flat_map(|envelope| &envelope.starts);
         Self {
+            starts: starts.map(|start| start.marker.to_string()).collect(),
             wires,
             edges: edges(&markers),
             endless: endless(grammar, &markers),
-            markers: markers.iter().map(|marker| (*marker).to_owned()).collect(),
             witnesses,
             markup,
             name,
         }
+    }
+
+    /// Whether `text` ends inside a marker that begins a header.
+    pub(crate) fn begins_header(&self, text: &str) -> bool {
+        let inside = |start: &String| (1..start.len()).any(|n| text.ends_with(&start[..n]));
+        self.starts.iter().any(inside)
     }
 
     /// Wires and edges.
