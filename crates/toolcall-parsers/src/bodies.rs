@@ -11,10 +11,10 @@ use crate::{
     calls::Calls,
     engine::{
         Engine,
-        envelope::{Entry, EnvelopeEngine, Header},
+        envelope::{EnvelopeEngine, edges::envelope_edges},
     },
     event::CallSink,
-    grammar::{self, Certainty, Envelope, Grammar, Opener, Role, Target},
+    grammar::{self, Certainty, Grammar, Opener, Role},
     options::Options,
     tools::Tools,
 };
@@ -91,54 +91,7 @@ pub(crate) fn name_starts() -> impl Iterator<Item = char> {
     ('a'..='z').chain('A'..='Z').chain(['_'])
 }
 
-/// Where the body ids of an envelope begin, behind those of all openers.
-const ENVELOPE: BodyId = 1 << 12;
-
-/// The edges of a message envelope. Its markers are live in every channel it leads to, whatever
-/// a call inside reasoning does elsewhere.
-fn envelope_edges(envelope: &Envelope, first: BodyId) -> Vec<Edge> {
-    let mut edges = Vec::new();
-    let content = Channel::CONTENT.mask();
-    let others = Channel::REASONING.mask().with(Channel::HIDDEN);
-    for (entry, body) in envelope.entries().zip(first..) {
-        let (marker, at) = match entry {
-            Entry::Header(_, start) => (&start.marker, start.at),
-            Entry::Message(mark) => (&mark.marker, grammar::At::Anywhere),
-        };
-        let then = match entry {
-            Entry::Header(..) => None,
-            Entry::Message(mark) => {
-                let header = Header { message: &mark.marker, ..Header::default() };
-                let route = envelope.route(header).map(|route| &envelope.routes[route].to);
-                let Some(target) = route else { continue };
-                channel(target).map(Then::Switch)
-            }
-        };
-        let edge = |on, commit| {
-            let then = then.unwrap_or(Then::Body(body, commit));
-            Edge::new(marker.clone(), on, then).anchored(anchor(at))
-        };
-        edges.push(edge(content, OnCommit::Stay));
-        edges.push(edge(others, OnCommit::Leave));
-    }
-    for end in &envelope.ends {
-        edges.push(Edge::new(end.clone(), content, Then::Erase));
-        edges.push(Edge::new(end.clone(), others, Then::Leave));
-    }
-    edges
-}
-
-/// The channel of a message of text.
-fn channel(target: &Target) -> Option<Channel> {
-    match target {
-        Target::Content => Some(Channel::CONTENT),
-        Target::Reasoning => Some(Channel::REASONING),
-        Target::Hidden => Some(Channel::HIDDEN),
-        Target::Call(_) | Target::Calls(_) => None,
-    }
-}
-
-fn anchor(at: grammar::At) -> Anchor {
+pub(crate) fn anchor(at: grammar::At) -> Anchor {
     match at {
         grammar::At::Anywhere => Anchor::Anywhere,
         grammar::At::Lead => Anchor::Lead,
@@ -147,6 +100,9 @@ fn anchor(at: grammar::At) -> Anchor {
         grammar::At::AfterCall => Anchor::AfterCall,
     }
 }
+
+/// Where the body ids of an envelope begin, behind those of all openers.
+const ENVELOPE: BodyId = 1 << 12;
 
 /// The engines of a grammar as driver bodies. Body `n` is the grammar's `n`th opener; those of its
 /// envelope follow from a number of their own on.

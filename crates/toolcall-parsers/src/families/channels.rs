@@ -9,31 +9,24 @@ use super::{
     texts,
 };
 use crate::grammar::{
-    At, Attributes, CallBody, Certainty, Container, Envelope, FieldMark, Grammar, Head,
-    HeaderField, HeaderStart, Implicit, Item, JsonShape, Keys, Layout, MessageMark, Naming,
-    OtherCalls, Quotes, Recipient, Role, Route, Section, Shape, Spacing, TaggedShape, Target, Text,
-    Trim, Undeclared,
+    At, Attributes, CallBody, Container, Envelope, FieldMark, Grammar, Head, HeaderField,
+    HeaderStart, Implicit, Item, JsonShape, Keys, Layout, MessageMark, Naming, OtherCalls, Quotes,
+    Recipient, Role, Route, Section, Shape, Spacing, TaggedShape, Target, Text, Trim, Undeclared,
 };
 
 /// A marker that begins a header.
 fn start(marker: &'static str, field: HeaderField) -> HeaderStart {
-    HeaderStart {
-        marker: marker.into(),
-        at: At::Anywhere,
-        certainty: Certainty::Marked,
-        role: Role::Before,
-        field,
-    }
+    HeaderStart { marker: marker.into(), at: At::Anywhere, role: Role::Before, field }
 }
 
 /// Words of a header whose marker is missing.
-fn words(words: &'static str, at: At, certainty: Certainty, field: HeaderField) -> HeaderStart {
-    HeaderStart { at, certainty, role: Role::Part, ..start(words, field) }
+fn words(words: &'static str, at: At, field: HeaderField) -> HeaderStart {
+    HeaderStart { at, role: Role::Part, ..start(words, field) }
 }
 
 /// What of a header may follow where the prompt broke off, if it begins with the recipient.
 fn recipients() -> [HeaderStart; 2] {
-    [" to=", "to="].map(|word| words(word, At::Start, Certainty::Marked, HeaderField::Note))
+    [" to=", "to="].map(|word| words(word, At::Start, HeaderField::Note))
 }
 
 fn field(marker: &'static str, field: HeaderField) -> FieldMark {
@@ -95,8 +88,7 @@ pub(super) fn harmony() -> Grammar {
         otherwise(Target::Content),
     ]));
     // A header behind a call that lost its markers.
-    let channel = HeaderField::Channel;
-    envelope.starts.push(words("commentary", At::AfterCall, Certainty::Unmarked, channel));
+    envelope.starts.push(words("commentary", At::AfterCall, HeaderField::Channel));
     let layout = Layout {
         end: Some(1),
         ..message_of(

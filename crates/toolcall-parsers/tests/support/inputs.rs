@@ -19,6 +19,8 @@ pub(crate) struct Inputs {
     pub(crate) endless: Vec<Endless>,
     /// Continuations that may turn held text into something else.
     pub(crate) witnesses: Vec<String>,
+    /// Markers that begin the headers of messages.
+    pub(crate) starts: Vec<String>,
     /// Markers no committed call may leak.
     pub(crate) markup: Vec<String>,
 }
@@ -62,7 +64,9 @@ impl Inputs {
         markup.extend(grammar.orphans.iter().map(|orphan| orphan.to_string()));
         let mut wires: Vec<String> = cases.into_iter().map(|case| case.wire).collect();
         wires.extend(profile_wires(&name));
+        let starts = grammar.envelope.iter().flat_map(|envelope| &envelope.starts);
         Self {
+            starts: starts.map(|start| start.marker.to_string()).collect(),
             wires,
             edges: edges(&markers),
             endless: endless(grammar, &markers),
@@ -70,6 +74,12 @@ impl Inputs {
             markup,
             name,
         }
+    }
+
+    /// Whether `text` ends inside a marker that begins a header.
+    pub(crate) fn begins_header(&self, text: &str) -> bool {
+        let inside = |start: &String| (1..start.len()).any(|n| text.ends_with(&start[..n]));
+        self.starts.iter().any(inside)
     }
 
     /// Wires and edges.

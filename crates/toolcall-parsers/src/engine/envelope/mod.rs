@@ -8,32 +8,35 @@
 //! no route fits is text again. A message of text hands back to the driver, in the channel the
 //! route says; a call's body is read here, or by the engine of its shape.
 
+mod body;
+pub(crate) mod edges;
 mod header;
 mod shape;
 
-use jail_match::{Channel, End, Feed, Resume, Tail};
+use jail_match::{Channel, Feed, Resume};
 
 pub(crate) use header::message_header;
 pub use shape::{
     CallBody, Envelope, FieldMark, HeaderField, HeaderStart, MessageMark, Recipient, Route, Target,
 };
-pub(crate) use shape::{Entry, Header};
 
-use self::header::{HeaderReader, Read};
+use self::{
+    body::{read, wrapper},
+    header::{HeaderReader, Read},
+    shape::{Entry, Header},
+};
 use super::{
     Engine,
     arguments::Arguments,
     frame::{Closing, close, skip},
     tagged::TaggedEngine,
     text::{Undecided, any, space},
-    uncommitted,
 };
 use crate::{
     calls::Calls,
-    event::{CallSink, DiagnosticKind, Outcome},
-    grammar::{Certainty, Role, Shape},
+    event::{CallSink, Outcome},
+    grammar::{Certainty, Role},
     json::scan::Scanned,
-    options::Repair,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +62,6 @@ enum Step {
 #[derive(Debug, Clone)]
 pub(crate) struct EnvelopeEngine {
     state: State,
-    certainty: Certainty,
     header: HeaderReader,
     arguments: Arguments,
     /// How many readings of a body failed.
@@ -71,7 +73,6 @@ impl EnvelopeEngine {
     pub(crate) const fn new() -> Self {
         Self {
             state: State::Header,
-            certainty: Certainty::Marked,
             header: HeaderReader::new(),
             arguments: Arguments::new(),
             reading: 0,
@@ -88,11 +89,9 @@ impl EnvelopeEngine {
         inner: &mut Engine,
     ) {
         (self.state, self.reading, self.dropped) = (State::Header, reading, 0);
-        self.certainty = Certainty::Marked;
         self.header.begin(envelope, None);
         match envelope.entries().nth(n) {
             Some(Entry::Header(n, start)) => {
-                self.certainty = start.certainty;
                 self.header.begin(envelope, Some(n));
                 if start.role == Role::Part {
                     // Shorter than any limit, and no marker: the reading goes on behind it.
@@ -145,11 +144,8 @@ impl EnvelopeEngine {
                     return skip(&envelope.ends, &mut self.dropped, text, i, calls, sink);
                 }
                 State::Body(route) => {
-                    let to = &envelope.routes[route].to;
-                    calls.at += i as u64;
-                    let feed = read(to, self.reading, inner, &text[i..], calls, sink);
-                    calls.at -= i as u64;
-                    return behind(feed, i);
+                    let to = (&envelope.routes[route].to, self.reading);
+                    return read(to, inner, text, i, calls, sink);
                 }
             };
             if let Step::Return(feed) = step {
@@ -271,88 +267,9 @@ impl EnvelopeEngine {
         }
         Step::Go
     }
-
-    pub(crate) fn finish<S: CallSink + ?Sized>(
-        &mut self,
-        envelope: &Envelope,
-        inner: &mut Engine,
-        (tail, end): (&str, End),
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Tail {
-        let used = tail.len();
-        match self.state {
-            State::Header => return uncommitted(self.certainty),
-            State::Close => return Tail::Closed { used: 0 },
-            State::Blank | State::Arguments => match self.arguments.closing() {
-                Some(text) if calls.options.repair == Repair::Close => {
-                    calls.arguments(&text, sink);
-                    calls.end(Outcome::Repaired, sink);
-                }
-                _ => calls.end(Outcome::Incomplete, sink),
-            },
-            State::Broken => {
-                let bytes = self.dropped + used as u64;
-                calls.diagnose(DiagnosticKind::Skipped, used, bytes, sink);
-            }
-            State::Body(route) => match (&envelope.routes[route].to, inner) {
-                (Target::Call(CallBody::Parameters(shape)), Engine::Tagged(engine)) => {
-                    return engine.finish(shape, tail, end, calls, sink);
-                }
-                (Target::Calls(shapes), inner) => {
-                    let Some(shape) = shapes.get(self.reading) else { return Tail::Release };
-                    return inner.finish(shape, tail, end, calls, sink);
-                }
-                _ => return Tail::Release,
-            },
-        }
-        Tail::Closed { used }
-    }
-}
-
-/// Reads a call's body with the engine of its shape.
-fn read<S: CallSink + ?Sized>(
-    to: &Target,
-    reading: usize,
-    inner: &mut Engine,
-    text: &str,
-    calls: &mut Calls,
-    sink: &mut S,
-) -> Feed {
-    match (to, inner) {
-        (Target::Call(CallBody::Parameters(shape)), Engine::Tagged(engine)) => {
-            engine.feed(shape, text, calls, sink)
-        }
-        (Target::Calls(shapes), inner) => match shapes.get(reading) {
-            Some(shape) => inner.feed(shape, text, calls, sink),
-            // No reading was left: it is text.
-            None => Feed::Done { used: 0, then: Resume::Switch(Channel::CONTENT) },
-        },
-        _ => Feed::NotMine { used: 0 },
-    }
-}
-
-/// What an engine said of the text from `i` on, for all of it.
-fn behind(feed: Feed, i: usize) -> Feed {
-    match feed {
-        Feed::More { used } => Feed::More { used: used + i },
-        Feed::Done { used, then } => Feed::Done { used: used + i, then },
-        Feed::NotMine { used } => Feed::NotMine { used: used + i },
-    }
 }
 
 /// The header is whole, and text follows, in `channel`.
 fn text_in(channel: Channel, used: usize) -> Step {
     Step::Return(Feed::Done { used, then: Resume::Switch(channel) })
-}
-
-/// The marker by which a shape's engine knows that it stands inside a wrapper: that may open
-/// again, or be missing.
-fn wrapper(shape: &Shape) -> &str {
-    match shape {
-        Shape::Tagged(shape) => {
-            shape.wrapper.as_ref().and_then(|w| w.open.first()).map_or("", |open| open.as_ref())
-        }
-        _ => "",
-    }
 }

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use serde::{Deserialize, Serialize};
 
-use crate::grammar::{At, Certainty, List, Role, Shape, TaggedShape, Text};
+use crate::grammar::{At, List, Role, Shape, TaggedShape, Text};
 
 /// Messages with headers that say where their text goes: to the reader, to a tool, or nowhere.
 ///
@@ -40,9 +40,6 @@ pub struct HeaderStart {
     /// Where it may stand.
     #[serde(default)]
     pub at: At,
-    /// Whether it is certain to be a header: if not, one cut by the end of the stream is text.
-    #[serde(default)]
-    pub certainty: Certainty,
     /// Whether it is the first part of what the header says.
     #[serde(default)]
     pub role: Role,

@@ -2,7 +2,10 @@
 
 use alloc::string::String;
 
-use super::shape::{Attributes, Head, Quotes, TaggedShape, Then};
+use super::{
+    attribute::{Flag, unescaped},
+    shape::{Attributes, Head, Quotes, Then},
+};
 use crate::{
     engine::text::{Is, Undecided, is, longest, space},
     options::CallLimits,
@@ -60,23 +63,8 @@ pub(super) enum Read {
     Bad { at: usize },
 }
 
-/// The attribute that says whether a parameter is a string.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Flag<'s> {
-    attribute: Option<&'s str>,
-    /// What it says of strings, if not `true`.
-    string: Option<&'s str>,
-}
-
-impl<'s> Flag<'s> {
-    pub(super) fn of(shape: &'s TaggedShape) -> Self {
-        let (attribute, string) = (&shape.string_attribute, &shape.string_type);
-        Self { attribute: attribute.as_deref(), string: string.as_deref() }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     /// Before the literal with this number.
     Open(usize),
     /// Before the name.
@@ -99,11 +87,13 @@ enum Place {
 /// Reads one header, however it is cut.
 #[derive(Debug, Clone)]
 pub(super) struct HeadReader {
-    place: Place,
+    pub(super) place: Place,
     name: String,
-    attribute: Option<bool>,
-    key: String,
-    text: String,
+    pub(super) attribute: Option<bool>,
+    /// What is read of an attribute: its name, then its value.
+    pub(super) text: String,
+    /// It is the one that says whether the parameter is a string.
+    pub(super) flags: bool,
     consumed: usize,
 }
 
@@ -113,8 +103,8 @@ impl HeadReader {
             place: Place::Open(0),
             name: String::new(),
             attribute: None,
-            key: String::new(),
             text: String::new(),
+            flags: false,
             consumed: 0,
         }
     }
@@ -256,72 +246,14 @@ impl HeadReader {
                     Ok(Some(n)) => return Some(done(head, n, at, i)),
                     Ok(None) => {}
                 }
-                if head.attributes == Attributes::Any {
-                    match rest.as_bytes().first() {
-                        None => return more,
-                        Some(byte) if byte.is_ascii_alphabetic() => self.place = Place::Key,
-                        Some(_) => return bad,
-                    }
-                    self.key.clear();
-                    return None;
-                }
-                let Some(attribute) = flag.attribute.filter(|_| self.attribute.is_none()) else {
-                    return bad;
-                };
-                match is(rest, attribute) {
-                    Is::Yes => (self.place, *i) = (Place::Equals, at + attribute.len()),
-                    Is::Maybe => return more,
-                    Is::No => return bad,
-                }
+                return self.attribute_begins(head, flag, text, i);
             }
-            Place::Key => {
-                let is_key = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-                let len = rest.bytes().take_while(is_key).count();
-                self.key.push_str(&rest[..len]);
-                *i = at + len;
-                if len == rest.len() {
-                    return Some(Read::More { used: *i });
-                }
-                self.place = Place::Equals;
-            }
-            Place::Text(quote) => {
-                let end = rest.bytes().position(|byte| byte == quote);
-                self.text.push_str(&rest[..end.unwrap_or(rest.len())]);
-                let Some(end) = end else { return Some(Read::More { used: text.len() }) };
-                if flag.attribute == Some(&self.key) {
-                    self.attribute = Some(unescaped(&self.text) == flag.string.unwrap_or("true"));
-                }
-                (self.place, *i) = (Place::Behind, at + end + 1);
-            }
-            Place::Equals => match rest.as_bytes().first() {
-                None => return more,
-                Some(b'=') => (self.place, *i) = (Place::AttributeQuote, at + 1),
-                Some(_) => return bad,
-            },
-            Place::AttributeQuote => match rest.as_bytes().first() {
-                None => return more,
-                Some(&quote @ (b'"' | b'\'')) => {
-                    self.text.clear();
-                    let any = head.attributes == Attributes::Any;
-                    self.place =
-                        if any { Place::Text(quote) } else { Place::AttributeValue(quote) };
-                    *i = at + 1;
-                }
-                Some(_) => return bad,
-            },
-            Place::AttributeValue(quote) => match longest(rest, ["true", "false"]) {
-                Err(Undecided) => return more,
-                Ok(None) => return bad,
-                Ok(Some(n)) => {
-                    self.attribute = Some(n == 0);
-                    (self.place, *i) = (Place::AttributeEnd(quote), at + 4 + n);
-                }
-            },
-            Place::AttributeEnd(quote) => match rest.as_bytes().first() {
-                None => return more,
-                Some(byte) if *byte == quote => (self.place, *i) = (Place::Behind, at + 1),
-                Some(_) => return bad,
-            },
+            Place::Key
+            | Place::Text(_)
+            | Place::Equals
+            | Place::AttributeQuote
+            | Place::AttributeValue(_)
+            | Place::AttributeEnd(_) => return self.attribute_step(head, flag, text, i),
         }
         None
     }
@@ -367,11 +299,6 @@ impl HeadReader {
             }
         }
     }
-}
-
-/// The text that an attribute's escapes stand for.
-fn unescaped(text: &str) -> String {
-    text.replace("&quot;", "\"").replace("&amp;", "&")
 }
 
 /// The header ended with the end `n` at `at`.

@@ -10,6 +10,7 @@
 //! Key and value in separate tags are the same shape: the key's end tag ends the header, and the
 //! value has an opening tag. A call is certain when its header closed.
 
+mod attribute;
 mod between;
 mod finish;
 mod head;
@@ -39,7 +40,8 @@ pub(crate) use self::{
 };
 
 use self::{
-    head::{Flag, HeadReader, Names, Read},
+    attribute::Flag,
+    head::{HeadReader, Names, Read},
     value::ValueReader,
 };
 use super::arguments::Arguments;

@@ -6,7 +6,8 @@ use jail_match::Feed;
 
 use super::{
     State, Step, TaggedEngine, Written,
-    head::{Flag, Names, Read},
+    attribute::Flag,
+    head::{Names, Read},
     shape::{Duplicates, TaggedShape, Then, Undeclared},
     value::{By, Fed, Mode},
 };

@@ -1,7 +1,8 @@
 //! Inside a value, behind a tag: what must follow for it to be one.
 
 use super::{
-    head::{Flag, Names, Read},
+    attribute::Flag,
+    head::{Names, Read},
     shape::TaggedShape,
     value::{By, Fed, MAX_GAP, Phase, ValueReader},
 };
