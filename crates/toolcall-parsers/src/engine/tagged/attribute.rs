@@ -11,9 +11,9 @@ use crate::engine::text::{Is, Undecided, is, longest};
 /// The attribute that says whether a parameter is a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Flag<'s> {
-    attribute: Option<&'s str>,
+    pub(super) attribute: Option<&'s str>,
     /// What it says of strings, if not `true`.
-    string: Option<&'s str>,
+    pub(super) string: Option<&'s str>,
 }
 
 impl<'s> Flag<'s> {
