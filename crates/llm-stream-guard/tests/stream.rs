@@ -99,7 +99,8 @@ fn the_end_of_upstream_releases_a_partial_marker() {
 fn a_limit_with_the_error_policy_ends_the_stream_behind_the_released_text() {
     let limits = Limits { candidate: 20, policy: LimitPolicy::Error, ..Limits::default() };
     let guard = Guard::builder(&profile("hermes").unwrap()).limits(limits).build().unwrap();
-    let script = Script::new([Poll::Ready(Ok("<tool_call>{\"k\": \"0123456789")), Poll::Ready(Ok("x"))]);
+    let script =
+        Script::new([Poll::Ready(Ok("<tool_call>{\"k\": \"0123456789")), Poll::Ready(Ok("x"))]);
     let mut stream = pin!(guard_text(&script, guard));
     let mut text = String::new();
     while let Poll::Ready(Some(Ok(event))) = poll(stream.as_mut()) {
