@@ -195,6 +195,44 @@ impl CallBodies {
             self.calls.at = behind;
         }
     }
+
+    /// The engines are compiled once, for any sink: there is much of them, and it is entered once
+    /// a chunk.
+    fn feed_any(&mut self, text: &str, sink: &mut dyn CallSink) -> Feed {
+        let Self { grammar, calls, engine, .. } = self;
+        let feed = match self.active {
+            Active::Opener => {
+                let shape = grammar.openers.get(self.opener);
+                let shape = shape.and_then(|opener| opener.shapes.get(self.shape));
+                let Some(shape) = shape else { return Feed::NotMine { used: 0 } };
+                engine.feed(shape, text, calls, sink)
+            }
+            Active::Envelope(_) => {
+                let Some(envelope) = &grammar.envelope else { return Feed::NotMine { used: 0 } };
+                self.envelope.feed(envelope, engine, text, calls, sink)
+            }
+        };
+        match feed {
+            Feed::More { used } | Feed::Done { used, .. } => self.calls.at += used as u64,
+            Feed::NotMine { .. } => {}
+        }
+        feed
+    }
+
+    fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn CallSink) -> Tail {
+        let Self { grammar, calls, engine, .. } = self;
+        match (self.active, &grammar.envelope) {
+            (Active::Envelope(_), Some(envelope)) => {
+                self.envelope.finish(envelope, engine, (tail, end), calls, sink)
+            }
+            (Active::Envelope(_), None) => Tail::Release,
+            (Active::Opener, _) => {
+                let shape = grammar.openers.get(self.opener);
+                let shape = shape.and_then(|opener| opener.shapes.get(self.shape));
+                shape.map_or(Tail::Release, |shape| engine.finish(shape, tail, end, calls, sink))
+            }
+        }
+    }
 }
 
 impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
@@ -225,26 +263,8 @@ impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
         self.calls.committed()
     }
 
-    #[inline]
-    fn feed(&mut self, text: &str, sink: &mut S) -> Feed {
-        let Self { grammar, calls, engine, .. } = self;
-        let feed = match self.active {
-            Active::Opener => {
-                let shape = grammar.openers.get(self.opener);
-                let shape = shape.and_then(|opener| opener.shapes.get(self.shape));
-                let Some(shape) = shape else { return Feed::NotMine { used: 0 } };
-                engine.feed(shape, text, calls, sink)
-            }
-            Active::Envelope(_) => {
-                let Some(envelope) = &grammar.envelope else { return Feed::NotMine { used: 0 } };
-                self.envelope.feed(envelope, engine, text, calls, sink)
-            }
-        };
-        match feed {
-            Feed::More { used } | Feed::Done { used, .. } => self.calls.at += used as u64,
-            Feed::NotMine { .. } => {}
-        }
-        feed
+    fn feed(&mut self, text: &str, mut sink: &mut S) -> Feed {
+        self.feed_any(text, &mut sink)
     }
 
     fn retry(&mut self) -> bool {
@@ -266,19 +286,8 @@ impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
         more
     }
 
-    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> Tail {
-        let Self { grammar, calls, engine, .. } = self;
-        match (self.active, &grammar.envelope) {
-            (Active::Envelope(_), Some(envelope)) => {
-                self.envelope.finish(envelope, engine, (tail, end), calls, sink)
-            }
-            (Active::Envelope(_), None) => Tail::Release,
-            (Active::Opener, _) => {
-                let shape = grammar.openers.get(self.opener);
-                let shape = shape.and_then(|opener| opener.shapes.get(self.shape));
-                shape.map_or(Tail::Release, |shape| engine.finish(shape, tail, end, calls, sink))
-            }
-        }
+    fn finish(&mut self, tail: &str, end: End, mut sink: &mut S) -> Tail {
+        self.finish_any(tail, end, &mut sink)
     }
 
     fn held(&self) -> usize {

@@ -54,12 +54,12 @@ impl Engine {
         }
     }
 
-    pub(crate) fn feed<S: CallSink + ?Sized>(
+    pub(crate) fn feed(
         &mut self,
         shape: &Shape,
         text: &str,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Feed {
         match (self, shape) {
             (Self::Json(engine), Shape::Json(shape)) => engine.feed(shape, text, calls, sink),
@@ -72,13 +72,13 @@ impl Engine {
         }
     }
 
-    pub(crate) fn finish<S: CallSink + ?Sized>(
+    pub(crate) fn finish(
         &mut self,
         shape: &Shape,
         tail: &str,
         end: End,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Tail {
         match (self, shape) {
             (Self::Json(engine), Shape::Json(shape)) => {

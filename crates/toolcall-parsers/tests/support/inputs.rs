@@ -3,7 +3,7 @@
 use stream_laws::suffixes;
 use toolcall_parsers::{
     EncodeCall, Grammar, Tools, encode_as,
-    grammar::{Certainty, Envelope, Layout, PythonCall, Shape, Target},
+    grammar::{Certainty, Layout, PythonCall, Shape, Target},
 };
 
 use super::{profile_wires, vectors_if_any};
@@ -50,7 +50,7 @@ impl Inputs {
         markers.extend(grammar.orphans.iter().map(|orphan| orphan.as_ref()));
 
         if let Some(envelope) = &grammar.envelope {
-            markers.extend(envelope_markers(envelope));
+            markers.extend(envelope.markers());
             markers.sort_unstable();
             markers.dedup();
         }
@@ -154,14 +154,6 @@ fn commits(grammar: &Grammar) -> Vec<String> {
     commits.sort();
     commits.dedup();
     commits
-}
-
-/// Every marker of an envelope that is no plain word.
-fn envelope_markers(envelope: &Envelope) -> impl Iterator<Item = &str> {
-    let starts = envelope.starts.iter().map(|start| &start.marker);
-    let fields = envelope.fields.iter().map(|field| &field.marker);
-    let messages = envelope.messages.iter().map(|message| &message.marker);
-    starts.chain(fields).chain(messages).chain(&envelope.ends).map(|marker| marker.as_ref())
 }
 
 fn edges(markers: &[&str]) -> Vec<String> {

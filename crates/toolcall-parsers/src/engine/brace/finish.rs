@@ -11,13 +11,13 @@ use crate::{
 };
 
 impl BraceEngine {
-    pub(crate) fn finish<S: CallSink + ?Sized>(
+    pub(crate) fn finish(
         &mut self,
         _: &BraceShape,
         tail: &str,
         _: End,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Tail {
         if !calls.committed() {
             return uncommitted(self.certainty);
@@ -36,7 +36,7 @@ impl BraceEngine {
     }
 
     /// The stream ended inside a call.
-    fn cut<S: CallSink + ?Sized>(&mut self, calls: &mut Calls, sink: &mut S) {
+    fn cut(&mut self, calls: &mut Calls, sink: &mut dyn CallSink) {
         if calls.options.repair == Repair::Off {
             return calls.end(Outcome::Incomplete, sink);
         }

@@ -115,12 +115,12 @@ impl BraceEngine {
         self.text.len() + self.path.len()
     }
 
-    pub(crate) fn feed<S: CallSink + ?Sized>(
+    pub(crate) fn feed(
         &mut self,
         shape: &BraceShape,
         text: &str,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Feed {
         let mut i = 0;
         loop {
@@ -177,12 +177,12 @@ impl BraceEngine {
         Step::Go
     }
 
-    fn name<S: CallSink + ?Sized>(
+    fn name(
         &mut self,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         for (n, scalar) in text[*i..].char_indices() {
             let at = *i + n;
@@ -216,13 +216,13 @@ impl BraceEngine {
     }
 
     /// The byte at `at` cannot stand there.
-    fn bad<S: CallSink + ?Sized>(
+    fn bad(
         &mut self,
         text: &str,
         i: &mut usize,
         at: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         if !calls.committed() {
             let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);

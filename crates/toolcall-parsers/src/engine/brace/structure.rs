@@ -29,13 +29,13 @@ impl Kind {
 
 impl BraceEngine {
     /// Between tokens: what the next byte is.
-    pub(super) fn structure<S: CallSink + ?Sized>(
+    pub(super) fn structure(
         &mut self,
         shape: &BraceShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         *i += space(&text[*i..]);
         let at = *i;
@@ -103,7 +103,7 @@ impl BraceEngine {
     }
 
     /// Writes what stands before a value: a comma, and its key if it has one.
-    pub(super) fn lead<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) {
+    pub(super) fn lead(&mut self, calls: &Calls, sink: &mut dyn CallSink) {
         let Some(frame) = self.frames.last_mut() else { return };
         if frame.count > 0 {
             calls.arguments(", ", sink);
@@ -116,18 +116,13 @@ impl BraceEngine {
         }
     }
 
-    pub(super) fn open<S: CallSink + ?Sized>(&mut self, kind: Kind, calls: &Calls, sink: &mut S) {
+    pub(super) fn open(&mut self, kind: Kind, calls: &Calls, sink: &mut dyn CallSink) {
         self.frames.push(Frame { kind, count: 0 });
         calls.arguments(kind.brackets().0, sink);
         self.state = kind.inside();
     }
 
-    fn close_bracket<S: CallSink + ?Sized>(
-        &mut self,
-        i: &mut usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) {
+    fn close_bracket(&mut self, i: &mut usize, calls: &mut Calls, sink: &mut dyn CallSink) {
         *i += 1;
         if let Some(frame) = self.frames.pop() {
             calls.arguments(frame.kind.brackets().1, sink);
@@ -146,12 +141,12 @@ impl BraceEngine {
     }
 
     /// A key without quotes, up to its colon.
-    pub(super) fn bare_key<S: CallSink + ?Sized>(
+    pub(super) fn bare_key(
         &mut self,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         for (n, scalar) in text[*i..].char_indices() {
             let at = *i + n;
@@ -172,13 +167,13 @@ impl BraceEngine {
     }
 
     /// A key in quotes.
-    pub(super) fn quoted_key<S: CallSink + ?Sized>(
+    pub(super) fn quoted_key(
         &mut self,
         shape: &BraceShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         for (n, scalar) in text[*i..].char_indices() {
             let at = *i + n;

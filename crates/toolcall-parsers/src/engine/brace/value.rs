@@ -30,11 +30,11 @@ pub(super) enum Mode {
 }
 
 impl BraceEngine {
-    pub(super) fn begin_quoted<S: CallSink + ?Sized>(
+    pub(super) fn begin_quoted(
         &mut self,
         shape: &BraceShape,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         self.text.clear();
         self.state = State::Quoted;
@@ -65,26 +65,26 @@ impl BraceEngine {
     }
 
     /// Writes the beginning of a string, with what is held of it.
-    fn begin_string<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) {
+    fn begin_string(&mut self, calls: &Calls, sink: &mut dyn CallSink) {
         self.mode = Mode::String;
         self.lead(calls, sink);
         calls.arguments("\"", sink);
         self.put_held(calls, sink);
     }
 
-    fn put_held<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) {
+    fn put_held(&mut self, calls: &Calls, sink: &mut dyn CallSink) {
         escape(&self.text, |piece| calls.arguments(piece, sink));
         self.text.clear();
     }
 
     /// Text between quotes.
-    pub(super) fn quoted<S: CallSink + ?Sized>(
+    pub(super) fn quoted(
         &mut self,
         shape: &BraceShape,
         text: &str,
         i: &mut usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let first = shape.quote.as_bytes().first().copied().unwrap_or(0);
         let mut from = *i;
@@ -109,7 +109,7 @@ impl BraceEngine {
     }
 
     /// Takes in text of a quoted value.
-    fn push<S: CallSink + ?Sized>(&mut self, text: &str, calls: &Calls, sink: &mut S) {
+    fn push(&mut self, text: &str, calls: &Calls, sink: &mut dyn CallSink) {
         if self.mode == Mode::String {
             return escape(text, |piece| calls.arguments(piece, sink));
         }
@@ -126,13 +126,13 @@ impl BraceEngine {
     }
 
     /// A scalar without quotes, up to a delimiter.
-    pub(super) fn bare<S: CallSink + ?Sized>(
+    pub(super) fn bare(
         &mut self,
         shape: &BraceShape,
         text: &str,
         i: &mut usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         for (n, scalar) in text[*i..].char_indices() {
             let at = *i + n;
@@ -160,12 +160,12 @@ impl BraceEngine {
     }
 
     /// Takes in one scalar of a bare value. Whitespace is held: it may be the value's end.
-    fn push_bare<S: CallSink + ?Sized>(
+    fn push_bare(
         &mut self,
         shape: &BraceShape,
         scalar: char,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         let guess = self.mode == Mode::Guess;
         let is_text = guess && !may_go_on(&self.text, scalar, &shape.null_words);
@@ -185,12 +185,12 @@ impl BraceEngine {
     }
 
     /// A value's text ended, at `offset` in the text being fed.
-    fn end_text<S: CallSink + ?Sized>(
+    fn end_text(
         &mut self,
         shape: &BraceShape,
         offset: usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         if self.mode == Mode::String {
             calls.arguments("\"", sink);

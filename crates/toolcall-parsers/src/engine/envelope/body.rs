@@ -15,13 +15,13 @@ use crate::{
 };
 
 impl EnvelopeEngine {
-    pub(crate) fn finish<S: CallSink + ?Sized>(
+    pub(crate) fn finish(
         &mut self,
         envelope: &Envelope,
         inner: &mut Engine,
         (tail, end): (&str, End),
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Tail {
         let used = tail.len();
         match self.state {
@@ -54,13 +54,13 @@ impl EnvelopeEngine {
 }
 
 /// Reads a call's body with the engine of its shape, from index `i` on.
-pub(super) fn read<S: CallSink + ?Sized>(
+pub(super) fn read(
     (to, reading): (&Target, usize),
     inner: &mut Engine,
     text: &str,
     i: usize,
     calls: &mut Calls,
-    sink: &mut S,
+    sink: &mut dyn CallSink,
 ) -> Feed {
     let content = Resume::Switch(Channel::CONTENT);
     calls.at += i as u64;

@@ -117,13 +117,13 @@ impl EnvelopeEngine {
         self.arguments.held()
     }
 
-    pub(crate) fn feed<S: CallSink + ?Sized>(
+    pub(crate) fn feed(
         &mut self,
         envelope: &Envelope,
         inner: &mut Engine,
         text: &str,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Feed {
         // Almost every chunk of a long call is the inside of a string.
         if self.state == State::Arguments && self.arguments.passes(text) {
@@ -154,14 +154,14 @@ impl EnvelopeEngine {
         }
     }
 
-    fn header<S: CallSink + ?Sized>(
+    fn header(
         &mut self,
         envelope: &Envelope,
         inner: &mut Engine,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let used = *i;
         let (at, mark) = match self.header.feed(envelope, calls.options.limits.name, &text[used..])
@@ -221,13 +221,13 @@ impl EnvelopeEngine {
     }
 
     /// Before a call's arguments: a message without any is a call without any.
-    fn blank<S: CallSink + ?Sized>(
+    fn blank(
         &mut self,
         envelope: &Envelope,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         *i += space(&text[*i..]);
         if *i == text.len() {
@@ -245,12 +245,12 @@ impl EnvelopeEngine {
         Step::Go
     }
 
-    fn arguments<S: CallSink + ?Sized>(
+    fn arguments(
         &mut self,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         match self.arguments.feed(&text[*i..], |fragment| calls.arguments(fragment, sink)) {
             Scanned::More { used } => return Step::Return(Feed::More { used: *i + used }),

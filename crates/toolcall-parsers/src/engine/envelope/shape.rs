@@ -155,6 +155,14 @@ pub(super) enum Mark {
 }
 
 impl Envelope {
+    /// Every literal that may stand in a header or end a message.
+    pub fn markers(&self) -> impl Iterator<Item = &str> {
+        let starts = self.starts.iter().map(|start| &start.marker);
+        let fields = self.fields.iter().map(|field| &field.marker);
+        let messages = self.messages.iter().map(|message| &message.marker);
+        starts.chain(fields).chain(messages).chain(&self.ends).map(|marker| marker.as_ref())
+    }
+
     /// The markers that make a body of a table: headers, then messages without one.
     pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         let starts = self.starts.iter().enumerate().map(|(n, start)| Entry::Header(n, start));

@@ -155,12 +155,12 @@ impl TaggedEngine {
         self.value.held() + self.body.held()
     }
 
-    pub(crate) fn feed<S: CallSink + ?Sized>(
+    pub(crate) fn feed(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Feed {
         let mut i = 0;
         loop {
@@ -186,13 +186,13 @@ impl TaggedEngine {
     }
 
     /// The byte at `at` cannot stand there.
-    fn bad<S: CallSink + ?Sized>(
+    fn bad(
         &mut self,
         text: &str,
         i: &mut usize,
         at: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         if !calls.committed() {
             let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
@@ -207,13 +207,13 @@ impl TaggedEngine {
         Step::Go
     }
 
-    fn call<S: CallSink + ?Sized>(
+    fn call(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let limit = calls.options.limits.name;
         match self.head.feed(&shape.call, Flag::default(), Names::Tool, limit, &text[*i..]) {
@@ -247,12 +247,7 @@ impl TaggedEngine {
     }
 
     /// The call is whole.
-    fn end_call<S: CallSink + ?Sized>(
-        &mut self,
-        i: usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Step {
+    fn end_call(&mut self, i: usize, calls: &mut Calls, sink: &mut dyn CallSink) -> Step {
         self.close_arguments(calls, sink);
         calls.end(Outcome::Complete, sink);
         if self.in_wrapper {
@@ -263,7 +258,7 @@ impl TaggedEngine {
         }
     }
 
-    fn close_arguments<S: CallSink + ?Sized>(&self, calls: &Calls, sink: &mut S) {
+    fn close_arguments(&self, calls: &Calls, sink: &mut dyn CallSink) {
         match self.written {
             Written::Nothing => calls.arguments("{}", sink),
             Written::Members => calls.arguments("}", sink),

@@ -21,13 +21,13 @@ use crate::{
 };
 
 impl TaggedEngine {
-    pub(super) fn parameter<S: CallSink + ?Sized>(
+    pub(super) fn parameter(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let limit = calls.options.limits.name;
         let flag = Flag::of(shape);
@@ -42,13 +42,13 @@ impl TaggedEngine {
     }
 
     /// A parameter's header is whole, and ended at `i`.
-    pub(super) fn parameter_read<S: CallSink + ?Sized>(
+    pub(super) fn parameter_read(
         &mut self,
         shape: &TaggedShape,
         then: Then,
         i: usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         self.state = State::ValueOpen(0);
         self.wire_type.clear();
@@ -61,14 +61,14 @@ impl TaggedEngine {
         Step::Go
     }
 
-    pub(super) fn value_open<S: CallSink + ?Sized>(
+    pub(super) fn value_open(
         &mut self,
         shape: &TaggedShape,
         n: usize,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let Some(literal) = shape.value_open.get(n) else {
             self.begin_value(shape, calls, sink);
@@ -107,13 +107,13 @@ impl TaggedEngine {
     }
 
     /// Inside the type before a value.
-    pub(super) fn value_type<S: CallSink + ?Sized>(
+    pub(super) fn value_type(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let close = shape.type_tags.as_ref().map_or("", |types| types.close.as_ref());
         for (n, scalar) in text[*i..].char_indices() {
@@ -133,11 +133,11 @@ impl TaggedEngine {
         Step::Return(Feed::More { used: text.len() })
     }
 
-    pub(super) fn begin_value<S: CallSink + ?Sized>(
+    pub(super) fn begin_value(
         &mut self,
         shape: &TaggedShape,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         let key = self.head.name();
         let mode = if shape.duplicates == Duplicates::KeepFirst && self.seen.contains(key) {
@@ -160,13 +160,13 @@ impl TaggedEngine {
         self.state = State::Value;
     }
 
-    pub(super) fn feed_value<S: CallSink + ?Sized>(
+    pub(super) fn feed_value(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         match self.value.feed(shape, &text[*i..], calls, sink) {
             Fed::More { used } => Step::Return(Feed::More { used: *i + used }),
@@ -187,12 +187,7 @@ impl TaggedEngine {
         }
     }
 
-    pub(super) fn end_value<S: CallSink + ?Sized>(
-        &mut self,
-        i: usize,
-        calls: &Calls,
-        sink: &mut S,
-    ) {
+    pub(super) fn end_value(&mut self, i: usize, calls: &Calls, sink: &mut dyn CallSink) {
         if self.value.close(i, calls, sink) {
             self.written = Written::Members;
         }
@@ -200,12 +195,12 @@ impl TaggedEngine {
         self.state = State::Between;
     }
 
-    pub(super) fn json_body<S: CallSink + ?Sized>(
+    pub(super) fn json_body(
         &mut self,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         match self.body.feed(&text[*i..], |fragment| calls.arguments(fragment, sink)) {
             Scanned::More { used } => Step::Return(Feed::More { used: *i + used }),

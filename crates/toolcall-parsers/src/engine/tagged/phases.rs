@@ -15,12 +15,12 @@ use crate::{
 const CDATA_CLOSE: &str = "]]>";
 
 impl ValueReader {
-    pub(super) fn cdata<S: CallSink + ?Sized>(
+    pub(super) fn cdata(
         &mut self,
         text: &str,
         i: &mut usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Option<Fed> {
         let mut from = *i;
         while let Some(hit) = memchr::memchr(b']', &text.as_bytes()[from..]) {
@@ -43,13 +43,13 @@ impl ValueReader {
         Some(Fed::More { used: text.len() })
     }
 
-    pub(super) fn next_parameter<S: CallSink + ?Sized>(
+    pub(super) fn next_parameter(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Option<Fed> {
         let limit = calls.options.limits.name;
         let flag = Flag::of(shape);
@@ -71,13 +71,13 @@ impl ValueReader {
         }
     }
 
-    pub(super) fn call_close<S: CallSink + ?Sized>(
+    pub(super) fn call_close(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Option<Fed> {
         let gap = space(&text[*i..]);
         if self.gap + gap <= MAX_GAP {

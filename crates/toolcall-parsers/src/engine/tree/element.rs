@@ -63,7 +63,7 @@ pub(super) struct Element {
 
 impl TreeEngine {
     /// The call's own object begins.
-    pub(super) fn begin_arguments<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) {
+    pub(super) fn begin_arguments(&mut self, calls: &Calls, sink: &mut dyn CallSink) {
         self.calls_seen += 1;
         self.open.clear();
         self.tags.clear();
@@ -74,7 +74,7 @@ impl TreeEngine {
     }
 
     /// The call's own object ends.
-    pub(super) fn end_arguments<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) {
+    pub(super) fn end_arguments(&mut self, calls: &Calls, sink: &mut dyn CallSink) {
         self.out.put("}", calls, sink);
         self.open.clear();
     }
@@ -96,13 +96,13 @@ impl TreeEngine {
     }
 
     /// A child of the innermost element begins; whether it may.
-    pub(super) fn open_element<S: CallSink + ?Sized>(
+    pub(super) fn open_element(
         &mut self,
         shape: &TreeShape,
         name: &str,
         offset: usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> bool {
         let depth = self.open.len();
         match self.open.last().map(|parent| parent.kind) {
@@ -139,13 +139,13 @@ impl TreeEngine {
     }
 
     /// The innermost element has a child, by whose name it is an object or a list.
-    fn decide<S: CallSink + ?Sized>(
+    fn decide(
         &mut self,
         shape: &TreeShape,
         name: &str,
         offset: usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         self.lead(calls, sink);
         let Some(element) = self.open.last_mut() else { return };
@@ -164,13 +164,7 @@ impl TreeEngine {
     }
 
     /// A child of the innermost element, an object, begins: another one of that name, or not.
-    fn sibling<S: CallSink + ?Sized>(
-        &mut self,
-        name: &str,
-        may_repeat: bool,
-        calls: &Calls,
-        sink: &mut S,
-    ) {
+    fn sibling(&mut self, name: &str, may_repeat: bool, calls: &Calls, sink: &mut dyn CallSink) {
         let number = self.open.len() - 1;
         let parent = &mut self.open[number];
         let same = parent.last.is_some_and(|tag| &self.tags[tag..] == name);
@@ -199,7 +193,7 @@ impl TreeEngine {
     }
 
     /// Writes what stands before the innermost element's value: a comma, and its key.
-    pub(super) fn lead<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) {
+    pub(super) fn lead(&mut self, calls: &Calls, sink: &mut dyn CallSink) {
         let Some(number) = self.open.len().checked_sub(2) else { return };
         let parent = &mut self.open[number];
         if parent.count > 0 {
@@ -220,12 +214,12 @@ impl TreeEngine {
     }
 
     /// The innermost element ends.
-    pub(super) fn close_element<S: CallSink + ?Sized>(
+    pub(super) fn close_element(
         &mut self,
         shape: &TreeShape,
         offset: usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         let Some(element) = self.open.last().cloned() else { return };
         if element.kind == Kind::Leaf {
@@ -253,12 +247,12 @@ impl TreeEngine {
     }
 
     /// Text next to elements becomes a member of its own.
-    fn write_text<S: CallSink + ?Sized>(
+    fn write_text(
         &mut self,
         shape: &TreeShape,
         element: &Element,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         let text = self.text[element.text..].trim_ascii();
         if text.is_empty() {
@@ -275,7 +269,7 @@ impl TreeEngine {
     }
 
     /// Gives up waiting for repetitions when too much is kept.
-    pub(super) fn bound<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) {
+    pub(super) fn bound(&mut self, calls: &Calls, sink: &mut dyn CallSink) {
         if self.out.held() > calls.options.limits.value {
             self.out.flush(calls, sink);
             for element in &mut self.open {
@@ -287,7 +281,7 @@ impl TreeEngine {
     }
 
     /// What closes the innermost element when the end of the stream cut it, and then the others.
-    pub(super) fn close_all<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) {
+    pub(super) fn close_all(&mut self, calls: &Calls, sink: &mut dyn CallSink) {
         self.out.flush(calls, sink);
         while let Some(element) = self.open.pop() {
             if element.repeat == Repeat::List {

@@ -11,13 +11,13 @@ use crate::{
 };
 
 impl TreeEngine {
-    pub(crate) fn finish<S: CallSink + ?Sized>(
+    pub(crate) fn finish(
         &mut self,
         shape: &TreeShape,
         tail: &str,
         _: End,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Tail {
         if !calls.committed() {
             return uncommitted(self.certainty);
@@ -40,13 +40,7 @@ impl TreeEngine {
     }
 
     /// The stream ended inside a call.
-    fn cut<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &TreeShape,
-        at: usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) {
+    fn cut(&mut self, shape: &TreeShape, at: usize, calls: &mut Calls, sink: &mut dyn CallSink) {
         if self.may_end_here(shape) {
             calls.diagnose(DiagnosticKind::MissingCloser, at, 0, sink);
             self.end_arguments(calls, sink);

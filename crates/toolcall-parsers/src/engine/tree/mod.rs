@@ -108,12 +108,12 @@ impl TreeEngine {
         self.tag.len() + self.tags.len() + self.path.len() + self.text.len() + self.out.held()
     }
 
-    pub(crate) fn feed<S: CallSink + ?Sized>(
+    pub(crate) fn feed(
         &mut self,
         shape: &TreeShape,
         text: &str,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Feed {
         let mut i = 0;
         loop {
@@ -134,13 +134,13 @@ impl TreeEngine {
     }
 
     /// The byte at `at` cannot stand there.
-    fn bad<S: CallSink + ?Sized>(
+    fn bad(
         &mut self,
         text: &str,
         i: &mut usize,
         at: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         if !calls.committed() {
             let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
@@ -153,7 +153,7 @@ impl TreeEngine {
     }
 
     /// What is open ends in a fault.
-    fn malformed<S: CallSink + ?Sized>(&mut self, calls: &mut Calls, sink: &mut S) {
+    fn malformed(&mut self, calls: &mut Calls, sink: &mut dyn CallSink) {
         if calls.is_open() {
             self.out.flush(calls, sink);
             calls.end(Outcome::Malformed, sink);
@@ -162,13 +162,13 @@ impl TreeEngine {
     }
 
     /// Before a call. Behind one, anything that is no markup is text again.
-    fn section<S: CallSink + ?Sized>(
+    fn section(
         &mut self,
         shape: &TreeShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         *i += space(&text[*i..]);
         let at = *i;
@@ -187,13 +187,7 @@ impl TreeEngine {
     }
 
     /// Drops what follows a fault, up to the next closer or opener.
-    fn skip<S: CallSink + ?Sized>(
-        &mut self,
-        text: &str,
-        i: &mut usize,
-        calls: &Calls,
-        sink: &mut S,
-    ) -> Step {
+    fn skip(&mut self, text: &str, i: &mut usize, calls: &Calls, sink: &mut dyn CallSink) -> Step {
         let one = core::slice::from_ref::<Text>;
         let (inner, outer) = (one(&self.call_close).iter(), one(&self.wrapper_close).iter());
         match skip(&text[*i..], inner, outer, calls.openers.iter()) {

@@ -17,7 +17,7 @@ impl Out {
         self.kept.len()
     }
 
-    pub(super) fn put<S: CallSink + ?Sized>(&mut self, piece: &str, calls: &Calls, sink: &mut S) {
+    pub(super) fn put(&mut self, piece: &str, calls: &Calls, sink: &mut dyn CallSink) {
         match self.keeper {
             Some(_) => self.kept.push_str(piece),
             None => calls.arguments(piece, sink),
@@ -44,7 +44,7 @@ impl Out {
     }
 
     /// Writes what is kept, and keeps no more.
-    pub(super) fn flush<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) {
+    pub(super) fn flush(&mut self, calls: &Calls, sink: &mut dyn CallSink) {
         self.keeper = None;
         calls.arguments(&self.kept, sink);
         self.kept.clear();

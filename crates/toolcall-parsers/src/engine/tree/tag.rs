@@ -75,13 +75,13 @@ impl TreeEngine {
     }
 
     /// Inside a tag.
-    pub(super) fn tag<S: CallSink + ?Sized>(
+    pub(super) fn tag(
         &mut self,
         shape: &TreeShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let limit = calls.options.limits.name.saturating_add(SLACK);
         for (n, scalar) in text[*i..].char_indices() {
@@ -108,14 +108,14 @@ impl TreeEngine {
     }
 
     /// An element ends at `i`.
-    fn closing<S: CallSink + ?Sized>(
+    fn closing(
         &mut self,
         shape: &TreeShape,
         name: &str,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let in_call = calls.is_open();
         if in_call && self.open.len() > 1 && self.tags_from_top() == name {
@@ -141,14 +141,14 @@ impl TreeEngine {
     }
 
     /// An element begins at `i`.
-    fn opening<S: CallSink + ?Sized>(
+    fn opening(
         &mut self,
         shape: &TreeShape,
         tag: &str,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let in_call = calls.is_open();
         if let Some(name) = shape.header(tag) {
@@ -182,13 +182,7 @@ impl TreeEngine {
     }
 
     /// The call ends because of the tag before `i`.
-    fn leave_call<S: CallSink + ?Sized>(
-        &mut self,
-        closes: Closes,
-        i: usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) {
+    fn leave_call(&mut self, closes: Closes, i: usize, calls: &mut Calls, sink: &mut dyn CallSink) {
         if self.open.len() > 1 {
             return self.malformed(calls, sink);
         }

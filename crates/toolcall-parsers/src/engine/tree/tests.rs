@@ -128,7 +128,7 @@ fn ends_may_be_missing() {
             ("~<tool_call>~<invoke name=g>~<a>1~</a>~</in", "[g {\"a\": \"1\"{missing_closer 0}}]"),
             (
                 "~<tool_call>~<invoke name=\"g\">~<invoke name=\"f\">~</tool_call> b",
-                "[g {missing_closer 0}{}][f {missing_closer 0}{}] b",
+                "[g {{missing_closer 0}}][f {{missing_closer 0}}] b",
             ),
             ("~<tool_call>~<invoke name=\"g\">~</invoke>\nb", "[g {}]{missing_closer 0}b"),
             ("~<invoke name=\"g\">~</invoke>~</tool_call> b", "[g {}] b"),

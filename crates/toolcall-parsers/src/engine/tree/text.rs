@@ -21,13 +21,13 @@ const MAX_GAP: usize = 1024;
 
 impl TreeEngine {
     /// Between tags, inside a call.
-    pub(super) fn text<S: CallSink + ?Sized>(
+    pub(super) fn text(
         &mut self,
         shape: &TreeShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let in_element = self.open.len() > 1;
         if !in_element {
@@ -62,7 +62,7 @@ impl TreeEngine {
     }
 
     /// Takes in text of the innermost element.
-    fn push<S: CallSink + ?Sized>(&mut self, text: &str, calls: &Calls, sink: &mut S) {
+    fn push(&mut self, text: &str, calls: &Calls, sink: &mut dyn CallSink) {
         let Some(element) = self.open.last_mut() else { return };
         let limit = calls.options.limits.value;
         match element.kind {
@@ -97,7 +97,7 @@ impl TreeEngine {
     }
 
     /// The innermost element is a string; what is held of it is written.
-    fn begin_string<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) {
+    fn begin_string(&mut self, calls: &Calls, sink: &mut dyn CallSink) {
         self.lead(calls, sink);
         let Some(element) = self.open.last_mut() else { return };
         element.kind = Kind::String;
@@ -108,12 +108,12 @@ impl TreeEngine {
     }
 
     /// Writes an element of text alone, typed by the schema.
-    pub(super) fn write_leaf<S: CallSink + ?Sized>(
+    pub(super) fn write_leaf(
         &mut self,
         element: &Element,
         offset: usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         self.lead(calls, sink);
         let text = &self.text[element.text..];
