@@ -31,7 +31,7 @@ mod utf8;
 
 pub use guard::{BuildError, Delivery, Guard, GuardBuilder};
 pub use jailed::{JailMachine, JailedError, JailedStream, JailedStreamBuilder};
-pub use profile::{Framing, Profile, profile, profile_for_model, profiles};
+pub use profile::{Framing, Profile, Reasoning, profile, profile_for_model, profiles, reasoning};
 pub use stream::{Guarded, Stage, TryItem, guard_text};
 pub use utf8::Utf8;
 

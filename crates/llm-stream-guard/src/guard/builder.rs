@@ -12,7 +12,7 @@ use super::{Delivery, Guard};
 use crate::{
     atomic::Pending,
     nonempty::Withheld,
-    profile::{self, Profile},
+    profile::{self, Profile, Reasoning},
     utf8::Utf8,
 };
 
@@ -147,15 +147,27 @@ impl GuardBuilder {
     /// An unknown reasoning format or tool-call family, a faulty marker, a limit of zero.
     pub fn build(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
-        let grammar = match (self.grammar, &self.profile.tools) {
+        let mut grammar = match (self.grammar, &self.profile.tools) {
             (Some(grammar), _) => Some(grammar),
             (None, Some(name)) => Some(toolcall_parsers::grammar(name)?),
             (None, None) => None,
         };
-        let format = match (self.format, &self.profile.reasoning) {
-            (Some(format), _) => Some(format),
-            (None, Some(name)) => Some(profile::format(name)?),
+        let reasoning = match (self.format, &self.profile.reasoning) {
+            (Some(format), _) => Some(Reasoning::Format(format)),
+            (None, Some(name)) => Some(profile::reasoning(name)?),
             (None, None) => None,
+        };
+        let format = match reasoning {
+            Some(Reasoning::Format(format)) => Some(format),
+            Some(Reasoning::Channels(channels)) => {
+                let tools = &grammar.get_or_insert_with(|| channels.clone()).name;
+                if *tools != channels.name {
+                    let (reasoning, tools) = (channels.name.to_string(), tools.to_string());
+                    return Err(BuildError::TwoGrammars { reasoning, tools });
+                }
+                None
+            }
+            None => None,
         };
         let (grammar, format) = match &self.token_suffix {
             None => (grammar, format),
@@ -177,7 +189,8 @@ impl GuardBuilder {
             edges.extend(format.edges());
         }
         let mut start = self.start.unwrap_or(self.profile.start);
-        if format.as_ref().is_none_or(Format::is_passthrough) {
+        let has_channels = grammar.as_ref().is_some_and(|grammar| grammar.envelope.is_some());
+        if format.as_ref().is_none_or(Format::is_passthrough) && !has_channels {
             start = Start::Content;
         }
         let special = self.profile.needs_special_tokens
@@ -214,6 +227,13 @@ pub enum BuildError {
     Table(TableError),
     /// A limit is zero.
     Limit(ZeroLimit),
+    /// Reasoning is told by the messages of one family, calls are another's.
+    TwoGrammars {
+        /// The family of the messages.
+        reasoning: String,
+        /// The tool-call family.
+        tools: String,
+    },
 }
 
 impl fmt::Display for BuildError {
@@ -222,6 +242,11 @@ impl fmt::Display for BuildError {
             Self::Unknown(error) => error.fmt(f),
             Self::Table(error) => error.fmt(f),
             Self::Limit(error) => error.fmt(f),
+            Self::TwoGrammars { reasoning, tools } => write!(
+                f,
+                "reasoning format `{reasoning}` needs tool-call family `{reasoning}` or none, \
+                 found `{tools}`"
+            ),
         }
     }
 }
