@@ -26,6 +26,7 @@ mod guard;
 mod jailed;
 mod nonempty;
 mod profile;
+pub mod sse;
 mod stream;
 mod utf8;
 
