@@ -1,6 +1,7 @@
 //! The guard: one cursor over one message, sans-IO.
 
 mod builder;
+mod stopping;
 
 pub use builder::{BuildError, GuardBuilder};
 
@@ -15,6 +16,7 @@ use crate::{
     atomic::{Atomic, Pending},
     nonempty::{Nonempty, Withheld},
     profile::Profile,
+    stop::{Stop, Stopped},
     utf8::Utf8,
 };
 
@@ -45,6 +47,7 @@ pub struct Guard {
     remap: Option<Box<StreamDecoder>>,
     prepend: Option<Arc<str>>,
     prepended: bool,
+    stop: Option<Box<Stop>>,
     special: bool,
 }
 
@@ -68,6 +71,19 @@ impl Guard {
     /// Only if a limit with the error policy is hit: what was held has been released.
     #[inline]
     pub fn push<S: CallSink + ?Sized>(
+        &mut self,
+        chunk: &str,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
+        if self.stop.is_some() {
+            return self.stopping(|stop, on| stop.push(chunk, on), sink);
+        }
+        self.push_on(chunk, sink)
+    }
+
+    /// Feeds text that no stop string ended.
+    #[inline]
+    fn push_on<S: CallSink + ?Sized>(
         &mut self,
         chunk: &str,
         sink: &mut S,
@@ -197,6 +213,7 @@ impl Guard {
         utf8.finish(|text| result = self.push(text, sink));
         self.utf8 = utf8;
         result?;
+        let end = self.finish_stop(end, sink)?;
         if self.withheld.is_some() {
             return self.withholding(sink, |guard, sink| {
                 guard.finish_through(end, sink)?;
@@ -251,6 +268,9 @@ impl Guard {
         if let Some(decoder) = &mut self.remap {
             decoder.reset();
         }
+        if let Some(stop) = &mut self.stop {
+            stop.reset();
+        }
         self.prepended = false;
     }
 
@@ -286,6 +306,10 @@ impl Guard {
         if wire > 0 {
             return Held { bytes: held.bytes + wire, kind: HeldKind::Marker };
         }
+        let stop = self.stop.as_ref().map_or(0, |stop| stop.held());
+        if stop > 0 {
+            return Held { bytes: held.bytes + stop, kind: HeldKind::Marker };
+        }
         match self.utf8.held() {
             0 => held,
             split => Held { bytes: held.bytes + split, kind: HeldKind::Utf8 },
@@ -300,6 +324,7 @@ impl Guard {
             + self.bodies.buffered()
             + self.pending.held()
             + self.utf8.held()
+            + self.stop.as_ref().map_or(0, |stop| stop.held())
             + withheld
     }
 
@@ -313,6 +338,13 @@ impl Guard {
     #[must_use]
     pub fn replaced(&self) -> u64 {
         self.utf8.replaced()
+    }
+
+    /// Where a stop string ended the message. Nothing that follows will come out, and generation
+    /// may be cancelled.
+    #[must_use]
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.stop.as_ref().and_then(|stop| stop.stopped())
     }
 
     /// Whether the server must be asked to keep special tokens in the text, because the

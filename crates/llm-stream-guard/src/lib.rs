@@ -27,12 +27,15 @@ mod guard;
 mod jailed;
 mod nonempty;
 mod profile;
+pub mod sse;
+mod stop;
 mod stream;
 mod utf8;
 
 pub use guard::{BuildError, Delivery, Guard, GuardBuilder};
 pub use jailed::{JailMachine, JailedError, JailedStream, JailedStreamBuilder};
 pub use profile::{Framing, Profile, Reasoning, profile, profile_for_model, profiles, reasoning};
+pub use stop::{EmptyStop, Shown, Stop, StopString, Stopped};
 pub use stream::{Guarded, Stage, TryItem, guard_text};
 pub use utf8::Utf8;
 

@@ -13,6 +13,7 @@ use crate::{
     atomic::Pending,
     nonempty::Withheld,
     profile::{self, Profile, Reasoning},
+    stop::{EmptyStop, Stop, StopString},
     utf8::Utf8,
 };
 
@@ -33,6 +34,7 @@ pub struct GuardBuilder {
     atomic_limit: usize,
     token_suffix: Option<String>,
     nonempty: Option<usize>,
+    stop: Vec<StopString>,
 }
 
 impl GuardBuilder {
@@ -51,6 +53,7 @@ impl GuardBuilder {
             atomic_limit: 1 << 20,
             token_suffix: None,
             nonempty: None,
+            stop: Vec::new(),
             profile: profile.clone(),
         }
     }
@@ -134,6 +137,13 @@ impl GuardBuilder {
         Self { nonempty: Some(limit), ..self }
     }
 
+    /// Strings that end the message, looked for in the raw text before anything is recognised:
+    /// inside calls and reasoning, too. What follows the first is dropped and counted.
+    #[must_use]
+    pub fn stop(self, strings: impl IntoIterator<Item = StopString>) -> Self {
+        Self { stop: strings.into_iter().collect(), ..self }
+    }
+
     /// A table of delimiters to map back before anything is recognised, in place of the
     /// profile's.
     #[must_use]
@@ -144,7 +154,8 @@ impl GuardBuilder {
     /// Looks the profile's names up and compiles the table.
     ///
     /// # Errors
-    /// An unknown reasoning format or tool-call family, a faulty marker, a limit of zero.
+    /// An unknown reasoning format or tool-call family, a faulty marker, a limit of zero, an empty
+    /// stop string.
     pub fn build(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
         let mut grammar = match (self.grammar, &self.profile.tools) {
@@ -181,6 +192,7 @@ impl GuardBuilder {
             (None, Some(name)) => Some(profile::remap(name)?),
             (None, None) => None,
         };
+        let stop = (!self.stop.is_empty()).then(|| Stop::new(self.stop)).transpose()?;
         let mut edges = Vec::new();
         if let Some(grammar) = &grammar {
             edges.extend(toolcall_parsers::edges(grammar, self.in_reasoning, 0));
@@ -212,6 +224,7 @@ impl GuardBuilder {
             prepend: format.and_then(|format| format.prepend).map(|text| Arc::from(text.as_ref())),
             remap: remap.map(|table| Box::new(StreamDecoder::new(&table))),
             prepended: false,
+            stop: stop.map(Box::new),
             special,
         })
     }
@@ -234,6 +247,8 @@ pub enum BuildError {
         /// The tool-call family.
         tools: String,
     },
+    /// A stop string is empty.
+    Stop(EmptyStop),
 }
 
 impl fmt::Display for BuildError {
@@ -247,6 +262,7 @@ impl fmt::Display for BuildError {
                 "reasoning format `{reasoning}` needs tool-call family `{reasoning}` or none, \
                  found `{tools}`"
             ),
+            Self::Stop(error) => error.fmt(f),
         }
     }
 }
@@ -268,5 +284,11 @@ impl From<TableError> for BuildError {
 impl From<ZeroLimit> for BuildError {
     fn from(error: ZeroLimit) -> Self {
         Self::Limit(error)
+    }
+}
+
+impl From<EmptyStop> for BuildError {
+    fn from(error: EmptyStop) -> Self {
+        Self::Stop(error)
     }
 }
