@@ -141,6 +141,7 @@ fn keys() -> Keys {
         id: texts(["id"]),
         wrap: vec![],
         list: vec![],
+        beside: None,
     }
 }
 
