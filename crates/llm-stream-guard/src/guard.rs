@@ -1,17 +1,22 @@
 //! The guard: one cursor over one message, sans-IO.
 
 mod builder;
+mod choice;
+mod payload;
 mod stopping;
 
 pub use builder::{BuildError, GuardBuilder};
+pub use choice::{BadPayload, ToolChoice};
+pub use payload::Rejected;
 
 use std::sync::Arc;
 
 use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError};
-use toolcall_parsers::{CallBodies, CallSink, Events, Ids, Message};
+use toolcall_parsers::{CallSink, Events, Ids, Message};
 
 use wire_remap::{Piece, StreamDecoder};
 
+use self::payload::ChoiceBodies;
 use crate::{
     atomic::{Atomic, Pending},
     nonempty::{Nonempty, Withheld},
@@ -39,7 +44,7 @@ pub enum Delivery {
 #[derive(Debug, Clone)]
 pub struct Guard {
     driver: Driver,
-    bodies: CallBodies,
+    bodies: ChoiceBodies,
     utf8: Utf8,
     pending: Pending,
     withheld: Option<Box<Withheld>>,
@@ -338,6 +343,12 @@ impl Guard {
     #[must_use]
     pub fn replaced(&self) -> u64 {
         self.utf8.replaced()
+    }
+
+    /// The payload that was dropped because it was not calls, under [`BadPayload::Reject`].
+    #[must_use]
+    pub fn rejected(&self) -> Option<Rejected> {
+        self.bodies.rejected()
     }
 
     /// Where a stop string ended the message. Nothing that follows will come out, and generation

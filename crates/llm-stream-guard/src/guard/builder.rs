@@ -8,7 +8,7 @@ use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, Unknown
 
 use wire_remap::{RemapTable, StreamDecoder};
 
-use super::{Delivery, Guard};
+use super::{BadPayload, Delivery, Guard, ToolChoice, choice::Plan, payload::ChoiceBodies};
 use crate::{
     atomic::Pending,
     nonempty::Withheld,
@@ -35,6 +35,8 @@ pub struct GuardBuilder {
     token_suffix: Option<String>,
     nonempty: Option<usize>,
     stop: Vec<StopString>,
+    choice: ToolChoice,
+    bad_payload: BadPayload,
 }
 
 impl GuardBuilder {
@@ -54,6 +56,8 @@ impl GuardBuilder {
             token_suffix: None,
             nonempty: None,
             stop: Vec::new(),
+            choice: ToolChoice::Auto,
+            bad_payload: BadPayload::BestEffort,
             profile: profile.clone(),
         }
     }
@@ -68,6 +72,18 @@ impl GuardBuilder {
     #[must_use]
     pub fn options(self, options: Options) -> Self {
         Self { options, ..self }
+    }
+
+    /// What the request says about calls.
+    #[must_use]
+    pub fn tool_choice(self, choice: ToolChoice) -> Self {
+        Self { choice, ..self }
+    }
+
+    /// What becomes of a payload that is not calls where calls are required.
+    #[must_use]
+    pub fn bad_payload(self, bad_payload: BadPayload) -> Self {
+        Self { bad_payload, ..self }
     }
 
     /// Where the stream begins, if not where the profile says.
@@ -154,7 +170,7 @@ impl GuardBuilder {
     /// Looks the profile's names up and compiles the table.
     ///
     /// # Errors
-    /// An unknown reasoning format or tool-call family, a faulty marker, a limit of zero, an empty
+    /// An unknown reasoning format or tool-call family, a named tool that is not declared, a faulty marker, a limit of zero, an empty
     /// stop string.
     pub fn build(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
@@ -193,30 +209,34 @@ impl GuardBuilder {
             (None, None) => None,
         };
         let stop = (!self.stop.is_empty()).then(|| Stop::new(self.stop)).transpose()?;
-        let mut edges = Vec::new();
-        if let Some(grammar) = &grammar {
-            edges.extend(toolcall_parsers::edges(grammar, self.in_reasoning, 0));
+        let special = self.profile.needs_special_tokens
+            || grammar.as_ref().is_some_and(|grammar| grammar.special_tokens)
+            || format.as_ref().is_some_and(|format| format.special_tokens);
+        let grammar = grammar.unwrap_or_else(|| Arc::new(Grammar::default()));
+        let plan = Plan::new(&self.choice, self.bad_payload, grammar, &self.tools)?;
+        let mut options = self.options;
+        if self.choice != ToolChoice::Auto {
+            options.wanted = self.choice.wanted();
         }
+        let mut edges = plan.edges(self.in_reasoning);
         if let Some(format) = &format {
             edges.extend(format.edges());
         }
         let mut start = self.start.unwrap_or(self.profile.start);
-        let has_channels = grammar.as_ref().is_some_and(|grammar| grammar.envelope.is_some());
+        let has_channels = plan.grammar.envelope.is_some();
         if format.as_ref().is_none_or(Format::is_passthrough) && !has_channels {
             start = Start::Content;
         }
-        let special = self.profile.needs_special_tokens
-            || grammar.as_ref().is_some_and(|grammar| grammar.special_tokens)
-            || format.as_ref().is_some_and(|format| format.special_tokens);
         let table = Table::new(edges)?;
         let settings = Settings::default()
             .start(profile::channel(start))
             .whitespace(self.whitespace)
             .limits(self.limits);
-        let grammar = grammar.unwrap_or_else(|| Arc::new(Grammar::default()));
+        let bodies = CallBodies::new(plan.grammar, self.tools, options);
+        let limit = self.limits.candidate;
         Ok(Guard {
             driver: Driver::new(table, settings),
-            bodies: CallBodies::new(grammar, self.tools, self.options),
+            bodies: ChoiceBodies::new(bodies, plan.guided, self.bad_payload, limit),
             utf8: Utf8::default(),
             pending: Pending::new(self.atomic_limit),
             withheld: self.nonempty.map(|limit| Box::new(Withheld::new(limit))),

@@ -153,6 +153,7 @@ fn keys() -> Keys {
         id: texts(["id"]),
         wrap: vec![],
         list: vec![],
+        beside: None,
     }
 }
 
