@@ -12,6 +12,8 @@ pub struct Options {
     pub repair: Repair,
     /// Whether more than one call may come out.
     pub parallel: Parallel,
+    /// Whether the message is read to its end.
+    pub stop: Stop,
     /// What becomes of names that are not declared.
     pub unknown_tools: UnknownTools,
     /// Bounds inside a call.
@@ -37,6 +39,17 @@ pub enum Parallel {
     Any,
     /// The first; later ones are parsed, dropped and reported.
     One,
+}
+
+/// Whether the message is read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Stop {
+    /// It is.
+    #[default]
+    AtEnd,
+    /// Only through the first complete call: later ones in its block are dropped and reported,
+    /// and behind the block nothing is read; the bytes are counted at the end of the stream.
+    FirstCall,
 }
 
 /// What becomes of names that are not declared.

@@ -70,4 +70,8 @@ pub struct Keys {
     /// An array of calls inside the outermost object.
     #[serde(default)]
     pub list: List<Text>,
+    /// An answer in the place of a call, in the outermost object: a string is visible text, any
+    /// other value is visible as the JSON it is.
+    #[serde(default)]
+    pub answer: List<Text>,
 }
