@@ -22,7 +22,7 @@ use crate::{
     edge::OnCommit,
     limits::LimitError,
     matcher::ceil_char_boundary,
-    sink::{Sink, Span, SpanKind},
+    sink::{Notice, NoticeKind, Sink, Span, SpanKind},
     space::{Spaces, Whitespace},
     table::{Table, class},
 };
@@ -32,6 +32,8 @@ enum Mode {
     Text,
     Candidate(Candidate),
     Committed,
+    /// What comes since this stream offset is dropped.
+    Halted(u64),
     /// A limit with the error policy was hit.
     Failed(LimitError),
 }
@@ -341,12 +343,34 @@ impl Driver {
         self.quiet = false;
         self.process_held(Some(end), true, bodies, sink)?;
         self.spaces.finish(sink);
+        self.end_halt(sink);
         Ok(())
+    }
+
+    /// Whether a body halted: the rest of the message is dropped.
+    #[must_use]
+    pub fn is_halted(&self) -> bool {
+        matches!(self.mode, Mode::Halted(_))
+    }
+
+    /// Reports what was dropped since a body halted.
+    fn end_halt<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        if let Mode::Halted(at) = self.mode
+            && self.base > at
+        {
+            let bytes = self.base - at;
+            self.mode = Mode::Halted(self.base);
+            sink.notice(Notice { kind: NoticeKind::Halted, at, bytes });
+        }
     }
 
     /// A message ended and another begins in the same stream: lead and line states start over,
     /// while a marker split across the boundary is still recognised.
     pub fn message_boundary<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        if self.is_halted() {
+            self.end_halt(sink);
+            self.mode = Mode::Text;
+        }
         if matches!(self.mode, Mode::Text) {
             self.spaces.finish(sink);
             self.spaces.reset();
@@ -401,6 +425,10 @@ impl Driver {
                     self.feed_candidate(candidate, &w, &mut c, bodies, sink)?
                 }
                 Mode::Committed => self.feed_committed(&w, &mut c, bodies, sink),
+                Mode::Halted(_) => {
+                    self.account(SpanKind::Dropped, &w, c.out, w.text.len(), sink);
+                    return Ok(w.text.len());
+                }
                 Mode::Failed(error) => return Err(error),
             };
             if !go_on {

@@ -63,6 +63,8 @@ pub enum NoticeKind {
     /// The stream ended behind an opener, before anything made sure what it opens; the bytes
     /// count as markup and are dropped.
     CutOpener,
+    /// A body halted; what followed it was dropped.
+    Halted,
 }
 
 impl NoticeKind {
@@ -75,6 +77,7 @@ impl NoticeKind {
             Self::DepthLimit => "depth_limit",
             Self::RescanLimit => "rescan_limit",
             Self::CutOpener => "cut_opener",
+            Self::Halted => "halted",
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use llm_stream_guard::{Framing, Guard, InReasoning, Profile, profiles};
 use serde_json::{Value, json};
-use toolcall_parsers::{aliases, grammars};
+use toolcall_parsers::{aliases, engine_names, grammars};
 
 use crate::{args::FamiliesArgs, error::Error};
 
@@ -33,12 +33,19 @@ fn aliases_of(family: &str) -> Vec<&'static str> {
     aliases().filter(|(_, of)| *of == family).map(|(alias, _)| alias).collect()
 }
 
+/// What engines call the family's parser, as `engine:name`.
+fn names_in_engines(family: &str) -> Vec<String> {
+    let names = engine_names().filter(|(_, _, of)| *of == family);
+    names.map(|(engine, name, _)| format!("{engine}:{name}")).collect()
+}
+
 fn as_json() -> Value {
     let tools: Vec<Value> = grammars()
         .map(|grammar| {
             json!({
                 "name": grammar.name, "aliases": aliases_of(&grammar.name), "about": grammar.about,
                 "needs_special_tokens": grammar.special_tokens,
+                "engines": names_in_engines(&grammar.name),
             })
         })
         .collect();

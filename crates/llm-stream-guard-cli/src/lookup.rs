@@ -11,8 +11,10 @@ pub fn family(name: &str) -> Result<Profile, UnknownName> {
     if let Ok(profile) = profile(name) {
         return Ok(profile);
     }
-    if grammar(name).is_ok() {
-        return Ok(Profile::tools(name));
+    match grammar(name) {
+        Ok(_) => return Ok(Profile::tools(name)),
+        Err(ambiguous) if !ambiguous.meanings().is_empty() => return Err(ambiguous),
+        Err(_) => {}
     }
     if think_filter::format(name).is_some() {
         return Ok(Profile::reasoning(name));

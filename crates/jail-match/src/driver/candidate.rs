@@ -170,6 +170,7 @@ impl Driver {
         }
         match then {
             Resume::Here => {}
+            Resume::Halt => self.mode = Mode::Halted(at),
             Resume::Enter(channel) => {
                 if self.stack.len() >= self.settings.limits.depth {
                     // The text behind is the new channel's: it takes the place of the top one.

@@ -282,6 +282,7 @@ impl<'t> Naive<'t> {
                     self.at = to;
                     match then {
                         Resume::Here => {}
+                        Resume::Halt => unreachable!("no body halts before its commit"),
                         Resume::Enter(to) => {
                             if self.stack.len() >= self.settings.limits.depth {
                                 self.out.diagnostic("depth_limit", self.at as u64, 0);
