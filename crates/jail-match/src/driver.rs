@@ -49,6 +49,14 @@ struct Candidate {
     on_commit: OnCommit,
 }
 
+/// An open channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Open {
+    channel: Channel,
+    /// The pair of the marker that opened it; 0 if none did, or it is of none.
+    pair: u8,
+}
+
 /// The text being processed: the caller's chunk, or what was held with its head behind it.
 #[derive(Clone, Copy)]
 struct Window<'t> {
@@ -92,7 +100,7 @@ pub struct Driver {
     table: Table,
     settings: Settings,
     mode: Mode,
-    stack: SmallVec<[Channel; 4]>,
+    stack: SmallVec<[Open; 4]>,
     spaces: Spaces,
     code: Code,
     /// Text held; its first byte is at stream offset `base`.
@@ -119,7 +127,11 @@ impl Driver {
             settings,
             mode: Mode::Text,
             stack: SmallVec::new(),
-            spaces: Spaces::new(settings.whitespace, settings.limits.whitespace),
+            spaces: Spaces::new(
+                settings.whitespace,
+                settings.limits.whitespace,
+                settings.reasoning,
+            ),
             code: Code::default(),
             buf: String::new(),
             base: 0,
@@ -147,7 +159,7 @@ impl Driver {
         self.stack.clear();
         self.spent = 0;
         if self.settings.start != Channel::CONTENT {
-            self.stack.push(self.settings.start);
+            self.stack.push(Open { channel: self.settings.start, pair: 0 });
             if self.settings.start == Channel::REASONING {
                 self.spent = self.table.reasoning_once();
             }
@@ -162,7 +174,7 @@ impl Driver {
     /// The channel text goes to now.
     #[must_use]
     pub fn channel(&self) -> Channel {
-        self.stack.last().copied().unwrap_or(Channel::CONTENT)
+        self.stack.last().map_or(Channel::CONTENT, |open| open.channel)
     }
 
     /// Stream offset of the next byte to be received.
@@ -341,7 +353,7 @@ impl Driver {
         self.quiet = false;
         self.process_held(Some(end), true, bodies, sink)?;
         self.spaces.finish(sink);
-        Ok(())
+        self.check_reasoning()
     }
 
     /// A message ended and another begins in the same stream: lead and line states start over,
@@ -403,10 +415,19 @@ impl Driver {
                 Mode::Committed => self.feed_committed(&w, &mut c, bodies, sink),
                 Mode::Failed(error) => return Err(error),
             };
+            self.check_reasoning()?;
             if !go_on {
                 return Ok(c.out);
             }
         }
+    }
+
+    /// Stops at a limit of the reasoning with the error policy.
+    fn check_reasoning(&mut self) -> Result<(), LimitError> {
+        self.spaces.failed().map_or(Ok(()), |error| {
+            self.mode = Mode::Failed(error);
+            Err(error)
+        })
     }
 
     fn account<S: Sink + ?Sized>(

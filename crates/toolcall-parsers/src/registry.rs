@@ -1,7 +1,8 @@
 //! The registered families, by name.
 
-use alloc::{format, string::String, sync::Arc, vec::Vec};
-use core::fmt;
+use alloc::{sync::Arc, vec::Vec};
+
+use jail_match::{UnknownName, same_name};
 
 use crate::{families, grammar::Grammar};
 
@@ -64,64 +65,4 @@ pub fn grammar(name: &str) -> Result<Arc<Grammar>, UnknownName> {
         let known = families.iter().map(|g| g.name.as_ref()).chain(aliases().map(|(a, _)| a));
         UnknownName::new("tool-call family", name, known)
     })
-}
-
-/// Whether two names are one: ASCII case does not count, and `-` equals `_`.
-#[must_use]
-pub fn same_name(a: &str, b: &str) -> bool {
-    let fold = |byte: u8| if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() };
-    a.len() == b.len() && a.bytes().zip(b.bytes()).all(|(a, b)| fold(a) == fold(b))
-}
-
-/// A name that is not registered. The fault is the caller's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownName {
-    what: &'static str,
-    name: String,
-    nearest: Vec<String>,
-}
-
-impl UnknownName {
-    /// An unknown `name` in the namespace `what`, with the nearest of the names it knows.
-    pub fn new<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> Self {
-        let mut ranked: Vec<(usize, &str)> = known.map(|k| (distance(name, k), k)).collect();
-        ranked.sort_unstable();
-        ranked.dedup();
-        let nearest = ranked.into_iter().take(3).map(|(_, known)| known.into()).collect();
-        // A name is echoed in messages: keep it short.
-        let name = name.chars().take(64).collect();
-        Self { what, name, nearest }
-    }
-
-    /// The nearest known names, best first.
-    #[must_use]
-    pub fn nearest(&self) -> &[String] {
-        &self.nearest
-    }
-}
-
-impl fmt::Display for UnknownName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nearest: Vec<_> = self.nearest.iter().map(|name| format!("`{name}`")).collect();
-        write!(f, "unknown {} `{}`; nearest: {}", self.what, self.name, nearest.join(", "))
-    }
-}
-
-impl core::error::Error for UnknownName {}
-
-/// Edit distance over folded bytes, for suggestions only.
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<u8> = a.bytes().take(64).map(|b| b.to_ascii_lowercase()).collect();
-    let b: Vec<u8> = b.bytes().take(64).map(|b| b.to_ascii_lowercase()).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let cost = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
