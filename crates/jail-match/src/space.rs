@@ -87,11 +87,7 @@ pub(crate) struct Spaces {
 }
 
 impl Spaces {
-    pub(crate) fn new(
-        policy: Whitespace,
-        limit: usize,
-        reasoning: Option<ReasoningLimit>,
-    ) -> Self {
+    pub(crate) fn new(policy: Whitespace, limit: usize, reasoning: Option<ReasoningLimit>) -> Self {
         Self {
             policy,
             limit,

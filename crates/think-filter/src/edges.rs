@@ -6,9 +6,7 @@ use jail_match::{Anchor, Case, Channel, Edge, Newlines, Suffix, Then, Uses};
 
 use crate::{
     format::Format,
-    rules::{
-        DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, StripRemarks, TokenSuffix,
-    },
+    rules::{DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, StripRemarks, TokenSuffix},
 };
 
 /// What an edge is to its format.

@@ -8,7 +8,8 @@ use think_filter::{Format, Start, ThinkFilter, Whitespace, formats};
 
 use crate::machine::{Think, Told};
 
-pub(crate) const POLICIES: [Whitespace; 3] = [Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
+pub(crate) const POLICIES: [Whitespace; 3] =
+    [Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
 
 pub(crate) fn markers(format: &Format) -> Vec<String> {
     let answer = format.answer.iter().map(|wrapper| &wrapper.marker);

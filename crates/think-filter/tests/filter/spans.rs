@@ -1,7 +1,7 @@
 //! Spans: where reasoning begins and ends, and what is counted.
 
 use think_filter::{
-    Counts, End, Format, Piece, Recur, Start, ThinkFilter, Whitespace, four_bytes_a_token, format,
+    Counts, End, Format, Piece, Recur, Start, ThinkFilter, Whitespace, format, four_bytes_a_token,
 };
 
 use crate::machine::{Think, shown, spans};
@@ -52,9 +52,10 @@ fn a_span_ends_with_its_own_closer() {
     let any = filter("any_tags");
     let text = "<think>a</thinking>b</think>c<THINKING>d<think>e</think>f</Thinking>g";
     assert_eq!(spans(&any, text), "[a</thinking>b]c[d<think>e</think>f]g");
-    assert_eq!(shown(&Think::named("k2_horizon"), "<ifm|think>a</ifm|think_fast>b</ifm|think>c"), {
-        "{a</ifm|think_fast>b}c"
-    });
+    assert_eq!(
+        shown(&Think::named("k2_horizon"), "<ifm|think>a</ifm|think_fast>b</ifm|think>c"),
+        { "{a</ifm|think_fast>b}c" }
+    );
     // What the prompt opened, any closer closes; granite's closers are spellings of one.
     let opened = ThinkFilter::builder(format("any_tags").unwrap()).start(Start::Reasoning);
     assert_eq!(spans(&opened.build().unwrap(), "a</reason>b"), "[a]b");

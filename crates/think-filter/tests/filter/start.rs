@@ -25,7 +25,8 @@ fn an_opener_at_the_prompts_end_opens_and_a_closer_behind_it_closes() {
 fn tags_of_earlier_turns_do_not_count() {
     let asked = "<|im_start|>user\nwhat is <think>?<|im_end|>\n<|im_start|>assistant\n";
     assert_eq!(start("qwen3", asked), Start::Content);
-    let thought = "<｜User｜>hi<｜Assistant｜><think>a</think>b<｜User｜>more<｜Assistant｜><think>\n";
+    let thought =
+        "<｜User｜>hi<｜Assistant｜><think>a</think>b<｜User｜>more<｜Assistant｜><think>\n";
     assert_eq!(start("deepseek_r1", thought), Start::Reasoning);
     assert_eq!(last_turn(thought), "<think>\n");
     assert_eq!(last_turn("no template's"), "no template's");

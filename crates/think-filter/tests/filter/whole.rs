@@ -10,7 +10,10 @@ fn qwen3() -> ThinkFilter {
 fn split_strip_and_the_rest_agree() {
     let text = "<think>\nplan\n</think>\n\nDone.";
     let Split { content, reasoning, spans, unclosed, .. } = qwen3().split(text);
-    assert_eq!((content.as_str(), reasoning.as_str(), spans, unclosed), ("Done.", "plan", 1, false));
+    assert_eq!(
+        (content.as_str(), reasoning.as_str(), spans, unclosed),
+        ("Done.", "plan", 1, false)
+    );
     assert_eq!((qwen3().strip(text), qwen3().only_reasoning(text)), (content, reasoning));
     assert!(qwen3().split("<think>cut").unclosed);
 }
