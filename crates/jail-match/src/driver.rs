@@ -151,6 +151,7 @@ impl Driver {
         self.buf.clear();
         self.base = 0;
         self.counters = Counters::default();
+        self.spaces.forget_counts();
         self.restart();
     }
 
@@ -240,6 +241,8 @@ impl Driver {
                 self.counters.bytes_in += chunk.len() as u64;
                 self.counters.examined += chunk.len() as u64;
                 self.base += chunk.len() as u64;
+                self.spaces.count(channel, chunk.len());
+                self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
                 sink.text(channel, chunk);
                 return Ok(());
             }
@@ -328,6 +331,7 @@ impl Driver {
             }
         }
         self.counters.held_max = self.counters.held_max.max(self.buffered());
+        self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
         self.quiet = matches!(self.mode, Mode::Text)
             && self.buf.is_empty()
             && self.swallow == 0
@@ -353,6 +357,7 @@ impl Driver {
         self.quiet = false;
         self.process_held(Some(end), true, bodies, sink)?;
         self.spaces.finish(sink);
+        self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
         self.check_reasoning()
     }
 

@@ -27,6 +27,22 @@ pub trait Sink {
     }
 }
 
+impl<S: Sink + ?Sized> Sink for &mut S {
+    #[inline]
+    fn text(&mut self, channel: Channel, text: &str) {
+        (**self).text(channel, text);
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        (**self).notice(notice);
+    }
+
+    #[inline]
+    fn account(&mut self, span: Span) {
+        (**self).account(span);
+    }
+}
+
 /// A diagnostic: what happened, where, and how many bytes it concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Notice {
@@ -53,6 +69,9 @@ pub enum NoticeKind {
     /// Reasoning outgrew [`crate::ReasoningLimit`]; told when the span of it ends, with how many
     /// bytes were over.
     ReasoningLimit,
+    /// The model repeated an opener without end. The driver never looks: a stage in front of it
+    /// may.
+    Collapse,
     /// The stream ended behind an opener, before anything made sure what it opens; the bytes
     /// count as markup and are dropped.
     CutOpener,
@@ -68,6 +87,7 @@ impl NoticeKind {
             Self::DepthLimit => "depth_limit",
             Self::RescanLimit => "rescan_limit",
             Self::ReasoningLimit => "reasoning_limit",
+            Self::Collapse => "collapse",
             Self::CutOpener => "cut_opener",
         }
     }

@@ -77,6 +77,9 @@ pub(crate) struct Spaces {
     blank: bool,
     /// Nothing but whitespace in the channel: the condition of lead-anchored markers.
     lead: bool,
+    /// Nothing but whitespace since the message began, and no markup: the condition of
+    /// start-anchored markers. Implies the lead.
+    untouched: bool,
     /// Nothing but whitespace since a call: the condition of orphan closers.
     after_call: bool,
     called: bool,
@@ -84,6 +87,8 @@ pub(crate) struct Spaces {
     content: Run,
     reasoning: Run,
     cap: Cap,
+    /// Bytes of reasoning given out since the start of the stream.
+    reasoning_bytes: u64,
 }
 
 impl Spaces {
@@ -93,12 +98,14 @@ impl Spaces {
             limit,
             blank: true,
             lead: true,
+            untouched: true,
             after_call: false,
             called: false,
             marked: false,
             content: Run::default(),
             reasoning: Run::default(),
             cap: Cap::new(reasoning),
+            reasoning_bytes: 0,
         }
     }
 
@@ -106,6 +113,7 @@ impl Spaces {
     pub(crate) fn reset(&mut self) {
         self.cap = self.cap.renewed();
         (self.blank, self.lead, self.after_call) = (true, true, false);
+        self.untouched = true;
         (self.called, self.marked) = (false, false);
         for run in [&mut self.content, &mut self.reasoning] {
             run.text.clear();
@@ -121,6 +129,10 @@ impl Spaces {
 
     pub(crate) fn lead(&self) -> bool {
         self.lead
+    }
+
+    pub(crate) fn untouched(&self) -> bool {
+        self.untouched
     }
 
     pub(crate) fn after_call(&self) -> bool {
@@ -169,6 +181,7 @@ impl Spaces {
             return;
         }
         if self.passes(channel) {
+            self.count(channel, text.len());
             sink.text(channel, text);
             return;
         }
@@ -213,7 +226,7 @@ impl Spaces {
         }
         if visible {
             self.blank = false;
-            self.lead = false;
+            (self.lead, self.untouched) = (false, false);
             self.after_call = false;
         }
     }
@@ -275,10 +288,27 @@ impl Spaces {
         }
     }
 
+    pub(crate) fn reasoning_bytes(&self) -> u64 {
+        self.reasoning_bytes
+    }
+
+    /// Another stream begins.
+    pub(crate) fn forget_counts(&mut self) {
+        self.reasoning_bytes = 0;
+    }
+
+    /// So many bytes of `channel` are given out.
+    pub(crate) fn count(&mut self, channel: Channel, bytes: usize) {
+        if channel == Channel::REASONING {
+            self.reasoning_bytes += bytes as u64;
+        }
+    }
+
     /// Gives out text of a channel, reasoning as far as it may.
     fn put<S: Sink + ?Sized>(&mut self, channel: Channel, text: &str, at: u64, sink: &mut S) {
         let within = self.cap.within(channel, text);
         if within > 0 {
+            self.count(channel, within);
             self.cap.put(channel, &text[..within], at, sink);
         }
         if within < text.len() {
@@ -294,6 +324,8 @@ impl Spaces {
     /// What is held of a channel comes out.
     fn release<S: Sink + ?Sized>(&mut self, channel: Channel, sink: &mut S) {
         if !self.cap.counts(channel) {
+            let held = self.run(channel).text.len();
+            self.count(channel, held);
             return self.run(channel).release(channel, sink);
         }
         let (text, spans) = self.run(channel).take();
@@ -360,6 +392,7 @@ impl Spaces {
             Boundary::Other => {}
         }
         self.blank = true;
+        self.untouched = false;
         if self.policy == Whitespace::Trim && !self.content.visible && (self.called || self.marked)
         {
             self.content.drop_held(sink);

@@ -1,6 +1,7 @@
 //! The guard: one cursor over one message, sans-IO.
 
 mod builder;
+mod collapse;
 
 pub use builder::{BuildError, GuardBuilder};
 
@@ -9,11 +10,12 @@ use std::sync::Arc;
 use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError};
 use toolcall_parsers::{CallBodies, CallSink, Events, Message};
 
+use think_filter::{TokenEstimate, Withheld};
 use wire_remap::{Piece, StreamDecoder};
 
 use crate::{
     atomic::{Atomic, Pending},
-    nonempty::{Nonempty, Withheld},
+    nonempty::{Nonempty, release},
     profile::Profile,
     utf8::Utf8,
 };
@@ -46,6 +48,8 @@ pub struct Guard {
     prepend: Option<Arc<str>>,
     prepended: bool,
     special: bool,
+    estimate: TokenEstimate,
+    watch: Option<Box<collapse::Watch>>,
 }
 
 /// Whether markers in a piece of text are markers.
@@ -72,6 +76,18 @@ impl Guard {
         chunk: &str,
         sink: &mut S,
     ) -> Result<(), LimitError> {
+        if self.watch.is_some() {
+            return self.push_watched(chunk, sink);
+        }
+        self.push_unwatched(chunk, sink)
+    }
+
+    #[inline]
+    fn push_unwatched<S: CallSink + ?Sized>(
+        &mut self,
+        chunk: &str,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
         if self.withheld.is_some() {
             return self.withholding(sink, |guard, sink| guard.push_through(chunk, sink));
         }
@@ -87,7 +103,7 @@ impl Guard {
         let Some(mut withheld) = self.withheld.take() else { return Ok(()) };
         let result = step(self, &mut Nonempty { withheld: &mut withheld, sink });
         if result.is_err() {
-            withheld.release(sink);
+            release(&mut withheld, sink);
         }
         self.withheld = Some(withheld);
         result
@@ -197,6 +213,17 @@ impl Guard {
         utf8.finish(|text| result = self.push(text, sink));
         self.utf8 = utf8;
         result?;
+        if let Some(over) = self.over() {
+            return over;
+        }
+        self.finish_unwatched(end, sink)
+    }
+
+    fn finish_unwatched<S: CallSink + ?Sized>(
+        &mut self,
+        end: End,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
         if self.withheld.is_some() {
             return self.withholding(sink, |guard, sink| {
                 guard.finish_through(end, sink)?;
@@ -234,6 +261,9 @@ impl Guard {
         if let Some(decoder) = &mut self.remap {
             decoder.reset();
         }
+        if let Some(watch) = &mut self.watch {
+            watch.reset();
+        }
         self.prepended = false;
     }
 
@@ -241,7 +271,7 @@ impl Guard {
     pub fn message_boundary<S: CallSink + ?Sized>(&mut self, sink: &mut S) {
         if let Some(withheld) = &mut self.withheld {
             self.driver.message_boundary(&mut Nonempty { withheld, sink: &mut *sink });
-            withheld.release(sink);
+            release(withheld, sink);
             withheld.reset();
             return;
         }
@@ -290,6 +320,13 @@ impl Guard {
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.driver.counters()
+    }
+
+    /// How many tokens the reasoning so far is estimated to be, as
+    /// [`GuardBuilder::token_estimate`] says. A number from the backend is better.
+    #[must_use]
+    pub fn reasoning_tokens(&self) -> u64 {
+        (self.estimate)(self.counters().reasoning_bytes)
     }
 
     /// How many invalid UTF-8 sequences were replaced.

@@ -10,8 +10,6 @@ pub struct Counts {
     pub content_bytes: u64,
     /// Bytes of reasoning that came out.
     pub reasoning_bytes: u64,
-    /// Scalars of that reasoning.
-    pub reasoning_scalars: u64,
     /// Spans of reasoning that were not empty.
     pub spans: u64,
     /// Spans the end of the stream cut: 0 or 1 for each message.
@@ -26,21 +24,20 @@ impl Counts {
     pub(crate) fn add(&mut self, channel: Channel, text: &str) {
         if channel == Channel::REASONING {
             self.reasoning_bytes += text.len() as u64;
-            self.reasoning_scalars += text.chars().count() as u64;
         } else {
             self.content_bytes += text.len() as u64;
         }
     }
 }
 
-/// Guesses how many tokens the reasoning was, from its counts.
+/// Guesses how many tokens so many bytes of reasoning are.
 ///
-/// A function of totals, so that the guess depends on no chunk. Where the backend tells the
+/// A function of the total, so that the guess depends on no chunk. Where the backend tells the
 /// number, that one is right.
-pub type TokenEstimate = fn(&Counts) -> u64;
+pub type TokenEstimate = fn(u64) -> u64;
 
-/// Four bytes of reasoning to a token, rounded up: what text in English comes to.
+/// Four bytes to a token, rounded up: what text in English comes to.
 #[must_use]
-pub fn four_bytes_a_token(counts: &Counts) -> u64 {
-    counts.reasoning_bytes.div_ceil(4)
+pub fn four_bytes_a_token(reasoning_bytes: u64) -> u64 {
+    reasoning_bytes.div_ceil(4)
 }

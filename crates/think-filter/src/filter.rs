@@ -157,6 +157,6 @@ impl ThinkFilter {
     /// How many tokens the reasoning so far is estimated to be.
     #[must_use]
     pub fn reasoning_tokens(&self) -> u64 {
-        (self.estimate)(self.counts())
+        (self.estimate)(self.counts().reasoning_bytes)
     }
 }

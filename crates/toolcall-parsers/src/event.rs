@@ -25,6 +25,25 @@ pub trait CallSink: Sink {
     }
 }
 
+impl<S: CallSink + ?Sized> CallSink for &mut S {
+    fn call_start(&mut self, index: u32, id: &str, name: &str) {
+        (**self).call_start(index, id, name);
+    }
+
+    #[inline]
+    fn call_arguments(&mut self, index: u32, fragment: &str) {
+        (**self).call_arguments(index, fragment);
+    }
+
+    fn call_end(&mut self, index: u32, outcome: Outcome) {
+        (**self).call_end(index, outcome);
+    }
+
+    fn diagnostic(&mut self, diagnostic: Diagnostic) {
+        (**self).diagnostic(diagnostic);
+    }
+}
+
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -102,6 +102,8 @@ pub struct Counters {
     pub committed: u64,
     /// Candidates refuted, by their content or by a limit.
     pub refuted: u64,
+    /// Bytes of reasoning given out, whitespace and all.
+    pub reasoning_bytes: u64,
     /// The most bytes ever held.
     pub held_max: usize,
 }
