@@ -19,7 +19,7 @@ pub enum Start {
     Reasoning,
 }
 
-/// What chat templates write where a turn begins. Tags before it belong to the history.
+/// What chat templates write where a turn begins or ends. Tags before it belong to the history.
 const TURNS: &[&str] = &[
     "<|im_start|>",
     "<|im_assistant|>",
@@ -52,9 +52,25 @@ const TURNS: &[&str] = &[
     "[/INST]",
     "]~b]",
     "<|BOT|>",
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eot|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|assistant_end|>",
+    "<|user_end|>",
+    "<end_of_turn>",
+    "<turn|>",
+    "<｜end▁of▁sentence｜>",
+    "<seed:eos>",
+    "[|endofturn|]",
+    "[e~[",
+    "</s>",
 ];
 
-/// `prompt` behind its last turn's beginning; all of it if no template's is known.
+/// `prompt` behind the last place where a turn begins or ends; all of it if there is none that is
+/// known.
 ///
 /// What the prompt says before that (old thoughts, a user who asks about `<think>`) says nothing
 /// about where the answer begins.

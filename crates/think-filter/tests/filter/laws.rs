@@ -20,7 +20,7 @@ pub(crate) fn markers(format: &Format) -> Vec<String> {
 
 fn machine(format: &Format, whitespace: Whitespace, start: Start) -> Think {
     let builder = ThinkFilter::builder(format.clone()).whitespace(whitespace).start(start);
-    Think(builder.build().expect("a good format"))
+    Think::from(builder.build().expect("a good format"))
 }
 
 fn texts(format: &Format) -> Vec<String> {

@@ -8,14 +8,24 @@ use stream_laws::{
 use think_filter::{End, Format, Piece, ThinkFilter, Whitespace, format};
 
 #[derive(Debug, Clone)]
-pub(crate) struct Think(pub(crate) ThinkFilter);
+pub(crate) struct Think(pub(crate) ThinkFilter, End);
 
 impl Think {
     /// A registered format with whitespace kept.
     pub(crate) fn named(name: &str) -> Self {
         let format = format(name).expect("a registered format");
         let builder = ThinkFilter::builder(format).whitespace(Whitespace::Verbatim);
-        Self(builder.build().expect("a good format"))
+        builder.build().expect("a good format").into()
+    }
+
+    pub(crate) fn ending(filter: ThinkFilter, end: End) -> Self {
+        Self(filter, end)
+    }
+}
+
+impl From<ThinkFilter> for Think {
+    fn from(filter: ThinkFilter) -> Self {
+        Self(filter, End::Stop)
     }
 }
 
@@ -33,7 +43,7 @@ impl Machine for Think {
     }
 
     fn finish(&mut self, out: &mut Record) {
-        self.0.finish(End::Stop, |piece| write(piece, out)).expect("no error policy");
+        self.0.finish(self.1, |piece| write(piece, out)).expect("no error policy");
     }
 
     fn reset(&mut self) {

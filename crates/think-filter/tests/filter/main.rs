@@ -10,4 +10,5 @@ mod rules;
 mod soup;
 mod spans;
 mod start;
+mod vectors;
 mod whole;

@@ -7,7 +7,7 @@ use crate::machine::{Think, show, shown, write};
 
 fn prompt_opened(name: &str) -> Think {
     let builder = ThinkFilter::builder(format(name).unwrap()).start(Start::Reasoning);
-    Think(builder.whitespace(Whitespace::Verbatim).build().unwrap())
+    Think::from(builder.whitespace(Whitespace::Verbatim).build().unwrap())
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_boundary_arms_the_lead_again_and_keeps_a_split_tag() {
 #[test]
 fn newlines_of_content_are_not_held() {
     let filter = ThinkFilter::new(format("qwen3").unwrap()).unwrap();
-    let mut think = Think(filter);
+    let mut think = Think::from(filter);
     let mut out = Record::default();
     think.push("line\n\n", &mut out);
     assert_eq!((think.held().bytes, show(&out).as_str()), (0, "line\n\n"));

@@ -129,7 +129,7 @@ proptest! {
         let all = markers(&format);
         let markup: Vec<&str> = all.iter().map(String::as_str).collect();
         let builder = ThinkFilter::builder(format.clone()).whitespace(POLICIES[policy]);
-        let think = Think(builder.build().expect("a good format"));
+        let think = Think::from(builder.build().expect("a good format"));
         check_no_leak(&think, &text, &markup, CutPlan::quick(5)).map_err(fail(&format))?;
     }
 }
@@ -157,7 +157,7 @@ proptest! {
         prop_assume!(!unit.is_empty());
         let builder = ThinkFilter::builder(format.clone()).whitespace(POLICIES[policy]);
         let limits = think_filter::Limits { whitespace: 256, ..Default::default() };
-        let think = Think(builder.limits(limits).build().expect("a good format"));
+        let think = Think::from(builder.limits(limits).build().expect("a good format"));
         let limit = 256 + 256;
         let times = 3 * limit / unit.len() + 2;
         check_bounded(&think, std::iter::repeat_n(unit.as_str(), times), limit)
