@@ -72,6 +72,9 @@ pub enum NoticeKind {
     /// The model repeated an opener without end. The driver never looks: a stage in front of it
     /// may.
     Collapse,
+    /// A delimiter of the wire lost a character and was passed on as text. Not the driver's: a
+    /// decoder in front of it tells.
+    DamagedMarker,
     /// The stream ended behind an opener, before anything made sure what it opens; the bytes
     /// count as markup and are dropped.
     CutOpener,
@@ -88,6 +91,7 @@ impl NoticeKind {
             Self::RescanLimit => "rescan_limit",
             Self::ReasoningLimit => "reasoning_limit",
             Self::Collapse => "collapse",
+            Self::DamagedMarker => "damaged_marker",
             Self::CutOpener => "cut_opener",
         }
     }

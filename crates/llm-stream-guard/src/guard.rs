@@ -7,7 +7,7 @@ pub use builder::{BuildError, GuardBuilder};
 
 use std::sync::Arc;
 
-use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError};
+use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError, Notice, NoticeKind};
 use toolcall_parsers::{CallBodies, CallSink, Events, Message};
 
 use think_filter::{TokenEstimate, Withheld};
@@ -159,9 +159,14 @@ impl Guard {
                 Piece::Marker(marker) if !marker.counts => Markers::Literal,
                 _ => Markers::Live,
             };
-            if result.is_ok() {
-                result = self.drive(piece.text(), markers, sink);
+            if result.is_err() {
+                return;
             }
+            if let Piece::Suspect(suspect) = piece {
+                let (kind, at) = (NoticeKind::DamagedMarker, self.driver.position());
+                sink.notice(Notice { kind, at, bytes: suspect.text.len() as u64 });
+            }
+            result = self.drive(piece.text(), markers, sink);
         });
         self.remap = Some(decoder);
         result
