@@ -11,6 +11,7 @@ mod pair;
 mod pattern;
 mod plan;
 mod scan;
+mod settle;
 
 pub use builder::JailBuilder;
 pub use error::JailError;

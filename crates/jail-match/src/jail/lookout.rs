@@ -61,7 +61,7 @@ impl Progress {
         if self.at != Some(at) {
             self.at = Some(at);
             self.runs.clear();
-            self.runs.resize(runs, Run::default());
+            self.runs.resize_with(runs, Run::default);
         }
     }
 }
@@ -71,7 +71,8 @@ enum Sought {
     /// The marker with this number in the set.
     Literal(usize),
     /// An expression, with its place among the runs.
-    Pattern(Pattern, usize),
+    #[cfg_attr(not(feature = "regex"), expect(dead_code, reason = "there are none"))]
+    Pattern(Box<Pattern>, usize),
 }
 
 /// A compiled list of marks.
@@ -124,7 +125,7 @@ impl Lookout {
                         firsts.push((byte, id));
                     }
                     longest = longest.max(pattern.longest());
-                    Sought::Pattern(pattern, id - literals)
+                    Sought::Pattern(Box::new(pattern), id - literals)
                 }
             };
             sought.push((one, mark.at));
