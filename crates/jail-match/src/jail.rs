@@ -176,17 +176,17 @@ impl Jail {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        if !self.is_watched() {
+        if self.open_at().is_none() {
             return Ok(false);
         }
         self.breach(0, kind, then, self.base, &mut on).map_err(|error| self.fail(error))?;
         Ok(true)
     }
 
-    /// Whether a block is open that a limit can still end.
+    /// Where the outermost open block begins, if it is one that a limit can still end.
     #[must_use]
-    pub fn is_watched(&self) -> bool {
-        self.blocks.is_watched()
+    pub fn open_at(&self) -> Option<u64> {
+        self.blocks.open_at()
     }
 
     /// Makes the jail as new.

@@ -21,6 +21,22 @@ pub trait Sink {
     }
 }
 
+impl<S: Sink + ?Sized> Sink for &mut S {
+    #[inline]
+    fn text(&mut self, channel: Channel, text: &str) {
+        (**self).text(channel, text);
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        (**self).notice(notice);
+    }
+
+    #[inline]
+    fn account(&mut self, span: Span) {
+        (**self).account(span);
+    }
+}
+
 /// A diagnostic: what happened, where, and how many bytes it concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Notice {
@@ -55,11 +71,19 @@ pub enum NoticeKind {
     JailChunks,
     /// A block took more time than it may.
     JailTime,
-    /// The stream ended inside a block.
+    /// The stream ended inside a block that must not be left open.
     JailUnclosed,
+    /// A block was dropped.
+    JailDropped,
 }
 
 impl NoticeKind {
+    /// Whether a limit was hit.
+    #[must_use]
+    pub const fn is_limit(self) -> bool {
+        !matches!(self, Self::CutOpener | Self::JailUnclosed | Self::JailDropped)
+    }
+
     /// A short, stable name.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -74,6 +98,7 @@ impl NoticeKind {
             Self::JailChunks => "jail_chunks",
             Self::JailTime => "jail_time",
             Self::JailUnclosed => "jail_unclosed",
+            Self::JailDropped => "jail_dropped",
         }
     }
 }

@@ -1,13 +1,16 @@
 //! The guard: one cursor over one message, sans-IO.
 
 mod builder;
+mod outlet;
+mod stopping;
 
 pub use builder::{BuildError, GuardBuilder};
+use outlet::{Outlet, Then};
 
 use std::sync::Arc;
 
 use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError};
-use toolcall_parsers::{CallBodies, CallSink, Events, Message};
+use toolcall_parsers::{CallBodies, CallSink, Events, Ids, Message};
 
 use wire_remap::{Piece, StreamDecoder};
 
@@ -15,6 +18,7 @@ use crate::{
     atomic::{Atomic, Pending},
     nonempty::{Nonempty, Withheld},
     profile::Profile,
+    stop::{Stop, Stopped},
     utf8::Utf8,
 };
 
@@ -45,6 +49,8 @@ pub struct Guard {
     remap: Option<Box<StreamDecoder>>,
     prepend: Option<Arc<str>>,
     prepended: bool,
+    stop: Option<Box<Stop>>,
+    outlet: Option<Box<Outlet>>,
     special: bool,
 }
 
@@ -68,6 +74,23 @@ impl Guard {
     /// Only if a limit with the error policy is hit: what was held has been released.
     #[inline]
     pub fn push<S: CallSink + ?Sized>(
+        &mut self,
+        chunk: &str,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
+        if self.outlet.is_some() {
+            self.watch(|watch| watch.chunk(chunk.len()));
+            return self.outward(sink, Then::Go, |guard, sink| guard.push(chunk, sink));
+        }
+        if self.stop.is_some() {
+            return self.stopping(|stop, on| stop.push(chunk, on), sink);
+        }
+        self.push_on(chunk, sink)
+    }
+
+    /// Feeds text that no stop string ended.
+    #[inline]
+    fn push_on<S: CallSink + ?Sized>(
         &mut self,
         chunk: &str,
         sink: &mut S,
@@ -171,6 +194,10 @@ impl Guard {
         bytes: &[u8],
         sink: &mut S,
     ) -> Result<(), LimitError> {
+        if self.outlet.is_some() {
+            self.watch(|watch| watch.chunk(bytes.len()));
+            return self.outward(sink, Then::Go, |guard, sink| guard.push_bytes(bytes, sink));
+        }
         let mut utf8 = std::mem::take(&mut self.utf8);
         let mut result = Ok(());
         utf8.push(bytes, |text| {
@@ -192,11 +219,17 @@ impl Guard {
         end: End,
         sink: &mut S,
     ) -> Result<(), LimitError> {
+        if self.outlet.is_some() {
+            let finished = self.outward(sink, Then::Finish, |guard, sink| guard.finish(end, sink));
+            self.watch(|watch| watch.finished(end));
+            return finished;
+        }
         let mut utf8 = std::mem::take(&mut self.utf8);
         let mut result = Ok(());
         utf8.finish(|text| result = self.push(text, sink));
         self.utf8 = utf8;
         result?;
+        let end = self.finish_stop(end, sink)?;
         if self.withheld.is_some() {
             return self.withholding(sink, |guard, sink| {
                 guard.finish_through(end, sink)?;
@@ -222,6 +255,23 @@ impl Guard {
         }
     }
 
+    /// Whether a call that began is kept back until it ends.
+    pub(crate) fn withholds_call(&self) -> bool {
+        self.pending.is_open()
+    }
+
+    /// Where ids come from when the wire has none.
+    pub(crate) fn ids(&self) -> &Ids {
+        self.bodies.ids()
+    }
+
+    /// Makes ids from `seed`, unless they come from a source of the caller's.
+    pub(crate) fn seed_ids(&mut self, seed: u64) {
+        if !self.bodies.ids().is_injected() {
+            self.bodies.set_ids(Ids::seeded(seed));
+        }
+    }
+
     /// Makes the guard as new.
     pub fn reset(&mut self) {
         self.driver.reset();
@@ -234,11 +284,25 @@ impl Guard {
         if let Some(decoder) = &mut self.remap {
             decoder.reset();
         }
+        if let Some(stop) = &mut self.stop {
+            stop.reset();
+        }
+        if let Some(outlet) = &mut self.outlet {
+            outlet.reset();
+        }
         self.prepended = false;
     }
 
     /// Another message begins in the same stream; see [`Driver::message_boundary`].
     pub fn message_boundary<S: CallSink + ?Sized>(&mut self, sink: &mut S) {
+        if self.outlet.is_some() {
+            // A limit that is hit here is told by the next call.
+            let _ = self.outward(sink, Then::Settle, |guard, sink| {
+                guard.message_boundary(sink);
+                Ok(())
+            });
+            return;
+        }
         if let Some(withheld) = &mut self.withheld {
             self.driver.message_boundary(&mut Nonempty { withheld, sink: &mut *sink });
             withheld.release(sink);
@@ -249,9 +313,14 @@ impl Guard {
     }
 
     /// What is held, and why. Under atomic delivery an open call is held, too, and under
-    /// [`GuardBuilder::force_nonempty_content`] the reasoning.
+    /// [`GuardBuilder::force_nonempty_content`] the reasoning; with a jail its block.
     #[must_use]
     pub fn held(&self) -> Held {
+        let held = self.held_by_stages();
+        self.outlet.as_ref().map_or(held, |outlet| outlet.held(held))
+    }
+
+    fn held_by_stages(&self) -> Held {
         let held = self.held_by_cursor();
         match self.withheld.as_ref().map_or(0, |withheld| withheld.held()) {
             0 => held,
@@ -269,6 +338,10 @@ impl Guard {
         if wire > 0 {
             return Held { bytes: held.bytes + wire, kind: HeldKind::Marker };
         }
+        let stop = self.stop.as_ref().map_or(0, |stop| stop.held());
+        if stop > 0 {
+            return Held { bytes: held.bytes + stop, kind: HeldKind::Marker };
+        }
         match self.utf8.held() {
             0 => held,
             split => Held { bytes: held.bytes + split, kind: HeldKind::Utf8 },
@@ -283,6 +356,8 @@ impl Guard {
             + self.bodies.buffered()
             + self.pending.held()
             + self.utf8.held()
+            + self.stop.as_ref().map_or(0, |stop| stop.held())
+            + self.outlet.as_ref().map_or(0, |outlet| outlet.buffered())
             + withheld
     }
 
@@ -296,6 +371,13 @@ impl Guard {
     #[must_use]
     pub fn replaced(&self) -> u64 {
         self.utf8.replaced()
+    }
+
+    /// Where a stop string ended the message. Nothing that follows will come out, and generation
+    /// may be cancelled.
+    #[must_use]
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.stop.as_ref().and_then(|stop| stop.stopped())
     }
 
     /// Whether the server must be asked to keep special tokens in the text, because the

@@ -104,8 +104,10 @@ impl Blocks {
         self.stack.iter().position(|block| block.until == until).unwrap_or(0)
     }
 
-    pub(super) fn is_watched(&self) -> bool {
-        self.stack.first().is_some_and(|block| matches!(block.mode, Mode::Keep | Mode::Tap))
+    /// Where the outermost block begins, if no limit has decided about it.
+    pub(super) fn open_at(&self) -> Option<u64> {
+        let first = self.stack.first()?;
+        matches!(first.mode, Mode::Keep | Mode::Tap).then_some(first.at)
     }
 
     pub(super) fn buffered(&self) -> usize {

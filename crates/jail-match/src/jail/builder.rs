@@ -96,6 +96,12 @@ impl JailBuilder {
         Self { blocks, over, ..self }
     }
 
+    /// Whether no sequence was added.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty() && self.pool.starts.is_empty() && self.pool.ends.is_empty()
+    }
+
     /// Compiles the rules. Of equal starts the one added first counts.
     ///
     /// # Errors

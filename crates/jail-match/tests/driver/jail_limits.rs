@@ -71,7 +71,7 @@ fn s1_55_limits_of_chunks_and_time_are_the_callers() {
         assert_eq!(jail.expire(NoticeKind::JailTime, then, &mut on), Ok(false));
         jail.push("{ab", &mut on).unwrap();
         assert_eq!(jail.expire(NoticeKind::JailTime, then, &mut on), Ok(true));
-        assert!(!jail.is_watched());
+        assert_eq!(jail.open_at(), None);
         jail.push("c}", &mut on).unwrap();
         jail.finish(&mut on).unwrap();
         assert_eq!(seen, expected, "{then:?}");

@@ -8,11 +8,14 @@ use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, Unknown
 
 use wire_remap::{RemapTable, StreamDecoder};
 
-use super::{Delivery, Guard};
+use super::{Delivery, Guard, Outlet};
 use crate::{
     atomic::Pending,
+    jailer::Jailer,
     nonempty::Withheld,
-    profile::{self, Profile},
+    observe::{Observer, Watch},
+    profile::{self, Profile, Reasoning},
+    stop::{EmptyStop, Stop, StopString},
     utf8::Utf8,
 };
 
@@ -33,6 +36,9 @@ pub struct GuardBuilder {
     atomic_limit: usize,
     token_suffix: Option<String>,
     nonempty: Option<usize>,
+    stop: Vec<StopString>,
+    jailer: Option<Jailer>,
+    watch: Option<Watch>,
 }
 
 impl GuardBuilder {
@@ -51,6 +57,9 @@ impl GuardBuilder {
             atomic_limit: 1 << 20,
             token_suffix: None,
             nonempty: None,
+            stop: Vec::new(),
+            jailer: None,
+            watch: None,
             profile: profile.clone(),
         }
     }
@@ -134,6 +143,40 @@ impl GuardBuilder {
         Self { nonempty: Some(limit), ..self }
     }
 
+    /// Strings that end the message, looked for in the raw text before anything is recognised:
+    /// inside calls and reasoning, too. What follows the first is dropped and counted.
+    #[must_use]
+    pub fn stop(self, strings: impl IntoIterator<Item = StopString>) -> Self {
+        Self { stop: strings.into_iter().collect(), ..self }
+    }
+
+    /// A jail around content: what is left when reasoning and calls were taken out, so that its
+    /// marks are not looked for in those, and none spans one. Offsets it reports count content.
+    ///
+    /// Its limit with the error policy ends the guard; content behind it in the same chunk does
+    /// not come out.
+    #[must_use]
+    pub fn jail(self, jailer: Jailer) -> Self {
+        Self { jailer: Some(jailer), ..self }
+    }
+
+    /// Tells `observer` what happens, and counts as [`GuardBuilder::stats`] does. Clones of the
+    /// guard tell the same observer.
+    #[must_use]
+    pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
+        Self { watch: Some(Watch::new(Some(observer))), ..self }
+    }
+
+    pub(crate) fn watch(self, watch: Option<Watch>) -> Self {
+        Self { watch, ..self }
+    }
+
+    /// Counts what happens, for [`Guard::stats`]. Without it and an observer nothing is counted.
+    #[must_use]
+    pub fn stats(self) -> Self {
+        Self { watch: self.watch.or_else(|| Some(Watch::default())), ..self }
+    }
+
     /// A table of delimiters to map back before anything is recognised, in place of the
     /// profile's.
     #[must_use]
@@ -144,18 +187,31 @@ impl GuardBuilder {
     /// Looks the profile's names up and compiles the table.
     ///
     /// # Errors
-    /// An unknown reasoning format or tool-call family, a faulty marker, a limit of zero.
+    /// An unknown reasoning format or tool-call family, a faulty marker, a limit of zero, an empty
+    /// stop string.
     pub fn build(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
-        let grammar = match (self.grammar, &self.profile.tools) {
+        let mut grammar = match (self.grammar, &self.profile.tools) {
             (Some(grammar), _) => Some(grammar),
             (None, Some(name)) => Some(toolcall_parsers::grammar(name)?),
             (None, None) => None,
         };
-        let format = match (self.format, &self.profile.reasoning) {
-            (Some(format), _) => Some(format),
-            (None, Some(name)) => Some(profile::format(name)?),
+        let reasoning = match (self.format, &self.profile.reasoning) {
+            (Some(format), _) => Some(Reasoning::Format(format)),
+            (None, Some(name)) => Some(profile::reasoning(name)?),
             (None, None) => None,
+        };
+        let format = match reasoning {
+            Some(Reasoning::Format(format)) => Some(format),
+            Some(Reasoning::Channels(channels)) => {
+                let tools = &grammar.get_or_insert_with(|| channels.clone()).name;
+                if *tools != channels.name {
+                    let (reasoning, tools) = (channels.name.to_string(), tools.to_string());
+                    return Err(BuildError::TwoGrammars { reasoning, tools });
+                }
+                None
+            }
+            None => None,
         };
         let (grammar, format) = match &self.token_suffix {
             None => (grammar, format),
@@ -169,6 +225,7 @@ impl GuardBuilder {
             (None, Some(name)) => Some(profile::remap(name)?),
             (None, None) => None,
         };
+        let stop = (!self.stop.is_empty()).then(|| Stop::new(self.stop)).transpose()?;
         let mut edges = Vec::new();
         if let Some(grammar) = &grammar {
             edges.extend(toolcall_parsers::edges(grammar, self.in_reasoning, 0));
@@ -177,7 +234,8 @@ impl GuardBuilder {
             edges.extend(format.edges());
         }
         let mut start = self.start.unwrap_or(self.profile.start);
-        if format.as_ref().is_none_or(Format::is_passthrough) {
+        let has_channels = grammar.as_ref().is_some_and(|grammar| grammar.envelope.is_some());
+        if format.as_ref().is_none_or(Format::is_passthrough) && !has_channels {
             start = Start::Content;
         }
         let special = self.profile.needs_special_tokens
@@ -199,6 +257,8 @@ impl GuardBuilder {
             prepend: format.and_then(|format| format.prepend).map(|text| Arc::from(text.as_ref())),
             remap: remap.map(|table| Box::new(StreamDecoder::new(&table))),
             prepended: false,
+            stop: stop.map(Box::new),
+            outlet: Outlet::new(self.jailer, self.watch),
             special,
         })
     }
@@ -214,6 +274,15 @@ pub enum BuildError {
     Table(TableError),
     /// A limit is zero.
     Limit(ZeroLimit),
+    /// Reasoning is told by the messages of one family, calls are another's.
+    TwoGrammars {
+        /// The family of the messages.
+        reasoning: String,
+        /// The tool-call family.
+        tools: String,
+    },
+    /// A stop string is empty.
+    Stop(EmptyStop),
 }
 
 impl fmt::Display for BuildError {
@@ -222,6 +291,12 @@ impl fmt::Display for BuildError {
             Self::Unknown(error) => error.fmt(f),
             Self::Table(error) => error.fmt(f),
             Self::Limit(error) => error.fmt(f),
+            Self::TwoGrammars { reasoning, tools } => write!(
+                f,
+                "reasoning format `{reasoning}` needs tool-call family `{reasoning}` or none, \
+                 found `{tools}`"
+            ),
+            Self::Stop(error) => error.fmt(f),
         }
     }
 }
@@ -243,5 +318,11 @@ impl From<TableError> for BuildError {
 impl From<ZeroLimit> for BuildError {
     fn from(error: ZeroLimit) -> Self {
         Self::Limit(error)
+    }
+}
+
+impl From<EmptyStop> for BuildError {
+    fn from(error: EmptyStop) -> Self {
+        Self::Stop(error)
     }
 }

@@ -8,3 +8,4 @@ mod laws;
 #[path = "../../../llm-stream-guard-cli/src/machine.rs"]
 mod machine;
 mod nonempty;
+mod stop;

@@ -133,12 +133,12 @@ impl JsonEngine {
         self.early.len() + self.arguments.held()
     }
 
-    pub(crate) fn feed<S: CallSink + ?Sized>(
+    pub(crate) fn feed(
         &mut self,
         shape: &JsonShape,
         text: &str,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Feed {
         // Almost every chunk of a long call is the inside of a string.
         if self.state == State::Arguments
@@ -175,13 +175,13 @@ impl JsonEngine {
         }
     }
 
-    pub(crate) fn finish<S: CallSink + ?Sized>(
+    pub(crate) fn finish(
         &mut self,
         _: &JsonShape,
         tail: &str,
         _: End,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Tail {
         if !calls.committed() {
             return uncommitted(self.certainty);
@@ -211,7 +211,7 @@ impl JsonEngine {
     }
 
     /// The stream ended inside a call.
-    fn cut<S: CallSink + ?Sized>(&mut self, calls: &mut Calls, sink: &mut S) {
+    fn cut(&mut self, calls: &mut Calls, sink: &mut dyn CallSink) {
         let closing = match self.are {
             ArgumentsAre::Missing => Some(String::from("{}")),
             ArgumentsAre::Open => self.arguments.closing(),
@@ -228,13 +228,7 @@ impl JsonEngine {
     }
 
     /// The byte at `at` cannot stand there.
-    fn bad<S: CallSink + ?Sized>(
-        &mut self,
-        text: &str,
-        at: usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Step {
+    fn bad(&mut self, text: &str, at: usize, calls: &mut Calls, sink: &mut dyn CallSink) -> Step {
         let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
         if !calls.committed() {
             return Step::Return(Feed::NotMine { used: behind });
@@ -274,13 +268,13 @@ impl JsonEngine {
         }
     }
 
-    fn structure<S: CallSink + ?Sized>(
+    fn structure(
         &mut self,
         shape: &JsonShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         *i += space(&text[*i..]);
         let Some(&byte) = text.as_bytes().get(*i) else {

@@ -15,14 +15,14 @@ use crate::{
 };
 
 impl JsonEngine {
-    pub(super) fn value<S: CallSink + ?Sized>(
+    pub(super) fn value(
         &mut self,
         role: Role,
         byte: u8,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         self.state = match (role, byte) {
             (Role::Name | Role::Wrap, b'"') if self.name.is_none() => {
@@ -66,12 +66,12 @@ impl JsonEngine {
         State::Ignored
     }
 
-    pub(super) fn feed_ignored<S: CallSink + ?Sized>(
+    pub(super) fn feed_ignored(
         &mut self,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         match self.ignored.feed(&text[*i..], |_| {}) {
             Scanned::More { used } => Step::Return(Feed::More { used: *i + used }),
@@ -85,13 +85,13 @@ impl JsonEngine {
     }
 
     /// A key, a name or an id: a string that must be whole.
-    pub(super) fn feed_string<S: CallSink + ?Sized>(
+    pub(super) fn feed_string(
         &mut self,
         shape: &JsonShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let limit = calls.options.limits.name;
         let mut over = None;
@@ -118,13 +118,13 @@ impl JsonEngine {
         }
     }
 
-    fn string_read<S: CallSink + ?Sized>(
+    fn string_read(
         &mut self,
         shape: &JsonShape,
         text: &str,
         i: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let read = core::mem::take(&mut self.key);
         match self.state {
@@ -188,13 +188,13 @@ impl JsonEngine {
     }
 
     /// The name is known, and the call is certain.
-    fn start<S: CallSink + ?Sized>(
+    fn start(
         &mut self,
         shape: &JsonShape,
         text: &str,
         i: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let Some(name) = self.name.as_deref() else { return Step::Go };
         if name.is_empty() {
@@ -216,12 +216,12 @@ impl JsonEngine {
     }
 
     /// Starts the call, at index `at`.
-    fn announce<S: CallSink + ?Sized>(
+    fn announce(
         &mut self,
         shape: &JsonShape,
         at: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         self.started = true;
         self.items += 1;
@@ -233,13 +233,13 @@ impl JsonEngine {
         }
     }
 
-    pub(super) fn feed_arguments<S: CallSink + ?Sized>(
+    pub(super) fn feed_arguments(
         &mut self,
         shape: &JsonShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let rest = &text[*i..];
         if self.are == ArgumentsAre::Open && !self.started {
@@ -282,13 +282,13 @@ impl JsonEngine {
     }
 
     /// `}` of a call object, or of one nested in it.
-    pub(super) fn end_object<S: CallSink + ?Sized>(
+    pub(super) fn end_object(
         &mut self,
         shape: &JsonShape,
         text: &str,
         at: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         if self.nest > 0 {
             self.nest -= 1;
@@ -307,7 +307,7 @@ impl JsonEngine {
         Step::Go
     }
 
-    fn end_call<S: CallSink + ?Sized>(&mut self, calls: &mut Calls, sink: &mut S) {
+    fn end_call(&mut self, calls: &mut Calls, sink: &mut dyn CallSink) {
         if self.are == ArgumentsAre::Missing {
             calls.arguments("{}", sink);
         }
