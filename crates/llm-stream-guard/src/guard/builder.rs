@@ -2,19 +2,24 @@
 
 use std::{fmt, sync::Arc};
 
-use jail_match::{Driver, Limits, Settings, Table, TableError, Whitespace, ZeroLimit};
-use think_filter::{Format, Start};
+use jail_match::{
+    Driver, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace, ZeroLimit,
+};
+use think_filter::{Format, Start, TokenEstimate, Withheld, four_bytes_a_token, last_turn};
 use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, UnknownName};
 
-use wire_remap::{RemapTable, StreamDecoder};
+use wire_remap::{CollapseLimits, RemapTable, StreamDecoder};
 
-use super::{Delivery, Guard, Outlet};
+use super::{
+    BadPayload, Delivery, Guard, Outlet, ToolChoice, choice::Plan, collapse::Watch,
+    payload::ChoiceBodies,
+};
 use crate::{
     atomic::Pending,
     jailer::Jailer,
-    nonempty::Withheld,
-    observe::{Observer, Watch},
-    profile::{self, Profile, Reasoning},
+    observe::{Observer, Tally},
+    profile::{self, Profile},
+    reasoning::{Reasoning, reasoning},
     stop::{EmptyStop, Stop, StopString},
     utf8::Utf8,
 };
@@ -38,7 +43,13 @@ pub struct GuardBuilder {
     nonempty: Option<usize>,
     stop: Vec<StopString>,
     jailer: Option<Jailer>,
-    watch: Option<Watch>,
+    tally: Option<Tally>,
+    choice: ToolChoice,
+    bad_payload: BadPayload,
+    prompt: Option<String>,
+    reasoning_limit: Option<ReasoningLimit>,
+    estimate: TokenEstimate,
+    collapse: Option<CollapseLimits>,
 }
 
 impl GuardBuilder {
@@ -59,7 +70,13 @@ impl GuardBuilder {
             nonempty: None,
             stop: Vec::new(),
             jailer: None,
-            watch: None,
+            tally: None,
+            choice: ToolChoice::Auto,
+            bad_payload: BadPayload::BestEffort,
+            prompt: None,
+            reasoning_limit: None,
+            estimate: four_bytes_a_token,
+            collapse: None,
             profile: profile.clone(),
         }
     }
@@ -76,10 +93,52 @@ impl GuardBuilder {
         Self { options, ..self }
     }
 
+    /// What the request says about calls.
+    #[must_use]
+    pub fn tool_choice(self, choice: ToolChoice) -> Self {
+        Self { choice, ..self }
+    }
+
+    /// What becomes of a payload that is not calls where calls are required.
+    #[must_use]
+    pub fn bad_payload(self, bad_payload: BadPayload) -> Self {
+        Self { bad_payload, ..self }
+    }
+
     /// Where the stream begins, if not where the profile says.
     #[must_use]
     pub fn start(self, start: Start) -> Self {
         Self { start: Some(start), ..self }
+    }
+
+    /// The rendered prompt, or its last turn: the stream begins where it ends, unless
+    /// [`GuardBuilder::start`] says otherwise. See [`Reasoning::start_after`].
+    #[must_use]
+    pub fn prompt(self, prompt: &str) -> Self {
+        Self { prompt: Some(last_turn(prompt).to_owned()), ..self }
+    }
+
+    /// The most reasoning the message may hold. No limit by default: reasoning is not kept.
+    #[must_use]
+    pub fn reasoning_limit(self, limit: ReasoningLimit) -> Self {
+        Self { reasoning_limit: Some(limit), ..self }
+    }
+
+    /// How [`Guard::reasoning_tokens`] guesses; four bytes a token if not told.
+    #[must_use]
+    pub fn token_estimate(self, estimate: TokenEstimate) -> Self {
+        Self { estimate, ..self }
+    }
+
+    /// Watches for a model that repeats its opener instead of making a call; off by default.
+    ///
+    /// What counts are the openers of the remapping in use, of [`RemapTable::hermes`] if there is
+    /// none: canonical, as on the wire, and their fragments. [`Guard::collapse`] tells the first.
+    /// One that ends the stream ends the message as aborted behind the opener that made it one;
+    /// under the error policy every push from there on fails, too.
+    #[must_use]
+    pub fn collapse(self, limits: CollapseLimits) -> Self {
+        Self { collapse: Some(limits), ..self }
     }
 
     /// What becomes of whitespace that frames markup, if not what the profile says.
@@ -164,17 +223,17 @@ impl GuardBuilder {
     /// guard tell the same observer.
     #[must_use]
     pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
-        Self { watch: Some(Watch::new(Some(observer))), ..self }
+        Self { tally: Some(Tally::new(Some(observer))), ..self }
     }
 
-    pub(crate) fn watch(self, watch: Option<Watch>) -> Self {
-        Self { watch, ..self }
+    pub(crate) fn tally(self, tally: Option<Tally>) -> Self {
+        Self { tally, ..self }
     }
 
     /// Counts what happens, for [`Guard::stats`]. Without it and an observer nothing is counted.
     #[must_use]
     pub fn stats(self) -> Self {
-        Self { watch: self.watch.or_else(|| Some(Watch::default())), ..self }
+        Self { tally: self.tally.or_else(|| Some(Tally::default())), ..self }
     }
 
     /// A table of delimiters to map back before anything is recognised, in place of the
@@ -187,7 +246,7 @@ impl GuardBuilder {
     /// Looks the profile's names up and compiles the table.
     ///
     /// # Errors
-    /// An unknown reasoning format or tool-call family, a faulty marker, a limit of zero, an empty
+    /// An unknown reasoning format or tool-call family, a named tool that is not declared, a faulty marker, a limit of zero, an empty
     /// stop string.
     pub fn build(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
@@ -196,12 +255,12 @@ impl GuardBuilder {
             (None, Some(name)) => Some(toolcall_parsers::grammar(name)?),
             (None, None) => None,
         };
-        let reasoning = match (self.format, &self.profile.reasoning) {
+        let told = match (self.format, &self.profile.reasoning) {
             (Some(format), _) => Some(Reasoning::Format(format)),
-            (None, Some(name)) => Some(profile::reasoning(name)?),
+            (None, Some(name)) => Some(reasoning(name)?),
             (None, None) => None,
         };
-        let format = match reasoning {
+        let format = match told {
             Some(Reasoning::Format(format)) => Some(format),
             Some(Reasoning::Channels(channels)) => {
                 let tools = &grammar.get_or_insert_with(|| channels.clone()).name;
@@ -226,42 +285,62 @@ impl GuardBuilder {
             (None, None) => None,
         };
         let stop = (!self.stop.is_empty()).then(|| Stop::new(self.stop)).transpose()?;
-        let mut edges = Vec::new();
-        if let Some(grammar) = &grammar {
-            edges.extend(toolcall_parsers::edges(grammar, self.in_reasoning, 0));
-        }
-        if let Some(format) = &format {
-            edges.extend(format.edges());
-        }
-        let mut start = self.start.unwrap_or(self.profile.start);
-        let has_channels = grammar.as_ref().is_some_and(|grammar| grammar.envelope.is_some());
-        if format.as_ref().is_none_or(Format::is_passthrough) && !has_channels {
-            start = Start::Content;
-        }
         let special = self.profile.needs_special_tokens
             || grammar.as_ref().is_some_and(|grammar| grammar.special_tokens)
             || format.as_ref().is_some_and(|format| format.special_tokens);
+        let grammar = grammar.unwrap_or_else(|| Arc::new(Grammar::default()));
+        let plan = Plan::new(&self.choice, self.bad_payload, grammar, &self.tools)?;
+        let mut options = self.options;
+        if self.choice != ToolChoice::Auto {
+            options.wanted = self.choice.wanted();
+        }
+        let mut edges = plan.edges(self.in_reasoning);
+        if let Some(format) = &format {
+            edges.extend(format.edges());
+        }
+        let channels = Some(plan.grammar.clone()).filter(|grammar| grammar.envelope.is_some());
+        let has_channels = channels.is_some();
+        let reasons = format.clone().map(Reasoning::Format).or(channels.map(Reasoning::Channels));
+        let by_prompt = self.prompt.zip(reasons).map(|(prompt, told)| told.start_after(&prompt));
+        let mut start = self.start.or(by_prompt).unwrap_or(self.profile.start);
+        if format.as_ref().is_none_or(Format::is_passthrough) && !has_channels {
+            start = Start::Content;
+        }
         let table = Table::new(edges)?;
         let settings = Settings::default()
             .start(profile::channel(start))
             .whitespace(self.whitespace)
-            .limits(self.limits);
-        let grammar = grammar.unwrap_or_else(|| Arc::new(Grammar::default()));
+            .limits(self.limits)
+            .reasoning(self.reasoning_limit);
+        let bodies = CallBodies::new(plan.grammar, self.tools, options);
+        let limit = self.limits.candidate;
         Ok(Guard {
             driver: Driver::new(table, settings),
-            bodies: CallBodies::new(grammar, self.tools, self.options),
+            bodies: ChoiceBodies::new(bodies, plan.guided, self.bad_payload, limit),
             utf8: Utf8::default(),
             pending: Pending::new(self.atomic_limit),
             withheld: self.nonempty.map(|limit| Box::new(Withheld::new(limit))),
             delivery: self.delivery,
             prepend: format.and_then(|format| format.prepend).map(|text| Arc::from(text.as_ref())),
+            watch: watch(self.collapse, remap.as_ref()),
+            estimate: self.estimate,
             remap: remap.map(|table| Box::new(StreamDecoder::new(&table))),
             prepended: false,
             stop: stop.map(Box::new),
-            outlet: Outlet::new(self.jailer, self.watch),
+            outlet: Outlet::new(self.jailer, self.tally),
             special,
         })
     }
+}
+
+/// The detector, if one was asked for.
+fn watch(limits: Option<CollapseLimits>, remap: Option<&RemapTable>) -> Option<Box<Watch>> {
+    let limits = limits?;
+    let watch = match remap {
+        Some(table) => Watch::new(table, limits),
+        None => Watch::new(&RemapTable::hermes(), limits),
+    };
+    Some(Box::new(watch))
 }
 
 /// Why a guard could not be built. The fault is the caller's.

@@ -12,6 +12,7 @@ use crate::{
         decode::{Decoded, decode},
         scan::{JsonScan, Scanned},
     },
+    options::Wanted,
 };
 
 impl JsonEngine {
@@ -29,6 +30,12 @@ impl JsonEngine {
                 *i += 1;
                 self.key.clear();
                 State::Name
+            }
+            (Role::Answer, _) => {
+                calls.commit();
+                self.answered = true;
+                *i += usize::from(byte == b'"');
+                if byte == b'"' { State::Answer } else { self.answer_json() }
             }
             (Role::Id, b'"') => {
                 *i += 1;
@@ -130,9 +137,19 @@ impl JsonEngine {
         match self.state {
             State::Key => {
                 let role = self.role(shape, &read);
+                if role == Role::Other && !calls.committed() && !may_stand(shape, &read) {
+                    return Step::Return(Feed::NotMine { used: i });
+                }
                 if role == Role::Arguments && shape.item == Item::NameIsKey {
                     if self.started {
                         self.end_call(calls, sink);
+                    }
+                    // Any key could be a name: only a declared one says so.
+                    if self.certainty == Certainty::Unmarked
+                        && !calls.committed()
+                        && calls.tools.get(&read).is_none()
+                    {
+                        return Step::Return(Feed::NotMine { used: i });
                     }
                     self.name = Some(read);
                 }
@@ -168,9 +185,12 @@ impl JsonEngine {
 
     fn role(&self, shape: &JsonShape, key: &str) -> Role {
         let keys = match &shape.item {
-            Item::NameIsKey => return Role::Arguments,
+            Item::NameIsKey | Item::Arguments(_) => return Role::Arguments,
             Item::Keys(keys) => keys,
         };
+        if self.answered {
+            return Role::Other;
+        }
         let has = |list: &List<Text>| list.iter().any(|k| k == key);
         if has(&keys.name) && self.name.is_none() {
             Role::Name
@@ -182,6 +202,8 @@ impl JsonEngine {
             Role::Wrap
         } else if has(&keys.list) && self.items == 0 {
             Role::List
+        } else if has(&keys.answer) && self.nest == 0 && !self.in_array && self.name.is_none() {
+            Role::Answer
         } else {
             Role::Other
         }
@@ -212,7 +234,27 @@ impl JsonEngine {
     /// Whether the call may be one: its name is declared, or means "no call".
     fn admits(&self, shape: &JsonShape, calls: &Calls) -> bool {
         let Some(name) = self.name.as_deref() else { return false };
-        calls.tools.admits(name) || shape.ignored_names.iter().any(|ignored| ignored == name)
+        // Where one tool is asked for, a call of another is no text.
+        let known = calls.tools.admits(name) || matches!(calls.options.wanted, Wanted::Only(_));
+        known || shape.ignored_names.iter().any(|ignored| ignored == name)
+    }
+
+    /// What was opened is the arguments, and goes on at index `at`.
+    pub(super) fn bare(
+        &mut self,
+        shape: &JsonShape,
+        at: usize,
+        calls: &mut Calls,
+        sink: &mut dyn CallSink,
+    ) {
+        let Item::Arguments(name) = &shape.item else { return };
+        self.name = Some(name.clone().into_owned());
+        self.announce(shape, at, calls, sink);
+        let opened = core::mem::take(&mut self.early);
+        self.arguments = Arguments::new();
+        self.are = ArgumentsAre::Open;
+        // An opening brace and blanks: nothing ends here.
+        self.arguments.feed(&opened, |fragment| calls.arguments(fragment, sink));
     }
 
     /// Starts the call, at index `at`.
@@ -275,6 +317,10 @@ impl JsonEngine {
                     _ => ArgumentsAre::Closed,
                 };
                 self.state = State::AfterMember;
+                if matches!(shape.item, Item::Arguments(_)) {
+                    self.end_call(calls, sink);
+                    self.state = State::Close;
+                }
                 Step::Go
             }
             Scanned::Bad { at } => self.bad(text, *i + at, calls, sink),
@@ -290,6 +336,10 @@ impl JsonEngine {
         calls: &mut Calls,
         sink: &mut dyn CallSink,
     ) -> Step {
+        if self.answered {
+            self.state = State::Close;
+            return Step::Go;
+        }
         if self.nest > 0 {
             self.nest -= 1;
             self.state = State::AfterMember;
@@ -315,4 +365,10 @@ impl JsonEngine {
         (self.name, self.id, self.started) = (None, None, false);
         self.are = ArgumentsAre::Missing;
     }
+}
+
+/// Whether a key that is none of a call's may stand beside those.
+fn may_stand(shape: &JsonShape, key: &str) -> bool {
+    let Item::Keys(keys) = &shape.item else { return true };
+    keys.beside.as_ref().is_none_or(|beside| beside.iter().any(|known| known == key))
 }
