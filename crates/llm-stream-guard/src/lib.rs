@@ -25,7 +25,9 @@ mod atomic;
 pub mod chat;
 mod guard;
 mod jailed;
+mod jailer;
 mod nonempty;
+mod observe;
 mod profile;
 mod reasoning;
 pub mod sse;
@@ -34,7 +36,11 @@ mod stream;
 mod utf8;
 
 pub use guard::{BadPayload, BuildError, Delivery, Guard, GuardBuilder, Rejected, ToolChoice};
-pub use jailed::{JailMachine, JailedError, JailedStream, JailedStreamBuilder};
+pub use jailed::{JailedError, JailedStream, JailedStreamBuilder};
+pub use jailer::{Clock, Handed, Jailer};
+#[cfg(feature = "tracing")]
+pub use observe::TracingObserver;
+pub use observe::{Observer, Stats};
 pub use profile::{Framing, Profile, profile, profile_for_model, profiles};
 pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
 pub use stop::{EmptyStop, Shown, Stop, StopString, Stopped};
@@ -42,8 +48,8 @@ pub use stream::{Guarded, Stage, TryItem, guard_text};
 pub use utf8::Utf8;
 
 pub use jail_match::{
-    Alias, Counters, End, Held, HeldKind, LimitError, LimitPolicy, Limits, ReasoningLimit, Sink,
-    Whitespace,
+    Alias, Counters, End, Held, HeldKind, Jail, JailError, LimitError, LimitPolicy, Limits,
+    ReasoningLimit, Sink, Whitespace,
 };
 pub use think_filter::{Format, Start, TokenEstimate};
 pub use toolcall_parsers::{
