@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use futures_core::Stream;
-use jail_match::{End, Jail, JailError, JailEvent, LimitError, Whitespace};
+use jail_match::{End, Held, Jail, JailError, JailEvent, LimitError, Whitespace};
 use toolcall_parsers::{
     Event, Events, Grammar, Options, Tools, UnknownName,
     grammar::{Certainty, Opener, Role, Text},
@@ -198,6 +198,13 @@ impl Stage for JailMachine {
                 jail.finish(|event| release(event, &mut on));
                 Ok(())
             }
+        }
+    }
+
+    fn held(&self) -> Held {
+        match self {
+            Self::Parsed(guard) => guard.held(),
+            Self::Plain(jail) => jail.held(),
         }
     }
 }

@@ -24,6 +24,7 @@
 mod atomic;
 mod guard;
 mod jailed;
+pub mod lifecycle;
 mod nonempty;
 mod profile;
 mod stream;
