@@ -1,10 +1,13 @@
 //! The collector: sees every item, and makes the aggregate at the end.
 
+use std::panic::resume_unwind;
+
 use serde_json::Value;
 
 use super::{
     ending::{Ending, Withheld},
     event::ItemInfo,
+    unwind::catch,
 };
 
 /// Sees every item on its way to the consumer, and says at the end what was said.
@@ -82,7 +85,11 @@ impl<T, E> Collector<T, E> for Closures<T, E> {
     }
 
     fn finish(self: Box<Self>, finish: Finish<'_>) -> Value {
-        self.finalize.map_or(Value::Null, |finalize| finalize(finish))
+        let Self { observe, finalize, describe } = *self;
+        let data = catch(|| finalize.map_or(Value::Null, |finalize| finalize(finish)));
+        // Two panics at once would abort: each drop stands alone.
+        let _ = (catch(|| drop(observe)), catch(|| drop(describe)));
+        data.unwrap_or_else(|payload| resume_unwind(payload))
     }
 
     fn describe(&self, item: &T) -> ItemInfo {

@@ -36,6 +36,8 @@ use super::sanitize::{Sanitizer, Subject, Verdict};
 pub struct Redactor {
     jail: Jail,
     replacement: Arc<str>,
+    /// A match outgrew the limit: nothing more of this text may be seen.
+    spent: bool,
 }
 
 /// A match outgrew the jail's limit: what follows in the text would escape redaction.
@@ -44,7 +46,7 @@ pub struct MatchTooLong;
 
 impl fmt::Display for MatchTooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a match is longer than the jail's limit; what follows it is not redacted")
+        f.write_str("a match is longer than the jail's limit; the rest of the text was dropped")
     }
 }
 
@@ -53,29 +55,31 @@ impl std::error::Error for MatchTooLong {}
 impl Redactor {
     /// A redactor that puts `replacement` where `jail` catches something.
     pub fn new(jail: Jail, replacement: impl Into<Arc<str>>) -> Self {
-        Self { jail, replacement: replacement.into() }
+        Self { jail, replacement: replacement.into(), spent: false }
     }
 
     /// Takes the next piece of text and writes what may be seen.
     ///
     /// # Errors
-    /// If a match outgrows the jail's limit. It is replaced as far as it went.
+    /// If a match outgrows the jail's limit. It is replaced as far as it went, and nothing that
+    /// follows is written, in later pieces neither.
     pub fn push(&mut self, text: &str, out: &mut String) -> Result<(), MatchTooLong> {
-        let mut result = Ok(());
-        self.jail.push(text, |event| {
-            if !write(event, &self.replacement, out) {
-                result = Err(MatchTooLong);
-            }
-        });
-        result
+        let Self { jail, replacement, spent } = self;
+        if !*spent {
+            jail.push(text, |event| *spent = *spent || !write(event, replacement, out));
+        }
+        if *spent { Err(MatchTooLong) } else { Ok(()) }
     }
 
     /// Ends the text: a match that has not ended is replaced. The redactor is as new.
     pub fn finish(&mut self, out: &mut String) {
-        self.jail.finish(|event| {
-            write(event, &self.replacement, out);
-        });
-        self.jail.reset();
+        let Self { jail, replacement, spent } = self;
+        if !std::mem::take(spent) {
+            jail.finish(|event| {
+                write(event, replacement, out);
+            });
+        }
+        jail.reset();
     }
 
     /// Redacts a whole text.

@@ -104,7 +104,7 @@ impl Sanitizers {
     /// All of them in order: those of the start, and those that came later.
     fn chain(self) -> Result<Vec<Sanitizer>, super::unwind::Payload> {
         let Self { fixed, reread } = self;
-        let now = reread.map_or(Ok(Vec::new()), |reread| catch(reread))?;
+        let now = reread.map_or(Ok(Vec::new()), catch)?;
         let known = |one: &Sanitizer| fixed.iter().any(|old| Arc::ptr_eq(&old.run, &one.run));
         let later: Vec<_> = now.iter().filter(|one| !known(one)).cloned().enumerate().collect();
         let mut all: Vec<_> = fixed.into_iter().enumerate().chain(later).collect();

@@ -207,7 +207,7 @@ mod spans {
         }
 
         fn exit(&self, _: &Id) {
-            ENTERED.with_borrow_mut(|entered| drop(entered.pop()));
+            ENTERED.with_borrow_mut(Vec::pop);
         }
     }
 

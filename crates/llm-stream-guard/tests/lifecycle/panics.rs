@@ -118,10 +118,11 @@ fn s4_10_no_panic_leaves_a_drop_even_while_unwinding() {
     let record = || {
         let bomb = Bomb;
         record(&log)
-            .finalizer(move |_| {
+            .collector(move |_: &String| {
                 let _bomb = &bomb;
-                panic_any("fin")
+                Ok(())
             })
+            .finalizer(|_| panic_any("fin"))
             .sanitizer(Sanitizer::new("bad", 0, |_, _| panic_any("san")))
             .subscriber(Arc::new(|_: &Arc<LifecycleEvent>| panic_any("sub")))
             .wrap(items(["a"]))
