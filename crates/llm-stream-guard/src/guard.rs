@@ -7,7 +7,7 @@ pub use builder::{BuildError, GuardBuilder};
 use std::sync::Arc;
 
 use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError};
-use toolcall_parsers::{CallBodies, CallSink, Events, Message};
+use toolcall_parsers::{CallBodies, CallSink, Events, Ids, Message};
 
 use wire_remap::{Piece, StreamDecoder};
 
@@ -219,6 +219,23 @@ impl Guard {
                 let mut sink = Atomic { pending: &mut self.pending, sink };
                 self.driver.finish(end, &mut self.bodies, &mut sink)
             }
+        }
+    }
+
+    /// Whether a call that began is kept back until it ends.
+    pub(crate) fn withholds_call(&self) -> bool {
+        self.pending.is_open()
+    }
+
+    /// Where ids come from when the wire has none.
+    pub(crate) fn ids(&self) -> &Ids {
+        self.bodies.ids()
+    }
+
+    /// Makes ids from `seed`, unless they come from a source of the caller's.
+    pub(crate) fn seed_ids(&mut self, seed: u64) {
+        if !self.bodies.ids().is_injected() {
+            self.bodies.set_ids(Ids::seeded(seed));
         }
     }
 

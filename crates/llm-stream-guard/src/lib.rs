@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod atomic;
+pub mod chat;
 mod guard;
 mod jailed;
 pub mod lifecycle;

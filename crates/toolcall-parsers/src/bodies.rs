@@ -12,6 +12,7 @@ use crate::{
     engine::Engine,
     event::CallSink,
     grammar::{self, Certainty, Grammar, Opener, Role},
+    ids::Ids,
     options::Options,
     tools::Tools,
 };
@@ -114,6 +115,17 @@ impl CallBodies {
         let openers: Vec<_> = openers.map(|opener| opener.marker.clone()).collect();
         let calls = Calls::new(tools, options, openers);
         Self { grammar, calls, engine: Engine::Idle, opener: 0, shape: 0, letter: None }
+    }
+
+    /// Where ids come from when the wire has none.
+    #[must_use]
+    pub fn ids(&self) -> &Ids {
+        &self.calls.options.ids
+    }
+
+    /// Takes the ids of calls to come from `ids`.
+    pub fn set_ids(&mut self, ids: Ids) {
+        self.calls.options.ids = ids;
     }
 
     /// Forgets the message.
