@@ -96,7 +96,7 @@ pub use builder::{Lifecycle, Started};
 pub use clock::{Clock, Stamp, SystemClock, Times};
 pub use close::CloseError;
 pub use collector::{Collector, Finish, Refused};
-pub use collectors::{MessageCollector, TextCollector, message_json};
+pub use collectors::{ChatCollector, MessageCollector, TextCollector, message_json};
 pub use context::{Context, ContextHandle};
 pub use ending::{AfterWhole, Ending, ErrorInfo, Fault, Party, Standing, Withheld};
 pub use event::{

@@ -1,8 +1,10 @@
 //! Ready-made collectors, all of them bounded.
 
+mod chat;
 mod message;
 mod text;
 
+pub use chat::ChatCollector;
 pub use message::{MessageCollector, message_json};
 pub use text::TextCollector;
 
