@@ -4,31 +4,6 @@
 //! [`Lifecycle`] sets it up; [`Lifecycle::wrap`] puts it around any `Stream` of `Result`s.
 //! Nothing here spawns, and nothing reads a clock that was not handed in.
 //!
-//! ```text
-//!  start()            START ──────────────────────────────────────────────► subscribers
-//!  create(make)         │ the producer is created now, not before
-//!                       ▼
-//!  poll_next       upstream ── item ──► guardrail ──► mark ──► collector ──► consumer
-//!                       │               (enforce)   (sampled)      │
-//!                       │             replace, hold,               │ Err(e): instead of the
-//!                       │             or end                       │ item, or behind it
-//!                       ▼                                          ▼
-//!  the end:        None · Err(e) · limit · timer · panic · close() · drop     whichever is first
-//!                       │
-//!                       ▼  once
-//!                  the end's time ► upstream dropped ► finalizer ► aggregate
-//!                                                                     │
-//!                       sanitizers, by priority: keep, replace,       ▼
-//!                       omit, fail ─────────────────────────────► data or none
-//!                                                                     │
-//!                       codec, on what is left ──────────────────► annotated
-//!                                                                     ▼
-//!                  END: ending, data, withheld, metadata, times ──► subscribers
-//!                       │
-//!                       ▼
-//!  consumer        None, or the error; from then on None
-//! ```
-//!
 //! - All of it runs inside the [`Context`] that was given, on whatever thread polls or drops.
 //! - **Panics.** One in the finalizer, a sanitizer, the codec or a subscriber is a
 //!   [`Fault`] in the END event, and ends nothing else: a finalizer's aggregate is then null, a
@@ -70,6 +45,7 @@
 //! # })
 //! # }
 //! ```
+#![doc = include_str!("../../../docs/lifecycle.md")]
 
 mod builder;
 mod clock;

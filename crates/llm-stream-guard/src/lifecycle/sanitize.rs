@@ -84,33 +84,34 @@ impl Sanitizers {
         about: Subject<'_>,
         faults: &mut Faults,
     ) -> Result<Value, Omission> {
-        let chain = self.chain().map_err(|payload| {
-            let _ = faults.take::<()>(Party::Sanitizer, Err(payload));
-            Omission { by: "registry".into(), why: OmittedWhy::Panicked }
-        })?;
-        chain.into_iter().try_fold(data, |data, Sanitizer { name, run, .. }| {
-            let verdict = faults.take(Party::Sanitizer, catch(|| run(&data, about)));
-            let why = match verdict {
-                Some(Verdict::Keep) => return Ok(data),
-                Some(Verdict::Replace(new)) => return Ok(new),
-                Some(Verdict::Omit) => OmittedWhy::Omitted,
-                Some(Verdict::Fail(reason)) => OmittedWhy::Failed(reason),
-                None => OmittedWhy::Panicked,
-            };
-            Err(Omission { by: name, why })
-        })
+        // Reading the registry and letting go of sanitizers is the caller's code, too.
+        let ran = catch(|| {
+            self.chain().into_iter().try_fold(data, |data, Sanitizer { name, run, .. }| {
+                let verdict = faults.take(Party::Sanitizer, catch(|| run(&data, about)));
+                let why = match verdict {
+                    Some(Verdict::Keep) => return Ok(data),
+                    Some(Verdict::Replace(new)) => return Ok(new),
+                    Some(Verdict::Omit) => OmittedWhy::Omitted,
+                    Some(Verdict::Fail(reason)) => OmittedWhy::Failed(reason),
+                    None => OmittedWhy::Panicked,
+                };
+                Err(Omission { by: name, why })
+            })
+        });
+        let registry = Omission { by: "registry".into(), why: OmittedWhy::Panicked };
+        faults.take(Party::Sanitizer, ran).unwrap_or(Err(registry))
     }
 
     /// All of them in order: those of the start, and those that came later.
-    fn chain(self) -> Result<Vec<Sanitizer>, super::unwind::Payload> {
+    fn chain(self) -> Vec<Sanitizer> {
         let Self { fixed, reread } = self;
-        let now = reread.map_or(Ok(Vec::new()), catch)?;
+        let now = reread.map_or(Vec::new(), |reread| reread());
         let known = |one: &Sanitizer| fixed.iter().any(|old| Arc::ptr_eq(&old.run, &one.run));
         let later: Vec<_> = now.iter().filter(|one| !known(one)).cloned().enumerate().collect();
         let mut all: Vec<_> = fixed.into_iter().enumerate().chain(later).collect();
         all.sort_by(|(n, a), (m, b)| {
             (a.priority, n, a.name.as_ref()).cmp(&(b.priority, m, b.name.as_ref()))
         });
-        Ok(all.into_iter().map(|(_, one)| one).collect())
+        all.into_iter().map(|(_, one)| one).collect()
     }
 }

@@ -7,6 +7,8 @@ mod chat;
 mod collected;
 /// Surroundings, on the thread that polls.
 mod context;
+/// Every line of the contract has a test.
+mod contract;
 /// Every way to end, and what follows.
 mod endings;
 /// Guardrails on the live stream.

@@ -148,3 +148,34 @@ fn s4_10_faults_are_kept_up_to_a_limit() {
     let end = log.end();
     assert_eq!((end.faults.len(), end.more_faults), (16, 25));
 }
+
+#[test]
+fn s4_10_end_is_told_though_upstream_or_a_sanitizer_panics_when_it_is_dropped() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic_any("bomb");
+        }
+    }
+    let (log, bomb) = (Log::default(), Bomb);
+    let inner = tokio_stream::iter((0..2).map(move |n| {
+        let _bomb = &bomb;
+        Ok(n.to_string())
+    }));
+    let mut stream = Box::pin(recorded(&log).wrap(inner));
+    next(&mut stream);
+    drop(stream);
+    let end = log.end();
+    assert_eq!((end.ending, end.data), (Ending::Dropped, Some("0".into())));
+    assert_eq!(end.faults, [Fault { who: Party::Upstream, message: "bomb".into() }]);
+
+    let (log, bomb) = (Log::default(), Bomb);
+    let keep = Sanitizer::new("keep", 0, move |_, _| {
+        let _bomb = &bomb;
+        llm_stream_guard::lifecycle::Verdict::Keep
+    });
+    drain(recorded(&log).sanitizer(keep).wrap(items(["a"])));
+    let end = log.end();
+    assert_eq!((end.ending, end.data), (Ending::Complete, None));
+    assert_eq!(end.faults[0].who, Party::Sanitizer);
+}

@@ -15,17 +15,20 @@ use crate::chat::{Aggregator, Chunk, ToolCallDelta};
 
 /// Joins chunks, clean or not, any number of choices. The aggregate is the response as JSON.
 ///
-/// The answer is whole when every choice that was seen has a finish reason that says so (`stop`,
+/// The answer is whole when every choice that was seen has a known finish reason (`stop`,
 /// `length`, `tool_calls`, `content_filter`, `function_call`) and the total usage has come.
 #[derive(Debug, Clone)]
 pub struct ChatCollector {
     response: Aggregator,
-    /// Whether each choice has finished.
+    /// Whether each choice has finished, of the first so many.
     finished: BTreeMap<u32, bool>,
     counted: bool,
 }
 
 impl ChatCollector {
+    /// An answer with more choices is never known to be whole.
+    const CHOICES: usize = 1024;
+
     /// A collector that keeps at most `limit` bytes of text and arguments.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
@@ -46,7 +49,9 @@ impl<E> Collector<Chunk, E> for ChatCollector {
         self.response.push(item);
         for choice in &item.choices {
             let known = choice.finish_reason.value().is_some_and(|reason| is_known(reason));
-            *self.finished.entry(choice.index).or_default() |= known;
+            if self.finished.len() <= Self::CHOICES {
+                *self.finished.entry(choice.index).or_default() |= known;
+            }
         }
         let total = item.usage.value().and_then(|usage| usage.get("total_tokens"));
         self.counted |= total.is_some_and(Value::is_u64);
@@ -59,7 +64,10 @@ impl<E> Collector<Chunk, E> for ChatCollector {
     }
 
     fn is_whole(&self) -> bool {
-        self.counted && !self.finished.is_empty() && self.finished.values().all(|done| *done)
+        let count = self.finished.len();
+        self.counted
+            && (1..=Self::CHOICES).contains(&count)
+            && self.finished.values().all(|done| *done)
     }
 
     fn truncated(&self) -> bool {
