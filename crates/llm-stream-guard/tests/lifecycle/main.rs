@@ -1,6 +1,8 @@
 //! A stream's life on record: what happens when, whatever ends it. Ids like `s4_07` are
 //! explained in `docs/lifecycle.md`.
 
+/// Random scripts, callers and consumers.
+mod chaos;
 /// Chat-completion chunks.
 mod chat;
 /// What is collected: aggregates, limits, times, marks.
