@@ -47,6 +47,16 @@ pub enum NoticeKind {
     /// The stream ended behind an opener, before anything made sure what it opens; the bytes
     /// count as markup and are dropped.
     CutOpener,
+    /// A jailed block outgrew its limit of bytes.
+    JailBytes,
+    /// More blocks than a jail may open in one stream.
+    JailCount,
+    /// A block took more chunks than it may.
+    JailChunks,
+    /// A block took more time than it may.
+    JailTime,
+    /// The stream ended inside a block.
+    JailUnclosed,
 }
 
 impl NoticeKind {
@@ -59,6 +69,11 @@ impl NoticeKind {
             Self::DepthLimit => "depth_limit",
             Self::RescanLimit => "rescan_limit",
             Self::CutOpener => "cut_opener",
+            Self::JailBytes => "jail_bytes",
+            Self::JailCount => "jail_count",
+            Self::JailChunks => "jail_chunks",
+            Self::JailTime => "jail_time",
+            Self::JailUnclosed => "jail_unclosed",
         }
     }
 }
