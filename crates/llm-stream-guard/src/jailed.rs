@@ -184,20 +184,14 @@ impl Stage for JailMachine {
     fn push(&mut self, chunk: &str, mut on: impl FnMut(Event<'_>)) -> Result<(), LimitError> {
         match self {
             Self::Parsed(guard) => guard.push(chunk, &mut Events(on)),
-            Self::Plain(jail) => {
-                jail.push(chunk, |event| release(event, &mut on));
-                Ok(())
-            }
+            Self::Plain(jail) => jail.push(chunk, |event| release(event, &mut on)),
         }
     }
 
     fn finish(&mut self, end: End, mut on: impl FnMut(Event<'_>)) -> Result<(), LimitError> {
         match self {
             Self::Parsed(guard) => guard.finish(end, &mut Events(on)),
-            Self::Plain(jail) => {
-                jail.finish(|event| release(event, &mut on));
-                Ok(())
-            }
+            Self::Plain(jail) => jail.finish(|event| release(event, &mut on)),
         }
     }
 
@@ -216,6 +210,7 @@ fn release(event: JailEvent<'_>, on: &mut impl FnMut(Event<'_>)) {
             let whole = [jailed.start, jailed.body, jailed.end.unwrap_or("")].concat();
             on(Event::Content(&whole));
         }
+        _ => {}
     }
 }
 

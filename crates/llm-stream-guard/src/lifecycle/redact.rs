@@ -7,7 +7,7 @@ mod text;
 use std::{fmt, sync::Arc};
 
 pub use events::RedactEvents;
-use jail_match::{Held, Jail, JailEvent};
+use jail_match::{Dropped, Held, Jail, JailEvent, JailSignal, OnFail};
 use serde_json::Value;
 pub use text::RedactText;
 
@@ -36,8 +36,16 @@ use super::sanitize::{Sanitizer, Subject, Verdict};
 pub struct Redactor {
     jail: Jail,
     replacement: Arc<str>,
-    /// A match outgrew the limit: nothing more of this text may be seen.
-    spent: bool,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// A match outgrew its limit and is about to be handed over.
+    Cut,
+    /// Nothing more of this text may be seen.
+    Spent,
 }
 
 /// A match outgrew the jail's limit: what follows in the text would escape redaction.
@@ -54,31 +62,35 @@ impl std::error::Error for MatchTooLong {}
 
 impl Redactor {
     /// A redactor that puts `replacement` where `jail` catches something.
+    ///
+    /// Blocks that the jail hands over or drops are replaced; what it is told to release is not.
     pub fn new(jail: Jail, replacement: impl Into<Arc<str>>) -> Self {
-        Self { jail, replacement: replacement.into(), spent: false }
+        Self { jail, replacement: replacement.into(), state: State::Open }
     }
 
     /// Takes the next piece of text and writes what may be seen.
     ///
     /// # Errors
-    /// If a match outgrows the jail's limit. It is replaced as far as it went, and nothing that
-    /// follows is written, in later pieces neither.
+    /// If a match outgrows the jail's limit, and the jail does not drop the rest of it by itself
+    /// ([`OnFail::Drop`]). It is replaced as far as it went, and nothing that follows is written,
+    /// in later pieces neither.
     pub fn push(&mut self, text: &str, out: &mut String) -> Result<(), MatchTooLong> {
-        let Self { jail, replacement, spent } = self;
-        if !*spent {
-            jail.push(text, |event| *spent = *spent || !write(event, replacement, out));
+        let Self { jail, replacement, state } = self;
+        if *state == State::Open {
+            // A failed push has said why in an event.
+            let _ = jail.push(text, |event| write(event, replacement, state, out));
         }
-        if *spent { Err(MatchTooLong) } else { Ok(()) }
+        if *state == State::Open { Ok(()) } else { Err(MatchTooLong) }
     }
 
     /// Ends the text: a match that has not ended is replaced. The redactor is as new.
     pub fn finish(&mut self, out: &mut String) {
-        let Self { jail, replacement, spent } = self;
-        if !std::mem::take(spent) {
-            jail.finish(|event| {
-                write(event, replacement, out);
-            });
+        let Self { jail, replacement, state } = self;
+        if *state == State::Open {
+            // Under the error policy what is held is not written.
+            let _ = jail.finish(|event| write(event, replacement, state, out));
         }
+        *state = State::Open;
         jail.reset();
     }
 
@@ -128,14 +140,25 @@ impl Redactor {
     }
 }
 
-/// Writes what may be seen; false if a match was cut by the limit.
-fn write(event: JailEvent<'_>, replacement: &str, out: &mut String) -> bool {
-    match event {
-        JailEvent::Text(text) => out.push_str(text),
-        JailEvent::Jailed(jailed) => {
+/// Writes what may be seen.
+fn write(event: JailEvent<'_>, replacement: &str, state: &mut State, out: &mut String) {
+    match (event, *state) {
+        (JailEvent::Text(text), State::Open) => out.push_str(text),
+        (JailEvent::Jailed(_), State::Open) => out.push_str(replacement),
+        (JailEvent::Jailed(_), State::Cut) => {
             out.push_str(replacement);
-            return jailed.end.is_some();
+            *state = State::Spent;
         }
+        (JailEvent::Signal(JailSignal::Dropped { why, .. }), State::Open)
+            if why != Dropped::Markup =>
+        {
+            out.push_str(replacement);
+        }
+        (JailEvent::Signal(JailSignal::Limit { then, .. }), State::Open) => match then {
+            OnFail::End => *state = State::Cut,
+            OnFail::Error => *state = State::Spent,
+            _ => {}
+        },
+        _ => {}
     }
-    true
 }
