@@ -82,7 +82,7 @@ pub use guardrail::{Flow, Guardrail, Outlet};
 pub use metadata::{Merge, StatusKeys};
 pub use observed::Observed;
 pub use queue::{Flush, Inbox, Overflow, Queue};
-pub use redact::{MatchTooLong, RedactEvents, RedactText, Redactor};
+pub use redact::{MatchTooLong, RedactChunks, RedactEvents, RedactText, Redactor};
 pub use reporter::{Marks, OnNull};
 pub use sanitize::{Sanitizer, Subject, Verdict};
 pub use subscribe::{Codec, Subscriber};

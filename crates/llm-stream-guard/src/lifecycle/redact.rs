@@ -1,11 +1,13 @@
 //! Redaction: text that a jail catches is replaced, wherever the stream was cut.
 
+mod chunks;
 mod events;
 mod json;
 mod text;
 
 use std::{fmt, sync::Arc};
 
+pub use chunks::RedactChunks;
 pub use events::RedactEvents;
 use jail_match::{Dropped, Held, Jail, JailEvent, JailSignal, OnFail};
 use serde_json::Value;

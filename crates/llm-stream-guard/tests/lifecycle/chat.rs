@@ -4,7 +4,8 @@ use std::num::NonZeroU64;
 
 use llm_stream_guard::{
     chat::Chunk,
-    lifecycle::{ChatCollector, Ending, Lifecycle, Marks},
+    jail_match::Jail,
+    lifecycle::{ChatCollector, EndEvent, Ending, Lifecycle, Marks, RedactChunks, Redactor},
 };
 use serde_json::{Value, json};
 
@@ -123,4 +124,76 @@ fn s4_23_a_response_over_the_limit_is_cut_and_says_so() {
     let end = log.end();
     assert!(end.truncated);
     assert_eq!(end.data.unwrap()["choices"][0]["message"]["content"], "abcabc");
+}
+
+/// Redacts `[[..]]` in chunks; what a reader sees, and the END event.
+fn redacted(chunks: Vec<Result<Chunk, Broken>>) -> (Vec<Chunk>, EndEvent) {
+    let jail = Jail::builder().start("[[").end("]]").limit(16).build().unwrap();
+    let log = Log::default();
+    let stream = record(&log)
+        .enforce(RedactChunks::new(Redactor::new(jail, "***")))
+        .wrap(tokio_stream::iter(chunks));
+    let seen = drain(stream).into_iter().map(Result::unwrap).collect();
+    (seen, log.end())
+}
+
+#[test]
+fn s4_13_chunks_are_redacted_by_choice_wherever_they_are_cut() {
+    let texts = ["a [[x]] b [", "two [[yy]][[zz]] [[open"];
+    for size in 1..texts[1].len() {
+        let pieces = |index: u32| {
+            let chars: Vec<char> = texts[index as usize].chars().collect();
+            let pieces = chars.chunks(size).map(|piece| piece.iter().collect::<String>());
+            pieces.map(move |piece| delta(index, json!({"content": piece}))).collect::<Vec<_>>()
+        };
+        let (mut first, mut second) = (pieces(0).into_iter(), pieces(1).into_iter());
+        let mut chunks = Vec::new();
+        loop {
+            let more: Vec<_> = [first.next(), second.next()].into_iter().flatten().collect();
+            if more.is_empty() {
+                break;
+            }
+            chunks.extend(more);
+        }
+        // The first has a finish reason, the second is cut.
+        chunks.push(finish(0, "stop"));
+        let (seen, end) = redacted(chunks);
+        let text = |index: u64| {
+            let choices = seen.iter().flat_map(|chunk| &chunk.choices);
+            let choices = choices.filter(|choice| u64::from(choice.index) == index);
+            choices.filter_map(|choice| choice.delta.text()).collect::<String>()
+        };
+        assert_eq!((text(0), text(1)), ("a *** b [".into(), "two ****** ***".into()), "{size}");
+        let last = seen.last().unwrap();
+        assert_eq!(last.text("id"), Some("c"), "the last chunk is like the others");
+        let choices = &end.data.unwrap()["choices"];
+        assert_eq!(choices[0]["message"]["content"], "a *** b [");
+        assert!(end.withheld.is_nothing());
+    }
+}
+
+#[test]
+fn s4_13_reasoning_and_parts_are_redacted_and_log_probabilities_removed() {
+    let (seen, end) = redacted(vec![
+        delta(0, json!({"reasoning": "why [[k", "content": "c"})),
+        chunk(json!({"choices": [{"index": 0, "delta": {"reasoning": "]]!", "content": "d"},
+            "logprobs": {"content": [{"token": "k]]"}]}, "finish_reason": "stop"}]})),
+        delta(1, json!({"content": [{"type": "text", "text": "p [[q]]"}, {"type": "image"}]})),
+    ]);
+    let message = &end.data.unwrap()["choices"][0]["message"];
+    assert_eq!((&message["reasoning"], &message["content"]), (&json!("why ***!"), &json!("cd")));
+    assert_eq!(serde_json::to_value(&seen[1]).unwrap()["choices"][0]["logprobs"], Value::Null);
+    let parts = json!([{"type": "text", "text": "p ***"}, {"type": "image"}]);
+    assert_eq!(serde_json::to_value(&seen[2]).unwrap()["choices"][0]["delta"]["content"], parts);
+}
+
+#[test]
+fn s4_13_a_match_too_long_or_too_many_choices_end_the_stream() {
+    let (seen, end) =
+        redacted(vec![delta(0, json!({"content": "a [[0123456789abcdefsecret]] b"})), usage()]);
+    assert_eq!(seen[0].choices[0].delta.text(), Some("a ***"));
+    assert_eq!((seen.len(), end.ending.name()), (1, "failed"));
+    let many = (0..1100).map(|index| delta(index, json!({"content": "x"})));
+    let (seen, end) = redacted(many.collect());
+    assert_eq!((seen.len(), end.ending.name()), (1024, "failed"));
 }

@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     End, Guard, Guarded, HeldKind, OwnedEvent, guard_text,
-    jail_match::Jail,
+    jail_match::{Jail, OnFail, Pair},
     lifecycle::{
         Ending, ErrorInfo, Flow, Guardrail, Lifecycle, MessageCollector, Outlet, Party,
         RedactEvents, RedactText, Redactor, Verdict, Withheld,
@@ -129,6 +129,50 @@ fn redaction_does_not_depend_on_the_cuts_and_holds_no_more_than_it_must() {
     assert_eq!((bytes, kind), (1, HeldKind::Marker));
 }
 
+/// Replaces keys and mail addresses, whatever their text.
+#[cfg(feature = "regex")]
+fn expressions() -> Redactor {
+    use llm_stream_guard::jail_match::{Mark, Pair};
+    let pattern = |expression: &'static str| Pair::single(Mark::pattern(expression).hold(40));
+    let jail = Jail::builder()
+        .rule(pattern(r"sk-[A-Za-z0-9]{8,}"))
+        .rule(pattern(r"[a-z0-9_.]+@[a-z0-9_.]+\.[a-z]{2,}"))
+        .build();
+    Redactor::new(jail.unwrap(), "***")
+}
+
+#[cfg(feature = "regex")]
+#[test]
+fn s4_13_expressions_are_redacted_across_chunks_within_their_hold() {
+    let text = "é key sk-abcdefgh12, mail ann.lee@example.org. sk-short";
+    let expected = "é key ***, mail ***. sk-short";
+    let chars: Vec<char> = text.chars().collect();
+    let redactor = expressions();
+    let rail = || RedactText::new(redactor.clone());
+    for size in 1..=chars.len() {
+        let pieces = chars.chunks(size).map(|piece| Ok(piece.iter().collect::<String>()));
+        let (log, rail) = (Log::default(), rail());
+        let stream = recorded(&log).enforce(rail).wrap(tokio_stream::iter(pieces));
+        let seen: String = drain(stream).into_iter().map(Result::unwrap).collect();
+        assert_eq!(seen, expected, "pieces of {size}");
+    }
+    // What may become a match is held, and no more of it than stated.
+    let log = Log::default();
+    let inner = upstream([Does::Item("say sk-abcdefghij"), Does::Wait]);
+    let mut stream = Box::pin(recorded(&log).enforce(rail()).wrap(inner));
+    assert_eq!(next(&mut stream), Some(Ok("say ".into())));
+    assert!(poll(&mut stream).is_pending());
+    drop(stream);
+    assert_eq!(log.end().withheld.bytes, "sk-abcdefghij".len());
+    let log = Log::default();
+    let long: &'static str = "a".repeat(200).leak();
+    let inner = upstream([Does::Item(long), Does::Wait]);
+    let mut stream = Box::pin(recorded(&log).enforce(rail()).wrap(inner));
+    assert!(next(&mut stream).is_some());
+    drop(stream);
+    assert!(log.end().withheld.bytes <= 41, "{:?}", log.end().withheld);
+}
+
 #[test]
 fn a_match_over_the_limit_ends_the_stream_rather_than_leak() {
     let log = Log::default();
@@ -141,6 +185,21 @@ fn a_match_over_the_limit_ends_the_stream_rather_than_leak() {
     assert_eq!(seen, "a ***");
     let error = ErrorInfo::class("redaction_limit");
     assert_eq!(log.end().ending, Ending::Failed { who: Party::Guardrail, error });
+}
+
+#[test]
+fn a_jail_that_drops_long_matches_goes_on_behind_them() {
+    let rule = Pair::new("[[", "]]").limit(4, OnFail::Drop).unclosed(OnFail::Drop);
+    let jail = Jail::builder().rule(rule).build().unwrap();
+    let log = Log::default();
+    let stream = recorded(&log).enforce(RedactText::new(Redactor::new(jail, "***"))).wrap(items([
+        "a [[long",
+        " secret]] b [[c]] [[",
+        "d",
+    ]));
+    let seen: String = drain(stream).into_iter().map(Result::unwrap).collect();
+    assert_eq!(seen, "a *** b *** ***");
+    assert_eq!(log.end().ending, Ending::Complete);
 }
 
 /// Runs a wire through guard and redaction; everything the consumer saw, joined.
