@@ -4,7 +4,7 @@ mod rows;
 
 use jail_match::Channel;
 use serde::{Deserialize, Serialize};
-use think_filter::{Format, Start};
+use think_filter::Start;
 use toolcall_parsers::{InReasoning, UnknownName, same_name};
 use wire_remap::RemapTable;
 
@@ -161,18 +161,6 @@ fn globs(pattern: &str, text: &str) -> bool {
         }
     }
     pattern[p..].iter().all(|&byte| byte == b'*')
-}
-
-/// The reasoning format called `name`.
-///
-/// # Errors
-/// An unknown name; the error lists the nearest known ones.
-pub(crate) fn format(name: &str) -> Result<Format, UnknownName> {
-    think_filter::format(name).ok_or_else(|| {
-        let formats = think_filter::formats();
-        let names = formats.iter().map(|format| format.name.as_ref());
-        UnknownName::new("reasoning format", name, names)
-    })
 }
 
 /// The delimiter remapping called `name`: `hermes`, exact, or `hermes_plain`, a bare swap.

@@ -55,6 +55,11 @@ pub trait Stage {
 
     /// What is held, and why.
     fn held(&self) -> Held;
+
+    /// Whether the message is over already: more text would be ignored.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 impl Stage for Guard {
@@ -68,6 +73,10 @@ impl Stage for Guard {
 
     fn held(&self) -> Held {
         self.held()
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over()
     }
 }
 
@@ -164,8 +173,8 @@ where
             let on = |event: Event<'_>| enqueue(queue, event);
             match ready!(this.inner.as_mut().poll_next(cx)) {
                 Some(Ok(chunk)) => {
-                    if let Err(limit) = this.machine.push(chunk.as_ref(), on) {
-                        *this.limit = Some(limit);
+                    *this.limit = this.machine.push(chunk.as_ref(), on).err();
+                    if this.limit.is_some() || this.machine.is_over() {
                         *this.state = State::Ended;
                     }
                 }

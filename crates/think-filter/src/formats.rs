@@ -2,9 +2,12 @@
 
 use alloc::{vec, vec::Vec};
 
-use crate::format::{
-    BoundNewlines, DupOpen, Format, MarkerCase, Openers, Recur, StrayClose, Text, TokenSuffix,
-    Wrapper,
+use crate::{
+    format::{Format, Text},
+    rules::{
+        BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, TokenSuffix,
+        Wrapper,
+    },
 };
 
 /// Every format, in the order of the documentation.
@@ -27,6 +30,7 @@ pub fn formats() -> Vec<Format> {
         granite(),
         cohere(),
         gemma4(),
+        k2_horizon(),
         seed_oss(),
         ernie45(),
         hunyuan_a13b(),
@@ -47,8 +51,8 @@ pub fn formats() -> Vec<Format> {
         once("phi4_reasoning"),
         open_thoughts(),
         solar_open(),
-        k2_horizon(),
         Format { special_tokens: true, ..Format::tags("pangu", "[unused16]", "[unused17]") },
+        any_tags(),
         lead_only(),
         Format::passthrough("passthrough"),
     ];
@@ -108,6 +112,17 @@ fn gemma4() -> Format {
     }
 }
 
+/// K2 Horizon: a tag for each effort.
+fn k2_horizon() -> Format {
+    Format {
+        open: texts(["<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>"]),
+        close: texts(["</ifm|think>", "</ifm|think_fast>", "</ifm|think_faster>"]),
+        pairing: Pairing::Own,
+        special_tokens: true,
+        ..Format::passthrough("k2_horizon")
+    }
+}
+
 /// Seed-OSS: remarks about the budget stand inside the reasoning.
 fn seed_oss() -> Format {
     Format {
@@ -157,12 +172,32 @@ fn solar_open() -> Format {
     }
 }
 
-/// K2 Horizon: a pair of tags for each effort.
-fn k2_horizon() -> Format {
+/// Every pair of tags in use, for models nobody knows: each opener waits for its own closer.
+fn any_tags() -> Format {
     Format {
-        open: texts(["<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>"]),
-        close: texts(["</ifm|think>", "</ifm|think_fast>", "</ifm|think_faster>"]),
-        ..Format::tags("k2_horizon", "<ifm|think>", "</ifm|think>")
+        open: texts([
+            "<think>",
+            "<thinking>",
+            "<thought>",
+            "<reason>",
+            "<reasoning>",
+            "[THINK]",
+            "◁think▷",
+            "<|begin_of_thought|>",
+        ]),
+        close: texts([
+            "</think>",
+            "</thinking>",
+            "</thought>",
+            "</reason>",
+            "</reasoning>",
+            "[/THINK]",
+            "◁/think▷",
+            "<|end_of_thought|>",
+        ]),
+        pairing: Pairing::Own,
+        case: MarkerCase::Insensitive,
+        ..Format::passthrough("any_tags")
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 use crate::{
     event::{CallSink, Diagnostic, DiagnosticKind, Outcome},
     grammar::{List, Text},
-    options::{Options, Parallel, UnknownTools},
+    options::{Options, Parallel, Stop, UnknownTools},
     tools::Tools,
 };
 
@@ -35,6 +35,8 @@ pub(crate) struct Calls {
     used_ids: Vec<String>,
     /// The active body is sure of itself.
     committed: bool,
+    /// A call is complete.
+    complete: bool,
 }
 
 impl Calls {
@@ -50,11 +52,13 @@ impl Calls {
             open: Open::No,
             used_ids: Vec::new(),
             committed: false,
+            complete: false,
         }
     }
 
     pub(crate) fn reset(&mut self) {
         (self.at, self.next, self.open, self.committed) = (0, 0, Open::No, false);
+        self.complete = false;
         self.used_ids.clear();
     }
 
@@ -79,16 +83,20 @@ impl Calls {
     }
 
     /// Starts a call and commits the body. `offset` is relative to the text being fed.
-    pub(crate) fn start<S: CallSink + ?Sized>(
+    pub(crate) fn start(
         &mut self,
         name: &str,
         id: Option<&str>,
         offset: usize,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         debug_assert!(!self.is_open(), "a call began inside another");
         self.committed = true;
-        if self.next > 0 && self.options.parallel == Parallel::One {
+        if !self.options.wanted.admits(name) {
+            self.mute(DiagnosticKind::UnwantedCall, offset, sink);
+            return;
+        }
+        if self.next > 0 && self.options.parallel == Parallel::One || self.stops() {
             self.mute(DiagnosticKind::ParallelCall, offset, sink);
             return;
         }
@@ -103,24 +111,29 @@ impl Calls {
         }
     }
 
+    /// Whether nothing more of the message counts.
+    pub(crate) fn stops(&self) -> bool {
+        self.complete && self.options.stop == Stop::FirstCall
+    }
+
+    /// The active body is sure of itself, though it is no call.
+    pub(crate) fn commit(&mut self) {
+        self.committed = true;
+    }
+
     /// Opens a call that is parsed but not reported.
-    pub(crate) fn mute<S: CallSink + ?Sized>(
-        &mut self,
-        kind: DiagnosticKind,
-        offset: usize,
-        sink: &mut S,
-    ) {
+    pub(crate) fn mute(&mut self, kind: DiagnosticKind, offset: usize, sink: &mut dyn CallSink) {
         self.committed = true;
         self.open = Open::Muted;
         self.diagnose(kind, offset, 0, sink);
     }
 
-    fn unique_id<S: CallSink + ?Sized>(
+    fn unique_id(
         &self,
         native: Option<&str>,
         index: u32,
         offset: usize,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> String {
         let Some(native) = native.filter(|id| !id.is_empty()) else {
             return self.options.ids.id(index);
@@ -138,7 +151,7 @@ impl Calls {
     }
 
     #[inline]
-    pub(crate) fn arguments<S: CallSink + ?Sized>(&self, fragment: &str, sink: &mut S) {
+    pub(crate) fn arguments(&self, fragment: &str, sink: &mut dyn CallSink) {
         if let Open::Call(index) = self.open
             && !fragment.is_empty()
         {
@@ -146,20 +159,21 @@ impl Calls {
         }
     }
 
-    pub(crate) fn end<S: CallSink + ?Sized>(&mut self, outcome: Outcome, sink: &mut S) {
+    pub(crate) fn end(&mut self, outcome: Outcome, sink: &mut dyn CallSink) {
         if let Open::Call(index) = self.open {
             sink.call_end(index, outcome);
+            self.complete |= matches!(outcome, Outcome::Complete | Outcome::Repaired);
         }
         self.open = Open::No;
     }
 
     /// Reports something at `offset` in the text being fed.
-    pub(crate) fn diagnose<S: CallSink + ?Sized>(
+    pub(crate) fn diagnose(
         &self,
         kind: DiagnosticKind,
         offset: usize,
         bytes: u64,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         let call = match self.open {
             Open::Call(index) => Some(index),

@@ -1,5 +1,7 @@
 //! Options of a parser: policies that are the caller's, not the family's.
 
+use alloc::sync::Arc;
+
 use crate::ids::Ids;
 
 /// How calls are treated, whatever the family.
@@ -12,6 +14,10 @@ pub struct Options {
     pub repair: Repair,
     /// Whether more than one call may come out.
     pub parallel: Parallel,
+    /// Which calls may come out.
+    pub wanted: Wanted,
+    /// Whether the message is read to its end.
+    pub stop: Stop,
     /// What becomes of names that are not declared.
     pub unknown_tools: UnknownTools,
     /// Bounds inside a call.
@@ -37,6 +43,41 @@ pub enum Parallel {
     Any,
     /// The first; later ones are parsed, dropped and reported.
     One,
+}
+
+/// Which calls may come out. Others are parsed, dropped and reported.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub enum Wanted {
+    /// Any.
+    #[default]
+    Any,
+    /// None: only the markup is removed.
+    None,
+    /// Those of this tool.
+    Only(Arc<str>),
+}
+
+impl Wanted {
+    /// Whether a call of `name` may come out.
+    #[must_use]
+    pub fn admits(&self, name: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::None => false,
+            Self::Only(only) => **only == *name,
+        }
+    }
+}
+
+/// Whether the message is read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Stop {
+    /// It is.
+    #[default]
+    AtEnd,
+    /// Only through the first complete call: later ones in its block are dropped and reported,
+    /// and behind the block nothing is read; the bytes are counted at the end of the stream.
+    FirstCall,
 }
 
 /// What becomes of names that are not declared.

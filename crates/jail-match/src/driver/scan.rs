@@ -210,6 +210,7 @@ impl Driver {
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
             Anchor::Lead => self.spaces.lead(),
+            Anchor::Start => self.spaces.untouched(),
             Anchor::AfterCall => self.spaces.after_call(),
             Anchor::LineStart => channel == Channel::CONTENT && code.at_line_start(),
         };
@@ -217,6 +218,8 @@ impl Driver {
             && channel == Channel::CONTENT
             && self.table.tracks_lines()
             && code.hides();
-        unspent && anchored && !hidden
+        let opened_by = self.stack.last().map_or(0, |open| open.pair);
+        let paired = edge.pair == 0 || opened_by == 0 || edge.pair == opened_by;
+        unspent && anchored && !hidden && paired
     }
 }

@@ -6,6 +6,7 @@ use llm_stream_guard::{
     chat::Chunk,
     jail_match::Jail,
     lifecycle::{ChatCollector, EndEvent, Ending, Lifecycle, Marks, RedactChunks, Redactor},
+    sse::{Decoder, Item},
 };
 use serde_json::{Value, json};
 
@@ -196,4 +197,56 @@ fn s4_13_a_match_too_long_or_too_many_choices_end_the_stream() {
     let many = (0..1100).map(|index| delta(index, json!({"content": "x"})));
     let (seen, end) = redacted(many.collect());
     assert_eq!((seen.len(), end.ending.name()), (1024, "failed"));
+}
+
+/// What a server may send: a byte order mark, every line end, comments, an id, data over two
+/// lines, characters of many bytes, a marker at the end.
+const WIRE: &str = "\u{feff}: ping\r\nid: 7\r\nretry: 10\r\ndata: {\"id\":\"c\",\"choices\":[{\"index\":0,\
+\"delta\":\r\ndata: {\"content\":\"é🎉\"}}]}\r\n\r\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"日\"},\
+\"finish_reason\":\"stop\"}]}\r\r: pong\n\ndata: {\"choices\":[],\"usage\":{\"total_tokens\":7}}\n\n\
+data: [DONE]\n\n";
+
+/// Decodes bytes in pieces of this size; an error frame is an error.
+fn decoded(wire: &str, size: usize) -> Vec<Result<Chunk, Broken>> {
+    let (mut decoder, mut chunks) = (Decoder::new(), Vec::new());
+    let mut on = |item: Item<'_>| {
+        let Item::Event(event) = item else { panic!("{item:?}") };
+        match event.data {
+            None | Some(b"[DONE]") => {}
+            Some(data) => {
+                let value: Value = serde_json::from_slice(data).unwrap();
+                let failed = value.get("error").is_some();
+                chunks.push(if failed { Err(Broken("in band")) } else { chunk(value) });
+            }
+        }
+    };
+    for piece in wire.as_bytes().chunks(size) {
+        decoder.push(piece, &mut on).unwrap();
+    }
+    decoder.finish(&mut on).unwrap();
+    chunks
+}
+
+#[test]
+fn s4_24_a_stream_of_bytes_is_on_record_the_same_however_it_is_cut() {
+    for size in 1..=WIRE.len() {
+        let log = Log::default();
+        drain(record(&log).wrap(tokio_stream::iter(decoded(WIRE, size))));
+        let end = log.end();
+        assert_eq!((end.ending, end.items), (Ending::Complete, 3), "{size}");
+        let data = end.data.unwrap();
+        assert_eq!(data["choices"][0]["message"]["content"], "é🎉日", "{size}");
+        assert_eq!(data["usage"]["total_tokens"], 7, "{size}");
+    }
+}
+
+#[test]
+fn s4_24_an_error_frame_ends_the_record_with_what_came_before() {
+    let (part, _) = WIRE.split_once(": pong").unwrap();
+    let wire = format!("{part}data: {{\"error\":{{\"message\":\"overloaded\"}}}}\n\n");
+    let log = Log::default();
+    drain(record(&log).wrap(tokio_stream::iter(decoded(&wire, 5))));
+    let end = log.end();
+    assert_eq!(end.ending.name(), "failed");
+    assert_eq!(end.data.unwrap()["choices"][0]["message"]["content"], "é🎉日");
 }

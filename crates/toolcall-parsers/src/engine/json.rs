@@ -1,5 +1,6 @@
 //! JSON calls: values that hold name and arguments, alone, in lists or in wrappers.
 
+mod answer;
 mod item;
 mod shape;
 
@@ -10,8 +11,8 @@ use jail_match::{End, Feed, Tail};
 pub use self::shape::{Container, Item, JsonShape, Keys};
 use super::{
     arguments::Arguments,
-    frame::{close, glue, skip},
-    text::{Is, is, space},
+    frame::{Repeated, close, glue, repeated, skip},
+    text::space,
     uncommitted,
 };
 use crate::{
@@ -29,6 +30,7 @@ enum Role {
     Id,
     Wrap,
     List,
+    Answer,
     Other,
 }
 
@@ -37,6 +39,8 @@ enum State {
     /// Before the glue literal with this number.
     Glue(usize),
     Open,
+    /// Behind the `{` of an object that is the arguments.
+    Bare,
     /// Behind `[`.
     First,
     /// Before a further element of an array.
@@ -51,6 +55,9 @@ enum State {
     Name,
     Id,
     Arguments,
+    /// Visible text in a string, and as JSON.
+    Answer,
+    AnswerJson,
     /// A value that does not matter.
     Ignored,
     AfterMember,
@@ -90,6 +97,8 @@ pub(crate) struct JsonEngine {
     name: Option<String>,
     id: Option<String>,
     started: bool,
+    /// The object holds visible text.
+    answered: bool,
     are: ArgumentsAre,
     arguments: Arguments,
     early: String,
@@ -120,6 +129,7 @@ impl JsonEngine {
             name: None,
             id: None,
             started: false,
+            answered: false,
             are: ArgumentsAre::Missing,
             arguments: Arguments::new(),
             early: String::new(),
@@ -133,12 +143,12 @@ impl JsonEngine {
         self.early.len() + self.arguments.held()
     }
 
-    pub(crate) fn feed<S: CallSink + ?Sized>(
+    pub(crate) fn feed(
         &mut self,
         shape: &JsonShape,
         text: &str,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Feed {
         // Almost every chunk of a long call is the inside of a string.
         if self.state == State::Arguments
@@ -156,6 +166,7 @@ impl JsonEngine {
                 State::Key | State::Name | State::Id => {
                     self.feed_string(shape, text, &mut i, calls, sink)
                 }
+                State::Answer | State::AnswerJson => self.feed_answer(text, &mut i, calls, sink),
                 State::Ignored => self.feed_ignored(text, &mut i, calls, sink),
                 State::Glue(n) => self.glue(shape, n, text, &mut i, calls),
                 State::Close => {
@@ -175,13 +186,13 @@ impl JsonEngine {
         }
     }
 
-    pub(crate) fn finish<S: CallSink + ?Sized>(
+    pub(crate) fn finish(
         &mut self,
         _: &JsonShape,
         tail: &str,
         _: End,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Tail {
         if !calls.committed() {
             return uncommitted(self.certainty);
@@ -198,6 +209,10 @@ impl JsonEngine {
                 calls.diagnose(DiagnosticKind::Skipped, tail.len(), bytes, sink);
                 Tail::Closed { used: tail.len() }
             }
+            _ if self.answered => {
+                calls.diagnose(DiagnosticKind::MissingCloser, tail.len(), 0, sink);
+                Tail::Closed { used: tail.len() }
+            }
             State::First | State::AfterElement | State::Element | State::AfterList => {
                 Tail::Closed { used: tail.len() }
             }
@@ -211,7 +226,7 @@ impl JsonEngine {
     }
 
     /// The stream ended inside a call.
-    fn cut<S: CallSink + ?Sized>(&mut self, calls: &mut Calls, sink: &mut S) {
+    fn cut(&mut self, calls: &mut Calls, sink: &mut dyn CallSink) {
         let closing = match self.are {
             ArgumentsAre::Missing => Some(String::from("{}")),
             ArgumentsAre::Open => self.arguments.closing(),
@@ -228,13 +243,7 @@ impl JsonEngine {
     }
 
     /// The byte at `at` cannot stand there.
-    fn bad<S: CallSink + ?Sized>(
-        &mut self,
-        text: &str,
-        at: usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Step {
+    fn bad(&mut self, text: &str, at: usize, calls: &mut Calls, sink: &mut dyn CallSink) -> Step {
         let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
         if !calls.committed() {
             return Step::Return(Feed::NotMine { used: behind });
@@ -259,10 +268,12 @@ impl JsonEngine {
             self.state = State::Open;
             return Step::Go;
         };
-        if n == 0
-            && let Some(step) = repeated(text, *i + space(&text[*i..]), calls)
-        {
-            return step;
+        if n == 0 {
+            match repeated(text, *i, calls) {
+                Repeated::Until(at) => return Step::Jump(at),
+                Repeated::Undecided(at) => return Step::Return(Feed::More { used: at }),
+                Repeated::No => {}
+            }
         }
         match glue(literal, text, *i) {
             Ok(behind) => {
@@ -274,24 +285,29 @@ impl JsonEngine {
         }
     }
 
-    fn structure<S: CallSink + ?Sized>(
+    fn structure(
         &mut self,
         shape: &JsonShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
+        let from = *i;
         *i += space(&text[*i..]);
+        if self.state == State::Bare {
+            self.early.push_str(&text[from..*i]);
+        }
         let Some(&byte) = text.as_bytes().get(*i) else {
             return Step::Return(Feed::More { used: *i });
         };
         let at = *i;
-        if self.state == State::Open
-            && !calls.committed()
-            && let Some(step) = repeated(text, at, calls)
-        {
-            return step;
+        if self.state == State::Open && !calls.committed() {
+            match repeated(text, at, calls) {
+                Repeated::Until(at) => return Step::Jump(at),
+                Repeated::Undecided(at) => return Step::Return(Feed::More { used: at }),
+                Repeated::No => {}
+            }
         }
         *i += 1;
         if byte == b'{' && self.nest == 0 {
@@ -300,6 +316,15 @@ impl JsonEngine {
         let objects = shape.container == Container::Objects;
         let array = matches!(shape.container, Container::Array | Container::ObjectOrArray);
         self.state = match (self.state, byte) {
+            (State::Open, b'{') if matches!(shape.item, Item::Arguments(_)) => {
+                self.early.push('{');
+                State::Bare
+            }
+            (State::Bare, b'"' | b'}') => {
+                *i = at;
+                self.bare(shape, at, calls, sink);
+                State::Arguments
+            }
             (State::Open, b'{') if shape.container != Container::Array => State::FirstKey,
             (State::Open, b'[') if array => {
                 self.in_array = true;
@@ -349,15 +374,5 @@ impl JsonEngine {
         } else {
             Step::Return(Feed::NotMine { used: i })
         }
-    }
-}
-
-/// What to do about the block's opener, should it stand again at index `at`: it is absorbed.
-fn repeated(text: &str, at: usize, calls: &Calls) -> Option<Step> {
-    let marker = calls.repeatable()?;
-    match is(&text[at..], marker) {
-        Is::Yes => Some(Step::Jump(at + marker.len())),
-        Is::Maybe if at < text.len() => Some(Step::Return(Feed::More { used: at })),
-        Is::Maybe | Is::No => None,
     }
 }

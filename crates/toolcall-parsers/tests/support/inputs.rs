@@ -3,10 +3,10 @@
 use stream_laws::suffixes;
 use toolcall_parsers::{
     EncodeCall, Grammar, Tools, encode_as,
-    grammar::{Certainty, Layout, PythonCall, Shape},
+    grammar::{Certainty, Item, JsonShape, Layout, PythonCall, Shape, Target},
 };
 
-use super::vectors_if_any;
+use super::{profile_wires, vectors_if_any};
 
 /// Everything a law is checked on for one family.
 pub(crate) struct Inputs {
@@ -19,8 +19,12 @@ pub(crate) struct Inputs {
     pub(crate) endless: Vec<Endless>,
     /// Continuations that may turn held text into something else.
     pub(crate) witnesses: Vec<String>,
+    /// Markers that begin the headers of messages.
+    pub(crate) starts: Vec<String>,
     /// Markers no committed call may leak.
     pub(crate) markup: Vec<String>,
+    /// Answers stand in JSON and come out decoded: other bytes than came in.
+    pub(crate) decodes_text: bool,
 }
 
 /// An input without end.
@@ -47,6 +51,12 @@ impl Inputs {
         markers.extend(grammar.erase.iter().map(|erase| erase.marker.as_ref()));
         markers.extend(grammar.orphans.iter().map(|orphan| orphan.as_ref()));
 
+        if let Some(envelope) = &grammar.envelope {
+            markers.extend(envelope.markers());
+            markers.sort_unstable();
+            markers.dedup();
+        }
+
         let mut witnesses = suffixes(&markers);
         witnesses.extend(markers.iter().map(|marker| (*marker).to_owned()));
         witnesses.extend(["x", "\n", "x\n"].map(String::from));
@@ -54,14 +64,25 @@ impl Inputs {
         let marked = grammar.openers.iter().filter(|o| o.certainty == Certainty::Marked);
         let mut markup: Vec<String> = marked.map(|opener| opener.marker.to_string()).collect();
         markup.extend(grammar.orphans.iter().map(|orphan| orphan.to_string()));
+        let mut wires: Vec<String> = cases.into_iter().map(|case| case.wire).collect();
+        wires.extend(profile_wires(&name));
+        let starts = grammar.envelope.iter().flat_map(|envelope| &envelope.starts);
         Self {
-            wires: cases.into_iter().map(|case| case.wire).collect(),
+            starts: starts.map(|start| start.marker.to_string()).collect(),
+            wires,
             edges: edges(&markers),
             endless: endless(grammar, &markers),
             witnesses,
             markup,
+            decodes_text: decodes_text(grammar),
             name,
         }
+    }
+
+    /// Whether `text` ends inside a marker that begins a header.
+    pub(crate) fn begins_header(&self, text: &str) -> bool {
+        let inside = |start: &String| (1..start.len()).any(|n| text.ends_with(&start[..n]));
+        self.starts.iter().any(inside)
     }
 
     /// Wires and edges.
@@ -70,8 +91,16 @@ impl Inputs {
     }
 }
 
+fn decodes_text(grammar: &Grammar) -> bool {
+    grammar.openers.iter().flat_map(|opener| &opener.shapes).any(|shape| match shape {
+        Shape::Json(JsonShape { item: Item::Keys(keys), .. }) => !keys.answer.is_empty(),
+        _ => false,
+    })
+}
+
 /// What makes a call of an unfinished candidate, whatever its state.
 fn commits(grammar: &Grammar) -> Vec<String> {
+    const DICT: &str = "[{'name': 'stop_all', 'arguments': {'a': 1";
     const JSON: &str = r#"{"name": "stop_all", "parameters": {"#;
     let mut commits = Vec::new();
     let unmarked = grammar.openers.iter().filter(|o| o.certainty == Certainty::Unmarked);
@@ -87,7 +116,7 @@ fn commits(grammar: &Grammar) -> Vec<String> {
                 let names = stops.map(|stop| format!("stop_all{}{{", stop.text));
                 names.chain(["x".to_owned()]).collect()
             }
-            Shape::Python(_) | Shape::Tagged(_) => continue,
+            Shape::Python(_) | Shape::Tagged(_) | Shape::Brace(_) | Shape::Tree(_) => continue,
         };
         for behind in behind {
             let whole = format!("{}{behind}", opener.marker);
@@ -95,25 +124,35 @@ fn commits(grammar: &Grammar) -> Vec<String> {
             commits.extend([whole, behind]);
         }
     }
-    for shape in grammar.openers.iter().flat_map(|opener| &opener.shapes) {
+    let routes = grammar.envelope.iter().flat_map(|envelope| &envelope.routes);
+    let routed = routes.flat_map(|route| match &route.to {
+        Target::Calls(shapes) => &shapes[..],
+        _ => &[],
+    });
+    for shape in grammar.openers.iter().flat_map(|opener| &opener.shapes).chain(routed) {
         match shape {
             Shape::Json(_) => {
                 commits.push(JSON.to_owned());
                 commits.extend(suffixes(&[JSON]));
                 // Behind any other key or value.
-                let behind = ["", "\"", "\": 1", ": 1", "1", "}", "]"];
+                let behind = ["", "\"", "\": 1", ": 1", "1", "}", "]", "\": 1}", ": 1}", "1}"];
                 commits.extend(behind.map(|rest| format!("{rest}, {}", &JSON[1..])));
             }
             Shape::Python(shape) => {
                 let call = match shape.call {
                     PythonCall::Call => "[stop_all(a=1",
-                    PythonCall::Dict(_) => "[{'name': 'stop_all', 'arguments': {'a': 1",
+                    PythonCall::Object => "stop_all({a: 1",
+                    PythonCall::Dict(_) => DICT,
                 };
+                if let PythonCall::Dict(_) = shape.call {
+                    let behind = ["", "'", "': 1", ": 1", "1"];
+                    commits.extend(behind.map(|rest| format!("{rest}, {}", &DICT[2..])));
+                }
                 commits.extend(suffixes(&[&call.replace('\'', "\"")]));
                 commits.extend([call.to_owned(), ")".to_owned(), "()".to_owned()]);
                 commits.extend(suffixes(&[call]));
             }
-            Shape::Named(_) | Shape::Tagged(_) => {}
+            Shape::Named(_) | Shape::Tagged(_) | Shape::Brace(_) | Shape::Tree(_) => {}
         }
     }
     // A whole call behind each opener, in each of its shapes.
@@ -221,5 +260,38 @@ fn endless(grammar: &Grammar, markers: &[&str]) -> Vec<Endless> {
             }
         }
     }
+    for (start, message) in headers(grammar) {
+        for header in [start.to_owned(), format!("{start}a to=functions.f ")] {
+            for unit in ["x", " ", "x ", "\u{1F331}", "to="] {
+                add(&header, unit);
+            }
+            let body = format!("{header}{message}");
+            for (head, unit) in [
+                ("", " "),
+                ("", "x"),
+                ("{\"a\": \"", "x"),
+                ("{\"a\": \"", "\\u12"),
+                ("{\"a\": {oops", "<"),
+                ("{}", " "),
+                ("{\"name\": \"f\", \"args\": {\"a\": \"", "x"),
+                ("{\"name\": \"f\", \"args\": {}}", " "),
+            ] {
+                add(&format!("{body}{head}"), unit);
+            }
+            add("", &body);
+            add("", &format!("{body}{{}}"));
+            add("", &format!("{body}{{oops"));
+        }
+    }
     endless
+}
+
+/// Every beginning of a header with every end of one.
+fn headers(grammar: &Grammar) -> impl Iterator<Item = (&str, &str)> {
+    grammar.envelope.iter().flat_map(|envelope| {
+        envelope.starts.iter().flat_map(|start| {
+            let messages = envelope.messages.iter();
+            messages.map(move |message| (start.marker.as_ref(), message.marker.as_ref()))
+        })
+    })
 }
