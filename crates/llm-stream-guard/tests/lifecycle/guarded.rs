@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llm_stream_guard::{
-    Guard, Guarded, HeldKind, LimitPolicy, Limits, Outcome, OwnedEvent, guard_text,
+    Guard, Guarded, HeldKind, JailedStream, LimitPolicy, Limits, Outcome, OwnedEvent, guard_text,
     lifecycle::{Ending, Lifecycle, MessageCollector, Observed, Party, TextCollector, Withheld},
     profile,
 };
@@ -110,6 +110,25 @@ fn x_24_the_finalizer_is_told_what_was_withheld() {
     drop(stream);
     let withheld = json!({"bytes": HALF_NAME.len(), "kind": "candidate", "items": 0});
     assert_eq!(log.end().data, Some(json!({"withheld": withheld, "how": "dropped"})));
+}
+
+#[test]
+fn x_24_a_drop_inside_a_jail_tells_how_much_it_withheld() {
+    let log = Log::default();
+    let jail = JailedStream::builder().jail_start_sequence("<<").jail_end_sequence(">>").build();
+    let inner = upstream([Does::Item("a <<secret"), Does::Wait, Does::Item(">>")]);
+    let stream = Lifecycle::<OwnedEvent, Broken>::new("a")
+        .subscriber(log.subscriber())
+        .collect_with(MessageCollector::default())
+        .wrap(jail.unwrap().apply_text(inner))
+        .probe(Guarded::standing);
+    let mut stream = Box::pin(stream);
+    assert_eq!(next(&mut stream), Some(Ok(OwnedEvent::Content("a ".into()))));
+    assert!(poll(&mut stream).is_pending());
+    drop(stream);
+    let end = log.end();
+    assert_eq!((end.ending, end.withheld.bytes), (Ending::Dropped, "<<secret".len()));
+    assert_eq!(end.data.unwrap()["content"], "a ");
 }
 
 #[test]

@@ -162,6 +162,36 @@ fn s4_19_a_flush_is_ready_when_what_came_before_it_is_delivered() {
 }
 
 #[test]
+fn s4_18_and_s4_19_whatever_the_policy_every_event_is_delivered_or_counted() {
+    const SENDERS: usize = 4;
+    const EACH: usize = 200;
+    for overflow in [Overflow::Block, Overflow::DropOldest, Overflow::DropNewest] {
+        let (queue, mut inbox) = Queue::bounded(TWO, overflow);
+        let worker = thread::spawn(move || std::iter::from_fn(|| inbox.wait()).count() as u64);
+        let senders: Vec<_> = (0..SENDERS)
+            .map(|_| {
+                let queue = queue.clone();
+                thread::spawn(move || {
+                    for n in 0..EACH {
+                        reject(&queue, ["a"]);
+                        // A flush among others' events comes back, too.
+                        if n % 50 == 0 {
+                            queue.flush_blocking();
+                        }
+                    }
+                })
+            })
+            .collect();
+        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        let probe = queue.lost();
+        drop(queue);
+        let delivered = worker.join().unwrap();
+        assert_eq!(delivered + probe, (SENDERS * EACH) as u64, "{overflow:?}");
+        assert!(overflow != Overflow::Block || probe == 0);
+    }
+}
+
+#[test]
 fn s4_25_streams_on_many_threads_end_once_each() {
     let log = Log::default();
     let threads: Vec<_> = (0..8)
