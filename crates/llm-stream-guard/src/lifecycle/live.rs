@@ -140,15 +140,12 @@ impl<T, E> Live<T, E> {
         }
     }
 
-    /// Why the stream ends if the consumer drops it now.
+    /// Why the stream ends if the consumer drops it now, or is done closing it.
     pub(super) fn given_up(&mut self) -> Terminal<E> {
-        if self.closing.is_some() {
-            return Ending::Closed.into();
-        }
-        let over = self.is_over();
-        match std::mem::replace(&mut self.phase, Phase::Open) {
-            Phase::Draining(terminal) | Phase::Over(terminal) if over => terminal,
-            _ => Ending::Dropped.into(),
+        match self.closing {
+            _ if self.is_over() => self.terminal(),
+            Some(_) => Ending::Closed.into(),
+            None => Ending::Dropped.into(),
         }
     }
 

@@ -202,12 +202,16 @@ impl<S: TryItem> Parts<'_, S> {
 
     /// The wrapper is dropped.
     fn give_up(&mut self) {
-        if self.live.is_none() {
+        if self.live.is_none() && self.inner.is_none() {
             return;
         }
         // Whatever panics, it must not leave a drop.
         let _ = self.within(|parts| {
-            let Some(live) = parts.live.as_deref_mut() else { return };
+            let Some(live) = parts.live.as_deref_mut() else {
+                // Upstream was kept for a close that never came.
+                let _ = parts.release();
+                return;
+            };
             if matches!(parts.closing, Closing::Begun) {
                 live.close_error = Some(ErrorInfo::class("cleanup was cut off"));
             }
@@ -228,15 +232,17 @@ impl<S: TryItem> Parts<'_, S> {
             },
             _ => Ok(()),
         };
-        match (self.live.as_deref_mut(), &result) {
-            (Some(live), Err(error)) => live.close_error = Some(error.info()),
-            (None, _) => {
+        match self.live.as_deref_mut() {
+            Some(live) => {
+                live.close_error = result.as_ref().err().map(CloseError::info);
+                let terminal = live.given_up();
+                self.conclude(terminal, Release::Now);
+            }
+            None => {
                 // Its END has been told; nobody is left to tell of a panic.
                 let _ = self.release();
             }
-            (Some(_), Ok(())) => {}
         }
-        self.conclude(Ending::Closed.into(), Release::Now);
         Poll::Ready(result)
     }
 }

@@ -109,13 +109,21 @@ fn s4_03_a_refused_item_may_be_delivered_before_the_error() {
 }
 
 #[test]
-fn s4_03_a_drop_behind_a_delivered_refusal_ends_as_refused() {
+fn s4_03_a_drop_or_close_behind_a_delivered_refusal_ends_as_refused() {
     let (log, trace) = (Log::default(), Trace::default());
     let stream = refusing(&log, &trace).refused(Refused::Deliver).wrap(items(["bad", "c"]));
     let mut stream = Box::pin(stream);
     assert_eq!(next(&mut stream), Some(Ok("bad".into())));
     assert_eq!(log.ends(), []);
     drop(stream);
+    assert!(matches!(log.end().ending, Ending::Failed { who: Party::Collector, .. }));
+
+    let (log, trace) = (Log::default(), Trace::default());
+    let stream = refusing(&log, &trace).refused(Refused::Deliver).wrap(items(["bad", "c"]));
+    let mut stream = Box::pin(stream);
+    assert_eq!(next(&mut stream), Some(Ok("bad".into())));
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert!(matches!(stream.as_mut().poll_close(cx), Poll::Ready(Ok(()))));
     assert!(matches!(log.end().ending, Ending::Failed { who: Party::Collector, .. }));
 }
 

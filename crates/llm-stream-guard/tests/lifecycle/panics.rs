@@ -3,6 +3,7 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, panic_any},
     sync::Arc,
+    task::Poll,
 };
 
 use llm_stream_guard::lifecycle::{
@@ -168,6 +169,16 @@ fn s4_10_end_is_told_though_upstream_or_a_sanitizer_panics_when_it_is_dropped() 
     let end = log.end();
     assert_eq!((end.ending, end.data), (Ending::Dropped, Some("0".into())));
     assert_eq!(end.faults, [Fault { who: Party::Upstream, message: "bomb".into() }]);
+
+    // Ended, but kept for a close that never comes.
+    let (log, bomb) = (Log::default(), Bomb);
+    let inner = tokio_stream::iter((0..1).map(move |_| {
+        let _bomb = &bomb;
+        Err(Broken("x"))
+    }));
+    let stream = recorded(&log).wrap(inner).on_close(|_, _| Poll::Ready(Ok(())));
+    assert_eq!(drain(stream), [Err(Broken("x"))]);
+    assert_eq!(log.end().faults, []);
 
     let (log, bomb) = (Log::default(), Bomb);
     let keep = Sanitizer::new("keep", 0, move |_, _| {
