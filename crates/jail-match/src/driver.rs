@@ -51,6 +51,14 @@ struct Candidate {
     on_commit: OnCommit,
 }
 
+/// An open channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Open {
+    channel: Channel,
+    /// The pair of the marker that opened it; 0 if none did, or it is of none.
+    pair: u8,
+}
+
 /// The text being processed: the caller's chunk, or what was held with its head behind it.
 #[derive(Clone, Copy)]
 struct Window<'t> {
@@ -94,7 +102,7 @@ pub struct Driver {
     table: Table,
     settings: Settings,
     mode: Mode,
-    stack: SmallVec<[Channel; 4]>,
+    stack: SmallVec<[Open; 4]>,
     spaces: Spaces,
     code: Code,
     /// Text held; its first byte is at stream offset `base`.
@@ -121,7 +129,11 @@ impl Driver {
             settings,
             mode: Mode::Text,
             stack: SmallVec::new(),
-            spaces: Spaces::new(settings.whitespace, settings.limits.whitespace),
+            spaces: Spaces::new(
+                settings.whitespace,
+                settings.limits.whitespace,
+                settings.reasoning,
+            ),
             code: Code::default(),
             buf: String::new(),
             base: 0,
@@ -141,6 +153,7 @@ impl Driver {
         self.buf.clear();
         self.base = 0;
         self.counters = Counters::default();
+        self.spaces.forget_counts();
         self.restart();
     }
 
@@ -149,7 +162,7 @@ impl Driver {
         self.stack.clear();
         self.spent = 0;
         if self.settings.start != Channel::CONTENT {
-            self.stack.push(self.settings.start);
+            self.stack.push(Open { channel: self.settings.start, pair: 0 });
             if self.settings.start == Channel::REASONING {
                 self.spent = self.table.reasoning_once();
             }
@@ -164,7 +177,7 @@ impl Driver {
     /// The channel text goes to now.
     #[must_use]
     pub fn channel(&self) -> Channel {
-        self.stack.last().copied().unwrap_or(Channel::CONTENT)
+        self.stack.last().map_or(Channel::CONTENT, |open| open.channel)
     }
 
     /// Stream offset of the next byte to be received.
@@ -230,6 +243,8 @@ impl Driver {
                 self.counters.bytes_in += chunk.len() as u64;
                 self.counters.examined += chunk.len() as u64;
                 self.base += chunk.len() as u64;
+                self.spaces.count(channel, chunk.len());
+                self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
                 sink.text(channel, chunk);
                 return Ok(());
             }
@@ -318,6 +333,7 @@ impl Driver {
             }
         }
         self.counters.held_max = self.counters.held_max.max(self.buffered());
+        self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
         self.quiet = matches!(self.mode, Mode::Text)
             && self.buf.is_empty()
             && self.swallow == 0
@@ -344,7 +360,8 @@ impl Driver {
         self.process_held(Some(end), true, bodies, sink)?;
         self.spaces.finish(sink);
         self.end_halt(sink);
-        Ok(())
+        self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
+        self.check_reasoning()
     }
 
     /// Whether a body halted: the rest of the message is dropped.
@@ -431,10 +448,19 @@ impl Driver {
                 }
                 Mode::Failed(error) => return Err(error),
             };
+            self.check_reasoning()?;
             if !go_on {
                 return Ok(c.out);
             }
         }
+    }
+
+    /// Stops at a limit of the reasoning with the error policy.
+    fn check_reasoning(&mut self) -> Result<(), LimitError> {
+        self.spaces.failed().map_or(Ok(()), |error| {
+            self.mode = Mode::Failed(error);
+            Err(error)
+        })
     }
 
     fn account<S: Sink + ?Sized>(

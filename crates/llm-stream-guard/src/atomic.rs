@@ -29,6 +29,11 @@ impl Pending {
         self.arguments.clear();
     }
 
+    /// Whether a call that began has not come out.
+    pub(crate) fn is_open(&self) -> bool {
+        self.call.is_some()
+    }
+
     pub(crate) fn held(&self) -> usize {
         self.arguments.len()
     }

@@ -1,20 +1,29 @@
 //! The guard: one cursor over one message, sans-IO.
 
 mod builder;
+mod choice;
+mod collapse;
+mod payload;
+mod stopping;
 
 pub use builder::{BuildError, GuardBuilder};
+pub use choice::{BadPayload, ToolChoice};
+pub use payload::Rejected;
 
 use std::sync::Arc;
 
-use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError};
-use toolcall_parsers::{CallBodies, CallSink, Events, Message};
+use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError, Notice, NoticeKind};
+use toolcall_parsers::{CallSink, Events, Ids, Message};
 
+use think_filter::{TokenEstimate, Withheld};
 use wire_remap::{Piece, StreamDecoder};
 
+use self::payload::ChoiceBodies;
 use crate::{
     atomic::{Atomic, Pending},
-    nonempty::{Nonempty, Withheld},
+    nonempty::{Nonempty, release},
     profile::Profile,
+    stop::{Stop, Stopped},
     utf8::Utf8,
 };
 
@@ -37,7 +46,7 @@ pub enum Delivery {
 #[derive(Debug, Clone)]
 pub struct Guard {
     driver: Driver,
-    bodies: CallBodies,
+    bodies: ChoiceBodies,
     utf8: Utf8,
     pending: Pending,
     withheld: Option<Box<Withheld>>,
@@ -45,7 +54,10 @@ pub struct Guard {
     remap: Option<Box<StreamDecoder>>,
     prepend: Option<Arc<str>>,
     prepended: bool,
+    stop: Option<Box<Stop>>,
     special: bool,
+    estimate: TokenEstimate,
+    watch: Option<Box<collapse::Watch>>,
 }
 
 /// Whether markers in a piece of text are markers.
@@ -72,6 +84,31 @@ impl Guard {
         chunk: &str,
         sink: &mut S,
     ) -> Result<(), LimitError> {
+        if self.watch.is_some() {
+            return self.push_watched(chunk, sink);
+        }
+        self.push_unwatched(chunk, sink)
+    }
+
+    #[inline]
+    fn push_unwatched<S: CallSink + ?Sized>(
+        &mut self,
+        chunk: &str,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
+        if self.stop.is_some() {
+            return self.stopping(|stop, on| stop.push(chunk, on), sink);
+        }
+        self.push_on(chunk, sink)
+    }
+
+    /// Feeds text that no stop string ended.
+    #[inline]
+    fn push_on<S: CallSink + ?Sized>(
+        &mut self,
+        chunk: &str,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
         if self.withheld.is_some() {
             return self.withholding(sink, |guard, sink| guard.push_through(chunk, sink));
         }
@@ -87,7 +124,7 @@ impl Guard {
         let Some(mut withheld) = self.withheld.take() else { return Ok(()) };
         let result = step(self, &mut Nonempty { withheld: &mut withheld, sink });
         if result.is_err() {
-            withheld.release(sink);
+            release(&mut withheld, sink);
         }
         self.withheld = Some(withheld);
         result
@@ -143,9 +180,14 @@ impl Guard {
                 Piece::Marker(marker) if !marker.counts => Markers::Literal,
                 _ => Markers::Live,
             };
-            if result.is_ok() {
-                result = self.drive(piece.text(), markers, sink);
+            if result.is_err() {
+                return;
             }
+            if let Piece::Suspect(suspect) = piece {
+                let (kind, at) = (NoticeKind::DamagedMarker, self.driver.position());
+                sink.notice(Notice { kind, at, bytes: suspect.text.len() as u64 });
+            }
+            result = self.drive(piece.text(), markers, sink);
         });
         self.remap = Some(decoder);
         result
@@ -197,6 +239,18 @@ impl Guard {
         utf8.finish(|text| result = self.push(text, sink));
         self.utf8 = utf8;
         result?;
+        if let Some(over) = self.over() {
+            return over;
+        }
+        self.finish_unwatched(end, sink)
+    }
+
+    fn finish_unwatched<S: CallSink + ?Sized>(
+        &mut self,
+        end: End,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
+        let end = self.finish_stop(end, sink)?;
         if self.withheld.is_some() {
             return self.withholding(sink, |guard, sink| {
                 guard.finish_through(end, sink)?;
@@ -222,6 +276,23 @@ impl Guard {
         }
     }
 
+    /// Whether a call that began is kept back until it ends.
+    pub(crate) fn withholds_call(&self) -> bool {
+        self.pending.is_open()
+    }
+
+    /// Where ids come from when the wire has none.
+    pub(crate) fn ids(&self) -> &Ids {
+        self.bodies.ids()
+    }
+
+    /// Makes ids from `seed`, unless they come from a source of the caller's.
+    pub(crate) fn seed_ids(&mut self, seed: u64) {
+        if !self.bodies.ids().is_injected() {
+            self.bodies.set_ids(Ids::seeded(seed));
+        }
+    }
+
     /// Makes the guard as new.
     pub fn reset(&mut self) {
         self.driver.reset();
@@ -234,6 +305,12 @@ impl Guard {
         if let Some(decoder) = &mut self.remap {
             decoder.reset();
         }
+        if let Some(stop) = &mut self.stop {
+            stop.reset();
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.reset();
+        }
         self.prepended = false;
     }
 
@@ -241,7 +318,7 @@ impl Guard {
     pub fn message_boundary<S: CallSink + ?Sized>(&mut self, sink: &mut S) {
         if let Some(withheld) = &mut self.withheld {
             self.driver.message_boundary(&mut Nonempty { withheld, sink: &mut *sink });
-            withheld.release(sink);
+            release(withheld, sink);
             withheld.reset();
             return;
         }
@@ -269,6 +346,10 @@ impl Guard {
         if wire > 0 {
             return Held { bytes: held.bytes + wire, kind: HeldKind::Marker };
         }
+        let stop = self.stop.as_ref().map_or(0, |stop| stop.held());
+        if stop > 0 {
+            return Held { bytes: held.bytes + stop, kind: HeldKind::Marker };
+        }
         match self.utf8.held() {
             0 => held,
             split => Held { bytes: held.bytes + split, kind: HeldKind::Utf8 },
@@ -283,6 +364,7 @@ impl Guard {
             + self.bodies.buffered()
             + self.pending.held()
             + self.utf8.held()
+            + self.stop.as_ref().map_or(0, |stop| stop.held())
             + withheld
     }
 
@@ -292,10 +374,30 @@ impl Guard {
         self.driver.counters()
     }
 
+    /// How many tokens the reasoning so far is estimated to be, as
+    /// [`GuardBuilder::token_estimate`] says. A number from the backend is better.
+    #[must_use]
+    pub fn reasoning_tokens(&self) -> u64 {
+        (self.estimate)(self.counters().reasoning_bytes)
+    }
+
     /// How many invalid UTF-8 sequences were replaced.
     #[must_use]
     pub fn replaced(&self) -> u64 {
         self.utf8.replaced()
+    }
+
+    /// The payload that was dropped because it was not calls, under [`BadPayload::Reject`].
+    #[must_use]
+    pub fn rejected(&self) -> Option<Rejected> {
+        self.bodies.rejected()
+    }
+
+    /// Where a stop string ended the message. Nothing that follows will come out, and generation
+    /// may be cancelled.
+    #[must_use]
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.stop.as_ref().and_then(|stop| stop.stopped())
     }
 
     /// Whether the server must be asked to keep special tokens in the text, because the

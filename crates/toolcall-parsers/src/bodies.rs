@@ -15,6 +15,7 @@ use crate::{
     },
     event::CallSink,
     grammar::{self, Certainty, Grammar, Opener, Role},
+    ids::Ids,
     options::Options,
     tools::Tools,
 };
@@ -146,6 +147,17 @@ impl CallBodies {
             shape: 0,
             letter: None,
         }
+    }
+
+    /// Where ids come from when the wire has none.
+    #[must_use]
+    pub fn ids(&self) -> &Ids {
+        &self.calls.options.ids
+    }
+
+    /// Takes the ids of calls to come from `ids`.
+    pub fn set_ids(&mut self, ids: Ids) {
+        self.calls.options.ids = ids;
     }
 
     /// Forgets the message.

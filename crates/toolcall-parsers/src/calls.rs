@@ -92,6 +92,10 @@ impl Calls {
     ) {
         debug_assert!(!self.is_open(), "a call began inside another");
         self.committed = true;
+        if !self.options.wanted.admits(name) {
+            self.mute(DiagnosticKind::UnwantedCall, offset, sink);
+            return;
+        }
         if self.next > 0 && self.options.parallel == Parallel::One || self.stops() {
             self.mute(DiagnosticKind::ParallelCall, offset, sink);
             return;

@@ -116,6 +116,12 @@ pub enum DiagnosticKind {
     Inexpressible,
     /// An id was used before in this message and got a suffix.
     DuplicateId,
+    /// A call was dropped because the request did not ask for it.
+    UnwantedCall,
+    /// What had to be calls was none, and was dropped.
+    BadPayload,
+    /// Text behind a stop string was dropped.
+    AfterStop,
 }
 
 impl DiagnosticKind {
@@ -137,6 +143,9 @@ impl DiagnosticKind {
             Self::ParallelCall => "parallel_call",
             Self::Inexpressible => "inexpressible",
             Self::DuplicateId => "duplicate_id",
+            Self::UnwantedCall => "unwanted_call",
+            Self::BadPayload => "bad_payload",
+            Self::AfterStop => "after_stop",
         }
     }
 }

@@ -34,7 +34,15 @@ impl Ids {
         Self::new(move |n: u32| scrambled(seed, n))
     }
 
-    pub(crate) fn id(&self, n: u32) -> String {
+    /// Whether they come from a source that was given, not from the default counter.
+    #[must_use]
+    pub fn is_injected(&self) -> bool {
+        self.source.is_some()
+    }
+
+    /// The id of the `n`th call of a message.
+    #[must_use]
+    pub fn id(&self, n: u32) -> String {
         match &self.source {
             Some(source) => source.id(n),
             None => format!("call_{n:024}"),

@@ -28,14 +28,16 @@ pub use event::{
 pub use families::template_grammar;
 pub use grammar::Grammar;
 pub use ids::{IdSource, Ids};
-pub use options::{CallLimits, Options, Parallel, Repair, Stop, UnknownTools};
+pub use options::{CallLimits, Options, Parallel, Repair, Stop, UnknownTools, Wanted};
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use partial::PartialArguments;
-pub use registry::{UnknownName, aliases, engine_names, grammar, grammars, same_name};
+pub use registry::{aliases, grammar, grammars};
 pub use tools::{Tool, Tools, ToolsError};
 
 /// What is shared with every stage: the driver's vocabulary.
-pub use jail_match::{End, Held, HeldKind, LimitError, LimitPolicy, Limits, Whitespace};
+pub use jail_match::{
+    End, Held, HeldKind, LimitError, LimitPolicy, Limits, UnknownName, Whitespace, same_name,
+};
 
 /// The README's example, compiled.
 #[cfg(doctest)]

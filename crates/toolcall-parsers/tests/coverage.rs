@@ -85,7 +85,7 @@ fn keys(grammar: &Grammar) -> Option<&Keys> {
     shapes(grammar).find_map(|shape| match shape {
         Shape::Json(shape) => match &shape.item {
             Item::Keys(keys) => Some(keys),
-            Item::NameIsKey => None,
+            Item::NameIsKey | Item::Arguments(_) => None,
         },
         Shape::Python(shape) => match &shape.call {
             PythonCall::Dict(keys) => Some(keys),

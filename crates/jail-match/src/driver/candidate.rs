@@ -177,9 +177,9 @@ impl Driver {
                     sink.notice(Notice { kind: NoticeKind::DepthLimit, at, bytes: 0 });
                     self.leave(sink);
                 }
-                self.enter(channel, sink);
+                self.enter(channel, 0, sink);
             }
-            Resume::Switch(channel) => self.switch(channel, sink),
+            Resume::Switch(channel) => self.switch(channel, 0, sink),
         }
     }
 

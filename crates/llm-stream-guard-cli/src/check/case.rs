@@ -107,7 +107,7 @@ fn with_options(
     case: &Case,
     profile: &Profile,
 ) -> Result<GuardBuilder, String> {
-    let mut format = profile.reasoning.as_deref().and_then(think_filter::format);
+    let mut format = profile.reasoning.as_deref().and_then(|name| think_filter::format(name).ok());
     let mut changed = false;
     for name in case.options.keys().map(String::as_str) {
         if OF_WHITESPACE.contains(&name) {

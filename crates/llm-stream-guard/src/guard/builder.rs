@@ -2,17 +2,22 @@
 
 use std::{fmt, sync::Arc};
 
-use jail_match::{Driver, Limits, Settings, Table, TableError, Whitespace, ZeroLimit};
-use think_filter::{Format, Start};
+use jail_match::{
+    Driver, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace, ZeroLimit,
+};
+use think_filter::{Format, Start, TokenEstimate, Withheld, four_bytes_a_token, last_turn};
 use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, UnknownName};
 
-use wire_remap::{RemapTable, StreamDecoder};
+use wire_remap::{CollapseLimits, RemapTable, StreamDecoder};
 
-use super::{Delivery, Guard};
+use super::{
+    BadPayload, Delivery, Guard, ToolChoice, choice::Plan, collapse::Watch, payload::ChoiceBodies,
+};
 use crate::{
     atomic::Pending,
-    nonempty::Withheld,
-    profile::{self, Profile, Reasoning},
+    profile::{self, Profile},
+    reasoning::{Reasoning, reasoning},
+    stop::{EmptyStop, Stop, StopString},
     utf8::Utf8,
 };
 
@@ -33,6 +38,13 @@ pub struct GuardBuilder {
     atomic_limit: usize,
     token_suffix: Option<String>,
     nonempty: Option<usize>,
+    stop: Vec<StopString>,
+    choice: ToolChoice,
+    bad_payload: BadPayload,
+    prompt: Option<String>,
+    reasoning_limit: Option<ReasoningLimit>,
+    estimate: TokenEstimate,
+    collapse: Option<CollapseLimits>,
 }
 
 impl GuardBuilder {
@@ -51,6 +63,13 @@ impl GuardBuilder {
             atomic_limit: 1 << 20,
             token_suffix: None,
             nonempty: None,
+            stop: Vec::new(),
+            choice: ToolChoice::Auto,
+            bad_payload: BadPayload::BestEffort,
+            prompt: None,
+            reasoning_limit: None,
+            estimate: four_bytes_a_token,
+            collapse: None,
             profile: profile.clone(),
         }
     }
@@ -67,10 +86,52 @@ impl GuardBuilder {
         Self { options, ..self }
     }
 
+    /// What the request says about calls.
+    #[must_use]
+    pub fn tool_choice(self, choice: ToolChoice) -> Self {
+        Self { choice, ..self }
+    }
+
+    /// What becomes of a payload that is not calls where calls are required.
+    #[must_use]
+    pub fn bad_payload(self, bad_payload: BadPayload) -> Self {
+        Self { bad_payload, ..self }
+    }
+
     /// Where the stream begins, if not where the profile says.
     #[must_use]
     pub fn start(self, start: Start) -> Self {
         Self { start: Some(start), ..self }
+    }
+
+    /// The rendered prompt, or its last turn: the stream begins where it ends, unless
+    /// [`GuardBuilder::start`] says otherwise. See [`Reasoning::start_after`].
+    #[must_use]
+    pub fn prompt(self, prompt: &str) -> Self {
+        Self { prompt: Some(last_turn(prompt).to_owned()), ..self }
+    }
+
+    /// The most reasoning the message may hold. No limit by default: reasoning is not kept.
+    #[must_use]
+    pub fn reasoning_limit(self, limit: ReasoningLimit) -> Self {
+        Self { reasoning_limit: Some(limit), ..self }
+    }
+
+    /// How [`Guard::reasoning_tokens`] guesses; four bytes a token if not told.
+    #[must_use]
+    pub fn token_estimate(self, estimate: TokenEstimate) -> Self {
+        Self { estimate, ..self }
+    }
+
+    /// Watches for a model that repeats its opener instead of making a call; off by default.
+    ///
+    /// What counts are the openers of the remapping in use, of [`RemapTable::hermes`] if there is
+    /// none: canonical, as on the wire, and their fragments. [`Guard::collapse`] tells the first.
+    /// One that ends the stream ends the message as aborted behind the opener that made it one;
+    /// under the error policy every push from there on fails, too.
+    #[must_use]
+    pub fn collapse(self, limits: CollapseLimits) -> Self {
+        Self { collapse: Some(limits), ..self }
     }
 
     /// What becomes of whitespace that frames markup, if not what the profile says.
@@ -134,6 +195,13 @@ impl GuardBuilder {
         Self { nonempty: Some(limit), ..self }
     }
 
+    /// Strings that end the message, looked for in the raw text before anything is recognised:
+    /// inside calls and reasoning, too. What follows the first is dropped and counted.
+    #[must_use]
+    pub fn stop(self, strings: impl IntoIterator<Item = StopString>) -> Self {
+        Self { stop: strings.into_iter().collect(), ..self }
+    }
+
     /// A table of delimiters to map back before anything is recognised, in place of the
     /// profile's.
     #[must_use]
@@ -144,7 +212,8 @@ impl GuardBuilder {
     /// Looks the profile's names up and compiles the table.
     ///
     /// # Errors
-    /// An unknown reasoning format or tool-call family, a faulty marker, a limit of zero.
+    /// An unknown reasoning format or tool-call family, a named tool that is not declared, a faulty marker, a limit of zero, an empty
+    /// stop string.
     pub fn build(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
         let mut grammar = match (self.grammar, &self.profile.tools) {
@@ -152,12 +221,12 @@ impl GuardBuilder {
             (None, Some(name)) => Some(toolcall_parsers::grammar(name)?),
             (None, None) => None,
         };
-        let reasoning = match (self.format, &self.profile.reasoning) {
+        let told = match (self.format, &self.profile.reasoning) {
             (Some(format), _) => Some(Reasoning::Format(format)),
-            (None, Some(name)) => Some(profile::reasoning(name)?),
+            (None, Some(name)) => Some(reasoning(name)?),
             (None, None) => None,
         };
-        let format = match reasoning {
+        let format = match told {
             Some(Reasoning::Format(format)) => Some(format),
             Some(Reasoning::Channels(channels)) => {
                 let tools = &grammar.get_or_insert_with(|| channels.clone()).name;
@@ -181,40 +250,62 @@ impl GuardBuilder {
             (None, Some(name)) => Some(profile::remap(name)?),
             (None, None) => None,
         };
-        let mut edges = Vec::new();
-        if let Some(grammar) = &grammar {
-            edges.extend(toolcall_parsers::edges(grammar, self.in_reasoning, 0));
-        }
-        if let Some(format) = &format {
-            edges.extend(format.edges());
-        }
-        let mut start = self.start.unwrap_or(self.profile.start);
-        let has_channels = grammar.as_ref().is_some_and(|grammar| grammar.envelope.is_some());
-        if format.as_ref().is_none_or(Format::is_passthrough) && !has_channels {
-            start = Start::Content;
-        }
+        let stop = (!self.stop.is_empty()).then(|| Stop::new(self.stop)).transpose()?;
         let special = self.profile.needs_special_tokens
             || grammar.as_ref().is_some_and(|grammar| grammar.special_tokens)
             || format.as_ref().is_some_and(|format| format.special_tokens);
+        let grammar = grammar.unwrap_or_else(|| Arc::new(Grammar::default()));
+        let plan = Plan::new(&self.choice, self.bad_payload, grammar, &self.tools)?;
+        let mut options = self.options;
+        if self.choice != ToolChoice::Auto {
+            options.wanted = self.choice.wanted();
+        }
+        let mut edges = plan.edges(self.in_reasoning);
+        if let Some(format) = &format {
+            edges.extend(format.edges());
+        }
+        let channels = Some(plan.grammar.clone()).filter(|grammar| grammar.envelope.is_some());
+        let has_channels = channels.is_some();
+        let reasons = format.clone().map(Reasoning::Format).or(channels.map(Reasoning::Channels));
+        let by_prompt = self.prompt.zip(reasons).map(|(prompt, told)| told.start_after(&prompt));
+        let mut start = self.start.or(by_prompt).unwrap_or(self.profile.start);
+        if format.as_ref().is_none_or(Format::is_passthrough) && !has_channels {
+            start = Start::Content;
+        }
         let table = Table::new(edges)?;
         let settings = Settings::default()
             .start(profile::channel(start))
             .whitespace(self.whitespace)
-            .limits(self.limits);
-        let grammar = grammar.unwrap_or_else(|| Arc::new(Grammar::default()));
+            .limits(self.limits)
+            .reasoning(self.reasoning_limit);
+        let bodies = CallBodies::new(plan.grammar, self.tools, options);
+        let limit = self.limits.candidate;
         Ok(Guard {
             driver: Driver::new(table, settings),
-            bodies: CallBodies::new(grammar, self.tools, self.options),
+            bodies: ChoiceBodies::new(bodies, plan.guided, self.bad_payload, limit),
             utf8: Utf8::default(),
             pending: Pending::new(self.atomic_limit),
             withheld: self.nonempty.map(|limit| Box::new(Withheld::new(limit))),
             delivery: self.delivery,
             prepend: format.and_then(|format| format.prepend).map(|text| Arc::from(text.as_ref())),
+            watch: watch(self.collapse, remap.as_ref()),
+            estimate: self.estimate,
             remap: remap.map(|table| Box::new(StreamDecoder::new(&table))),
             prepended: false,
+            stop: stop.map(Box::new),
             special,
         })
     }
+}
+
+/// The detector, if one was asked for.
+fn watch(limits: Option<CollapseLimits>, remap: Option<&RemapTable>) -> Option<Box<Watch>> {
+    let limits = limits?;
+    let watch = match remap {
+        Some(table) => Watch::new(table, limits),
+        None => Watch::new(&RemapTable::hermes(), limits),
+    };
+    Some(Box::new(watch))
 }
 
 /// Why a guard could not be built. The fault is the caller's.
@@ -234,6 +325,8 @@ pub enum BuildError {
         /// The tool-call family.
         tools: String,
     },
+    /// A stop string is empty.
+    Stop(EmptyStop),
 }
 
 impl fmt::Display for BuildError {
@@ -247,6 +340,7 @@ impl fmt::Display for BuildError {
                 "reasoning format `{reasoning}` needs tool-call family `{reasoning}` or none, \
                  found `{tools}`"
             ),
+            Self::Stop(error) => error.fmt(f),
         }
     }
 }
@@ -268,5 +362,11 @@ impl From<TableError> for BuildError {
 impl From<ZeroLimit> for BuildError {
     fn from(error: ZeroLimit) -> Self {
         Self::Limit(error)
+    }
+}
+
+impl From<EmptyStop> for BuildError {
+    fn from(error: EmptyStop) -> Self {
+        Self::Stop(error)
     }
 }

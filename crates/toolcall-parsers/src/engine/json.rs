@@ -39,6 +39,8 @@ enum State {
     /// Before the glue literal with this number.
     Glue(usize),
     Open,
+    /// Behind the `{` of an object that is the arguments.
+    Bare,
     /// Behind `[`.
     First,
     /// Before a further element of an array.
@@ -291,7 +293,11 @@ impl JsonEngine {
         calls: &mut Calls,
         sink: &mut dyn CallSink,
     ) -> Step {
+        let from = *i;
         *i += space(&text[*i..]);
+        if self.state == State::Bare {
+            self.early.push_str(&text[from..*i]);
+        }
         let Some(&byte) = text.as_bytes().get(*i) else {
             return Step::Return(Feed::More { used: *i });
         };
@@ -310,6 +316,15 @@ impl JsonEngine {
         let objects = shape.container == Container::Objects;
         let array = matches!(shape.container, Container::Array | Container::ObjectOrArray);
         self.state = match (self.state, byte) {
+            (State::Open, b'{') if matches!(shape.item, Item::Arguments(_)) => {
+                self.early.push('{');
+                State::Bare
+            }
+            (State::Bare, b'"' | b'}') => {
+                *i = at;
+                self.bare(shape, at, calls, sink);
+                State::Arguments
+            }
             (State::Open, b'{') if shape.container != Container::Array => State::FirstKey,
             (State::Open, b'[') if array => {
                 self.in_array = true;

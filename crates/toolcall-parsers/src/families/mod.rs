@@ -160,6 +160,7 @@ fn keys() -> Keys {
         id: texts(["id"]),
         wrap: vec![],
         list: vec![],
+        beside: None,
         answer: vec![],
     }
 }

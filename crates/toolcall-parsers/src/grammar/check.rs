@@ -119,6 +119,7 @@ fn json(field: &str, shape: &JsonShape) -> Checked {
     all_filled(&format!("{field}.closers"), &shape.closers)?;
     match &shape.item {
         Item::Keys(one) => keys(&format!("{field}.item.keys"), one),
+        Item::Arguments(name) => filled(&format!("{field}.item.arguments"), name),
         Item::NameIsKey => Ok(()),
     }
 }

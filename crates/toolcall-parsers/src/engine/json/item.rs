@@ -12,6 +12,7 @@ use crate::{
         decode::{Decoded, decode},
         scan::{JsonScan, Scanned},
     },
+    options::Wanted,
 };
 
 impl JsonEngine {
@@ -136,6 +137,9 @@ impl JsonEngine {
         match self.state {
             State::Key => {
                 let role = self.role(shape, &read);
+                if role == Role::Other && !calls.committed() && !may_stand(shape, &read) {
+                    return Step::Return(Feed::NotMine { used: i });
+                }
                 if role == Role::Arguments && shape.item == Item::NameIsKey {
                     if self.started {
                         self.end_call(calls, sink);
@@ -181,7 +185,7 @@ impl JsonEngine {
 
     fn role(&self, shape: &JsonShape, key: &str) -> Role {
         let keys = match &shape.item {
-            Item::NameIsKey => return Role::Arguments,
+            Item::NameIsKey | Item::Arguments(_) => return Role::Arguments,
             Item::Keys(keys) => keys,
         };
         if self.answered {
@@ -230,7 +234,27 @@ impl JsonEngine {
     /// Whether the call may be one: its name is declared, or means "no call".
     fn admits(&self, shape: &JsonShape, calls: &Calls) -> bool {
         let Some(name) = self.name.as_deref() else { return false };
-        calls.tools.admits(name) || shape.ignored_names.iter().any(|ignored| ignored == name)
+        // Where one tool is asked for, a call of another is no text.
+        let known = calls.tools.admits(name) || matches!(calls.options.wanted, Wanted::Only(_));
+        known || shape.ignored_names.iter().any(|ignored| ignored == name)
+    }
+
+    /// What was opened is the arguments, and goes on at index `at`.
+    pub(super) fn bare(
+        &mut self,
+        shape: &JsonShape,
+        at: usize,
+        calls: &mut Calls,
+        sink: &mut dyn CallSink,
+    ) {
+        let Item::Arguments(name) = &shape.item else { return };
+        self.name = Some(name.clone().into_owned());
+        self.announce(shape, at, calls, sink);
+        let opened = core::mem::take(&mut self.early);
+        self.arguments = Arguments::new();
+        self.are = ArgumentsAre::Open;
+        // An opening brace and blanks: nothing ends here.
+        self.arguments.feed(&opened, |fragment| calls.arguments(fragment, sink));
     }
 
     /// Starts the call, at index `at`.
@@ -293,6 +317,10 @@ impl JsonEngine {
                     _ => ArgumentsAre::Closed,
                 };
                 self.state = State::AfterMember;
+                if matches!(shape.item, Item::Arguments(_)) {
+                    self.end_call(calls, sink);
+                    self.state = State::Close;
+                }
                 Step::Go
             }
             Scanned::Bad { at } => self.bad(text, *i + at, calls, sink),
@@ -337,4 +365,10 @@ impl JsonEngine {
         (self.name, self.id, self.started) = (None, None, false);
         self.are = ArgumentsAre::Missing;
     }
+}
+
+/// Whether a key that is none of a call's may stand beside those.
+fn may_stand(shape: &JsonShape, key: &str) -> bool {
+    let Item::Keys(keys) = &shape.item else { return true };
+    keys.beside.as_ref().is_none_or(|beside| beside.iter().any(|known| known == key))
 }

@@ -1,0 +1,172 @@
+//! Calls of a choice: the guard's and upstream's own, counted together.
+
+use serde_json::Map;
+use toolcall_parsers::{CallSink, Diagnostic, Outcome};
+
+use super::{
+    chunk::{FunctionDelta, ToolCallDelta},
+    lane::OpenCall,
+    note::{Note, Violation},
+    options::{BrokenCalls, Calls},
+    piece::Kind,
+    writer::Writer,
+};
+
+impl Writer<'_, '_> {
+    /// A delta of a call upstream made.
+    pub(super) fn native(&mut self, delta: ToolCallDelta) {
+        let ToolCallDelta { function, kind, extra, .. } = &delta;
+        let name = function.as_ref().and_then(|it| it.name.clone()).filter(|it| !it.is_empty());
+        let fragment = function.as_ref().and_then(|it| it.arguments.as_deref()).unwrap_or_default();
+        let says = name.is_some() || !fragment.is_empty() || !extra.is_empty();
+        let Some(at) = self.lane.native.of(&delta, self.step.options.limits.calls) else {
+            self.violation(Violation::CallLimit);
+            return;
+        };
+        if !says {
+            return;
+        }
+        self.lane.native.calls[at].arguments.feed(fragment);
+        if !self.lane.native.calls[at].begun {
+            let written = self.open_call();
+            let call = &mut self.lane.native.calls[at];
+            (call.begun, call.written) = (true, written);
+            let id = call.id.clone();
+            let Some(index) = written else { return };
+            if name.is_none() && function.is_some() {
+                self.violation(Violation::NamelessCall);
+            }
+            let id = self.unique_id(id.unwrap_or_else(|| self.lane.ids.id(index)));
+            let kind = kind.clone().or_else(|| Some("function".into()));
+            let function = function.as_ref().map(|function| FunctionDelta {
+                name: Some(name.unwrap_or_default()),
+                arguments: Some(fragment.to_owned()),
+                extra: function.extra.clone(),
+            });
+            let first = ToolCallDelta {
+                index: Some(index),
+                id: Some(id),
+                kind,
+                function,
+                extra: extra.clone(),
+            };
+            self.piece(Kind::Calls, false).choice.delta.tool_calls.push(first);
+            return;
+        }
+        let Some(index) = self.lane.native.calls[at].written else { return };
+        if !fragment.is_empty() {
+            self.arguments(index, fragment);
+        }
+        if !extra.is_empty() {
+            let more =
+                ToolCallDelta { index: Some(index), extra: extra.clone(), ..Default::default() };
+            self.piece(Kind::Calls, false).choice.delta.tool_calls.push(more);
+        }
+    }
+
+    /// The index of a call that begins, unless it is dropped.
+    fn open_call(&mut self) -> Option<u32> {
+        let options = self.step.options;
+        let dropped = if options.calls == Calls::Suppress || self.step.aborted {
+            Violation::DroppedCall
+        } else if self.lane.next_call as usize >= options.limits.calls {
+            Violation::CallLimit
+        } else {
+            self.lane.next_call += 1;
+            return Some(self.lane.next_call - 1);
+        };
+        self.violation(dropped);
+        None
+    }
+
+    fn unique_id(&mut self, id: String) -> String {
+        if self.lane.used_ids.insert(id.clone()) {
+            return id;
+        }
+        self.violation(Violation::DuplicateId);
+        let mut n = 2;
+        loop {
+            let other = format!("{id}-{n}");
+            if self.lane.used_ids.insert(other.clone()) {
+                return other;
+            }
+            n += 1;
+        }
+    }
+
+    fn arguments(&mut self, index: u32, fragment: &str) {
+        let calls = &mut self.piece(Kind::Calls, false).choice.delta.tool_calls;
+        if let Some(last) = calls.last_mut()
+            && last.index == Some(index)
+            && let Some(function) = &mut last.function
+        {
+            function.arguments.get_or_insert_default().push_str(fragment);
+            return;
+        }
+        let function = FunctionDelta { arguments: Some(fragment.to_owned()), ..Default::default() };
+        calls.push(ToolCallDelta {
+            index: Some(index),
+            function: Some(function),
+            ..Default::default()
+        });
+    }
+
+    /// Takes back the call that began in this step.
+    fn undo(&mut self, (piece, place): (usize, usize)) {
+        let Some(piece) = self.step.pieces.get_mut(piece) else { return };
+        piece.choice.delta.tool_calls.truncate(place);
+        if place == 0 {
+            piece.kind = Kind::Plain;
+            if piece.is_bare() {
+                self.step.pieces.pop();
+            }
+        }
+        self.lane.next_call -= 1;
+        self.violation(Violation::DroppedCall);
+    }
+}
+
+impl CallSink for Writer<'_, '_> {
+    fn call_start(&mut self, _: u32, id: &str, name: &str) {
+        let written = self.open_call();
+        let mut began = None;
+        if let Some(index) = written {
+            let id = self.unique_id(id.to_owned());
+            let calls = &mut self.piece(Kind::Calls, false).choice.delta.tool_calls;
+            let place = calls.len();
+            calls.push(ToolCallDelta {
+                index: Some(index),
+                id: Some(id),
+                kind: Some("function".into()),
+                function: Some(FunctionDelta {
+                    name: Some(name.to_owned()),
+                    arguments: Some(String::new()),
+                    extra: Map::new(),
+                }),
+                extra: Map::new(),
+            });
+            began = Some((self.step.pieces.len() - 1, place));
+        }
+        self.lane.open = Some(OpenCall { written, began });
+    }
+
+    fn call_arguments(&mut self, _: u32, fragment: &str) {
+        if let Some(OpenCall { written: Some(index), .. }) = self.lane.open {
+            self.arguments(index, fragment);
+        }
+    }
+
+    fn call_end(&mut self, _: u32, outcome: Outcome) {
+        let Some(OpenCall { written: Some(index), began }) = self.lane.open.take() else { return };
+        self.note(Note::CallEnd { index, outcome });
+        if matches!(outcome, Outcome::Complete | Outcome::Repaired) {
+            self.lane.completed += 1;
+        } else if let (BrokenCalls::Drop, Some(began)) = (self.step.options.broken_calls, began) {
+            self.undo(began);
+        }
+    }
+
+    fn diagnostic(&mut self, diagnostic: Diagnostic) {
+        self.note(Note::Diagnostic(diagnostic));
+    }
+}

@@ -1,0 +1,161 @@
+//! The model of a chunk: what the guard reads is typed, every other field is kept as it came.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use super::field::Field;
+
+/// One chunk of a chat-completion stream.
+///
+/// ```
+/// use llm_stream_guard::chat::Chunk;
+/// let json = r#"{"id":"c1","choices":[{"index":0,"delta":{"content":null},"finish_reason":"abort"}],"x":1}"#;
+/// let chunk: Chunk = serde_json::from_str(json)?;
+/// assert_eq!(chunk.choices[0].finish_reason.value().unwrap(), "abort");
+/// let back: serde_json::Value = serde_json::to_value(&chunk)?;
+/// assert_eq!(back, serde_json::from_str::<serde_json::Value>(json)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Chunk {
+    /// The choices; `null` or missing reads as none.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub choices: Vec<Choice>,
+    /// Token usage, as the server counted it.
+    #[serde(default, skip_serializing_if = "Field::is_missing")]
+    pub usage: Field<Value>,
+    /// Every other field: `id`, `object`, `created`, `model` and whatever else came.
+    #[serde(flatten)]
+    pub fields: Map<String, Value>,
+}
+
+/// A choice's part of a [`Chunk`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Choice {
+    /// Which choice; `null` or missing reads as 0.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub index: u32,
+    /// What is new.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub delta: Delta,
+    /// Why the choice ended: `stop`, `length`, `tool_calls`, or any other word of the server's.
+    #[serde(default, skip_serializing_if = "Field::is_missing")]
+    pub finish_reason: Field<String>,
+    /// Log probabilities, as they came: entries of its `content` list stand for tokens.
+    #[serde(default, skip_serializing_if = "Field::is_missing")]
+    pub logprobs: Field<Value>,
+    /// Every other field.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// What a chunk adds to a message, or a whole message.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Delta {
+    /// Who speaks.
+    #[serde(default, skip_serializing_if = "Field::is_missing")]
+    pub role: Field<String>,
+    /// Visible text.
+    #[serde(default, skip_serializing_if = "Field::is_missing")]
+    pub content: Field<Content>,
+    /// Reasoning text under the one name servers use.
+    #[serde(default, skip_serializing_if = "Field::is_missing")]
+    pub reasoning: Field<String>,
+    /// Reasoning text under the other.
+    #[serde(default, skip_serializing_if = "Field::is_missing")]
+    pub reasoning_content: Field<String>,
+    /// Tool calls; none is not written.
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCallDelta>,
+    /// Every other field: `refusal`, `audio`, `function_call` and whatever else came.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// Content: text, or a list of parts, which are left alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Content {
+    /// Text.
+    Text(String),
+    /// Parts: text, images and others.
+    Parts(Vec<Value>),
+}
+
+/// What a chunk adds to a tool call, or a whole call.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ToolCallDelta {
+    /// Which call of the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<u32>,
+    /// The call's id; written once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What is called, `function` as a rule; written once.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Name and arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<FunctionDelta>,
+    /// Every other field.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// Name and arguments of a call, or what is new of them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct FunctionDelta {
+    /// The name; written once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The next piece of the arguments' JSON text. Arguments that are no string are read as
+    /// their JSON text.
+    #[serde(default, deserialize_with = "text_or_json", skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<String>,
+    /// Every other field.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+impl Chunk {
+    /// A field that is text, by name: `id`, `model`.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.fields.get(name)?.as_str()
+    }
+}
+
+impl Delta {
+    /// The text of the content, if it is text.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self.content.value()? {
+            Content::Text(text) => Some(text),
+            Content::Parts(_) => None,
+        }
+    }
+
+    /// The reasoning, whichever of its two names it came under.
+    #[must_use]
+    pub fn reasoning_text(&self) -> Option<&str> {
+        let named = |field: &'_ Field<String>| field.value().is_some_and(|text| !text.is_empty());
+        let field = if named(&self.reasoning) { &self.reasoning } else { &self.reasoning_content };
+        field.value().or(self.reasoning.value()).map(String::as_str)
+    }
+}
+
+fn null_as_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: Deserialize<'de> + Default,
+    D: Deserializer<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+fn text_or_json<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::Null => None,
+        Value::String(text) => Some(text),
+        other => Some(other.to_string()),
+    })
+}

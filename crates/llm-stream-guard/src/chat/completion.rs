@@ -1,0 +1,55 @@
+//! A whole response, and its way through the guard as one chunk.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    chunk::{Choice, Chunk, Delta},
+    field::Field,
+};
+
+/// A whole chat-completion response.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Completion {
+    /// The choices.
+    #[serde(default)]
+    pub choices: Vec<CompletionChoice>,
+    /// Token usage.
+    #[serde(default, skip_serializing_if = "Field::is_missing")]
+    pub usage: Field<Value>,
+    /// Every other field.
+    #[serde(flatten)]
+    pub fields: Map<String, Value>,
+}
+
+/// A choice of a [`Completion`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct CompletionChoice {
+    /// Which choice.
+    #[serde(default)]
+    pub index: u32,
+    /// The message: it has the fields of a delta, calls without an index.
+    pub message: Delta,
+    /// Why the choice ended.
+    #[serde(default, skip_serializing_if = "Field::is_missing")]
+    pub finish_reason: Field<String>,
+    /// Log probabilities.
+    #[serde(default, skip_serializing_if = "Field::is_missing")]
+    pub logprobs: Field<Value>,
+    /// Every other field.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+impl Completion {
+    /// The response as the only chunk of a stream.
+    #[must_use]
+    pub fn into_chunk(self) -> Chunk {
+        let Self { choices, usage, fields } = self;
+        let choices = choices.into_iter().map(|choice| {
+            let CompletionChoice { index, message, finish_reason, logprobs, extra } = choice;
+            Choice { index, delta: message, finish_reason, logprobs, extra }
+        });
+        Chunk { choices: choices.collect(), usage, fields }
+    }
+}

@@ -1,0 +1,46 @@
+//! Callers' own chunk types.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::chunk::Chunk;
+
+/// A type that carries chat-completion chunks: [`Chunk`] itself, [`serde_json::Value`], or a
+/// caller's own.
+pub trait ChatChunk: Sized {
+    /// The chunk, or the item itself if it is something else: an error, a heartbeat. Such items
+    /// pass untouched.
+    ///
+    /// # Errors
+    /// The item, unchanged, if it is no chunk.
+    fn into_chunk(self) -> Result<Chunk, Self>;
+
+    /// An item that carries `chunk`.
+    fn from_chunk(chunk: Chunk) -> Self;
+}
+
+impl ChatChunk for Chunk {
+    fn into_chunk(self) -> Result<Chunk, Self> {
+        Ok(self)
+    }
+
+    fn from_chunk(chunk: Chunk) -> Self {
+        chunk
+    }
+}
+
+impl ChatChunk for Value {
+    /// An object with `choices`, or with `usage` that is not `null`, is a chunk.
+    fn into_chunk(self) -> Result<Chunk, Self> {
+        let has = |name: &str| self.get(name).is_some_and(|value| !value.is_null());
+        if !has("choices") && !has("usage") {
+            return Err(self);
+        }
+        Chunk::deserialize(&self).map_err(|_| self)
+    }
+
+    fn from_chunk(chunk: Chunk) -> Self {
+        // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+        serde_json::to_value(chunk).unwrap_or_default()
+    }
+}

@@ -1,0 +1,176 @@
+//! What surrounds the choices: fields that describe the response and stand on every chunk, fields
+//! that come once, usage, and counters of chunks that were withheld.
+
+use serde_json::{Map, Number, Value};
+
+use super::{
+    chunk::{Choice, Chunk},
+    field::Field,
+    options::{ChatOptions, Emission},
+    piece::{Piece, says_nothing},
+};
+
+/// Fields that stand on every chunk.
+const REPEATED: [&str; 7] =
+    ["created", "id", "model", "object", "provider", "service_tier", "system_fingerprint"];
+
+/// Padding some servers add to hide lengths: worth nothing without its chunk.
+const PADDING: &str = "obfuscation";
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Envelope {
+    /// The repeated fields of the last chunk that had them.
+    repeated: Map<String, Value>,
+    /// Upstream writes `usage: null`.
+    null_usage: bool,
+    /// The latest usage of chunks that were withheld whole.
+    usage: Option<Value>,
+    /// Sums of their counters.
+    counters: Map<String, Value>,
+}
+
+impl Envelope {
+    /// Remembers what stands on every chunk.
+    pub(super) fn learn(&mut self, chunk: &Chunk, options: &ChatOptions) {
+        self.null_usage |= chunk.usage == Field::Null;
+        let names = REPEATED.into_iter().chain(options.repeated.iter().map(String::as_str));
+        for name in names {
+            if let Some(value) = chunk.fields.get(name)
+                && self.repeated.get(name) != Some(value)
+            {
+                self.repeated.insert(name.to_owned(), value.clone());
+            }
+        }
+    }
+
+    /// The id of the response.
+    pub(super) fn response(&self) -> Option<&str> {
+        self.repeated.get("id")?.as_str()
+    }
+
+    /// A chunk with usage and no choices comes: it says all that withheld usage said.
+    pub(super) fn supersede_usage(&mut self) {
+        self.usage = None;
+    }
+
+    /// What is withheld of a chunk none of whose choices came out. The rest is worth a chunk if
+    /// there is any.
+    pub(super) fn withhold(
+        &mut self,
+        mut fields: Map<String, Value>,
+        usage: Field<Value>,
+        options: &ChatOptions,
+    ) -> Option<Chunk> {
+        if let Field::Value(usage) = usage {
+            self.usage = Some(usage);
+        }
+        for name in &options.counters {
+            if let Some(count) = fields.remove(name) {
+                add(&mut self.counters, name, count);
+            }
+        }
+        fields.retain(|name, value| {
+            !self.repeated.contains_key(name) && name != PADDING && !says_nothing(value)
+        });
+        if fields.is_empty() {
+            return None;
+        }
+        fields.extend(self.repeated.clone());
+        Some(Chunk { fields, usage: self.no_usage(), ..Chunk::default() })
+    }
+
+    /// Adds the counters of withheld chunks to the fields of one that comes out.
+    pub(super) fn count(&mut self, fields: &mut Map<String, Value>) {
+        for (name, count) in std::mem::take(&mut self.counters) {
+            add(fields, &name, count);
+        }
+    }
+
+    /// The last chunk of a stream that withheld usage or counters to its end.
+    pub(super) fn rest(&mut self) -> Option<Chunk> {
+        if self.usage.is_none() && self.counters.is_empty() {
+            return None;
+        }
+        let mut fields = self.repeated.clone();
+        self.count(&mut fields);
+        Some(Chunk { fields, usage: self.usage.take().into(), ..Chunk::default() })
+    }
+
+    fn no_usage(&self) -> Field<Value> {
+        if self.null_usage { Field::Null } else { Field::Missing }
+    }
+
+    /// Packs pieces into chunks: `fields` on the first, usage on the last.
+    pub(super) fn pack(
+        &mut self,
+        pieces: &mut Vec<Piece>,
+        fields: Option<Map<String, Value>>,
+        usage: Field<Value>,
+        emission: Emission,
+        mut spare: Vec<Choice>,
+        mut on: impl FnMut(Chunk, u64),
+    ) {
+        order(pieces, emission);
+        let none = match &usage {
+            Field::Missing if fields.is_some() => Field::Missing,
+            Field::Null => Field::Null,
+            _ => self.no_usage(),
+        };
+        let mut fields = Some(fields.unwrap_or_else(|| self.repeated.clone()));
+        if let Some(fields) = &mut fields {
+            self.count(fields);
+        }
+        let mut pieces = pieces.drain(..).peekable();
+        while let Some(piece) = pieces.next() {
+            let (ordinal, mut origin) = (piece.ordinal, piece.origin);
+            let mut choices = std::mem::take(&mut spare);
+            choices.push(piece.into_choice());
+            while let Some(piece) = pieces.next_if(|next| next.ordinal == ordinal) {
+                origin = origin.min(piece.origin);
+                choices.push(piece.into_choice());
+            }
+            let usage = match (pieces.peek(), &usage) {
+                (None, Field::Value(usage)) => {
+                    self.usage = None;
+                    Field::Value(usage.clone())
+                }
+                (None, _) => self.usage.take().map_or_else(|| none.clone(), Field::Value),
+                (Some(_), _) => none.clone(),
+            };
+            let fields = fields.take().unwrap_or_else(|| self.repeated.clone());
+            on(Chunk { choices, usage, fields }, origin);
+        }
+    }
+}
+
+/// Numbers the pieces so that equal numbers share a chunk, and sorts them by it. They come in
+/// ascending order of choices.
+fn order(pieces: &mut [Piece], emission: Emission) {
+    let (mut choice, mut ordinal) = (None, 0);
+    for (i, piece) in pieces.iter_mut().enumerate() {
+        let same = choice.replace(piece.choice.index) == Some(piece.choice.index);
+        ordinal = match emission {
+            Emission::SingleChoice => i,
+            Emission::Packed if same => ordinal + 1,
+            Emission::Packed => 0,
+        };
+        piece.ordinal = ordinal;
+    }
+    pieces.sort_by_key(|piece| piece.ordinal);
+}
+
+/// Adds `count` to the number under `name`; what is no number replaces it.
+fn add(fields: &mut Map<String, Value>, name: &str, count: Value) {
+    let sum = match (fields.get(name), &count) {
+        (Some(Value::Number(one)), Value::Number(other)) => sum(one, other).map(Value::Number),
+        _ => None,
+    };
+    fields.insert(name.to_owned(), sum.unwrap_or(count));
+}
+
+fn sum(one: &Number, other: &Number) -> Option<Number> {
+    if let (Some(one), Some(other)) = (one.as_i64(), other.as_i64()) {
+        return one.checked_add(other).map(Number::from);
+    }
+    Number::from_f64(one.as_f64()? + other.as_f64()?)
+}

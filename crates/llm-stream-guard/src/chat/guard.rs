@@ -1,0 +1,281 @@
+//! The chat guard: one guard per choice, chunks in, clean chunks out.
+
+use std::fmt;
+
+use jail_match::{End, LimitError};
+
+use super::{
+    aggregate::Aggregator,
+    choice::ChoiceState,
+    chunk::Chunk,
+    completion::Completion,
+    envelope::Envelope,
+    field::Field,
+    lane::{Lane, Step},
+    note::ChatSink,
+    options::{ChatOptions, Synthesis},
+    piece::Piece,
+};
+use crate::guard::Guard;
+
+/// Turns the chunks of a chat-completion stream whose text holds markup into chunks a strict
+/// client accepts.
+///
+/// Feed it with [`ChatGuard::push`] any number of times, then [`ChatGuard::finish`] once. Every
+/// choice has its own guard, a clone of the one given here.
+///
+/// * The role stands on the first chunk of a choice only, the finish reason on its last.
+/// * Calls count over the whole turn, upstream's own included; their ids are unique.
+/// * `stop` becomes `tool_calls` if a call completed; other reasons stay.
+/// * Whatever else came, known or not, comes out once, in order; see [`ChatOptions`].
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use llm_stream_guard::{End, Guard, chat::{Aggregator, ChatGuard, ChatOptions, Chunk}, profile};
+/// let guard = Guard::builder(&profile("qwen3")?).build()?;
+/// let mut guard = ChatGuard::new(guard, ChatOptions::default());
+/// let mut clean: Vec<Chunk> = Vec::new();
+/// for text in ["<think>hm</th", "ink><tool_call>{\"name\":\"f\",", "\"arguments\":{}}</tool_call>"] {
+///     let chunk = serde_json::json!({"id": "c1", "choices": [{"index": 0, "delta": {"content": text}}]});
+///     guard.push(serde_json::from_value(chunk)?, &mut clean)?;
+/// }
+/// guard.finish(End::Stop, &mut clean)?;
+/// let mut whole = Aggregator::default();
+/// clean.iter().for_each(|chunk| whole.push(chunk));
+/// let choice = &whole.finish().choices[0];
+/// assert_eq!(choice.message.reasoning_text(), Some("hm"));
+/// assert_eq!(choice.finish_reason.value().unwrap(), "tool_calls");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct ChatGuard {
+    prototype: Guard,
+    options: ChatOptions,
+    /// In ascending order of their indices.
+    choices: Vec<ChoiceState>,
+    envelope: Envelope,
+    /// Kept for their capacity.
+    pieces: Vec<Piece>,
+    spare: String,
+    seq: u64,
+    ended: bool,
+}
+
+impl ChatGuard {
+    /// A chat guard whose choices are guarded by clones of `guard`.
+    ///
+    /// Calls without an id on the wire get one made from the response's id and the choice,
+    /// unless the guard was given its own source of ids.
+    #[must_use]
+    pub fn new(guard: Guard, options: ChatOptions) -> Self {
+        Self {
+            prototype: guard,
+            options,
+            choices: Vec::new(),
+            envelope: Envelope::default(),
+            pieces: Vec::new(),
+            spare: String::new(),
+            seq: 0,
+            ended: false,
+        }
+    }
+
+    /// Feeds the next chunk. What follows [`ChatGuard::finish`] is dropped.
+    ///
+    /// # Errors
+    /// Too many choices, or a limit of the guard with the error policy; what was held of that
+    /// choice has been released, and the stream should end.
+    pub fn push<S: ChatSink + ?Sized>(
+        &mut self,
+        chunk: Chunk,
+        sink: &mut S,
+    ) -> Result<(), ChatError> {
+        if self.ended {
+            return Ok(());
+        }
+        self.seq += 1;
+        self.envelope.learn(&chunk, &self.options);
+        if chunk.choices.is_empty() {
+            return self.push_bare(chunk, sink);
+        }
+        let Chunk { mut choices, usage, fields } = chunk;
+        choices.sort_by_key(|choice| choice.index);
+        let mut result = Ok(());
+        for choice in choices.drain(..) {
+            let Some(at) = self.place(choice.index) else {
+                result = result.and(Err(ChatError::TooManyChoices));
+                break;
+            };
+            let pushed = self.step(at, false, sink, |state, step| state.push(choice, step));
+            result = result.and(pushed);
+        }
+        let Self { envelope, pieces, options, seq, .. } = self;
+        if !pieces.is_empty() {
+            let on = |chunk, origin| sink.chunk(chunk, origin);
+            envelope.pack(pieces, Some(fields), usage, options.emission, choices, on);
+        } else if let Some(chunk) = envelope.withhold(fields, usage, options) {
+            sink.chunk(chunk, *seq);
+        }
+        result
+    }
+
+    /// A chunk without choices: usage, which ends the choices, or something to pass on.
+    fn push_bare<S: ChatSink + ?Sized>(
+        &mut self,
+        mut chunk: Chunk,
+        sink: &mut S,
+    ) -> Result<(), ChatError> {
+        let mut result = Ok(());
+        if chunk.usage.value().is_some() {
+            self.envelope.supersede_usage();
+            let synthesis = self.options.synthesis;
+            result = self.close(End::Stop, |_| synthesis != Synthesis::Off, sink);
+        }
+        self.envelope.count(&mut chunk.fields);
+        sink.chunk(chunk, self.seq);
+        result
+    }
+
+    /// Ends the stream: what is held comes out, then finish reasons that are due, then usage
+    /// that was withheld. With [`End::Aborted`] no call begins and no reason is made up. A second
+    /// call does nothing.
+    ///
+    /// # Errors
+    /// As [`ChatGuard::push`].
+    pub fn finish<S: ChatSink + ?Sized>(
+        &mut self,
+        end: End,
+        sink: &mut S,
+    ) -> Result<(), ChatError> {
+        if std::mem::replace(&mut self.ended, true) {
+            return Ok(());
+        }
+        let synthesis = self.options.synthesis;
+        let due = |lane: &Lane| match synthesis {
+            Synthesis::Off => false,
+            Synthesis::Proven => lane.called(),
+            Synthesis::Always => true,
+        };
+        let result = self.close(end, |lane| end != End::Aborted && due(lane), sink);
+        if let Some(chunk) = self.envelope.rest() {
+            sink.chunk(chunk, self.seq);
+        }
+        result
+    }
+
+    /// Lets out what every choice holds.
+    fn close<S: ChatSink + ?Sized>(
+        &mut self,
+        end: End,
+        synthesize: impl Fn(&Lane) -> bool,
+        sink: &mut S,
+    ) -> Result<(), ChatError> {
+        let mut result = Ok(());
+        for at in 0..self.choices.len() {
+            let aborted = end == End::Aborted;
+            let closed =
+                self.step(at, aborted, sink, |state, step| state.close(end, &synthesize, step));
+            result = result.and(closed);
+        }
+        let Self { envelope, pieces, options, .. } = self;
+        if !pieces.is_empty() {
+            let on = |chunk, origin| sink.chunk(chunk, origin);
+            envelope.pack(pieces, None, Field::Missing, options.emission, Vec::new(), on);
+        }
+        result
+    }
+
+    /// Runs `step` on the choice at `at`.
+    fn step<S: ChatSink + ?Sized>(
+        &mut self,
+        at: usize,
+        aborted: bool,
+        sink: &mut S,
+        step: impl FnOnce(&mut ChoiceState, &mut Step<'_>) -> Result<(), LimitError>,
+    ) -> Result<(), ChatError> {
+        let Self { choices, options, pieces, spare, seq, .. } = self;
+        let first = pieces.len();
+        let note = &mut |note| sink.note(note);
+        let context = &mut Step { options, pieces, spare, note, seq: *seq, first, aborted };
+        step(&mut choices[at], context).map_err(ChatError::Limit)
+    }
+
+    /// Where the choice with `index` is kept; it is made if need be.
+    fn place(&mut self, index: u32) -> Option<usize> {
+        match self.choices.binary_search_by_key(&index, |state| state.lane.index) {
+            Ok(at) => Some(at),
+            Err(_) if self.choices.len() >= self.options.limits.choices => None,
+            Err(at) => {
+                let guard = self.prototype.clone();
+                self.choices.insert(at, ChoiceState::new(index, guard, self.envelope.response()));
+                Some(at)
+            }
+        }
+    }
+
+    /// Guards a whole response: one chunk, through a clone of this guard as new, put together
+    /// again.
+    ///
+    /// # Errors
+    /// As [`ChatGuard::push`].
+    pub fn complete(&self, response: Completion) -> Result<Completion, ChatError> {
+        let mut guard = Self::new(self.prototype.clone(), self.options.clone());
+        let object = response.fields.get("object").cloned();
+        let mut chunks: Vec<Chunk> = Vec::new();
+        guard.push(response.into_chunk(), &mut chunks)?;
+        guard.finish(End::Stop, &mut chunks)?;
+        let mut whole = Aggregator::default();
+        chunks.iter().for_each(|chunk| whole.push(chunk));
+        let mut response = whole.finish();
+        if let Some(object) = object {
+            response.fields.insert("object".into(), object);
+        }
+        Ok(response)
+    }
+
+    /// Makes the guard as new.
+    pub fn reset(&mut self) {
+        self.choices.clear();
+        self.envelope = Envelope::default();
+        (self.seq, self.ended) = (0, false);
+    }
+
+    /// Bytes of text that are held, over all choices.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.choices.iter().map(|state| state.guard.held().bytes).sum()
+    }
+
+    /// Live bytes in the buffers of the choices' guards.
+    #[must_use]
+    pub fn buffered(&self) -> usize {
+        self.choices.iter().map(|state| state.guard.buffered()).sum()
+    }
+}
+
+/// Why a chat guard could not go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChatError {
+    /// More choices than [`super::ChatLimits::choices`].
+    TooManyChoices,
+    /// A limit of a choice's guard was hit, and its policy is to fail.
+    Limit(LimitError),
+}
+
+impl fmt::Display for ChatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyChoices => f.write_str("the stream has more choices than allowed"),
+            Self::Limit(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ChatError {}
+
+const _: () = {
+    const fn machine<T: Clone + Send + 'static>() {}
+    machine::<ChatGuard>();
+};

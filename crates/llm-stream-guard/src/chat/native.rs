@@ -1,0 +1,97 @@
+//! Calls upstream already made structure of: which delta belongs to which call.
+
+use super::chunk::ToolCallDelta;
+
+/// A call upstream opened.
+#[derive(Debug, Clone, Default)]
+pub(super) struct NativeCall {
+    upstream: Option<u32>,
+    /// The id upstream gave it.
+    pub(super) id: Option<String>,
+    /// Its index in what is written, once its first delta is out; `None` if it is dropped.
+    pub(super) written: Option<u32>,
+    pub(super) begun: bool,
+    pub(super) arguments: Balance,
+}
+
+/// Whether JSON text that comes in pieces is closed: brackets outside strings match.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Balance {
+    opened: bool,
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Balance {
+    pub(super) fn feed(&mut self, text: &str) {
+        for byte in text.bytes() {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' if self.in_string => self.escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                b'{' | b'[' if !self.in_string => {
+                    self.depth += 1;
+                    self.opened = true;
+                }
+                b'}' | b']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.opened && self.depth == 0 && !self.in_string
+    }
+}
+
+/// The calls upstream opened in a choice.
+#[derive(Debug, Clone, Default)]
+pub(super) struct NativeCalls {
+    pub(super) calls: Vec<NativeCall>,
+}
+
+impl NativeCalls {
+    /// The call `delta` belongs to: neither index nor id alone says it. A new id opens a call,
+    /// and so does an index not seen; without both, a name does. `None` if `limit` calls are open already.
+    pub(super) fn of(&mut self, delta: &ToolCallDelta, limit: usize) -> Option<usize> {
+        let id = delta.id.as_deref().filter(|id| !id.is_empty());
+        let named = delta.function.as_ref().and_then(|function| function.name.as_deref());
+        let named = named.is_some_and(|name| !name.is_empty());
+        let fits = |call: &NativeCall| match (id, call.id.as_deref()) {
+            (Some(id), Some(known)) => id == known,
+            (Some(_), None) => !call.begun,
+            (None, _) => true,
+        };
+        let found = match (delta.index, id) {
+            (Some(index), _) => {
+                let found = self.calls.iter().rposition(|call| call.upstream == Some(index));
+                found.filter(|&at| fits(&self.calls[at]))
+            }
+            (None, Some(id)) => self.calls.iter().rposition(|call| call.id.as_deref() == Some(id)),
+            (None, None) => {
+                let last = self.calls.len().checked_sub(1);
+                last.filter(|&at| !(named && self.calls[at].begun))
+            }
+        };
+        let at = match found {
+            Some(at) => at,
+            None if self.calls.len() >= limit => return None,
+            None => {
+                let upstream = delta.index;
+                self.calls.push(NativeCall { upstream, ..NativeCall::default() });
+                self.calls.len() - 1
+            }
+        };
+        let call = &mut self.calls[at];
+        if let (None, Some(id)) = (&call.id, id) {
+            call.id = Some(id.to_owned());
+        }
+        Some(at)
+    }
+
+    /// Whether a call was written whose arguments are closed.
+    pub(super) fn any_stands(&self) -> bool {
+        self.calls.iter().any(|call| call.written.is_some() && call.arguments.is_closed())
+    }
+}

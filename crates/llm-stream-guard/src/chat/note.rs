@@ -1,0 +1,94 @@
+//! Where a chat guard writes: chunks, and what is worth knowing about them.
+
+use std::collections::VecDeque;
+
+use toolcall_parsers::{Diagnostic, Outcome};
+
+use super::chunk::Chunk;
+
+/// Receives what a [`super::ChatGuard`] emits, in order.
+pub trait ChatSink {
+    /// A clean chunk. `origin` numbers the input chunk (from 1) in which its first text arrived:
+    /// an earlier one than the last if the text was withheld.
+    fn chunk(&mut self, chunk: Chunk, origin: u64);
+
+    /// Something worth knowing; it comes before the chunks of its input. Ignored unless
+    /// overridden.
+    fn note(&mut self, note: ChatNote) {
+        let _ = note;
+    }
+}
+
+impl ChatSink for Vec<Chunk> {
+    fn chunk(&mut self, chunk: Chunk, _: u64) {
+        self.push(chunk);
+    }
+}
+
+impl ChatSink for VecDeque<Chunk> {
+    fn chunk(&mut self, chunk: Chunk, _: u64) {
+        self.push_back(chunk);
+    }
+}
+
+/// A note about a choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChatNote {
+    /// The choice's index.
+    pub choice: u32,
+    /// What.
+    pub note: Note,
+}
+
+/// What a [`ChatNote`] says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// The guard's own.
+    Diagnostic(Diagnostic),
+    /// A call ended, as the wire cannot say.
+    CallEnd {
+        /// The call's index as written.
+        index: u32,
+        /// How.
+        outcome: Outcome,
+    },
+    /// Upstream broke the protocol, or a limit was hit.
+    Violation(Violation),
+}
+
+/// How upstream broke the protocol, or which limit was hit. Nothing is lost unless it says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Violation {
+    /// Something came behind the finish reason; it was passed on.
+    AfterFinish,
+    /// A second finish reason was dropped.
+    SecondFinish,
+    /// A call's id was used before and got a suffix.
+    DuplicateId,
+    /// A call had no name when its arguments began.
+    NamelessCall,
+    /// A call beyond [`super::ChatLimits::calls`] was dropped.
+    CallLimit,
+    /// [`super::ChatLimits::waiting`] was hit: entries came out before their text.
+    WaitingLimit,
+    /// A call was dropped: calls are suppressed, it broke, or an error cut it.
+    DroppedCall,
+}
+
+impl Violation {
+    /// A short, stable name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AfterFinish => "after_finish",
+            Self::SecondFinish => "second_finish",
+            Self::DuplicateId => "duplicate_id",
+            Self::NamelessCall => "nameless_call",
+            Self::CallLimit => "call_limit",
+            Self::WaitingLimit => "waiting_limit",
+            Self::DroppedCall => "dropped_call",
+        }
+    }
+}

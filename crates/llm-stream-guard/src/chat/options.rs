@@ -1,0 +1,111 @@
+//! Options of the chat guard: policies that are the caller's.
+
+/// How clean chunks are written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ChatOptions {
+    /// How choices share chunks.
+    pub emission: Emission,
+    /// The name reasoning is written under; both are read.
+    pub reasoning: ReasoningField,
+    /// When a finish reason that upstream did not send is written.
+    pub synthesis: Synthesis,
+    /// What becomes of calls that broke or were cut before any of them was written.
+    pub broken_calls: BrokenCalls,
+    /// Whether a completed call turns `stop` into `tool_calls`.
+    pub stop: Stop,
+    /// Whether calls are written at all.
+    pub calls: Calls,
+    /// Further fields that describe the response and stand on every chunk, like `id` and
+    /// `model`; a field that is neither comes out once.
+    pub repeated: Vec<String>,
+    /// Numeric fields that count something of their own chunk: those of withheld chunks are
+    /// added to the next that comes out.
+    pub counters: Vec<String>,
+    /// Bounds.
+    pub limits: ChatLimits,
+}
+
+/// How choices share chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Emission {
+    /// What one chunk sets free of several choices comes in one chunk, each index at most once;
+    /// what a choice has more to say follows in further chunks.
+    #[default]
+    Packed,
+    /// Each chunk holds one choice.
+    SingleChoice,
+}
+
+/// The name reasoning is written under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ReasoningField {
+    /// `reasoning_content`, which more clients know.
+    #[default]
+    ReasoningContent,
+    /// `reasoning`.
+    Reasoning,
+}
+
+/// When a finish reason that upstream did not send is written: `tool_calls` if a call completed,
+/// else `stop`. Never behind an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Synthesis {
+    /// Never.
+    Off,
+    /// Before the usage chunk, which only a server that is done sends, for every choice; at the
+    /// bare end of the stream, which may be a cut, for choices with a completed call.
+    #[default]
+    Proven,
+    /// Also at the bare end of the stream, for every choice.
+    Always,
+}
+
+/// What becomes of calls that broke or were cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum BrokenCalls {
+    /// They come out as far as they go.
+    #[default]
+    Keep,
+    /// They are dropped and noted, unless part of them is out already: under atomic delivery no
+    /// broken call reaches the client.
+    Drop,
+}
+
+/// What a completed call does to `stop`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Stop {
+    /// It becomes `tool_calls`.
+    #[default]
+    Rewrite,
+    /// It stays, as some servers do when the request names the tool.
+    Keep,
+}
+
+/// Whether calls are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Calls {
+    /// They are.
+    #[default]
+    Write,
+    /// They are recognised and dropped, upstream's own too; `tool_calls` becomes `stop`.
+    Suppress,
+}
+
+/// Bounds on what grows with the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChatLimits {
+    /// Choices of a stream. Default 128; one more is an error.
+    pub choices: usize,
+    /// Calls of a choice. Default 1024; more are dropped and noted.
+    pub calls: usize,
+    /// Token entries and fields that wait for the text before them. Default 65536; more come out
+    /// early, in order.
+    pub waiting: usize,
+}
+
+impl Default for ChatLimits {
+    fn default() -> Self {
+        Self { choices: 128, calls: 1024, waiting: 65536 }
+    }
+}

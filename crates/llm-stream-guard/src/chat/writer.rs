@@ -1,0 +1,173 @@
+//! From a guard's events to the pieces of one choice.
+
+use jail_match::{Channel, Notice, Sink, Span};
+use serde_json::{Map, Value};
+
+use super::{
+    chunk::Content,
+    field::Field,
+    lane::{Lane, Step},
+    note::{ChatNote, Note, Violation},
+    piece::{Kind, Piece},
+    riders::Rider,
+};
+
+/// Writes pieces of one choice in one step.
+pub(super) struct Writer<'a, 's> {
+    pub(super) lane: &'a mut Lane,
+    pub(super) step: &'a mut Step<'s>,
+}
+
+impl Writer<'_, '_> {
+    pub(super) fn violation(&mut self, violation: Violation) {
+        self.note(Note::Violation(violation));
+    }
+
+    pub(super) fn note(&mut self, note: Note) {
+        (self.step.note)(ChatNote { choice: self.lane.index, note });
+    }
+
+    pub(super) fn has_piece(&self) -> bool {
+        self.step.pieces.len() > self.step.first
+    }
+
+    /// The first piece of the choice in this step.
+    pub(super) fn first(&mut self) -> Option<&mut Piece> {
+        self.step.pieces.get_mut(self.step.first)
+    }
+
+    /// The last piece of the choice in this step, or a new one.
+    pub(super) fn last(&mut self) -> &mut Piece {
+        if !self.has_piece() {
+            return self.piece(Kind::Plain, true);
+        }
+        let at = self.step.pieces.len() - 1;
+        &mut self.step.pieces[at]
+    }
+
+    /// A piece that `kind` may join, the last one if it fits.
+    pub(super) fn piece(&mut self, kind: Kind, fresh: bool) -> &mut Piece {
+        let Step { pieces, first, seq, .. } = &mut *self.step;
+        let fits =
+            pieces.len() > *first && !fresh && pieces.last().is_some_and(|last| last.admits(kind));
+        if !fits {
+            pieces.push(self.lane.new_piece(kind, *seq));
+        }
+        let at = pieces.len() - 1;
+        let piece = &mut pieces[at];
+        if piece.kind == Kind::Plain && kind != Kind::Plain {
+            piece.kind = kind;
+            piece.origin = self.lane.held_since.take().unwrap_or(piece.origin);
+        }
+        piece
+    }
+
+    pub(super) fn append(&mut self, kind: Kind, text: &str) {
+        let name = self.step.options.reasoning;
+        if kind == Kind::Reasoning {
+            self.piece(kind, false).add_reasoning(text, name);
+        } else {
+            let mut spare = std::mem::take(self.step.spare);
+            self.piece(kind, false).add_content(text, &mut spare);
+            *self.step.spare = spare;
+        }
+    }
+
+    /// Lets out every rider whose text ends at `to` or before. Entries wait for company.
+    pub(super) fn settle(&mut self, to: u64) {
+        while !self.lane.riders.is_empty() {
+            let company = self.has_piece() || self.lane.riders.has_company(to);
+            let due =
+                |end, rider: &Rider| end <= to && (company || !matches!(rider, Rider::Entry(_)));
+            let Some((_, rider)) = self.lane.riders.pop_if(due) else { break };
+            self.apply(rider);
+        }
+        if self.lane.riders.len() > self.step.options.limits.waiting {
+            self.violation(Violation::WaitingLimit);
+            self.settle_all();
+        }
+    }
+
+    /// Lets out every rider.
+    pub(super) fn settle_all(&mut self) {
+        while let Some((_, rider)) = self.lane.riders.pop_if(|_, _| true) {
+            self.apply(rider);
+        }
+    }
+
+    fn apply(&mut self, rider: Rider) {
+        match rider {
+            Rider::Entry(entry) => self.last().add_entry(entry),
+            Rider::Logprobs(members) => self.last().add_logprobs(members),
+            Rider::Fields(fields) => self.fields(fields),
+            Rider::Parts(parts) => {
+                let piece = self.piece(Kind::Closed, false);
+                piece.choice.delta.content = Field::Value(Content::Parts(parts));
+            }
+        }
+    }
+
+    /// Fields nobody knows; what follows may join them.
+    fn fields(&mut self, fields: Map<String, Value>) {
+        let fits = self.has_piece()
+            && self.step.pieces.last().is_some_and(|last| {
+                let extra = &last.choice.delta.extra;
+                last.admits(Kind::Plain) && fields.keys().all(|name| !extra.contains_key(name))
+            });
+        self.piece(Kind::Plain, !fits).choice.delta.extra.extend(fields);
+    }
+
+    /// The parts of `text` between the riders that stand inside it, and the riders.
+    fn text_with_riders(&mut self, kind: Kind, mut text: &str) {
+        loop {
+            let (at, end) = (self.lane.at, self.lane.at + text.len() as u64);
+            let due = |to, rider: &Rider| match rider {
+                Rider::Entry(_) => to <= end,
+                _ => to < end,
+            };
+            let Some((to, rider)) = self.lane.riders.pop_if(due) else { break };
+            if let Rider::Entry(entry) = rider {
+                // What stood before this text belongs to what came out before it.
+                let before = to <= at && self.has_piece();
+                let piece = if before { self.last() } else { self.piece(kind, false) };
+                piece.add_entry(entry);
+                continue;
+            }
+            let mut cut = to.saturating_sub(at) as usize;
+            while !text.is_char_boundary(cut) {
+                cut += 1;
+            }
+            let (before, behind) = text.split_at(cut);
+            if !before.is_empty() {
+                self.append(kind, before);
+            }
+            self.lane.at += before.len() as u64;
+            text = behind;
+            self.apply(rider);
+        }
+        if !text.is_empty() {
+            self.append(kind, text);
+        }
+        self.lane.at += text.len() as u64;
+    }
+}
+
+impl Sink for Writer<'_, '_> {
+    fn text(&mut self, channel: Channel, text: &str) {
+        let kind = if channel == Channel::REASONING { Kind::Reasoning } else { Kind::Content };
+        if self.lane.riders.is_empty() {
+            self.append(kind, text);
+            self.lane.at += text.len() as u64;
+        } else {
+            self.text_with_riders(kind, text);
+        }
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        self.note(Note::Diagnostic(notice.into()));
+    }
+
+    fn account(&mut self, span: Span) {
+        self.lane.at += span.len;
+    }
+}
