@@ -345,7 +345,10 @@ mod tests {
             let mut grammar = sound();
             match grammar.pointer_mut(pointer) {
                 Some(place) => *place = value,
-                None => grammar[&pointer[1..]] = value,
+                None => {
+                    let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
+                    grammar.pointer_mut(parent).expect("it is there")[key] = value;
+                }
             }
             let error = Grammar::from_json(&grammar.to_string()).expect_err(pointer);
             assert_eq!(error.field(), field, "{pointer}: {error}");
