@@ -12,4 +12,5 @@ mod naive_plain;
 mod naive_space;
 mod oracle;
 mod random;
+mod reasoning;
 mod tables;
