@@ -19,7 +19,7 @@ pub fn family(name: &str) -> Result<Profile, UnknownName> {
     }
     match grammar(name) {
         Ok(_) => return Ok(Profile::tools(name)),
-        Err(ambiguous) if ambiguous.is_ambiguous() => return Err(ambiguous),
+        Err(ambiguous) if !ambiguous.meanings().is_empty() => return Err(ambiguous),
         Err(_) => {}
     }
     if reasoning(name).is_ok() {
