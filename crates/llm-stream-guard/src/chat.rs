@@ -4,6 +4,10 @@
 //! a stream together to a [`Completion`]. A whole response takes the same way: it is one chunk.
 
 mod aggregate;
+mod annotate;
+mod annotated;
+#[cfg(feature = "async-openai")]
+mod async_openai;
 mod calls;
 mod choice;
 mod chunk;
@@ -12,22 +16,32 @@ mod convert;
 mod envelope;
 mod field;
 mod guard;
+mod keep_alive;
 mod lane;
+mod machine;
 mod merge;
 mod native;
 mod note;
 mod options;
 mod piece;
 mod riders;
+mod stream;
 mod writer;
 
 pub use aggregate::Aggregator;
+pub use annotate::Annotations;
+pub use annotated::{Annotated, Annotation, ChatItem, Opened};
+#[cfg(feature = "async-openai")]
+pub use async_openai::ConvertError;
 pub use chunk::{Choice, Chunk, Content, Delta, FunctionDelta, ToolCallDelta};
 pub use completion::{Completion, CompletionChoice};
 pub use convert::ChatChunk;
 pub use field::Field;
 pub use guard::{ChatError, ChatGuard};
+pub use keep_alive::KeepAlive;
+pub use machine::ChoiceMachine;
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
     BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, ReasoningField, Stop, Synthesis,
 };
+pub use stream::{ChatStream, guard_chunks};

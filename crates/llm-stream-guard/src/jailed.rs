@@ -1,17 +1,21 @@
 //! The jailed stream in its plain form: start and end sequences, and perhaps a parser.
 
+mod chat;
+
 use std::{fmt, sync::Arc};
 
 use futures_core::Stream;
-use jail_match::{End, Jail, JailError, JailEvent, LimitError, Whitespace};
+use jail_match::{End, Jail, JailError, JailEvent, LimitError, Limits, Whitespace};
+use think_filter::Start;
 use toolcall_parsers::{
     Event, Events, Grammar, Options, Tools, UnknownName,
     grammar::{Certainty, Opener, Role, Text},
 };
 
 use crate::{
+    chat::{Annotations, ChatOptions},
     guard::{BuildError, Delivery, Guard},
-    profile::Profile,
+    profile::{self, Profile},
     stream::{Guarded, Stage},
 };
 
@@ -43,6 +47,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct JailedStream {
     machine: JailMachine,
+    chat: ChatOptions,
+    annotations: Annotations,
 }
 
 /// Builds a [`JailedStream`].
@@ -53,6 +59,12 @@ pub struct JailedStreamBuilder {
     parser: Option<String>,
     tools: Tools,
     options: Options,
+    reasoning: Option<String>,
+    start: Start,
+    limits: Limits,
+    delivery: Option<Delivery>,
+    chat: ChatOptions,
+    annotations: Annotations,
 }
 
 impl JailedStreamBuilder {
@@ -108,26 +120,66 @@ impl JailedStreamBuilder {
         Self { options, ..self }
     }
 
-    /// Looks the parser up and compiles the sequences.
+    /// The format reasoning is recognised by, beside the parser.
+    #[must_use]
+    pub fn reasoning_parser(self, format: impl Into<String>) -> Self {
+        Self { reasoning: Some(format.into()), ..self }
+    }
+
+    /// Where the stream begins: in reasoning, if the prompt opened it.
+    #[must_use]
+    pub fn start(self, start: Start) -> Self {
+        Self { start, ..self }
+    }
+
+    /// Bounds on what is held, for a parser.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// How calls are delivered: whole, unless said otherwise.
+    #[must_use]
+    pub fn delivery(self, delivery: Delivery) -> Self {
+        Self { delivery: Some(delivery), ..self }
+    }
+
+    /// Looks the parsers up and compiles the sequences.
     ///
     /// # Errors
-    /// An unknown parser; an empty sequence; neither a parser nor a start sequence.
+    /// An unknown parser; an empty sequence; neither a parser nor a start sequence; sequences
+    /// without a tool-call parser beside a reasoning parser.
     pub fn build(self) -> Result<JailedStream, JailedError> {
-        let Some(name) = &self.parser else {
+        let (chat, annotations) = (self.chat.clone(), self.annotations);
+        Ok(JailedStream { machine: self.machine()?, chat, annotations })
+    }
+
+    fn machine(self) -> Result<JailMachine, JailedError> {
+        let sequences = !self.starts.is_empty() || !self.ends.is_empty();
+        if self.parser.is_none() && self.reasoning.is_some() && sequences {
+            return Err(JailedError::NoParser);
+        }
+        if self.parser.is_none() && self.reasoning.is_none() {
             let jail = self.starts.into_iter().fold(Jail::builder(), |jail, s| jail.start(s));
             let jail = self.ends.into_iter().fold(jail, |jail, end| jail.end(end));
-            return Ok(JailedStream { machine: JailMachine::Plain(Box::new(jail.build()?)) });
-        };
-        let family = toolcall_parsers::grammar(name).map_err(JailedError::Parser)?;
-        let grammar = with_sequences(family.as_ref().clone(), &self.starts, &self.ends);
-        let guard = Guard::builder(&Profile::named("jailed"))
-            .grammar(Arc::new(grammar))
+            return Ok(JailMachine::Plain(Box::new(jail.build()?)));
+        }
+        let mut guard = Guard::builder(&Profile::named("jailed"))
             .tools(self.tools)
             .options(self.options)
-            .delivery(Delivery::Atomic)
-            .whitespace(Whitespace::Verbatim)
-            .build()?;
-        Ok(JailedStream { machine: JailMachine::Parsed(Box::new(guard)) })
+            .delivery(self.delivery.unwrap_or(Delivery::Atomic))
+            .start(self.start)
+            .limits(self.limits)
+            .whitespace(Whitespace::Verbatim);
+        if let Some(name) = &self.parser {
+            let family = toolcall_parsers::grammar(name).map_err(JailedError::Parser)?;
+            let grammar = with_sequences(family.as_ref().clone(), &self.starts, &self.ends);
+            guard = guard.grammar(Arc::new(grammar));
+        }
+        if let Some(name) = &self.reasoning {
+            guard = guard.format(profile::format(name).map_err(JailedError::Parser)?);
+        }
+        Ok(JailMachine::Parsed(Box::new(guard.build()?)))
     }
 }
 
@@ -220,6 +272,9 @@ pub enum JailedError {
     Parser(UnknownName),
     /// A sequence is faulty, or there is none.
     Jail(JailError),
+    /// There are sequences and a reasoning parser, but no tool-call parser for what the
+    /// sequences jail.
+    NoParser,
     /// The sequences do not make a table.
     Build(BuildError),
 }
@@ -229,6 +284,9 @@ impl fmt::Display for JailedError {
         match self {
             Self::Parser(error) => error.fmt(f),
             Self::Jail(error) => error.fmt(f),
+            Self::NoParser => {
+                f.write_str("jail sequences beside a reasoning parser need a tool-call parser, too")
+            }
             Self::Build(error) => error.fmt(f),
         }
     }

@@ -7,26 +7,26 @@ use super::{
     chunk::{Choice, Content, Delta},
     field::Field,
     lane::{Lane, Step},
+    machine::ChoiceMachine,
     note::Violation,
     options::{Calls, ChatOptions, Stop},
     piece::{Kind, says_nothing},
     riders::Rider,
     writer::Writer,
 };
-use crate::guard::Guard;
 
 #[derive(Debug, Clone)]
-pub(super) struct ChoiceState {
-    pub(super) guard: Guard,
+pub(super) struct ChoiceState<M> {
+    pub(super) guard: M,
     pub(super) lane: Lane,
 }
 
-impl ChoiceState {
-    pub(super) fn new(index: u32, mut guard: Guard, response: Option<&str>) -> Self {
+impl<M: ChoiceMachine> ChoiceState<M> {
+    pub(super) fn new(index: u32, mut guard: M, response: Option<&str>) -> Self {
         if let Some(response) = response {
-            guard.seed_ids(seed(response, index));
+            guard.seed(seed(response, index));
         }
-        let lane = Lane { index, ids: guard.ids().clone(), ..Lane::default() };
+        let lane = Lane { index, ids: guard.id_source(), ..Lane::default() };
         Self { guard, lane }
     }
 
@@ -59,9 +59,12 @@ impl ChoiceState {
             writer.violation(Violation::AfterFinish);
         }
         let from = writer.lane.fed;
-        if !fields.is_empty() {
+        if !fields.is_empty() && text.is_empty() && !reasoning.is_empty() {
+            // They tell of the reasoning, which waits for no text.
+            writer.fields(fields);
+        } else if !fields.is_empty() {
             writer.lane.riders.push(from, Rider::Fields(fields));
-            if !guard.withholds_call() {
+            if !guard.withholds() {
                 writer.settle(writer.lane.at);
             }
         }
@@ -77,12 +80,12 @@ impl ChoiceState {
         if let Some(parts) = parts {
             writer.lane.riders.push(to, Rider::Parts(parts));
         }
-        let mut result = if text.is_empty() { Ok(()) } else { guard.push(&text, &mut writer) };
+        let mut result = if text.is_empty() { Ok(()) } else { guard.feed(&text, &mut writer) };
         for call in delta.tool_calls {
             writer.native(call);
         }
-        writer.lane.at = to.saturating_sub(guard.held().bytes as u64);
-        if !guard.withholds_call() {
+        writer.lane.at = to.saturating_sub(guard.holds() as u64);
+        if !guard.withholds() {
             writer.settle(writer.lane.at);
         }
         if writer.lane.role.is_some() && text.is_empty() {
@@ -115,7 +118,7 @@ impl ChoiceState {
             }
         }
         let origin = lane.held_since.unwrap_or(step.seq);
-        let held = guard.held().bytes > 0 || guard.withholds_call();
+        let held = guard.holds() > 0 || guard.withholds();
         lane.held_since = held.then_some(origin);
         if !text.is_empty() {
             *step.spare = text;
@@ -145,9 +148,12 @@ impl ChoiceState {
     }
 }
 
-fn finish(guard: &mut Guard, writer: &mut Writer<'_, '_>, end: End) -> Result<(), LimitError> {
-    let result = guard.finish(end, writer);
-    guard.reset();
+fn finish<M: ChoiceMachine>(
+    guard: &mut M,
+    writer: &mut Writer<'_, '_>,
+    end: End,
+) -> Result<(), LimitError> {
+    let result = guard.end(end, writer);
     writer.lane.at = writer.lane.fed;
     writer.lane.held_since = None;
     writer.settle_all();

@@ -17,6 +17,11 @@ pub trait ChatChunk: Sized {
 
     /// An item that carries `chunk`.
     fn from_chunk(chunk: Chunk) -> Self;
+
+    /// Whether an item that is no chunk is an error, behind which nothing comes.
+    fn is_error(&self) -> bool {
+        false
+    }
 }
 
 impl ChatChunk for Chunk {
@@ -42,5 +47,9 @@ impl ChatChunk for Value {
     fn from_chunk(chunk: Chunk) -> Self {
         // Strings, numbers and maps with string keys: nothing JSON cannot hold.
         serde_json::to_value(chunk).unwrap_or_default()
+    }
+
+    fn is_error(&self) -> bool {
+        self.get("error").is_some_and(|error| !error.is_null())
     }
 }

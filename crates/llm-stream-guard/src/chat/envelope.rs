@@ -79,6 +79,11 @@ impl Envelope {
         Some(Chunk { fields, usage: self.no_usage(), ..Chunk::default() })
     }
 
+    /// A chunk without choices.
+    pub(super) fn blank(&self) -> Chunk {
+        Chunk { fields: self.repeated.clone(), usage: self.no_usage(), ..Chunk::default() }
+    }
+
     /// Adds the counters of withheld chunks to the fields of one that comes out.
     pub(super) fn count(&mut self, fields: &mut Map<String, Value>) {
         for (name, count) in std::mem::take(&mut self.counters) {

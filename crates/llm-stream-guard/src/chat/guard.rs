@@ -12,6 +12,7 @@ use super::{
     envelope::Envelope,
     field::Field,
     lane::{Lane, Step},
+    machine::ChoiceMachine,
     note::ChatSink,
     options::{ChatOptions, Synthesis},
     piece::Piece,
@@ -49,11 +50,11 @@ use crate::guard::Guard;
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct ChatGuard {
-    prototype: Guard,
+pub struct ChatGuard<M = Guard> {
+    prototype: M,
     options: ChatOptions,
     /// In ascending order of their indices.
-    choices: Vec<ChoiceState>,
+    choices: Vec<ChoiceState<M>>,
     envelope: Envelope,
     /// Kept for their capacity.
     pieces: Vec<Piece>,
@@ -62,13 +63,13 @@ pub struct ChatGuard {
     ended: bool,
 }
 
-impl ChatGuard {
+impl<M: ChoiceMachine> ChatGuard<M> {
     /// A chat guard whose choices are guarded by clones of `guard`.
     ///
     /// Calls without an id on the wire get one made from the response's id and the choice,
     /// unless the guard was given its own source of ids.
     #[must_use]
-    pub fn new(guard: Guard, options: ChatOptions) -> Self {
+    pub fn new(guard: M, options: ChatOptions) -> Self {
         Self {
             prototype: guard,
             options,
@@ -192,7 +193,7 @@ impl ChatGuard {
         at: usize,
         aborted: bool,
         sink: &mut S,
-        step: impl FnOnce(&mut ChoiceState, &mut Step<'_>) -> Result<(), LimitError>,
+        step: impl FnOnce(&mut ChoiceState<M>, &mut Step<'_>) -> Result<(), LimitError>,
     ) -> Result<(), ChatError> {
         let Self { choices, options, pieces, spare, seq, .. } = self;
         let first = pieces.len();
@@ -221,6 +222,10 @@ impl ChatGuard {
     /// As [`ChatGuard::push`].
     pub fn complete(&self, response: Completion) -> Result<Completion, ChatError> {
         let mut guard = Self::new(self.prototype.clone(), self.options.clone());
+        if response.usage.value().is_some() && self.options.synthesis == Synthesis::Proven {
+            // The stream's usage chunk would have proved as much.
+            guard.options.synthesis = Synthesis::Always;
+        }
         let object = response.fields.get("object").cloned();
         let mut chunks: Vec<Chunk> = Vec::new();
         guard.push(response.into_chunk(), &mut chunks)?;
@@ -244,13 +249,34 @@ impl ChatGuard {
     /// Bytes of text that are held, over all choices.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.choices.iter().map(|state| state.guard.held().bytes).sum()
+        self.choices.iter().map(|state| state.guard.holds()).sum()
+    }
+
+    /// Whether text is withheld that a client waits for.
+    #[must_use]
+    pub fn is_withholding(&self) -> bool {
+        self.choices.iter().any(|state| state.lane.held_since.is_some())
+    }
+
+    /// The number of the last input chunk.
+    pub(super) fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The input chunks in which text that is held began.
+    pub(super) fn holding_since(&self) -> impl Iterator<Item = u64> + Clone {
+        self.choices.iter().filter_map(|state| state.lane.held_since)
+    }
+
+    /// A chunk without choices.
+    pub(super) fn blank(&self) -> Chunk {
+        self.envelope.blank()
     }
 
     /// Live bytes in the buffers of the choices' guards.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.choices.iter().map(|state| state.guard.buffered()).sum()
+        self.choices.iter().map(|state| state.guard.keeps()).sum()
     }
 }
 

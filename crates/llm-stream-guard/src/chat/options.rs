@@ -97,7 +97,8 @@ pub enum Calls {
 pub struct ChatLimits {
     /// Choices of a stream. Default 128; one more is an error.
     pub choices: usize,
-    /// Calls of a choice. Default 1024; more are dropped and noted.
+    /// Calls of a choice, upstream's own included. Default 1024; more are dropped and noted. 1
+    /// for requests that forbid parallel calls.
     pub calls: usize,
     /// Token entries and fields that wait for the text before them. Default 65536; more come out
     /// early, in order.

@@ -1,5 +1,6 @@
 //! Chat-completion streams: chunks with markup in, chunks a strict reader accepts out.
 
+mod annotations;
 mod calls;
 mod envelope;
 mod feed;
@@ -9,7 +10,10 @@ mod laws;
 mod limits;
 mod logprobs;
 mod model;
+#[cfg(feature = "async-openai")]
+mod openai_types;
 mod reader;
 mod recordings;
 mod shapes;
+mod streams;
 mod whole;
