@@ -7,6 +7,7 @@ use lexopt::{Arg, Error, Parser, ValueExt};
 pub(crate) const USAGE: &str = "\
 cargo xtask ci                             everything a change must pass
 cargo xtask tidy                           house rules the compiler does not know
+cargo xtask bench [--quick] [FILTER]       throughput and allocations, as ratios in one run
 cargo xtask fuzz [--time SECONDS] [TARGET] all fuzz targets, or one, for a time each
 cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
 
@@ -18,8 +19,16 @@ pub(crate) enum Command {
     Help,
     Ci,
     Tidy,
+    Bench { pace: Pace, filter: Option<String> },
     Fuzz { seconds: u64, target: Option<String> },
     Release { mode: Mode, crates: Vec<String> },
+}
+
+/// How long the benchmarks take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    Full,
+    Quick,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +49,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "help" => Command::Help,
         "ci" => Command::Ci,
         "tidy" => Command::Tidy,
+        "bench" => Command::Bench { pace: Pace::Full, filter: None },
         "fuzz" => Command::Fuzz { seconds: FUZZ_SECONDS, target: None },
         "release" => Command::Release { mode: Mode::Publish, crates: Vec::new() },
         _ => return Err(format!("unknown command {name:?}").into()),
@@ -47,6 +57,10 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
     while let Some(arg) = parser.next()? {
         match (&mut command, arg) {
             (_, Arg::Short('h') | Arg::Long("help")) => return Ok(Command::Help),
+            (Command::Bench { pace, .. }, Arg::Long("quick")) => *pace = Pace::Quick,
+            (Command::Bench { filter: filter @ None, .. }, Arg::Value(text)) => {
+                *filter = Some(text.string()?);
+            }
             (Command::Fuzz { seconds, .. }, Arg::Long("time")) => {
                 *seconds = parser.value()?.parse()?;
             }
@@ -63,7 +77,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, FUZZ_SECONDS, Mode, parse};
+    use super::{Command, FUZZ_SECONDS, Mode, Pace, parse};
 
     fn command(line: &str) -> Option<Command> {
         parse(line.split_whitespace().map(Into::into)).ok()
@@ -82,6 +96,11 @@ mod tests {
         assert_eq!(command("tidy --help"), Some(Command::Help));
         assert_eq!(command("ci"), Some(Command::Ci));
         assert_eq!(command("tidy"), Some(Command::Tidy));
+        let bench = |pace, filter: Option<&str>| {
+            Some(Command::Bench { pace, filter: filter.map(Into::into) })
+        };
+        assert_eq!(command("bench"), bench(Pace::Full, None));
+        assert_eq!(command("bench --quick W3"), bench(Pace::Quick, Some("W3")));
         assert_eq!(command("fuzz"), fuzz(FUZZ_SECONDS, None));
         assert_eq!(command("fuzz --time 5 matcher"), fuzz(5, Some("matcher")));
         assert_eq!(command("release"), release(Mode::Publish, &[]));
@@ -90,7 +109,9 @@ mod tests {
 
     #[test]
     fn what_no_command_knows_is_refused() {
-        for line in ["cii", "--ci", "ci now", "ci --time 3", "fuzz --time soon", "fuzz a b"] {
+        for line in
+            ["cii", "--ci", "ci now", "ci --time 3", "fuzz --time soon", "fuzz a b", "bench a b"]
+        {
             assert_eq!(command(line), None, "{line}");
         }
     }

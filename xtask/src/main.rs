@@ -1,5 +1,6 @@
 //! Development tasks of this workspace: `cargo xtask help` lists them.
 
+mod bench;
 mod ci;
 mod flags;
 mod fuzz;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         }
         Command::Ci => ci::run(&root),
         Command::Tidy => tidy::run(&root),
+        Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),
         Command::Fuzz { seconds, target } => fuzz::run(&root, seconds, target.as_deref()),
         Command::Release { mode, crates } => release::run(&root, mode, &crates),
     };

@@ -120,6 +120,8 @@ pub enum Anchor {
     /// Only while nothing but whitespace was seen in the channel: at the start of the message,
     /// again after a channel ended, and at the start of each. Hidden text is as if it were not there.
     Lead,
+    /// Only before everything else: neither visible text nor markup came in the message.
+    Start,
     /// Only at the first column of a line of content.
     LineStart,
     /// Only directly after a call, whitespace between allowed: orphan closers.

@@ -21,6 +21,22 @@ pub trait Sink {
     }
 }
 
+impl<S: Sink + ?Sized> Sink for &mut S {
+    #[inline]
+    fn text(&mut self, channel: Channel, text: &str) {
+        (**self).text(channel, text);
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        (**self).notice(notice);
+    }
+
+    #[inline]
+    fn account(&mut self, span: Span) {
+        (**self).account(span);
+    }
+}
+
 /// A diagnostic: what happened, where, and how many bytes it concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Notice {

@@ -74,6 +74,9 @@ pub(crate) struct Spaces {
     blank: bool,
     /// Nothing but whitespace in the channel: the condition of lead-anchored markers.
     lead: bool,
+    /// Nothing but whitespace since the message began, and no markup: the condition of
+    /// start-anchored markers. Implies the lead.
+    untouched: bool,
     /// Nothing but whitespace since a call: the condition of orphan closers.
     after_call: bool,
     called: bool,
@@ -89,6 +92,7 @@ impl Spaces {
             limit,
             blank: true,
             lead: true,
+            untouched: true,
             after_call: false,
             called: false,
             marked: false,
@@ -100,6 +104,7 @@ impl Spaces {
     /// Starts a message over.
     pub(crate) fn reset(&mut self) {
         (self.blank, self.lead, self.after_call) = (true, true, false);
+        self.untouched = true;
         (self.called, self.marked) = (false, false);
         for run in [&mut self.content, &mut self.reasoning] {
             run.text.clear();
@@ -115,6 +120,10 @@ impl Spaces {
 
     pub(crate) fn lead(&self) -> bool {
         self.lead
+    }
+
+    pub(crate) fn untouched(&self) -> bool {
+        self.untouched
     }
 
     pub(crate) fn after_call(&self) -> bool {
@@ -201,7 +210,7 @@ impl Spaces {
         }
         if visible {
             self.blank = false;
-            self.lead = false;
+            (self.lead, self.untouched) = (false, false);
             self.after_call = false;
         }
     }
@@ -313,6 +322,7 @@ impl Spaces {
             Boundary::Other => {}
         }
         self.blank = true;
+        self.untouched = false;
         if self.policy == Whitespace::Trim && !self.content.visible && (self.called || self.marked)
         {
             self.content.drop_held(sink);

@@ -165,8 +165,8 @@ impl Table {
     }
 }
 
-/// The search class of a channel: with or without the markers that count only at the lead or
-/// after a call.
+/// The search class of a channel: with or without the markers that count only at the lead, at the
+/// start or after a call.
 pub(crate) fn class(channel: Channel, edge_of_markup: bool) -> Class {
     (channel.index() * 2 + usize::from(edge_of_markup)) as Class
 }
@@ -176,7 +176,7 @@ fn classes(edge: &Edge) -> u16 {
     for channel in (0..Channel::COUNT).filter_map(Channel::new) {
         if edge.on.has(channel) {
             classes |= 1 << class(channel, true);
-            if !matches!(edge.anchor, Anchor::Lead | Anchor::AfterCall) {
+            if !matches!(edge.anchor, Anchor::Lead | Anchor::Start | Anchor::AfterCall) {
                 classes |= 1 << class(channel, false);
             }
         }

@@ -1,20 +1,27 @@
 //! The guard: one cursor over one message, sans-IO.
 
 mod builder;
+mod choice;
+mod payload;
+mod stopping;
 
 pub use builder::{BuildError, GuardBuilder};
+pub use choice::{BadPayload, ToolChoice};
+pub use payload::Rejected;
 
 use std::sync::Arc;
 
 use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError};
-use toolcall_parsers::{CallBodies, CallSink, Events, Ids, Message};
+use toolcall_parsers::{CallSink, Events, Ids, Message};
 
 use wire_remap::{Piece, StreamDecoder};
 
+use self::payload::ChoiceBodies;
 use crate::{
     atomic::{Atomic, Pending},
     nonempty::{Nonempty, Withheld},
     profile::Profile,
+    stop::{Stop, Stopped},
     utf8::Utf8,
 };
 
@@ -37,7 +44,7 @@ pub enum Delivery {
 #[derive(Debug, Clone)]
 pub struct Guard {
     driver: Driver,
-    bodies: CallBodies,
+    bodies: ChoiceBodies,
     utf8: Utf8,
     pending: Pending,
     withheld: Option<Box<Withheld>>,
@@ -45,6 +52,7 @@ pub struct Guard {
     remap: Option<Box<StreamDecoder>>,
     prepend: Option<Arc<str>>,
     prepended: bool,
+    stop: Option<Box<Stop>>,
     special: bool,
 }
 
@@ -68,6 +76,19 @@ impl Guard {
     /// Only if a limit with the error policy is hit: what was held has been released.
     #[inline]
     pub fn push<S: CallSink + ?Sized>(
+        &mut self,
+        chunk: &str,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
+        if self.stop.is_some() {
+            return self.stopping(|stop, on| stop.push(chunk, on), sink);
+        }
+        self.push_on(chunk, sink)
+    }
+
+    /// Feeds text that no stop string ended.
+    #[inline]
+    fn push_on<S: CallSink + ?Sized>(
         &mut self,
         chunk: &str,
         sink: &mut S,
@@ -197,6 +218,7 @@ impl Guard {
         utf8.finish(|text| result = self.push(text, sink));
         self.utf8 = utf8;
         result?;
+        let end = self.finish_stop(end, sink)?;
         if self.withheld.is_some() {
             return self.withholding(sink, |guard, sink| {
                 guard.finish_through(end, sink)?;
@@ -251,6 +273,9 @@ impl Guard {
         if let Some(decoder) = &mut self.remap {
             decoder.reset();
         }
+        if let Some(stop) = &mut self.stop {
+            stop.reset();
+        }
         self.prepended = false;
     }
 
@@ -286,6 +311,10 @@ impl Guard {
         if wire > 0 {
             return Held { bytes: held.bytes + wire, kind: HeldKind::Marker };
         }
+        let stop = self.stop.as_ref().map_or(0, |stop| stop.held());
+        if stop > 0 {
+            return Held { bytes: held.bytes + stop, kind: HeldKind::Marker };
+        }
         match self.utf8.held() {
             0 => held,
             split => Held { bytes: held.bytes + split, kind: HeldKind::Utf8 },
@@ -300,6 +329,7 @@ impl Guard {
             + self.bodies.buffered()
             + self.pending.held()
             + self.utf8.held()
+            + self.stop.as_ref().map_or(0, |stop| stop.held())
             + withheld
     }
 
@@ -313,6 +343,19 @@ impl Guard {
     #[must_use]
     pub fn replaced(&self) -> u64 {
         self.utf8.replaced()
+    }
+
+    /// The payload that was dropped because it was not calls, under [`BadPayload::Reject`].
+    #[must_use]
+    pub fn rejected(&self) -> Option<Rejected> {
+        self.bodies.rejected()
+    }
+
+    /// Where a stop string ended the message. Nothing that follows will come out, and generation
+    /// may be cancelled.
+    #[must_use]
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.stop.as_ref().and_then(|stop| stop.stopped())
     }
 
     /// Whether the server must be asked to keep special tokens in the text, because the

@@ -27,12 +27,15 @@ mod guard;
 mod jailed;
 mod nonempty;
 mod profile;
+pub mod sse;
+mod stop;
 mod stream;
 mod utf8;
 
-pub use guard::{BuildError, Delivery, Guard, GuardBuilder};
+pub use guard::{BadPayload, BuildError, Delivery, Guard, GuardBuilder, Rejected, ToolChoice};
 pub use jailed::{JailMachine, JailedError, JailedStream, JailedStreamBuilder};
-pub use profile::{Framing, Profile, profile, profile_for_model, profiles};
+pub use profile::{Framing, Profile, Reasoning, profile, profile_for_model, profiles, reasoning};
+pub use stop::{EmptyStop, Shown, Stop, StopString, Stopped};
 pub use stream::{Guarded, Stage, TryItem, guard_text};
 pub use utf8::Utf8;
 
@@ -43,7 +46,7 @@ pub use think_filter::{Format, Start};
 pub use toolcall_parsers::{
     Call, CallLimits, CallSink, Diagnostic, DiagnosticKind, Event, Events, Grammar, Ids,
     InReasoning, Message, Options, Outcome, OwnedEvent, Parallel, Repair, Tools, UnknownName,
-    UnknownTools,
+    UnknownTools, Wanted,
 };
 
 /// The crates below, whole.

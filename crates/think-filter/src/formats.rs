@@ -27,6 +27,7 @@ pub fn formats() -> Vec<Format> {
         granite(),
         cohere(),
         gemma4(),
+        k2_horizon(),
         seed_oss(),
         ernie45(),
         hunyuan_a13b(),
@@ -47,7 +48,6 @@ pub fn formats() -> Vec<Format> {
         once("phi4_reasoning"),
         open_thoughts(),
         solar_open(),
-        k2_horizon(),
         Format { special_tokens: true, ..Format::tags("pangu", "[unused16]", "[unused17]") },
         lead_only(),
         Format::passthrough("passthrough"),
@@ -108,6 +108,16 @@ fn gemma4() -> Format {
     }
 }
 
+/// K2 Horizon: a tag for each effort.
+fn k2_horizon() -> Format {
+    Format {
+        open: texts(["<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>"]),
+        close: texts(["</ifm|think>", "</ifm|think_fast>", "</ifm|think_faster>"]),
+        special_tokens: true,
+        ..Format::tags("k2_horizon", "", "")
+    }
+}
+
 /// Seed-OSS: remarks about the budget stand inside the reasoning.
 fn seed_oss() -> Format {
     Format {
@@ -154,15 +164,6 @@ fn solar_open() -> Format {
         stray_close: StrayClose::Keep,
         special_tokens: true,
         ..Format::tags("solar_open", "<|think|>", "<|end|>")
-    }
-}
-
-/// K2 Horizon: a pair of tags for each effort.
-fn k2_horizon() -> Format {
-    Format {
-        open: texts(["<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>"]),
-        close: texts(["</ifm|think>", "</ifm|think_fast>", "</ifm|think_faster>"]),
-        ..Format::tags("k2_horizon", "<ifm|think>", "</ifm|think>")
     }
 }
 

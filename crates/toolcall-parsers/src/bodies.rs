@@ -9,7 +9,10 @@ use jail_match::{
 
 use crate::{
     calls::Calls,
-    engine::Engine,
+    engine::{
+        Engine,
+        envelope::{EnvelopeEngine, edges::envelope_edges},
+    },
     event::CallSink,
     grammar::{self, Certainty, Grammar, Opener, Role},
     ids::Ids,
@@ -65,6 +68,9 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
             }
         }
     }
+    if let Some(envelope) = &grammar.envelope {
+        edges.extend(envelope_edges(envelope, first + ENVELOPE));
+    }
     for erase in grammar.erase.iter() {
         let (before, after) = erase.newlines;
         let uses = if erase.once { Uses::OncePerMessage } else { Uses::Unlimited };
@@ -86,25 +92,41 @@ pub(crate) fn name_starts() -> impl Iterator<Item = char> {
     ('a'..='z').chain('A'..='Z').chain(['_'])
 }
 
-fn anchor(at: grammar::At) -> Anchor {
+pub(crate) fn anchor(at: grammar::At) -> Anchor {
     match at {
         grammar::At::Anywhere => Anchor::Anywhere,
         grammar::At::Lead => Anchor::Lead,
+        grammar::At::Start => Anchor::Start,
         grammar::At::LineStart => Anchor::LineStart,
         grammar::At::AfterCall => Anchor::AfterCall,
     }
 }
 
-/// The engines of a grammar as driver bodies. Body `n` is the grammar's `n`th opener.
+/// Where the body ids of an envelope begin, behind those of all openers.
+const ENVELOPE: BodyId = 1 << 12;
+
+/// The engines of a grammar as driver bodies. Body `n` is the grammar's `n`th opener; those of its
+/// envelope follow from a number of their own on.
 #[derive(Debug, Clone)]
 pub struct CallBodies {
     grammar: Arc<Grammar>,
     calls: Calls,
     engine: Engine,
+    envelope: EnvelopeEngine,
+    active: Active,
     opener: usize,
     shape: usize,
     /// The first letter of a name that began a body.
     letter: Option<char>,
+}
+
+/// What reads the body that is active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Active {
+    /// The engine of the opener's shape.
+    Opener,
+    /// The envelope, from the entry with this number on.
+    Envelope(usize),
 }
 
 impl CallBodies {
@@ -112,9 +134,19 @@ impl CallBodies {
     #[must_use]
     pub fn new(grammar: Arc<Grammar>, tools: Tools, options: Options) -> Self {
         let openers = grammar.openers.iter().filter(|opener| opener.role != Role::Name);
-        let openers: Vec<_> = openers.map(|opener| opener.marker.clone()).collect();
+        let mut openers: Vec<_> = openers.map(|opener| opener.marker.clone()).collect();
+        openers.extend(grammar.envelope.iter().flat_map(|e| e.stops().cloned()));
         let calls = Calls::new(tools, options, openers);
-        Self { grammar, calls, engine: Engine::Idle, opener: 0, shape: 0, letter: None }
+        Self {
+            grammar,
+            calls,
+            engine: Engine::Idle,
+            envelope: EnvelopeEngine::new(),
+            active: Active::Opener,
+            opener: 0,
+            shape: 0,
+            letter: None,
+        }
     }
 
     /// Where ids come from when the wire has none.
@@ -132,13 +164,23 @@ impl CallBodies {
     pub fn reset(&mut self) {
         self.calls.reset();
         self.engine = Engine::Idle;
+        self.envelope = EnvelopeEngine::new();
+        self.active = Active::Opener;
         (self.opener, self.shape) = (0, 0);
     }
 
     /// The active engine's bytes beyond what the driver keeps for it.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.engine.held()
+        self.engine.held() + self.envelope.held()
+    }
+
+    fn begin_envelope(&mut self, entry: usize) {
+        self.active = Active::Envelope(entry);
+        self.engine = Engine::Idle;
+        if let Some(envelope) = &self.grammar.envelope {
+            self.envelope.begin(envelope, entry, self.shape, &mut self.engine);
+        }
     }
 
     fn current(&self) -> Option<&Opener> {
@@ -165,13 +207,57 @@ impl CallBodies {
             self.calls.at = behind;
         }
     }
+
+    /// The engines are compiled once, for any sink: there is much of them, and it is entered once
+    /// a chunk.
+    fn feed_any(&mut self, text: &str, sink: &mut dyn CallSink) -> Feed {
+        let Self { grammar, calls, engine, .. } = self;
+        let feed = match self.active {
+            Active::Opener => {
+                let shape = grammar.openers.get(self.opener);
+                let shape = shape.and_then(|opener| opener.shapes.get(self.shape));
+                let Some(shape) = shape else { return Feed::NotMine { used: 0 } };
+                engine.feed(shape, text, calls, sink)
+            }
+            Active::Envelope(_) => {
+                let Some(envelope) = &grammar.envelope else { return Feed::NotMine { used: 0 } };
+                self.envelope.feed(envelope, engine, text, calls, sink)
+            }
+        };
+        match feed {
+            Feed::More { used } | Feed::Done { used, .. } => self.calls.at += used as u64,
+            Feed::NotMine { .. } => {}
+        }
+        feed
+    }
+
+    fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn CallSink) -> Tail {
+        let Self { grammar, calls, engine, .. } = self;
+        match (self.active, &grammar.envelope) {
+            (Active::Envelope(_), Some(envelope)) => {
+                self.envelope.finish(envelope, engine, (tail, end), calls, sink)
+            }
+            (Active::Envelope(_), None) => Tail::Release,
+            (Active::Opener, _) => {
+                let shape = grammar.openers.get(self.opener);
+                let shape = shape.and_then(|opener| opener.shapes.get(self.shape));
+                shape.map_or(Tail::Release, |shape| engine.finish(shape, tail, end, calls, sink))
+            }
+        }
+    }
 }
 
 impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
     fn begin(&mut self, opener: At) {
-        self.opener = usize::from(opener.body);
         self.shape = 0;
         self.letter = None;
+        if let Some(entry) = opener.body.checked_sub(ENVELOPE) {
+            self.calls.begin(opener.at, None);
+            self.begin_envelope(usize::from(entry));
+            return;
+        }
+        self.active = Active::Opener;
+        self.opener = usize::from(opener.body);
         if let Some(letter) = self.opener.checked_sub(self.grammar.openers.len()) {
             let named = |opener: &Opener| opener.role == Role::Name;
             self.opener = self.grammar.openers.iter().position(named).unwrap_or(0);
@@ -189,19 +275,20 @@ impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
         self.calls.committed()
     }
 
-    #[inline]
-    fn feed(&mut self, text: &str, sink: &mut S) -> Feed {
-        let shape = self.grammar.openers.get(self.opener).and_then(|o| o.shapes.get(self.shape));
-        let Some(shape) = shape else { return Feed::NotMine { used: 0 } };
-        let feed = self.engine.feed(shape, text, &mut self.calls, sink);
-        match feed {
-            Feed::More { used } | Feed::Done { used, .. } => self.calls.at += used as u64,
-            Feed::NotMine { .. } => {}
-        }
-        feed
+    fn feed(&mut self, text: &str, mut sink: &mut S) -> Feed {
+        self.feed_any(text, &mut sink)
     }
 
     fn retry(&mut self) -> bool {
+        if let Active::Envelope(entry) = self.active {
+            let more = self.envelope.has_other_readings();
+            if more {
+                self.shape += 1;
+                self.calls.at = self.calls.begun_at;
+                self.begin_envelope(entry);
+            }
+            return more;
+        }
         let more = self.current().is_some_and(|opener| self.shape + 1 < opener.shapes.len());
         if more {
             self.shape += 1;
@@ -211,13 +298,11 @@ impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
         more
     }
 
-    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> Tail {
-        let shape = self.grammar.openers.get(self.opener).and_then(|o| o.shapes.get(self.shape));
-        let Some(shape) = shape else { return Tail::Release };
-        self.engine.finish(shape, tail, end, &mut self.calls, sink)
+    fn finish(&mut self, tail: &str, end: End, mut sink: &mut S) -> Tail {
+        self.finish_any(tail, end, &mut sink)
     }
 
     fn held(&self) -> usize {
-        self.engine.held()
+        self.buffered()
     }
 }

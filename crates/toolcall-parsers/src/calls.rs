@@ -79,15 +79,19 @@ impl Calls {
     }
 
     /// Starts a call and commits the body. `offset` is relative to the text being fed.
-    pub(crate) fn start<S: CallSink + ?Sized>(
+    pub(crate) fn start(
         &mut self,
         name: &str,
         id: Option<&str>,
         offset: usize,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         debug_assert!(!self.is_open(), "a call began inside another");
         self.committed = true;
+        if !self.options.wanted.admits(name) {
+            self.mute(DiagnosticKind::UnwantedCall, offset, sink);
+            return;
+        }
         if self.next > 0 && self.options.parallel == Parallel::One {
             self.mute(DiagnosticKind::ParallelCall, offset, sink);
             return;
@@ -104,23 +108,18 @@ impl Calls {
     }
 
     /// Opens a call that is parsed but not reported.
-    pub(crate) fn mute<S: CallSink + ?Sized>(
-        &mut self,
-        kind: DiagnosticKind,
-        offset: usize,
-        sink: &mut S,
-    ) {
+    pub(crate) fn mute(&mut self, kind: DiagnosticKind, offset: usize, sink: &mut dyn CallSink) {
         self.committed = true;
         self.open = Open::Muted;
         self.diagnose(kind, offset, 0, sink);
     }
 
-    fn unique_id<S: CallSink + ?Sized>(
+    fn unique_id(
         &self,
         native: Option<&str>,
         index: u32,
         offset: usize,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> String {
         let Some(native) = native.filter(|id| !id.is_empty()) else {
             return self.options.ids.id(index);
@@ -138,7 +137,7 @@ impl Calls {
     }
 
     #[inline]
-    pub(crate) fn arguments<S: CallSink + ?Sized>(&self, fragment: &str, sink: &mut S) {
+    pub(crate) fn arguments(&self, fragment: &str, sink: &mut dyn CallSink) {
         if let Open::Call(index) = self.open
             && !fragment.is_empty()
         {
@@ -146,7 +145,7 @@ impl Calls {
         }
     }
 
-    pub(crate) fn end<S: CallSink + ?Sized>(&mut self, outcome: Outcome, sink: &mut S) {
+    pub(crate) fn end(&mut self, outcome: Outcome, sink: &mut dyn CallSink) {
         if let Open::Call(index) = self.open {
             sink.call_end(index, outcome);
         }
@@ -154,12 +153,12 @@ impl Calls {
     }
 
     /// Reports something at `offset` in the text being fed.
-    pub(crate) fn diagnose<S: CallSink + ?Sized>(
+    pub(crate) fn diagnose(
         &self,
         kind: DiagnosticKind,
         offset: usize,
         bytes: u64,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         let call = match self.open {
             Open::Call(index) => Some(index),

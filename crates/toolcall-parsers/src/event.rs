@@ -25,6 +25,25 @@ pub trait CallSink: Sink {
     }
 }
 
+impl<S: CallSink + ?Sized> CallSink for &mut S {
+    fn call_start(&mut self, index: u32, id: &str, name: &str) {
+        (**self).call_start(index, id, name);
+    }
+
+    #[inline]
+    fn call_arguments(&mut self, index: u32, fragment: &str) {
+        (**self).call_arguments(index, fragment);
+    }
+
+    fn call_end(&mut self, index: u32, outcome: Outcome) {
+        (**self).call_end(index, outcome);
+    }
+
+    fn diagnostic(&mut self, diagnostic: Diagnostic) {
+        (**self).diagnostic(diagnostic);
+    }
+}
+
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -97,6 +116,12 @@ pub enum DiagnosticKind {
     Inexpressible,
     /// An id was used before in this message and got a suffix.
     DuplicateId,
+    /// A call was dropped because the request did not ask for it.
+    UnwantedCall,
+    /// What had to be calls was none, and was dropped.
+    BadPayload,
+    /// Text behind a stop string was dropped.
+    AfterStop,
 }
 
 impl DiagnosticKind {
@@ -118,6 +143,9 @@ impl DiagnosticKind {
             Self::ParallelCall => "parallel_call",
             Self::Inexpressible => "inexpressible",
             Self::DuplicateId => "duplicate_id",
+            Self::UnwantedCall => "unwanted_call",
+            Self::BadPayload => "bad_payload",
+            Self::AfterStop => "after_stop",
         }
     }
 }

@@ -8,14 +8,20 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::encode::{Arrangement, Closer, Layout, Naming, Spacing};
 pub use crate::engine::{
+    brace::{BraceShape, BraceTypes},
+    envelope::{
+        CallBody, Envelope, FieldMark, HeaderField, HeaderStart, MessageMark, Recipient, Route,
+        Target,
+    },
     frame::Closing,
     json::{Container, Item, JsonShape, Keys},
     named::{Field, FieldKind, NamedShape, Next, Raw, Section, Stop},
     python::{PythonCall, PythonContainer, PythonShape, Quotes as PythonQuotes},
     tagged::{
-        Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
-        Undeclared,
+        Attributes, Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape,
+        Then, Trim, TypeTags, Undeclared,
     },
+    tree::TreeShape,
 };
 
 /// Literal text of a grammar.
@@ -33,7 +39,11 @@ pub struct Grammar {
     #[serde(default)]
     pub about: Text,
     /// What begins a call, or a section of calls.
+    #[serde(default)]
     pub openers: List<Opener>,
+    /// The messages everything stands in, if the family has such.
+    #[serde(default)]
+    pub envelope: Option<Envelope>,
     /// Markup around calls and answers that is removed: end-of-turn tokens, envelopes.
     #[serde(default)]
     pub erase: List<Erase>,
@@ -104,6 +114,8 @@ pub enum At {
     Anywhere,
     /// Only before anything visible.
     Lead,
+    /// Only before anything else, visible or not.
+    Start,
     /// Only at the start of a line.
     LineStart,
     /// Only directly after a call, whitespace between allowed.
@@ -149,6 +161,10 @@ pub enum Shape {
     Python(PythonShape),
     /// A header with the name, then tagged parameters.
     Tagged(TaggedShape),
+    /// A name, then an object with bare keys and quoted strings.
+    Brace(BraceShape),
+    /// Elements in elements, every tag behind a name space token.
+    Tree(TreeShape),
 }
 
 impl Shape {
@@ -157,7 +173,8 @@ impl Shape {
         match self {
             Self::Json(shape) => shape.closers = closers.to_vec(),
             Self::Python(shape) => shape.closers = closers.to_vec(),
-            Self::Named(_) | Self::Tagged(_) => {}
+            Self::Brace(shape) => shape.closers = closers.to_vec(),
+            Self::Named(_) | Self::Tagged(_) | Self::Tree(_) => {}
         }
     }
 }

@@ -26,7 +26,7 @@ pub use event::{
 };
 pub use grammar::Grammar;
 pub use ids::{IdSource, Ids};
-pub use options::{CallLimits, Options, Parallel, Repair, UnknownTools};
+pub use options::{CallLimits, Options, Parallel, Repair, UnknownTools, Wanted};
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use registry::{UnknownName, aliases, grammar, grammars, same_name};
 pub use tools::{Tool, Tools, ToolsError};

@@ -1,5 +1,7 @@
 //! Options of a parser: policies that are the caller's, not the family's.
 
+use alloc::sync::Arc;
+
 use crate::ids::Ids;
 
 /// How calls are treated, whatever the family.
@@ -12,6 +14,8 @@ pub struct Options {
     pub repair: Repair,
     /// Whether more than one call may come out.
     pub parallel: Parallel,
+    /// Which calls may come out.
+    pub wanted: Wanted,
     /// What becomes of names that are not declared.
     pub unknown_tools: UnknownTools,
     /// Bounds inside a call.
@@ -37,6 +41,30 @@ pub enum Parallel {
     Any,
     /// The first; later ones are parsed, dropped and reported.
     One,
+}
+
+/// Which calls may come out. Others are parsed, dropped and reported.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub enum Wanted {
+    /// Any.
+    #[default]
+    Any,
+    /// None: only the markup is removed.
+    None,
+    /// Those of this tool.
+    Only(Arc<str>),
+}
+
+impl Wanted {
+    /// Whether a call of `name` may come out.
+    #[must_use]
+    pub fn admits(&self, name: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::None => false,
+            Self::Only(only) => **only == *name,
+        }
+    }
 }
 
 /// What becomes of names that are not declared.

@@ -40,6 +40,17 @@ const ALIASES: &[(&str, &str)] = &[
     ("glm47_moe", "glm47"),
     ("bailing", "ling3"),
     ("laguna", "poolside_v1"),
+    ("gemma_4", "gemma4"),
+    ("function_gemma", "functiongemma"),
+    ("minimaxm3", "minimax_m3"),
+    ("minimax_m3_nom", "minimax_m3"),
+    ("k2_v3", "k2_horizon"),
+    ("gpt_oss", "harmony"),
+    ("openai_gptoss", "harmony"),
+    ("harmony_text", "harmony"),
+    ("muse", "muse_glimmer"),
+    ("muse_spark", "muse_glimmer"),
+    ("glimmer", "muse_glimmer"),
 ];
 
 /// The grammars of all registered families, in the order of the documentation.

@@ -3,12 +3,16 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use stream_laws::{
     CutPlan, Violation, Work, check_bounded, check_chunk_invariance, check_isolation, check_linear,
     check_no_leak, check_nothing_lost, check_prompt, check_total, vector::run_case,
 };
 use support::{DROPS, ParserMachine, families_with_vectors, inputs::Inputs, vectors};
-use toolcall_parsers::{CallLimits, LimitPolicy, Limits, Whitespace, grammar, grammars, same_name};
+use toolcall_parsers::{
+    CallLimits, End, LimitPolicy, Limits, Parser, Whitespace, grammar, grammars, parse, same_name,
+};
 
 /// Families that must have vectors and pass them.
 const VETTED: &[&str] =
@@ -177,4 +181,36 @@ fn neighbours_do_not_matter() {
         let wires: Vec<&str> = inputs.wires.iter().map(String::as_str).collect();
         wires.chunks(8).try_for_each(|wires| check_isolation(machine, wires, 3))
     });
+}
+
+#[test]
+fn headers_are_markup_wherever_they_are_cut() {
+    for grammar in grammars().filter(|grammar| grammar.envelope.is_some()) {
+        let inputs = Inputs::of(&grammar);
+        let parser = Parser::builder(Arc::new(grammar)).whitespace(Whitespace::Verbatim);
+        let parser = parser.build().expect("a sound table");
+        let texts = |wire: &str, end| {
+            let message = parse(&parser, wire, end).expect("limits release");
+            [message.content, message.reasoning]
+        };
+        for wire in &inputs.wires {
+            let whole = texts(wire, End::Stop);
+            for (cut, _) in wire.char_indices() {
+                if inputs.begins_header(&wire[..cut]) {
+                    continue;
+                }
+                for (whole, part) in whole.iter().zip(texts(&wire[..cut], End::Length)) {
+                    // A marker that is not whole is text, and so are blanks before it.
+                    let begun = part.rfind('<').filter(|&at| !part[at..].contains('>'));
+                    let sure = [Some(part.len()), begun].into_iter().flatten();
+                    assert!(
+                        sure.into_iter().any(|at| whole.starts_with(part[..at].trim_end())),
+                        "{}: {part:?} is no beginning of {whole:?}: {:?}",
+                        inputs.name,
+                        &wire[..cut],
+                    );
+                }
+            }
+        }
+    }
 }

@@ -209,6 +209,7 @@ impl Driver {
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
             Anchor::Lead => self.spaces.lead(),
+            Anchor::Start => self.spaces.untouched(),
             Anchor::AfterCall => self.spaces.after_call(),
             Anchor::LineStart => channel == Channel::CONTENT && code.at_line_start(),
         };

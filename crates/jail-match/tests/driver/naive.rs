@@ -177,6 +177,11 @@ impl<'t> Naive<'t> {
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
             Anchor::Lead => self.lead,
+            Anchor::Start => self.steps.iter().all(|step| match step {
+                Step::Text(_, _, scalar) => matches!(scalar, ' ' | '\t' | '\r' | '\n'),
+                Step::Opener(..) => true,
+                _ => false,
+            }),
             Anchor::AfterCall => self.after_call,
             Anchor::LineStart => content && (lines.is_empty() || lines.ends_with('\n')),
         };

@@ -66,6 +66,7 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
         2 => Just(Anchor::Lead),
         1 => Just(Anchor::LineStart),
         1 => Just(Anchor::AfterCall),
+        1 => Just(Anchor::Start),
     ];
     let newlines = prop_oneof![
         3 => Just(Newlines::NONE),

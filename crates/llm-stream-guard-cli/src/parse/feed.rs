@@ -1,10 +1,10 @@
 //! Bytes of the input to steps of the choices, whatever form the input has.
 
-use llm_stream_guard::End;
+use llm_stream_guard::{End, sse};
 
 use crate::{
     args::InputKind,
-    input::{Detector, Line, Lines, Patience, SseItem, SseReader},
+    input::{Detector, Line, Lines, Patience},
     parse::{
         choices::{Choices, Step},
         chunk::{Seen, json_line, payload},
@@ -23,7 +23,7 @@ enum Form {
     Unknown(Detector),
     Text,
     Jsonl(Lines),
-    Sse(SseReader),
+    Sse(Box<sse::Decoder>),
 }
 
 impl<'r> Feed<'r> {
@@ -49,7 +49,10 @@ impl<'r> Feed<'r> {
             }
             Form::Text => choices.step(0, Step::Text(bytes)),
             Form::Jsonl(lines) => lines.push(bytes, |line| on_line(line, seen, choices)),
-            Form::Sse(reader) => reader.push(bytes, |item| on_item(item, seen, choices)),
+            Form::Sse(decoder) => {
+                let result = decoder.push(bytes, |item| on_item(item, seen, choices));
+                stopped(result, choices);
+            }
         }
     }
 
@@ -63,7 +66,10 @@ impl<'r> Feed<'r> {
         match &mut self.form {
             Form::Unknown(_) | Form::Text => {}
             Form::Jsonl(lines) => lines.finish(|line| on_line(line, seen, choices)),
-            Form::Sse(reader) => reader.finish(|item| on_item(item, seen, choices)),
+            Form::Sse(decoder) => {
+                let result = decoder.finish(|item| on_item(item, seen, choices));
+                stopped(result, choices);
+            }
         }
         // Chunks say how a choice ended; one that is open now was cut.
         let cut = broken || (seen.chunks && (seen.error || !seen.done));
@@ -87,7 +93,7 @@ fn form(kind: InputKind) -> Option<Form> {
         InputKind::Auto => None,
         InputKind::Text => Some(Form::Text),
         InputKind::Jsonl => Some(Form::Jsonl(Lines::default())),
-        InputKind::Sse => Some(Form::Sse(SseReader::default())),
+        InputKind::Sse => Some(Form::Sse(Box::new(sse::Decoder::new().lenient()))),
     }
 }
 
@@ -98,13 +104,29 @@ fn on_line(line: Line<'_>, seen: &mut Seen, choices: &mut Choices<'_>) {
     }
 }
 
-fn on_item(item: SseItem<'_>, seen: &mut Seen, choices: &mut Choices<'_>) {
+fn on_item(item: sse::Item<'_>, seen: &mut Seen, choices: &mut Choices<'_>) {
     match item {
-        SseItem::Event { name, data } => payload(name, data, seen, choices),
-        SseItem::TooLong(bytes) => too_long(bytes, choices),
-        SseItem::Ignored(bytes) => {
-            choices.note(Note { kind: "no_field", bytes: Some(bytes), ..Note::default() });
+        sse::Item::Event(event) => {
+            if event.ignored > 0 {
+                let bytes = Some(event.ignored);
+                choices.note(Note { kind: "no_field", bytes, ..Note::default() });
+            }
+            if let Some(data) = event.data {
+                let name = String::from_utf8_lossy(event.name.unwrap_or_default());
+                payload(&name, data, seen, choices);
+            }
         }
+        sse::Item::Dropped { bytes } => too_long(bytes, choices),
+        _ => {}
+    }
+}
+
+/// Under the policy in use no event stops the decoder; if one ever does, it shows.
+fn stopped(result: Result<(), sse::TooLong>, choices: &mut Choices<'_>) {
+    if let Err(error) = result {
+        let message = error.to_string();
+        let message = Some(message.as_str());
+        choices.note(Note { kind: "line_limit", message, ..Note::default() });
     }
 }
 

@@ -8,11 +8,12 @@ use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, Unknown
 
 use wire_remap::{RemapTable, StreamDecoder};
 
-use super::{Delivery, Guard};
+use super::{BadPayload, Delivery, Guard, ToolChoice, choice::Plan, payload::ChoiceBodies};
 use crate::{
     atomic::Pending,
     nonempty::Withheld,
-    profile::{self, Profile},
+    profile::{self, Profile, Reasoning},
+    stop::{EmptyStop, Stop, StopString},
     utf8::Utf8,
 };
 
@@ -33,6 +34,9 @@ pub struct GuardBuilder {
     atomic_limit: usize,
     token_suffix: Option<String>,
     nonempty: Option<usize>,
+    stop: Vec<StopString>,
+    choice: ToolChoice,
+    bad_payload: BadPayload,
 }
 
 impl GuardBuilder {
@@ -51,6 +55,9 @@ impl GuardBuilder {
             atomic_limit: 1 << 20,
             token_suffix: None,
             nonempty: None,
+            stop: Vec::new(),
+            choice: ToolChoice::Auto,
+            bad_payload: BadPayload::BestEffort,
             profile: profile.clone(),
         }
     }
@@ -65,6 +72,18 @@ impl GuardBuilder {
     #[must_use]
     pub fn options(self, options: Options) -> Self {
         Self { options, ..self }
+    }
+
+    /// What the request says about calls.
+    #[must_use]
+    pub fn tool_choice(self, choice: ToolChoice) -> Self {
+        Self { choice, ..self }
+    }
+
+    /// What becomes of a payload that is not calls where calls are required.
+    #[must_use]
+    pub fn bad_payload(self, bad_payload: BadPayload) -> Self {
+        Self { bad_payload, ..self }
     }
 
     /// Where the stream begins, if not where the profile says.
@@ -134,6 +153,13 @@ impl GuardBuilder {
         Self { nonempty: Some(limit), ..self }
     }
 
+    /// Strings that end the message, looked for in the raw text before anything is recognised:
+    /// inside calls and reasoning, too. What follows the first is dropped and counted.
+    #[must_use]
+    pub fn stop(self, strings: impl IntoIterator<Item = StopString>) -> Self {
+        Self { stop: strings.into_iter().collect(), ..self }
+    }
+
     /// A table of delimiters to map back before anything is recognised, in place of the
     /// profile's.
     #[must_use]
@@ -144,18 +170,31 @@ impl GuardBuilder {
     /// Looks the profile's names up and compiles the table.
     ///
     /// # Errors
-    /// An unknown reasoning format or tool-call family, a faulty marker, a limit of zero.
+    /// An unknown reasoning format or tool-call family, a named tool that is not declared, a faulty marker, a limit of zero, an empty
+    /// stop string.
     pub fn build(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
-        let grammar = match (self.grammar, &self.profile.tools) {
+        let mut grammar = match (self.grammar, &self.profile.tools) {
             (Some(grammar), _) => Some(grammar),
             (None, Some(name)) => Some(toolcall_parsers::grammar(name)?),
             (None, None) => None,
         };
-        let format = match (self.format, &self.profile.reasoning) {
-            (Some(format), _) => Some(format),
-            (None, Some(name)) => Some(profile::format(name)?),
+        let reasoning = match (self.format, &self.profile.reasoning) {
+            (Some(format), _) => Some(Reasoning::Format(format)),
+            (None, Some(name)) => Some(profile::reasoning(name)?),
             (None, None) => None,
+        };
+        let format = match reasoning {
+            Some(Reasoning::Format(format)) => Some(format),
+            Some(Reasoning::Channels(channels)) => {
+                let tools = &grammar.get_or_insert_with(|| channels.clone()).name;
+                if *tools != channels.name {
+                    let (reasoning, tools) = (channels.name.to_string(), tools.to_string());
+                    return Err(BuildError::TwoGrammars { reasoning, tools });
+                }
+                None
+            }
+            None => None,
         };
         let (grammar, format) = match &self.token_suffix {
             None => (grammar, format),
@@ -169,29 +208,35 @@ impl GuardBuilder {
             (None, Some(name)) => Some(profile::remap(name)?),
             (None, None) => None,
         };
-        let mut edges = Vec::new();
-        if let Some(grammar) = &grammar {
-            edges.extend(toolcall_parsers::edges(grammar, self.in_reasoning, 0));
+        let stop = (!self.stop.is_empty()).then(|| Stop::new(self.stop)).transpose()?;
+        let special = self.profile.needs_special_tokens
+            || grammar.as_ref().is_some_and(|grammar| grammar.special_tokens)
+            || format.as_ref().is_some_and(|format| format.special_tokens);
+        let grammar = grammar.unwrap_or_else(|| Arc::new(Grammar::default()));
+        let plan = Plan::new(&self.choice, self.bad_payload, grammar, &self.tools)?;
+        let mut options = self.options;
+        if self.choice != ToolChoice::Auto {
+            options.wanted = self.choice.wanted();
         }
+        let mut edges = plan.edges(self.in_reasoning);
         if let Some(format) = &format {
             edges.extend(format.edges());
         }
         let mut start = self.start.unwrap_or(self.profile.start);
-        if format.as_ref().is_none_or(Format::is_passthrough) {
+        let has_channels = plan.grammar.envelope.is_some();
+        if format.as_ref().is_none_or(Format::is_passthrough) && !has_channels {
             start = Start::Content;
         }
-        let special = self.profile.needs_special_tokens
-            || grammar.as_ref().is_some_and(|grammar| grammar.special_tokens)
-            || format.as_ref().is_some_and(|format| format.special_tokens);
         let table = Table::new(edges)?;
         let settings = Settings::default()
             .start(profile::channel(start))
             .whitespace(self.whitespace)
             .limits(self.limits);
-        let grammar = grammar.unwrap_or_else(|| Arc::new(Grammar::default()));
+        let bodies = CallBodies::new(plan.grammar, self.tools, options);
+        let limit = self.limits.candidate;
         Ok(Guard {
             driver: Driver::new(table, settings),
-            bodies: CallBodies::new(grammar, self.tools, self.options),
+            bodies: ChoiceBodies::new(bodies, plan.guided, self.bad_payload, limit),
             utf8: Utf8::default(),
             pending: Pending::new(self.atomic_limit),
             withheld: self.nonempty.map(|limit| Box::new(Withheld::new(limit))),
@@ -199,6 +244,7 @@ impl GuardBuilder {
             prepend: format.and_then(|format| format.prepend).map(|text| Arc::from(text.as_ref())),
             remap: remap.map(|table| Box::new(StreamDecoder::new(&table))),
             prepended: false,
+            stop: stop.map(Box::new),
             special,
         })
     }
@@ -214,6 +260,15 @@ pub enum BuildError {
     Table(TableError),
     /// A limit is zero.
     Limit(ZeroLimit),
+    /// Reasoning is told by the messages of one family, calls are another's.
+    TwoGrammars {
+        /// The family of the messages.
+        reasoning: String,
+        /// The tool-call family.
+        tools: String,
+    },
+    /// A stop string is empty.
+    Stop(EmptyStop),
 }
 
 impl fmt::Display for BuildError {
@@ -222,6 +277,12 @@ impl fmt::Display for BuildError {
             Self::Unknown(error) => error.fmt(f),
             Self::Table(error) => error.fmt(f),
             Self::Limit(error) => error.fmt(f),
+            Self::TwoGrammars { reasoning, tools } => write!(
+                f,
+                "reasoning format `{reasoning}` needs tool-call family `{reasoning}` or none, \
+                 found `{tools}`"
+            ),
+            Self::Stop(error) => error.fmt(f),
         }
     }
 }
@@ -243,5 +304,11 @@ impl From<TableError> for BuildError {
 impl From<ZeroLimit> for BuildError {
     fn from(error: ZeroLimit) -> Self {
         Self::Limit(error)
+    }
+}
+
+impl From<EmptyStop> for BuildError {
+    fn from(error: EmptyStop) -> Self {
+        Self::Stop(error)
     }
 }

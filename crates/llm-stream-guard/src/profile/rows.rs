@@ -52,6 +52,31 @@ fn json_and_python() -> Vec<Profile> {
             models: list(&["deepseek-v3.1*", "deepseek-v3.2-exp*"]),
             ..thinking("deepseek_v3_1", "deepseek_r1")
         },
+        Profile {
+            reasoning: Some("gemma4".into()),
+            tool_in_reasoning: InReasoning::End,
+            models: list(&["gemma-4-*"]),
+            needs_special_tokens: true,
+            ..tools("gemma4")
+        },
+        Profile {
+            models: list(&["functiongemma-*"]),
+            needs_special_tokens: true,
+            ..tools("functiongemma")
+        },
+        Profile {
+            reasoning: Some("minimax_m3".into()),
+            tool_in_reasoning: InReasoning::End,
+            models: list(&["minimax-m3*"]),
+            needs_special_tokens: true,
+            ..tools("minimax_m3")
+        },
+        Profile {
+            reasoning: Some("k2_horizon".into()),
+            models: list(&["k2-horizon*"]),
+            needs_special_tokens: true,
+            ..tools("k2_horizon")
+        },
         Profile { models: list(&["deepseek-r1*"]), ..Profile::reasoning("deepseek_r1") },
         thinking_for("deepseek_v3", "deepseek_r1", &["deepseek-v3", "deepseek-v3-0324"]),
         Profile {
@@ -92,15 +117,28 @@ fn json_and_python() -> Vec<Profile> {
         thinking_for("minimax_m1", "basic", &["minimax-m1-*"]),
         thinking_for("rwkv", "basic", &["rwkv*"]),
         thinking_for("solar_open", "solar_open", &["solar-open-*"]),
-        thinking_for("k2_horizon", "k2_horizon", &["k2-horizon*"]),
         Profile { models: list(&["plamo-3-*"]), ..tools("plamo3") },
         Profile { models: list(&["step-audio-2*"]), ..tools("step_audio_2") },
+        Profile { aliases: list(&["gpt_oss"]), ..channels("harmony", &["gpt-oss-*"]) },
+        channels("inkling", &["inkling*"]),
+        channels("kimi_k3", &["kimi-k3*"]),
+        Profile {
+            aliases: list(&["muse_spark"]),
+            ..channels("muse_glimmer", &["muse-glimmer*", "muse-spark*"])
+        },
+        channels("beam", &["beam-*"]),
     ]
 }
 
 /// A family that reasons in a format, for these models.
 fn thinking_for(name: &str, format: &str, models: &[&str]) -> Profile {
     Profile { models: list(models), ..thinking(name, format) }
+}
+
+/// A family whose grammar tells reasoning, answer and calls apart by itself, with markers that
+/// are special tokens.
+fn channels(name: &str, models: &[&str]) -> Profile {
+    Profile { needs_special_tokens: true, models: list(models), ..tools(name) }
 }
 
 fn family(name: &str, tools: &str) -> Profile {

@@ -73,6 +73,8 @@ impl Inputs {
         if let Some(tools) = &tools {
             markers.extend(tools.openers.iter().map(|opener| opener.marker.to_string()));
             markers.extend(tools.erase.iter().map(|erase| erase.marker.to_string()));
+            let envelope = tools.envelope.iter().flat_map(|envelope| envelope.markers());
+            markers.extend(envelope.map(ToString::to_string));
         }
         markers.sort();
         markers.dedup();

@@ -108,6 +108,14 @@ pub(super) fn call(
             out.push('}');
             return Ok(());
         }
+        Item::Arguments(_) if call.id.is_some() => return Err(call.no_place_for_id()),
+        Item::Arguments(name) if call.name == name => {
+            object(&call.arguments, layout.json, out);
+            return Ok(());
+        }
+        Item::Arguments(_) => {
+            return Err(Fault::new(EncodeErrorKind::Name, "the syntax is for another tool"));
+        }
         Item::Keys(keys) => keys,
     };
     let (Some(name), Some(arguments)) = (keys.name.first(), keys.arguments.first()) else {

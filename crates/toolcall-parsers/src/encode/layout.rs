@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::grammar::{At, Grammar, Text};
+use super::envelope;
+use crate::grammar::{At, Grammar, List, Text};
 
 /// One way to write calls: which of a grammar's openers and shapes, and the whitespace and order
 /// that readers leave open.
@@ -13,9 +14,9 @@ use crate::grammar::{At, Grammar, Text};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Layout {
-    /// The opener, by its place in the grammar.
+    /// The opener, by its place in the grammar; in an envelope the route.
     pub opener: usize,
-    /// The shape, by its place in the opener.
+    /// The shape, by its place in the opener or route.
     pub shape: usize,
     /// How several calls stand together.
     pub calls: Arrangement,
@@ -45,6 +46,13 @@ pub struct Layout {
     pub header_end: usize,
     /// Whether names in headers stand in quotes that may be missing.
     pub names: Naming,
+    /// An attribute of a tagged call's header that counts the calls, from 1.
+    pub index: Option<Text>,
+    /// The header of a message, with the call's name between any two of these; absent, what the
+    /// route needs.
+    pub header: List<Text>,
+    /// Which of the ends of a message is written, if its calls do not end it.
+    pub end: Option<usize>,
 }
 
 impl Default for Layout {
@@ -66,6 +74,9 @@ impl Default for Layout {
             arguments: Default::default(),
             header_end: 0,
             names: Naming::default(),
+            index: None,
+            header: List::new(),
+            end: None,
         }
     }
 }
@@ -75,6 +86,9 @@ impl Layout {
     pub(super) fn of(grammar: &Grammar) -> Vec<Self> {
         if !grammar.layouts.is_empty() {
             return grammar.layouts.clone();
+        }
+        if let Some(envelope) = &grammar.envelope {
+            return envelope::layouts(envelope);
         }
         let begins = grammar.openers.iter().enumerate().filter(|(_, o)| o.at != At::AfterCall);
         let layouts = begins.flat_map(|(opener, o)| {

@@ -4,12 +4,15 @@
 //! says what its parser needs, its [`Layout`]s what the parser leaves open. Nothing is returned
 //! that the parser does not read back: every text is parsed once before it goes out.
 
+mod brace;
+mod envelope;
 mod error;
 mod json;
 mod layout;
 mod named;
 mod python;
 mod tagged;
+mod tree;
 mod value;
 mod verify;
 
@@ -181,6 +184,9 @@ fn write(
     calls: &[Call<'_>],
     tools: &Tools,
 ) -> Result<String, (usize, Fault)> {
+    if let Some(envelope) = &grammar.envelope {
+        return envelope::write(envelope, layout, calls, tools);
+    }
     let opener = grammar.openers.get(layout.opener);
     let Some((opener, shape)) = opener.and_then(|o| Some((o, o.shapes.get(layout.shape)?))) else {
         return Err((0, Fault::new(EncodeErrorKind::Grammar, "the layout names no shape")));
@@ -226,6 +232,8 @@ fn together(shape: &Shape, opener: &Opener) -> bool {
         Shape::Named(shape) => named::together(shape, opener),
         Shape::Python(shape) => python::together(shape),
         Shape::Tagged(shape) => tagged::together(shape, opener),
+        Shape::Brace(_) => false,
+        Shape::Tree(shape) => tree::together(shape, opener),
     }
 }
 
@@ -235,6 +243,8 @@ fn frame(shape: &Shape, opener: &Opener, layout: &Layout) -> Result<Frame, Fault
         Shape::Named(shape) => Ok(named::frame(shape, opener, layout)),
         Shape::Python(shape) => Ok(python::frame(shape, layout)),
         Shape::Tagged(shape) => Ok(tagged::frame(shape, opener, layout)),
+        Shape::Brace(shape) => Ok(brace::frame(shape, layout)),
+        Shape::Tree(shape) => Ok(tree::frame(shape, opener, layout)),
     }
 }
 
@@ -257,5 +267,7 @@ fn one(
         Shape::Named(shape) => named::call(shape, opener, layout, call, out),
         Shape::Python(shape) => python::call(shape, call, out),
         Shape::Tagged(shape) => tagged::call(shape, layout, call, tools, out),
+        Shape::Brace(shape) => brace::call(shape, call, tools, out),
+        Shape::Tree(shape) => tree::call(shape, layout, call, tools, out),
     }
 }

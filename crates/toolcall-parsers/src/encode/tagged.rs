@@ -12,7 +12,9 @@ use super::{
 };
 use crate::{
     engine::tagged::{Mode, mode, parameter_header, tool_header},
-    grammar::{Duplicates, Head, Opener, Quotes, Quoting, TaggedShape, Then as HeadThen, Trim},
+    grammar::{
+        Attributes, Duplicates, Head, Opener, Quotes, Quoting, TaggedShape, Then as HeadThen, Trim,
+    },
     tools::Tools,
     typing::{json_or_string, typed},
 };
@@ -45,24 +47,41 @@ pub(super) fn call(
     if call.id.is_some() {
         return Err(call.no_place_for_id());
     }
-    let header = head((&shape.call, layout.header_end), layout, call.name, "");
+    let counted = |index| format!(" {index}=\"{}\"", call.index + 1);
+    let index = layout.index.as_ref().map_or_else(String::new, counted);
+    let header = head((&shape.call, layout.header_end), layout, call.name, &index);
     if !tool_header(&shape.call, &header.probe(), call.name) {
         return Err(Fault::new(EncodeErrorKind::Name, "the header cannot hold it"));
     }
     out.push_str(&header.text);
+    between(layout, out);
+    parameters(shape, layout, call, tools, out)?;
+    between(layout, out);
+    out.extend(shape.call_close.iter().map(|literal| literal.as_ref()));
+    Ok(())
+}
+
+/// All that stands between a call's header and its end.
+pub(super) fn parameters(
+    shape: &TaggedShape,
+    layout: &Layout,
+    call: &Call<'_>,
+    tools: &Tools,
+    out: &mut String,
+) -> Result<(), Fault> {
     if shape.duplicates == Duplicates::KeepFirst
         && let Some(key) = repeated(&call.arguments)
     {
         let why = "of repeated arguments the first counts here, the last in JSON";
         return Err(Fault::new(EncodeErrorKind::Key, why).of(key));
     }
-    for (key, value) in &call.arguments {
-        between(layout, out);
+    for (i, (key, value)) in call.arguments.iter().enumerate() {
+        if i > 0 {
+            between(layout, out);
+        }
         parameter(shape, layout, (call.name, key, value), tools, out)
             .map_err(|fault| fault.of(key))?;
     }
-    between(layout, out);
-    out.extend(shape.call_close.iter().map(|literal| literal.as_ref()));
     Ok(())
 }
 
@@ -109,6 +128,11 @@ fn head<'s>(
         Quotes::Optional => layout.names == Naming::Quoted || name.starts_with(['"', '\'']),
         Quotes::Literal => false,
     };
+    let escaped: Cow<'_, str> = match head.attributes {
+        Attributes::Any => name.replace('&', "&amp;").replace('"', "&quot;").into(),
+        Attributes::None => name.into(),
+    };
+    let name = escaped.as_ref();
     let quote = match (quoted, name.contains('"')) {
         (false, _) => "",
         (true, false) => "\"",
@@ -133,11 +157,14 @@ fn parameter(
 ) -> Result<(), Fault> {
     let string = matches!(value, Node::String(_));
     let said = shape.string_attribute.as_ref().map(|_| string);
-    let attribute = match (&shape.string_attribute, string) {
-        (None, _) => String::new(),
-        (Some(attribute), true) => format!(" {attribute}=\"true\""),
-        (Some(attribute), false) => format!(" {attribute}=\"false\""),
+    let says = match (&shape.string_type, value) {
+        (None, Node::String(_)) => "true",
+        (None, _) => "false",
+        (Some(of_strings), Node::String(_)) => of_strings,
+        (Some(_), value) => value.kind(),
     };
+    let attribute = shape.string_attribute.as_ref();
+    let attribute = attribute.map_or_else(String::new, |it| format!(" {it}=\"{says}\""));
     let header = head((&shape.parameter, 0), layout, key, &attribute);
     let attribute = shape.string_attribute.as_deref();
     if !parameter_header(&shape.parameter, attribute, &header.probe(), key) {
@@ -148,7 +175,7 @@ fn parameter(
         between(layout, out);
         out.push_str(literal);
     }
-    let text = text(value, mode(shape, tool, key, said, tools), layout)?;
+    let text = text(value, mode(shape, tool, key, (said, ""), tools), layout)?;
     let text = enclosed(shape, layout, &text, string)?;
     out.push_str(&text);
     out.push_str(&shape.value_close);

@@ -20,6 +20,20 @@ pub(super) enum Node<'t> {
     Object(Members<'t>),
 }
 
+impl Node<'_> {
+    /// What JSON calls it.
+    pub(super) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "boolean",
+            Self::Number(_) => "number",
+            Self::String(_) => "string",
+            Self::Array(_) => "array",
+            Self::Object(_) => "object",
+        }
+    }
+}
+
 /// The members of an object, in order.
 pub(super) type Members<'t> = Vec<(String, Node<'t>)>;
 

@@ -44,13 +44,13 @@ pub(crate) fn glue(literal: &str, text: &str, i: usize) -> Result<usize, Feed> {
 }
 
 /// Looks for one of `closers` at index `i`, behind `items` calls.
-pub(crate) fn close<S: CallSink + ?Sized>(
+pub(crate) fn close(
     (closers, closing): (&[Text], Closing),
     items: u32,
     text: &str,
     i: usize,
     calls: &Calls,
-    sink: &mut S,
+    sink: &mut dyn CallSink,
 ) -> Feed {
     let then = Resume::Here;
     if closers.is_empty() {
@@ -82,13 +82,13 @@ pub(crate) fn close<S: CallSink + ?Sized>(
 
 /// Drops what follows a fault: up to and with the next of `closers`, or up to the next opener of
 /// the family.
-pub(crate) fn skip<S: CallSink + ?Sized>(
+pub(crate) fn skip(
     closers: &[Text],
     dropped: &mut u64,
     text: &str,
     i: usize,
     calls: &Calls,
-    sink: &mut S,
+    sink: &mut dyn CallSink,
 ) -> Feed {
     let then = Resume::Here;
     let stops = closers.iter().chain(calls.openers.iter()).map(|t| t.as_ref());

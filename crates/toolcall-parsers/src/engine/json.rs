@@ -37,6 +37,8 @@ enum State {
     /// Before the glue literal with this number.
     Glue(usize),
     Open,
+    /// Behind the `{` of an object that is the arguments.
+    Bare,
     /// Behind `[`.
     First,
     /// Before a further element of an array.
@@ -133,12 +135,12 @@ impl JsonEngine {
         self.early.len() + self.arguments.held()
     }
 
-    pub(crate) fn feed<S: CallSink + ?Sized>(
+    pub(crate) fn feed(
         &mut self,
         shape: &JsonShape,
         text: &str,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Feed {
         // Almost every chunk of a long call is the inside of a string.
         if self.state == State::Arguments
@@ -175,13 +177,13 @@ impl JsonEngine {
         }
     }
 
-    pub(crate) fn finish<S: CallSink + ?Sized>(
+    pub(crate) fn finish(
         &mut self,
         _: &JsonShape,
         tail: &str,
         _: End,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Tail {
         if !calls.committed() {
             return uncommitted(self.certainty);
@@ -211,7 +213,7 @@ impl JsonEngine {
     }
 
     /// The stream ended inside a call.
-    fn cut<S: CallSink + ?Sized>(&mut self, calls: &mut Calls, sink: &mut S) {
+    fn cut(&mut self, calls: &mut Calls, sink: &mut dyn CallSink) {
         let closing = match self.are {
             ArgumentsAre::Missing => Some(String::from("{}")),
             ArgumentsAre::Open => self.arguments.closing(),
@@ -228,13 +230,7 @@ impl JsonEngine {
     }
 
     /// The byte at `at` cannot stand there.
-    fn bad<S: CallSink + ?Sized>(
-        &mut self,
-        text: &str,
-        at: usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Step {
+    fn bad(&mut self, text: &str, at: usize, calls: &mut Calls, sink: &mut dyn CallSink) -> Step {
         let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
         if !calls.committed() {
             return Step::Return(Feed::NotMine { used: behind });
@@ -274,15 +270,19 @@ impl JsonEngine {
         }
     }
 
-    fn structure<S: CallSink + ?Sized>(
+    fn structure(
         &mut self,
         shape: &JsonShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
+        let from = *i;
         *i += space(&text[*i..]);
+        if self.state == State::Bare {
+            self.early.push_str(&text[from..*i]);
+        }
         let Some(&byte) = text.as_bytes().get(*i) else {
             return Step::Return(Feed::More { used: *i });
         };
@@ -300,6 +300,15 @@ impl JsonEngine {
         let objects = shape.container == Container::Objects;
         let array = matches!(shape.container, Container::Array | Container::ObjectOrArray);
         self.state = match (self.state, byte) {
+            (State::Open, b'{') if matches!(shape.item, Item::Arguments(_)) => {
+                self.early.push('{');
+                State::Bare
+            }
+            (State::Bare, b'"' | b'}') => {
+                *i = at;
+                self.bare(shape, at, calls, sink);
+                State::Arguments
+            }
             (State::Open, b'{') if shape.container != Container::Array => State::FirstKey,
             (State::Open, b'[') if array => {
                 self.in_array = true;

@@ -6,6 +6,8 @@
 //! [`Calls::mute`]) was called it has written nothing, and may say that the text is not its own.
 
 pub(crate) mod arguments;
+pub(crate) mod brace;
+pub(crate) mod envelope;
 pub(crate) mod frame;
 pub(crate) mod json;
 pub(crate) mod named;
@@ -13,6 +15,7 @@ pub(crate) mod python;
 pub(crate) mod skip;
 pub(crate) mod tagged;
 pub(crate) mod text;
+pub(crate) mod tree;
 
 use jail_match::{End, Feed, Tail};
 
@@ -25,12 +28,15 @@ use crate::{
 /// An engine in the middle of its work. The shape is not part of it: it is handed in with every
 /// call, so that a machine is small and cheap to clone.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "a parser has one, and it stays where it is")]
 pub(crate) enum Engine {
     Idle,
     Json(json::JsonEngine),
     Named(named::NamedEngine),
     Python(python::PythonEngine),
     Tagged(tagged::TaggedEngine),
+    Brace(brace::BraceEngine),
+    Tree(tree::TreeEngine),
 }
 
 impl Engine {
@@ -43,32 +49,36 @@ impl Engine {
             Shape::Tagged(shape) => {
                 Self::Tagged(tagged::TaggedEngine::new(shape, certainty, marker))
             }
+            Shape::Brace(_) => Self::Brace(brace::BraceEngine::new(certainty)),
+            Shape::Tree(shape) => Self::Tree(tree::TreeEngine::new(shape, certainty, marker)),
         }
     }
 
-    pub(crate) fn feed<S: CallSink + ?Sized>(
+    pub(crate) fn feed(
         &mut self,
         shape: &Shape,
         text: &str,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Feed {
         match (self, shape) {
             (Self::Json(engine), Shape::Json(shape)) => engine.feed(shape, text, calls, sink),
             (Self::Named(engine), Shape::Named(shape)) => engine.feed(shape, text, calls, sink),
             (Self::Python(engine), Shape::Python(shape)) => engine.feed(shape, text, calls, sink),
             (Self::Tagged(engine), Shape::Tagged(shape)) => engine.feed(shape, text, calls, sink),
+            (Self::Brace(engine), Shape::Brace(shape)) => engine.feed(shape, text, calls, sink),
+            (Self::Tree(engine), Shape::Tree(shape)) => engine.feed(shape, text, calls, sink),
             _ => Feed::NotMine { used: 0 },
         }
     }
 
-    pub(crate) fn finish<S: CallSink + ?Sized>(
+    pub(crate) fn finish(
         &mut self,
         shape: &Shape,
         tail: &str,
         end: End,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Tail {
         match (self, shape) {
             (Self::Json(engine), Shape::Json(shape)) => {
@@ -83,6 +93,12 @@ impl Engine {
             (Self::Tagged(engine), Shape::Tagged(shape)) => {
                 engine.finish(shape, tail, end, calls, sink)
             }
+            (Self::Brace(engine), Shape::Brace(shape)) => {
+                engine.finish(shape, tail, end, calls, sink)
+            }
+            (Self::Tree(engine), Shape::Tree(shape)) => {
+                engine.finish(shape, tail, end, calls, sink)
+            }
             _ => Tail::Release,
         }
     }
@@ -95,6 +111,8 @@ impl Engine {
             Self::Named(engine) => engine.held(),
             Self::Python(engine) => engine.held(),
             Self::Tagged(engine) => engine.held(),
+            Self::Brace(engine) => engine.held(),
+            Self::Tree(engine) => engine.held(),
         }
     }
 }

@@ -80,12 +80,12 @@ impl NamedEngine {
         self.arguments.held()
     }
 
-    pub(crate) fn feed<S: CallSink + ?Sized>(
+    pub(crate) fn feed(
         &mut self,
         shape: &NamedShape,
         text: &str,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Feed {
         // Almost every chunk of a long call is the inside of a string.
         if self.state == State::Arguments && self.arguments.passes(text) {
@@ -109,13 +109,13 @@ impl NamedEngine {
         }
     }
 
-    pub(crate) fn finish<S: CallSink + ?Sized>(
+    pub(crate) fn finish(
         &mut self,
         shape: &NamedShape,
         tail: &str,
         end: End,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Tail {
         if !calls.committed() {
             return uncommitted(self.certainty);
@@ -145,13 +145,13 @@ impl NamedEngine {
         }
     }
 
-    fn bad<S: CallSink + ?Sized>(
+    fn bad(
         &mut self,
         text: &str,
         i: &mut usize,
         at: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         if !calls.committed() {
             let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
@@ -169,13 +169,13 @@ impl NamedEngine {
 
     /// In a section, before a call. Before the first one other text is noise, which goes with
     /// the markers; behind a call only blanks may stand, anything else is text again.
-    fn section<S: CallSink + ?Sized>(
+    fn section(
         &mut self,
         shape: &NamedShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let Some(section) = &shape.section else { return self.done(*i) };
         let markers =
@@ -227,14 +227,14 @@ impl NamedEngine {
     }
 
     /// A header field, byte by byte: it ends at a stop and may hold nothing odd.
-    fn field<S: CallSink + ?Sized>(
+    fn field(
         &mut self,
         shape: &NamedShape,
         n: u8,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let Some(field) = shape.header.get(usize::from(n)) else {
             let Some(name) = &shape.name else { return self.bad(text, i, *i, calls, sink) };
@@ -326,14 +326,14 @@ impl NamedEngine {
         fine
     }
 
-    fn next<S: CallSink + ?Sized>(
+    fn next(
         &mut self,
         shape: &NamedShape,
         (next, stop): (Next, usize),
         i: &mut usize,
         text: &str,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         if let Next::Field(n) = next {
             self.state = State::Field(n);
@@ -357,12 +357,12 @@ impl NamedEngine {
         Step::Go
     }
 
-    fn feed_arguments<S: CallSink + ?Sized>(
+    fn feed_arguments(
         &mut self,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let scanned = self.arguments.feed(&text[*i..], |fragment| calls.arguments(fragment, sink));
         match scanned {
@@ -420,13 +420,13 @@ impl NamedEngine {
     }
 
     /// Drops what follows a fault, up to the next closer or opener.
-    fn skip<S: CallSink + ?Sized>(
+    fn skip(
         &mut self,
         shape: &NamedShape,
         text: &str,
         i: &mut usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let section = shape.section.iter().flat_map(|section| section.close.iter());
         let own = usize::from(!shape.close.is_empty());

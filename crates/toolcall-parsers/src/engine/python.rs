@@ -113,12 +113,12 @@ impl PythonEngine {
         self.literal.held() + self.dict.held()
     }
 
-    pub(crate) fn feed<S: CallSink + ?Sized>(
+    pub(crate) fn feed(
         &mut self,
         shape: &PythonShape,
         text: &str,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Feed {
         // Almost every chunk of a long call is the inside of a string.
         if self.state == State::Value && self.literal.passes(text) {
@@ -150,13 +150,13 @@ impl PythonEngine {
         }
     }
 
-    pub(crate) fn finish<S: CallSink + ?Sized>(
+    pub(crate) fn finish(
         &mut self,
         shape: &PythonShape,
         tail: &str,
         _: End,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Tail {
         if !calls.committed() {
             return uncommitted(self.certainty);
@@ -180,13 +180,7 @@ impl PythonEngine {
     }
 
     /// The stream ended inside a call.
-    fn cut<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &PythonShape,
-        tail: &str,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) {
+    fn cut(&mut self, shape: &PythonShape, tail: &str, calls: &mut Calls, sink: &mut dyn CallSink) {
         let closing = match shape.call {
             PythonCall::Call => self.closing(tail),
             PythonCall::Dict(_) => self.dict_closing(tail),
@@ -201,13 +195,13 @@ impl PythonEngine {
     }
 
     /// The byte at `at` cannot stand there.
-    fn bad<S: CallSink + ?Sized>(
+    fn bad(
         &mut self,
         text: &str,
         i: &mut usize,
         at: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         if !calls.committed() {
             let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
@@ -225,13 +219,13 @@ impl PythonEngine {
     }
 
     /// The byte at `at` made a literal one that JSON cannot express.
-    fn inexpressible<S: CallSink + ?Sized>(
+    fn inexpressible(
         &mut self,
         text: &str,
         i: &mut usize,
         at: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         if calls.committed() {
             calls.diagnose(DiagnosticKind::Inexpressible, at, 0, sink);
@@ -259,13 +253,13 @@ impl PythonEngine {
     }
 
     /// Everything of which one byte decides, whitespace before it allowed.
-    fn structure<S: CallSink + ?Sized>(
+    fn structure(
         &mut self,
         shape: &PythonShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         *i += space(&text[*i..]);
         let at = *i;
@@ -339,12 +333,7 @@ impl PythonEngine {
     }
 
     /// A call is whole.
-    fn end_call<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &PythonShape,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) {
+    fn end_call(&mut self, shape: &PythonShape, calls: &mut Calls, sink: &mut dyn CallSink) {
         calls.end(Outcome::Complete, sink);
         self.started = false;
         self.state = match shape.container {
@@ -366,13 +355,13 @@ impl PythonEngine {
 
     /// Behind a fault in a list without an end marker: the list's end is the way out, or the
     /// line's, or the next opener that is more than a bracket.
-    fn skip_list<S: CallSink + ?Sized>(
+    fn skip_list(
         &mut self,
         shape: &PythonShape,
         text: &str,
         i: usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Feed {
         let end = match shape.call {
             PythonCall::Call => ")]",

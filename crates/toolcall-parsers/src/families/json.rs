@@ -156,24 +156,6 @@ pub(super) fn minimax_m1() -> Grammar {
     }
 }
 
-/// K2 Horizon, where it writes JSON: objects or arrays in tags inside a section. From the
-/// model's chat template.
-pub(super) fn k2_horizon() -> Grammar {
-    let section = |marker| Erase { newlines: (0, 1), ..token(marker) };
-    let grammar = block(
-        Container::ObjectOrArray,
-        "<ifm|tool_call>",
-        "</ifm|tool_call>",
-        family("k2_horizon", "K2 Horizon, JSON dialect"),
-    );
-    let around = ("<ifm|tool_calls>\n".into(), "\n</ifm|tool_calls>".into());
-    Grammar {
-        erase: vec![section("<ifm|tool_calls>"), token("</ifm|tool_calls>")],
-        layouts: vec![Layout { around, ..lines() }],
-        ..grammar
-    }
-}
-
 /// RWKV: a heading and a fence; older checkpoints write a tag without end. From the models'
 /// chat templates.
 pub(super) fn rwkv() -> Grammar {

@@ -1,6 +1,8 @@
 //! The registered families. One file a group, one function a family; each returns its grammar,
 //! which is all there is to a family.
 
+mod braces;
+mod channels;
 mod json;
 mod lists;
 mod named;
@@ -8,6 +10,7 @@ mod pairs;
 mod python;
 mod sigil;
 mod tagged;
+mod tree;
 
 use alloc::{vec, vec::Vec};
 
@@ -28,7 +31,6 @@ pub(crate) static ALL: &[fn() -> Grammar] = &[
     json::gigachat3,
     json::minimax_m1,
     json::rwkv,
-    json::k2_horizon,
     json::bare_json,
     json::llama3_json,
     json::llama4_json,
@@ -82,6 +84,15 @@ pub(crate) static ALL: &[fn() -> Grammar] = &[
     pairs::hy_v3,
     pairs::hy_v4,
     pairs::solar_open2,
+    pairs::k2_horizon,
+    braces::gemma4,
+    braces::functiongemma,
+    tree::minimax_m3,
+    channels::harmony,
+    channels::inkling,
+    channels::kimi_k3,
+    channels::muse_glimmer,
+    channels::beam,
 ];
 
 /// A grammar with nothing in it but a name and a description.
@@ -90,6 +101,7 @@ fn family(name: &'static str, about: &'static str) -> Grammar {
         name: name.into(),
         about: about.into(),
         openers: Vec::new(),
+        envelope: None,
         erase: Vec::new(),
         orphans: Vec::new(),
         special_tokens: false,
@@ -141,6 +153,7 @@ fn keys() -> Keys {
         id: texts(["id"]),
         wrap: vec![],
         list: vec![],
+        beside: None,
     }
 }
 

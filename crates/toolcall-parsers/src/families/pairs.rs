@@ -8,8 +8,8 @@ use super::{
     texts, token,
 };
 use crate::grammar::{
-    Arrangement, Container, Duplicates, Grammar, Head, HeadEnd, Layout, Quotes, Section, Shape,
-    TaggedShape, Then,
+    Arrangement, Container, Duplicates, Grammar, Head, HeadEnd, Layout, Opener, Quotes, Role,
+    Section, Shape, TaggedShape, Then, TypeTags, Undeclared,
 };
 
 /// A name from these literals on, up to a line's end, a tag of its own or the next tag.
@@ -148,5 +148,40 @@ pub(super) fn solar_open2() -> Grammar {
         special_tokens: true,
         layouts: vec![lines()],
         ..family("solar_open2", "Solar Open 2")
+    }
+}
+
+/// K2 Horizon: a value may say its type, and a block may hold JSON. From the model's chat
+/// template.
+pub(super) fn k2_horizon() -> Grammar {
+    let (open, close) = ("<ifm|tool_calls>", "</ifm|tool_calls>");
+    let (call, end) = ("<ifm|tool_call>", "</ifm|tool_call>");
+    let key = Head { quotes: Quotes::Literal, ..head(["<ifm|arg_key>"], "</ifm|arg_key>") };
+    let types = TypeTags { open: "<ifm|arg_type>".into(), close: "</ifm|arg_type>".into() };
+    let calls = TaggedShape {
+        type_tags: Some(types),
+        value_open: texts(["<ifm|arg_value>"]),
+        undeclared: Undeclared::JsonElseText,
+        ..shape(
+            section([open], [close]),
+            (name(call, "\n", ["<ifm|arg_key>", end]), texts([end])),
+            (key, "</ifm|arg_value>"),
+        )
+    };
+    let mut object = json(Container::ObjectOrArray, texts([end]));
+    object.glue = texts([call]);
+    let shapes = vec![Shape::Tagged(calls), Shape::Json(object)];
+    Grammar {
+        openers: vec![
+            marked(open, shapes.clone()),
+            Opener { role: Role::Part, ..marked(call, shapes) },
+        ],
+        orphans: texts([end, close]),
+        special_tokens: true,
+        layouts: vec![
+            Layout { calls: Arrangement::Together, ..lines() },
+            Layout { opener: 1, shape: 1, ..Layout::default() },
+        ],
+        ..family("k2_horizon", "K2 Horizon")
     }
 }

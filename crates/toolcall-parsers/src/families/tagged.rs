@@ -4,14 +4,19 @@ use alloc::{format, vec, vec::Vec};
 
 use super::{family, json, lines, marked, texts, token, unmarked};
 use crate::grammar::{
-    Arrangement, At, Container, Duplicates, Grammar, Head, HeadEnd, Implicit, Layout, List, Naming,
-    Opener, OtherCalls, Quotes, Quoting, Role, Section, Shape, TaggedShape, Text, Then, Trim,
-    Undeclared,
+    Arrangement, At, Attributes, Container, Duplicates, Grammar, Head, HeadEnd, Implicit, Layout,
+    List, Naming, Opener, OtherCalls, Quotes, Quoting, Role, Section, Shape, TaggedShape, Text,
+    Then, Trim, Undeclared,
 };
 
 /// A header with these literals before its name, and this end.
 pub(super) fn head<const N: usize>(open: [&'static str; N], end: &'static str) -> Head {
-    Head { open: texts(open), quotes: Quotes::Optional, ends: vec![ends(end, Then::Body)] }
+    Head {
+        open: texts(open),
+        quotes: Quotes::Optional,
+        attributes: Attributes::None,
+        ends: vec![ends(end, Then::Body)],
+    }
 }
 
 pub(super) fn ends(text: &'static str, then: Then) -> HeadEnd {
@@ -37,7 +42,10 @@ pub(super) fn shape(
         other_calls: OtherCalls::Refute,
         call_close: call.1,
         parameter: parameter.0,
+        doubled_names: false,
         string_attribute: None,
+        type_tags: None,
+        string_type: None,
         value_open: Vec::new(),
         value_close: parameter.1.into(),
         trim: Trim::None,

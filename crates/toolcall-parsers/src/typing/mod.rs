@@ -5,13 +5,15 @@
 //! use: a value declared exactly as a string is never looked at, other types are taken only when
 //! the text is plainly one of them, and whatever does not fit stays the string it was.
 
+mod path;
 mod schema;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use schema::admitted;
+pub(crate) use path::Path;
+pub(crate) use schema::{admitted, by_name, declared_at};
 pub(crate) use write::{Fit, json_or_string, typed};
 
 /// A set of JSON types.

@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde_json::{Map, Value};
 
-use super::Types;
+use super::{Types, path::Step};
 
 /// How deep combinators and references are followed.
 const MAX_DEPTH: u8 = 16;
@@ -14,9 +14,20 @@ const MAX_NODES: u32 = 1024;
 /// The types that the schema of a tool's arguments admits for the parameter `name`; `None` if it
 /// says nothing about that name. A parameter declared without any type is a string.
 pub(crate) fn admitted(parameters: &Value, name: &str) -> Option<Types> {
+    let types = declared_at(parameters, core::iter::once(Step::Member(name)))?;
+    Some(if types == Types::ALL { Types::STRING } else { types })
+}
+
+/// The types that the schema of a tool's arguments admits at the end of `path`, all of them where
+/// it does not restrict them; `None` if it says nothing about that place.
+pub(crate) fn declared_at<'p>(
+    parameters: &Value,
+    path: impl Iterator<Item = Step<'p>> + Clone,
+) -> Option<Types> {
     let mut walk = Walk { root: parameters, nodes: MAX_NODES };
-    let types = walk.parameter(parameters, name, 0)?;
-    Some(if types == Types::ALL || types == Types::NONE { Types::STRING } else { types })
+    let types = walk.at(parameters, path, 0)?;
+    // Contradictions say as little as nothing.
+    Some(if types == Types::NONE { Types::ALL } else { types })
 }
 
 struct Walk<'s> {
@@ -32,29 +43,36 @@ impl<'s> Walk<'s> {
         fine
     }
 
-    /// Looks for `name` in an object schema, through references and combinators.
-    fn parameter(&mut self, schema: &'s Value, name: &str, depth: u8) -> Option<Types> {
+    /// Follows `path` from `schema`, through references and combinators.
+    fn at<'p>(
+        &mut self,
+        schema: &'s Value,
+        path: impl Iterator<Item = Step<'p>> + Clone,
+        depth: u8,
+    ) -> Option<Types> {
+        let mut rest = path.clone();
+        let Some(step) = rest.next() else { return Some(self.types(schema, depth)) };
         if !self.enter(depth) {
             return None;
         }
         let schema = schema.as_object()?;
-        if let Some(property) = schema.get("properties").and_then(|p| p.get(name)) {
-            return Some(self.types(property, depth + 1));
+        if let Some(inner) = own(schema, step) {
+            return self.at(inner, rest, 0);
         }
         if let Some(target) = self.target(schema)
-            && let Some(types) = self.parameter(target, name, depth + 1)
+            && let Some(types) = self.at(target, path.clone(), depth + 1)
         {
             return Some(types);
         }
         let mut all: Option<Types> = None;
         for part in branches(schema, "allOf") {
-            if let Some(types) = self.parameter(part, name, depth + 1) {
+            if let Some(types) = self.at(part, path.clone(), depth + 1) {
                 all = Some(all.map_or(types, |all| all.and(types)));
             }
         }
         let mut any: Option<Types> = None;
         for part in branches(schema, "anyOf").chain(branches(schema, "oneOf")) {
-            if let Some(types) = self.parameter(part, name, depth + 1) {
+            if let Some(types) = self.at(part, path.clone(), depth + 1) {
                 any = Some(any.map_or(types, |any| any.or(types)));
             }
         }
@@ -63,8 +81,12 @@ impl<'s> Walk<'s> {
             (Some(types), None) | (None, Some(types)) => return Some(types),
             (None, None) => {}
         }
-        match schema.get("additionalProperties") {
-            Some(more @ Value::Object(_)) => Some(self.types(more, depth + 1)),
+        let others = match step {
+            Step::Member(_) => "additionalProperties",
+            Step::Element(_) => "items",
+        };
+        match schema.get(others) {
+            Some(others @ Value::Object(_)) => self.at(others, rest, 0),
             _ => None,
         }
     }
@@ -100,6 +122,17 @@ impl<'s> Walk<'s> {
     fn target(&self, schema: &Map<String, Value>) -> Option<&'s Value> {
         let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
         self.root.pointer(&percent_decoded(pointer)?)
+    }
+}
+
+/// What a schema itself says about this one member or element.
+fn own<'s>(schema: &'s Map<String, Value>, step: Step<'_>) -> Option<&'s Value> {
+    match step {
+        Step::Member(name) => schema.get("properties")?.get(name),
+        Step::Element(index) => {
+            let tuple = schema.get("prefixItems").or_else(|| schema.get("items"))?;
+            tuple.as_array()?.get(index)
+        }
     }
 }
 
@@ -159,7 +192,7 @@ fn of(value: &Value) -> Types {
 }
 
 /// A type's name, or what SQL, Python and others call it.
-fn by_name(name: &str) -> Types {
+pub(crate) fn by_name(name: &str) -> Types {
     let name = name.trim_ascii().to_ascii_lowercase();
     match name.as_str() {
         "null" | "none" | "nil" => Types::NULL,

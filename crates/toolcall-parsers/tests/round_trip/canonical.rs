@@ -156,6 +156,58 @@ const ROWS: &[(&str, &str, &str)] = &[
          <｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=\"convert_money\"><steptml:parameter name=\"amount\">12.50</steptml:parameter><steptml:parameter name=\"to\">SEK</steptml:parameter></steptml:invoke><｜tool_call_end｜>\
          <｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=\"ping\"></steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>",
     ),
+    (
+        "gemma4",
+        "<|tool_call>call:lookup_tide{port:<|\"|>Brest<|\"|>,day:3}<tool_call|>",
+        "<|tool_call>call:lookup_tide{port:<|\"|>Brest<|\"|>,day:3}<tool_call|><|tool_call>call:convert_money{amount:12.50,to:<|\"|>SEK<|\"|>}<tool_call|><|tool_call>call:ping{}<tool_call|>",
+    ),
+    (
+        "functiongemma",
+        "<start_function_call>call:lookup_tide{port:<escape>Brest<escape>,day:<escape>3<escape>}<end_function_call>",
+        "<start_function_call>call:lookup_tide{port:<escape>Brest<escape>,day:<escape>3<escape>}<end_function_call>\
+         <start_function_call>call:convert_money{amount:<escape>12.50<escape>,to:<escape>SEK<escape>}<end_function_call>\
+         <start_function_call>call:ping{}<end_function_call>",
+    ),
+    (
+        "minimax_m3",
+        "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"lookup_tide\">]<]minimax[>[<port>Brest]<]minimax[>[</port>]<]minimax[>[<day>3]<]minimax[>[</day>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+        "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"lookup_tide\">]<]minimax[>[<port>Brest]<]minimax[>[</port>]<]minimax[>[<day>3]<]minimax[>[</day>]<]minimax[>[</invoke>\n\
+         ]<]minimax[>[<invoke name=\"convert_money\">]<]minimax[>[<amount>12.50]<]minimax[>[</amount>]<]minimax[>[<to>SEK]<]minimax[>[</to>]<]minimax[>[</invoke>\n\
+         ]<]minimax[>[<invoke name=\"ping\">]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+    ),
+    (
+        "harmony",
+        "<|start|>assistant to=functions.lookup_tide<|channel|>commentary json<|message|>{\"port\": \"Brest\", \"day\": 3}<|call|>",
+        "<|start|>assistant to=functions.lookup_tide<|channel|>commentary json<|message|>{\"port\": \"Brest\", \"day\": 3}<|call|>\
+         <|start|>assistant to=functions.convert_money<|channel|>commentary json<|message|>{\"amount\": 12.50, \"to\": \"SEK\"}<|call|>\
+         <|start|>assistant to=functions.ping<|channel|>commentary json<|message|>{}<|call|>",
+    ),
+    (
+        "inkling",
+        "<|message_model|>lookup_tide<|content_invoke_tool_json|>{\"name\":\"lookup_tide\",\"args\":{\"port\":\"Brest\",\"day\":3}}<|end_message|>",
+        "<|message_model|>lookup_tide<|content_invoke_tool_json|>{\"name\":\"lookup_tide\",\"args\":{\"port\":\"Brest\",\"day\":3}}<|end_message|>\
+         <|message_model|>convert_money<|content_invoke_tool_json|>{\"name\":\"convert_money\",\"args\":{\"amount\":12.50,\"to\":\"SEK\"}}<|end_message|>\
+         <|message_model|>ping<|content_invoke_tool_json|>{\"name\":\"ping\",\"args\":{}}<|end_message|>",
+    ),
+    (
+        "kimi_k3",
+        "<|open|>tools<|sep|><|open|>call tool=\"lookup_tide\" index=\"1\"<|sep|><|open|>argument key=\"port\" type=\"string\"<|sep|>Brest<|close|>argument<|sep|><|open|>argument key=\"day\" type=\"number\"<|sep|>3<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>",
+        "<|open|>tools<|sep|><|open|>call tool=\"lookup_tide\" index=\"1\"<|sep|><|open|>argument key=\"port\" type=\"string\"<|sep|>Brest<|close|>argument<|sep|><|open|>argument key=\"day\" type=\"number\"<|sep|>3<|close|>argument<|sep|><|close|>call<|sep|><|open|>call tool=\"convert_money\" index=\"2\"<|sep|><|open|>argument key=\"amount\" type=\"number\"<|sep|>12.50<|close|>argument<|sep|><|open|>argument key=\"to\" type=\"string\"<|sep|>SEK<|close|>argument<|sep|><|close|>call<|sep|><|open|>call tool=\"ping\" index=\"3\"<|sep|><|close|>call<|sep|><|close|>tools<|sep|>",
+    ),
+    (
+        "muse_glimmer",
+        "<|start|>assistant to=lookup_tide<|message|><atem:function_calls>\n<atem:invoke name=\"lookup_tide\">\n<atem:parameter name=\"port\">Brest</atem:parameter>\n<atem:parameter name=\"day\">3</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|>",
+        "<|start|>assistant to=lookup_tide<|message|><atem:function_calls>\n<atem:invoke name=\"lookup_tide\">\n<atem:parameter name=\"port\">Brest</atem:parameter>\n<atem:parameter name=\"day\">3</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|>\
+         <|start|>assistant to=convert_money<|message|><atem:function_calls>\n<atem:invoke name=\"convert_money\">\n<atem:parameter name=\"amount\">12.50</atem:parameter>\n<atem:parameter name=\"to\">SEK</atem:parameter>\n</atem:invoke>\n</atem:function_calls><|eom|>\
+         <|start|>assistant to=ping<|message|><atem:function_calls>\n<atem:invoke name=\"ping\">\n</atem:invoke>\n</atem:function_calls><|eom|>",
+    ),
+    (
+        "beam",
+        "<|start|>assistant to=lookup_tide<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name=\"port\">\nBrest\n</rfl:parameter>\n<rfl:parameter name=\"day\">\n3\n</rfl:parameter><|call|>",
+        "<|start|>assistant to=lookup_tide<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name=\"port\">\nBrest\n</rfl:parameter>\n<rfl:parameter name=\"day\">\n3\n</rfl:parameter><|call|>\
+         <|start|>assistant to=convert_money<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name=\"amount\">\n12.50\n</rfl:parameter>\n<rfl:parameter name=\"to\">\nSEK\n</rfl:parameter><|call|>\
+         <|start|>assistant to=ping<|channel|>analysis <|constrain|>xml<|message|><|call|>",
+    ),
 ];
 
 #[test]

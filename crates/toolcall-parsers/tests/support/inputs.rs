@@ -3,10 +3,10 @@
 use stream_laws::suffixes;
 use toolcall_parsers::{
     EncodeCall, Grammar, Tools, encode_as,
-    grammar::{Certainty, Layout, PythonCall, Shape},
+    grammar::{Certainty, Layout, PythonCall, Shape, Target},
 };
 
-use super::vectors_if_any;
+use super::{profile_wires, vectors_if_any};
 
 /// Everything a law is checked on for one family.
 pub(crate) struct Inputs {
@@ -19,6 +19,8 @@ pub(crate) struct Inputs {
     pub(crate) endless: Vec<Endless>,
     /// Continuations that may turn held text into something else.
     pub(crate) witnesses: Vec<String>,
+    /// Markers that begin the headers of messages.
+    pub(crate) starts: Vec<String>,
     /// Markers no committed call may leak.
     pub(crate) markup: Vec<String>,
 }
@@ -47,6 +49,12 @@ impl Inputs {
         markers.extend(grammar.erase.iter().map(|erase| erase.marker.as_ref()));
         markers.extend(grammar.orphans.iter().map(|orphan| orphan.as_ref()));
 
+        if let Some(envelope) = &grammar.envelope {
+            markers.extend(envelope.markers());
+            markers.sort_unstable();
+            markers.dedup();
+        }
+
         let mut witnesses = suffixes(&markers);
         witnesses.extend(markers.iter().map(|marker| (*marker).to_owned()));
         witnesses.extend(["x", "\n", "x\n"].map(String::from));
@@ -54,14 +62,24 @@ impl Inputs {
         let marked = grammar.openers.iter().filter(|o| o.certainty == Certainty::Marked);
         let mut markup: Vec<String> = marked.map(|opener| opener.marker.to_string()).collect();
         markup.extend(grammar.orphans.iter().map(|orphan| orphan.to_string()));
+        let mut wires: Vec<String> = cases.into_iter().map(|case| case.wire).collect();
+        wires.extend(profile_wires(&name));
+        let starts = grammar.envelope.iter().flat_map(|envelope| &envelope.starts);
         Self {
-            wires: cases.into_iter().map(|case| case.wire).collect(),
+            starts: starts.map(|start| start.marker.to_string()).collect(),
+            wires,
             edges: edges(&markers),
             endless: endless(grammar, &markers),
             witnesses,
             markup,
             name,
         }
+    }
+
+    /// Whether `text` ends inside a marker that begins a header.
+    pub(crate) fn begins_header(&self, text: &str) -> bool {
+        let inside = |start: &String| (1..start.len()).any(|n| text.ends_with(&start[..n]));
+        self.starts.iter().any(inside)
     }
 
     /// Wires and edges.
@@ -87,7 +105,7 @@ fn commits(grammar: &Grammar) -> Vec<String> {
                 let names = stops.map(|stop| format!("stop_all{}{{", stop.text));
                 names.chain(["x".to_owned()]).collect()
             }
-            Shape::Python(_) | Shape::Tagged(_) => continue,
+            Shape::Python(_) | Shape::Tagged(_) | Shape::Brace(_) | Shape::Tree(_) => continue,
         };
         for behind in behind {
             let whole = format!("{}{behind}", opener.marker);
@@ -95,7 +113,12 @@ fn commits(grammar: &Grammar) -> Vec<String> {
             commits.extend([whole, behind]);
         }
     }
-    for shape in grammar.openers.iter().flat_map(|opener| &opener.shapes) {
+    let routes = grammar.envelope.iter().flat_map(|envelope| &envelope.routes);
+    let routed = routes.flat_map(|route| match &route.to {
+        Target::Calls(shapes) => &shapes[..],
+        _ => &[],
+    });
+    for shape in grammar.openers.iter().flat_map(|opener| &opener.shapes).chain(routed) {
         match shape {
             Shape::Json(_) => {
                 commits.push(JSON.to_owned());
@@ -113,7 +136,7 @@ fn commits(grammar: &Grammar) -> Vec<String> {
                 commits.extend([call.to_owned(), ")".to_owned(), "()".to_owned()]);
                 commits.extend(suffixes(&[call]));
             }
-            Shape::Named(_) | Shape::Tagged(_) => {}
+            Shape::Named(_) | Shape::Tagged(_) | Shape::Brace(_) | Shape::Tree(_) => {}
         }
     }
     // A whole call behind each opener, in each of its shapes.
@@ -221,5 +244,38 @@ fn endless(grammar: &Grammar, markers: &[&str]) -> Vec<Endless> {
             }
         }
     }
+    for (start, message) in headers(grammar) {
+        for header in [start.to_owned(), format!("{start}a to=functions.f ")] {
+            for unit in ["x", " ", "x ", "\u{1F331}", "to="] {
+                add(&header, unit);
+            }
+            let body = format!("{header}{message}");
+            for (head, unit) in [
+                ("", " "),
+                ("", "x"),
+                ("{\"a\": \"", "x"),
+                ("{\"a\": \"", "\\u12"),
+                ("{\"a\": {oops", "<"),
+                ("{}", " "),
+                ("{\"name\": \"f\", \"args\": {\"a\": \"", "x"),
+                ("{\"name\": \"f\", \"args\": {}}", " "),
+            ] {
+                add(&format!("{body}{head}"), unit);
+            }
+            add("", &body);
+            add("", &format!("{body}{{}}"));
+            add("", &format!("{body}{{oops"));
+        }
+    }
     endless
+}
+
+/// Every beginning of a header with every end of one.
+fn headers(grammar: &Grammar) -> impl Iterator<Item = (&str, &str)> {
+    grammar.envelope.iter().flat_map(|envelope| {
+        envelope.starts.iter().flat_map(|start| {
+            let messages = envelope.messages.iter();
+            messages.map(move |message| (start.marker.as_ref(), message.marker.as_ref()))
+        })
+    })
 }

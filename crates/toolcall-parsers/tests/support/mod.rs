@@ -167,6 +167,14 @@ pub(crate) fn vectors_if_any(name: &str) -> Vec<Case> {
     }
 }
 
+/// The wires of `vectors/profiles/NAME.jsonl`, none if there is no such file.
+pub(crate) fn profile_wires(name: &str) -> Vec<String> {
+    let path = directory().join(format!("../profiles/{name}.jsonl"));
+    let Ok(text) = fs::read_to_string(&path) else { return Vec::new() };
+    let cases = read_cases(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    cases.into_iter().map(|case| case.wire).collect()
+}
+
 /// The families that have a file of vectors.
 pub(crate) fn families_with_vectors() -> Vec<String> {
     let entries = fs::read_dir(directory()).expect("the directory of vectors");

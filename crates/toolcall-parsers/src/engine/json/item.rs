@@ -12,17 +12,18 @@ use crate::{
         decode::{Decoded, decode},
         scan::{JsonScan, Scanned},
     },
+    options::Wanted,
 };
 
 impl JsonEngine {
-    pub(super) fn value<S: CallSink + ?Sized>(
+    pub(super) fn value(
         &mut self,
         role: Role,
         byte: u8,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         self.state = match (role, byte) {
             (Role::Name | Role::Wrap, b'"') if self.name.is_none() => {
@@ -66,12 +67,12 @@ impl JsonEngine {
         State::Ignored
     }
 
-    pub(super) fn feed_ignored<S: CallSink + ?Sized>(
+    pub(super) fn feed_ignored(
         &mut self,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         match self.ignored.feed(&text[*i..], |_| {}) {
             Scanned::More { used } => Step::Return(Feed::More { used: *i + used }),
@@ -85,13 +86,13 @@ impl JsonEngine {
     }
 
     /// A key, a name or an id: a string that must be whole.
-    pub(super) fn feed_string<S: CallSink + ?Sized>(
+    pub(super) fn feed_string(
         &mut self,
         shape: &JsonShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let limit = calls.options.limits.name;
         let mut over = None;
@@ -118,18 +119,21 @@ impl JsonEngine {
         }
     }
 
-    fn string_read<S: CallSink + ?Sized>(
+    fn string_read(
         &mut self,
         shape: &JsonShape,
         text: &str,
         i: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let read = core::mem::take(&mut self.key);
         match self.state {
             State::Key => {
                 let role = self.role(shape, &read);
+                if role == Role::Other && !calls.committed() && !may_stand(shape, &read) {
+                    return Step::Return(Feed::NotMine { used: i });
+                }
                 if role == Role::Arguments && shape.item == Item::NameIsKey {
                     if self.started {
                         self.end_call(calls, sink);
@@ -168,7 +172,7 @@ impl JsonEngine {
 
     fn role(&self, shape: &JsonShape, key: &str) -> Role {
         let keys = match &shape.item {
-            Item::NameIsKey => return Role::Arguments,
+            Item::NameIsKey | Item::Arguments(_) => return Role::Arguments,
             Item::Keys(keys) => keys,
         };
         let has = |list: &List<Text>| list.iter().any(|k| k == key);
@@ -188,13 +192,13 @@ impl JsonEngine {
     }
 
     /// The name is known, and the call is certain.
-    fn start<S: CallSink + ?Sized>(
+    fn start(
         &mut self,
         shape: &JsonShape,
         text: &str,
         i: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let Some(name) = self.name.as_deref() else { return Step::Go };
         if name.is_empty() {
@@ -212,16 +216,36 @@ impl JsonEngine {
     /// Whether the call may be one: its name is declared, or means "no call".
     fn admits(&self, shape: &JsonShape, calls: &Calls) -> bool {
         let Some(name) = self.name.as_deref() else { return false };
-        calls.tools.admits(name) || shape.ignored_names.iter().any(|ignored| ignored == name)
+        // Where one tool is asked for, a call of another is no text.
+        let known = calls.tools.admits(name) || matches!(calls.options.wanted, Wanted::Only(_));
+        known || shape.ignored_names.iter().any(|ignored| ignored == name)
     }
 
-    /// Starts the call, at index `at`.
-    fn announce<S: CallSink + ?Sized>(
+    /// What was opened is the arguments, and goes on at index `at`.
+    pub(super) fn bare(
         &mut self,
         shape: &JsonShape,
         at: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
+    ) {
+        let Item::Arguments(name) = &shape.item else { return };
+        self.name = Some(name.clone().into_owned());
+        self.announce(shape, at, calls, sink);
+        let opened = core::mem::take(&mut self.early);
+        self.arguments = Arguments::new();
+        self.are = ArgumentsAre::Open;
+        // An opening brace and blanks: nothing ends here.
+        self.arguments.feed(&opened, |fragment| calls.arguments(fragment, sink));
+    }
+
+    /// Starts the call, at index `at`.
+    fn announce(
+        &mut self,
+        shape: &JsonShape,
+        at: usize,
+        calls: &mut Calls,
+        sink: &mut dyn CallSink,
     ) {
         self.started = true;
         self.items += 1;
@@ -233,13 +257,13 @@ impl JsonEngine {
         }
     }
 
-    pub(super) fn feed_arguments<S: CallSink + ?Sized>(
+    pub(super) fn feed_arguments(
         &mut self,
         shape: &JsonShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let rest = &text[*i..];
         if self.are == ArgumentsAre::Open && !self.started {
@@ -275,6 +299,10 @@ impl JsonEngine {
                     _ => ArgumentsAre::Closed,
                 };
                 self.state = State::AfterMember;
+                if matches!(shape.item, Item::Arguments(_)) {
+                    self.end_call(calls, sink);
+                    self.state = State::Close;
+                }
                 Step::Go
             }
             Scanned::Bad { at } => self.bad(text, *i + at, calls, sink),
@@ -282,13 +310,13 @@ impl JsonEngine {
     }
 
     /// `}` of a call object, or of one nested in it.
-    pub(super) fn end_object<S: CallSink + ?Sized>(
+    pub(super) fn end_object(
         &mut self,
         shape: &JsonShape,
         text: &str,
         at: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         if self.nest > 0 {
             self.nest -= 1;
@@ -307,7 +335,7 @@ impl JsonEngine {
         Step::Go
     }
 
-    fn end_call<S: CallSink + ?Sized>(&mut self, calls: &mut Calls, sink: &mut S) {
+    fn end_call(&mut self, calls: &mut Calls, sink: &mut dyn CallSink) {
         if self.are == ArgumentsAre::Missing {
             calls.arguments("{}", sink);
         }
@@ -315,4 +343,10 @@ impl JsonEngine {
         (self.name, self.id, self.started) = (None, None, false);
         self.are = ArgumentsAre::Missing;
     }
+}
+
+/// Whether a key that is none of a call's may stand beside those.
+fn may_stand(shape: &JsonShape, key: &str) -> bool {
+    let Item::Keys(keys) = &shape.item else { return true };
+    keys.beside.as_ref().is_none_or(|beside| beside.iter().any(|known| known == key))
 }

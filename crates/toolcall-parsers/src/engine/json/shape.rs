@@ -51,9 +51,11 @@ pub enum Item {
     Keys(Keys),
     /// An object whose key is the name and whose value is the arguments.
     NameIsKey,
+    /// An object that is the arguments of a call of this name.
+    Arguments(Text),
 }
 
-/// The keys of a call object. Unknown keys are ignored.
+/// The keys of a call object. Others are ignored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keys {
@@ -70,4 +72,8 @@ pub struct Keys {
     /// An array of calls inside the outermost object.
     #[serde(default)]
     pub list: List<Text>,
+    /// The keys that may stand beside these, if not any: another one refutes a call that is not
+    /// certain yet.
+    #[serde(default)]
+    pub beside: Option<List<Text>>,
 }

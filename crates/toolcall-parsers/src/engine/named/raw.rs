@@ -16,13 +16,13 @@ use crate::{
 
 impl NamedEngine {
     /// Before arguments that may be JSON or plain text: the first byte that is no blank decides.
-    pub(super) fn either<S: CallSink + ?Sized>(
+    pub(super) fn either(
         &mut self,
         shape: &NamedShape,
         text: &str,
         i: usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let blank = space(&text[i..]);
         match (text.as_bytes().get(i + blank), &shape.raw) {
@@ -39,13 +39,13 @@ impl NamedEngine {
         Step::Go
     }
 
-    pub(super) fn raw<S: CallSink + ?Sized>(
+    pub(super) fn raw(
         &mut self,
         shape: &NamedShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let ends = shape.raw.iter().flat_map(|raw| raw.ends.iter()).map(|end| end.as_ref());
         let rest = &text[*i..];
@@ -67,13 +67,13 @@ impl NamedEngine {
     }
 
     /// The stream ended in plain text, or before arguments that might have been some.
-    pub(super) fn finish_raw<S: CallSink + ?Sized>(
+    pub(super) fn finish_raw(
         &mut self,
         raw: &Raw,
         tail: &str,
         end: End,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         if self.state == State::Raw {
             escape(tail, |piece| calls.arguments(piece, sink));

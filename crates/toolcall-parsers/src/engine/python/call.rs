@@ -12,12 +12,12 @@ use crate::{calls::Calls, event::CallSink, grammar::Certainty};
 
 impl PythonEngine {
     /// A name or a keyword, scalar by scalar.
-    pub(super) fn word<S: CallSink + ?Sized>(
+    pub(super) fn word(
         &mut self,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let in_name = self.state == State::Name;
         let word = if in_name { &mut self.name } else { &mut self.key };
@@ -49,7 +49,7 @@ impl PythonEngine {
         Step::Go
     }
 
-    fn start<S: CallSink + ?Sized>(&mut self, at: usize, calls: &mut Calls, sink: &mut S) {
+    fn start(&mut self, at: usize, calls: &mut Calls, sink: &mut dyn CallSink) {
         if !self.started {
             self.started = true;
             self.items += 1;
@@ -58,11 +58,7 @@ impl PythonEngine {
     }
 
     /// Behind `=`.
-    pub(super) fn begin_value<S: CallSink + ?Sized>(
-        &mut self,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Step {
+    pub(super) fn begin_value(&mut self, calls: &mut Calls, sink: &mut dyn CallSink) -> Step {
         self.literal.restart(Top::Any);
         self.state = State::Value;
         if self.started {
@@ -71,20 +67,20 @@ impl PythonEngine {
         Step::Go
     }
 
-    fn write_key<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) {
+    fn write_key(&mut self, calls: &Calls, sink: &mut dyn CallSink) {
         calls.arguments(if self.opened { ", \"" } else { "{\"" }, sink);
         calls.arguments(&self.key, sink);
         calls.arguments("\": ", sink);
         self.opened = true;
     }
 
-    pub(super) fn value<S: CallSink + ?Sized>(
+    pub(super) fn value(
         &mut self,
         shape: &PythonShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let rules = Self::rules(shape, calls, b",)");
         let read =
@@ -110,12 +106,7 @@ impl PythonEngine {
     }
 
     /// `)`, at index `at`.
-    pub(super) fn end_arguments<S: CallSink + ?Sized>(
-        &mut self,
-        at: usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) {
+    pub(super) fn end_arguments(&mut self, at: usize, calls: &mut Calls, sink: &mut dyn CallSink) {
         self.start(at, calls, sink);
         calls.arguments(if self.opened { "}" } else { "{}" }, sink);
     }

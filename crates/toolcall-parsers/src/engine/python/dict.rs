@@ -78,14 +78,14 @@ impl Dict {
 }
 
 impl PythonEngine {
-    pub(super) fn dict<S: CallSink + ?Sized>(
+    pub(super) fn dict(
         &mut self,
         shape: &PythonShape,
         at: At,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         match at {
             At::Key | At::Name | At::Id => self.dict_text(shape, at, text, i, calls, sink),
@@ -101,14 +101,14 @@ impl PythonEngine {
         }
     }
 
-    fn dict_structure<S: CallSink + ?Sized>(
+    fn dict_structure(
         &mut self,
         shape: &PythonShape,
         at: At,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         *i += space(&text[*i..]);
         let Some(&byte) = text.as_bytes().get(*i) else {
@@ -139,13 +139,7 @@ impl PythonEngine {
         Step::Go
     }
 
-    fn dict_value<S: CallSink + ?Sized>(
-        &mut self,
-        role: Role,
-        at: usize,
-        calls: &Calls,
-        sink: &mut S,
-    ) -> At {
+    fn dict_value(&mut self, role: Role, at: usize, calls: &Calls, sink: &mut dyn CallSink) -> At {
         let dict = &mut self.dict;
         let (at, top) = match role {
             Role::Arguments if dict.are == ArgumentsAre::Missing => {
@@ -166,13 +160,13 @@ impl PythonEngine {
     }
 
     /// What a literal's reader said, where nothing depends on it.
-    fn dict_read<S: CallSink + ?Sized>(
+    fn dict_read(
         &mut self,
         read: Read,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         match read {
             Read::More { used } => Step::Return(Feed::More { used: *i + used }),
@@ -191,14 +185,14 @@ impl PythonEngine {
     }
 
     /// A key, a name or an id: a string that must be whole.
-    fn dict_text<S: CallSink + ?Sized>(
+    fn dict_text(
         &mut self,
         shape: &PythonShape,
         at: At,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let rules = Self::rules(shape, calls, if at == At::Key { b":" } else { b",}" });
         // As JSON text it may be some times as long, and has quotes.
@@ -251,7 +245,7 @@ impl PythonEngine {
     }
 
     /// The name is known, and the call is certain.
-    fn dict_start<S: CallSink + ?Sized>(&mut self, at: usize, calls: &mut Calls, sink: &mut S) {
+    fn dict_start(&mut self, at: usize, calls: &mut Calls, sink: &mut dyn CallSink) {
         if self.started {
             return;
         }
@@ -265,13 +259,13 @@ impl PythonEngine {
         }
     }
 
-    fn dict_arguments<S: CallSink + ?Sized>(
+    fn dict_arguments(
         &mut self,
         shape: &PythonShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let rules = Self::rules(shape, calls, b",}");
         let rest = &text[*i..];
@@ -288,13 +282,13 @@ impl PythonEngine {
     }
 
     /// Arguments that came before the name.
-    fn dict_early<S: CallSink + ?Sized>(
+    fn dict_early(
         &mut self,
         rules: &Rules<'_>,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let rest = &text[*i..];
         let Dict { early, early_read, are, .. } = &mut self.dict;

@@ -30,13 +30,13 @@ enum Tag {
 
 impl TaggedEngine {
     /// In a wrapper, before a call. Behind a call anything that is no markup is text again.
-    pub(super) fn section<S: CallSink + ?Sized>(
+    pub(super) fn section(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         *i += space(&text[*i..]);
         let behind = self.calls_seen > 0;
@@ -74,24 +74,19 @@ impl TaggedEngine {
     }
 
     /// The wrapper ends at `i` without its closer.
-    pub(super) fn unclosed<S: CallSink + ?Sized>(
-        &self,
-        i: usize,
-        calls: &Calls,
-        sink: &mut S,
-    ) -> Step {
+    pub(super) fn unclosed(&self, i: usize, calls: &Calls, sink: &mut dyn CallSink) -> Step {
         calls.diagnose(DiagnosticKind::MissingCloser, i, 0, sink);
         Self::done(i)
     }
 
     /// Between the parameters of a call.
-    pub(super) fn between<S: CallSink + ?Sized>(
+    pub(super) fn between(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         *i += space(&text[*i..]);
         let (opens, closes) = match &shape.wrapper {
@@ -152,13 +147,13 @@ impl TaggedEngine {
     }
 
     /// Drops what follows a fault, up to the next closer or opener.
-    pub(super) fn skip<S: CallSink + ?Sized>(
+    pub(super) fn skip(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let closes = shape.wrapper.as_ref().map_or(&[][..], |wrapper| &wrapper.close);
         let inner = shape.call_close.last().into_iter();

@@ -11,13 +11,13 @@ use crate::{
 };
 
 impl TaggedEngine {
-    pub(crate) fn finish<S: CallSink + ?Sized>(
+    pub(crate) fn finish(
         &mut self,
         shape: &TaggedShape,
         tail: &str,
         _: End,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Tail {
         if !calls.committed() {
             return uncommitted(self.certainty);
@@ -47,13 +47,7 @@ impl TaggedEngine {
     }
 
     /// The stream ended inside a call.
-    fn cut<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &TaggedShape,
-        tail: &str,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) {
+    fn cut(&mut self, shape: &TaggedShape, tail: &str, calls: &mut Calls, sink: &mut dyn CallSink) {
         let at = tail.len();
         if self.state == State::Value && self.value.ends_here() {
             self.end_value(at, calls, sink);

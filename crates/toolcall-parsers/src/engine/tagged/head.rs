@@ -2,7 +2,10 @@
 
 use alloc::string::String;
 
-use super::shape::{Head, Quotes, Then};
+use super::{
+    attribute::{Flag, unescaped},
+    shape::{Attributes, Head, Quotes, Then},
+};
 use crate::{
     engine::text::{Is, Undecided, is, longest, space},
     options::CallLimits,
@@ -29,7 +32,8 @@ pub(crate) fn parameter_header(
 fn gives(head: &Head, attribute: Option<&str>, names: Names, written: &str, name: &str) -> bool {
     let limit = CallLimits::default().name;
     let mut reader = HeadReader::new();
-    match reader.feed(head, attribute, names, limit, written) {
+    let flag = Flag { attribute, ..Flag::default() };
+    match reader.feed(head, flag, names, limit, written) {
         // An end that may still grow is left for what follows to decide, a quote is not.
         Read::More { used } => used < written.len(),
         Read::Done { used, then } => {
@@ -60,7 +64,7 @@ pub(super) enum Read {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     /// Before the literal with this number.
     Open(usize),
     /// Before the name.
@@ -71,6 +75,9 @@ enum Place {
     Quoted(u8),
     /// Behind a quoted name or an attribute.
     Behind,
+    /// In the name of any attribute, then in its value.
+    Key,
+    Text(u8),
     Equals,
     AttributeQuote,
     AttributeValue(u8),
@@ -80,15 +87,26 @@ enum Place {
 /// Reads one header, however it is cut.
 #[derive(Debug, Clone)]
 pub(super) struct HeadReader {
-    place: Place,
+    pub(super) place: Place,
     name: String,
-    attribute: Option<bool>,
+    pub(super) attribute: Option<bool>,
+    /// What is read of an attribute: its name, then its value.
+    pub(super) text: String,
+    /// It is the one that says whether the parameter is a string.
+    pub(super) flags: bool,
     consumed: usize,
 }
 
 impl HeadReader {
     pub(super) const fn new() -> Self {
-        Self { place: Place::Open(0), name: String::new(), attribute: None, consumed: 0 }
+        Self {
+            place: Place::Open(0),
+            name: String::new(),
+            attribute: None,
+            text: String::new(),
+            flags: false,
+            consumed: 0,
+        }
     }
 
     /// Starts over; the first `literals` of the header have been seen.
@@ -122,7 +140,7 @@ impl HeadReader {
     pub(super) fn feed(
         &mut self,
         head: &Head,
-        attribute: Option<&str>,
+        flag: Flag<'_>,
         names: Names,
         limit: usize,
         text: &str,
@@ -134,7 +152,7 @@ impl HeadReader {
             let offered = &text[..room.unwrap_or(text.len())];
             let mut i = from;
             let read = loop {
-                if let Some(read) = self.step(head, attribute, names, limit, offered, &mut i) {
+                if let Some(read) = self.step(head, flag, names, limit, offered, &mut i) {
                     break read;
                 }
             };
@@ -158,7 +176,7 @@ impl HeadReader {
     fn step(
         &mut self,
         head: &Head,
-        attribute: Option<&str>,
+        flag: Flag<'_>,
         names: Names,
         limit: usize,
         text: &str,
@@ -166,7 +184,7 @@ impl HeadReader {
     ) -> Option<Read> {
         let blank = match self.place {
             Place::Open(0) | Place::Bare | Place::Quoted(_) => 0,
-            Place::AttributeValue(_) | Place::AttributeEnd(_) => 0,
+            Place::AttributeValue(_) | Place::AttributeEnd(_) | Place::Key | Place::Text(_) => 0,
             _ => space(&text[*i..]),
         };
         let at = *i + blank;
@@ -208,6 +226,9 @@ impl HeadReader {
             Place::Quoted(quote) => {
                 for (n, scalar) in rest.char_indices() {
                     if u32::from(scalar) == u32::from(quote) {
+                        if head.attributes == Attributes::Any {
+                            self.name = unescaped(&self.name);
+                        }
                         (self.place, *i) = (Place::Behind, at + n + 1);
                         return None;
                     }
@@ -225,40 +246,14 @@ impl HeadReader {
                     Ok(Some(n)) => return Some(done(head, n, at, i)),
                     Ok(None) => {}
                 }
-                let Some(attribute) = attribute.filter(|_| self.attribute.is_none()) else {
-                    return bad;
-                };
-                match is(rest, attribute) {
-                    Is::Yes => (self.place, *i) = (Place::Equals, at + attribute.len()),
-                    Is::Maybe => return more,
-                    Is::No => return bad,
-                }
+                return self.attribute_begins(head, flag, text, i);
             }
-            Place::Equals => match rest.as_bytes().first() {
-                None => return more,
-                Some(b'=') => (self.place, *i) = (Place::AttributeQuote, at + 1),
-                Some(_) => return bad,
-            },
-            Place::AttributeQuote => match rest.as_bytes().first() {
-                None => return more,
-                Some(&quote @ (b'"' | b'\'')) => {
-                    (self.place, *i) = (Place::AttributeValue(quote), at + 1);
-                }
-                Some(_) => return bad,
-            },
-            Place::AttributeValue(quote) => match longest(rest, ["true", "false"]) {
-                Err(Undecided) => return more,
-                Ok(None) => return bad,
-                Ok(Some(n)) => {
-                    self.attribute = Some(n == 0);
-                    (self.place, *i) = (Place::AttributeEnd(quote), at + 4 + n);
-                }
-            },
-            Place::AttributeEnd(quote) => match rest.as_bytes().first() {
-                None => return more,
-                Some(byte) if *byte == quote => (self.place, *i) = (Place::Behind, at + 1),
-                Some(_) => return bad,
-            },
+            Place::Key
+            | Place::Text(_)
+            | Place::Equals
+            | Place::AttributeQuote
+            | Place::AttributeValue(_)
+            | Place::AttributeEnd(_) => return self.attribute_step(head, flag, text, i),
         }
         None
     }

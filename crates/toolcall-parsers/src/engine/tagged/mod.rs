@@ -10,6 +10,7 @@
 //! Key and value in separate tags are the same shape: the key's end tag ends the header, and the
 //! value has an opening tag. A call is certain when its header closed.
 
+mod attribute;
 mod between;
 mod finish;
 mod head;
@@ -28,8 +29,8 @@ use alloc::{collections::BTreeSet, string::String};
 use jail_match::{Feed, Resume};
 
 pub use shape::{
-    Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape, Then, Trim,
-    Undeclared,
+    Attributes, Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape,
+    Then, Trim, TypeTags, Undeclared,
 };
 
 pub(crate) use self::{
@@ -39,6 +40,7 @@ pub(crate) use self::{
 };
 
 use self::{
+    attribute::Flag,
     head::{HeadReader, Names, Read},
     value::ValueReader,
 };
@@ -61,6 +63,8 @@ enum State {
     Parameter,
     /// Before the literal with this number in front of a value.
     ValueOpen(usize),
+    /// In the type of a value.
+    ValueType,
     Value,
     /// In a JSON object that stands for all parameters.
     JsonBody,
@@ -86,6 +90,8 @@ pub(crate) struct TaggedEngine {
     in_wrapper: bool,
     head: HeadReader,
     name: String,
+    /// The current parameter's type, as the wire says.
+    wire_type: String,
     value: ValueReader,
     body: Arguments,
     written: Written,
@@ -113,6 +119,7 @@ impl TaggedEngine {
             in_wrapper,
             head: HeadReader::new(),
             name: String::new(),
+            wire_type: String::new(),
             value: ValueReader::new(),
             body: Arguments::new(),
             written: Written::Nothing,
@@ -124,16 +131,36 @@ impl TaggedEngine {
         }
     }
 
+    /// Inside a call of `name`, whose header was of another kind.
+    pub(crate) fn inside(name: &str) -> Self {
+        Self {
+            certainty: Certainty::Marked,
+            state: State::Between,
+            in_wrapper: false,
+            head: HeadReader::new(),
+            name: String::from(name),
+            wire_type: String::new(),
+            value: ValueReader::new(),
+            body: Arguments::new(),
+            written: Written::Nothing,
+            evidence: false,
+            seen: BTreeSet::new(),
+            seen_bytes: 0,
+            calls_seen: 1,
+            dropped: 0,
+        }
+    }
+
     pub(crate) fn held(&self) -> usize {
         self.value.held() + self.body.held()
     }
 
-    pub(crate) fn feed<S: CallSink + ?Sized>(
+    pub(crate) fn feed(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Feed {
         let mut i = 0;
         loop {
@@ -144,6 +171,7 @@ impl TaggedEngine {
                 State::Between => self.between(shape, text, &mut i, calls, sink),
                 State::Parameter => self.parameter(shape, text, &mut i, calls, sink),
                 State::ValueOpen(n) => self.value_open(shape, n, text, &mut i, calls, sink),
+                State::ValueType => self.value_type(shape, text, &mut i, calls, sink),
                 State::JsonBody => self.json_body(text, &mut i, calls, sink),
                 State::Broken => self.skip(shape, text, &mut i, calls, sink),
             };
@@ -158,13 +186,13 @@ impl TaggedEngine {
     }
 
     /// The byte at `at` cannot stand there.
-    fn bad<S: CallSink + ?Sized>(
+    fn bad(
         &mut self,
         text: &str,
         i: &mut usize,
         at: usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         if !calls.committed() {
             let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
@@ -179,16 +207,16 @@ impl TaggedEngine {
         Step::Go
     }
 
-    fn call<S: CallSink + ?Sized>(
+    fn call(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let limit = calls.options.limits.name;
-        match self.head.feed(&shape.call, None, Names::Tool, limit, &text[*i..]) {
+        match self.head.feed(&shape.call, Flag::default(), Names::Tool, limit, &text[*i..]) {
             Read::More { used } => Step::Return(Feed::More { used: *i + used }),
             Read::Bad { at } if shape.other_calls == OtherCalls::Skip && self.head.opened() => {
                 calls.mute(DiagnosticKind::PseudoCall, *i + at, sink);
@@ -197,7 +225,7 @@ impl TaggedEngine {
             }
             Read::Bad { at } => self.bad(text, i, *i + at, calls, sink),
             Read::Done { used, then } => {
-                let name = self.head.name();
+                let name = name(shape, self.head.name());
                 *i += used;
                 if self.certainty == Certainty::Unmarked && !calls.tools.admits(name) {
                     return Step::Return(Feed::NotMine { used: *i });
@@ -219,12 +247,7 @@ impl TaggedEngine {
     }
 
     /// The call is whole.
-    fn end_call<S: CallSink + ?Sized>(
-        &mut self,
-        i: usize,
-        calls: &mut Calls,
-        sink: &mut S,
-    ) -> Step {
+    fn end_call(&mut self, i: usize, calls: &mut Calls, sink: &mut dyn CallSink) -> Step {
         self.close_arguments(calls, sink);
         calls.end(Outcome::Complete, sink);
         if self.in_wrapper {
@@ -235,11 +258,20 @@ impl TaggedEngine {
         }
     }
 
-    fn close_arguments<S: CallSink + ?Sized>(&self, calls: &Calls, sink: &mut S) {
+    fn close_arguments(&self, calls: &Calls, sink: &mut dyn CallSink) {
         match self.written {
             Written::Nothing => calls.arguments("{}", sink),
             Written::Members => calls.arguments("}", sink),
             Written::Whole => {}
         }
+    }
+}
+
+/// The name that a header's name stands for.
+fn name<'n>(shape: &TaggedShape, name: &'n str) -> &'n str {
+    let halves = name.split_at_checked(name.len() / 2).filter(|_| shape.doubled_names);
+    match halves {
+        Some((first, rest)) if rest.strip_prefix('.') == Some(first) => first,
+        _ => name,
     }
 }

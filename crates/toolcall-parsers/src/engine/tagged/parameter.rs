@@ -6,6 +6,7 @@ use jail_match::Feed;
 
 use super::{
     State, Step, TaggedEngine, Written,
+    attribute::Flag,
     head::{Names, Read},
     shape::{Duplicates, TaggedShape, Then, Undeclared},
     value::{By, Fed, Mode},
@@ -16,21 +17,21 @@ use crate::{
     event::{CallSink, DiagnosticKind},
     json::scan::Scanned,
     tools::Tools,
-    typing::admitted,
+    typing::{Types, admitted, by_name},
 };
 
 impl TaggedEngine {
-    pub(super) fn parameter<S: CallSink + ?Sized>(
+    pub(super) fn parameter(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let limit = calls.options.limits.name;
-        let attribute = shape.string_attribute.as_deref();
-        match self.head.feed(&shape.parameter, attribute, Names::Parameter, limit, &text[*i..]) {
+        let flag = Flag::of(shape);
+        match self.head.feed(&shape.parameter, flag, Names::Parameter, limit, &text[*i..]) {
             Read::More { used } => Step::Return(Feed::More { used: *i + used }),
             Read::Bad { at } => self.bad(text, i, *i + at, calls, sink),
             Read::Done { used, then } => {
@@ -41,15 +42,16 @@ impl TaggedEngine {
     }
 
     /// A parameter's header is whole, and ended at `i`.
-    pub(super) fn parameter_read<S: CallSink + ?Sized>(
+    pub(super) fn parameter_read(
         &mut self,
         shape: &TaggedShape,
         then: Then,
         i: usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         self.state = State::ValueOpen(0);
+        self.wire_type.clear();
         if then == Then::Closed || shape.value_open.is_empty() {
             self.begin_value(shape, calls, sink);
         }
@@ -59,14 +61,14 @@ impl TaggedEngine {
         Step::Go
     }
 
-    pub(super) fn value_open<S: CallSink + ?Sized>(
+    pub(super) fn value_open(
         &mut self,
         shape: &TaggedShape,
         n: usize,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         let Some(literal) = shape.value_open.get(n) else {
             self.begin_value(shape, calls, sink);
@@ -75,6 +77,16 @@ impl TaggedEngine {
         *i += space(&text[*i..]);
         let rest = &text[*i..];
         let next = shape.parameter.open.first().map_or("", |literal| literal.as_ref());
+        let types = shape.type_tags.as_ref().filter(|_| n == 0 && self.wire_type.is_empty());
+        match types.map_or(Is::No, |types| is(rest, &types.open)) {
+            Is::Yes => {
+                *i += types.map_or(0, |types| types.open.len());
+                self.state = State::ValueType;
+                return Step::Go;
+            }
+            Is::Maybe => return Step::Return(Feed::More { used: *i }),
+            Is::No => {}
+        }
         match (is(rest, literal), is(rest, next)) {
             (Is::Yes, _) => {
                 *i += literal.len();
@@ -94,17 +106,44 @@ impl TaggedEngine {
         Step::Go
     }
 
-    pub(super) fn begin_value<S: CallSink + ?Sized>(
+    /// Inside the type before a value.
+    pub(super) fn value_type(
+        &mut self,
+        shape: &TaggedShape,
+        text: &str,
+        i: &mut usize,
+        calls: &mut Calls,
+        sink: &mut dyn CallSink,
+    ) -> Step {
+        let close = shape.type_tags.as_ref().map_or("", |types| types.close.as_ref());
+        for (n, scalar) in text[*i..].char_indices() {
+            let at = *i + n;
+            match is(&text[at..], close) {
+                Is::Yes => {
+                    (self.state, *i) = (State::ValueOpen(0), at + close.len());
+                    return Step::Go;
+                }
+                Is::Maybe => return Step::Return(Feed::More { used: at }),
+                Is::No if self.wire_type.len() >= calls.options.limits.name => {
+                    return self.bad(text, i, at, calls, sink);
+                }
+                Is::No => self.wire_type.push(scalar),
+            }
+        }
+        Step::Return(Feed::More { used: text.len() })
+    }
+
+    pub(super) fn begin_value(
         &mut self,
         shape: &TaggedShape,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         let key = self.head.name();
         let mode = if shape.duplicates == Duplicates::KeepFirst && self.seen.contains(key) {
             Mode::Drop
         } else {
-            mode(shape, &self.name, key, self.head.attribute(), &calls.tools)
+            mode(shape, &self.name, key, (self.head.attribute(), &self.wire_type), &calls.tools)
         };
         // What is remembered is bounded; a name forgotten is written again.
         let remember = shape.duplicates == Duplicates::KeepFirst
@@ -121,13 +160,13 @@ impl TaggedEngine {
         self.state = State::Value;
     }
 
-    pub(super) fn feed_value<S: CallSink + ?Sized>(
+    pub(super) fn feed_value(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         match self.value.feed(shape, &text[*i..], calls, sink) {
             Fed::More { used } => Step::Return(Feed::More { used: *i + used }),
@@ -148,12 +187,7 @@ impl TaggedEngine {
         }
     }
 
-    pub(super) fn end_value<S: CallSink + ?Sized>(
-        &mut self,
-        i: usize,
-        calls: &Calls,
-        sink: &mut S,
-    ) {
+    pub(super) fn end_value(&mut self, i: usize, calls: &Calls, sink: &mut dyn CallSink) {
         if self.value.close(i, calls, sink) {
             self.written = Written::Members;
         }
@@ -161,12 +195,12 @@ impl TaggedEngine {
         self.state = State::Between;
     }
 
-    pub(super) fn json_body<S: CallSink + ?Sized>(
+    pub(super) fn json_body(
         &mut self,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Step {
         match self.body.feed(&text[*i..], |fragment| calls.arguments(fragment, sink)) {
             Scanned::More { used } => Step::Return(Feed::More { used: *i + used }),
@@ -186,7 +220,7 @@ pub(crate) fn mode(
     shape: &TaggedShape,
     tool: &str,
     key: &str,
-    attribute: Option<bool>,
+    (attribute, wire_type): (Option<bool>, &str),
     tools: &Tools,
 ) -> Mode {
     match attribute {
@@ -195,7 +229,9 @@ pub(crate) fn mode(
         None => {}
     }
     let types = tools.get(tool).and_then(|tool| admitted(&tool.parameters, key));
-    match types {
+    let wire_type = Some(wire_type.trim_ascii()).filter(|name| !name.is_empty());
+    match types.or_else(|| wire_type.map(by_name)) {
+        Some(Types::ALL) => Mode::String,
         Some(types) if types.only_string() => Mode::String,
         Some(types) => Mode::Typed(types),
         None if shape.undeclared == Undeclared::JsonElseText => Mode::Guess,

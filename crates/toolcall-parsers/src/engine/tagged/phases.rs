@@ -1,6 +1,7 @@
 //! Inside a value, behind a tag: what must follow for it to be one.
 
 use super::{
+    attribute::Flag,
     head::{Names, Read},
     shape::TaggedShape,
     value::{By, Fed, MAX_GAP, Phase, ValueReader},
@@ -14,12 +15,12 @@ use crate::{
 const CDATA_CLOSE: &str = "]]>";
 
 impl ValueReader {
-    pub(super) fn cdata<S: CallSink + ?Sized>(
+    pub(super) fn cdata(
         &mut self,
         text: &str,
         i: &mut usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Option<Fed> {
         let mut from = *i;
         while let Some(hit) = memchr::memchr(b']', &text.as_bytes()[from..]) {
@@ -42,18 +43,18 @@ impl ValueReader {
         Some(Fed::More { used: text.len() })
     }
 
-    pub(super) fn next_parameter<S: CallSink + ?Sized>(
+    pub(super) fn next_parameter(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Option<Fed> {
         let limit = calls.options.limits.name;
-        let attribute = shape.string_attribute.as_deref();
+        let flag = Flag::of(shape);
         let rest = &text[*i..];
-        match self.next.feed(&shape.parameter, attribute, Names::Parameter, limit, rest) {
+        match self.next.feed(&shape.parameter, flag, Names::Parameter, limit, rest) {
             Read::More { used } => {
                 self.pending.push_str(&rest[..used]);
                 Some(Fed::More { used: *i + used })
@@ -70,13 +71,13 @@ impl ValueReader {
         }
     }
 
-    pub(super) fn call_close<S: CallSink + ?Sized>(
+    pub(super) fn call_close(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Option<Fed> {
         let gap = space(&text[*i..]);
         if self.gap + gap <= MAX_GAP {

@@ -15,6 +15,9 @@ pub struct TaggedShape {
     pub wrapper: Option<Section>,
     /// What begins a call and holds its name.
     pub call: Head,
+    /// Whether a name written twice, with a dot between, is written once too often.
+    #[serde(default)]
+    pub doubled_names: bool,
     /// What becomes of a call whose header breaks off behind its first literal.
     #[serde(default)]
     pub other_calls: OtherCalls,
@@ -27,6 +30,13 @@ pub struct TaggedShape {
     /// that it is JSON.
     #[serde(default)]
     pub string_attribute: Option<Text>,
+    /// Tags around a type that may stand before a parameter's value, and counts where the
+    /// schema says nothing.
+    #[serde(default)]
+    pub type_tags: Option<TypeTags>,
+    /// If that attribute names the type: what it says of strings. Anything else is JSON.
+    #[serde(default)]
+    pub string_type: Option<Text>,
     /// Literals between a parameter's header and its value.
     #[serde(default)]
     pub value_open: List<Text>,
@@ -56,6 +66,14 @@ pub struct TaggedShape {
 }
 
 impl TaggedShape {
+    /// Whether one of the tags around calls and parameters begins with `marker`.
+    pub(crate) fn has_tag_like(&self, marker: &str) -> bool {
+        let heads = [&self.call, &self.parameter];
+        let opens = heads.iter().filter_map(|head| head.open.first());
+        let mut tags = opens.chain(&self.call_close).chain([&self.value_close]);
+        tags.any(|tag| tag.len() > marker.len() && tag.starts_with(marker))
+    }
+
     /// Calls `change` with every literal of the shape.
     pub(crate) fn each_tag(&mut self, mut change: impl FnMut(&mut Text)) {
         if let Some(wrapper) = &mut self.wrapper {
@@ -67,8 +85,22 @@ impl TaggedShape {
         }
         let lists = [&mut self.call_close, &mut self.value_open, &mut self.ignored];
         lists.into_iter().flatten().for_each(&mut change);
+        if let Some(TypeTags { open, close }) = &mut self.type_tags {
+            change(open);
+            change(close);
+        }
         change(&mut self.value_close);
     }
+}
+
+/// Tags around a parameter's type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TypeTags {
+    /// What begins it.
+    pub open: Text,
+    /// What ends it.
+    pub close: Text,
 }
 
 /// A header: literals, a name, and what ends it.
@@ -80,6 +112,9 @@ pub struct Head {
     /// Whether the name stands in quotes.
     #[serde(default)]
     pub quotes: Quotes,
+    /// What else may stand behind a name in quotes.
+    #[serde(default)]
+    pub attributes: Attributes,
     /// What may end it.
     pub ends: List<HeadEnd>,
 }
@@ -95,6 +130,17 @@ pub enum Quotes {
     Required,
     /// Quotes would be part of it.
     Literal,
+}
+
+/// What else may stand behind a header's name in quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attributes {
+    /// The attribute that says whether a parameter is a string.
+    #[default]
+    None,
+    /// Any attributes; in the name and in their values `&quot;` and `&amp;` are escapes.
+    Any,
 }
 
 /// What ends a header.

@@ -123,13 +123,13 @@ impl ValueReader {
     }
 
     /// A value begins, for `key`.
-    pub(super) fn begin<S: CallSink + ?Sized>(
+    pub(super) fn begin(
         &mut self,
         key: &str,
         mode: Mode,
         first: bool,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         self.key.clear();
         self.key.push_str(key);
@@ -145,12 +145,12 @@ impl ValueReader {
         }
     }
 
-    pub(super) fn feed<S: CallSink + ?Sized>(
+    pub(super) fn feed(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Fed {
         let mut i = 0;
         let fed = loop {
@@ -174,13 +174,13 @@ impl ValueReader {
         fed
     }
 
-    fn text<S: CallSink + ?Sized>(
+    fn text(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         i: &mut usize,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) -> Option<Fed> {
         let stops = Stops::of(shape);
         let mut from = *i;
@@ -239,12 +239,7 @@ impl ValueReader {
     }
 
     /// What looked like a tag is text of the value.
-    pub(super) fn release<S: CallSink + ?Sized>(
-        &mut self,
-        shape: &TaggedShape,
-        calls: &Calls,
-        sink: &mut S,
-    ) {
+    pub(super) fn release(&mut self, shape: &TaggedShape, calls: &Calls, sink: &mut dyn CallSink) {
         self.phase = Phase::Text;
         let mut pending = core::mem::take(&mut self.pending);
         self.push(shape, &pending, calls, sink);

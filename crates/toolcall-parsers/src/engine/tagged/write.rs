@@ -14,19 +14,19 @@ use crate::{
 };
 
 impl ValueReader {
-    pub(super) fn write_key<S: CallSink + ?Sized>(&self, calls: &Calls, sink: &mut S) {
+    pub(super) fn write_key(&self, calls: &Calls, sink: &mut dyn CallSink) {
         calls.arguments(if self.first { "{\"" } else { ", \"" }, sink);
         escape(&self.key, |piece| calls.arguments(piece, sink));
         calls.arguments("\": ", sink);
     }
 
     /// Takes in text of the value, less what is trimmed.
-    pub(super) fn push<S: CallSink + ?Sized>(
+    pub(super) fn push(
         &mut self,
         shape: &TaggedShape,
         text: &str,
         calls: &Calls,
-        sink: &mut S,
+        sink: &mut dyn CallSink,
     ) {
         if text.is_empty() {
             return;
@@ -65,14 +65,14 @@ impl ValueReader {
         }
     }
 
-    pub(super) fn put_edge<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) {
+    pub(super) fn put_edge(&mut self, calls: &Calls, sink: &mut dyn CallSink) {
         let mut edge = core::mem::take(&mut self.edge);
         self.put(&edge, calls, sink);
         edge.clear();
         self.edge = edge;
     }
 
-    pub(super) fn put<S: CallSink + ?Sized>(&mut self, text: &str, calls: &Calls, sink: &mut S) {
+    pub(super) fn put(&mut self, text: &str, calls: &Calls, sink: &mut dyn CallSink) {
         match self.mode {
             Mode::String => escape(text, |piece| calls.arguments(piece, sink)),
             Mode::Typed(_) | Mode::Json | Mode::Guess => self.collected.push_str(text),
@@ -81,12 +81,7 @@ impl ValueReader {
     }
 
     /// The value ended, at `offset` in the text being fed; whether it was written.
-    pub(super) fn close<S: CallSink + ?Sized>(
-        &mut self,
-        offset: usize,
-        calls: &Calls,
-        sink: &mut S,
-    ) -> bool {
+    pub(super) fn close(&mut self, offset: usize, calls: &Calls, sink: &mut dyn CallSink) -> bool {
         let mut mistyped = self.outgrown;
         match self.mode {
             Mode::String => calls.arguments("\"", sink),
@@ -112,7 +107,7 @@ impl ValueReader {
 
     /// Closes a value that the end of the stream cut, if that takes no guess; whether anything
     /// of it is written.
-    pub(super) fn repair<S: CallSink + ?Sized>(&mut self, calls: &Calls, sink: &mut S) -> bool {
+    pub(super) fn repair(&mut self, calls: &Calls, sink: &mut dyn CallSink) -> bool {
         match self.mode {
             Mode::String => {
                 calls.arguments("\"", sink);

@@ -1,0 +1,286 @@
+//! Bodies under a tool choice: a guided payload may have to be whole before any of it comes out.
+
+use std::fmt;
+
+use jail_match::{Bodies, Channel, End, Feed, Notice, Opener, Sink, Tail};
+use toolcall_parsers::{CallBodies, CallSink, Diagnostic, DiagnosticKind, Ids, Outcome};
+
+use super::choice::BadPayload;
+
+/// A guided payload that was dropped because it was not calls; see [`BadPayload::Reject`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rejected {
+    /// Offset behind the payload's first byte.
+    pub at: u64,
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: expected nothing but calls in JSON; the payload was dropped", self.at)
+    }
+}
+
+impl std::error::Error for Rejected {}
+
+/// The bodies of a grammar whose first openers may begin a guided payload.
+#[derive(Debug, Clone)]
+pub(super) struct ChoiceBodies {
+    inner: CallBodies,
+    /// Bodies before this one are those of a payload.
+    guided: usize,
+    bad: BadPayload,
+    /// The most bytes of a payload that are kept before it is rejected.
+    limit: usize,
+    /// The active body is a payload.
+    payload: bool,
+    at: u64,
+    trial: Option<Box<Trial>>,
+    rejected: Option<Rejected>,
+    dropped: u64,
+}
+
+/// A payload being read ahead of its events.
+#[derive(Debug, Clone)]
+struct Trial {
+    machine: CallBodies,
+    seen: Seen,
+    /// The payload so far.
+    text: String,
+    /// How much of it the machine is done with.
+    fed: usize,
+}
+
+impl ChoiceBodies {
+    pub(super) fn new(inner: CallBodies, guided: usize, bad: BadPayload, limit: usize) -> Self {
+        Self {
+            inner,
+            guided,
+            bad,
+            limit,
+            payload: false,
+            at: 0,
+            trial: None,
+            rejected: None,
+            dropped: 0,
+        }
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.inner.reset();
+        (self.payload, self.trial, self.rejected, self.dropped) = (false, None, None, 0);
+    }
+
+    pub(super) fn rejected(&self) -> Option<Rejected> {
+        self.rejected
+    }
+
+    /// Where ids of calls come from.
+    pub(super) fn ids(&self) -> &Ids {
+        self.inner.ids()
+    }
+
+    pub(super) fn set_ids(&mut self, ids: Ids) {
+        self.inner.set_ids(ids);
+    }
+
+    /// Bytes beyond what the driver keeps for the active body.
+    pub(super) fn buffered(&self) -> usize {
+        match (&self.trial, self.bad) {
+            (Some(trial), BadPayload::Reject) => trial.text.len(),
+            (Some(_), _) => 0,
+            (None, _) => self.inner.buffered(),
+        }
+    }
+
+    /// A reading of the payload whose events are only looked at.
+    fn trial(&self, text: String) -> Box<Trial> {
+        let machine = self.inner.clone();
+        Box::new(Trial { machine, seen: Seen::default(), text, fed: 0 })
+    }
+
+    /// The payload is whole, up to `end`: its events come out.
+    fn release<S: CallSink + ?Sized>(&mut self, trial: &Trial, end: usize, sink: &mut S) {
+        self.inner.feed(&trial.text[..end], sink);
+    }
+
+    /// Reads on in a payload whose bytes the driver keeps.
+    fn read_kept<S: CallSink + ?Sized>(
+        &mut self,
+        mut trial: Box<Trial>,
+        text: &str,
+        sink: &mut S,
+    ) -> Feed {
+        // What was left over the driver brings again.
+        trial.text.truncate(trial.fed);
+        trial.text.push_str(text);
+        let before = trial.fed;
+        match trial.read() {
+            Feed::Done { used, then } if trial.seen.good => {
+                self.release(&trial, before + used, sink);
+                Feed::Done { used, then }
+            }
+            Feed::Done { used, .. } | Feed::NotMine { used } => {
+                self.trial = Some(trial);
+                Feed::NotMine { used }
+            }
+            more => {
+                self.trial = Some(trial);
+                more
+            }
+        }
+    }
+
+    /// Reads on in a payload that will never be text.
+    fn read_own<S: CallSink + ?Sized>(
+        &mut self,
+        mut trial: Box<Trial>,
+        text: &str,
+        sink: &mut S,
+    ) -> Feed {
+        let room = self.limit.saturating_sub(trial.text.len()).min(text.len());
+        let room = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        let before = trial.text.len();
+        trial.text.push_str(&text[..room]);
+        loop {
+            let fed = trial.fed;
+            match trial.read() {
+                Feed::Done { used, then } if trial.seen.good => {
+                    let end = fed + used;
+                    self.release(&trial, end, sink);
+                    return Feed::Done { used: end.saturating_sub(before), then };
+                }
+                Feed::More { .. } if trial.seen.good => {
+                    if room < text.len() {
+                        break;
+                    }
+                    self.trial = Some(trial);
+                    return Feed::More { used: text.len() };
+                }
+                _ if Bodies::<Seen>::retry(&mut self.inner) => {
+                    trial = self.trial(std::mem::take(&mut trial.text));
+                }
+                _ => break,
+            }
+        }
+        self.reject((before + text.len()) as u64);
+        Feed::More { used: text.len() }
+    }
+
+    fn reject(&mut self, bytes: u64) {
+        self.rejected = Some(Rejected { at: self.at });
+        self.dropped = bytes;
+    }
+}
+
+impl Trial {
+    fn read(&mut self) -> Feed {
+        let feed = self.machine.feed(&self.text[self.fed..], &mut self.seen);
+        if let Feed::More { used } = feed {
+            self.fed += used;
+        }
+        feed
+    }
+}
+
+impl<S: CallSink + ?Sized> Bodies<S> for ChoiceBodies {
+    fn begin(&mut self, opener: Opener) {
+        Bodies::<S>::begin(&mut self.inner, opener);
+        self.payload = usize::from(opener.body) < self.guided;
+        self.at = opener.at;
+        if self.payload && self.bad != BadPayload::BestEffort {
+            self.trial = Some(self.trial(String::new()));
+        }
+    }
+
+    fn committed(&self) -> bool {
+        match self.trial {
+            Some(_) => self.bad == BadPayload::Reject,
+            None => self.rejected.is_some() || Bodies::<S>::committed(&self.inner),
+        }
+    }
+
+    #[inline]
+    fn feed(&mut self, text: &str, sink: &mut S) -> Feed {
+        match self.trial.take() {
+            Some(trial) if self.bad == BadPayload::Reject => self.read_own(trial, text, sink),
+            Some(trial) => self.read_kept(trial, text, sink),
+            None if self.rejected.is_some() => {
+                self.dropped += text.len() as u64;
+                Feed::More { used: text.len() }
+            }
+            None => self.inner.feed(text, sink),
+        }
+    }
+
+    fn retry(&mut self) -> bool {
+        let more = Bodies::<S>::retry(&mut self.inner);
+        match self.trial {
+            Some(_) if more => self.trial = Some(self.trial(String::new())),
+            _ => self.trial = None,
+        }
+        more
+    }
+
+    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> Tail {
+        let own = self.bad == BadPayload::Reject;
+        if let Some(mut trial) = self.trial.take() {
+            let rest = if own { trial.text[trial.fed..].to_owned() } else { tail.to_owned() };
+            let closed = trial.machine.finish(&rest, end, &mut trial.seen);
+            if matches!(closed, Tail::Closed { .. }) && trial.seen.good {
+                self.release(&trial, trial.fed, sink);
+                return self.inner.finish(&rest, end, sink);
+            }
+            if !own {
+                return Tail::Release;
+            }
+            self.reject(trial.text.len() as u64);
+        }
+        if let Some(Rejected { at, .. }) = self.rejected {
+            let (kind, bytes) = (DiagnosticKind::BadPayload, self.dropped + tail.len() as u64);
+            sink.diagnostic(Diagnostic { kind, at, bytes, call: None });
+            return Tail::Closed { used: tail.len() };
+        }
+        match self.inner.finish(tail, end, sink) {
+            // The beginning of a payload is nobody's text.
+            Tail::Release if self.payload => Tail::Markup,
+            tail => tail,
+        }
+    }
+
+    fn held(&self) -> usize {
+        self.buffered()
+    }
+}
+
+/// What a payload turned out to hold.
+#[derive(Debug, Clone)]
+struct Seen {
+    good: bool,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { good: true }
+    }
+}
+
+impl Sink for Seen {
+    fn text(&mut self, _: Channel, _: &str) {}
+
+    fn notice(&mut self, _: Notice) {}
+}
+
+impl CallSink for Seen {
+    fn call_start(&mut self, _: u32, _: &str, _: &str) {}
+
+    fn call_arguments(&mut self, _: u32, _: &str) {}
+
+    fn call_end(&mut self, _: u32, outcome: Outcome) {
+        self.good &= outcome == Outcome::Complete;
+    }
+
+    fn diagnostic(&mut self, diagnostic: Diagnostic) {
+        self.good &= diagnostic.kind != DiagnosticKind::Skipped;
+    }
+}

@@ -1,0 +1,276 @@
+//! Stop strings: text up to the first of them, and nothing of what is to be hidden.
+
+use std::{fmt, sync::Arc};
+
+use jail_match::{MarkerSet, MarkerSetBuilder, Probe};
+
+/// A text that ends a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StopString {
+    /// The text.
+    pub text: String,
+    /// Whether it comes out.
+    pub shown: Shown,
+}
+
+/// Whether a stop string comes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Shown {
+    /// Nothing of it, not even its beginning.
+    #[default]
+    Hidden,
+    /// All of it, as it comes.
+    Visible,
+}
+
+impl StopString {
+    /// A stop string that does not come out.
+    pub fn hidden(text: impl Into<String>) -> Self {
+        Self { text: text.into(), shown: Shown::Hidden }
+    }
+
+    /// A stop string that comes out before the message ends.
+    pub fn visible(text: impl Into<String>) -> Self {
+        Self { text: text.into(), shown: Shown::Visible }
+    }
+}
+
+/// Where a message was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stopped {
+    /// Position of the stop string in the list given to [`Stop::new`].
+    pub string: usize,
+    /// Offset of its first byte in the text.
+    pub at: u64,
+    /// Offset behind its last byte.
+    pub end: u64,
+    /// Offset behind the last byte that came out: one of the two.
+    pub shown: u64,
+    /// How many bytes followed its last, so far: they were dropped.
+    pub dropped: u64,
+}
+
+/// Passes text on until a stop string is complete.
+///
+/// The string that ends first counts, of several that end together the longest. Held is the
+/// beginning of a hidden one, and nothing else; what is held, passed and dropped does not depend
+/// on chunks.
+///
+/// ```
+/// use llm_stream_guard::{Stop, StopString};
+/// let mut stop = Stop::new([StopString::hidden("\n\nUser:"), StopString::visible("</answer>")])?;
+/// let mut text = String::new();
+/// for chunk in ["4\n", "\nUs", "ed: 2\n\nUs", "er: and 3?"] {
+///     stop.push(chunk, |piece| text.push_str(piece));
+/// }
+/// stop.finish(|piece| text.push_str(piece));
+/// assert_eq!(text, "4\n\nUsed: 2");
+/// assert_eq!(stop.stopped().map(|stopped| stopped.string), Some(0));
+/// # Ok::<(), llm_stream_guard::EmptyStop>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Stop {
+    strings: Arc<Strings>,
+    /// The beginning of a stop string.
+    kept: String,
+    /// How much of it was passed on: it begins visible ones only.
+    passed: usize,
+    /// Offset of the first byte kept.
+    at: u64,
+    stopped: Option<Stopped>,
+    examined: u64,
+}
+
+#[derive(Debug)]
+struct Strings {
+    set: MarkerSet,
+    /// What the markers of the set are: position in the caller's list, and whether it is shown.
+    listed: Vec<(usize, Shown)>,
+    /// Some are shown.
+    mixed: bool,
+}
+
+/// Search classes of the set.
+const ALL: u8 = 0;
+const HIDDEN: u8 = 1;
+
+impl Stop {
+    /// Compiles the strings. One listed twice is hidden if one of the two is.
+    ///
+    /// # Errors
+    /// A string is empty.
+    pub fn new(strings: impl IntoIterator<Item = StopString>) -> Result<Self, EmptyStop> {
+        let all: Vec<StopString> = strings.into_iter().collect();
+        if let Some(entry) = all.iter().position(|string| string.text.is_empty()) {
+            return Err(EmptyStop { entry });
+        }
+        let mut builder = MarkerSetBuilder::new();
+        let mut listed = Vec::new();
+        for (entry, string) in all.iter().enumerate() {
+            // One that holds another which ends sooner can never be the first to end. Without it
+            // the leftmost match is the one that ends first, which is what the set looks for.
+            let inner = &string.text[..string.text.len() - last_len(&string.text)];
+            let hopeless = all.iter().any(|other| inner.contains(&other.text));
+            let again = |(at, other): (usize, &StopString)| {
+                other.text == string.text
+                    && at != entry
+                    && match (other.shown, string.shown) {
+                        (Shown::Hidden, Shown::Visible) => true,
+                        (Shown::Visible, Shown::Hidden) => false,
+                        _ => at < entry,
+                    }
+            };
+            if hopeless || all.iter().enumerate().any(again) {
+                continue;
+            }
+            let hidden = u16::from(string.shown == Shown::Hidden) << HIDDEN;
+            builder.marker(&string.text, false, 1 << ALL | hidden);
+            listed.push((entry, string.shown));
+        }
+        let mixed = listed.iter().any(|(_, shown)| *shown == Shown::Visible);
+        let strings = Arc::new(Strings { set: builder.build(), listed, mixed });
+        let kept = String::new();
+        Ok(Self { strings, kept, passed: 0, at: 0, stopped: None, examined: 0 })
+    }
+
+    /// Feeds the next piece; `on` receives what is certain to come out.
+    pub fn push(&mut self, chunk: &str, mut on: impl FnMut(&str)) {
+        let mut rest = chunk;
+        while self.stopped.is_none() && !rest.is_empty() {
+            if self.kept.is_empty() {
+                let keep = self.scan(rest, false, &mut on);
+                if self.stopped.is_none() {
+                    self.kept.push_str(&rest[keep..]);
+                }
+                return;
+            }
+            // Decide about what is kept with as little of the chunk as will do.
+            let more = self.strings.set.longest();
+            let cut = (more..rest.len()).find(|&at| rest.is_char_boundary(at));
+            let (head, behind) = rest.split_at(cut.unwrap_or(rest.len()));
+            let mut text = std::mem::take(&mut self.kept);
+            let before = text.len();
+            text.push_str(head);
+            let keep = self.scan(&text, false, &mut on);
+            if self.stopped.is_none() && keep >= before {
+                // What must still be kept came from this chunk.
+                rest = &rest[keep - before..];
+                text.clear();
+            } else {
+                rest = behind;
+                text.drain(..keep);
+            }
+            self.kept = text;
+        }
+        if let Some(stopped) = &mut self.stopped {
+            self.kept.clear();
+            stopped.dropped += rest.len() as u64;
+        }
+    }
+
+    /// Ends the text: the beginning of a stop string is text after all.
+    pub fn finish(&mut self, mut on: impl FnMut(&str)) {
+        let text = std::mem::take(&mut self.kept);
+        if !text.is_empty() {
+            self.scan(&text, true, &mut on);
+        }
+    }
+
+    /// Passes on what is certain of `text`, which begins with what was kept; the index from which
+    /// it must be kept.
+    fn scan(&mut self, text: &str, ended: bool, on: &mut impl FnMut(&str)) -> usize {
+        let passed = std::mem::take(&mut self.passed);
+        let (keep, found) = self.look(ALL, text, 0, ended);
+        let mut until = keep;
+        if let Some((len, marker)) = found {
+            let (string, shown) = self.strings.listed[marker];
+            if shown == Shown::Visible {
+                until = keep + len;
+            }
+            let offset = |index: usize| self.at + index as u64;
+            self.stopped = Some(Stopped {
+                string,
+                at: offset(keep),
+                end: offset(keep + len),
+                shown: offset(until),
+                dropped: (text.len() - keep - len) as u64,
+            });
+        } else if keep < text.len() && self.strings.mixed {
+            // Only hidden strings must be held back.
+            until = self.look(HIDDEN, text, keep, ended).0;
+        }
+        if until > passed {
+            on(&text[passed..until]);
+        }
+        self.passed = until.max(passed) - keep;
+        self.at += keep as u64;
+        keep
+    }
+
+    /// Where a stop string is in `text`, or else where one may begin; its length and marker.
+    fn look(
+        &mut self,
+        class: u8,
+        text: &str,
+        from: usize,
+        ended: bool,
+    ) -> (usize, Option<(usize, usize)>) {
+        let (set, bytes) = (&self.strings.set, text.as_bytes());
+        let mut pos = from;
+        self.examined += (bytes.len() - from) as u64;
+        while let Some(hit) = set.next_stop(class, &bytes[pos..]) {
+            let stop = pos + hit;
+            self.examined += set.longest() as u64;
+            match set.probe(class, bytes, stop, from, ended, |_, _| true) {
+                Probe::Miss => pos = stop + 1,
+                Probe::Partial { at } => return (at, None),
+                Probe::Match { at, len, id } => return (at, Some((len, id))),
+            }
+        }
+        (bytes.len(), None)
+    }
+
+    /// Where the message was stopped, once it was.
+    #[must_use]
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.stopped
+    }
+
+    /// Bytes received that may yet come out.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.kept.len() - self.passed
+    }
+
+    /// Bytes looked at so far: a measure of work that does not depend on the clock.
+    #[must_use]
+    pub fn examined(&self) -> u64 {
+        self.examined
+    }
+
+    /// Makes it as new.
+    pub fn reset(&mut self) {
+        self.kept.clear();
+        (self.passed, self.at, self.stopped, self.examined) = (0, 0, None, 0);
+    }
+}
+
+/// Length of the last character.
+fn last_len(text: &str) -> usize {
+    text.chars().next_back().map_or(0, char::len_utf8)
+}
+
+/// A stop string is empty. The fault is the caller's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EmptyStop {
+    entry: usize,
+}
+
+impl fmt::Display for EmptyStop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stop string {}: it is empty", self.entry)
+    }
+}
+
+impl std::error::Error for EmptyStop {}

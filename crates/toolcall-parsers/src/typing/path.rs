@@ -1,0 +1,103 @@
+//! Where in the arguments a value stands.
+
+use alloc::{string::String, vec::Vec};
+
+/// One step from a value to one inside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step<'p> {
+    /// To the member of this name.
+    Member(&'p str),
+    /// To the element at this index.
+    Element(usize),
+}
+
+/// The steps from the arguments to a value. One buffer holds all names.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Path {
+    names: String,
+    places: Vec<Place>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// A member, whose name begins there.
+    Member(usize),
+    Element(usize),
+}
+
+impl Path {
+    pub(crate) fn clear(&mut self) {
+        self.names.clear();
+        self.places.clear();
+    }
+
+    pub(crate) fn member(&mut self, name: &str) {
+        self.places.push(Place::Member(self.names.len()));
+        self.names.push_str(name);
+    }
+
+    pub(crate) fn element(&mut self, index: usize) {
+        self.places.push(Place::Element(index));
+    }
+
+    /// Back to what the value stands in.
+    pub(crate) fn pop(&mut self) {
+        if let Some(Place::Member(from)) = self.places.pop() {
+            self.names.truncate(from);
+        }
+    }
+
+    /// The name of the member the path ends at.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self.places.last() {
+            Some(&Place::Member(from)) => Some(&self.names[from..]),
+            _ => None,
+        }
+    }
+
+    /// Bytes of names.
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub(crate) fn steps(&self) -> impl Iterator<Item = Step<'_>> + Clone {
+        self.places.iter().enumerate().map(|(i, place)| match *place {
+            Place::Element(index) => Step::Element(index),
+            Place::Member(from) => {
+                let next = self.places[i + 1..].iter().find_map(|place| match place {
+                    Place::Member(next) => Some(*next),
+                    Place::Element(_) => None,
+                });
+                Step::Member(&self.names[from..next.unwrap_or(self.names.len())])
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Path, Step};
+
+    #[test]
+    fn names_come_back_in_order() {
+        let mut path = Path::default();
+        path.member("a");
+        path.element(2);
+        path.element(0);
+        path.member("");
+        path.member("bé");
+        let steps = [
+            Step::Member("a"),
+            Step::Element(2),
+            Step::Element(0),
+            Step::Member(""),
+            Step::Member("bé"),
+        ];
+        assert!(path.steps().eq(steps));
+        assert_eq!(path.name(), Some("bé"));
+        path.pop();
+        path.pop();
+        assert_eq!((path.name(), path.len()), (None, 1));
+        assert!(path.steps().eq(steps[..3].iter().copied()));
+    }
+}

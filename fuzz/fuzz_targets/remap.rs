@@ -1,0 +1,30 @@
+//! Text made of marker fragments: what is encoded comes back exactly, however it is cut.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use stream_laws::CutPlan;
+use wire_remap::{RemapTable, StreamDecoder};
+
+const FRAGMENTS: [&str; 16] = [
+    "<", "</", "tool_call", "toolcall", ">", "[[", "[[/", "CALL", "TOOLCALL", "]]", "]", "~", "/",
+    "\n", " ", "x",
+];
+
+fuzz_target!(|data: &[u8]| {
+    let text: String = data.iter().map(|&byte| FRAGMENTS[usize::from(byte % 16)]).collect();
+    let table = RemapTable::hermes();
+    let wire = table.encode(&text);
+    for reserved in ["<tool_call>", "</tool_call>", "<toolcall>", "</toolcall>"] {
+        assert!(!wire.contains(reserved), "{reserved} on the wire of {text:?}");
+    }
+    assert_eq!(table.decode(&wire), text);
+    for cut in CutPlan::quick(data.len() as u64).text(&wire) {
+        let (mut decoder, mut back) = (StreamDecoder::new(&table), String::new());
+        for piece in cut.pieces(&wire) {
+            decoder.push(piece, |piece| back.push_str(piece.text()));
+        }
+        decoder.finish(|piece| back.push_str(piece.text()));
+        assert_eq!(back, text, "{cut}");
+    }
+});
