@@ -12,7 +12,7 @@ pub use payload::Rejected;
 use std::sync::Arc;
 
 use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError};
-use toolcall_parsers::{CallSink, Events, Ids, Message};
+use toolcall_parsers::{CallSink, Events, Ids, Message, Wanted};
 
 use wire_remap::{Piece, StreamDecoder};
 
@@ -252,6 +252,11 @@ impl Guard {
     /// Where ids come from when the wire has none.
     pub(crate) fn ids(&self) -> &Ids {
         self.bodies.ids()
+    }
+
+    /// Which calls may come out.
+    pub(crate) fn wanted(&self) -> &Wanted {
+        self.bodies.wanted()
     }
 
     /// Makes ids from `seed`, unless they come from a source of the caller's.

@@ -15,7 +15,7 @@ use toolcall_parsers::{
 use crate::{
     chat::{Annotations, ChatOptions},
     guard::{BuildError, Delivery, Guard},
-    profile::{self, Profile},
+    profile::Profile,
     stream::{Guarded, Stage},
 };
 
@@ -164,7 +164,9 @@ impl JailedStreamBuilder {
             let jail = self.ends.into_iter().fold(jail, |jail, end| jail.end(end));
             return Ok(JailMachine::Plain(Box::new(jail.build()?)));
         }
-        let mut guard = Guard::builder(&Profile::named("jailed"))
+        let mut profile = Profile::named("jailed");
+        profile.reasoning = self.reasoning.map(Into::into);
+        let mut guard = Guard::builder(&profile)
             .tools(self.tools)
             .options(self.options)
             .delivery(self.delivery.unwrap_or(Delivery::Atomic))
@@ -175,9 +177,6 @@ impl JailedStreamBuilder {
             let family = toolcall_parsers::grammar(name).map_err(JailedError::Parser)?;
             let grammar = with_sequences(family.as_ref().clone(), &self.starts, &self.ends);
             guard = guard.grammar(Arc::new(grammar));
-        }
-        if let Some(name) = &self.reasoning {
-            guard = guard.format(profile::format(name).map_err(JailedError::Parser)?);
         }
         Ok(JailMachine::Parsed(Box::new(guard.build()?)))
     }

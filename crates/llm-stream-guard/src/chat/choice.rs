@@ -2,13 +2,14 @@
 
 use jail_match::{End, LimitError};
 use serde_json::Map;
+use toolcall_parsers::Wanted;
 
 use super::{
     chunk::{Choice, Content, Delta},
     field::Field,
     lane::{Lane, Step},
     machine::ChoiceMachine,
-    note::Violation,
+    note::{Note, Violation},
     options::{Calls, ChatOptions, Stop},
     piece::{Kind, says_nothing},
     riders::Rider,
@@ -26,7 +27,10 @@ impl<M: ChoiceMachine> ChoiceState<M> {
         if let Some(response) = response {
             guard.seed(seed(response, index));
         }
-        let lane = Lane { index, ids: guard.id_source(), ..Lane::default() };
+        let mut lane = Lane { index, ..Lane::default() };
+        if let Some(parser) = guard.parser() {
+            (lane.ids, lane.wanted) = (parser.ids().clone(), parser.wanted().clone());
+        }
         Self { guard, lane }
     }
 
@@ -81,6 +85,7 @@ impl<M: ChoiceMachine> ChoiceState<M> {
             writer.lane.riders.push(to, Rider::Parts(parts));
         }
         let mut result = if text.is_empty() { Ok(()) } else { guard.feed(&text, &mut writer) };
+        look(guard, &mut writer);
         for call in delta.tool_calls {
             writer.native(call);
         }
@@ -148,12 +153,24 @@ impl<M: ChoiceMachine> ChoiceState<M> {
     }
 }
 
+/// Whether a stop string or a bad payload ended the text.
+fn look<M: ChoiceMachine>(guard: &M, writer: &mut Writer<'_, '_>) {
+    let Some(parser) = guard.parser() else { return };
+    writer.lane.stopped |= parser.stopped().is_some();
+    if let (None, Some(rejected)) = (writer.lane.rejected, parser.rejected()) {
+        writer.lane.rejected = Some(rejected);
+        writer.note(Note::Rejected(rejected));
+    }
+}
+
 fn finish<M: ChoiceMachine>(
     guard: &mut M,
     writer: &mut Writer<'_, '_>,
     end: End,
 ) -> Result<(), LimitError> {
     let result = guard.end(end, writer);
+    look(guard, writer);
+    guard.renew();
     writer.lane.at = writer.lane.fed;
     writer.lane.held_since = None;
     writer.settle_all();
@@ -179,9 +196,14 @@ fn end_of(reason: &str) -> End {
 
 /// The finish reason to write for `upstream`'s.
 fn finish_word(lane: &Lane, options: &ChatOptions, upstream: String) -> String {
-    match (upstream.as_str(), options.calls, options.stop) {
-        ("stop", Calls::Write, Stop::Rewrite) if lane.called() => "tool_calls".into(),
-        ("tool_calls", Calls::Suppress, _) => "stop".into(),
+    let suppressed = options.calls == Calls::Suppress || lane.wanted == Wanted::None;
+    let named = matches!(lane.wanted, Wanted::Only(_));
+    let keep = options.stop == Stop::Keep || options.stop == Stop::Convention && named;
+    match upstream.as_str() {
+        "tool_calls" if suppressed => "stop".into(),
+        // What the limit cut came behind the stop string.
+        "length" if lane.stopped => finish_word(lane, options, "stop".into()),
+        "stop" if lane.called() && !suppressed && !keep => "tool_calls".into(),
         _ => upstream,
     }
 }

@@ -17,7 +17,7 @@ use super::{
     options::{ChatOptions, Synthesis},
     piece::Piece,
 };
-use crate::guard::Guard;
+use crate::guard::{Guard, Rejected};
 
 /// Turns the chunks of a chat-completion stream whose text holds markup into chunks a strict
 /// client accepts.
@@ -219,7 +219,8 @@ impl<M: ChoiceMachine> ChatGuard<M> {
     /// again.
     ///
     /// # Errors
-    /// As [`ChatGuard::push`].
+    /// As [`ChatGuard::push`], and if the payload of a choice was dropped: a stream notes that
+    /// ([`super::Note::Rejected`]).
     pub fn complete(&self, response: Completion) -> Result<Completion, ChatError> {
         let mut guard = Self::new(self.prototype.clone(), self.options.clone());
         if response.usage.value().is_some() && self.options.synthesis == Synthesis::Proven {
@@ -230,6 +231,9 @@ impl<M: ChoiceMachine> ChatGuard<M> {
         let mut chunks: Vec<Chunk> = Vec::new();
         guard.push(response.into_chunk(), &mut chunks)?;
         guard.finish(End::Stop, &mut chunks)?;
+        if let Some(rejected) = guard.choices.iter().find_map(|state| state.lane.rejected) {
+            return Err(ChatError::Rejected(rejected));
+        }
         let mut whole = Aggregator::default();
         chunks.iter().for_each(|chunk| whole.push(chunk));
         let mut response = whole.finish();
@@ -288,6 +292,8 @@ pub enum ChatError {
     TooManyChoices,
     /// A limit of a choice's guard was hit, and its policy is to fail.
     Limit(LimitError),
+    /// The payload of a choice was not calls; see [`crate::BadPayload::Reject`].
+    Rejected(Rejected),
 }
 
 impl fmt::Display for ChatError {
@@ -295,6 +301,7 @@ impl fmt::Display for ChatError {
         match self {
             Self::TooManyChoices => f.write_str("the stream has more choices than allowed"),
             Self::Limit(error) => error.fmt(f),
+            Self::Rejected(error) => error.fmt(f),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The machines that can guard a choice.
 
 use jail_match::{Channel, End, LimitError};
-use toolcall_parsers::{CallSink, Event, Ids};
+use toolcall_parsers::{CallSink, Event};
 
 use crate::{guard::Guard, jailed::JailMachine, stream::Stage};
 
@@ -12,9 +12,17 @@ pub trait ChoiceMachine: Clone + Send + 'static + sealed::Sealed {
     #[doc(hidden)]
     fn feed<S: CallSink + ?Sized>(&mut self, text: &str, sink: &mut S) -> Result<(), LimitError>;
 
-    /// Ends the choice's text; the machine is then as new.
+    /// Ends the choice's text.
     #[doc(hidden)]
     fn end<S: CallSink + ?Sized>(&mut self, end: End, sink: &mut S) -> Result<(), LimitError>;
+
+    /// Makes the machine as new.
+    #[doc(hidden)]
+    fn renew(&mut self);
+
+    /// The guard, if calls are parsed.
+    #[doc(hidden)]
+    fn parser(&self) -> Option<&Guard>;
 
     /// Bytes of text that are held.
     #[doc(hidden)]
@@ -31,10 +39,6 @@ pub trait ChoiceMachine: Clone + Send + 'static + sealed::Sealed {
     /// Makes ids from `seed`, unless they come from a source of the caller's.
     #[doc(hidden)]
     fn seed(&mut self, seed: u64);
-
-    /// Where ids come from when the wire has none.
-    #[doc(hidden)]
-    fn id_source(&self) -> Ids;
 }
 
 mod sealed {
@@ -50,9 +54,15 @@ impl ChoiceMachine for Guard {
     }
 
     fn end<S: CallSink + ?Sized>(&mut self, end: End, sink: &mut S) -> Result<(), LimitError> {
-        let result = self.finish(end, sink);
+        self.finish(end, sink)
+    }
+
+    fn renew(&mut self) {
         self.reset();
-        result
+    }
+
+    fn parser(&self) -> Option<&Guard> {
+        Some(self)
     }
 
     fn holds(&self) -> usize {
@@ -70,10 +80,6 @@ impl ChoiceMachine for Guard {
     fn seed(&mut self, seed: u64) {
         self.seed_ids(seed);
     }
-
-    fn id_source(&self) -> Ids {
-        self.ids().clone()
-    }
 }
 
 impl ChoiceMachine for JailMachine {
@@ -87,13 +93,21 @@ impl ChoiceMachine for JailMachine {
     fn end<S: CallSink + ?Sized>(&mut self, end: End, sink: &mut S) -> Result<(), LimitError> {
         match self {
             Self::Parsed(guard) => guard.end(end, sink),
-            Self::Plain(_) => {
-                let result = self.finish(end, |event| forward(event, sink));
-                if let Self::Plain(jail) = self {
-                    jail.reset();
-                }
-                result
-            }
+            Self::Plain(_) => self.finish(end, |event| forward(event, sink)),
+        }
+    }
+
+    fn renew(&mut self) {
+        match self {
+            Self::Parsed(guard) => guard.reset(),
+            Self::Plain(jail) => jail.reset(),
+        }
+    }
+
+    fn parser(&self) -> Option<&Guard> {
+        match self {
+            Self::Parsed(guard) => Some(guard),
+            Self::Plain(_) => None,
         }
     }
 
@@ -121,13 +135,6 @@ impl ChoiceMachine for JailMachine {
     fn seed(&mut self, seed: u64) {
         if let Self::Parsed(guard) = self {
             guard.seed(seed);
-        }
-    }
-
-    fn id_source(&self) -> Ids {
-        match self {
-            Self::Parsed(guard) => guard.id_source(),
-            Self::Plain(_) => Ids::default(),
         }
     }
 }

@@ -75,17 +75,20 @@ pub enum BrokenCalls {
 /// What a completed call does to `stop`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Stop {
-    /// It becomes `tool_calls`.
+    /// It becomes `tool_calls`, unless the request names the tool
+    /// ([`crate::ToolChoice::Named`]).
     #[default]
+    Convention,
+    /// It becomes `tool_calls`.
     Rewrite,
-    /// It stays, as some servers do when the request names the tool.
+    /// It stays.
     Keep,
 }
 
 /// Whether calls are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Calls {
-    /// They are.
+    /// They are, unless the request wants none ([`crate::ToolChoice::None`]).
     #[default]
     Write,
     /// They are recognised and dropped, upstream's own too; `tool_calls` becomes `stop`.
