@@ -25,6 +25,8 @@ mod note;
 mod options;
 mod piece;
 mod riders;
+mod sse;
+mod sse_stream;
 mod stream;
 mod writer;
 
@@ -44,4 +46,6 @@ pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
     BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, ReasoningField, Stop, Synthesis,
 };
+pub use sse::{ChatSse, ChatSseError, Done, SseSink};
+pub use sse_stream::{SseStream, guard_sse};
 pub use stream::{ChatStream, guard_chunks};

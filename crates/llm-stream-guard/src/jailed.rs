@@ -165,7 +165,7 @@ impl JailedStreamBuilder {
             return Ok(JailMachine::Plain(Box::new(jail.build()?)));
         }
         let mut profile = Profile::named("jailed");
-        profile.reasoning = self.reasoning.map(Into::into);
+        profile.reasoning = self.reasoning;
         let mut guard = Guard::builder(&profile)
             .tools(self.tools)
             .options(self.options)

@@ -37,11 +37,7 @@ impl ChatChunk for Chunk {
 impl ChatChunk for Value {
     /// An object with `choices`, or with `usage` that is not `null`, is a chunk.
     fn into_chunk(self) -> Result<Chunk, Self> {
-        let has = |name: &str| self.get(name).is_some_and(|value| !value.is_null());
-        if !has("choices") && !has("usage") {
-            return Err(self);
-        }
-        Chunk::deserialize(&self).map_err(|_| self)
+        chunk_of(&self).ok_or(self)
     }
 
     fn from_chunk(chunk: Chunk) -> Self {
@@ -52,4 +48,11 @@ impl ChatChunk for Value {
     fn is_error(&self) -> bool {
         self.get("error").is_some_and(|error| !error.is_null())
     }
+}
+
+/// The chunk that `value` is.
+pub(super) fn chunk_of(value: &Value) -> Option<Chunk> {
+    let has = |name: &str| value.get(name).is_some_and(|value| !value.is_null());
+    let is_one = has("choices") || has("usage");
+    is_one.then(|| Chunk::deserialize(value).ok()).flatten()
 }

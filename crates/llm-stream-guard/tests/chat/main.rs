@@ -16,5 +16,6 @@ mod openai_types;
 mod reader;
 mod recordings;
 mod shapes;
+mod sse;
 mod streams;
 mod whole;
