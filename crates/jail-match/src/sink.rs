@@ -9,6 +9,12 @@ pub trait Sink {
     /// Text of a channel. Never empty; neighbouring pieces of one channel are one run.
     fn text(&mut self, channel: Channel, text: &str);
 
+    /// A marker acted: the one of the edge at this position of the table. Comes behind the text
+    /// before it and what it released, before the text behind it. Ignored unless overridden.
+    fn crossed(&mut self, edge: usize) {
+        let _ = edge;
+    }
+
     /// Something worth knowing that is not an error. Ignored unless overridden.
     fn notice(&mut self, notice: Notice) {
         let _ = notice;
@@ -60,9 +66,20 @@ pub enum NoticeKind {
     DepthLimit,
     /// Text was released without another look because it had been looked at too often.
     RescanLimit,
+    /// Reasoning outgrew [`crate::ReasoningLimit`]; told when the span of it ends, with how many
+    /// bytes were over.
+    ReasoningLimit,
+    /// The model repeated an opener without end. The driver never looks: a stage in front of it
+    /// may.
+    Collapse,
+    /// A delimiter of the wire lost a character and was passed on as text. Not the driver's: a
+    /// decoder in front of it tells.
+    DamagedMarker,
     /// The stream ended behind an opener, before anything made sure what it opens; the bytes
     /// count as markup and are dropped.
     CutOpener,
+    /// A body halted; what followed it was dropped.
+    Halted,
 }
 
 impl NoticeKind {
@@ -74,7 +91,11 @@ impl NoticeKind {
             Self::WhitespaceLimit => "whitespace_limit",
             Self::DepthLimit => "depth_limit",
             Self::RescanLimit => "rescan_limit",
+            Self::ReasoningLimit => "reasoning_limit",
+            Self::Collapse => "collapse",
+            Self::DamagedMarker => "damaged_marker",
             Self::CutOpener => "cut_opener",
+            Self::Halted => "halted",
         }
     }
 }

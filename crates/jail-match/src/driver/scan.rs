@@ -7,6 +7,7 @@ use crate::{
     code::Code,
     edge::{Anchor, InCode},
     marker::{Class, Probe},
+    matcher::floor_char_boundary,
     sink::{Sink, SpanKind},
     space::is_blank,
     table::class,
@@ -217,10 +218,8 @@ impl Driver {
             && channel == Channel::CONTENT
             && self.table.tracks_lines()
             && code.hides();
-        unspent && anchored && !hidden
+        let opened_by = self.stack.last().map_or(0, |open| open.pair);
+        let paired = edge.pair == 0 || opened_by == 0 || edge.pair == opened_by;
+        unspent && anchored && !hidden && paired
     }
-}
-
-fn floor_char_boundary(text: &str, at: usize) -> usize {
-    (0..=at).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0)
 }
