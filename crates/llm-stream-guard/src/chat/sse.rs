@@ -107,7 +107,8 @@ impl<M: ChoiceMachine> ChatSse<M> {
         Self { decoder: Decoder::new().lenient(), wire }
     }
 
-    /// The same with other bounds on lines and events.
+    /// The same with other bounds on lines and events. Under the release policy an event beyond
+    /// them passes unguarded.
     #[must_use]
     pub fn limits(self, limits: sse::Limits) -> Self {
         Self { decoder: self.decoder.limits(limits), ..self }
@@ -220,7 +221,7 @@ impl<M: ChoiceMachine> Wire<M> {
         match value.as_ref().and_then(chunk_of) {
             Some(chunk) if !is_error => {
                 // Bytes that are no text are not passed on.
-                let came = value.filter(|_| event.closed && text.len() == data.len());
+                let came = value.filter(|_| event.is_standard() && text.len() == data.len());
                 self.chunk(chunk, came, event, sink);
             }
             _ => {
@@ -301,7 +302,7 @@ impl<M: ChoiceMachine> Wire<M> {
     /// Passes an event on that carries no chunk.
     fn forward<S: SseSink + ?Sized>(&mut self, event: Event<'_>, sink: &mut S) {
         match event.data {
-            Some(data) if !event.closed => {
+            Some(data) if !event.is_standard() => {
                 self.text.clear();
                 event.with_data(data, &mut self.text);
                 sink.bytes(&self.text);

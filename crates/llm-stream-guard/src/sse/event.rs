@@ -29,11 +29,18 @@ pub struct Event<'e> {
     /// How many bytes the lines have that are no field of the standard.
     pub ignored: u64,
     pub(super) dialect: Dialect,
+    pub(super) bare: bool,
     /// The raw bytes begin with a byte order mark.
     pub(super) marked: bool,
 }
 
 impl<'e> Event<'e> {
+    /// Whether the raw bytes, forwarded, are this event to a reader that follows the standard.
+    #[must_use]
+    pub fn is_standard(&self) -> bool {
+        self.closed && !self.bare
+    }
+
     /// Writes the event with other data: the lines that are no data stay as they came, where
     /// they stood, and line ends are those the event has.
     ///

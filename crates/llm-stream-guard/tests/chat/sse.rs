@@ -182,6 +182,7 @@ fn an_error_comes_behind_what_was_held_and_nothing_is_made_up() {
         "event: error\ndata: {\"message\":\"gone\"}\n\n",
         "event: error\ndata: gone\n\n",
         "{\"error\":{\"message\":\"gone\"}}\n",
+        "{\"error\":{\"message\":\"gone\"}}\n\n",
     ] {
         let late = [said("late"), "data: [DONE]\n\n".into()].concat();
         let upstream = [chunk(FIRST), said("2 <too"), error.into(), late].concat();
