@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     BadPayload, BuildError, Delivery, End, Guard, GuardBuilder, LimitPolicy, Limits, Message,
-    Options, Outcome, Parallel, ToolChoice, Tools, profile,
+    Options, Outcome, Parallel, ToolChoice, Tools, UnknownTools, profile,
 };
 use serde_json::json;
 use stream_laws::{
@@ -287,6 +287,21 @@ fn one_call_is_one_call_on_streams_too() {
     let wire = "[{\"name\": \"tide\", \"arguments\": {}}, {\"name\": \"wait\", \"arguments\": {}}]";
     let message = parse(builder("qwen3", ToolChoice::Required).options(options), wire);
     assert_eq!(told(&message), (vec![("tide", "{}")], "", vec!["parallel_call"]));
+}
+
+#[test]
+fn names_that_are_not_declared_pass_are_reported_or_dropped() {
+    let wire = "a<tool_call>{\"name\": \"ebb\", \"arguments\": {}}</tool_call>b";
+    for (policy, calls, kinds) in [
+        (UnknownTools::Pass, vec![("ebb", "{}")], vec![]),
+        (UnknownTools::Report, vec![("ebb", "{}")], vec!["undeclared_tool"]),
+        (UnknownTools::Drop, vec![], vec!["undeclared_tool"]),
+    ] {
+        let mut options = Options::default();
+        options.unknown_tools = policy;
+        let message = parse(builder("qwen3", ToolChoice::Auto).options(options), wire);
+        assert_eq!(told(&message), (calls, "ab", kinds), "{policy:?}");
+    }
 }
 
 #[test]
