@@ -7,6 +7,7 @@ mod envelope;
 mod feed;
 mod fields;
 mod finish;
+mod interplay;
 mod laws;
 mod limits;
 mod logprobs;
