@@ -63,9 +63,27 @@ pub enum NoticeKind {
     /// The stream ended behind an opener, before anything made sure what it opens; the bytes
     /// count as markup and are dropped.
     CutOpener,
+    /// A jailed block outgrew its limit of bytes.
+    JailBytes,
+    /// More blocks than a jail may open in one stream.
+    JailCount,
+    /// A block took more chunks than it may.
+    JailChunks,
+    /// A block took more time than it may.
+    JailTime,
+    /// The stream ended inside a block that must not be left open.
+    JailUnclosed,
+    /// A block was dropped.
+    JailDropped,
 }
 
 impl NoticeKind {
+    /// Whether a limit was hit.
+    #[must_use]
+    pub const fn is_limit(self) -> bool {
+        !matches!(self, Self::CutOpener | Self::JailUnclosed | Self::JailDropped)
+    }
+
     /// A short, stable name.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -75,6 +93,12 @@ impl NoticeKind {
             Self::DepthLimit => "depth_limit",
             Self::RescanLimit => "rescan_limit",
             Self::CutOpener => "cut_opener",
+            Self::JailBytes => "jail_bytes",
+            Self::JailCount => "jail_count",
+            Self::JailChunks => "jail_chunks",
+            Self::JailTime => "jail_time",
+            Self::JailUnclosed => "jail_unclosed",
+            Self::JailDropped => "jail_dropped",
         }
     }
 }

@@ -18,7 +18,6 @@ mod field;
 mod guard;
 mod keep_alive;
 mod lane;
-mod machine;
 mod merge;
 mod native;
 mod note;
@@ -39,7 +38,6 @@ pub use convert::ChatChunk;
 pub use field::Field;
 pub use guard::{ChatError, ChatGuard};
 pub use keep_alive::KeepAlive;
-pub use machine::ChoiceMachine;
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
     BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, ReasoningField, Stop, Synthesis,

@@ -25,7 +25,9 @@ mod atomic;
 pub mod chat;
 mod guard;
 mod jailed;
+mod jailer;
 mod nonempty;
+mod observe;
 mod profile;
 pub mod sse;
 mod stop;
@@ -33,14 +35,19 @@ mod stream;
 mod utf8;
 
 pub use guard::{BadPayload, BuildError, Delivery, Guard, GuardBuilder, Rejected, ToolChoice};
-pub use jailed::{JailMachine, JailedError, JailedStream, JailedStreamBuilder};
+pub use jailed::{JailedError, JailedStream, JailedStreamBuilder};
+pub use jailer::{Clock, Handed, Jailer};
+#[cfg(feature = "tracing")]
+pub use observe::TracingObserver;
+pub use observe::{Observer, Stats};
 pub use profile::{Framing, Profile, Reasoning, profile, profile_for_model, profiles, reasoning};
 pub use stop::{EmptyStop, Shown, Stop, StopString, Stopped};
 pub use stream::{Guarded, Stage, TryItem, guard_text};
 pub use utf8::Utf8;
 
 pub use jail_match::{
-    Counters, End, Held, HeldKind, LimitError, LimitPolicy, Limits, Sink, Whitespace,
+    Counters, End, Held, HeldKind, Jail, JailError, LimitError, LimitPolicy, Limits, Sink,
+    Whitespace,
 };
 pub use think_filter::{Format, Start};
 pub use toolcall_parsers::{

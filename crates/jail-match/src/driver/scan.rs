@@ -7,6 +7,7 @@ use crate::{
     code::Code,
     edge::{Anchor, InCode},
     marker::{Class, Probe},
+    matcher::floor_char_boundary,
     sink::{Sink, SpanKind},
     space::is_blank,
     table::class,
@@ -219,8 +220,4 @@ impl Driver {
             && code.hides();
         unspent && anchored && !hidden
     }
-}
-
-fn floor_char_boundary(text: &str, at: usize) -> usize {
-    (0..=at).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0)
 }

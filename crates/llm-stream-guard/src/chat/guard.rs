@@ -12,7 +12,6 @@ use super::{
     envelope::Envelope,
     field::Field,
     lane::{Lane, Step},
-    machine::ChoiceMachine,
     note::ChatSink,
     options::{ChatOptions, Synthesis},
     piece::Piece,
@@ -50,11 +49,11 @@ use crate::guard::{Guard, Rejected};
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct ChatGuard<M = Guard> {
-    prototype: M,
+pub struct ChatGuard {
+    prototype: Guard,
     options: ChatOptions,
     /// In ascending order of their indices.
-    choices: Vec<ChoiceState<M>>,
+    choices: Vec<ChoiceState>,
     envelope: Envelope,
     /// Kept for their capacity.
     pieces: Vec<Piece>,
@@ -63,13 +62,13 @@ pub struct ChatGuard<M = Guard> {
     ended: bool,
 }
 
-impl<M: ChoiceMachine> ChatGuard<M> {
+impl ChatGuard {
     /// A chat guard whose choices are guarded by clones of `guard`.
     ///
     /// Calls without an id on the wire get one made from the response's id and the choice,
     /// unless the guard was given its own source of ids.
     #[must_use]
-    pub fn new(guard: M, options: ChatOptions) -> Self {
+    pub fn new(guard: Guard, options: ChatOptions) -> Self {
         Self {
             prototype: guard,
             options,
@@ -193,7 +192,7 @@ impl<M: ChoiceMachine> ChatGuard<M> {
         at: usize,
         aborted: bool,
         sink: &mut S,
-        step: impl FnOnce(&mut ChoiceState<M>, &mut Step<'_>) -> Result<(), LimitError>,
+        step: impl FnOnce(&mut ChoiceState, &mut Step<'_>) -> Result<(), LimitError>,
     ) -> Result<(), ChatError> {
         let Self { choices, options, pieces, spare, seq, .. } = self;
         let first = pieces.len();
@@ -253,7 +252,7 @@ impl<M: ChoiceMachine> ChatGuard<M> {
     /// Bytes of text that are held, over all choices.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.choices.iter().map(|state| state.guard.holds()).sum()
+        self.choices.iter().map(|state| state.guard.held().bytes).sum()
     }
 
     /// Whether text is withheld that a client waits for.
@@ -280,7 +279,7 @@ impl<M: ChoiceMachine> ChatGuard<M> {
     /// Live bytes in the buffers of the choices' guards.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.choices.iter().map(|state| state.guard.keeps()).sum()
+        self.choices.iter().map(|state| state.guard.buffered()).sum()
     }
 }
 

@@ -15,10 +15,8 @@ use super::{
     annotated::{ChatItem, Opened},
     chunk::Chunk,
     guard::{ChatError, ChatGuard},
-    machine::ChoiceMachine,
     note::{ChatNote, ChatSink},
 };
-use crate::guard::Guard;
 
 /// Puts `guard` around a stream of chat-completion chunks.
 ///
@@ -40,10 +38,9 @@ use crate::guard::Guard;
 /// # })
 /// # }
 /// ```
-pub fn guard_chunks<S, M>(inner: S, guard: ChatGuard<M>) -> ChatStream<S, M>
+pub fn guard_chunks<S>(inner: S, guard: ChatGuard) -> ChatStream<S>
 where
     S: Stream<Item: ChatItem>,
-    M: ChoiceMachine,
 {
     ChatStream {
         inner,
@@ -66,10 +63,10 @@ pin_project_lite::pin_project! {
     /// Nothing is lost if a poll's future is dropped. Fused. `Unpin` if the inner stream is.
     #[must_use = "streams do nothing unless polled"]
     #[derive(Debug)]
-    pub struct ChatStream<S: Stream, M = Guard> {
+    pub struct ChatStream<S: Stream> {
         #[pin]
         inner: S,
-        guard: ChatGuard<M>,
+        guard: ChatGuard,
         annotator: Annotator,
         out: Vec<(Chunk, u64)>,
         queue: VecDeque<S::Item>,
@@ -104,7 +101,7 @@ impl ChatSink for Collect<'_> {
     }
 }
 
-impl<S: Stream, M: ChoiceMachine> ChatStream<S, M> {
+impl<S: Stream> ChatStream<S> {
     /// What becomes of the annotations of chunks that are withheld.
     pub fn annotations(mut self, mode: Annotations) -> Self {
         self.annotator.mode = mode;
@@ -118,7 +115,7 @@ impl<S: Stream, M: ChoiceMachine> ChatStream<S, M> {
     }
 
     /// The guard, for what it holds.
-    pub fn guard(&self) -> &ChatGuard<M> {
+    pub fn guard(&self) -> &ChatGuard {
         &self.guard
     }
 
@@ -133,10 +130,9 @@ impl<S: Stream, M: ChoiceMachine> ChatStream<S, M> {
     }
 }
 
-impl<S, M> Stream for ChatStream<S, M>
+impl<S> Stream for ChatStream<S>
 where
     S: Stream<Item: ChatItem>,
-    M: ChoiceMachine,
 {
     type Item = S::Item;
 
@@ -180,10 +176,9 @@ where
     }
 }
 
-impl<S, M> FusedStream for ChatStream<S, M>
+impl<S> FusedStream for ChatStream<S>
 where
     S: Stream<Item: ChatItem>,
-    M: ChoiceMachine,
 {
     fn is_terminated(&self) -> bool {
         self.ended && self.queue.is_empty()

@@ -8,10 +8,12 @@ use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, Unknown
 
 use wire_remap::{RemapTable, StreamDecoder};
 
-use super::{BadPayload, Delivery, Guard, ToolChoice, choice::Plan, payload::ChoiceBodies};
+use super::{BadPayload, Delivery, Guard, Outlet, ToolChoice, choice::Plan, payload::ChoiceBodies};
 use crate::{
     atomic::Pending,
+    jailer::Jailer,
     nonempty::Withheld,
+    observe::{Observer, Watch},
     profile::{self, Profile, Reasoning},
     stop::{EmptyStop, Stop, StopString},
     utf8::Utf8,
@@ -37,6 +39,8 @@ pub struct GuardBuilder {
     stop: Vec<StopString>,
     choice: ToolChoice,
     bad_payload: BadPayload,
+    jailer: Option<Jailer>,
+    watch: Option<Watch>,
 }
 
 impl GuardBuilder {
@@ -58,6 +62,8 @@ impl GuardBuilder {
             stop: Vec::new(),
             choice: ToolChoice::Auto,
             bad_payload: BadPayload::BestEffort,
+            jailer: None,
+            watch: None,
             profile: profile.clone(),
         }
     }
@@ -160,6 +166,33 @@ impl GuardBuilder {
         Self { stop: strings.into_iter().collect(), ..self }
     }
 
+    /// A jail around content: what is left when reasoning and calls were taken out, so that its
+    /// marks are not looked for in those, and none spans one. Offsets it reports count content.
+    ///
+    /// Its limit with the error policy ends the guard; content behind it in the same chunk does
+    /// not come out.
+    #[must_use]
+    pub fn jail(self, jailer: Jailer) -> Self {
+        Self { jailer: Some(jailer), ..self }
+    }
+
+    /// Tells `observer` what happens, and counts as [`GuardBuilder::stats`] does. Clones of the
+    /// guard tell the same observer.
+    #[must_use]
+    pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
+        Self { watch: Some(Watch::new(Some(observer))), ..self }
+    }
+
+    pub(crate) fn watch(self, watch: Option<Watch>) -> Self {
+        Self { watch, ..self }
+    }
+
+    /// Counts what happens, for [`Guard::stats`]. Without it and an observer nothing is counted.
+    #[must_use]
+    pub fn stats(self) -> Self {
+        Self { watch: self.watch.or_else(|| Some(Watch::default())), ..self }
+    }
+
     /// A table of delimiters to map back before anything is recognised, in place of the
     /// profile's.
     #[must_use]
@@ -245,6 +278,7 @@ impl GuardBuilder {
             remap: remap.map(|table| Box::new(StreamDecoder::new(&table))),
             prepended: false,
             stop: stop.map(Box::new),
+            outlet: Outlet::new(self.jailer, self.watch),
             special,
         })
     }

@@ -11,7 +11,7 @@ use std::{
 
 use futures_core::{FusedStream, Stream};
 use llm_stream_guard::{
-    Delivery, JailedError, JailedStream,
+    Delivery, JailedStream, JailedStreamBuilder,
     chat::{Annotated, ChatError, ChatItem, ChatOptions, Chunk, guard_chunks},
 };
 use serde_json::{Value, json};
@@ -279,7 +279,28 @@ fn a_jail_without_a_parser_releases_blocks_as_text() {
 }
 
 #[test]
-fn sequences_beside_a_reasoning_parser_need_a_tool_call_parser() {
-    let jail = JailedStream::builder().jail_start_sequence("<a>").reasoning_parser("qwen3").build();
-    assert_eq!(jail.expect_err("ambiguous"), JailedError::NoParser);
+fn sequences_may_stand_beside_a_reasoning_parser_alone() {
+    let jail = JailedStream::builder()
+        .jail_start_sequence("<secret>")
+        .jail_end_sequence("</secret>")
+        .reasoning_parser("qwen3")
+        .build()
+        .expect("builds");
+    let input = [text(0, "<think>hm</think>a <sec"), text(0, "ret>b</secret>"), stop(0, "stop")];
+    let seen = drain(jail.apply(upstream(input)));
+    let choice = &read_finished(&seen)[&0];
+    assert_eq!(
+        (choice.reasoning.as_str(), choice.content.as_str()),
+        ("hm", "a <secret>b</secret>")
+    );
+}
+
+#[test]
+fn an_unknown_parser_is_refused() {
+    let unknown = |builder: JailedStreamBuilder| builder.build().expect_err("unknown").to_string();
+    let parser = unknown(JailedStream::builder().tool_call_parser("hermess"));
+    assert!(parser.contains("hermes"), "{parser}");
+    let reasoning = JailedStream::builder().tool_call_parser("hermes").reasoning_parser("qwen33");
+    let reasoning = unknown(reasoning);
+    assert!(reasoning.contains("qwen3"), "{reasoning}");
 }
