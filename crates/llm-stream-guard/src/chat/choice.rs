@@ -87,10 +87,7 @@ impl ChoiceState {
         for call in delta.tool_calls {
             writer.native(call);
         }
-        writer.lane.at = to.saturating_sub(guard.held().bytes as u64);
-        if !guard.withholds_call() {
-            writer.settle(writer.lane.at);
-        }
+        settle(guard, &mut writer);
         if writer.lane.role.is_some() && text.is_empty() {
             writer.piece(Kind::Plain, false);
         }
@@ -121,11 +118,24 @@ impl ChoiceState {
             }
         }
         let origin = lane.held_since.unwrap_or(step.seq);
-        let held = guard.held().bytes > 0 || guard.withholds_call();
-        lane.held_since = held.then_some(origin);
+        lane.held_since = holds(guard).then_some(origin);
         if !text.is_empty() {
             *step.spare = text;
             step.spare.clear();
+        }
+        result
+    }
+
+    /// Time has passed.
+    pub(super) fn tick(&mut self, step: &mut Step<'_>) -> Result<(), LimitError> {
+        let Self { guard, lane } = self;
+        step.first = step.pieces.len();
+        lane.begin_step();
+        let mut writer = Writer { lane, step };
+        let result = guard.tick(&mut writer);
+        settle(guard, &mut writer);
+        if !holds(guard) {
+            lane.held_since = None;
         }
         result
     }
@@ -149,6 +159,18 @@ impl ChoiceState {
         }
         result
     }
+}
+
+/// Lets out what waited for text that is not held any more.
+fn settle(guard: &Guard, writer: &mut Writer<'_, '_>) {
+    writer.lane.at = writer.lane.fed.saturating_sub(guard.held().bytes as u64);
+    if !guard.withholds_call() {
+        writer.settle(writer.lane.at);
+    }
+}
+
+fn holds(guard: &Guard) -> bool {
+    guard.held().bytes > 0 || guard.withholds_call()
 }
 
 /// Whether a stop string or a bad payload ended the text.

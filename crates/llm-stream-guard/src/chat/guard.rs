@@ -137,6 +137,15 @@ impl ChatGuard {
         result
     }
 
+    /// Time has passed and nothing came: a jail may have been open for too long; see
+    /// [`crate::Jailer::time_limit`].
+    ///
+    /// # Errors
+    /// As [`ChatGuard::push`].
+    pub fn tick<S: ChatSink + ?Sized>(&mut self, sink: &mut S) -> Result<(), ChatError> {
+        self.on_each(false, sink, ChoiceState::tick)
+    }
+
     /// Ends the stream: what is held comes out, then finish reasons that are due, then usage
     /// that was withheld. With [`End::Aborted`] no call begins and no reason is made up. A second
     /// call does nothing.
@@ -171,12 +180,20 @@ impl ChatGuard {
         synthesize: impl Fn(&Lane) -> bool,
         sink: &mut S,
     ) -> Result<(), ChatError> {
+        let aborted = end == End::Aborted;
+        self.on_each(aborted, sink, |state, step| state.close(end, &synthesize, step))
+    }
+
+    /// Runs `step` on every choice, and lets out what it set free.
+    fn on_each<S: ChatSink + ?Sized>(
+        &mut self,
+        aborted: bool,
+        sink: &mut S,
+        step: impl Fn(&mut ChoiceState, &mut Step<'_>) -> Result<(), LimitError>,
+    ) -> Result<(), ChatError> {
         let mut result = Ok(());
         for at in 0..self.choices.len() {
-            let aborted = end == End::Aborted;
-            let closed =
-                self.step(at, aborted, sink, |state, step| state.close(end, &synthesize, step));
-            result = result.and(closed);
+            result = result.and(self.step(at, aborted, sink, &step));
         }
         let Self { envelope, pieces, options, .. } = self;
         if !pieces.is_empty() {

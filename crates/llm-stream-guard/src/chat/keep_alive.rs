@@ -32,7 +32,8 @@ where
     S: Stream<Item: ChatItem>,
 {
     /// Yields an item made by `item` whenever `ticks` yields, text is withheld and nothing came
-    /// out since the tick before. The clock is the caller's: an interval of some runtime.
+    /// out since the tick before. Jails that have been open for too long end with a tick, too
+    /// ([`crate::Jailer::time_limit`]). The clock is the caller's: an interval of some runtime.
     pub fn keep_alive<K, F>(self, ticks: K, item: F) -> KeepAlive<S, K, F>
     where
         K: Stream,
@@ -63,6 +64,7 @@ where
             Poll::Pending => {}
             Poll::Ready(None) => *this.silent = true,
             Poll::Ready(Some(_)) => {
+                this.inner.as_mut().tick();
                 let quiet = !std::mem::replace(this.lively, false);
                 if quiet && this.inner.guard().is_withholding() {
                     return Poll::Ready(Some((this.item)()));

@@ -114,6 +114,23 @@ impl<S: Stream> ChatStream<S> {
         self
     }
 
+    /// Time has passed and nothing came; see [`ChatGuard::tick`]. What that sets free comes
+    /// out next.
+    pub fn tick(self: Pin<&mut Self>)
+    where
+        S::Item: ChatItem,
+    {
+        let this = self.project();
+        if *this.ended {
+            return;
+        }
+        let sink = &mut Collect { out: this.out, on_note: this.on_note };
+        if let Err(error) = this.guard.tick(sink) {
+            (*this.ended, *this.error) = (true, Some(error));
+        }
+        this.annotator.release(this.out, this.queue);
+    }
+
     /// The guard, for what it holds.
     pub fn guard(&self) -> &ChatGuard {
         &self.guard

@@ -6,13 +6,19 @@ use std::{
     marker::PhantomPinned,
     pin::{Pin, pin},
     rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     task::{Context, Poll, Waker},
+    time::Duration,
 };
 
 use futures_core::{FusedStream, Stream};
 use llm_stream_guard::{
     Delivery, JailedStream, JailedStreamBuilder,
     chat::{Annotated, ChatError, ChatItem, ChatOptions, Chunk, guard_chunks},
+    jail_match::OnFail,
 };
 use serde_json::{Value, json};
 
@@ -293,6 +299,33 @@ fn sequences_may_stand_beside_a_reasoning_parser_alone() {
         (choice.reasoning.as_str(), choice.content.as_str()),
         ("hm", "a <secret>b</secret>")
     );
+}
+
+#[test]
+fn a_tick_ends_a_jail_that_was_open_for_too_long() {
+    let time = Arc::new(AtomicU64::new(0));
+    let clock = time.clone();
+    let now = move || Duration::from_secs(clock.load(Ordering::Relaxed));
+    let jail = JailedStream::builder()
+        .jail_start_sequence("<secret>")
+        .jail_end_sequence("</secret>")
+        .time_limit(Duration::from_secs(5), OnFail::Release, now)
+        .build()
+        .expect("builds");
+    let mut stream = Box::pin(jail.apply(upstream([text(0, "a"), text(0, "<secret>b")])));
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut texts = String::new();
+    for step in 0..8 {
+        if let Poll::Ready(Some(chunk)) = stream.as_mut().poll_next(&mut cx) {
+            texts.push_str(chunk.choices[0].delta.text().unwrap_or_default());
+        }
+        if step == 3 {
+            assert_eq!(texts, "a");
+            time.store(9, Ordering::Relaxed);
+            stream.as_mut().tick();
+        }
+    }
+    assert_eq!(texts, "a<secret>b");
 }
 
 #[test]
