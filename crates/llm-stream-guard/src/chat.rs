@@ -14,6 +14,7 @@ mod chunk;
 mod completion;
 mod convert;
 mod envelope;
+mod error;
 mod field;
 mod guard;
 mod keep_alive;
@@ -35,8 +36,9 @@ pub use async_openai::ConvertError;
 pub use chunk::{Choice, Chunk, Content, Delta, FunctionDelta, ToolCallDelta};
 pub use completion::{Completion, CompletionChoice};
 pub use convert::ChatChunk;
+pub use error::ChatError;
 pub use field::Field;
-pub use guard::{ChatError, ChatGuard};
+pub use guard::ChatGuard;
 pub use keep_alive::KeepAlive;
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{

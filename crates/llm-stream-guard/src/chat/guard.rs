@@ -1,7 +1,5 @@
 //! The chat guard: one guard per choice, chunks in, clean chunks out.
 
-use std::fmt;
-
 use jail_match::{End, LimitError};
 
 use super::{
@@ -10,13 +8,14 @@ use super::{
     chunk::Chunk,
     completion::Completion,
     envelope::Envelope,
+    error::ChatError,
     field::Field,
     lane::{Lane, Step},
     note::ChatSink,
     options::{ChatOptions, Synthesis},
     piece::Piece,
 };
-use crate::guard::{Guard, Rejected};
+use crate::guard::Guard;
 
 /// Turns the chunks of a chat-completion stream whose text holds markup into chunks a strict
 /// client accepts.
@@ -299,30 +298,6 @@ impl ChatGuard {
         self.choices.iter().map(|state| state.guard.buffered()).sum()
     }
 }
-
-/// Why a chat guard could not go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ChatError {
-    /// More choices than [`super::ChatLimits::choices`].
-    TooManyChoices,
-    /// A limit of a choice's guard was hit, and its policy is to fail.
-    Limit(LimitError),
-    /// The payload of a choice was not calls; see [`crate::BadPayload::Reject`].
-    Rejected(Rejected),
-}
-
-impl fmt::Display for ChatError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooManyChoices => f.write_str("the stream has more choices than allowed"),
-            Self::Limit(error) => error.fmt(f),
-            Self::Rejected(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ChatError {}
 
 const _: () = {
     const fn machine<T: Clone + Send + 'static>() {}

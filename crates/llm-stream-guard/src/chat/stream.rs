@@ -14,7 +14,8 @@ use super::{
     annotate::{Annotations, Annotator},
     annotated::{ChatItem, Opened},
     chunk::Chunk,
-    guard::{ChatError, ChatGuard},
+    error::ChatError,
+    guard::ChatGuard,
     note::{ChatNote, ChatSink},
 };
 

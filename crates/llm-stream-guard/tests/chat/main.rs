@@ -18,4 +18,5 @@ mod reader;
 mod recordings;
 mod shapes;
 mod streams;
+mod table;
 mod whole;

@@ -214,6 +214,18 @@ fn dropping_a_stream_between_pieces_is_harmless() {
 }
 
 #[test]
+fn what_a_stream_withholds_can_be_seen_before_it_is_dropped() {
+    let inner = upstream([text(0, "a<tool"), text(1, "<"), text(0, "_ca")]);
+    let mut stream = Box::pin(guard_chunks(inner, chat("hermes", ChatOptions::default())));
+    let mut cx = Context::from_waker(Waker::noop());
+    for _ in 0..5 {
+        drop(stream.as_mut().poll_next(&mut cx));
+    }
+    assert!(stream.guard().is_withholding());
+    assert_eq!(stream.guard().held(), "<tool_ca".len() + "<".len());
+}
+
+#[test]
 fn notes_reach_the_caller() {
     let notes = std::sync::Arc::new(std::sync::Mutex::new(0));
     let count = notes.clone();
