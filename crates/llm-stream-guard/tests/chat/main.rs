@@ -2,6 +2,7 @@
 
 mod annotations;
 mod calls;
+mod chaos;
 mod choices;
 mod envelope;
 mod feed;
