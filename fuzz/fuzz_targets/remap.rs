@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use stream_laws::CutPlan;
-use wire_remap::{RemapTable, StreamDecoder};
+use wire_remap::{RemapTable, StreamDecoder, StreamEncoder};
 
 const FRAGMENTS: [&str; 16] = [
     "<", "</", "tool_call", "toolcall", ">", "[[", "[[/", "CALL", "TOOLCALL", "]]", "]", "~", "/",
@@ -19,6 +19,17 @@ fuzz_target!(|data: &[u8]| {
         assert!(!wire.contains(reserved), "{reserved} on the wire of {text:?}");
     }
     assert_eq!(table.decode(&wire), text);
+    // Whatever the model writes becomes canonical once, and is stable from then on.
+    let echo = table.decode(&text);
+    assert_eq!(table.decode(&table.encode(&echo)), echo);
+    for cut in CutPlan::quick(data.len() as u64).text(&text) {
+        let (mut encoder, mut sent) = (StreamEncoder::new(&table), String::new());
+        for piece in cut.pieces(&text) {
+            encoder.push(piece, &mut sent);
+        }
+        encoder.finish(&mut sent);
+        assert_eq!(sent, wire, "{cut}");
+    }
     for cut in CutPlan::quick(data.len() as u64).text(&wire) {
         let (mut decoder, mut back) = (StreamDecoder::new(&table), String::new());
         for piece in cut.pieces(&wire) {

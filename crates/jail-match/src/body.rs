@@ -42,6 +42,8 @@ pub enum Feed {
 /// Where text goes on after a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Resume {
+    /// Nowhere: the rest of the message is dropped, and counted in one notice at its end.
+    Halt,
     /// In the channel it would have been in.
     #[default]
     Here,

@@ -22,7 +22,7 @@ use crate::{
     edge::OnCommit,
     limits::LimitError,
     matcher::ceil_char_boundary,
-    sink::{Sink, Span, SpanKind},
+    sink::{Notice, NoticeKind, Sink, Span, SpanKind},
     space::{Spaces, Whitespace},
     table::{Table, class},
 };
@@ -32,6 +32,8 @@ enum Mode {
     Text,
     Candidate(Candidate),
     Committed,
+    /// What comes since this stream offset is dropped.
+    Halted(u64),
     /// A limit with the error policy was hit.
     Failed(LimitError),
 }
@@ -47,6 +49,14 @@ struct Candidate {
     /// The edge's bit, if its uses are limited.
     use_bit: u64,
     on_commit: OnCommit,
+}
+
+/// An open channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Open {
+    channel: Channel,
+    /// The pair of the marker that opened it; 0 if none did, or it is of none.
+    pair: u8,
 }
 
 /// The text being processed: the caller's chunk, or what was held with its head behind it.
@@ -92,7 +102,7 @@ pub struct Driver {
     table: Table,
     settings: Settings,
     mode: Mode,
-    stack: SmallVec<[Channel; 4]>,
+    stack: SmallVec<[Open; 4]>,
     spaces: Spaces,
     code: Code,
     /// Text held; its first byte is at stream offset `base`.
@@ -119,7 +129,11 @@ impl Driver {
             settings,
             mode: Mode::Text,
             stack: SmallVec::new(),
-            spaces: Spaces::new(settings.whitespace, settings.limits.whitespace),
+            spaces: Spaces::new(
+                settings.whitespace,
+                settings.limits.whitespace,
+                settings.reasoning,
+            ),
             code: Code::default(),
             buf: String::new(),
             base: 0,
@@ -139,6 +153,7 @@ impl Driver {
         self.buf.clear();
         self.base = 0;
         self.counters = Counters::default();
+        self.spaces.forget_counts();
         self.restart();
     }
 
@@ -147,7 +162,7 @@ impl Driver {
         self.stack.clear();
         self.spent = 0;
         if self.settings.start != Channel::CONTENT {
-            self.stack.push(self.settings.start);
+            self.stack.push(Open { channel: self.settings.start, pair: 0 });
             if self.settings.start == Channel::REASONING {
                 self.spent = self.table.reasoning_once();
             }
@@ -162,7 +177,7 @@ impl Driver {
     /// The channel text goes to now.
     #[must_use]
     pub fn channel(&self) -> Channel {
-        self.stack.last().copied().unwrap_or(Channel::CONTENT)
+        self.stack.last().map_or(Channel::CONTENT, |open| open.channel)
     }
 
     /// Stream offset of the next byte to be received.
@@ -228,6 +243,8 @@ impl Driver {
                 self.counters.bytes_in += chunk.len() as u64;
                 self.counters.examined += chunk.len() as u64;
                 self.base += chunk.len() as u64;
+                self.spaces.count(channel, chunk.len());
+                self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
                 sink.text(channel, chunk);
                 return Ok(());
             }
@@ -316,6 +333,7 @@ impl Driver {
             }
         }
         self.counters.held_max = self.counters.held_max.max(self.buffered());
+        self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
         self.quiet = matches!(self.mode, Mode::Text)
             && self.buf.is_empty()
             && self.swallow == 0
@@ -341,12 +359,35 @@ impl Driver {
         self.quiet = false;
         self.process_held(Some(end), true, bodies, sink)?;
         self.spaces.finish(sink);
-        Ok(())
+        self.end_halt(sink);
+        self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
+        self.check_reasoning()
+    }
+
+    /// Whether a body halted: the rest of the message is dropped.
+    #[must_use]
+    pub fn is_halted(&self) -> bool {
+        matches!(self.mode, Mode::Halted(_))
+    }
+
+    /// Reports what was dropped since a body halted.
+    fn end_halt<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        if let Mode::Halted(at) = self.mode
+            && self.base > at
+        {
+            let bytes = self.base - at;
+            self.mode = Mode::Halted(self.base);
+            sink.notice(Notice { kind: NoticeKind::Halted, at, bytes });
+        }
     }
 
     /// A message ended and another begins in the same stream: lead and line states start over,
     /// while a marker split across the boundary is still recognised.
     pub fn message_boundary<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        if self.is_halted() {
+            self.end_halt(sink);
+            self.mode = Mode::Text;
+        }
         if matches!(self.mode, Mode::Text) {
             self.spaces.finish(sink);
             self.spaces.reset();
@@ -401,12 +442,25 @@ impl Driver {
                     self.feed_candidate(candidate, &w, &mut c, bodies, sink)?
                 }
                 Mode::Committed => self.feed_committed(&w, &mut c, bodies, sink),
+                Mode::Halted(_) => {
+                    self.account(SpanKind::Dropped, &w, c.out, w.text.len(), sink);
+                    return Ok(w.text.len());
+                }
                 Mode::Failed(error) => return Err(error),
             };
+            self.check_reasoning()?;
             if !go_on {
                 return Ok(c.out);
             }
         }
+    }
+
+    /// Stops at a limit of the reasoning with the error policy.
+    fn check_reasoning(&mut self) -> Result<(), LimitError> {
+        self.spaces.failed().map_or(Ok(()), |error| {
+            self.mode = Mode::Failed(error);
+            Err(error)
+        })
     }
 
     fn account<S: Sink + ?Sized>(

@@ -27,6 +27,9 @@ pub struct Edge {
     pub in_code: InCode,
     /// How often it may act.
     pub uses: Uses,
+    /// The pair it is of, from 1; 0 for none. In a channel that a marker of a pair opened, the
+    /// markers of other pairs are text.
+    pub pair: u8,
     /// What it does.
     pub then: Then,
 }
@@ -44,6 +47,7 @@ impl Edge {
             newlines: Newlines::NONE,
             in_code: InCode::Live,
             uses: Uses::Unlimited,
+            pair: 0,
             then,
         }
     }
@@ -76,6 +80,12 @@ impl Edge {
     #[must_use]
     pub fn literal_in_code(self) -> Self {
         Self { in_code: InCode::Literal, ..self }
+    }
+
+    /// The same edge as one of a pair of markers: openers and closers with the same number.
+    #[must_use]
+    pub fn of_pair(self, pair: u8) -> Self {
+        Self { pair, ..self }
     }
 
     /// The same edge with a limit on its uses.

@@ -80,6 +80,7 @@ mod jail;
 mod limits;
 mod marker;
 mod matcher;
+mod names;
 mod pending;
 mod sink;
 mod space;
@@ -93,9 +94,10 @@ pub use jail::{
     At, Closed, Dropped, EndOrder, Flow, Inner, Jail, JailBuilder, JailCounters, JailError,
     JailEvent, JailSignal, Jailed, Mark, Nested, OnFail, Pair, Quote, Release,
 };
-pub use limits::{LimitError, LimitPolicy, Limits, ZeroLimit};
+pub use limits::{LimitError, LimitPolicy, Limits, ReasoningLimit, ZeroLimit};
 pub use marker::{Class, MAX_CLASSES, MarkerSet, MarkerSetBuilder, Probe};
 pub use matcher::{Found, Matcher};
+pub use names::{Alias, UnknownName, resolve, same_name};
 pub use sink::{Notice, NoticeKind, Sink, Span, SpanKind};
 pub use space::Whitespace;
 pub use table::{Table, TableError};

@@ -41,6 +41,21 @@ impl Limits {
     }
 }
 
+/// The most reasoning a message may hold.
+///
+/// What counts is reasoning that comes out, in bytes; the limit falls between scalars, on the same
+/// one whatever the chunks. Reasoning beyond it is content under [`LimitPolicy::Release`], is
+/// dropped and counted under [`LimitPolicy::Drop`], and ends the message under
+/// [`LimitPolicy::Error`]. The markers of the reasoning stay markers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "a number and what it does")]
+pub struct ReasoningLimit {
+    /// Bytes. None at all may be wanted: 0 is good.
+    pub bytes: usize,
+    /// What becomes of the rest.
+    pub policy: LimitPolicy,
+}
+
 /// What becomes of bytes that hit a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -82,6 +97,9 @@ pub struct LimitError {
 impl fmt::Display for LimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, at, bytes } = self;
+        if *kind == NoticeKind::ReasoningLimit {
+            return write!(f, "byte {at}: {} hit; what came before was released", kind.name());
+        }
         write!(f, "byte {at}: {} hit after {bytes} bytes; they were released as text", kind.name())
     }
 }

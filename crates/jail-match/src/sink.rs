@@ -9,6 +9,12 @@ pub trait Sink {
     /// Text of a channel. Never empty; neighbouring pieces of one channel are one run.
     fn text(&mut self, channel: Channel, text: &str);
 
+    /// A marker acted: the one of the edge at this position of the table. Comes behind the text
+    /// before it and what it released, before the text behind it. Ignored unless overridden.
+    fn crossed(&mut self, edge: usize) {
+        let _ = edge;
+    }
+
     /// Something worth knowing that is not an error. Ignored unless overridden.
     fn notice(&mut self, notice: Notice) {
         let _ = notice;
@@ -60,6 +66,15 @@ pub enum NoticeKind {
     DepthLimit,
     /// Text was released without another look because it had been looked at too often.
     RescanLimit,
+    /// Reasoning outgrew [`crate::ReasoningLimit`]; told when the span of it ends, with how many
+    /// bytes were over.
+    ReasoningLimit,
+    /// The model repeated an opener without end. The driver never looks: a stage in front of it
+    /// may.
+    Collapse,
+    /// A delimiter of the wire lost a character and was passed on as text. Not the driver's: a
+    /// decoder in front of it tells.
+    DamagedMarker,
     /// The stream ended behind an opener, before anything made sure what it opens; the bytes
     /// count as markup and are dropped.
     CutOpener,
@@ -75,13 +90,26 @@ pub enum NoticeKind {
     JailUnclosed,
     /// A block was dropped.
     JailDropped,
+    /// A body halted; what followed it was dropped.
+    Halted,
 }
 
 impl NoticeKind {
     /// Whether a limit was hit.
     #[must_use]
     pub const fn is_limit(self) -> bool {
-        !matches!(self, Self::CutOpener | Self::JailUnclosed | Self::JailDropped)
+        matches!(
+            self,
+            Self::CandidateLimit
+                | Self::WhitespaceLimit
+                | Self::DepthLimit
+                | Self::RescanLimit
+                | Self::ReasoningLimit
+                | Self::JailBytes
+                | Self::JailCount
+                | Self::JailChunks
+                | Self::JailTime
+        )
     }
 
     /// A short, stable name.
@@ -92,6 +120,9 @@ impl NoticeKind {
             Self::WhitespaceLimit => "whitespace_limit",
             Self::DepthLimit => "depth_limit",
             Self::RescanLimit => "rescan_limit",
+            Self::ReasoningLimit => "reasoning_limit",
+            Self::Collapse => "collapse",
+            Self::DamagedMarker => "damaged_marker",
             Self::CutOpener => "cut_opener",
             Self::JailBytes => "jail_bytes",
             Self::JailCount => "jail_count",
@@ -99,6 +130,7 @@ impl NoticeKind {
             Self::JailTime => "jail_time",
             Self::JailUnclosed => "jail_unclosed",
             Self::JailDropped => "jail_dropped",
+            Self::Halted => "halted",
         }
     }
 }

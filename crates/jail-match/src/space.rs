@@ -1,12 +1,15 @@
 //! Whitespace policies: what becomes of whitespace that only frames markup.
 
+mod cap;
 mod run;
 
+use cap::Cap;
 use run::Run;
 
 use crate::{
     channel::Channel,
     edge::OnCommit,
+    limits::{LimitError, ReasoningLimit},
     sink::{Notice, NoticeKind, Sink, Span, SpanKind},
 };
 
@@ -83,10 +86,13 @@ pub(crate) struct Spaces {
     marked: bool,
     content: Run,
     reasoning: Run,
+    cap: Cap,
+    /// Bytes of reasoning given out since the start of the stream.
+    reasoning_bytes: u64,
 }
 
 impl Spaces {
-    pub(crate) fn new(policy: Whitespace, limit: usize) -> Self {
+    pub(crate) fn new(policy: Whitespace, limit: usize, reasoning: Option<ReasoningLimit>) -> Self {
         Self {
             policy,
             limit,
@@ -98,11 +104,14 @@ impl Spaces {
             marked: false,
             content: Run::default(),
             reasoning: Run::default(),
+            cap: Cap::new(reasoning),
+            reasoning_bytes: 0,
         }
     }
 
     /// Starts a message over.
     pub(crate) fn reset(&mut self) {
+        self.cap = self.cap.renewed();
         (self.blank, self.lead, self.after_call) = (true, true, false);
         self.untouched = true;
         (self.called, self.marked) = (false, false);
@@ -130,6 +139,11 @@ impl Spaces {
         self.after_call
     }
 
+    /// The limit with the error policy that was hit.
+    pub(crate) fn failed(&self) -> Option<LimitError> {
+        self.cap.failed()
+    }
+
     pub(crate) fn policy(&self) -> Whitespace {
         self.policy
     }
@@ -143,6 +157,7 @@ impl Spaces {
     pub(crate) fn passes(&self, channel: Channel) -> bool {
         !self.lead
             && !self.after_call
+            && !self.cap.counts(channel)
             && match self.policy.rule(channel) {
                 Rule::Keep => true,
                 Rule::DropBlank | Rule::DropBlankBeforeCall => !self.blank,
@@ -166,6 +181,7 @@ impl Spaces {
             return;
         }
         if self.passes(channel) {
+            self.count(channel, text.len());
             sink.text(channel, text);
             return;
         }
@@ -173,20 +189,20 @@ impl Spaces {
         let visible = lead < text.len();
         let rule = self.policy.rule(channel);
         match rule {
-            Rule::Keep => sink.text(channel, text),
+            Rule::Keep => self.put(channel, text, at, sink),
             Rule::DropBlank | Rule::DropBlankBeforeCall => {
                 if self.blank && visible {
                     // Held first, so that the limit is reported as if it had come apart.
                     let (space, rest) = text.split_at(lead);
                     if self.held() + space.len() > self.limit {
                         self.hold(channel, space, at, sink);
-                        sink.text(channel, rest);
+                        self.put(channel, rest, at + lead as u64, sink);
                     } else {
-                        self.run(channel).release(channel, sink);
-                        sink.text(channel, text);
+                        self.release(channel, sink);
+                        self.put(channel, text, at, sink);
                     }
                 } else if !self.blank {
-                    sink.text(channel, text);
+                    self.put(channel, text, at, sink);
                 } else {
                     self.hold(channel, text, at, sink);
                 }
@@ -200,7 +216,7 @@ impl Spaces {
                     self.settle(channel, rule, sink);
                     let body = trim_end(rest);
                     self.report_runs(body, at + lead as u64, sink);
-                    sink.text(channel, body);
+                    self.put(channel, body, at + lead as u64, sink);
                     if body.len() < rest.len() {
                         let from = at + (lead + body.len()) as u64;
                         self.hold(channel, &rest[body.len()..], from, sink);
@@ -224,8 +240,9 @@ impl Spaces {
         if drop {
             run.drop_held(sink);
         } else {
-            run.release(channel, sink);
+            self.release(channel, sink);
         }
+        let run = self.run(channel);
         (run.eat, run.visible, run.overflow) = (false, true, false);
     }
 
@@ -237,7 +254,7 @@ impl Spaces {
             return;
         }
         if run.overflow {
-            sink.text(channel, text);
+            self.put(channel, text, at, sink);
             return;
         }
         run.hold(text, at);
@@ -251,7 +268,7 @@ impl Spaces {
                 bytes: bytes - excess,
             });
             run.overflow = true;
-            run.release(channel, sink);
+            self.release(channel, sink);
         }
     }
 
@@ -271,6 +288,55 @@ impl Spaces {
         }
     }
 
+    pub(crate) fn reasoning_bytes(&self) -> u64 {
+        self.reasoning_bytes
+    }
+
+    /// Another stream begins.
+    pub(crate) fn forget_counts(&mut self) {
+        self.reasoning_bytes = 0;
+    }
+
+    /// So many bytes of `channel` are given out.
+    pub(crate) fn count(&mut self, channel: Channel, bytes: usize) {
+        if channel == Channel::REASONING {
+            self.reasoning_bytes += bytes as u64;
+        }
+    }
+
+    /// Gives out text of a channel, reasoning as far as it may.
+    fn put<S: Sink + ?Sized>(&mut self, channel: Channel, text: &str, at: u64, sink: &mut S) {
+        let within = self.cap.within(channel, text);
+        if within > 0 {
+            self.count(channel, within);
+            self.cap.put(channel, &text[..within], at, sink);
+        }
+        if within < text.len() {
+            if self.cap.spills() {
+                // It becomes visible content: what was held of that comes out before it.
+                self.content.release(Channel::CONTENT, sink);
+                self.content.visible = true;
+            }
+            self.cap.put(channel, &text[within..], at + within as u64, sink);
+        }
+    }
+
+    /// What is held of a channel comes out.
+    fn release<S: Sink + ?Sized>(&mut self, channel: Channel, sink: &mut S) {
+        if !self.cap.counts(channel) {
+            let held = self.run(channel).text.len();
+            self.count(channel, held);
+            return self.run(channel).release(channel, sink);
+        }
+        let (text, spans) = self.run(channel).take();
+        let mut rest = text.as_str();
+        for (at, len) in spans {
+            let (piece, behind) = rest.split_at(len as usize);
+            self.put(channel, piece, at, sink);
+            rest = behind;
+        }
+    }
+
     fn run(&mut self, channel: Channel) -> &mut Run {
         if channel == Channel::REASONING { &mut self.reasoning } else { &mut self.content }
     }
@@ -282,26 +348,30 @@ impl Spaces {
         channel: Channel,
         sink: &mut S,
     ) {
-        let run =
-            if channel == Channel::REASONING { &mut self.reasoning } else { &mut self.content };
-        run.overflow = false;
+        self.run(channel).overflow = false;
         let rule = self.policy.rule(channel);
         match rule {
             Rule::Keep => {}
-            Rule::DropBlank => run.drop_held(sink),
-            Rule::DropBlankBeforeCall if boundary == Boundary::Call => run.drop_held(sink),
-            Rule::DropBlankBeforeCall => run.release(channel, sink),
+            Rule::DropBlank => self.run(channel).drop_held(sink),
+            Rule::DropBlankBeforeCall if boundary == Boundary::Call => {
+                self.run(channel).drop_held(sink);
+            }
+            Rule::DropBlankBeforeCall => self.release(channel, sink),
             Rule::Trim | Rule::TrimEnd => match boundary {
                 Boundary::Leave if channel == Channel::REASONING => {
+                    let run = self.run(channel);
                     run.drop_held(sink);
                     run.visible = false;
                 }
                 // Text of another channel follows: in source order, it comes behind.
                 Boundary::Enter(to) if to != Channel::HIDDEN && rule == Rule::TrimEnd => {
-                    run.release(channel, sink);
+                    self.release(channel, sink);
                 }
                 _ => {}
             },
+        }
+        if channel == Channel::REASONING && boundary == Boundary::Leave {
+            self.cap.report(sink);
         }
         match boundary {
             // Hidden text is markup: what surrounds it is as if it were not there.
@@ -338,7 +408,7 @@ impl Spaces {
         sink: &mut S,
     ) {
         if self.policy.rule(channel) == Rule::TrimEnd && on_commit == OnCommit::Stay {
-            self.run(channel).release(channel, sink);
+            self.release(channel, sink);
         }
     }
 
@@ -360,13 +430,13 @@ impl Spaces {
                         || self.marked && !self.content.visible
                 }
             };
-            let run = self.run(channel);
             if drop {
-                run.drop_held(sink);
+                self.run(channel).drop_held(sink);
             } else {
-                run.release(channel, sink);
+                self.release(channel, sink);
             }
         }
+        self.cap.report(sink);
     }
 }
 

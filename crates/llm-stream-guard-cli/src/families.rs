@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use llm_stream_guard::jail_match::same_name;
 use llm_stream_guard::{Framing, Guard, InReasoning, Profile, profiles};
 use serde_json::{Value, json};
 use toolcall_parsers::{aliases, grammars};
@@ -29,8 +30,19 @@ fn needs_special_tokens(profile: &Profile) -> bool {
     })
 }
 
+/// The family's other names, whoever has them, sorted.
 fn aliases_of(family: &str) -> Vec<&'static str> {
-    aliases().filter(|(_, of)| *of == family).map(|(alias, _)| alias).collect()
+    let others = aliases().filter(|alias| alias.of == family && !same_name(alias.name, family));
+    let mut names: Vec<_> = others.map(|alias| alias.name).collect();
+    names.sort_unstable();
+    names.dedup_by(|a, b| same_name(a, b));
+    names
+}
+
+/// What engines call the family's parser, as `engine:name`.
+fn names_in_engines(family: &str) -> Vec<String> {
+    let names = aliases().filter(|alias| alias.of == family && !alias.engine.is_empty());
+    names.map(|alias| alias.to_string()).collect()
 }
 
 fn as_json() -> Value {
@@ -39,6 +51,7 @@ fn as_json() -> Value {
             json!({
                 "name": grammar.name, "aliases": aliases_of(&grammar.name), "about": grammar.about,
                 "needs_special_tokens": grammar.special_tokens,
+                "engines": names_in_engines(&grammar.name),
             })
         })
         .collect();

@@ -1,6 +1,8 @@
 //! Names to profiles: what `--family` and a vector's `family` mean.
 
-use llm_stream_guard::{Profile, UnknownName, profile, profiles};
+use llm_stream_guard::{
+    Profile, UnknownName, profile, profiles, reasoning, reasoning_aliases, reasoning_formats,
+};
 use toolcall_parsers::{aliases, grammar, grammars};
 
 /// The profile of that name, else the tool-call family alone, else the reasoning format alone.
@@ -11,10 +13,12 @@ pub fn family(name: &str) -> Result<Profile, UnknownName> {
     if let Ok(profile) = profile(name) {
         return Ok(profile);
     }
-    if grammar(name).is_ok() {
-        return Ok(Profile::tools(name));
+    match grammar(name) {
+        Ok(_) => return Ok(Profile::tools(name)),
+        Err(ambiguous) if ambiguous.is_ambiguous() => return Err(ambiguous),
+        Err(_) => {}
     }
-    if think_filter::format(name).is_some() {
+    if reasoning(name).is_ok() {
         return Ok(Profile::reasoning(name));
     }
     let names = all_names();
@@ -36,7 +40,7 @@ pub fn whole_family(name: &str) -> Result<Profile, UnknownName> {
             names.iter().map(String::as_str)
         }));
     }
-    let reasoning = think_filter::format(name).map(|format| format.name.into_owned());
+    let reasoning = think_filter::format(name).ok().map(|format| format.name.into_owned());
     Ok(Profile { reasoning, ..Profile::tools(name) })
 }
 
@@ -46,8 +50,9 @@ fn all_names() -> Vec<String> {
     let mut names: Vec<String> = profiles.iter().map(|profile| profile.name.clone()).collect();
     names.extend(profiles.iter().flat_map(|profile| profile.aliases.iter().cloned()));
     names.extend(grammars().map(|grammar| grammar.name.into_owned()));
-    names.extend(aliases().map(|(alias, _)| alias.to_owned()));
-    names.extend(think_filter::formats().into_iter().map(|format| format.name.into_owned()));
+    names.extend(aliases().map(|alias| alias.name.to_owned()));
+    names.extend(reasoning_formats().iter().map(|format| format.name().to_owned()));
+    names.extend(reasoning_aliases().map(|alias| alias.name.to_owned()));
     names.sort_unstable();
     names.dedup();
     names

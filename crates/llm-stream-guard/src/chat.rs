@@ -42,6 +42,7 @@ pub use guard::ChatGuard;
 pub use keep_alive::KeepAlive;
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
-    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, ReasoningField, Stop, Synthesis,
+    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, ReasoningField, ReasoningTokens, Stop,
+    Synthesis,
 };
 pub use stream::{ChatStream, guard_chunks};

@@ -2,6 +2,7 @@
 
 mod builder;
 mod choice;
+mod collapse;
 mod outlet;
 mod payload;
 mod stopping;
@@ -13,15 +14,16 @@ pub use payload::Rejected;
 
 use std::sync::Arc;
 
-use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError};
+use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError, Notice, NoticeKind};
 use toolcall_parsers::{CallSink, Events, Ids, Message, Wanted};
 
+use think_filter::{TokenEstimate, Withheld};
 use wire_remap::{Piece, StreamDecoder};
 
 use self::payload::ChoiceBodies;
 use crate::{
     atomic::{Atomic, Pending},
-    nonempty::{Nonempty, Withheld},
+    nonempty::{Nonempty, release},
     profile::Profile,
     stop::{Stop, Stopped},
     utf8::Utf8,
@@ -57,6 +59,8 @@ pub struct Guard {
     stop: Option<Box<Stop>>,
     outlet: Option<Box<Outlet>>,
     special: bool,
+    estimate: TokenEstimate,
+    watch: Option<Box<collapse::Watch>>,
 }
 
 /// Whether markers in a piece of text are markers.
@@ -84,9 +88,21 @@ impl Guard {
         sink: &mut S,
     ) -> Result<(), LimitError> {
         if self.outlet.is_some() {
-            self.watch(|watch| watch.chunk(chunk.len()));
+            self.tally(|tally| tally.chunk(chunk.len()));
             return self.outward(sink, Then::Go, |guard, sink| guard.push(chunk, sink));
         }
+        if self.watch.is_some() {
+            return self.push_watched(chunk, sink);
+        }
+        self.push_unwatched(chunk, sink)
+    }
+
+    #[inline]
+    fn push_unwatched<S: CallSink + ?Sized>(
+        &mut self,
+        chunk: &str,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
         if self.stop.is_some() {
             return self.stopping(|stop, on| stop.push(chunk, on), sink);
         }
@@ -115,7 +131,7 @@ impl Guard {
         let Some(mut withheld) = self.withheld.take() else { return Ok(()) };
         let result = step(self, &mut Nonempty { withheld: &mut withheld, sink });
         if result.is_err() {
-            withheld.release(sink);
+            release(&mut withheld, sink);
         }
         self.withheld = Some(withheld);
         result
@@ -171,9 +187,14 @@ impl Guard {
                 Piece::Marker(marker) if !marker.counts => Markers::Literal,
                 _ => Markers::Live,
             };
-            if result.is_ok() {
-                result = self.drive(piece.text(), markers, sink);
+            if result.is_err() {
+                return;
             }
+            if let Piece::Suspect(suspect) = piece {
+                let (kind, at) = (NoticeKind::DamagedMarker, self.driver.position());
+                sink.notice(Notice { kind, at, bytes: suspect.text.len() as u64 });
+            }
+            result = self.drive(piece.text(), markers, sink);
         });
         self.remap = Some(decoder);
         result
@@ -200,7 +221,7 @@ impl Guard {
         sink: &mut S,
     ) -> Result<(), LimitError> {
         if self.outlet.is_some() {
-            self.watch(|watch| watch.chunk(bytes.len()));
+            self.tally(|tally| tally.chunk(bytes.len()));
             return self.outward(sink, Then::Go, |guard, sink| guard.push_bytes(bytes, sink));
         }
         let mut utf8 = std::mem::take(&mut self.utf8);
@@ -226,7 +247,7 @@ impl Guard {
     ) -> Result<(), LimitError> {
         if self.outlet.is_some() {
             let finished = self.outward(sink, Then::Finish, |guard, sink| guard.finish(end, sink));
-            self.watch(|watch| watch.finished(end));
+            self.tally(|tally| tally.finished(end));
             return finished;
         }
         let mut utf8 = std::mem::take(&mut self.utf8);
@@ -234,6 +255,17 @@ impl Guard {
         utf8.finish(|text| result = self.push(text, sink));
         self.utf8 = utf8;
         result?;
+        if let Some(over) = self.over() {
+            return over;
+        }
+        self.finish_unwatched(end, sink)
+    }
+
+    fn finish_unwatched<S: CallSink + ?Sized>(
+        &mut self,
+        end: End,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
         let end = self.finish_stop(end, sink)?;
         if self.withheld.is_some() {
             return self.withholding(sink, |guard, sink| {
@@ -300,6 +332,9 @@ impl Guard {
         if let Some(outlet) = &mut self.outlet {
             outlet.reset();
         }
+        if let Some(watch) = &mut self.watch {
+            watch.reset();
+        }
         self.prepended = false;
     }
 
@@ -315,7 +350,7 @@ impl Guard {
         }
         if let Some(withheld) = &mut self.withheld {
             self.driver.message_boundary(&mut Nonempty { withheld, sink: &mut *sink });
-            withheld.release(sink);
+            release(withheld, sink);
             withheld.reset();
             return;
         }
@@ -375,6 +410,13 @@ impl Guard {
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.driver.counters()
+    }
+
+    /// How many tokens the reasoning so far is estimated to be, as
+    /// [`GuardBuilder::token_estimate`] says. A number from the backend is better.
+    #[must_use]
+    pub fn reasoning_tokens(&self) -> u64 {
+        (self.estimate)(self.counters().reasoning_bytes)
     }
 
     /// How many invalid UTF-8 sequences were replaced.

@@ -8,7 +8,7 @@ use jail_match::{
 };
 use toolcall_parsers::{CallSink, Diagnostic, Outcome};
 
-use crate::observe::Watched;
+use crate::observe::Tallied;
 
 /// Tells the time since any fixed moment. Libraries read no clock: the host hands one in.
 pub trait Clock {
@@ -147,7 +147,7 @@ impl Jailer {
     /// A chunk comes, or nothing does for a while: a block may have been open for too long.
     pub(crate) fn tick<S: CallSink + ?Sized>(
         &mut self,
-        sink: &mut Watched<'_, S>,
+        sink: &mut Tallied<'_, S>,
     ) -> Result<(), LimitError> {
         let (Some(open), Some((most, over, clock))) = (self.open, &self.terms.time) else {
             return Ok(());
@@ -163,7 +163,7 @@ impl Jailer {
         &mut self,
         kind: NoticeKind,
         over: OnFail,
-        sink: &mut Watched<'_, S>,
+        sink: &mut Tallied<'_, S>,
     ) -> Result<(), LimitError> {
         self.open = None;
         let handler = &self.terms.handler;
@@ -173,7 +173,7 @@ impl Jailer {
     pub(crate) fn push<S: CallSink + ?Sized>(
         &mut self,
         text: &str,
-        sink: &mut Watched<'_, S>,
+        sink: &mut Tallied<'_, S>,
     ) -> Result<(), LimitError> {
         let handler = &self.terms.handler;
         self.jail.push(text, |event| release(event, handler, sink))
@@ -181,7 +181,7 @@ impl Jailer {
 
     pub(crate) fn settle<S: CallSink + ?Sized>(
         &mut self,
-        sink: &mut Watched<'_, S>,
+        sink: &mut Tallied<'_, S>,
     ) -> Result<(), LimitError> {
         let handler = &self.terms.handler;
         self.jail.settle(|event| release(event, handler, sink))
@@ -189,7 +189,7 @@ impl Jailer {
 
     pub(crate) fn finish<S: CallSink + ?Sized>(
         &mut self,
-        sink: &mut Watched<'_, S>,
+        sink: &mut Tallied<'_, S>,
     ) -> Result<(), LimitError> {
         let handler = &self.terms.handler;
         self.jail.finish(|event| release(event, handler, sink))
@@ -198,13 +198,13 @@ impl Jailer {
     /// A chunk was processed: a block may have taken too many.
     pub(crate) fn chunk_ended<S: CallSink + ?Sized>(
         &mut self,
-        sink: &mut Watched<'_, S>,
+        sink: &mut Tallied<'_, S>,
     ) -> Result<(), LimitError> {
         let counters = self.jail.counters();
         let (partial, refuted) = (counters.partial, counters.refuted);
-        sink.watch(|watch| {
-            (self.told.0..partial).for_each(|_| watch.jail_partial());
-            (self.told.1..refuted).for_each(|_| watch.jail_refuted());
+        sink.tally(|tally| {
+            (self.told.0..partial).for_each(|_| tally.jail_partial());
+            (self.told.1..refuted).for_each(|_| tally.jail_refuted());
         });
         self.told = (partial, refuted);
         if self.terms.chunks.is_none() && self.terms.time.is_none() {
@@ -233,7 +233,7 @@ impl Jailer {
 fn release<S: CallSink + ?Sized>(
     event: JailEvent<'_>,
     handler: &Option<Handler>,
-    sink: &mut Watched<'_, S>,
+    sink: &mut Tallied<'_, S>,
 ) {
     match event {
         JailEvent::Text(text) => sink.text(Channel::CONTENT, text),
@@ -258,14 +258,14 @@ fn release<S: CallSink + ?Sized>(
     }
 }
 
-fn report<S: CallSink + ?Sized>(signal: JailSignal, sink: &mut Watched<'_, S>) {
+fn report<S: CallSink + ?Sized>(signal: JailSignal, sink: &mut Tallied<'_, S>) {
     match signal {
-        JailSignal::Opened { pair, depth, .. } => sink.watch(|it| it.jail_opened(pair, depth)),
+        JailSignal::Opened { pair, depth, .. } => sink.tally(|it| it.jail_opened(pair, depth)),
         JailSignal::Closed { pair, bytes, why, .. } => {
-            sink.watch(|it| it.jail_closed(pair, bytes, why));
+            sink.tally(|it| it.jail_closed(pair, bytes, why));
         }
         JailSignal::Dropped { at, bytes, why } => {
-            sink.watch(|it| it.dropped(bytes, why));
+            sink.tally(|it| it.dropped(bytes, why));
             if why != Dropped::Markup {
                 sink.notice(Notice { kind: NoticeKind::JailDropped, at, bytes });
             }
@@ -278,7 +278,7 @@ fn report<S: CallSink + ?Sized>(signal: JailSignal, sink: &mut Watched<'_, S>) {
 /// A sink in front of another that jails the content passing through.
 pub(crate) struct Jailing<'j, 'w, S: ?Sized> {
     pub(crate) jailer: &'j mut Jailer,
-    pub(crate) sink: &'j mut Watched<'w, S>,
+    pub(crate) sink: &'j mut Tallied<'w, S>,
     /// The limit that ended it all: no content passes any more.
     pub(crate) result: Result<(), LimitError>,
 }

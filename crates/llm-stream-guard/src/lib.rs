@@ -29,6 +29,7 @@ mod jailer;
 mod nonempty;
 mod observe;
 mod profile;
+mod reasoning;
 pub mod sse;
 mod stop;
 mod stream;
@@ -40,21 +41,24 @@ pub use jailer::{Clock, Handed, Jailer};
 #[cfg(feature = "tracing")]
 pub use observe::TracingObserver;
 pub use observe::{Observer, Stats};
-pub use profile::{Framing, Profile, Reasoning, profile, profile_for_model, profiles, reasoning};
+pub use profile::{Framing, Profile, profile, profile_for_model, profiles};
+pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
 pub use stop::{EmptyStop, Shown, Stop, StopString, Stopped};
 pub use stream::{Guarded, Stage, TryItem, guard_text};
 pub use utf8::Utf8;
 
 pub use jail_match::{
-    Counters, End, Held, HeldKind, Jail, JailError, LimitError, LimitPolicy, Limits, Sink,
-    Whitespace,
+    Alias, Counters, End, Held, HeldKind, Jail, JailError, LimitError, LimitPolicy, Limits,
+    ReasoningLimit, Sink, Whitespace,
 };
-pub use think_filter::{Format, Start};
+pub use think_filter::{Format, Start, TokenEstimate};
 pub use toolcall_parsers::{
     Call, CallLimits, CallSink, Diagnostic, DiagnosticKind, Event, Events, Grammar, Ids,
     InReasoning, Message, Options, Outcome, OwnedEvent, Parallel, Repair, Tools, UnknownName,
     UnknownTools, Wanted,
 };
+
+pub use wire_remap::{Collapse, CollapseAction, CollapseLimits};
 
 /// The crates below, whole.
 pub use {jail_match, think_filter, toolcall_parsers, wire_remap};

@@ -105,14 +105,14 @@ pub struct Stats {
 
 /// Counts, and tells the observer if there is one.
 #[derive(Clone, Default)]
-pub(crate) struct Watch {
+pub(crate) struct Tally {
     observer: Option<Arc<dyn Observer + Send + Sync>>,
     stats: Stats,
 }
 
-impl fmt::Debug for Watch {
+impl fmt::Debug for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watch").field("stats", &self.stats).finish_non_exhaustive()
+        f.debug_struct("Tally").field("stats", &self.stats).finish_non_exhaustive()
     }
 }
 
@@ -120,7 +120,7 @@ fn count(names: &mut BTreeMap<&'static str, u64>, name: &'static str) {
     *names.entry(name).or_default() += 1;
 }
 
-impl Watch {
+impl Tally {
     pub(crate) fn new(observer: Option<Arc<dyn Observer + Send + Sync>>) -> Self {
         Self { observer, stats: Stats::default() }
     }
@@ -190,27 +190,27 @@ impl Watch {
     }
 }
 
-/// A sink in front of another, of which the watch learns what passes.
-pub(crate) struct Watched<'w, S: ?Sized> {
-    pub(crate) watch: Option<&'w mut Watch>,
+/// A sink in front of another, of which the tally learns what passes.
+pub(crate) struct Tallied<'w, S: ?Sized> {
+    pub(crate) tally: Option<&'w mut Tally>,
     pub(crate) sink: &'w mut S,
 }
 
-impl<S: CallSink + ?Sized> Watched<'_, S> {
-    pub(crate) fn watch(&mut self, what: impl FnOnce(&mut Watch)) {
-        if let Some(watch) = &mut self.watch {
-            what(watch);
+impl<S: CallSink + ?Sized> Tallied<'_, S> {
+    pub(crate) fn tally(&mut self, what: impl FnOnce(&mut Tally)) {
+        if let Some(tally) = &mut self.tally {
+            what(tally);
         }
     }
 }
 
-impl<S: CallSink + ?Sized> Sink for Watched<'_, S> {
+impl<S: CallSink + ?Sized> Sink for Tallied<'_, S> {
     fn text(&mut self, channel: Channel, text: &str) {
         self.sink.text(channel, text);
     }
 
     fn notice(&mut self, notice: Notice) {
-        self.watch(|watch| watch.diagnostic(notice.into()));
+        self.tally(|tally| tally.diagnostic(notice.into()));
         self.sink.notice(notice);
     }
 
@@ -219,11 +219,11 @@ impl<S: CallSink + ?Sized> Sink for Watched<'_, S> {
     }
 }
 
-impl<S: CallSink + ?Sized> CallSink for Watched<'_, S> {
+impl<S: CallSink + ?Sized> CallSink for Tallied<'_, S> {
     fn call_start(&mut self, index: u32, id: &str, name: &str) {
-        self.watch(|watch| {
-            watch.stats.calls += 1;
-            watch.tell(|observer| observer.call_started(index));
+        self.tally(|tally| {
+            tally.stats.calls += 1;
+            tally.tell(|observer| observer.call_started(index));
         });
         self.sink.call_start(index, id, name);
     }
@@ -233,15 +233,15 @@ impl<S: CallSink + ?Sized> CallSink for Watched<'_, S> {
     }
 
     fn call_end(&mut self, index: u32, outcome: Outcome) {
-        self.watch(|watch| {
-            count(&mut watch.stats.calls_ended, outcome.name());
-            watch.tell(|observer| observer.call_ended(index, outcome));
+        self.tally(|tally| {
+            count(&mut tally.stats.calls_ended, outcome.name());
+            tally.tell(|observer| observer.call_ended(index, outcome));
         });
         self.sink.call_end(index, outcome);
     }
 
     fn diagnostic(&mut self, diagnostic: Diagnostic) {
-        self.watch(|watch| watch.diagnostic(diagnostic));
+        self.tally(|tally| tally.diagnostic(diagnostic));
         self.sink.diagnostic(diagnostic);
     }
 }

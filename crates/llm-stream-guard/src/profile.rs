@@ -2,12 +2,10 @@
 
 mod rows;
 
-use std::sync::Arc;
-
 use jail_match::Channel;
 use serde::{Deserialize, Serialize};
-use think_filter::{Format, Start};
-use toolcall_parsers::{Grammar, InReasoning, UnknownName, same_name};
+use think_filter::Start;
+use toolcall_parsers::{InReasoning, UnknownName, same_name};
 use wire_remap::RemapTable;
 
 /// How a model family writes reasoning and tool calls.
@@ -163,37 +161,6 @@ fn globs(pattern: &str, text: &str) -> bool {
         }
     }
     pattern[p..].iter().all(|&byte| byte == b'*')
-}
-
-/// What tells reasoning from the answer.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Reasoning {
-    /// Markers around it.
-    Format(Format),
-    /// The headers of the messages a family writes, in which calls stand, too.
-    Channels(Arc<Grammar>),
-}
-
-/// The reasoning format called `name`: markers, else the messages of the tool-call family of
-/// that name.
-///
-/// # Errors
-/// An unknown name, or a family whose output is no messages; the error lists the nearest known
-/// names.
-pub fn reasoning(name: &str) -> Result<Reasoning, UnknownName> {
-    if let Some(format) = think_filter::format(name) {
-        return Ok(Reasoning::Format(format));
-    }
-    let family = toolcall_parsers::grammar(name).ok();
-    family.filter(|family| family.envelope.is_some()).map(Reasoning::Channels).ok_or_else(|| {
-        let formats = think_filter::formats();
-        let families: Vec<Grammar> =
-            toolcall_parsers::grammars().filter(|family| family.envelope.is_some()).collect();
-        let names = formats.iter().map(|format| format.name.as_ref());
-        let names = names.chain(families.iter().map(|family| family.name.as_ref()));
-        UnknownName::new("reasoning format", name, names)
-    })
 }
 
 /// The delimiter remapping called `name`: `hermes`, exact, or `hermes_plain`, a bare swap.

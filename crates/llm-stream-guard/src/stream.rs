@@ -49,6 +49,11 @@ pub trait Stage {
     /// # Errors
     /// As [`Stage::push`].
     fn finish(&mut self, end: End, on: impl FnMut(Event<'_>)) -> Result<(), LimitError>;
+
+    /// Whether the message is over already: more text would be ignored.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 impl Stage for Guard {
@@ -58,6 +63,10 @@ impl Stage for Guard {
 
     fn finish(&mut self, end: End, on: impl FnMut(Event<'_>)) -> Result<(), LimitError> {
         self.finish(end, &mut Events(on))
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over()
     }
 }
 
@@ -141,8 +150,8 @@ where
             let on = |event: Event<'_>| enqueue(queue, event);
             match ready!(this.inner.as_mut().poll_next(cx)) {
                 Some(Ok(chunk)) => {
-                    if let Err(limit) = this.machine.push(chunk.as_ref(), on) {
-                        *this.limit = Some(limit);
+                    *this.limit = this.machine.push(chunk.as_ref(), on).err();
+                    if this.limit.is_some() || this.machine.is_over() {
                         *this.state = State::Ended;
                     }
                 }

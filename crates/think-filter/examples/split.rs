@@ -6,21 +6,18 @@
 
 use std::io::{self, BufRead, Write};
 
-use think_filter::{Piece, ThinkFilter, format, formats};
+use think_filter::{End, Piece, ThinkFilter, format};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "basic".to_owned());
-    let Some(format) = format(&name) else {
-        let known: Vec<_> = formats().into_iter().map(|format| format.name).collect();
-        return Err(format!("no format {name:?}: expected one of {}", known.join(", ")).into());
-    };
-    let mut filter = ThinkFilter::new(format)?;
+    let mut filter = ThinkFilter::new(format(&name)?)?;
     let (mut content, mut reasoning) = (io::stdout().lock(), io::stderr().lock());
     let mut failed = Ok(());
     let mut on = |piece: Piece<'_>| {
         let written = match piece {
             Piece::Content(text) => content.write_all(text.as_bytes()),
             Piece::Reasoning(text) => reasoning.write_all(text.as_bytes()),
+            Piece::ReasoningStart | Piece::ReasoningEnd => Ok(()),
         };
         if failed.is_ok() {
             failed = written;
@@ -28,10 +25,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let (mut input, mut line) = (io::stdin().lock(), String::new());
     while input.read_line(&mut line)? > 0 {
-        filter.push(&line, &mut on);
+        filter.push(&line, &mut on)?;
         line.clear();
     }
-    filter.finish(&mut on);
+    filter.finish(End::Stop, &mut on)?;
     failed?;
     Ok(())
 }

@@ -2,9 +2,12 @@
 
 use alloc::{vec, vec::Vec};
 
-use crate::format::{
-    BoundNewlines, DupOpen, Format, MarkerCase, Openers, Recur, StrayClose, Text, TokenSuffix,
-    Wrapper,
+use crate::{
+    format::{Format, Text},
+    rules::{
+        BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, TokenSuffix,
+        Wrapper,
+    },
 };
 
 /// Every format, in the order of the documentation.
@@ -49,6 +52,7 @@ pub fn formats() -> Vec<Format> {
         open_thoughts(),
         solar_open(),
         Format { special_tokens: true, ..Format::tags("pangu", "[unused16]", "[unused17]") },
+        any_tags(),
         lead_only(),
         Format::passthrough("passthrough"),
     ];
@@ -113,8 +117,9 @@ fn k2_horizon() -> Format {
     Format {
         open: texts(["<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>"]),
         close: texts(["</ifm|think>", "</ifm|think_fast>", "</ifm|think_faster>"]),
+        pairing: Pairing::Own,
         special_tokens: true,
-        ..Format::tags("k2_horizon", "", "")
+        ..Format::passthrough("k2_horizon")
     }
 }
 
@@ -164,6 +169,35 @@ fn solar_open() -> Format {
         stray_close: StrayClose::Keep,
         special_tokens: true,
         ..Format::tags("solar_open", "<|think|>", "<|end|>")
+    }
+}
+
+/// Every pair of tags in use, for models nobody knows: each opener waits for its own closer.
+fn any_tags() -> Format {
+    Format {
+        open: texts([
+            "<think>",
+            "<thinking>",
+            "<thought>",
+            "<reason>",
+            "<reasoning>",
+            "[THINK]",
+            "◁think▷",
+            "<|begin_of_thought|>",
+        ]),
+        close: texts([
+            "</think>",
+            "</thinking>",
+            "</thought>",
+            "</reason>",
+            "</reasoning>",
+            "[/THINK]",
+            "◁/think▷",
+            "<|end_of_thought|>",
+        ]),
+        pairing: Pairing::Own,
+        case: MarkerCase::Insensitive,
+        ..Format::passthrough("any_tags")
     }
 }
 

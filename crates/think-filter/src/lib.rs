@@ -4,6 +4,9 @@
 //! arrives in arbitrary pieces. The result never depends on the pieces, nothing is lost or
 //! added, and nothing is held back that cannot be (part of) a marker.
 //!
+//! Whole texts go through the same machine: [`ThinkFilter::split`], [`ThinkFilter::strip`],
+//! [`ThinkFilter::has_visible_content`].
+//!
 //! What this crate does not do: it knows no tool calls. A `<think>` inside a call's arguments is
 //! data; only the `llm-stream-guard` façade, which drives reasoning and calls with one cursor,
 //! can tell. Formats made of channels (harmony and its kin) are there, too.
@@ -12,29 +15,39 @@
 
 extern crate alloc;
 
+mod aliases;
+mod builder;
+mod counts;
+mod edges;
 mod filter;
 mod format;
 mod formats;
+mod pieces;
+mod rules;
+mod start;
+mod whole;
+mod withheld;
 
-use alloc::vec::Vec;
-
-pub use filter::{Piece, Split, Start, ThinkFilter, ThinkFilterBuilder, split};
-pub use format::{
-    BoundNewlines, DupOpen, Format, MarkerCase, Openers, Recur, StrayClose, StripRemarks, Text,
+pub use aliases::{aliases, format};
+pub use builder::ThinkFilterBuilder;
+pub use counts::{Counts, TokenEstimate, four_bytes_a_token};
+pub use filter::ThinkFilter;
+pub use format::{Format, Text};
+pub use formats::formats;
+pub use pieces::Piece;
+pub use rules::{
+    BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, StripRemarks,
     TokenSuffix, Wrapper,
 };
-pub use formats::formats;
+pub use start::{Start, last_turn};
+pub use whole::Split;
+pub use withheld::{Kept, Withheld};
 
 /// What is shared with every stage: the driver's vocabulary.
-pub use jail_match::{Held, HeldKind, Limits, Suffix, Whitespace};
-
-/// The registered format called `name`; ASCII case does not count, and `-` equals `_`.
-#[must_use]
-pub fn format(name: &str) -> Option<Format> {
-    let fold = |byte: u8| if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() };
-    let wanted: Vec<u8> = name.bytes().map(fold).collect();
-    formats().into_iter().find(|format| format.name.bytes().map(fold).eq(wanted.iter().copied()))
-}
+pub use jail_match::{
+    Alias, End, Held, HeldKind, LimitError, LimitPolicy, Limits, ReasoningLimit, Suffix,
+    UnknownName, Whitespace,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -4,7 +4,7 @@ use alloc::{string::String, sync::Arc, vec::Vec};
 
 use jail_match::{
     Anchor, Bodies, BodyId, Channel, ChannelMask, Edge, End, Feed, Newlines, OnCommit,
-    Opener as At, Tail, Then, Uses,
+    Opener as At, Resume, Tail, Then, Uses,
 };
 
 use crate::{
@@ -234,7 +234,12 @@ impl CallBodies {
             Feed::More { used } | Feed::Done { used, .. } => self.calls.at += used as u64,
             Feed::NotMine { .. } => {}
         }
-        feed
+        match feed {
+            Feed::Done { used, .. } if self.calls.stops() => {
+                Feed::Done { used, then: Resume::Halt }
+            }
+            feed => feed,
+        }
     }
 
     fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn CallSink) -> Tail {

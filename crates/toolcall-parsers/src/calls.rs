@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 use crate::{
     event::{CallSink, Diagnostic, DiagnosticKind, Outcome},
     grammar::{List, Text},
-    options::{Options, Parallel, UnknownTools},
+    options::{Options, Parallel, Stop, UnknownTools},
     tools::Tools,
 };
 
@@ -35,6 +35,8 @@ pub(crate) struct Calls {
     used_ids: Vec<String>,
     /// The active body is sure of itself.
     committed: bool,
+    /// A call is complete.
+    complete: bool,
 }
 
 impl Calls {
@@ -50,11 +52,13 @@ impl Calls {
             open: Open::No,
             used_ids: Vec::new(),
             committed: false,
+            complete: false,
         }
     }
 
     pub(crate) fn reset(&mut self) {
         (self.at, self.next, self.open, self.committed) = (0, 0, Open::No, false);
+        self.complete = false;
         self.used_ids.clear();
     }
 
@@ -92,7 +96,7 @@ impl Calls {
             self.mute(DiagnosticKind::UnwantedCall, offset, sink);
             return;
         }
-        if self.next > 0 && self.options.parallel == Parallel::One {
+        if self.next > 0 && self.options.parallel == Parallel::One || self.stops() {
             self.mute(DiagnosticKind::ParallelCall, offset, sink);
             return;
         }
@@ -105,6 +109,16 @@ impl Calls {
         if self.options.unknown_tools == UnknownTools::Report && !self.tools.admits(name) {
             self.diagnose(DiagnosticKind::UndeclaredTool, offset, 0, sink);
         }
+    }
+
+    /// Whether nothing more of the message counts.
+    pub(crate) fn stops(&self) -> bool {
+        self.complete && self.options.stop == Stop::FirstCall
+    }
+
+    /// The active body is sure of itself, though it is no call.
+    pub(crate) fn commit(&mut self) {
+        self.committed = true;
     }
 
     /// Opens a call that is parsed but not reported.
@@ -148,6 +162,7 @@ impl Calls {
     pub(crate) fn end(&mut self, outcome: Outcome, sink: &mut dyn CallSink) {
         if let Open::Call(index) = self.open {
             sink.call_end(index, outcome);
+            self.complete |= matches!(outcome, Outcome::Complete | Outcome::Repaired);
         }
         self.open = Open::No;
     }

@@ -145,7 +145,7 @@ pub enum Role {
     /// It is its beginning, as `{` is of a bare object.
     Part,
     /// There is none (it is empty): the first letter of a name begins what the shapes describe.
-    /// At most one opener of a grammar, and only at the lead.
+    /// At most one opener of a grammar, and only at the lead or at the start of lines.
     Name,
 }
 

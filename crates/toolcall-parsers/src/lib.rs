@@ -15,6 +15,7 @@ mod ids;
 mod json;
 mod options;
 mod parser;
+mod partial;
 mod registry;
 mod tools;
 mod typing;
@@ -24,15 +25,19 @@ pub use encode::{EncodeCall, EncodeError, EncodeErrorKind, encode, encode_as};
 pub use event::{
     Call, CallSink, Diagnostic, DiagnosticKind, Event, Events, Message, Outcome, OwnedEvent,
 };
+pub use families::template_grammar;
 pub use grammar::Grammar;
 pub use ids::{IdSource, Ids};
-pub use options::{CallLimits, Options, Parallel, Repair, UnknownTools, Wanted};
+pub use options::{CallLimits, Options, Parallel, Repair, Stop, UnknownTools, Wanted};
 pub use parser::{Parser, ParserBuilder, held, parse};
-pub use registry::{UnknownName, aliases, grammar, grammars, same_name};
+pub use partial::PartialArguments;
+pub use registry::{aliases, grammar, grammars};
 pub use tools::{Tool, Tools, ToolsError};
 
 /// What is shared with every stage: the driver's vocabulary.
-pub use jail_match::{End, Held, HeldKind, LimitError, LimitPolicy, Limits, Whitespace};
+pub use jail_match::{
+    End, Held, HeldKind, LimitError, LimitPolicy, Limits, UnknownName, Whitespace, same_name,
+};
 
 /// The README's example, compiled.
 #[cfg(doctest)]

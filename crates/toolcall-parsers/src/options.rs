@@ -16,6 +16,8 @@ pub struct Options {
     pub parallel: Parallel,
     /// Which calls may come out.
     pub wanted: Wanted,
+    /// Whether the message is read to its end.
+    pub stop: Stop,
     /// What becomes of names that are not declared.
     pub unknown_tools: UnknownTools,
     /// Bounds inside a call.
@@ -65,6 +67,17 @@ impl Wanted {
             Self::Only(only) => **only == *name,
         }
     }
+}
+
+/// Whether the message is read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Stop {
+    /// It is.
+    #[default]
+    AtEnd,
+    /// Only through the first complete call: later ones in its block are dropped and reported,
+    /// and behind the block nothing is read; the bytes are counted at the end of the stream.
+    FirstCall,
 }
 
 /// What becomes of names that are not declared.

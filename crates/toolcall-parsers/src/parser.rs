@@ -149,6 +149,12 @@ impl Parser {
         held(&self.driver, self.bodies.buffered())
     }
 
+    /// Whether [`Stop::FirstCall`](crate::Stop) ended the reading: nothing more will come out.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.driver.is_halted()
+    }
+
     /// Counters of the cursor.
     #[must_use]
     pub fn counters(&self) -> &Counters {

@@ -86,6 +86,11 @@ impl Tools {
         self.is_empty() || self.get(name).is_some()
     }
 
+    /// Whether `head` may be the beginning of an admitted name.
+    pub(crate) fn may_become(&self, head: &str) -> bool {
+        self.is_empty() || self.iter().any(|tool| tool.name.starts_with(head))
+    }
+
     /// The tools, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Tool> {
         self.list.iter()

@@ -170,15 +170,16 @@ impl Driver {
         }
         match then {
             Resume::Here => {}
+            Resume::Halt => self.mode = Mode::Halted(at),
             Resume::Enter(channel) => {
                 if self.stack.len() >= self.settings.limits.depth {
                     // The text behind is the new channel's: it takes the place of the top one.
                     sink.notice(Notice { kind: NoticeKind::DepthLimit, at, bytes: 0 });
                     self.leave(sink);
                 }
-                self.enter(channel, sink);
+                self.enter(channel, 0, sink);
             }
-            Resume::Switch(channel) => self.switch(channel, sink),
+            Resume::Switch(channel) => self.switch(channel, 0, sink),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Crossing an edge: what a matched marker does.
 
-use super::{Candidate, Cursor, Driver, Mode, Window, scan::Hit};
+use super::{Candidate, Cursor, Driver, Mode, Open, Window, scan::Hit};
 use crate::{
     body::{Bodies, Opener},
     channel::Channel,
@@ -52,19 +52,20 @@ impl Driver {
         *c = Cursor::at(at + len);
         self.swallow = self.table.edges()[edge].binds(self.binds_optional()).1;
         match then {
-            Then::Enter(to) => self.enter(to, sink),
+            Then::Enter(to) => self.enter(to, self.table.edges()[edge].pair, sink),
             Then::Leave => self.leave(sink),
-            Then::Switch(to) => self.switch(to, sink),
+            Then::Switch(to) => self.switch(to, self.table.edges()[edge].pair, sink),
             Then::Erase | Then::Body(..) => {
                 self.spaces.boundary(Boundary::Other, channel, sink);
             }
         }
+        sink.crossed(edge);
     }
 
     /// Opens a channel on top of the current one.
-    pub(super) fn enter<S: Sink + ?Sized>(&mut self, to: Channel, sink: &mut S) {
+    pub(super) fn enter<S: Sink + ?Sized>(&mut self, to: Channel, pair: u8, sink: &mut S) {
         self.spaces.boundary(Boundary::Enter(to), self.channel(), sink);
-        self.stack.push(to);
+        self.stack.push(Open { channel: to, pair });
         self.spent &= !self.table.per_entry(to);
     }
 
@@ -75,11 +76,11 @@ impl Driver {
     }
 
     /// Closes every channel and opens this one.
-    pub(super) fn switch<S: Sink + ?Sized>(&mut self, to: Channel, sink: &mut S) {
+    pub(super) fn switch<S: Sink + ?Sized>(&mut self, to: Channel, pair: u8, sink: &mut S) {
         self.leave(sink);
         while !self.stack.is_empty() {
             self.leave(sink);
         }
-        self.enter(to, sink);
+        self.enter(to, pair, sink);
     }
 }

@@ -218,6 +218,8 @@ impl Driver {
             && channel == Channel::CONTENT
             && self.table.tracks_lines()
             && code.hides();
-        unspent && anchored && !hidden
+        let opened_by = self.stack.last().map_or(0, |open| open.pair);
+        let paired = edge.pair == 0 || opened_by == 0 || edge.pair == opened_by;
+        unspent && anchored && !hidden && paired
     }
 }

@@ -1,6 +1,10 @@
 //! A driver's settings, what it says about what it holds, and its counters.
 
-use crate::{channel::Channel, limits::Limits, space::Whitespace};
+use crate::{
+    channel::Channel,
+    limits::{Limits, ReasoningLimit},
+    space::Whitespace,
+};
 
 /// Settings of a driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +16,8 @@ pub struct Settings {
     pub whitespace: Whitespace,
     /// Bounds on what is held.
     pub limits: Limits,
+    /// The most reasoning a message may hold, if there is a most.
+    pub reasoning: Option<ReasoningLimit>,
 }
 
 impl Default for Settings {
@@ -20,6 +26,7 @@ impl Default for Settings {
             start: Channel::CONTENT,
             whitespace: Whitespace::default(),
             limits: Limits::default(),
+            reasoning: None,
         }
     }
 }
@@ -41,6 +48,12 @@ impl Settings {
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// The same settings with a limit on the reasoning of a message, or none.
+    #[must_use]
+    pub fn reasoning(self, reasoning: Option<ReasoningLimit>) -> Self {
+        Self { reasoning, ..self }
     }
 }
 
@@ -89,6 +102,8 @@ pub struct Counters {
     pub committed: u64,
     /// Candidates refuted, by their content or by a limit.
     pub refuted: u64,
+    /// Bytes of reasoning given out, whitespace and all.
+    pub reasoning_bytes: u64,
     /// The most bytes ever held.
     pub held_max: usize,
 }

@@ -44,4 +44,9 @@ impl Run {
             self.spans.clear();
         }
     }
+
+    /// What is held, with where its pieces came from, and no longer held.
+    pub(super) fn take(&mut self) -> (String, SmallVec<[(u64, u64); 2]>) {
+        (core::mem::take(&mut self.text), core::mem::take(&mut self.spans))
+    }
 }

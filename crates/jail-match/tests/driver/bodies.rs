@@ -15,6 +15,9 @@ pub(crate) const HEADER: BodyId = 2;
 /// Commits at once and is done after `.`.
 pub(crate) const EAGER: BodyId = 3;
 
+/// As [`EAGER`]; nothing behind it is read.
+pub(crate) const HALTING: BodyId = 4;
+
 pub(crate) const CLOSER: &str = "</call>";
 
 /// What the bodies above do with the text behind their opener, one scalar at a time.
@@ -67,7 +70,8 @@ impl Bodies<Out<'_>> for Tiny {
 
     fn feed(&mut self, text: &str, sink: &mut Out<'_>) -> Feed {
         let mut from = 0;
-        if self.body == EAGER && !self.committed {
+        let eager = matches!(self.body, EAGER | HALTING);
+        if eager && !self.committed {
             self.start(sink.0);
         }
         if !self.committed {
@@ -85,10 +89,11 @@ impl Bodies<Out<'_>> for Tiny {
                 }
             }
         }
-        let closer = if self.body == EAGER { "." } else { CLOSER };
+        let closer = if eager { "." } else { CLOSER };
         if let Some(at) = text[from..].find(closer) {
             self.end(sink.0);
-            return Feed::Done { used: from + at + closer.len(), then: Resume::Here };
+            let then = if self.body == HALTING { Resume::Halt } else { Resume::Here };
+            return Feed::Done { used: from + at + closer.len(), then };
         }
         let kept = (1..closer.len()).rev().find(|&n| text[from..].ends_with(&closer[..n]));
         Feed::More { used: text.len() - kept.unwrap_or(0) }

@@ -4,7 +4,7 @@ use jail_match::{
     Driver, Edge, End, Held, HeldKind, LimitPolicy, Limits, Newlines, OnCommit, Table, Then,
     Whitespace,
 };
-use stream_laws::{Cut, Machine, Record, run};
+use stream_laws::{Cut, CutPlan, Machine, Record, check_nothing_lost, run};
 
 use crate::{bodies::*, tables::*};
 
@@ -277,4 +277,34 @@ fn a_complete_opener_before_literal_text_opens() {
     machine.finish(&mut out);
     assert_eq!(show(&out.coalesced().unwrap()), "a#<c>!\nb");
     assert_eq!(notices(&out), []);
+}
+
+#[test]
+fn nothing_is_read_behind_a_body_that_halts() {
+    let halting = || {
+        let mut edges = all();
+        edges.push(Edge::new("[[LAST]]", CONTENT_ONLY, Then::Body(HALTING, OnCommit::Stay)));
+        edges
+    };
+    let record = recorded(halting(), verbatim(), "a [[LAST]]b. c<think>d<call>e:</call>");
+    assert_eq!((show(&record), notices(&record)), ("a #".into(), vec![("halted", 12, 25)]));
+    check_nothing_lost(
+        &cursor(halting(), verbatim()),
+        "a [[LAST]]b. c<think>d",
+        &["halted"],
+        CutPlan::standard(3),
+    )
+    .unwrap();
+    let record = recorded(halting(), verbatim(), "a [[LAST]]b.");
+    assert_eq!((show(&record), notices(&record)), ("a #".into(), vec![]));
+
+    let mut machine = cursor(halting(), verbatim());
+    let mut out = Record::default();
+    machine.push("a[[LAST]]b.xyz", &mut out);
+    assert!(machine.driver.is_halted());
+    machine.driver.message_boundary(&mut Out(&mut out));
+    machine.push("c<think>d", &mut out);
+    machine.finish(&mut out);
+    assert_eq!(show(&out.coalesced().unwrap()), "a#c{d}");
+    assert_eq!(notices(&out), [("halted", 11, 3)]);
 }

@@ -4,7 +4,12 @@ use jail_match::{
     Flow, Inner, Jail, JailEvent, JailSignal, Nested, NoticeKind, OnFail, Pair, Release,
 };
 
-use crate::jail::{built, show, shown};
+use stream_laws::check_bounded;
+
+use crate::{
+    jail::{built, show, shown},
+    machines::Jailed,
+};
 
 fn curly() -> Pair {
     Pair::new("{", "}")
@@ -31,6 +36,16 @@ fn s1_55_a_limit_of_bytes_does_what_it_says() {
         let jail = built(Jail::builder().rule(curly().limit(3, over)));
         assert_eq!(shown(&jail, "a{bcdef}{g}"), expected, "{over:?}");
     }
+}
+
+#[test]
+fn only_its_limit_bounds_a_block() {
+    let bounded = |limit| {
+        let jail = built(Jail::builder().rule(curly().inner(Inner::Own).limit(limit, OnFail::End)));
+        check_bounded(&Jailed::new(jail), std::iter::repeat_n("{ab", 100), 64)
+    };
+    assert!(bounded(60).is_ok());
+    assert!(bounded(usize::MAX).is_err());
 }
 
 #[test]

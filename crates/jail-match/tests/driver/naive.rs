@@ -28,7 +28,7 @@ struct Naive<'t> {
     settings: Settings,
     text: &'t str,
     at: usize,
-    stack: Vec<Channel>,
+    stack: Vec<(Channel, u8)>,
     lead: bool,
     after_call: bool,
     swallow: usize,
@@ -66,7 +66,7 @@ impl<'t> Naive<'t> {
             out: Record::default(),
         };
         if settings.start != Channel::CONTENT {
-            naive.stack.push(settings.start);
+            naive.stack.push((settings.start, 0));
             for (spent, edge) in naive.spent.iter_mut().zip(edges) {
                 *spent = settings.start == Channel::REASONING
                     && edge.uses == Uses::OncePerMessage
@@ -77,7 +77,7 @@ impl<'t> Naive<'t> {
     }
 
     fn channel(&self) -> Channel {
-        self.stack.last().copied().unwrap_or(Channel::CONTENT)
+        self.stack.last().map_or(Channel::CONTENT, |&(channel, _)| channel)
     }
 
     fn scan(&mut self) {
@@ -187,7 +187,9 @@ impl<'t> Naive<'t> {
         };
         let hidden =
             edge.in_code == InCode::Literal && content && tracked && naive_code::hides(lines);
-        edge.on.has(channel) && anchored && !hidden && !self.spent[n]
+        let opened_by = self.stack.last().map_or(0, |&(_, pair)| pair);
+        let paired = [0, opened_by].contains(&edge.pair) || opened_by == 0;
+        edge.on.has(channel) && anchored && !hidden && paired && !self.spent[n]
     }
 
     fn binds(&self, n: usize) -> (usize, usize) {
@@ -218,19 +220,19 @@ impl<'t> Naive<'t> {
         self.at = end;
         self.swallow = self.binds(found.edge).1;
         match edge.then {
-            Then::Enter(to) => self.enter(to),
+            Then::Enter(to) => self.enter(to, edge.pair),
             Then::Leave => self.leave(),
-            Then::Switch(to) => self.switch(to),
+            Then::Switch(to) => self.switch(to, edge.pair),
             Then::Erase | Then::Body(..) => self.steps.push(Step::Mark),
         }
     }
 
-    fn enter(&mut self, to: Channel) {
+    fn enter(&mut self, to: Channel, pair: u8) {
         self.steps.push(Step::Enter(to));
         if to != Channel::HIDDEN {
             (self.lead, self.after_call) = (true, false);
         }
-        self.stack.push(to);
+        self.stack.push((to, pair));
         for (spent, edge) in self.spent.iter_mut().zip(self.edges) {
             *spent &= !(edge.uses == Uses::OncePerEntry && edge.on.has(to));
         }
@@ -245,12 +247,12 @@ impl<'t> Naive<'t> {
         self.stack.pop();
     }
 
-    fn switch(&mut self, to: Channel) {
+    fn switch(&mut self, to: Channel, pair: u8) {
         self.leave();
         while !self.stack.is_empty() {
             self.leave();
         }
-        self.enter(to);
+        self.enter(to, pair);
     }
 
     fn candidate(&mut self, found: &Match, body: u16, on_commit: OnCommit) {
@@ -282,14 +284,15 @@ impl<'t> Naive<'t> {
                     self.at = to;
                     match then {
                         Resume::Here => {}
+                        Resume::Halt => unreachable!("no body halts before its commit"),
                         Resume::Enter(to) => {
                             if self.stack.len() >= self.settings.limits.depth {
                                 self.out.diagnostic("depth_limit", self.at as u64, 0);
                                 self.leave();
                             }
-                            self.enter(to);
+                            self.enter(to, 0);
                         }
-                        Resume::Switch(to) => self.switch(to),
+                        Resume::Switch(to) => self.switch(to, 0),
                     }
                     return;
                 }

@@ -81,10 +81,12 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
         1 => Just(Uses::OncePerEntry),
         1 => Just(Uses::OncePerMessage),
     ];
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let pair = prop_oneof![3 => Just(0u8), 2 => 1u8..3];
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), pair);
     (marker(), on, then(), anchor, newlines, uses, flags).prop_map(
-        |(marker, on, then, anchor, newlines, uses, (fold, literal, suffixed))| {
+        |(marker, on, then, anchor, newlines, uses, (fold, literal, suffixed, pair))| {
             let edge = Edge::new(marker, on, then).anchored(anchor).bound(newlines).used(uses);
+            let edge = edge.of_pair(pair);
             let edge = if suffixed { with_suffix(edge) } else { edge };
             let edge = if fold { edge.cased(Case::FoldAscii) } else { edge };
             if literal { edge.literal_in_code() } else { edge }

@@ -1,5 +1,7 @@
 //! A vector as a machine: the guard its family, policy, tools and options ask for.
 
+use std::sync::Arc;
+
 use jail_match::Whitespace;
 use llm_stream_guard::{
     End, Format, Guard, GuardBuilder, InReasoning, Profile, Tools, UnknownName,
@@ -9,6 +11,7 @@ use stream_laws::{
     vector::{Case, Finish, Kind, Policy, Start},
 };
 use think_filter::{DupOpen, MarkerCase, Openers, Recur, StrayClose, StripRemarks};
+use toolcall_parsers::{Grammar, grammar, same_name, template_grammar};
 
 use crate::{lookup, machine::GuardMachine};
 
@@ -35,7 +38,7 @@ pub fn machine_for(case: &Case) -> Result<GuardMachine, String> {
 fn profile_for(case: &Case) -> Result<Profile, UnknownName> {
     match case.kind {
         Kind::Tools => {
-            llm_stream_guard::toolcall_parsers::grammar(&case.family)?;
+            grammar(&case.family)?;
             Ok(Profile::tools(&case.family))
         }
         // Whether the format exists shows when the guard is built.
@@ -83,7 +86,7 @@ fn with_options(
     case: &Case,
     profile: &Profile,
 ) -> Result<GuardBuilder, String> {
-    let mut format = profile.reasoning.as_deref().and_then(think_filter::format);
+    let mut format = profile.reasoning.as_deref().and_then(|name| think_filter::format(name).ok());
     let mut changed = false;
     for name in case.options.keys().map(String::as_str) {
         if OF_WHITESPACE.contains(&name) {
@@ -113,6 +116,15 @@ fn with_options(
                 }
                 continue;
             }
+            "tag" => {
+                builder = builder.grammar(tagged(word(case, name)?, profile)?);
+                continue;
+            }
+            "variant" => {
+                let variant = grammar(word(case, name)?).map_err(|error| error.to_string())?;
+                builder = builder.grammar(variant);
+                continue;
+            }
             "markers" => {
                 knows_markers(case, profile)?;
                 continue;
@@ -139,7 +151,7 @@ fn with_options(
 fn knows_markers(case: &Case, profile: &Profile) -> Result<(), String> {
     let wanted = case.option("markers").and_then(Value::as_str);
     let wanted = wanted.ok_or("option `markers`: expected a string")?;
-    let grammar = profile.tools.as_deref().map(llm_stream_guard::toolcall_parsers::grammar);
+    let grammar = profile.tools.as_deref().map(grammar);
     let grammar = grammar.transpose().map_err(|error| error.to_string())?;
     let known = grammar.is_some_and(|g| g.openers.iter().any(|o| o.marker.contains(wanted)));
     if known {
@@ -152,9 +164,19 @@ fn knows_markers(case: &Case, profile: &Profile) -> Result<(), String> {
 /// How much reasoning is kept where it may turn out to be the answer.
 const NONEMPTY_LIMIT: usize = 1 << 20;
 
+/// The grammar of a family whose calls stand behind a tag of the chat template.
+fn tagged(tag: &str, profile: &Profile) -> Result<Arc<Grammar>, String> {
+    let grammar = template_grammar(tag);
+    if profile.tools.as_deref().is_some_and(|name| same_name(name, &grammar.name)) {
+        Ok(Arc::new(grammar))
+    } else {
+        Err(format!("option `tag`: only for family `{}`", grammar.name))
+    }
+}
+
 /// Tags with a prefix are openers of the grammar: there is nothing to switch on.
 fn check_tag_prefix(prefix: &str, profile: &Profile) -> Result<(), String> {
-    let grammar = profile.tools.as_deref().and_then(|name| toolcall_parsers::grammar(name).ok());
+    let grammar = profile.tools.as_deref().and_then(|name| grammar(name).ok());
     let takes = |marker: &str| marker.strip_prefix('<').is_some_and(|tag| tag.starts_with(prefix));
     match grammar {
         Some(grammar) if grammar.openers.iter().any(|opener| takes(&opener.marker)) => Ok(()),

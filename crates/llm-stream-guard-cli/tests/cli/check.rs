@@ -51,7 +51,9 @@ fn a_line_that_is_no_case_fails_alone() {
     let report = String::from_utf8(output.stdout).expect("UTF-8");
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(report.lines().last(), Some("1 passed, 6 failed"), "{report}");
-    for word in ["lines.jsonl:1", "`hermess`", "`whitespace`", "`kind`", "`tag` is not", "before"] {
+    for word in
+        ["lines.jsonl:1", "`hermess`", "`whitespace`", "`kind`", "option `tag`: only", "before"]
+    {
         assert!(report.contains(word), "expected {word:?} in {report}");
     }
 }

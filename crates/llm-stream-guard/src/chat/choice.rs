@@ -185,6 +185,7 @@ fn look(guard: &Guard, writer: &mut Writer<'_, '_>) {
 fn finish(guard: &mut Guard, writer: &mut Writer<'_, '_>, end: End) -> Result<(), LimitError> {
     let result = guard.finish(end, writer);
     look(guard, writer);
+    writer.lane.reasoning_tokens += guard.reasoning_tokens();
     guard.reset();
     writer.lane.at = writer.lane.fed;
     writer.lane.held_since = None;

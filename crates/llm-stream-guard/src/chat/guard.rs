@@ -7,12 +7,12 @@ use super::{
     choice::ChoiceState,
     chunk::Chunk,
     completion::Completion,
-    envelope::Envelope,
+    envelope::{Envelope, estimate},
     error::ChatError,
     field::Field,
     lane::{Lane, Step},
     note::ChatSink,
-    options::{ChatOptions, Synthesis},
+    options::{ChatOptions, ReasoningTokens, Synthesis},
     piece::Piece,
 };
 use crate::guard::Guard;
@@ -98,7 +98,7 @@ impl ChatGuard {
         if chunk.choices.is_empty() {
             return self.push_bare(chunk, sink);
         }
-        let Chunk { mut choices, usage, fields } = chunk;
+        let Chunk { mut choices, mut usage, fields } = chunk;
         choices.sort_by_key(|choice| choice.index);
         let mut result = Ok(());
         for choice in choices.drain(..) {
@@ -109,6 +109,7 @@ impl ChatGuard {
             let pushed = self.step(at, false, sink, |state, step| state.push(choice, step));
             result = result.and(pushed);
         }
+        self.estimate(&mut usage);
         let Self { envelope, pieces, options, seq, .. } = self;
         if !pieces.is_empty() {
             let on = |chunk, origin| sink.chunk(chunk, origin);
@@ -131,6 +132,7 @@ impl ChatGuard {
             let synthesis = self.options.synthesis;
             result = self.close(End::Stop, |_| synthesis != Synthesis::Off, sink);
         }
+        self.estimate(&mut chunk.usage);
         self.envelope.count(&mut chunk.fields);
         sink.chunk(chunk, self.seq);
         result
@@ -215,6 +217,17 @@ impl ChatGuard {
         let note = &mut |note| sink.note(note);
         let context = &mut Step { options, pieces, spare, note, seq: *seq, first, aborted };
         step(&mut choices[at], context).map_err(ChatError::Limit)
+    }
+
+    /// Says in `usage` how many tokens were reasoning, if that is asked for.
+    fn estimate(&self, usage: &mut Field<serde_json::Value>) {
+        if let (ReasoningTokens::Estimate, Field::Value(usage)) =
+            (self.options.reasoning_tokens, usage)
+        {
+            let tokens =
+                |state: &ChoiceState| state.lane.reasoning_tokens + state.guard.reasoning_tokens();
+            estimate(usage, self.choices.iter().map(tokens).sum());
+        }
     }
 
     /// Where the choice with `index` is kept; it is made if need be.

@@ -2,19 +2,24 @@
 
 use std::{fmt, sync::Arc};
 
-use jail_match::{Driver, Limits, Settings, Table, TableError, Whitespace, ZeroLimit};
-use think_filter::{Format, Start};
+use jail_match::{
+    Driver, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace, ZeroLimit,
+};
+use think_filter::{Format, Start, TokenEstimate, Withheld, four_bytes_a_token, last_turn};
 use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, UnknownName};
 
-use wire_remap::{RemapTable, StreamDecoder};
+use wire_remap::{CollapseLimits, RemapTable, StreamDecoder};
 
-use super::{BadPayload, Delivery, Guard, Outlet, ToolChoice, choice::Plan, payload::ChoiceBodies};
+use super::{
+    BadPayload, Delivery, Guard, Outlet, ToolChoice, choice::Plan, collapse::Watch,
+    payload::ChoiceBodies,
+};
 use crate::{
     atomic::Pending,
     jailer::Jailer,
-    nonempty::Withheld,
-    observe::{Observer, Watch},
-    profile::{self, Profile, Reasoning},
+    observe::{Observer, Tally},
+    profile::{self, Profile},
+    reasoning::{Reasoning, reasoning},
     stop::{EmptyStop, Stop, StopString},
     utf8::Utf8,
 };
@@ -37,10 +42,14 @@ pub struct GuardBuilder {
     token_suffix: Option<String>,
     nonempty: Option<usize>,
     stop: Vec<StopString>,
+    jailer: Option<Jailer>,
+    tally: Option<Tally>,
     choice: ToolChoice,
     bad_payload: BadPayload,
-    jailer: Option<Jailer>,
-    watch: Option<Watch>,
+    prompt: Option<String>,
+    reasoning_limit: Option<ReasoningLimit>,
+    estimate: TokenEstimate,
+    collapse: Option<CollapseLimits>,
 }
 
 impl GuardBuilder {
@@ -60,10 +69,14 @@ impl GuardBuilder {
             token_suffix: None,
             nonempty: None,
             stop: Vec::new(),
+            jailer: None,
+            tally: None,
             choice: ToolChoice::Auto,
             bad_payload: BadPayload::BestEffort,
-            jailer: None,
-            watch: None,
+            prompt: None,
+            reasoning_limit: None,
+            estimate: four_bytes_a_token,
+            collapse: None,
             profile: profile.clone(),
         }
     }
@@ -96,6 +109,36 @@ impl GuardBuilder {
     #[must_use]
     pub fn start(self, start: Start) -> Self {
         Self { start: Some(start), ..self }
+    }
+
+    /// The rendered prompt, or its last turn: the stream begins where it ends, unless
+    /// [`GuardBuilder::start`] says otherwise. See [`Reasoning::start_after`].
+    #[must_use]
+    pub fn prompt(self, prompt: &str) -> Self {
+        Self { prompt: Some(last_turn(prompt).to_owned()), ..self }
+    }
+
+    /// The most reasoning the message may hold. No limit by default: reasoning is not kept.
+    #[must_use]
+    pub fn reasoning_limit(self, limit: ReasoningLimit) -> Self {
+        Self { reasoning_limit: Some(limit), ..self }
+    }
+
+    /// How [`Guard::reasoning_tokens`] guesses; four bytes a token if not told.
+    #[must_use]
+    pub fn token_estimate(self, estimate: TokenEstimate) -> Self {
+        Self { estimate, ..self }
+    }
+
+    /// Watches for a model that repeats its opener instead of making a call; off by default.
+    ///
+    /// What counts are the openers of the remapping in use, of [`RemapTable::hermes`] if there is
+    /// none: canonical, as on the wire, and their fragments. [`Guard::collapse`] tells the first.
+    /// One that ends the stream ends the message as aborted behind the opener that made it one;
+    /// under the error policy every push from there on fails, too.
+    #[must_use]
+    pub fn collapse(self, limits: CollapseLimits) -> Self {
+        Self { collapse: Some(limits), ..self }
     }
 
     /// What becomes of whitespace that frames markup, if not what the profile says.
@@ -180,17 +223,17 @@ impl GuardBuilder {
     /// guard tell the same observer.
     #[must_use]
     pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
-        Self { watch: Some(Watch::new(Some(observer))), ..self }
+        Self { tally: Some(Tally::new(Some(observer))), ..self }
     }
 
-    pub(crate) fn watch(self, watch: Option<Watch>) -> Self {
-        Self { watch, ..self }
+    pub(crate) fn tally(self, tally: Option<Tally>) -> Self {
+        Self { tally, ..self }
     }
 
     /// Counts what happens, for [`Guard::stats`]. Without it and an observer nothing is counted.
     #[must_use]
     pub fn stats(self) -> Self {
-        Self { watch: self.watch.or_else(|| Some(Watch::default())), ..self }
+        Self { tally: self.tally.or_else(|| Some(Tally::default())), ..self }
     }
 
     /// A table of delimiters to map back before anything is recognised, in place of the
@@ -212,12 +255,12 @@ impl GuardBuilder {
             (None, Some(name)) => Some(toolcall_parsers::grammar(name)?),
             (None, None) => None,
         };
-        let reasoning = match (self.format, &self.profile.reasoning) {
+        let told = match (self.format, &self.profile.reasoning) {
             (Some(format), _) => Some(Reasoning::Format(format)),
-            (None, Some(name)) => Some(profile::reasoning(name)?),
+            (None, Some(name)) => Some(reasoning(name)?),
             (None, None) => None,
         };
-        let format = match reasoning {
+        let format = match told {
             Some(Reasoning::Format(format)) => Some(format),
             Some(Reasoning::Channels(channels)) => {
                 let tools = &grammar.get_or_insert_with(|| channels.clone()).name;
@@ -255,8 +298,11 @@ impl GuardBuilder {
         if let Some(format) = &format {
             edges.extend(format.edges());
         }
-        let mut start = self.start.unwrap_or(self.profile.start);
-        let has_channels = plan.grammar.envelope.is_some();
+        let channels = Some(plan.grammar.clone()).filter(|grammar| grammar.envelope.is_some());
+        let has_channels = channels.is_some();
+        let reasons = format.clone().map(Reasoning::Format).or(channels.map(Reasoning::Channels));
+        let by_prompt = self.prompt.zip(reasons).map(|(prompt, told)| told.start_after(&prompt));
+        let mut start = self.start.or(by_prompt).unwrap_or(self.profile.start);
         if format.as_ref().is_none_or(Format::is_passthrough) && !has_channels {
             start = Start::Content;
         }
@@ -264,7 +310,8 @@ impl GuardBuilder {
         let settings = Settings::default()
             .start(profile::channel(start))
             .whitespace(self.whitespace)
-            .limits(self.limits);
+            .limits(self.limits)
+            .reasoning(self.reasoning_limit);
         let bodies = CallBodies::new(plan.grammar, self.tools, options);
         let limit = self.limits.candidate;
         Ok(Guard {
@@ -275,13 +322,25 @@ impl GuardBuilder {
             withheld: self.nonempty.map(|limit| Box::new(Withheld::new(limit))),
             delivery: self.delivery,
             prepend: format.and_then(|format| format.prepend).map(|text| Arc::from(text.as_ref())),
+            watch: watch(self.collapse, remap.as_ref()),
+            estimate: self.estimate,
             remap: remap.map(|table| Box::new(StreamDecoder::new(&table))),
             prepended: false,
             stop: stop.map(Box::new),
-            outlet: Outlet::new(self.jailer, self.watch),
+            outlet: Outlet::new(self.jailer, self.tally),
             special,
         })
     }
+}
+
+/// The detector, if one was asked for.
+fn watch(limits: Option<CollapseLimits>, remap: Option<&RemapTable>) -> Option<Box<Watch>> {
+    let limits = limits?;
+    let watch = match remap {
+        Some(table) => Watch::new(table, limits),
+        None => Watch::new(&RemapTable::hermes(), limits),
+    };
+    Some(Box::new(watch))
 }
 
 /// Why a guard could not be built. The fault is the caller's.

@@ -206,6 +206,7 @@ fn keys(taken: &[&str]) -> Keys {
         id: unless(&["id"], taken),
         wrap: unless(&["function", "tool_call"], taken),
         list: unless(&["tool_calls"], taken),
+        answer: vec![],
         beside: None,
     }
 }

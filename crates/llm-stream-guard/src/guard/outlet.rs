@@ -1,4 +1,4 @@
-//! What stands between a guard and the caller's sink: jails around content, and the watch.
+//! What stands between a guard and the caller's sink: jails around content, and the tally of what happens.
 
 use jail_match::{Held, HeldKind, LimitError};
 use toolcall_parsers::CallSink;
@@ -6,21 +6,21 @@ use toolcall_parsers::CallSink;
 use super::Guard;
 use crate::{
     jailer::{Jailer, Jailing},
-    observe::{Stats, Watch, Watched},
+    observe::{Stats, Tallied, Tally},
 };
 
 /// Nothing of this exists unless it was asked for.
 #[derive(Debug, Clone)]
 pub(super) struct Outlet {
     jailer: Option<Jailer>,
-    watch: Option<Watch>,
+    tally: Option<Tally>,
     failed: Option<LimitError>,
 }
 
 impl Outlet {
-    pub(super) fn new(jailer: Option<Jailer>, watch: Option<Watch>) -> Option<Box<Self>> {
-        let needed = jailer.is_some() || watch.is_some();
-        needed.then(|| Box::new(Self { jailer, watch, failed: None }))
+    pub(super) fn new(jailer: Option<Jailer>, tally: Option<Tally>) -> Option<Box<Self>> {
+        let needed = jailer.is_some() || tally.is_some();
+        needed.then(|| Box::new(Self { jailer, tally, failed: None }))
     }
 
     pub(super) fn reset(&mut self) {
@@ -28,8 +28,8 @@ impl Outlet {
         if let Some(jailer) = &mut self.jailer {
             jailer.reset();
         }
-        if let Some(watch) = &mut self.watch {
-            watch.reset();
+        if let Some(tally) = &mut self.tally {
+            tally.reset();
         }
     }
 
@@ -56,9 +56,9 @@ impl Outlet {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        let watched = &mut Watched { watch: self.watch.as_mut(), sink };
-        let Some(jailer) = &mut self.jailer else { return step(watched) };
-        let mut jailing = Jailing { result: jailer.tick(watched), jailer, sink: watched };
+        let tallied = &mut Tallied { tally: self.tally.as_mut(), sink };
+        let Some(jailer) = &mut self.jailer else { return step(tallied) };
+        let mut jailing = Jailing { result: jailer.tick(tallied), jailer, sink: tallied };
         let result = step(&mut jailing);
         let Jailing { jailer, sink, result: jailed } = jailing;
         let jailed = jailed.and_then(|()| match then {
@@ -81,7 +81,7 @@ pub(super) enum Then {
 }
 
 impl Guard {
-    /// Runs `step` with a sink behind which content is jailed and everything is watched.
+    /// Runs `step` with a sink behind which content is jailed and everything is tallied.
     pub(super) fn outward<S: CallSink + ?Sized>(
         &mut self,
         sink: &mut S,
@@ -92,13 +92,13 @@ impl Guard {
         let result = outlet.run(sink, then, |sink| step(self, sink));
         self.outlet = Some(outlet);
         let held = self.held();
-        self.watch(|watch| watch.held(held));
+        self.tally(|tally| tally.held(held));
         result
     }
 
-    pub(super) fn watch(&mut self, what: impl FnOnce(&mut Watch)) {
-        if let Some(watch) = self.outlet.as_mut().and_then(|outlet| outlet.watch.as_mut()) {
-            what(watch);
+    pub(super) fn tally(&mut self, what: impl FnOnce(&mut Tally)) {
+        if let Some(tally) = self.outlet.as_mut().and_then(|outlet| outlet.tally.as_mut()) {
+            what(tally);
         }
     }
 
@@ -113,7 +113,7 @@ impl Guard {
             return Err(error);
         }
         let Some(jailer) = &mut outlet.jailer else { return Ok(()) };
-        let ticked = jailer.tick(&mut Watched { watch: outlet.watch.as_mut(), sink });
+        let ticked = jailer.tick(&mut Tallied { tally: outlet.tally.as_mut(), sink });
         outlet.failed = ticked.err();
         ticked
     }
@@ -122,7 +122,7 @@ impl Guard {
     /// observer asked for them.
     #[must_use]
     pub fn stats(&self) -> Option<&Stats> {
-        self.outlet.as_ref().and_then(|outlet| outlet.watch.as_ref()).map(Watch::stats)
+        self.outlet.as_ref().and_then(|outlet| outlet.tally.as_ref()).map(Tally::stats)
     }
 
     /// The jail around content, if there is one.

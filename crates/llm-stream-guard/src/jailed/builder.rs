@@ -14,7 +14,7 @@ use crate::{
     chat::{Annotations, ChatOptions},
     guard::{Delivery, Guard},
     jailer::{Clock, Handed, Jailer, Terms},
-    observe::{Observer, Watch},
+    observe::{Observer, Tally},
     profile::Profile,
 };
 
@@ -27,7 +27,7 @@ pub struct JailedStreamBuilder {
     parser: Option<String>,
     tools: Tools,
     options: Options,
-    watch: Option<Watch>,
+    tally: Option<Tally>,
     reasoning: Option<String>,
     start: Option<Start>,
     limits: Limits,
@@ -172,13 +172,13 @@ impl JailedStreamBuilder {
     /// Tells `observer` what happens; see [`crate::GuardBuilder::observer`].
     #[must_use]
     pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
-        Self { watch: Some(Watch::new(Some(observer))), ..self }
+        Self { tally: Some(Tally::new(Some(observer))), ..self }
     }
 
     /// Counts what happens; see [`Guard::stats`].
     #[must_use]
     pub fn stats(self) -> Self {
-        Self { watch: self.watch.or_else(|| Some(Watch::default())), ..self }
+        Self { tally: self.tally.or_else(|| Some(Tally::default())), ..self }
     }
 
     /// Looks the parser up and compiles the sequences.
@@ -195,7 +195,7 @@ impl JailedStreamBuilder {
             .start(self.start.unwrap_or_default())
             .limits(self.limits)
             .whitespace(Whitespace::Verbatim)
-            .watch(self.watch);
+            .tally(self.tally);
         let (guard, rules) = match &self.parser {
             Some(name) => {
                 let family = toolcall_parsers::grammar(name).map_err(JailedError::Parser)?;

@@ -59,7 +59,7 @@ pub(crate) fn of_all() -> Vec<Inputs> {
 impl Inputs {
     fn of(profile: Profile) -> Self {
         let tools = profile.tools.as_deref().map(|name| grammar(name).expect("a known family"));
-        let format = profile.reasoning.as_deref().and_then(think_filter::format);
+        let format = profile.reasoning.as_deref().and_then(|name| think_filter::format(name).ok());
         let cases: Vec<&Case> = CASES.iter().filter(|case| belongs(case, &profile)).collect();
         let mut wires: Vec<String> = cases.iter().map(|case| case.wire.clone()).collect();
         if let Some(Format { open, close, .. }) = &format {
@@ -104,7 +104,7 @@ fn belongs(case: &Case, of: &Profile) -> bool {
     match case.kind {
         Kind::Tools => grammar(&case.family).is_ok_and(|g| of.tools.as_deref() == Some(&g.name)),
         Kind::Reasoning => think_filter::format(&case.family)
-            .is_some_and(|format| of.reasoning.as_deref() == Some(&format.name)),
+            .is_ok_and(|format| of.reasoning.as_deref() == Some(&format.name)),
         Kind::Both => profile(&case.family).is_ok_and(|profile| profile.name == of.name),
     }
 }

@@ -1,21 +1,31 @@
 //! The filter as a machine of the laws.
 
-use jail_match::{Channel, Driver, End, NoBodies, Settings, Sink, Span, Table};
+use jail_match::{Channel, Driver, NoBodies, Notice, Settings, Sink, Span, Table};
 use stream_laws::{
     CONTENT, Cut, CutPlan, Event, Held, HeldKind, Machine, REASONING, Record,
     check_chunk_invariance, run,
 };
-use think_filter::{Format, Piece, ThinkFilter, Whitespace, format};
+use think_filter::{End, Format, Piece, ThinkFilter, Whitespace, format};
 
 #[derive(Debug, Clone)]
-pub(crate) struct Think(pub(crate) ThinkFilter);
+pub(crate) struct Think(pub(crate) ThinkFilter, End);
 
 impl Think {
     /// A registered format with whitespace kept.
     pub(crate) fn named(name: &str) -> Self {
         let format = format(name).expect("a registered format");
         let builder = ThinkFilter::builder(format).whitespace(Whitespace::Verbatim);
-        Self(builder.build().expect("a good format"))
+        builder.build().expect("a good format").into()
+    }
+
+    pub(crate) fn ending(filter: ThinkFilter, end: End) -> Self {
+        Self(filter, end)
+    }
+}
+
+impl From<ThinkFilter> for Think {
+    fn from(filter: ThinkFilter) -> Self {
+        Self(filter, End::Stop)
     }
 }
 
@@ -23,16 +33,17 @@ pub(crate) fn write(piece: Piece<'_>, out: &mut Record) {
     match piece {
         Piece::Content(text) => out.text(CONTENT, text),
         Piece::Reasoning(text) => out.text(REASONING, text),
+        Piece::ReasoningStart | Piece::ReasoningEnd => {}
     }
 }
 
 impl Machine for Think {
     fn push(&mut self, chunk: &str, out: &mut Record) {
-        self.0.push(chunk, |piece| write(piece, out));
+        self.0.push(chunk, |piece| write(piece, out)).expect("no error policy");
     }
 
     fn finish(&mut self, out: &mut Record) {
-        self.0.finish(|piece| write(piece, out));
+        self.0.finish(self.1, |piece| write(piece, out)).expect("no error policy");
     }
 
     fn reset(&mut self) {
@@ -57,9 +68,66 @@ fn held(held: think_filter::Held) -> Held {
         think_filter::HeldKind::Nothing => HeldKind::None,
         think_filter::HeldKind::Marker => HeldKind::Marker,
         think_filter::HeldKind::Whitespace => HeldKind::Whitespace,
+        // Kept until it is certain that an answer comes; the laws know no such thing.
+        think_filter::HeldKind::Reasoning => HeldKind::Candidate,
         other => panic!("a filter holds nothing because of {other:?}"),
     };
     Held { bytes: held.bytes, kind }
+}
+
+/// The filter with the starts and ends of spans as brackets on a channel of their own.
+#[derive(Debug, Clone)]
+pub(crate) struct Spanned(pub(crate) ThinkFilter);
+
+fn write_spans(piece: Piece<'_>, out: &mut Record) {
+    const SPANS: u8 = 7;
+    match piece {
+        Piece::ReasoningStart => out.text(SPANS, "["),
+        Piece::ReasoningEnd => out.text(SPANS, "]"),
+        text => write(text, out),
+    }
+}
+
+impl Machine for Spanned {
+    fn push(&mut self, chunk: &str, out: &mut Record) {
+        // A limit with the error policy stops it; what it says then is part of the outcome.
+        if let Err(error) = self.0.push(chunk, |piece| write_spans(piece, out)) {
+            out.diagnostics.clear();
+            out.diagnostic(error.kind.name(), error.at, error.bytes);
+        }
+    }
+
+    fn finish(&mut self, out: &mut Record) {
+        let _ = self.0.finish(End::Stop, |piece| write_spans(piece, out));
+    }
+
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+
+    fn held(&self) -> Held {
+        held(self.0.held())
+    }
+
+    fn work(&self) -> u64 {
+        self.0.counters().examined
+    }
+
+    fn state_size(&self) -> usize {
+        self.0.held().bytes
+    }
+}
+
+/// As [`shown`], each span of reasoning in brackets of its own.
+pub(crate) fn spans(filter: &ThinkFilter, text: &str) -> String {
+    let spanned = Spanned(filter.clone());
+    check_chunk_invariance(&spanned, text, CutPlan::standard(1)).unwrap();
+    let whole = run(&spanned, text, Cut::Whole).coalesced().expect("no empty text");
+    let text = |event: &Event| match event {
+        Event::Text { text, .. } => text.clone(),
+        other => panic!("{other:?} from a filter"),
+    };
+    whole.events.iter().map(text).collect()
 }
 
 /// The driver over a format's edges, which tells what became of the bytes that are not text.
@@ -68,8 +136,17 @@ pub(crate) struct Told(Driver);
 
 impl Told {
     pub(crate) fn new(format: &Format, whitespace: Whitespace) -> Self {
+        Self::with(format, Settings::default().whitespace(whitespace))
+    }
+
+    pub(crate) fn with(format: &Format, settings: Settings) -> Self {
         let table = Table::new(format.edges()).expect("a good format");
-        Self(Driver::new(table, Settings::default().whitespace(whitespace)))
+        Self(Driver::new(table, settings))
+    }
+
+    /// Lets go of what may become a tag, as if it could not.
+    pub(crate) fn flush(&mut self, out: &mut Record) {
+        self.0.push_literal("", &mut NoBodies, &mut Out(out)).expect("no error policy");
     }
 }
 
@@ -81,7 +158,15 @@ impl Sink for Out<'_> {
     }
 
     fn account(&mut self, span: Span) {
-        self.0.span(stream_laws::SpanKind::Markup, span.at, span.len);
+        let kind = match span.kind {
+            jail_match::SpanKind::Dropped => stream_laws::SpanKind::Dropped,
+            _ => stream_laws::SpanKind::Markup,
+        };
+        self.0.span(kind, span.at, span.len);
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        self.0.diagnostic(notice.kind.name(), notice.at, notice.bytes);
     }
 }
 

@@ -1,6 +1,14 @@
-//! The filter: the lead-only rules one by one, the laws over every format, and what is held.
+//! The filter: the lead-only rules one by one, the options, the laws over every format, what is
+//! held, and names.
 
 mod laws;
 mod lead_only;
 mod machine;
+mod names;
+mod options;
 mod rules;
+mod soup;
+mod spans;
+mod start;
+mod vectors;
+mod whole;

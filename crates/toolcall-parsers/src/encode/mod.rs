@@ -33,7 +33,7 @@ use self::{
 };
 use crate::{
     bodies::name_starts,
-    grammar::{Grammar, Opener, Role, Shape, Text},
+    grammar::{At, Grammar, Opener, Role, Shape, Text},
     tools::Tools,
 };
 
@@ -205,7 +205,8 @@ fn write(
             wire.push_str(&opener.marker);
         }
         let begins = |c: &char| block[0].name.starts_with(*c);
-        if opener.role == Role::Name && first == 0 && !name_starts().any(|c| begins(&c)) {
+        let unannounced = first == 0 || opener.at == At::LineStart;
+        if opener.role == Role::Name && unannounced && !name_starts().any(|c| begins(&c)) {
             let why = "a call that nothing announces begins with an ASCII letter or `_`";
             return Err((0, Fault::new(EncodeErrorKind::Name, why).at(0)));
         }

@@ -114,7 +114,7 @@ fn blanks(text: &str) -> &str {
 fn serves(way: &[(&Field, &Stop)], id: bool) -> bool {
     let has = |kind: fn(&FieldKind) -> bool| way.iter().any(|(field, _)| kind(&field.kind));
     let both = has(|kind| matches!(kind, FieldKind::IdWithName { .. }));
-    let name = has(|kind| *kind == FieldKind::Name);
+    let name = has(|kind| matches!(kind, FieldKind::Name | FieldKind::Declared));
     both || name && has(|kind| *kind == FieldKind::Id) == id
 }
 
@@ -123,7 +123,9 @@ fn field(kind: &FieldKind, field: &Field, call: &Call<'_>, out: &mut String) -> 
         FieldKind::Word(word) => (EncodeErrorKind::Grammar, word.clone()),
         // Nobody reads it; the name says most.
         FieldKind::Label => (EncodeErrorKind::Name, String::from(call.name).into()),
-        FieldKind::Name => (EncodeErrorKind::Name, String::from(call.name).into()),
+        FieldKind::Name | FieldKind::Declared => {
+            (EncodeErrorKind::Name, String::from(call.name).into())
+        }
         FieldKind::Id => (EncodeErrorKind::Id, String::from(call.id.unwrap_or("")).into()),
         FieldKind::IdWithName { prefix, separator } => match call.id {
             None => {

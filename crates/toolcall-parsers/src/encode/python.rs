@@ -6,8 +6,8 @@ use core::fmt::Write;
 use super::{
     Call, Frame,
     error::{EncodeErrorKind, Fault},
-    json::closer,
-    layout::{Arrangement, Layout},
+    json::{self, closer},
+    layout::{Arrangement, Layout, Spacing},
     value::{Members, Node, repeated},
 };
 use crate::grammar::{Keys, PythonCall, PythonContainer, PythonShape};
@@ -39,23 +39,13 @@ pub(super) fn frame(shape: &PythonShape, layout: &Layout) -> Frame {
 pub(super) fn call(shape: &PythonShape, call: &Call<'_>, out: &mut String) -> Result<(), Fault> {
     match &shape.call {
         PythonCall::Call => function(call, out),
+        PythonCall::Object => script(call, out),
         PythonCall::Dict(keys) => dict(keys, call, out),
     }
 }
 
 fn function(call: &Call<'_>, out: &mut String) -> Result<(), Fault> {
-    if call.id.is_some() {
-        return Err(call.no_place_for_id());
-    }
-    let no_name = |at, why| Err(Fault::new(EncodeErrorKind::Name, why).at(at));
-    match odd(call.name, &['.', '-']) {
-        Some(at) => return no_name(at, "a function's name cannot hold this"),
-        None if call.name.ends_with(['.', '-']) => {
-            return no_name(call.name.len() - 1, "a function's name cannot end so");
-        }
-        None => out.push_str(call.name),
-    }
-    out.push('(');
+    open(call, out)?;
     if let Some(key) = repeated(&call.arguments) {
         return Err(Fault::new(EncodeErrorKind::Key, "a keyword cannot be repeated").of(key));
     }
@@ -71,6 +61,62 @@ fn function(call: &Call<'_>, out: &mut String) -> Result<(), Fault> {
     }
     out.push(')');
     Ok(())
+}
+
+/// A name and its parenthesis.
+fn open(call: &Call<'_>, out: &mut String) -> Result<(), Fault> {
+    if call.id.is_some() {
+        return Err(call.no_place_for_id());
+    }
+    let no_name = |at, why| Err(Fault::new(EncodeErrorKind::Name, why).at(at));
+    match odd(call.name, &['.', '-']) {
+        Some(at) => return no_name(at, "a function's name cannot hold this"),
+        None if call.name.ends_with(['.', '-']) => {
+            return no_name(call.name.len() - 1, "a function's name cannot end so");
+        }
+        None => out.push_str(call.name),
+    }
+    out.push('(');
+    Ok(())
+}
+
+/// A call with one object, its keys bare where they can be.
+fn script(call: &Call<'_>, out: &mut String) -> Result<(), Fault> {
+    open(call, out)?;
+    if !call.arguments.is_empty() {
+        script_object(&call.arguments, out);
+    }
+    out.push(')');
+    Ok(())
+}
+
+fn script_object(members: &Members<'_>, out: &mut String) {
+    out.push('{');
+    for (i, (key, value)) in members.iter().enumerate() {
+        out.push_str(if i > 0 { ", " } else { " " });
+        match odd(key, &[]) {
+            None => out.push_str(key),
+            Some(_) => json::string(key, out),
+        }
+        out.push_str(": ");
+        script_node(value, out);
+    }
+    out.push_str(if members.is_empty() { "}" } else { " }" });
+}
+
+fn script_node(node: &Node<'_>, out: &mut String) {
+    match node {
+        Node::Object(members) => script_object(members, out),
+        Node::Array(elements) => {
+            out.push('[');
+            for (i, element) in elements.iter().enumerate() {
+                out.push_str(if i > 0 { ", " } else { "" });
+                script_node(element, out);
+            }
+            out.push(']');
+        }
+        scalar => json::node(scalar, Spacing::Spaced, out),
+    }
 }
 
 /// The first byte that an identifier cannot hold; some more scalars may follow its first.

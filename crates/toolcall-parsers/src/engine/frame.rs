@@ -22,6 +22,26 @@ pub enum Closing {
     Optional,
 }
 
+/// Whether the opener of the active body stands again at index `i`, whitespace allowed before it.
+/// Repeated before a call's header it goes with the first.
+pub(crate) enum Repeated {
+    /// It does, up to this index.
+    Until(usize),
+    /// The text ends too early; from this index on it comes again.
+    Undecided(usize),
+    No,
+}
+
+pub(crate) fn repeated(text: &str, i: usize, calls: &Calls) -> Repeated {
+    let Some(marker) = calls.repeatable() else { return Repeated::No };
+    let at = i + space(&text[i..]);
+    match is(&text[at..], marker) {
+        Is::Yes => Repeated::Until(at + marker.len()),
+        Is::Maybe => Repeated::Undecided(at),
+        Is::No => Repeated::No,
+    }
+}
+
 /// Reads `literal` from index `i` on, whitespace allowed before it: the index behind it, or what
 /// to tell the driver.
 pub(crate) fn glue(literal: &str, text: &str, i: usize) -> Result<usize, Feed> {

@@ -1,5 +1,6 @@
 //! JSON calls: values that hold name and arguments, alone, in lists or in wrappers.
 
+mod answer;
 mod item;
 mod shape;
 
@@ -10,8 +11,8 @@ use jail_match::{End, Feed, Tail};
 pub use self::shape::{Container, Item, JsonShape, Keys};
 use super::{
     arguments::Arguments,
-    frame::{close, glue, skip},
-    text::{Is, is, space},
+    frame::{Repeated, close, glue, repeated, skip},
+    text::space,
     uncommitted,
 };
 use crate::{
@@ -29,6 +30,7 @@ enum Role {
     Id,
     Wrap,
     List,
+    Answer,
     Other,
 }
 
@@ -53,6 +55,9 @@ enum State {
     Name,
     Id,
     Arguments,
+    /// Visible text in a string, and as JSON.
+    Answer,
+    AnswerJson,
     /// A value that does not matter.
     Ignored,
     AfterMember,
@@ -92,6 +97,8 @@ pub(crate) struct JsonEngine {
     name: Option<String>,
     id: Option<String>,
     started: bool,
+    /// The object holds visible text.
+    answered: bool,
     are: ArgumentsAre,
     arguments: Arguments,
     early: String,
@@ -122,6 +129,7 @@ impl JsonEngine {
             name: None,
             id: None,
             started: false,
+            answered: false,
             are: ArgumentsAre::Missing,
             arguments: Arguments::new(),
             early: String::new(),
@@ -158,6 +166,7 @@ impl JsonEngine {
                 State::Key | State::Name | State::Id => {
                     self.feed_string(shape, text, &mut i, calls, sink)
                 }
+                State::Answer | State::AnswerJson => self.feed_answer(text, &mut i, calls, sink),
                 State::Ignored => self.feed_ignored(text, &mut i, calls, sink),
                 State::Glue(n) => self.glue(shape, n, text, &mut i, calls),
                 State::Close => {
@@ -198,6 +207,10 @@ impl JsonEngine {
             State::Broken => {
                 let bytes = self.dropped + tail.len() as u64;
                 calls.diagnose(DiagnosticKind::Skipped, tail.len(), bytes, sink);
+                Tail::Closed { used: tail.len() }
+            }
+            _ if self.answered => {
+                calls.diagnose(DiagnosticKind::MissingCloser, tail.len(), 0, sink);
                 Tail::Closed { used: tail.len() }
             }
             State::First | State::AfterElement | State::Element | State::AfterList => {
@@ -255,10 +268,12 @@ impl JsonEngine {
             self.state = State::Open;
             return Step::Go;
         };
-        if n == 0
-            && let Some(step) = repeated(text, *i + space(&text[*i..]), calls)
-        {
-            return step;
+        if n == 0 {
+            match repeated(text, *i, calls) {
+                Repeated::Until(at) => return Step::Jump(at),
+                Repeated::Undecided(at) => return Step::Return(Feed::More { used: at }),
+                Repeated::No => {}
+            }
         }
         match glue(literal, text, *i) {
             Ok(behind) => {
@@ -287,11 +302,12 @@ impl JsonEngine {
             return Step::Return(Feed::More { used: *i });
         };
         let at = *i;
-        if self.state == State::Open
-            && !calls.committed()
-            && let Some(step) = repeated(text, at, calls)
-        {
-            return step;
+        if self.state == State::Open && !calls.committed() {
+            match repeated(text, at, calls) {
+                Repeated::Until(at) => return Step::Jump(at),
+                Repeated::Undecided(at) => return Step::Return(Feed::More { used: at }),
+                Repeated::No => {}
+            }
         }
         *i += 1;
         if byte == b'{' && self.nest == 0 {
@@ -358,15 +374,5 @@ impl JsonEngine {
         } else {
             Step::Return(Feed::NotMine { used: i })
         }
-    }
-}
-
-/// What to do about the block's opener, should it stand again at index `at`: it is absorbed.
-fn repeated(text: &str, at: usize, calls: &Calls) -> Option<Step> {
-    let marker = calls.repeatable()?;
-    match is(&text[at..], marker) {
-        Is::Yes => Some(Step::Jump(at + marker.len())),
-        Is::Maybe if at < text.len() => Some(Step::Return(Feed::More { used: at })),
-        Is::Maybe | Is::No => None,
     }
 }

@@ -19,6 +19,7 @@ use crate::{
     grammar::Certainty,
     json::scan::Scanned,
     options::Repair,
+    tools::Tools,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -262,7 +263,7 @@ impl NamedEngine {
                     let stop = &field.stops[stop];
                     self.field.push_str(&text[*i..at]);
                     let behind = at + stop.text.len();
-                    if !self.take_field(&field.kind) {
+                    if !self.take_field(&field.kind, &calls.tools) {
                         return self.bad(text, i, at, calls, sink);
                     }
                     *i = behind;
@@ -291,7 +292,7 @@ impl NamedEngine {
     }
 
     /// Takes the field just read for what it is; false if it cannot be.
-    fn take_field(&mut self, kind: &FieldKind) -> bool {
+    fn take_field(&mut self, kind: &FieldKind, tools: &Tools) -> bool {
         let text = self.field.trim_ascii();
         let fine = match kind {
             FieldKind::Word(word) => text == word.as_ref(),
@@ -306,6 +307,17 @@ impl NamedEngine {
                 self.name.push_str(text);
                 !text.is_empty()
             }
+            FieldKind::Declared => match declared(text, tools) {
+                Some(name) => {
+                    let counts = |b: &u8| !b.is_ascii_whitespace() && !b.is_ascii_punctuation();
+                    let count = |text: &str| text.bytes().filter(counts).count() as u64;
+                    self.noise += count(text) - count(name);
+                    self.name.clear();
+                    self.name.push_str(name);
+                    true
+                }
+                None => false,
+            },
             FieldKind::IdWithName { prefix, separator } => {
                 self.id.clear();
                 self.id.push_str(text);
@@ -456,11 +468,37 @@ impl NamedEngine {
     }
 }
 
+/// The name of a declared tool in `text`: the longest at the first place where one stands as a
+/// word. If no tools are declared, all of `text` but a parenthesis at its end.
+fn declared<'t>(text: &'t str, tools: &Tools) -> Option<&'t str> {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    if tools.is_empty() {
+        let name = text.strip_suffix('(').unwrap_or(text).trim_ascii_end();
+        let named = |c: char| part(c) || matches!(c, '.' | '-');
+        return (!name.is_empty() && name.chars().all(named)).then_some(name);
+    }
+    let mut in_word = false;
+    for (at, scalar) in text.char_indices() {
+        let names = tools.iter().map(|tool| tool.name.as_str()).filter(|name| {
+            let behind = text[at..].strip_prefix(name);
+            !in_word && !name.is_empty() && behind.is_some_and(|rest| !rest.starts_with(part))
+        });
+        if let Some(name) = names.max_by_key(|name| name.len()) {
+            return Some(&text[at..at + name.len()]);
+        }
+        in_word = part(scalar);
+    }
+    None
+}
+
 /// Whether `next` may follow `field` and `more` in a header: names hold no blanks inside and no
 /// brackets or quotes. (Blanks at the head were skipped.)
 pub(crate) fn fits(kind: &FieldKind, field: &str, more: &str, next: char) -> bool {
     if next.is_ascii_whitespace() {
         return true;
+    }
+    if *kind == FieldKind::Declared {
+        return !next.is_control();
     }
     if let FieldKind::Word(word) = kind {
         let rest = word.strip_prefix(field).and_then(|rest| rest.strip_prefix(more));

@@ -1,4 +1,4 @@
-//! Calls in Python syntax: `f(a=1, b='x')`, or dicts that hold name and arguments.
+//! Calls in Python syntax: `f(a=1, b='x')`, `f({a: 1})`, or dicts that hold name and arguments.
 //!
 //! Literals become JSON while they arrive. A call is certain at `f(` and the first byte of a
 //! literal behind a keyword, or `)`; a word is a literal only once what follows it is seen, and
@@ -10,6 +10,7 @@ mod dict;
 mod escape;
 mod literal;
 mod number;
+mod object;
 mod shape;
 mod text;
 
@@ -24,7 +25,7 @@ pub use self::shape::{PythonCall, PythonContainer, PythonShape, Quotes};
 
 use self::literal::{Literal, Rules, Top};
 use super::{
-    frame::{close, glue, skip},
+    frame::{Repeated, close, glue, repeated, skip},
     text::{find, space},
     uncommitted,
 };
@@ -55,6 +56,12 @@ enum State {
     /// The value of a keyword.
     Value,
     AfterValue,
+    /// Behind the name of a call with an object, before its parenthesis or brace.
+    Object,
+    /// Behind that parenthesis, before the object.
+    Inner,
+    /// Behind the object.
+    AfterObject,
     /// Inside a call that is a dict.
     Dict(dict::At),
     AfterElement,
@@ -78,6 +85,8 @@ pub(crate) struct PythonEngine {
     started: bool,
     /// Arguments of the current call went out.
     opened: bool,
+    /// The object of a call stands in parentheses.
+    in_parentheses: bool,
     literal: Literal,
     dict: dict::Dict,
     /// Stream offset of the current call's first byte.
@@ -102,6 +111,7 @@ impl PythonEngine {
             key: String::new(),
             started: false,
             opened: false,
+            in_parentheses: false,
             literal: Literal::new(Top::Any),
             dict: dict::Dict::default(),
             item_at: 0,
@@ -130,14 +140,14 @@ impl PythonEngine {
             let step = match self.state {
                 State::Value => self.value(shape, text, &mut i, calls, sink),
                 State::Dict(at) => self.dict(shape, at, text, &mut i, calls, sink),
-                State::Name | State::Key => self.word(text, &mut i, calls, sink),
-                State::Glue(n) => self.glue(shape, n, text, &mut i),
+                State::Name | State::Key => self.word(shape, text, &mut i, calls, sink),
+                State::Glue(n) => self.glue(shape, n, text, &mut i, calls),
                 State::Close => {
                     let closers = (shape.closers.as_slice(), shape.closing);
                     Step::Return(close(closers, self.items, text, i, calls, sink))
                 }
-                State::Broken if shape.closers.is_empty() && self.in_list => {
-                    Step::Return(self.skip_list(shape, text, i, calls, sink))
+                State::Broken if shape.closers.is_empty() => {
+                    Step::Return(self.skip_line(shape, text, i, calls, sink))
                 }
                 State::Broken => {
                     Step::Return(skip(&shape.closers, &mut self.dropped, text, i, calls, sink))
@@ -183,6 +193,7 @@ impl PythonEngine {
     fn cut(&mut self, shape: &PythonShape, tail: &str, calls: &mut Calls, sink: &mut dyn CallSink) {
         let closing = match shape.call {
             PythonCall::Call => self.closing(tail),
+            PythonCall::Object => self.object_closing(tail),
             PythonCall::Dict(_) => self.dict_closing(tail),
         };
         match closing {
@@ -233,7 +244,24 @@ impl PythonEngine {
         self.bad(text, i, at, calls, sink)
     }
 
-    fn glue(&mut self, shape: &PythonShape, n: usize, text: &str, i: &mut usize) -> Step {
+    fn glue(
+        &mut self,
+        shape: &PythonShape,
+        n: usize,
+        text: &str,
+        i: &mut usize,
+        calls: &Calls,
+    ) -> Step {
+        if n == 0 {
+            match repeated(text, *i, calls) {
+                Repeated::Until(at) => {
+                    *i = at;
+                    return Step::Go;
+                }
+                Repeated::Undecided(at) => return Step::Return(Feed::More { used: at }),
+                Repeated::No => {}
+            }
+        }
         let Some(literal) = shape.glue.get(n) else {
             self.state = if shape.container == PythonContainer::Lines {
                 State::Between
@@ -288,6 +316,20 @@ impl PythonEngine {
                 self.key.clear();
                 State::Key
             }
+            (State::Object, b'(') => State::Inner,
+            (State::Object | State::Inner, b'{') => {
+                *i = at;
+                self.begin_object()
+            }
+            (State::Inner, b')') => {
+                self.end_arguments(at, calls, sink);
+                self.end_call(shape, calls, sink);
+                return Step::Go;
+            }
+            (State::AfterObject, b')') => {
+                self.end_call(shape, calls, sink);
+                return Step::Go;
+            }
             (State::Equals, b'=') => return self.begin_value(calls, sink),
             (State::Open, _) if shape.container == PythonContainer::List => {
                 return self.bad(text, i, at, calls, sink);
@@ -314,7 +356,7 @@ impl PythonEngine {
         (self.started, self.opened) = (false, false);
         self.name.clear();
         match shape.call {
-            PythonCall::Call => State::Name,
+            PythonCall::Call | PythonCall::Object => State::Name,
             PythonCall::Dict(_) => {
                 self.dict.restart();
                 State::Dict(dict::At::Open)
@@ -347,15 +389,16 @@ impl PythonEngine {
         Rules {
             quotes: shape.quotes,
             null_words: &shape.null_words,
+            script: shape.call == PythonCall::Object,
             ends,
             limit: calls.options.limits.name,
             in_call: calls.is_open(),
         }
     }
 
-    /// Behind a fault in a list without an end marker: the list's end is the way out, or the
-    /// line's, or the next opener that is more than a bracket.
-    fn skip_list(
+    /// Behind a fault where no end marker comes: the list's end is the way out, or the line's, or
+    /// the next opener that is more than a bracket.
+    fn skip_line(
         &mut self,
         shape: &PythonShape,
         text: &str,
@@ -364,14 +407,17 @@ impl PythonEngine {
         sink: &mut dyn CallSink,
     ) -> Feed {
         let end = match shape.call {
-            PythonCall::Call => ")]",
+            PythonCall::Call | PythonCall::Object => ")]",
             PythonCall::Dict(_) => "}]",
         };
-        let own = [end, "\n"];
+        let own = [Some("\n"), self.in_list.then_some(end)];
         let openers = calls.openers.iter().map(|t| t.as_ref()).filter(|t| t.len() > 1);
-        let stops = own.into_iter().chain(openers);
+        let stops = own.into_iter().flatten().chain(openers);
         let (at, found) = match find(&text[i..], stops) {
-            Ok((at, n)) => (i + at + if n == 0 { end.len() } else { 0 }, true),
+            Ok((at, n)) => {
+                let is_end = n == 1 && self.in_list;
+                (i + at + if is_end { end.len() } else { 0 }, true)
+            }
             Err(keep) => (i + keep, false),
         };
         self.dropped += (at - i) as u64;
@@ -386,7 +432,7 @@ impl PythonEngine {
 /// Whether a call may begin with the head of `text`.
 fn begins(shape: &PythonShape, text: &str) -> bool {
     match shape.call {
-        PythonCall::Call => begins_word(text),
+        PythonCall::Call | PythonCall::Object => begins_word(text),
         PythonCall::Dict(_) => text.starts_with('{'),
     }
 }

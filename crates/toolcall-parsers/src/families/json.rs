@@ -250,15 +250,30 @@ pub(super) fn llama4_json() -> Grammar {
 /// Whatever was told to answer with JSON: bare calls, lists of them, calls in the wrappers of
 /// chat APIs and of constrained decoding. From the engines' documentation.
 pub(super) fn bare_json() -> Grammar {
-    let calls = JsonShape {
-        item: Item::Keys(Keys {
-            wrap: texts(["function", "tool_call"]),
-            list: texts(["tool_calls"]),
-            ..keys()
-        }),
-        ..json(Container::ObjectOrArray, vec![])
+    let keys =
+        Keys { wrap: texts(["function", "tool_call"]), list: texts(["tool_calls"]), ..keys() };
+    bare_or_list(keys, family("bare_json", "any model told to answer with JSON"))
+}
+
+/// The same, where an object that holds no call holds the answer: what llama.cpp makes models
+/// write that have no tool syntax of their own.
+pub(super) fn llamacpp_generic() -> Grammar {
+    let keys = Keys {
+        wrap: texts(["tool_call"]),
+        list: texts(["tool_calls"]),
+        answer: texts(["response"]),
+        ..keys()
     };
+    let layout = Layout { inside: ("{\"tool_call\": ".into(), "}".into()), ..Layout::default() };
+    let grammar = family("llamacpp_generic", "any model under llama.cpp's generic format");
+    Grammar { layouts: vec![layout], ..bare_or_list(keys, grammar) }
+}
+
+/// Bare objects, and a list of them.
+fn bare_or_list(keys: Keys, grammar: Grammar) -> Grammar {
+    let item = Item::Keys(keys);
+    let calls = JsonShape { item, ..json(Container::ObjectOrArray, vec![]) };
     let mut openers = bare(&calls);
     openers.push(unmarked("[", At::Lead, vec![Shape::Json(calls)]));
-    Grammar { openers, ..family("bare_json", "any model told to answer with JSON") }
+    Grammar { openers, ..grammar }
 }

@@ -10,6 +10,7 @@ mod pairs;
 mod python;
 mod sigil;
 mod tagged;
+mod template;
 mod tree;
 
 use alloc::{vec, vec::Vec};
@@ -18,6 +19,8 @@ use crate::grammar::{
     Arrangement, At, Certainty, Closing, Container, Erase, Grammar, Item, JsonShape, Keys, Layout,
     Opener, Role, Shape, Text,
 };
+
+pub use template::template_grammar;
 
 /// Every family, in the order of the documentation.
 pub(crate) static ALL: &[fn() -> Grammar] = &[
@@ -32,8 +35,10 @@ pub(crate) static ALL: &[fn() -> Grammar] = &[
     json::minimax_m1,
     json::rwkv,
     json::bare_json,
+    json::llamacpp_generic,
     json::llama3_json,
     json::llama4_json,
+    template::ollama_generic,
     lists::granite,
     lists::jamba,
     lists::apriel,
@@ -61,6 +66,8 @@ pub(crate) static ALL: &[fn() -> Grammar] = &[
     python::olmo3,
     python::lfm2,
     python::sarashina,
+    python::granite_pythonic,
+    python::harn_text,
     tagged::qwen3_coder,
     tagged::nemotron3,
     tagged::mimo,
@@ -154,6 +161,7 @@ fn keys() -> Keys {
         wrap: vec![],
         list: vec![],
         beside: None,
+        answer: vec![],
     }
 }
 

@@ -8,13 +8,13 @@ use crate::grammar::{
     Next, Opener, Raw, Role, Section, Shape, Stop, Text,
 };
 
-fn field<const N: usize>(kind: FieldKind, stops: [(&'static str, Next); N]) -> Field {
+pub(super) fn field<const N: usize>(kind: FieldKind, stops: [(&'static str, Next); N]) -> Field {
     let stops = stops.map(|(text, next)| Stop { text: text.into(), next });
     Field { kind, stops: stops.to_vec() }
 }
 
 /// Calls that `open` begins, with nothing else.
-fn named(open: &'static str) -> NamedShape {
+pub(super) fn named(open: &'static str) -> NamedShape {
     NamedShape {
         section: None,
         open: open.into(),

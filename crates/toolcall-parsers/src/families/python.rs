@@ -2,10 +2,10 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{family, json, keys, marked, texts, token, unmarked};
+use super::{family, json, keys, lines, marked, texts, token, unmarked};
 use crate::grammar::{
-    At, Closer, Closing, Container, Grammar, Layout, PythonCall, PythonContainer, PythonQuotes,
-    PythonShape, Shape, Text,
+    At, Closer, Closing, Container, Grammar, Layout, Opener, PythonCall, PythonContainer,
+    PythonQuotes, PythonShape, Role, Shape, Text,
 };
 
 fn python(container: PythonContainer, closers: Vec<Text>) -> PythonShape {
@@ -102,5 +102,32 @@ pub(super) fn sarashina() -> Grammar {
         erase: vec![token("</s>")],
         special_tokens: true,
         ..family("sarashina", "Sarashina 2.2 Instruct")
+    }
+}
+
+/// Calls on lines of their own, which nothing announces: Granite with the Python template. From
+/// the model card.
+pub(super) fn granite_pythonic() -> Grammar {
+    let call = Shape::Python(python(PythonContainer::Call, vec![]));
+    Grammar {
+        openers: vec![Opener { role: Role::Name, ..unmarked("", At::LineStart, vec![call]) }],
+        erase: vec![token("<|end_of_text|>")],
+        ..family("granite_pythonic", "Granite with the Python template")
+    }
+}
+
+/// A call with one object as in a script, between tags: prompts for models that learned no
+/// syntax of their own. From the harness that uses it.
+pub(super) fn harn_text() -> Grammar {
+    let call = PythonShape {
+        call: PythonCall::Object,
+        null_words: texts(["undefined"]),
+        ..python(PythonContainer::Lines, texts(["</tool_call>"]))
+    };
+    Grammar {
+        openers: vec![marked("<tool_call>", vec![Shape::Python(call)])],
+        orphans: texts(["</tool_call>"]),
+        layouts: vec![lines()],
+        ..family("harn_text", "any model prompted for calls as a script writes them")
     }
 }

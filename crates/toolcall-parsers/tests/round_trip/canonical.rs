@@ -71,6 +71,32 @@ const ROWS: &[(&str, &str, &str)] = &[
         "<|tool_call_start|>[lookup_tide(port='Brest', day=3), convert_money(amount=12.50, to='SEK'), ping()]<|tool_call_end|>",
     ),
     (
+        "granite_pythonic",
+        "lookup_tide(port='Brest', day=3)",
+        "lookup_tide(port='Brest', day=3)\nconvert_money(amount=12.50, to='SEK')\nping()",
+    ),
+    (
+        "harn_text",
+        "<tool_call>\nlookup_tide({ port: \"Brest\", day: 3 })\n</tool_call>",
+        "<tool_call>\nlookup_tide({ port: \"Brest\", day: 3 })\n</tool_call>\n\
+         <tool_call>\nconvert_money({ amount: 12.50, to: \"SEK\" })\n</tool_call>\n\
+         <tool_call>\nping()\n</tool_call>",
+    ),
+    (
+        "ollama_generic",
+        "{\"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}}",
+        "{\"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}}\n\
+         {\"name\": \"convert_money\", \"arguments\": {\"amount\": 12.50, \"to\": \"SEK\"}}\n\
+         {\"name\": \"ping\", \"arguments\": {}}",
+    ),
+    (
+        "llamacpp_generic",
+        "{\"tool_call\": {\"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}}}",
+        "{\"tool_call\": {\"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}}}\n\
+         {\"tool_call\": {\"name\": \"convert_money\", \"arguments\": {\"amount\": 12.50, \"to\": \"SEK\"}}}\n\
+         {\"tool_call\": {\"name\": \"ping\", \"arguments\": {}}}",
+    ),
+    (
         "sarashina",
         "<|tool_calls|>[{'name': 'lookup_tide', 'arguments': {'port': 'Brest', 'day': 3}}]",
         "<|tool_calls|>[{'name': 'lookup_tide', 'arguments': {'port': 'Brest', 'day': 3}}, \

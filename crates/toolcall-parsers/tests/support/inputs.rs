@@ -3,7 +3,7 @@
 use stream_laws::suffixes;
 use toolcall_parsers::{
     EncodeCall, Grammar, Tools, encode_as,
-    grammar::{Certainty, Layout, PythonCall, Shape, Target},
+    grammar::{Certainty, Item, JsonShape, Layout, PythonCall, Shape, Target},
 };
 
 use super::{profile_wires, vectors_if_any};
@@ -23,6 +23,8 @@ pub(crate) struct Inputs {
     pub(crate) starts: Vec<String>,
     /// Markers no committed call may leak.
     pub(crate) markup: Vec<String>,
+    /// Answers stand in JSON and come out decoded: other bytes than came in.
+    pub(crate) decodes_text: bool,
 }
 
 /// An input without end.
@@ -72,6 +74,7 @@ impl Inputs {
             endless: endless(grammar, &markers),
             witnesses,
             markup,
+            decodes_text: decodes_text(grammar),
             name,
         }
     }
@@ -88,8 +91,16 @@ impl Inputs {
     }
 }
 
+fn decodes_text(grammar: &Grammar) -> bool {
+    grammar.openers.iter().flat_map(|opener| &opener.shapes).any(|shape| match shape {
+        Shape::Json(JsonShape { item: Item::Keys(keys), .. }) => !keys.answer.is_empty(),
+        _ => false,
+    })
+}
+
 /// What makes a call of an unfinished candidate, whatever its state.
 fn commits(grammar: &Grammar) -> Vec<String> {
+    const DICT: &str = "[{'name': 'stop_all', 'arguments': {'a': 1";
     const JSON: &str = r#"{"name": "stop_all", "parameters": {"#;
     let mut commits = Vec::new();
     let unmarked = grammar.openers.iter().filter(|o| o.certainty == Certainty::Unmarked);
@@ -124,14 +135,19 @@ fn commits(grammar: &Grammar) -> Vec<String> {
                 commits.push(JSON.to_owned());
                 commits.extend(suffixes(&[JSON]));
                 // Behind any other key or value.
-                let behind = ["", "\"", "\": 1", ": 1", "1", "}", "]"];
+                let behind = ["", "\"", "\": 1", ": 1", "1", "}", "]", "\": 1}", ": 1}", "1}"];
                 commits.extend(behind.map(|rest| format!("{rest}, {}", &JSON[1..])));
             }
             Shape::Python(shape) => {
                 let call = match shape.call {
                     PythonCall::Call => "[stop_all(a=1",
-                    PythonCall::Dict(_) => "[{'name': 'stop_all', 'arguments': {'a': 1",
+                    PythonCall::Object => "stop_all({a: 1",
+                    PythonCall::Dict(_) => DICT,
                 };
+                if let PythonCall::Dict(_) = shape.call {
+                    let behind = ["", "'", "': 1", ": 1", "1"];
+                    commits.extend(behind.map(|rest| format!("{rest}, {}", &DICT[2..])));
+                }
                 commits.extend(suffixes(&[&call.replace('\'', "\"")]));
                 commits.extend([call.to_owned(), ")".to_owned(), "()".to_owned()]);
                 commits.extend(suffixes(&[call]));

@@ -11,7 +11,7 @@ use stream_laws::{
 };
 use toolcall_parsers::{
     CallLimits, CallSink, Diagnostic, End, Grammar, HeldKind as Holds, Limits, Options, Outcome,
-    Parser, ParserBuilder, Tools, Whitespace,
+    Parser, ParserBuilder, Tools, Whitespace, template_grammar,
 };
 
 /// The kinds of diagnostic that count bytes the driver dropped.
@@ -32,7 +32,10 @@ impl ParserMachine {
     /// If the case asks for what a tool-call parser has not got.
     pub(crate) fn of_case(grammar: &Arc<Grammar>, case: &Case) -> Self {
         assert_eq!(case.kind, Kind::Tools, "{}", case.id);
-        assert!(case.options.is_empty(), "{}: {:?} are no options here", case.id, case.options);
+        let tag = case.option("tag").map(|tag| tag.as_str().expect("a tag is a string"));
+        let known = usize::from(tag.is_some());
+        assert_eq!(case.options.len(), known, "{}: {:?}", case.id, case.options);
+        let grammar = tag.map_or_else(|| grammar.clone(), |tag| Arc::new(template_grammar(tag)));
         assert_ne!(case.start, Start::Reasoning, "{}", case.id);
         let tools = case.tools.as_deref().map_or_else(Tools::none, |tools| {
             let tools = serde_json::from_str(tools).expect("the reader checked it");
@@ -47,7 +50,7 @@ impl ParserMachine {
             Finish::Stop => End::Stop,
             Finish::Length => End::Length,
         };
-        Self::built(Parser::builder(grammar.clone()).tools(tools).whitespace(whitespace), end)
+        Self::built(Parser::builder(grammar).tools(tools).whitespace(whitespace), end)
     }
 
     fn built(builder: ParserBuilder, end: End) -> Self {

@@ -24,10 +24,7 @@ use jail_match::Feed;
 pub use self::shape::{BraceShape, BraceTypes};
 
 use self::value::Mode;
-use super::{
-    frame::{close, glue, skip},
-    text::{Is, is, space},
-};
+use super::frame::{Repeated, close, glue, repeated, skip};
 use crate::{
     calls::Calls,
     event::{CallSink, Outcome},
@@ -160,14 +157,13 @@ impl BraceEngine {
             return Step::Go;
         };
         if n == 0 {
-            let at = *i + space(&text[*i..]);
-            match calls.repeatable().map_or(Is::No, |marker| is(&text[at..], marker)) {
-                Is::Yes => {
-                    *i = at + calls.repeatable().map_or(0, str::len);
+            match repeated(text, *i, calls) {
+                Repeated::Until(at) => {
+                    *i = at;
                     return Step::Go;
                 }
-                Is::Maybe => return Step::Return(Feed::More { used: at }),
-                Is::No => {}
+                Repeated::Undecided(at) => return Step::Return(Feed::More { used: at }),
+                Repeated::No => {}
             }
         }
         match glue(literal, text, *i) {

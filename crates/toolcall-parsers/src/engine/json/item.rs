@@ -31,6 +31,12 @@ impl JsonEngine {
                 self.key.clear();
                 State::Name
             }
+            (Role::Answer, _) => {
+                calls.commit();
+                self.answered = true;
+                *i += usize::from(byte == b'"');
+                if byte == b'"' { State::Answer } else { self.answer_json() }
+            }
             (Role::Id, b'"') => {
                 *i += 1;
                 self.key.clear();
@@ -138,6 +144,13 @@ impl JsonEngine {
                     if self.started {
                         self.end_call(calls, sink);
                     }
+                    // Any key could be a name: only a declared one says so.
+                    if self.certainty == Certainty::Unmarked
+                        && !calls.committed()
+                        && calls.tools.get(&read).is_none()
+                    {
+                        return Step::Return(Feed::NotMine { used: i });
+                    }
                     self.name = Some(read);
                 }
                 self.state = State::Colon(role);
@@ -175,6 +188,9 @@ impl JsonEngine {
             Item::NameIsKey | Item::Arguments(_) => return Role::Arguments,
             Item::Keys(keys) => keys,
         };
+        if self.answered {
+            return Role::Other;
+        }
         let has = |list: &List<Text>| list.iter().any(|k| k == key);
         if has(&keys.name) && self.name.is_none() {
             Role::Name
@@ -186,6 +202,8 @@ impl JsonEngine {
             Role::Wrap
         } else if has(&keys.list) && self.items == 0 {
             Role::List
+        } else if has(&keys.answer) && self.nest == 0 && !self.in_array && self.name.is_none() {
+            Role::Answer
         } else {
             Role::Other
         }
@@ -318,6 +336,10 @@ impl JsonEngine {
         calls: &mut Calls,
         sink: &mut dyn CallSink,
     ) -> Step {
+        if self.answered {
+            self.state = State::Close;
+            return Step::Go;
+        }
         if self.nest > 0 {
             self.nest -= 1;
             self.state = State::AfterMember;

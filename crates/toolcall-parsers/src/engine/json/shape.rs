@@ -76,4 +76,8 @@ pub struct Keys {
     /// certain yet.
     #[serde(default)]
     pub beside: Option<List<Text>>,
+    /// An answer in the place of a call, in the outermost object: a string is visible text, any
+    /// other value is visible as the JSON it is.
+    #[serde(default)]
+    pub answer: List<Text>,
 }

@@ -84,6 +84,9 @@ pub enum FieldKind {
     },
     /// Exactly this word.
     Word(Text),
+    /// Any text around the name of a declared tool: the longest at the first place where one
+    /// stands as a word. Without declared tools, the name alone.
+    Declared,
 }
 
 /// What ends a header field.

@@ -5,7 +5,7 @@ use alloc::string::String;
 use jail_match::Feed;
 
 use super::{
-    PythonEngine, PythonShape, State, Step,
+    PythonCall, PythonEngine, PythonShape, State, Step,
     literal::{Read, Top},
 };
 use crate::{calls::Calls, event::CallSink, grammar::Certainty};
@@ -14,6 +14,7 @@ impl PythonEngine {
     /// A name or a keyword, scalar by scalar.
     pub(super) fn word(
         &mut self,
+        shape: &PythonShape,
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
@@ -24,13 +25,22 @@ impl PythonEngine {
         let rest = &text[*i..];
         let more = |c: char| c == '_' || c.is_alphanumeric() || in_name && matches!(c, '.' | '-');
         let len = rest.find(|c| !more(c)).unwrap_or(rest.len());
-        let room = calls.options.limits.name.saturating_sub(word.len());
-        if len > room {
-            let over = (0..=room).rev().find(|&at| rest.is_char_boundary(at)).unwrap_or(0);
-            return self.bad(text, i, *i + over, calls, sink);
+        let (begun, from) = (word.len(), *i);
+        let room = calls.options.limits.name.saturating_sub(begun);
+        let fits = (0..=room.min(len)).rev().find(|&at| rest.is_char_boundary(at)).unwrap_or(0);
+        word.push_str(&rest[..fits]);
+        *i += fits;
+        if in_name && self.certainty == Certainty::Unmarked && !calls.committed() {
+            // Text that no declared name begins with need not wait for its end.
+            let admits = |at: usize| calls.tools.may_become(&self.name[..begun + at]);
+            let mut ends = rest[..fits].char_indices().map(|(at, c)| (at, at + c.len_utf8()));
+            if let Some((at, _)) = ends.find(|&(_, end)| !admits(end)) {
+                return self.bad(text, i, from + at, calls, sink);
+            }
         }
-        word.push_str(&rest[..len]);
-        *i += len;
+        if fits < len {
+            return self.bad(text, i, from + fits, calls, sink);
+        }
         let Some(&byte) = text.as_bytes().get(*i) else {
             return Step::Return(Feed::More { used: *i });
         };
@@ -41,8 +51,14 @@ impl PythonEngine {
         let known = self.certainty == Certainty::Marked
             || calls.committed()
             || calls.tools.admits(&self.name);
-        if byte != b'(' || self.name.ends_with(['.', '-']) || !known {
+        let object = shape.call == PythonCall::Object;
+        let opens = byte == b'(' || object && (byte == b'{' || byte.is_ascii_whitespace());
+        if !opens || self.name.ends_with(['.', '-']) || !known {
             return self.bad(text, i, *i, calls, sink);
+        }
+        if object {
+            self.state = State::Object;
+            return Step::Go;
         }
         *i += 1;
         self.state = State::Keyword;
@@ -82,6 +98,7 @@ impl PythonEngine {
         calls: &mut Calls,
         sink: &mut dyn CallSink,
     ) -> Step {
+        let object = shape.call == PythonCall::Object;
         let rules = Self::rules(shape, calls, b",)");
         let read =
             self.literal.feed(&rules, &text[*i..], &mut |piece| calls.arguments(piece, sink));
@@ -91,12 +108,17 @@ impl PythonEngine {
                 *i += used;
                 if !self.started {
                     self.start(*i, calls, sink);
-                    self.write_key(calls, sink);
+                    if !object {
+                        self.write_key(calls, sink);
+                    }
                 }
                 Step::Go
             }
             Read::End { used } => {
                 *i += used;
+                if object {
+                    return self.end_object(shape, calls, sink);
+                }
                 self.state = State::AfterValue;
                 Step::Go
             }

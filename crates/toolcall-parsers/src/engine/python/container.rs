@@ -63,7 +63,7 @@ impl Literal {
         }
     }
 
-    pub(super) fn open(&mut self, byte: u8, at: usize, out: Out<'_>) -> Step {
+    pub(super) fn open(&mut self, rules: &Rules<'_>, byte: u8, at: usize, out: Out<'_>) -> Step {
         let room = MAX_DEPTH - usize::from(self.top != Top::Dict);
         if self.key {
             return Err(Read::Inexpressible { at });
@@ -79,7 +79,7 @@ impl Literal {
         let frame = match byte {
             b'[' => Frame::List,
             b'(' => Frame::Paren,
-            _ if self.top == Top::Dict && self.frames.is_empty() => Frame::Dict,
+            _ if rules.script || self.top == Top::Dict && self.frames.is_empty() => Frame::Dict,
             _ => Frame::Brace,
         };
         self.frames.push(frame);

@@ -19,8 +19,23 @@ pub(super) enum Escape {
 /// backslash that begins no escape stands for itself; here that includes `\x`, `\u` and `\U`
 /// without their digits. Two escapes for a surrogate pair are one scalar, a lone surrogate is
 /// U+FFFD.
-pub(super) fn escape(bytes: &[u8]) -> Escape {
+///
+/// In a script, as in JavaScript, a backslash that begins no escape is dropped, and `\u` takes
+/// braces.
+pub(super) fn escape(bytes: &[u8], script: bool) -> Escape {
     let Some(&kind) = bytes.get(1) else { return Escape::Cut };
+    if script {
+        match kind {
+            b'u' if bytes.get(2) == Some(&b'{') => return braced(bytes),
+            b'0' => return Escape::Is('\0', 2),
+            b'a' | b'N' | b'U' | b'1'..=b'9' => return Escape::Is(char::from(kind), 2),
+            _ if !kind.is_ascii_alphanumeric() && kind.is_ascii_graphic() => {
+                return Escape::Is(char::from(kind), 2);
+            }
+            b'b' | b'f' | b'n' | b'r' | b't' | b'v' | b'x' | b'u' | b'\n' | b'\r' => {}
+            _ => return Escape::Nothing(1),
+        }
+    }
     let scalar = match kind {
         b'\n' => return Escape::Nothing(2),
         b'\r' => {
@@ -53,6 +68,22 @@ pub(super) fn escape(bytes: &[u8]) -> Escape {
         _ => return Escape::Verbatim(1),
     };
     Escape::Is(scalar, 2)
+}
+
+/// `\u{1F331}`: one to six digits in braces.
+fn braced(bytes: &[u8]) -> Escape {
+    let digits = bytes[3..].iter().take(6).take_while(|b| b.is_ascii_hexdigit()).count();
+    match bytes.get(3 + digits) {
+        None => Escape::Cut,
+        Some(b'}') if digits > 0 => {
+            let digits = &bytes[3..3 + digits];
+            let add = |value, b: &u8| value * 16 + char::from(*b).to_digit(16).unwrap_or(0);
+            let value: u32 = digits.iter().fold(0, add);
+            let scalar = char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER);
+            Escape::Is(scalar, digits.len() + 4)
+        }
+        Some(_) => Escape::Verbatim(2),
+    }
 }
 
 /// One to three octal digits.
@@ -145,7 +176,27 @@ mod tests {
             ("\\d", Verbatim(1)),
             ("\\é", Verbatim(1)),
         ] {
-            assert_eq!(escape(text.as_bytes()), read, "{text}");
+            assert_eq!(escape(text.as_bytes(), false), read, "{text}");
+        }
+    }
+    #[test]
+    fn scripts_drop_a_backslash_that_means_nothing() {
+        use Escape::{Cut, Is, Nothing, Verbatim};
+        for (text, read) in [
+            ("\\`", Is('`', 2)),
+            ("\\/", Is('/', 2)),
+            ("\\n", Is('\n', 2)),
+            ("\\d", Nothing(1)),
+            ("\\a", Is('a', 2)),
+            ("\\é", Nothing(1)),
+            ("\\0", Is('\0', 2)),
+            ("\\u00e9", Is('é', 6)),
+            ("\\u{1F980}", Is('🦀', 9)),
+            ("\\u{1F9", Cut),
+            ("\\u{}", Verbatim(2)),
+            ("\\u{110000}", Is('\u{FFFD}', 10)),
+        ] {
+            assert_eq!(escape(text.as_bytes(), true), read, "{text}");
         }
     }
 }

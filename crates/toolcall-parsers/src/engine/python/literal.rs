@@ -24,6 +24,8 @@ use crate::{
 pub(super) struct Rules<'a> {
     pub(super) quotes: Quotes,
     pub(super) null_words: &'a List<grammar::Text>,
+    /// As in JavaScript: keys may be bare, strings may stand in backquotes, `{` begins a dict.
+    pub(super) script: bool,
     /// What may follow the literal.
     pub(super) ends: &'static [u8],
     /// The most bytes of a number, and of a string while its role is open.
@@ -60,6 +62,8 @@ pub(super) enum State {
     /// Before a value or the bracket that closes its container.
     Element,
     Number,
+    /// Inside a key without quotes.
+    BareKey,
     Text(Text),
     /// Behind a value.
     After,
@@ -145,6 +149,7 @@ impl Literal {
             let step = match self.state {
                 State::Text(state) => self.text(rules, state, text, &mut i, out),
                 State::Number => self.number(rules, text, &mut i, out),
+                State::BareKey => self.bare_key(rules, text, &mut i),
                 State::Value | State::Element => self.value(rules, text, &mut i, out),
                 State::After => self.after(rules, text, &mut i, out),
             };
@@ -168,7 +173,7 @@ impl Literal {
             return Err(Read::Bad { at });
         }
         match byte {
-            b'[' | b'{' | b'(' => self.open(byte, at, out)?,
+            b'[' | b'{' | b'(' => self.open(rules, byte, at, out)?,
             b']' | b'}' | b')' if self.state == State::Element => {
                 self.close_empty(byte, at, out)?;
                 *i += 1;
@@ -178,9 +183,19 @@ impl Literal {
                 self.certain(at)?;
                 self.begin_text(Prefix::default(), byte, out);
             }
+            b'`' if rules.script => {
+                self.certain(at)?;
+                self.begin_text(Prefix::default(), byte, out);
+            }
             b'0'..=b'9' | b'+' | b'-' | b'.' => {
                 self.number.clear();
                 self.state = State::Number;
+                return Ok(());
+            }
+            _ if rules.script && self.key && begins_key(&text[at..]) => {
+                self.certain(at)?;
+                self.number.clear();
+                self.state = State::BareKey;
                 return Ok(());
             }
             b'_' | b'a'..=b'z' | b'A'..=b'Z' => return self.word(rules, text, i, out),
@@ -293,6 +308,22 @@ impl Literal {
         Err(Read::More { used: *i })
     }
 
+    /// A key without quotes. It is kept, as a number is, until what follows it was seen.
+    fn bare_key(&mut self, rules: &Rules<'_>, text: &str, i: &mut usize) -> Step {
+        for scalar in text[*i..].chars() {
+            if !in_key(scalar) {
+                self.state = State::After;
+                return Ok(());
+            }
+            if self.number.len() >= rules.limit {
+                return Err(Read::Bad { at: *i });
+            }
+            self.number.push(scalar);
+            *i += scalar.len_utf8();
+        }
+        Err(Read::More { used: *i })
+    }
+
     fn begin_text(&mut self, prefix: Prefix, quote: u8, out: Out<'_>) {
         self.lead_in(out);
         self.put("\"", out);
@@ -327,7 +358,8 @@ impl Literal {
             State::Text(_) if self.key => text.push_str("\": null"),
             State::Text(_) => text.push('"'),
             _ if cut => return None,
-            State::Element => {}
+            // Half a key is left out.
+            State::Element | State::BareKey => {}
             State::Value => text.push_str("null"),
             State::Number if self.key => return None,
             State::Number => text.push_str(&number::to_json(&self.number).ok()?),
@@ -342,4 +374,14 @@ impl Literal {
         }
         Some(text)
     }
+}
+
+/// Whether a key without quotes may begin with the head of `text`.
+fn begins_key(text: &str) -> bool {
+    text.starts_with(|c: char| in_key(c) && c != '-' && !c.is_ascii_digit())
+}
+
+/// Whether a key without quotes may hold `scalar`.
+fn in_key(scalar: char) -> bool {
+    scalar.is_alphanumeric() || matches!(scalar, '_' | '$' | '-')
 }

@@ -57,6 +57,9 @@ pub enum PythonCall {
     /// A dict with these keys, of which `wrap` and `list` are not used:
     /// `{'name': 'f', 'arguments': {'a': 1}}`.
     Dict(Keys),
+    /// A call with one object, as in JavaScript: `f({a: 1, 'b': "x"})`. Keys may be bare, strings
+    /// may stand in backquotes, the parentheses may be missing.
+    Object,
 }
 
 /// What ends a string in Python syntax.

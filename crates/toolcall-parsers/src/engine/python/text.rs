@@ -131,7 +131,7 @@ impl Literal {
                 *i += if pair { 2 } else { 1 };
                 self.write(rules, &text[end..*i], out);
             }
-            b'\\' => match escape(&bytes[end..]) {
+            b'\\' => match escape(&bytes[end..], rules.script) {
                 Escape::Is(scalar, len) => {
                     self.write(rules, scalar.encode_utf8(&mut [0; 4]), out);
                     *i += len;

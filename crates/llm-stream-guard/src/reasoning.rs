@@ -1,0 +1,102 @@
+//! The table of all reasoning formats: markers, and families that write in messages.
+
+use std::sync::Arc;
+
+use jail_match::{Alias, Channel, Driver, Limits, Settings, Table, resolve};
+use think_filter::{Format, Start, last_turn};
+use toolcall_parsers::{
+    CallBodies, Event, Events, Grammar, InReasoning, Options, Tools, UnknownName,
+};
+
+/// What tells reasoning from the answer.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Reasoning {
+    /// Markers around it.
+    Format(Format),
+    /// The headers of the messages a family writes, in which calls stand, too.
+    Channels(Arc<Grammar>),
+}
+
+/// What engines call the families that write in messages, by engine.
+const CHANNELS: &[(&str, &[(&str, &str)])] = &[
+    (
+        "vllm",
+        &[
+            ("openai_gptoss", "harmony"),
+            ("kimi_k3", "kimi_k3"),
+            ("inkling", "inkling"),
+            ("muse_glimmer", "muse_glimmer"),
+        ],
+    ),
+    ("vllm_rust", &[("kimi_k3", "kimi_k3"), ("inkling", "inkling")]),
+    ("sglang", &[("gpt-oss", "harmony"), ("kimi_k3", "kimi_k3"), ("inkling", "inkling")]),
+    ("dynamo", &[("gpt_oss", "harmony"), ("kimi_k3", "kimi_k3"), ("inkling", "inkling")]),
+    ("smg", &[("kimi_k3", "kimi_k3"), ("inkling", "inkling")]),
+    ("ollama", &[("harmony", "harmony"), ("glimmer", "muse_glimmer")]),
+];
+
+impl Reasoning {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Format(format) => &format.name,
+            Self::Channels(family) => &family.name,
+        }
+    }
+
+    /// Where the answer to `prompt` begins, as the rendered prompt (or just its last turn) tells;
+    /// see [`Format::start_after`].
+    #[must_use]
+    pub fn start_after(&self, prompt: &str) -> Start {
+        let family = match self {
+            Self::Format(format) => return format.start_after(prompt),
+            Self::Channels(family) => family,
+        };
+        let edges = toolcall_parsers::edges(family, InReasoning::Literal, 0);
+        let Ok(table) = Table::new(edges) else { return Start::Content };
+        let limits = Limits::default();
+        let mut driver = Driver::new(table, Settings::default().limits(limits));
+        let mut bodies = CallBodies::new(family.clone(), Tools::none(), Options::default());
+        // The default limits release what hits them: no push fails.
+        let _ = driver.push(last_turn(prompt), &mut bodies, &mut Events(|_: Event<'_>| {}));
+        match driver.channel() {
+            Channel::REASONING => Start::Reasoning,
+            _ => Start::Content,
+        }
+    }
+}
+
+/// Every registered reasoning format, in the order of the documentation.
+#[must_use]
+pub fn reasoning_formats() -> Vec<Reasoning> {
+    let families = toolcall_parsers::grammars().filter(|family| family.envelope.is_some());
+    let channels = families.map(|family| Reasoning::Channels(Arc::new(family)));
+    think_filter::formats().into_iter().map(Reasoning::Format).chain(channels).collect()
+}
+
+/// What engines call them.
+pub fn reasoning_aliases() -> impl Iterator<Item = Alias> + Clone {
+    let rows = CHANNELS.iter().flat_map(|&(engine, names)| {
+        names.iter().map(move |&(name, of)| Alias { engine, name, of })
+    });
+    think_filter::aliases().chain(rows)
+}
+
+/// The reasoning format called `name`, or what engines mean by that name; ASCII case does not
+/// count, and `-` equals `_`. `engine:name` asks for one engine's meaning.
+///
+/// # Errors
+/// A name that is not registered, with the nearest that are; one by which engines mean different
+/// formats, with the spellings that tell them apart.
+pub fn reasoning(name: &str) -> Result<Reasoning, UnknownName> {
+    let mut all = reasoning_formats();
+    let at = {
+        let names: Vec<&str> = all.iter().map(Reasoning::name).collect();
+        let known = names.iter().copied();
+        let found = resolve("reasoning format", name, known, reasoning_aliases())?;
+        names.iter().position(|name| *name == found).unwrap_or_default()
+    };
+    Ok(all.swap_remove(at))
+}

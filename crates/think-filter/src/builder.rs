@@ -1,0 +1,104 @@
+//! Building a filter: a format and how it is applied.
+
+use alloc::vec::Vec;
+
+use jail_match::{
+    Channel, Driver, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace,
+};
+
+use crate::{
+    counts::{TokenEstimate, four_bytes_a_token},
+    filter::ThinkFilter,
+    format::Format,
+    start::Start,
+    withheld::Withheld,
+};
+
+/// Builds a [`ThinkFilter`] with other than default settings.
+#[derive(Debug, Clone)]
+pub struct ThinkFilterBuilder {
+    format: Format,
+    settings: Settings,
+    nonempty: Option<usize>,
+    estimate: TokenEstimate,
+}
+
+impl ThinkFilterBuilder {
+    pub(crate) fn new(format: Format) -> Self {
+        let settings = Settings::default();
+        Self { format, settings, nonempty: None, estimate: four_bytes_a_token }
+    }
+
+    /// Where the stream begins: in reasoning, if the prompt opened it.
+    #[must_use]
+    pub fn start(self, start: Start) -> Self {
+        let channel = match start {
+            Start::Content => Channel::CONTENT,
+            Start::Reasoning => Channel::REASONING,
+        };
+        Self { settings: self.settings.start(channel), ..self }
+    }
+
+    /// Where the stream begins, as the prompt's end tells; see [`Format::start_after`].
+    #[must_use]
+    pub fn prompt(self, prompt: &str) -> Self {
+        let start = self.format.start_after(prompt);
+        self.start(start)
+    }
+
+    /// What becomes of whitespace next to the markers.
+    #[must_use]
+    pub fn whitespace(self, whitespace: Whitespace) -> Self {
+        Self { settings: self.settings.whitespace(whitespace), ..self }
+    }
+
+    /// Bounds on what is held.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { settings: self.settings.limits(limits), ..self }
+    }
+
+    /// The most reasoning a message may hold. No limit by default: reasoning is not kept.
+    #[must_use]
+    pub fn reasoning_limit(self, limit: ReasoningLimit) -> Self {
+        Self { settings: self.settings.reasoning(Some(limit)), ..self }
+    }
+
+    /// Makes the reasoning the answer if there is no other: when the stream stopped of itself and
+    /// nothing visible came out, the reasoning comes out as content.
+    ///
+    /// The same text never goes to two channels, so reasoning is withheld until something visible
+    /// comes, or it outgrew `limit` bytes, which makes it reasoning for good: up to `limit` bytes
+    /// are kept. A stream that was cut, and a message that a boundary ends, keep their reasoning.
+    #[must_use]
+    pub fn force_nonempty_content(self, limit: usize) -> Self {
+        Self { nonempty: Some(limit), ..self }
+    }
+
+    /// How the tokens of the reasoning are estimated: [`four_bytes_a_token`] if not told.
+    #[must_use]
+    pub fn token_estimate(self, estimate: TokenEstimate) -> Self {
+        Self { estimate, ..self }
+    }
+
+    /// Compiles the format.
+    ///
+    /// # Errors
+    /// Names an empty marker.
+    pub fn build(self) -> Result<ThinkFilter, TableError> {
+        let (roles, edges): (Vec<_>, Vec<_>) = self.format.edges_by_role().into_iter().unzip();
+        let table = Table::new(edges)?;
+        let settings = if self.format.is_passthrough() {
+            self.settings.start(Channel::CONTENT)
+        } else {
+            self.settings
+        };
+        Ok(ThinkFilter::with_parts(
+            Driver::new(table, settings),
+            roles.into(),
+            self.format.prepend,
+            self.nonempty.map(Withheld::new),
+            self.estimate,
+        ))
+    }
+}

@@ -1,0 +1,129 @@
+//! A format as edges of the driver's table.
+
+use alloc::vec::Vec;
+
+use jail_match::{Anchor, Case, Channel, Edge, Newlines, Suffix, Then, Uses};
+
+use crate::{
+    format::Format,
+    rules::{DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, StripRemarks, TokenSuffix},
+};
+
+/// What an edge is to its format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It begins reasoning.
+    Open,
+    /// It repeats what began it.
+    Echo,
+    /// It ends reasoning.
+    Close,
+    /// A closer with nothing open.
+    Stray,
+    /// Any other markup.
+    Other,
+}
+
+impl Format {
+    /// The edges that recognise the format.
+    #[must_use]
+    pub fn edges(&self) -> Vec<Edge> {
+        self.edges_by_role().into_iter().map(|(_, edge)| edge).collect()
+    }
+
+    pub(crate) fn edges_by_role(&self) -> Vec<(Role, Edge)> {
+        let mut edges = Vec::new();
+        for (place, open) in self.open.iter().enumerate() {
+            self.add_opener(open, self.pair(place), &mut edges);
+        }
+        for (place, close) in self.close.iter().enumerate() {
+            self.add_closer(close, self.pair(place), &mut edges);
+        }
+        self.add_other(&mut edges);
+        let case = match self.case {
+            MarkerCase::Exact => Case::Exact,
+            MarkerCase::Insensitive => Case::FoldAscii,
+        };
+        edges.into_iter().map(|(role, edge)| (role, edge.cased(case))).collect()
+    }
+
+    fn pair(&self, place: usize) -> u8 {
+        match self.pairing {
+            Pairing::Any => 0,
+            Pairing::Own => u8::try_from(place + 1).unwrap_or(u8::MAX),
+        }
+    }
+
+    fn suffix(&self) -> Suffix {
+        match self.suffix {
+            TokenSuffix::None => Suffix::None,
+            TokenSuffix::Any => Suffix::Optional,
+        }
+    }
+
+    fn add_opener(&self, open: &super::Text, pair: u8, edges: &mut Vec<(Role, Edge)>) {
+        let anchor = match self.openers {
+            Openers::Anywhere => Anchor::Anywhere,
+            Openers::Lead => Anchor::Lead,
+        };
+        let uses = match self.recur {
+            Recur::Any => Uses::Unlimited,
+            Recur::Once => Uses::OncePerMessage,
+        };
+        let reasoning = Then::Enter(Channel::REASONING);
+        let edge = Edge::new(open.clone(), Channel::CONTENT.mask(), reasoning)
+            .suffixed(self.suffix())
+            .of_pair(pair)
+            .anchored(anchor)
+            .bound(self.newlines.opener())
+            .used(uses)
+            .literal_in_code();
+        edges.push((Role::Open, edge));
+        if self.dup_open == DupOpen::Absorb {
+            let edge = Edge::new(open.clone(), Channel::REASONING.mask(), Then::Erase)
+                .suffixed(self.suffix())
+                .of_pair(pair)
+                .anchored(Anchor::Lead)
+                .bound(self.newlines.opener())
+                .used(Uses::OncePerEntry);
+            edges.push((Role::Echo, edge));
+        }
+    }
+
+    fn add_closer(&self, close: &super::Text, pair: u8, edges: &mut Vec<(Role, Edge)>) {
+        let edge = Edge::new(close.clone(), Channel::REASONING.mask(), Then::Leave)
+            .suffixed(self.suffix())
+            .of_pair(pair)
+            .bound(self.newlines.closer());
+        edges.push((Role::Close, edge));
+        let anchor = match self.stray_close {
+            StrayClose::Keep => return,
+            StrayClose::Leading => Anchor::Lead,
+            StrayClose::Drop => Anchor::Anywhere,
+        };
+        let edge = Edge::new(close.clone(), Channel::CONTENT.mask(), Then::Erase)
+            .suffixed(self.suffix())
+            .anchored(anchor)
+            .bound(self.newlines.closer())
+            .literal_in_code();
+        edges.push((Role::Stray, edge));
+    }
+
+    fn add_other(&self, edges: &mut Vec<(Role, Edge)>) {
+        let (content, reasoning) = (Channel::CONTENT.mask(), Channel::REASONING.mask());
+        let mut add = |edge| edges.push((Role::Other, edge));
+        if let Some(label) = &self.label {
+            add(Edge::new(label.clone(), reasoning, Then::Erase)
+                .anchored(Anchor::Lead)
+                .used(Uses::OncePerEntry));
+        }
+        for wrapper in &self.answer {
+            let newlines = Newlines::declared(wrapper.newlines_before, wrapper.newlines_after);
+            add(Edge::new(wrapper.marker.clone(), content, Then::Erase).bound(newlines));
+        }
+        if let (Some((open, close)), StripRemarks::Yes) = (&self.remark, self.strip_remarks) {
+            add(Edge::new(open.clone(), reasoning, Then::Enter(Channel::HIDDEN)));
+            add(Edge::new(close.clone(), Channel::HIDDEN.mask(), Then::Leave));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! From the driver's sink to the caller's pieces: spans, counts, withheld reasoning.
+
+use jail_match::{Channel, End, Sink};
+
+use crate::{
+    counts::Counts,
+    edges::Role,
+    withheld::{Kept, Withheld},
+};
+
+/// A piece of the answer, its text borrowed from the chunk it came in and never empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "callers match on all of it")]
+pub enum Piece<'a> {
+    /// Visible text.
+    Content(&'a str),
+    /// A span of reasoning begins: its first text follows.
+    ReasoningStart,
+    /// Reasoning.
+    Reasoning(&'a str),
+    /// The span ended, by its closer or with the message: its last text came before.
+    ReasoningEnd,
+}
+
+/// What of a message outlives a chunk.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress {
+    pub(crate) counts: Counts,
+    pub(crate) withheld: Option<Withheld>,
+    /// A span of reasoning whose start was told.
+    in_span: bool,
+}
+
+impl Progress {
+    pub(crate) fn new(withheld: Option<Withheld>) -> Self {
+        Self { withheld, ..Self::default() }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        (self.counts, self.in_span) = (Counts::default(), false);
+        if let Some(withheld) = &mut self.withheld {
+            withheld.reset();
+        }
+    }
+
+    fn tell(&mut self, channel: Channel, text: &str, on: &mut impl FnMut(Piece<'_>)) {
+        self.counts.add(channel, text);
+        if channel != Channel::REASONING {
+            self.end_span(on);
+            return on(Piece::Content(text));
+        }
+        if !self.in_span {
+            self.in_span = true;
+            self.counts.spans += 1;
+            on(Piece::ReasoningStart);
+        }
+        on(Piece::Reasoning(text));
+    }
+
+    fn end_span(&mut self, on: &mut impl FnMut(Piece<'_>)) {
+        if core::mem::take(&mut self.in_span) {
+            on(Piece::ReasoningEnd);
+        }
+    }
+
+    fn text(&mut self, channel: Channel, text: &str, on: &mut impl FnMut(Piece<'_>)) {
+        if self.withheld.as_mut().is_some_and(|withheld| withheld.keeps(channel, text)) {
+            return;
+        }
+        self.release(on);
+        self.tell(channel, text, on);
+    }
+
+    fn span_ended(&mut self, on: &mut impl FnMut(Piece<'_>)) {
+        if !self.withheld.as_mut().is_some_and(Withheld::keeps_span_end) {
+            self.end_span(on);
+        }
+    }
+
+    /// Whatever is withheld comes out where it belongs.
+    fn release(&mut self, on: &mut impl FnMut(Piece<'_>)) {
+        self.with_withheld(on, |withheld, on| withheld.release(on));
+    }
+
+    fn with_withheld<F: FnMut(Piece<'_>)>(
+        &mut self,
+        on: &mut F,
+        step: impl FnOnce(&mut Withheld, &mut dyn FnMut(Kept<'_>)),
+    ) {
+        let Some(mut withheld) = self.withheld.take() else { return };
+        step(&mut withheld, &mut |kept| match kept {
+            Kept::Text(channel, text) => self.tell(channel, text, on),
+            Kept::SpanEnd => self.end_span(on),
+        });
+        self.withheld = Some(withheld);
+    }
+
+    /// The message ended, as `end` says; `open` if its reasoning was.
+    pub(crate) fn finish(&mut self, end: End, open: bool, on: &mut impl FnMut(Piece<'_>)) {
+        self.counts.unclosed += u64::from(open);
+        self.with_withheld(on, |withheld, on| withheld.finish(end, on));
+        self.end_span(on);
+    }
+
+    /// Another message follows in the stream.
+    pub(crate) fn message_boundary(&mut self, on: &mut impl FnMut(Piece<'_>)) {
+        self.release(on);
+        self.end_span(on);
+        if let Some(withheld) = &mut self.withheld {
+            withheld.reset();
+        }
+    }
+}
+
+/// The sink of one push.
+pub(crate) struct Pieces<'f, F> {
+    pub(crate) progress: &'f mut Progress,
+    pub(crate) roles: &'f [Role],
+    pub(crate) on: F,
+}
+
+impl<F: FnMut(Piece<'_>)> Sink for Pieces<'_, F> {
+    fn text(&mut self, channel: Channel, text: &str) {
+        self.progress.text(channel, text, &mut self.on);
+    }
+
+    fn crossed(&mut self, edge: usize) {
+        match self.roles.get(edge) {
+            Some(Role::Close) => self.progress.span_ended(&mut self.on),
+            Some(Role::Echo) => self.progress.counts.echoes += 1,
+            Some(Role::Stray) => self.progress.counts.stray_closers += 1,
+            Some(Role::Open | Role::Other) | None => {}
+        }
+    }
+}

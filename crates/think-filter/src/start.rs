@@ -1,0 +1,129 @@
+//! Where a stream begins, and how to tell from the prompt.
+
+use jail_match::{Channel, Driver, Found, Matcher, NoBodies, Settings, Sink, Table};
+
+use crate::{
+    format::Format,
+    rules::{Openers, Recur},
+};
+
+/// Where a stream begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum Start {
+    /// In content.
+    #[default]
+    Content,
+    /// Inside reasoning: the prompt ended with the opener.
+    Reasoning,
+}
+
+/// What chat templates write where a turn begins or ends. Tags before it belong to the history.
+const TURNS: &[&str] = &[
+    "<|im_start|>",
+    "<|im_assistant|>",
+    "<|im_user|>",
+    "<|im_system|>",
+    "<|start_header_id|>",
+    "<|header_start|>",
+    "<|start_of_role|>",
+    "<|START_OF_TURN_TOKEN|>",
+    "<start_of_turn>",
+    "<|turn>",
+    "<|start|>",
+    "<|begin|>",
+    "<|assistant|>",
+    "<|user|>",
+    "<|system|>",
+    "<|observation|>",
+    "<|assistant_start|>",
+    "<|user_start|>",
+    "<|message_model|>",
+    "<|message_user|>",
+    "<｜Assistant｜>",
+    "<｜User｜>",
+    "<assistant>",
+    "<user>",
+    "<seed:bos>",
+    "[|assistant|]",
+    "[|user|]",
+    "[INST]",
+    "[/INST]",
+    "]~b]",
+    "<|BOT|>",
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eot|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|assistant_end|>",
+    "<|user_end|>",
+    "<end_of_turn>",
+    "<turn|>",
+    "<｜end▁of▁sentence｜>",
+    "<seed:eos>",
+    "[|endofturn|]",
+    "[e~[",
+    "</s>",
+];
+
+/// `prompt` behind the last place where a turn begins or ends; all of it if there is none that is
+/// known.
+///
+/// What the prompt says before that (old thoughts, a user who asks about `<think>`) says nothing
+/// about where the answer begins.
+#[must_use]
+pub fn last_turn(prompt: &str) -> &str {
+    let (mut at, mut turn) = (0, 0);
+    let mut matcher = Matcher::new(TURNS);
+    let mut on = |found: Found<'_>| match found {
+        Found::Text(text) => at += text.len(),
+        Found::Marker { text, .. } => {
+            at += text.len();
+            turn = at;
+        }
+    };
+    matcher.push(prompt, &mut on);
+    matcher.finish(&mut on);
+    &prompt[turn..]
+}
+
+impl Format {
+    /// Where the answer to `prompt` begins: in reasoning, if the rendered prompt (or just its
+    /// last turn) opened some and did not close it.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), think_filter::UnknownName> {
+    /// use think_filter::{Start, format};
+    /// let qwen3 = format("qwen3")?;
+    /// let history = "<|im_start|>user\nWhat does <think> do?<|im_end|>\n";
+    /// let open = format!("{history}<|im_start|>assistant\n<think>\n");
+    /// let closed = format!("{open}\n</think>\n\n");
+    /// assert_eq!(qwen3.start_after(&open), Start::Reasoning);
+    /// assert_eq!(qwen3.start_after(&closed), Start::Content);
+    /// assert_eq!(qwen3.start_after(history), Start::Content);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn start_after(&self, prompt: &str) -> Start {
+        // The turn begins with a role, and nothing is once only in what was written by others.
+        let format = Self { openers: Openers::Anywhere, recur: Recur::Any, ..self.clone() };
+        let Ok(table) = Table::new(format.edges()) else { return Start::Content };
+        let mut driver = Driver::new(table, Settings::default());
+        // Without bodies and a limit on the reasoning no push fails.
+        let _ = driver.push(last_turn(prompt), &mut NoBodies, &mut Nowhere);
+        match driver.channel() {
+            Channel::CONTENT => Start::Content,
+            _ => Start::Reasoning,
+        }
+    }
+}
+
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn text(&mut self, _: Channel, _: &str) {}
+}

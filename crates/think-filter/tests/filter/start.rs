@@ -1,0 +1,54 @@
+//! Where a stream begins, as the prompt tells.
+
+use think_filter::{Start, ThinkFilter, format, formats, last_turn};
+
+fn start(name: &str, prompt: &str) -> Start {
+    format(name).unwrap().start_after(prompt)
+}
+
+#[test]
+fn an_opener_at_the_prompts_end_opens_and_a_closer_behind_it_closes() {
+    for (prompt, expected) in [
+        ("<|im_start|>assistant\n<think>\n", Start::Reasoning),
+        ("<|im_start|>assistant\n<think>\n\n</think>\n\n", Start::Content),
+        ("<|im_start|>assistant\n", Start::Content),
+        ("<|im_start|>assistant\n<think>\nSo the user", Start::Reasoning),
+        ("<|im_start|>assistant\n</think>\n", Start::Content),
+        ("<think>", Start::Reasoning),
+        ("", Start::Content),
+    ] {
+        assert_eq!(start("qwen3", prompt), expected, "{prompt:?}");
+    }
+}
+
+#[test]
+fn tags_of_earlier_turns_do_not_count() {
+    let asked = "<|im_start|>user\nwhat is <think>?<|im_end|>\n<|im_start|>assistant\n";
+    assert_eq!(start("qwen3", asked), Start::Content);
+    let thought =
+        "<｜User｜>hi<｜Assistant｜><think>a</think>b<｜User｜>more<｜Assistant｜><think>\n";
+    assert_eq!(start("deepseek_r1", thought), Start::Reasoning);
+    assert_eq!(last_turn(thought), "<think>\n");
+    assert_eq!(last_turn("no template's"), "no template's");
+}
+
+#[test]
+fn every_format_knows_its_own_opener_whatever_its_rules() {
+    for format in formats().into_iter().filter(|format| !format.is_passthrough()) {
+        for (open, close) in format.open.iter().zip(&format.close) {
+            let prompt = format!("<|im_start|>assistant\n{open}");
+            assert_eq!(format.start_after(&prompt), Start::Reasoning, "{}", format.name);
+            let prompt = format!("{prompt}a{close}");
+            assert_eq!(format.start_after(&prompt), Start::Content, "{}", format.name);
+        }
+    }
+    assert_eq!(start("passthrough", "<think>"), Start::Content);
+    assert_eq!(start("hy_v4", "<|im_start|>x<think:6124c78e>"), Start::Reasoning);
+    assert_eq!(start("lead_only", "<|im_start|>assistant\n<THINK>\n"), Start::Reasoning);
+}
+
+#[test]
+fn the_builder_reads_the_prompt() {
+    let filter = ThinkFilter::builder(format("qwen3").unwrap()).prompt("a<think>").build().unwrap();
+    assert_eq!(filter.split("b</think>c").reasoning, "b");
+}

@@ -1,0 +1,202 @@
+//! What callers decide, over families of every shape: how many calls, which names, repair, ids,
+//! where to stop; and large values a byte at a time.
+
+use toolcall_parsers::{
+    Diagnostic, DiagnosticKind, EncodeCall, End, Event, Events, Grammar, Ids, Message, Options,
+    Outcome, Parallel, Parser, Repair, Stop, Tools, UnknownTools, Whitespace, encode, grammars,
+    parse,
+};
+
+const BELL: EncodeCall<'_> = EncodeCall::new("ring_bell", r#"{"word": "ding"}"#);
+const NOTE: EncodeCall<'_> = EncodeCall::new("take_note", r#"{"text": "dong"}"#);
+
+fn tools() -> Tools {
+    let schema = |key: &str| {
+        let string = serde_json::json!({"type": "string"});
+        serde_json::json!({"type": "object", "properties": {key: string}})
+    };
+    Tools::new([("ring_bell", schema("word")), ("take_note", schema("text"))])
+}
+
+/// Every family that can write these calls, with what it writes.
+fn wires(calls: &[EncodeCall<'_>]) -> Vec<(Grammar, String)> {
+    let written = grammars().filter_map(|grammar| {
+        let wire = encode(&grammar, calls, &tools()).ok()?;
+        Some((grammar, wire))
+    });
+    let written: Vec<_> = written.collect();
+    assert!(written.len() + 3 >= grammars().count(), "only {} families", written.len());
+    written
+}
+
+fn parser(grammar: &Grammar, tools: Tools, options: Options) -> Parser {
+    let builder = Parser::builder(grammar.clone().into()).tools(tools).options(options);
+    builder.whitespace(Whitespace::Verbatim).build().expect("a sound table")
+}
+
+fn read(grammar: &Grammar, options: Options, wire: &str) -> Message {
+    parse(&parser(grammar, tools(), options), wire, End::Stop).expect("limits release")
+}
+
+/// Scalar by scalar, too: policies must not depend on chunks.
+fn read_slowly(grammar: &Grammar, options: Options, wire: &str) -> Message {
+    let mut parser = parser(grammar, tools(), options);
+    let mut message = Message::default();
+    let mut sink = Events(|event: Event<'_>| message.collect(event));
+    for scalar in wire.split_inclusive(|_: char| true) {
+        parser.push(scalar, &mut sink).expect("limits release");
+    }
+    parser.finish(End::Stop, &mut sink).expect("limits release");
+    message
+}
+
+fn kinds(message: &Message) -> Vec<DiagnosticKind> {
+    message.diagnostics.iter().map(|diagnostic| diagnostic.kind).collect()
+}
+
+fn names(message: &Message) -> Vec<&str> {
+    message.calls.iter().map(|call| call.name.as_str()).collect()
+}
+
+#[test]
+fn one_call_may_be_all_there_is() {
+    for (grammar, wire) in wires(&[BELL, NOTE]) {
+        let mut options = Options::default();
+        options.parallel = Parallel::One;
+        for message in
+            [read(&grammar, options.clone(), &wire), read_slowly(&grammar, options.clone(), &wire)]
+        {
+            assert_eq!(names(&message), ["ring_bell"], "{}", grammar.name);
+            let told = kinds(&message).contains(&DiagnosticKind::ParallelCall);
+            assert!(told, "{}: {:?}", grammar.name, message.diagnostics);
+        }
+    }
+}
+
+#[test]
+fn reading_may_stop_behind_the_first_call() {
+    let mut options = Options::default();
+    options.stop = Stop::FirstCall;
+    for (grammar, wire) in wires(&[BELL]) {
+        // Text, and another call, which nobody gets to see.
+        let wire = format!("{wire}\n\nDone. {wire}");
+        let whole = read(&grammar, options.clone(), &wire);
+        assert_eq!(names(&whole), ["ring_bell"], "{}: {wire}", grammar.name);
+        assert_eq!(whole.calls[0].outcome, Some(Outcome::Complete), "{}", grammar.name);
+        let dropped = whole.diagnostics.iter().filter(|Diagnostic { bytes, .. }| *bytes > 0);
+        assert!(dropped.count() > 0, "{}: {:?}", grammar.name, whole.diagnostics);
+        let shown = whole.content + &whole.reasoning;
+        assert!(!shown.contains("Done"), "{}: {shown:?}", grammar.name);
+        let slow = read_slowly(&grammar, options.clone(), &wire);
+        assert_eq!((slow.calls, slow.diagnostics), (whole.calls, whole.diagnostics));
+    }
+}
+
+#[test]
+fn a_stopped_parser_says_so_and_can_start_over() {
+    let mut options = Options::default();
+    options.stop = Stop::FirstCall;
+    let grammar = toolcall_parsers::grammar("hermes").expect("registered");
+    let mut parser = parser(&grammar, tools(), options);
+    let call = encode(&grammar, &[BELL], &tools()).expect("it can be written");
+    for _ in 0..2 {
+        let mut message = Message::default();
+        let mut sink = Events(|event: Event<'_>| message.collect(event));
+        parser.push("Hi. ", &mut sink).expect("limits release");
+        assert!(!parser.is_stopped());
+        parser.push(&call, &mut sink).expect("limits release");
+        assert!(parser.is_stopped());
+        parser.push("12345", &mut sink).expect("limits release");
+        parser.push("678", &mut sink).expect("limits release");
+        parser.finish(End::Stop, &mut sink).expect("limits release");
+        assert_eq!((message.content.as_str(), message.calls.len()), ("Hi. ", 1));
+        assert_eq!(message.diagnostics.iter().map(|d| d.bytes).collect::<Vec<_>>(), [8]);
+        parser.reset();
+    }
+}
+
+#[test]
+fn names_that_are_not_declared_are_reported_if_asked_for() {
+    let mut options = Options::default();
+    options.unknown_tools = UnknownTools::Report;
+    for (grammar, wire) in wires(&[BELL]) {
+        let other = Tools::new([("another", serde_json::Value::Null)]);
+        let parser = parser(&grammar, other, options.clone());
+        let message = parse(&parser, &wire, End::Stop).expect("limits release");
+        match message.calls.as_slice() {
+            // What nothing announces is a call only with a declared name.
+            [] => assert!(message.content.contains("ring_bell"), "{}", grammar.name),
+            calls => {
+                assert_eq!(calls.len(), 1, "{}", grammar.name);
+                let told = kinds(&message).contains(&DiagnosticKind::UndeclaredTool);
+                assert!(told, "{}: {:?}", grammar.name, message.diagnostics);
+            }
+        }
+        let silent = kinds(&read(&grammar, options.clone(), &wire));
+        assert!(!silent.contains(&DiagnosticKind::UndeclaredTool), "{}", grammar.name);
+    }
+}
+
+#[test]
+fn a_cut_call_is_repaired_only_on_request() {
+    let mut repair = Options::default();
+    repair.repair = Repair::Close;
+    let mut repaired = 0;
+    for (grammar, wire) in wires(&[BELL]) {
+        let cut = wire.find("ding").expect("the value is in the wire") + 2;
+        let off = read(&grammar, Options::default(), &wire[..cut]);
+        assert!(
+            off.calls.iter().all(|call| call.outcome == Some(Outcome::Incomplete)),
+            "{}: {off:?}",
+            grammar.name
+        );
+        for call in read(&grammar, repair.clone(), &wire[..cut]).calls {
+            if call.outcome == Some(Outcome::Repaired) {
+                repaired += 1;
+                let arguments: serde_json::Value =
+                    serde_json::from_str(&call.arguments).expect("repaired arguments are JSON");
+                assert!(arguments.is_object(), "{}: {arguments}", grammar.name);
+            }
+        }
+    }
+    assert!(repaired > 50, "only {repaired} families repair");
+}
+
+#[test]
+fn ids_come_from_the_source_and_differ() {
+    let mut options = Options::default();
+    options.ids = Ids::new(|n| format!("own-{n}"));
+    for (grammar, wire) in wires(&[BELL, NOTE]) {
+        let calls = read(&grammar, options.clone(), &wire).calls;
+        assert_eq!(calls.len(), 2, "{}", grammar.name);
+        assert_ne!(calls[0].id, calls[1].id, "{}", grammar.name);
+        let own = calls.iter().filter(|call| call.id.starts_with("own-")).count();
+        // Some write an id of their own with each call.
+        assert!(own == 2 || own == 0, "{}: {:?}", grammar.name, calls);
+    }
+}
+
+#[test]
+fn a_large_value_arrives_exact_a_byte_at_a_time() {
+    let line = "a \"quoted\" line, <b>markup</b> & {braces}, 100 %\n";
+    let text: String = line.repeat((64 << 10) / line.len());
+    let arguments = serde_json::json!({ "text": text }).to_string();
+    for (grammar, wire) in wires(&[EncodeCall::new("take_note", &arguments)]) {
+        let mut parser = parser(&grammar, tools(), Options::default());
+        let mut message = Message::default();
+        let mut held = 0;
+        for scalar in wire.split_inclusive(|_: char| true) {
+            let mut sink = Events(|event: Event<'_>| message.collect(event));
+            parser.push(scalar, &mut sink).expect("limits release");
+            held = held.max(parser.held().bytes);
+        }
+        let mut sink = Events(|event: Event<'_>| message.collect(event));
+        parser.finish(End::Stop, &mut sink).expect("limits release");
+        assert_eq!(message.calls.len(), 1, "{}", grammar.name);
+        let got: serde_json::Value =
+            serde_json::from_str(&message.calls[0].arguments).expect("arguments are JSON");
+        assert_eq!(got["text"], text.as_str(), "{}", grammar.name);
+        // A declared string streams, whatever the family.
+        assert!(held < 256, "{} held {held} bytes", grammar.name);
+    }
+}
