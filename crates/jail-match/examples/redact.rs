@@ -1,47 +1,111 @@
-//! Copies standard input to standard output with secrets replaced: whatever stands between a
-//! `-----BEGIN` and the end of the line that begins with `-----END`.
+//! Copies standard input to standard output, any bytes, with secrets replaced: whatever stands
+//! between `-----BEGIN` and `-----END`.
 //!
 //! ```text
 //! cat server.log | cargo run -p jail-match --example redact
 //! ```
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Read, Write};
 
-use jail_match::{Jail, JailEvent};
+use jail_match::{Jail, JailEvent, JailSignal, OnFail, Pair};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Keys are short: a block that has no end in 64 KiB is none, and comes out from there on.
-    let jail = Jail::builder().start("-----BEGIN").end("\n-----END").limit(64 * 1024);
-    let mut jail = jail.build()?;
-    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
-    // Behind a block, the rest of the line is the marker's.
-    let mut in_end_line = false;
-    let mut failed = Ok(());
-    let mut on = |event: JailEvent<'_>| {
-        let written = match event {
-            JailEvent::Jailed(block) => {
-                in_end_line = block.end.is_some();
-                write!(output, "[{} bytes redacted]", block.body.len())
-            }
-            JailEvent::Text(text) if in_end_line => match text.find('\n') {
-                Some(end) => {
-                    in_end_line = false;
-                    output.write_all(&text.as_bytes()[end..])
-                }
-                None => Ok(()),
-            },
-            JailEvent::Text(text) => output.write_all(text.as_bytes()),
-        };
-        if failed.is_ok() {
-            failed = written;
+    redact(io::stdin().lock(), &mut io::stdout().lock())
+}
+
+fn redact(mut input: impl Read, output: &mut impl Write) -> Result<(), Box<dyn std::error::Error>> {
+    // What begins like a secret is none of anybody's business, whether it ends or not.
+    let secret =
+        Pair::new("-----BEGIN", "-----END").limit(64 * 1024, OnFail::Drop).unclosed(OnFail::Drop);
+    let mut jail = Jail::builder().rule(secret).build()?;
+    let mut clean = Vec::new();
+    let (mut bytes, mut text) = ([0; 8 * 1024], String::new());
+    loop {
+        let count = input.read(&mut bytes)?;
+        // A jail takes text. Each byte becomes the scalar of its number, and comes back as it
+        // was: no byte is invalid, and a chunk may end anywhere.
+        text.clear();
+        text.extend(bytes[..count].iter().map(|&byte| char::from(byte)));
+        if count == 0 {
+            jail.finish(|event| replace(event, &mut clean))?;
+        } else {
+            jail.push(&text, |event| replace(event, &mut clean))?;
         }
-    };
-    let mut line = String::new();
-    while input.read_line(&mut line)? > 0 {
-        jail.push(&line, &mut on);
-        line.clear();
+        output.write_all(&clean)?;
+        clean.clear();
+        if count == 0 {
+            return Ok(output.flush()?);
+        }
     }
-    jail.finish(&mut on);
-    failed?;
-    Ok(())
+}
+
+fn replace(event: JailEvent<'_>, clean: &mut Vec<u8>) {
+    match event {
+        JailEvent::Text(text) => clean.extend(text.chars().map(byte)),
+        JailEvent::Jailed(block) => {
+            let body = block.body.chars().count();
+            let (start, end) = (block.start, block.end.unwrap_or(""));
+            clean.extend(format!("{start}[{body} bytes redacted]{end}").bytes());
+        }
+        JailEvent::Signal(JailSignal::Dropped { .. }) => {
+            clean.extend(b"[an endless secret redacted]");
+        }
+        _ => {}
+    }
+}
+
+fn byte(scalar: char) -> u8 {
+    // Only such scalars went in.
+    u8::try_from(u32::from(scalar)).unwrap_or(b'?')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::redact;
+
+    /// A reader that gives `step` bytes at a time.
+    struct Steps<'a>(&'a [u8], usize);
+
+    impl std::io::Read for Steps<'_> {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            let count = self.1.min(self.0.len()).min(into.len());
+            let (now, later) = self.0.split_at(count);
+            into[..count].copy_from_slice(now);
+            self.0 = later;
+            Ok(count)
+        }
+    }
+
+    fn redacted(input: &[u8]) -> Vec<u8> {
+        let clean = |step| {
+            let mut clean = Vec::new();
+            redact(Steps(input, step), &mut clean).unwrap();
+            clean
+        };
+        let whole = clean(usize::MAX);
+        (1..20).for_each(|step| assert_eq!(clean(step), whole, "{step} bytes at a time"));
+        whole
+    }
+
+    #[test]
+    fn what_stands_between_the_lines_is_replaced() {
+        let input = b"a\n-----BEGIN KEY-----\nMIIE\n-----END KEY-----\nb";
+        assert_eq!(redacted(input), b"a\n-----BEGIN[15 bytes redacted]-----END KEY-----\nb");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_pass() {
+        let input = b"\xFF\xC3-----BEGIN\xC3\xFF-----END\x80\xE2\x97";
+        assert_eq!(redacted(input), b"\xFF\xC3-----BEGIN[2 bytes redacted]-----END\x80\xE2\x97");
+    }
+
+    #[test]
+    fn a_secret_without_an_end_does_not_come_out() {
+        let mut input = b"a-----BEGIN".to_vec();
+        assert_eq!(redacted(&input), b"a[an endless secret redacted]");
+        input.extend([b'x'; 100_000]);
+        assert_eq!(redacted(&input), b"a[an endless secret redacted]");
+        input.extend(b"-----END b");
+        assert_eq!(redacted(&input), b"a[an endless secret redacted] b");
+    }
 }

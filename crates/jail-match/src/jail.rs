@@ -1,45 +1,42 @@
-//! The generic jail: text between a start and an end sequence is withheld and handed over as
-//! one piece.
+//! The generic jail: text between a start and an end is withheld, and released as the rules say.
 
-use alloc::{borrow::Cow, string::String, vec::Vec};
-use core::fmt;
+mod blocks;
+mod builder;
+mod error;
+mod event;
+mod lookout;
+mod mark;
+mod pair;
+#[cfg(feature = "regex")]
+mod pattern;
+mod plan;
+mod scan;
+mod settle;
+
+pub use builder::JailBuilder;
+pub use error::JailError;
+pub use event::{Closed, Dropped, JailCounters, JailEvent, JailSignal, Jailed};
+pub use mark::{At, Mark};
+pub use pair::{EndOrder, Flow, Inner, Nested, OnFail, Pair, Quote, Release};
+
+use alloc::sync::Arc;
 
 use crate::{
-    body::{Bodies, End, Feed, Opener, Resume, Tail},
-    channel::Channel,
-    driver::{Counters, Driver, Held, HeldKind, Settings},
-    edge::{BodyId, Edge, OnCommit, Then},
-    limits::{LimitError, Limits},
-    marker::{MarkerSet, MarkerSetBuilder, Probe},
-    sink::{Notice, NoticeKind, Sink},
-    space::Whitespace,
-    table::{Table, TableError},
+    driver::{Held, HeldKind},
+    limits::LimitError,
+    pending::Pending,
+    sink::NoticeKind,
 };
+use blocks::Blocks;
+use lookout::Progress;
+use plan::Plan;
 
-/// What a [`Jail`] reports, in source order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JailEvent<'a> {
-    /// Text outside. Never empty.
-    Text(&'a str),
-    /// A whole jailed block.
-    Jailed(Jailed<'a>),
-}
-
-/// A jailed block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Jailed<'a> {
-    /// The start sequence.
-    pub start: &'a str,
-    /// What stood behind it.
-    pub body: &'a str,
-    /// The end sequence; `None` if the stream ended or the limit was hit first.
-    pub end: Option<&'a str>,
-}
-
-/// Withholds what stands between start and end sequences.
+/// Withholds what stands between starts and ends.
 ///
-/// Any end closes any start; the one that begins first in the text wins, the longest of several
-/// at one place.
+/// Starts and ends are bound as a [`Pair`], or pooled: any end of the pool closes any of its
+/// starts. What begins first in the text wins, the longest of several marks at one place. Blocks
+/// may nest where a pair says so ([`Inner`]), up to a depth; ends inside quotes do not count
+/// where a pair knows quotes ([`Quote`]). Nothing depends on the chunks.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,280 +46,182 @@ pub struct Jailed<'a> {
 /// let mut on = |event: JailEvent<'_>| match event {
 ///     JailEvent::Text(text) => seen.push_str(text),
 ///     JailEvent::Jailed(jailed) => seen.push_str(&format!("[{} bytes]", jailed.body.len())),
+///     _ => {}
 /// };
 /// for chunk in ["my <sec", "ret>abc</secr", "et> is out"] {
-///     jail.push(chunk, &mut on);
+///     jail.push(chunk, &mut on)?;
 /// }
-/// jail.finish(&mut on);
+/// jail.finish(&mut on)?;
 /// assert_eq!(seen, "my [3 bytes] is out");
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # What is held
+///
+/// Outside, a proper prefix of a start, or a start that a longer one may outgrow: less than the
+/// longest mark, an expression's hold included. Inside, the block: at most the pair's limit and
+/// one mark more.
 #[derive(Debug, Clone)]
 pub struct Jail {
-    driver: Driver,
-    body: Body,
-}
-
-/// Builds a [`Jail`].
-#[derive(Debug, Clone)]
-pub struct JailBuilder {
-    starts: Vec<Cow<'static, str>>,
-    ends: Vec<Cow<'static, str>>,
-    limit: usize,
-}
-
-impl JailBuilder {
-    /// Adds a start sequence.
-    #[must_use]
-    pub fn start(mut self, start: impl Into<Cow<'static, str>>) -> Self {
-        self.starts.push(start.into());
-        self
-    }
-
-    /// Adds an end sequence.
-    #[must_use]
-    pub fn end(mut self, end: impl Into<Cow<'static, str>>) -> Self {
-        self.ends.push(end.into());
-        self
-    }
-
-    /// The most bytes a block may hold, sequences not counted (default 1 MiB). A block that
-    /// grows beyond is handed over as it is, and the text behind it is outside.
-    #[must_use]
-    pub fn limit(self, limit: usize) -> Self {
-        Self { limit, ..self }
-    }
-
-    /// Compiles the sequences.
-    ///
-    /// # Errors
-    /// If there is no start sequence or more than 65,536, a sequence is empty, or the limit is 0.
-    pub fn build(self) -> Result<Jail, JailError> {
-        if self.starts.is_empty() {
-            return Err(JailError::NoStart);
-        }
-        if self.starts.len() > usize::from(BodyId::MAX) + 1 {
-            return Err(JailError::TooManyStarts(self.starts.len()));
-        }
-        if self.limit == 0 {
-            return Err(JailError::ZeroLimit);
-        }
-        let mut ends = MarkerSetBuilder::new();
-        for (n, end) in self.ends.iter().enumerate() {
-            if end.is_empty() {
-                return Err(JailError::EmptyEnd(n));
-            }
-            ends.marker(end, false, 1);
-        }
-        let edges = self.starts.iter().enumerate().map(|(n, start)| {
-            let then = Then::Body(n as BodyId, OnCommit::Stay);
-            Edge::new(start.clone(), Channel::CONTENT.mask(), then)
-        });
-        let table = Table::new(edges).map_err(JailError::Table)?;
-        let settings = Settings::default()
-            .whitespace(Whitespace::Verbatim)
-            .limits(Limits { candidate: usize::MAX, ..Limits::default() });
-        Ok(Jail {
-            driver: Driver::new(table, settings),
-            body: Body {
-                starts: self.starts,
-                ends: ends.build(),
-                limit: self.limit,
-                start: 0,
-                at: 0,
-                text: String::new(),
-            },
-        })
-    }
+    plan: Arc<Plan>,
+    pending: Pending,
+    /// Stream offset of the first byte that is pending, or of the next to come.
+    base: u64,
+    /// The byte before that.
+    before: Option<u8>,
+    progress: Progress,
+    blocks: Blocks,
+    /// Where a chunk ended in what may become a mark.
+    partial: Option<u64>,
+    counters: JailCounters,
+    failed: Option<LimitError>,
 }
 
 impl Jail {
     /// A jail without sequences.
     #[must_use]
     pub fn builder() -> JailBuilder {
-        JailBuilder { starts: Vec::new(), ends: Vec::new(), limit: 1 << 20 }
+        JailBuilder::default()
+    }
+
+    fn new(plan: Arc<Plan>) -> Self {
+        Self {
+            plan,
+            pending: Pending::default(),
+            base: 0,
+            before: None,
+            progress: Progress::default(),
+            blocks: Blocks::default(),
+            partial: None,
+            counters: JailCounters::default(),
+            failed: None,
+        }
     }
 
     /// Feeds the next piece of the stream.
-    pub fn push(&mut self, chunk: &str, on: impl FnMut(JailEvent<'_>)) {
-        let pushed = self.driver.push(chunk, &mut self.body, &mut Blocks(on));
-        settled(pushed);
+    ///
+    /// # Errors
+    /// Only if a limit with [`OnFail::Error`] was hit: what was held has been released, no byte
+    /// behind it was taken (the first of those is [`LimitError::at`] plus [`LimitError::bytes`]),
+    /// and every later call returns the same error.
+    pub fn push(
+        &mut self,
+        chunk: &str,
+        mut on: impl FnMut(JailEvent<'_>),
+    ) -> Result<(), LimitError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        self.counters.bytes_in += chunk.len() as u64;
+        let mut pending = core::mem::take(&mut self.pending);
+        let step = self.plan.longest.saturating_add(4);
+        let pushed = pending.push(chunk, step, |text| self.scan(text, false, &mut on));
+        self.pending = pending;
+        pushed.map_err(|error| self.fail(error))?;
+        if !self.pending.as_str().is_empty() {
+            self.counters.partial += u64::from(self.partial != Some(self.base));
+            self.partial = Some(self.base);
+        }
+        self.counters.held_max = self.counters.held_max.max(self.buffered());
+        Ok(())
     }
 
-    /// Ends the stream: an open block is handed over without an end.
-    pub fn finish(&mut self, on: impl FnMut(JailEvent<'_>)) {
-        let finished = self.driver.finish(End::Stop, &mut self.body, &mut Blocks(on));
-        settled(finished);
+    /// Ends the stream: what is held comes out, and open blocks close. The jail is then spent;
+    /// [`Jail::reset`] makes it as new.
+    ///
+    /// # Errors
+    /// As [`Jail::push`]; also if a block is open that must not be ([`Pair::unclosed`]).
+    pub fn finish(&mut self, mut on: impl FnMut(JailEvent<'_>)) -> Result<(), LimitError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let mut pending = core::mem::take(&mut self.pending);
+        let finished = pending.finish(|text| {
+            self.scan(text, true, &mut on)?;
+            self.close_all(&mut on)
+        });
+        self.pending = pending;
+        finished.map_err(|error| self.fail(error))
+    }
+
+    /// Text follows that no mark may span, because something else stands between: what is held
+    /// outside blocks comes out. Open blocks stay open.
+    ///
+    /// # Errors
+    /// As [`Jail::push`].
+    pub fn settle(&mut self, mut on: impl FnMut(JailEvent<'_>)) -> Result<(), LimitError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let mut pending = core::mem::take(&mut self.pending);
+        let settled = pending.finish(|text| self.scan(text, true, &mut on).map(drop));
+        self.pending = pending;
+        settled.map_err(|error| self.fail(error))
+    }
+
+    /// The open blocks have outlived a limit that the caller watches, of chunks or of time: the
+    /// outermost is treated as `then` says. Returns whether one was open.
+    ///
+    /// Where that falls is the caller's choice, and so the one thing that may depend on chunks.
+    ///
+    /// # Errors
+    /// As [`Jail::push`], under [`OnFail::Error`].
+    pub fn expire(
+        &mut self,
+        kind: NoticeKind,
+        then: OnFail,
+        mut on: impl FnMut(JailEvent<'_>),
+    ) -> Result<bool, LimitError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        if self.open_at().is_none() {
+            return Ok(false);
+        }
+        self.breach(0, kind, then, self.base, &mut on).map_err(|error| self.fail(error))?;
+        Ok(true)
+    }
+
+    /// Where the outermost open block begins, if it is one that a limit can still end.
+    #[must_use]
+    pub fn open_at(&self) -> Option<u64> {
+        self.blocks.open_at()
     }
 
     /// Makes the jail as new.
     pub fn reset(&mut self) {
-        self.driver.reset();
-        self.body.text.clear();
+        *self = Self::new(self.plan.clone());
     }
 
     /// What is held, and why.
     #[must_use]
     pub fn held(&self) -> Held {
-        let held = self.driver.held();
-        let jailed = self.body.text.len();
-        if jailed == 0 {
-            return held;
-        }
-        Held { bytes: held.bytes + jailed, kind: HeldKind::Call }
+        let (pending, block) = (self.pending.as_str().len(), self.blocks.withheld());
+        let kind = match (pending, self.blocks.is_empty()) {
+            (0, _) if block == 0 => HeldKind::Nothing,
+            (_, true) => HeldKind::Marker,
+            (_, false) => HeldKind::Call,
+        };
+        Held { bytes: pending + block, kind }
     }
 
-    /// Counters of the cursor.
+    /// Live bytes in buffers that grow with input; bounded by the limits. Beyond what is held,
+    /// copies of text that passed.
     #[must_use]
-    pub fn counters(&self) -> &Counters {
-        self.driver.counters()
-    }
-}
-
-/// The error policy is never set here.
-fn settled(result: Result<(), LimitError>) {
-    debug_assert!(result.is_ok());
-}
-
-/// Receives jailed blocks beside text.
-pub trait JailSink: Sink {
-    /// A block ended.
-    fn jailed(&mut self, jailed: Jailed<'_>);
-}
-
-struct Blocks<F>(F);
-
-impl<F: FnMut(JailEvent<'_>)> Sink for Blocks<F> {
-    fn text(&mut self, _: Channel, text: &str) {
-        (self.0)(JailEvent::Text(text));
-    }
-}
-
-impl<F: FnMut(JailEvent<'_>)> JailSink for Blocks<F> {
-    fn jailed(&mut self, jailed: Jailed<'_>) {
-        (self.0)(JailEvent::Jailed(jailed));
-    }
-}
-
-/// The body behind every start sequence: it accumulates up to an end sequence.
-#[derive(Debug, Clone)]
-struct Body {
-    starts: Vec<Cow<'static, str>>,
-    ends: MarkerSet,
-    limit: usize,
-    start: usize,
-    at: u64,
-    text: String,
-}
-
-impl Body {
-    fn hand_over<S: JailSink + ?Sized>(&mut self, end: Option<&str>, sink: &mut S) {
-        let start = self.starts.get(self.start).map_or("", |start| start.as_ref());
-        sink.jailed(Jailed { start, body: &self.text, end });
-        self.text.clear();
+    pub fn buffered(&self) -> usize {
+        self.pending.as_str().len() + self.blocks.buffered()
     }
 
-    /// Goes on with the block in `text`; what is not used comes again.
-    fn scan<S: JailSink + ?Sized>(&mut self, text: &str, ended: bool, sink: &mut S) -> Scan {
-        let bytes = text.as_bytes();
-        let room = self.limit - self.text.len();
-        let mut pos = 0;
-        let mut keep = bytes.len();
-        while let Some(hit) = self.ends.next_stop(0, &bytes[pos..]) {
-            // Two stops may lie in one scalar, so that a marker may start before `pos`.
-            match self.ends.probe(0, bytes, pos + hit, 0, ended, |_, _| true) {
-                Probe::Miss => pos += hit + 1,
-                Probe::Partial { at } => {
-                    keep = at;
-                    break;
-                }
-                Probe::Match { at, len, .. } if at <= room => {
-                    self.text.push_str(&text[..at]);
-                    self.hand_over(Some(&text[at..at + len]), sink);
-                    return Scan::Done(at + len);
-                }
-                Probe::Match { .. } => break,
-            }
-        }
-        if keep > room {
-            let cut = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-            self.text.push_str(&text[..cut]);
-            let bytes = self.text.len() as u64;
-            sink.notice(Notice { kind: NoticeKind::CandidateLimit, at: self.at, bytes });
-            self.hand_over(None, sink);
-            return Scan::Done(cut);
-        }
-        self.text.push_str(&text[..keep]);
-        if ended {
-            self.hand_over(None, sink);
-        }
-        Scan::More(keep)
+    /// Counters since the start.
+    #[must_use]
+    pub fn counters(&self) -> &JailCounters {
+        &self.counters
+    }
+
+    fn fail(&mut self, error: LimitError) -> LimitError {
+        self.pending.clear();
+        self.failed = Some(error);
+        error
     }
 }
-
-/// How much of a text the block took, and whether it ended there.
-enum Scan {
-    More(usize),
-    Done(usize),
-}
-
-impl<S: JailSink + ?Sized> Bodies<S> for Body {
-    fn begin(&mut self, opener: Opener) {
-        self.start = usize::from(opener.body);
-        self.at = opener.at;
-        self.text.clear();
-    }
-
-    fn committed(&self) -> bool {
-        true
-    }
-
-    fn feed(&mut self, text: &str, sink: &mut S) -> Feed {
-        match self.scan(text, false, sink) {
-            Scan::More(used) => Feed::More { used },
-            Scan::Done(used) => Feed::Done { used, then: Resume::Here },
-        }
-    }
-
-    fn finish(&mut self, tail: &str, _: End, sink: &mut S) -> Tail {
-        let (Scan::More(used) | Scan::Done(used)) = self.scan(tail, true, sink);
-        Tail::Closed { used }
-    }
-
-    fn held(&self) -> usize {
-        self.text.len()
-    }
-}
-
-/// A jail that cannot work. The fault is the caller's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum JailError {
-    /// No start sequence was given.
-    NoStart,
-    /// More start sequences than can be told apart.
-    TooManyStarts(usize),
-    /// The end sequence with this number is empty.
-    EmptyEnd(usize),
-    /// The limit is 0.
-    ZeroLimit,
-    /// A start sequence is faulty.
-    Table(TableError),
-}
-
-impl fmt::Display for JailError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoStart => f.write_str("no start sequence: expected at least one"),
-            Self::TooManyStarts(n) => {
-                write!(f, "{n} start sequences: expected at most {}", u32::from(BodyId::MAX) + 1)
-            }
-            Self::EmptyEnd(n) => write!(f, "end sequence {n} is empty"),
-            Self::ZeroLimit => f.write_str("the limit is 0: expected at least 1 byte"),
-            Self::Table(error) => write!(f, "start sequence: {error}"),
-        }
-    }
-}
-
-impl core::error::Error for JailError {}

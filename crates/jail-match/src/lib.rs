@@ -12,7 +12,7 @@
 //!                                 └────── is refuted ──► text, in place, scanned again
 //! ```
 //!
-//! [`Matcher`] is the search alone, [`Jail`] the ready-made body that withholds blocks.
+//! [`Matcher`] is the search alone, [`Jail`] withholds blocks.
 //!
 //! ```
 //! use jail_match::{
@@ -63,7 +63,7 @@
 //!
 //! # What it does not do
 //!
-//! No regular expressions, no bytes that are not UTF-8, no knowledge of any model family, no
+//! No regular expressions (but as marks of a [`Jail`], with the feature `regex`), no bytes that are not UTF-8, no knowledge of any model family, no
 //! input or output, no clock.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -81,6 +81,7 @@ mod limits;
 mod marker;
 mod matcher;
 mod names;
+mod pending;
 mod sink;
 mod space;
 mod table;
@@ -89,7 +90,10 @@ pub use body::{Bodies, End, Feed, NoBodies, Opener, Resume, Tail};
 pub use channel::{Channel, ChannelMask};
 pub use driver::{Counters, Driver, Held, HeldKind, Settings};
 pub use edge::{Anchor, Bind, BodyId, Case, Edge, InCode, Newlines, OnCommit, Suffix, Then, Uses};
-pub use jail::{Jail, JailBuilder, JailError, JailEvent, JailSink, Jailed};
+pub use jail::{
+    At, Closed, Dropped, EndOrder, Flow, Inner, Jail, JailBuilder, JailCounters, JailError,
+    JailEvent, JailSignal, Jailed, Mark, Nested, OnFail, Pair, Quote, Release,
+};
 pub use limits::{LimitError, LimitPolicy, Limits, ReasoningLimit, ZeroLimit};
 pub use marker::{Class, MAX_CLASSES, MarkerSet, MarkerSetBuilder, Probe};
 pub use matcher::{Found, Matcher};

@@ -20,6 +20,8 @@ pub const MAX_CLASSES: Class = 16;
 
 /// Below this length a byte-table loop beats the set-up of a vectorised search.
 const SHORT: usize = 32;
+/// With more stop bytes than this a byte-table loop beats a search for each group of three.
+const MANY: usize = 12;
 /// Searches for more than three bytes alternate between groups in blocks of this length.
 const BLOCK: usize = 1024;
 
@@ -34,8 +36,8 @@ struct Marker {
 }
 
 /// How a marker and the text at its place compare.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
     Differs,
     /// They agree as far as the text goes.
     Cut,
@@ -268,11 +270,12 @@ impl MarkerSet {
     #[inline]
     #[must_use]
     pub fn next_stop(&self, class: Class, hay: &[u8]) -> Option<usize> {
-        if hay.len() < SHORT {
+        let needles = &self.needles[usize::from(class)];
+        if hay.len() < SHORT || needles.0.len() > MANY {
             let bit = 1u16 << class;
             return hay.iter().position(|&b| self.stops[usize::from(b)] & bit != 0);
         }
-        self.needles[usize::from(class)].find(hay)
+        needles.find(hay)
     }
 
     /// What stands at the stop `stop` of `text`.
@@ -320,6 +323,11 @@ impl MarkerSet {
             }
         }
         best.decide(ended)
+    }
+
+    /// How marker `id` and `text` compare.
+    pub(crate) fn reading(&self, id: usize, text: &[u8]) -> Reading {
+        self.markers[id].read(text)
     }
 
     /// Whether marker `id` is searched in `class` and agrees with `text` as far as both go.

@@ -2,9 +2,13 @@
 //!
 //! For uses that need no channels, anchors or bodies: delimiter remapping, redaction.
 
-use alloc::{string::String, sync::Arc};
+use alloc::sync::Arc;
+use core::convert::Infallible;
 
-use crate::marker::{MarkerSet, MarkerSetBuilder, Probe};
+use crate::{
+    marker::{MarkerSet, MarkerSetBuilder, Probe},
+    pending::Pending,
+};
 
 /// What a [`Matcher`] reports, in source order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +46,7 @@ pub enum Found<'a> {
 #[derive(Debug, Clone)]
 pub struct Matcher {
     set: Arc<MarkerSet>,
-    held: String,
+    held: Pending,
     examined: u64,
 }
 
@@ -60,13 +64,13 @@ impl Matcher {
     /// A matcher over class 0 of a compiled set, which may be shared.
     #[must_use]
     pub fn with_set(set: Arc<MarkerSet>) -> Self {
-        Self { set, held: String::new(), examined: 0 }
+        Self { set, held: Pending::default(), examined: 0 }
     }
 
     /// Text received and not yet reported.
     #[must_use]
     pub fn held(&self) -> &str {
-        &self.held
+        self.held.as_str()
     }
 
     /// Bytes looked at so far, a measure of work that does not depend on the clock.
@@ -77,38 +81,22 @@ impl Matcher {
 
     /// Feeds the next piece of the stream and reports what is certain.
     pub fn push(&mut self, chunk: &str, mut on: impl FnMut(Found<'_>)) {
-        let mut rest = chunk;
-        let mut step = self.set.longest() + 4;
-        while !self.held.is_empty() && !rest.is_empty() {
-            let cut = ceil_char_boundary(rest, step);
-            step *= 2;
-            let mut text = core::mem::take(&mut self.held);
-            let before = text.len();
-            text.push_str(&rest[..cut]);
-            let keep = self.scan(&text, false, &mut on);
-            if keep >= before {
-                // What was held is settled: go on in the caller's chunk, without copying.
-                rest = &rest[keep - before..];
-                text.clear();
-            } else {
-                rest = &rest[cut..];
-                text.drain(..keep);
-            }
-            self.held = text;
-        }
-        if !rest.is_empty() {
-            let keep = self.scan(rest, false, &mut on);
-            self.held.push_str(&rest[keep..]);
-        }
+        let mut held = core::mem::take(&mut self.held);
+        let step = self.set.longest() + 4;
+        let Ok(()) =
+            held.push(chunk, step, |text| Ok::<_, Infallible>(self.scan(text, false, &mut on)));
+        self.held = held;
     }
 
     /// Ends the stream: what is held comes out, complete markers as markers, the rest as text.
     /// The matcher is then as new.
     pub fn finish(&mut self, mut on: impl FnMut(Found<'_>)) {
-        let mut text = core::mem::take(&mut self.held);
-        self.scan(&text, true, &mut on);
-        text.clear();
-        self.held = text;
+        let mut held = core::mem::take(&mut self.held);
+        let Ok(()) = held.finish(|text| {
+            self.scan(text, true, &mut on);
+            Ok::<_, Infallible>(())
+        });
+        self.held = held;
     }
 
     /// Forgets everything received.

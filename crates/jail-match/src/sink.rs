@@ -78,11 +78,40 @@ pub enum NoticeKind {
     /// The stream ended behind an opener, before anything made sure what it opens; the bytes
     /// count as markup and are dropped.
     CutOpener,
+    /// A jailed block outgrew its limit of bytes.
+    JailBytes,
+    /// More blocks than a jail may open in one stream.
+    JailCount,
+    /// A block took more chunks than it may.
+    JailChunks,
+    /// A block took more time than it may.
+    JailTime,
+    /// The stream ended inside a block that must not be left open.
+    JailUnclosed,
+    /// A block was dropped.
+    JailDropped,
     /// A body halted; what followed it was dropped.
     Halted,
 }
 
 impl NoticeKind {
+    /// Whether a limit was hit.
+    #[must_use]
+    pub const fn is_limit(self) -> bool {
+        matches!(
+            self,
+            Self::CandidateLimit
+                | Self::WhitespaceLimit
+                | Self::DepthLimit
+                | Self::RescanLimit
+                | Self::ReasoningLimit
+                | Self::JailBytes
+                | Self::JailCount
+                | Self::JailChunks
+                | Self::JailTime
+        )
+    }
+
     /// A short, stable name.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -95,6 +124,12 @@ impl NoticeKind {
             Self::Collapse => "collapse",
             Self::DamagedMarker => "damaged_marker",
             Self::CutOpener => "cut_opener",
+            Self::JailBytes => "jail_bytes",
+            Self::JailCount => "jail_count",
+            Self::JailChunks => "jail_chunks",
+            Self::JailTime => "jail_time",
+            Self::JailUnclosed => "jail_unclosed",
+            Self::JailDropped => "jail_dropped",
             Self::Halted => "halted",
         }
     }

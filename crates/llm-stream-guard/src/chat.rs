@@ -14,11 +14,11 @@ mod chunk;
 mod completion;
 mod convert;
 mod envelope;
+mod error;
 mod field;
 mod guard;
 mod keep_alive;
 mod lane;
-mod machine;
 mod merge;
 mod native;
 mod note;
@@ -38,13 +38,14 @@ pub use async_openai::ConvertError;
 pub use chunk::{Choice, Chunk, Content, Delta, FunctionDelta, ToolCallDelta};
 pub use completion::{Completion, CompletionChoice};
 pub use convert::ChatChunk;
+pub use error::ChatError;
 pub use field::Field;
-pub use guard::{ChatError, ChatGuard};
+pub use guard::ChatGuard;
 pub use keep_alive::KeepAlive;
-pub use machine::ChoiceMachine;
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
-    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, ReasoningField, Stop, Synthesis,
+    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, ReasoningField, ReasoningTokens, Stop,
+    Synthesis,
 };
 pub use sse::{ChatSse, ChatSseError, Done, SseSink};
 pub use sse_stream::{SseStream, guard_sse};

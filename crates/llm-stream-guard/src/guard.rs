@@ -3,11 +3,13 @@
 mod builder;
 mod choice;
 mod collapse;
+mod outlet;
 mod payload;
 mod stopping;
 
 pub use builder::{BuildError, GuardBuilder};
 pub use choice::{BadPayload, ToolChoice};
+use outlet::{Outlet, Then};
 pub use payload::Rejected;
 
 use std::sync::Arc;
@@ -55,6 +57,7 @@ pub struct Guard {
     prepend: Option<Arc<str>>,
     prepended: bool,
     stop: Option<Box<Stop>>,
+    outlet: Option<Box<Outlet>>,
     special: bool,
     estimate: TokenEstimate,
     watch: Option<Box<collapse::Watch>>,
@@ -84,6 +87,10 @@ impl Guard {
         chunk: &str,
         sink: &mut S,
     ) -> Result<(), LimitError> {
+        if self.outlet.is_some() {
+            self.tally(|tally| tally.chunk(chunk.len()));
+            return self.outward(sink, Then::Go, |guard, sink| guard.push(chunk, sink));
+        }
         if self.watch.is_some() {
             return self.push_watched(chunk, sink);
         }
@@ -213,6 +220,10 @@ impl Guard {
         bytes: &[u8],
         sink: &mut S,
     ) -> Result<(), LimitError> {
+        if self.outlet.is_some() {
+            self.tally(|tally| tally.chunk(bytes.len()));
+            return self.outward(sink, Then::Go, |guard, sink| guard.push_bytes(bytes, sink));
+        }
         let mut utf8 = std::mem::take(&mut self.utf8);
         let mut result = Ok(());
         utf8.push(bytes, |text| {
@@ -234,6 +245,11 @@ impl Guard {
         end: End,
         sink: &mut S,
     ) -> Result<(), LimitError> {
+        if self.outlet.is_some() {
+            let finished = self.outward(sink, Then::Finish, |guard, sink| guard.finish(end, sink));
+            self.tally(|tally| tally.finished(end));
+            return finished;
+        }
         let mut utf8 = std::mem::take(&mut self.utf8);
         let mut result = Ok(());
         utf8.finish(|text| result = self.push(text, sink));
@@ -313,6 +329,9 @@ impl Guard {
         if let Some(stop) = &mut self.stop {
             stop.reset();
         }
+        if let Some(outlet) = &mut self.outlet {
+            outlet.reset();
+        }
         if let Some(watch) = &mut self.watch {
             watch.reset();
         }
@@ -321,6 +340,14 @@ impl Guard {
 
     /// Another message begins in the same stream; see [`Driver::message_boundary`].
     pub fn message_boundary<S: CallSink + ?Sized>(&mut self, sink: &mut S) {
+        if self.outlet.is_some() {
+            // A limit that is hit here is told by the next call.
+            let _ = self.outward(sink, Then::Settle, |guard, sink| {
+                guard.message_boundary(sink);
+                Ok(())
+            });
+            return;
+        }
         if let Some(withheld) = &mut self.withheld {
             self.driver.message_boundary(&mut Nonempty { withheld, sink: &mut *sink });
             release(withheld, sink);
@@ -331,9 +358,14 @@ impl Guard {
     }
 
     /// What is held, and why. Under atomic delivery an open call is held, too, and under
-    /// [`GuardBuilder::force_nonempty_content`] the reasoning.
+    /// [`GuardBuilder::force_nonempty_content`] the reasoning; with a jail its block.
     #[must_use]
     pub fn held(&self) -> Held {
+        let held = self.held_by_stages();
+        self.outlet.as_ref().map_or(held, |outlet| outlet.held(held))
+    }
+
+    fn held_by_stages(&self) -> Held {
         let held = self.held_by_cursor();
         match self.withheld.as_ref().map_or(0, |withheld| withheld.held()) {
             0 => held,
@@ -370,6 +402,7 @@ impl Guard {
             + self.pending.held()
             + self.utf8.held()
             + self.stop.as_ref().map_or(0, |stop| stop.held())
+            + self.outlet.as_ref().map_or(0, |outlet| outlet.buffered())
             + withheld
     }
 

@@ -3,7 +3,7 @@
 //! A [`Profile`] says how a model family writes reasoning and tool calls; a [`Guard`] applies it
 //! to text that arrives in arbitrary pieces, with one cursor over the message: a `<think>`
 //! inside a call's arguments is data, a call inside a thought is a call. [`guard_text`] puts a
-//! guard around any `Stream` of text.
+//! guard around any `Stream` of text; [`chat`] turns chat-completion chunks into clean ones.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,7 +25,10 @@ mod atomic;
 pub mod chat;
 mod guard;
 mod jailed;
+mod jailer;
+pub mod lifecycle;
 mod nonempty;
+mod observe;
 mod profile;
 mod reasoning;
 pub mod sse;
@@ -34,7 +37,11 @@ mod stream;
 mod utf8;
 
 pub use guard::{BadPayload, BuildError, Delivery, Guard, GuardBuilder, Rejected, ToolChoice};
-pub use jailed::{JailMachine, JailedError, JailedStream, JailedStreamBuilder};
+pub use jailed::{JailedError, JailedStream, JailedStreamBuilder};
+pub use jailer::{Clock, Handed, Jailer};
+#[cfg(feature = "tracing")]
+pub use observe::TracingObserver;
+pub use observe::{Observer, Stats};
 pub use profile::{Framing, Profile, profile, profile_for_model, profiles};
 pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
 pub use stop::{EmptyStop, Shown, Stop, StopString, Stopped};
@@ -42,8 +49,8 @@ pub use stream::{Guarded, Stage, TryItem, guard_text};
 pub use utf8::Utf8;
 
 pub use jail_match::{
-    Alias, Counters, End, Held, HeldKind, LimitError, LimitPolicy, Limits, ReasoningLimit, Sink,
-    Whitespace,
+    Alias, Counters, End, Held, HeldKind, Jail, JailError, LimitError, LimitPolicy, Limits,
+    ReasoningLimit, Sink, Whitespace,
 };
 pub use think_filter::{Format, Start, TokenEstimate};
 pub use toolcall_parsers::{
@@ -61,3 +68,8 @@ pub use {jail_match, think_filter, toolcall_parsers, wire_remap};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The guide's example, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/adding-a-family.md")]
+struct AddingAFamily;

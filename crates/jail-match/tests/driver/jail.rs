@@ -1,56 +1,277 @@
-//! The jail: limits, ends, and what stays outside.
+//! The jail: which marks count, and what stays outside.
 
-use jail_match::{Jail, JailEvent};
+use jail_match::{
+    At, Case, EndOrder, Inner, Jail, JailBuilder, JailEvent, Mark, OnFail, Pair, Quote,
+};
+use stream_laws::{CutPlan, Machine, Record, check_chunk_invariance, check_prompt, suffixes};
 
-fn seen(jail: &Jail, chunks: &[&str]) -> String {
+use crate::machines::Jailed;
+
+/// Text as it is, blocks as `[body|end]`, drops as `(bytes)`, limits as `!name`, a failure as
+/// `#name`: for every cut the same.
+pub(crate) fn shown(jail: &Jail, text: &str) -> String {
+    check_chunk_invariance(&Jailed::new(jail.clone()), text, CutPlan::standard(1)).unwrap();
+    show(jail, &[text])
+}
+
+pub(crate) fn show(jail: &Jail, chunks: &[&str]) -> String {
+    use jail_match::JailSignal::{Dropped, Limit};
     let (mut jail, mut seen) = (jail.clone(), String::new());
     let mut on = |event: JailEvent<'_>| match event {
         JailEvent::Text(text) => seen.push_str(text),
         JailEvent::Jailed(block) => {
             seen.push_str(&format!("[{}|{}]", block.body, block.end.unwrap_or("-")));
         }
+        JailEvent::Tapped(block) => seen.push_str(&format!("<<{}>>", block.body)),
+        JailEvent::Signal(Dropped { bytes, .. }) => seen.push_str(&format!("({bytes})")),
+        JailEvent::Signal(Limit { kind, .. }) => seen.push_str(&format!("!{}!", kind.name())),
+        _ => {}
     };
-    chunks.iter().for_each(|chunk| jail.push(chunk, &mut on));
-    jail.finish(&mut on);
-    seen
+    let mut failed = Ok(());
+    for chunk in chunks {
+        failed = jail.push(chunk, &mut on);
+    }
+    failed = failed.and_then(|()| jail.finish(&mut on));
+    match failed {
+        Ok(()) => seen,
+        Err(error) => format!("{seen}#{}", error.kind.name()),
+    }
+}
+
+pub(crate) fn built(builder: JailBuilder) -> Jail {
+    builder.build().unwrap()
+}
+
+fn secret() -> Jail {
+    built(Jail::builder().start("<s>").end("</s>"))
 }
 
 #[test]
-fn a_block_behind_text_is_withheld() {
-    let jail = Jail::builder().start("<s>").end("</s>").build().unwrap();
-    assert_eq!(seen(&jail, &["some text <s>abc</s> more"]), "some text [abc|</s>] more");
-    assert_eq!(seen(&jail, &["x<s>abc</"]), "x[abc</|-]");
+fn s1_1_text_without_a_mark_passes_in_the_chunks_it_came_in() {
+    let (mut jail, mut pieces) = (secret(), Vec::new());
+    let chunks = ["some ", "text, a > b", "é"];
+    for chunk in chunks {
+        let on = |event: JailEvent<'_>| {
+            let JailEvent::Text(text) = event else { panic!("{event:?}") };
+            pieces.push(text.to_owned());
+        };
+        jail.push(chunk, on).unwrap();
+        assert_eq!(jail.held().bytes, 0);
+    }
+    jail.finish(|event| panic!("{event:?}")).unwrap();
+    assert_eq!(pieces, chunks);
+}
+
+#[test]
+fn s1_2_a_mark_is_found_wherever_it_is_cut() {
+    let jail = built(Jail::builder().pair("◁think▷", "◁/think▷"));
+    assert_eq!(shown(&jail, "é◁think▷a◁/think▷b"), "é[a|◁/think▷]b");
+}
+
+#[test]
+fn s1_3_nothing_is_held_that_cannot_be_a_mark() {
+    let marks = ["<s>", "</s>", "◁x▷", "<s>>"];
+    let jail = built(Jail::builder().start("<s>").start("◁x▷").start("<s>>").end("</s>"));
+    let mut witnesses = suffixes(&marks);
+    witnesses.extend(["x".to_owned(), "x</s>".to_owned()]);
+    for text in ["a<b<s", "◁◁x", "<s>a</s>b<s>>", "<<<s", "“◁"] {
+        check_prompt(&Jailed::new(jail.clone()), text, &witnesses).unwrap();
+    }
+    let (mut machine, mut out) = (Jailed::new(jail), Record::default());
+    for (chunk, held) in [("a<", 1), ("s", 2), ("x", 0), ("<s>", 3), ("x", 4), ("</s>", 0)] {
+        machine.push(chunk, &mut out);
+        assert_eq!(machine.held().bytes, held, "after {chunk:?}");
+    }
+}
+
+#[test]
+fn s1_4_a_refuted_hold_comes_out_once_and_in_place() {
+    assert_eq!(shown(&secret(), "a<sx<<s<s>b</s>c<s"), "a<sx<<s[b|</s>]c<s");
+}
+
+#[test]
+fn s1_5_text_around_a_block_keeps_its_place() {
+    assert_eq!(
+        show(&secret(), &["some text <s>abc</s> <s>d</s>e"]),
+        "some text [abc|</s>] [d|</s>]e"
+    );
+    assert_eq!(shown(&secret(), "x<s>abc</"), "x[abc</|-]");
+}
+
+#[test]
+fn s1_6_all_blocks_of_one_chunk_come_out_with_it() {
+    let (mut jail, mut blocks) = (secret(), 0);
+    let on = |event: JailEvent<'_>| blocks += u32::from(matches!(event, JailEvent::Jailed(_)));
+    jail.push("<s>1</s> and <s>2</s><s>3</s>", on).unwrap();
+    assert_eq!((blocks, jail.held().bytes), (3, 0));
+}
+
+#[test]
+fn s1_7_a_start_is_closed_by_its_own_end_only() {
+    let jail = built(Jail::builder().pair("<a>", "</a>").pair("<b>", "</b>"));
+    assert_eq!(shown(&jail, "<a>1</b>2</a><b>3</a>4</b>"), "[1</b>2|</a>][3</a>4|</b>]");
+    let pool = built(Jail::builder().start("<a>").start("<b>").end("</a>").end("</b>"));
+    assert_eq!(shown(&pool, "<a>1</b>2</a>"), "[1|</b>]2</a>");
+    let both = built(Jail::builder().start("<").end(">").pair("<a>", "</a>"));
+    assert_eq!(shown(&both, "<a>b></a><ab>"), "[b>|</a>][ab|>]");
+}
+
+#[test]
+fn s1_8_the_end_at_the_lowest_offset_wins_and_at_one_place_the_longest_or_the_first_listed() {
+    let pool = || Jail::builder().start("<").end("]").end("]]").end(")");
+    assert_eq!(shown(&built(pool()), "<a)b]]"), "[a|)]b]]");
+    assert_eq!(shown(&built(pool()), "<a]]b"), "[a|]]]b");
+    let listed = built(pool().pool(|pool| pool.order(EndOrder::Listed)));
+    assert_eq!(shown(&listed, "<a]]b"), "[a|]]]b");
+    assert_eq!(show(&listed, &["<a]", "]b"]), "[a|]]]b");
+    let longest_first = Jail::builder().start("<").end("]]").end("]");
+    let listed = built(longest_first.pool(|pool| pool.order(EndOrder::Listed)));
+    assert_eq!(shown(&listed, "<a]]b"), "[a|]]]b");
+    assert_eq!(shown(&listed, "<a]b"), "[a|]]b");
+}
+
+#[test]
+fn s1_9_ends_in_quotes_and_inner_blocks_do_not_count() {
+    let json = built(Jail::builder().rule(Pair::new("{", "}").quote(Quote::JSON)));
+    assert_eq!(shown(&json, r#"{"a}\"}\\": 1}b"#), r#"["a}\"}\\": 1|}]b"#);
+    let xml = Quote::new("<parameter", "</parameter>");
+    let xml = built(Jail::builder().rule(Pair::new("<f>", "</f>").quote(xml)));
+    assert_eq!(
+        shown(&xml, "<f><parameter=a></f></parameter></f>b"),
+        "[<parameter=a></f></parameter>|</f>]b"
+    );
+    let family = Quote::new("<|\"|>", "<|\"|>");
+    let family = built(Jail::builder().rule(Pair::new("<f>", "</f>").quote(family)));
+    assert_eq!(shown(&family, "<f><|\"|></f><|\"|></f>b"), "[<|\"|></f><|\"|>|</f>]b");
+    let inner = Pair::new("{", "}").inner(Inner::Only(vec![1]));
+    let inner = Jail::builder().rule(inner).rule(Pair::new("<", ">").only_inside());
+    assert_eq!(shown(&built(inner), "{a<}>}b<"), "[a<}>|}]b<");
+}
+
+#[test]
+fn s1_12_released_text_is_what_came_in() {
+    use jail_match::Release::Verbatim;
+    let jail = built(Jail::builder().rule(Pair::new("<s>", "</s>").release(Verbatim)));
+    let text = "a <s>b\r\n é</s> c<s>\t";
+    assert_eq!(shown(&jail, text), text);
+}
+
+#[test]
+fn s1_13_what_becomes_of_a_block_without_an_end_is_set_per_pair() {
+    for (unclosed, expected) in [
+        (OnFail::End, "a[b|-]"),
+        (OnFail::Release, "a!jail_unclosed!<s>b"),
+        (OnFail::Strip, "a!jail_unclosed!(3)b"),
+        (OnFail::Drop, "a!jail_unclosed!(4)"),
+        (OnFail::Error, "a!jail_unclosed!<s>b#jail_unclosed"),
+    ] {
+        let jail = Jail::builder().rule(Pair::new("<s>", "</s>").unclosed(unclosed));
+        assert_eq!(shown(&built(jail), "a<s>b"), expected, "{unclosed:?}");
+    }
+}
+
+#[test]
+fn literals_may_fold_case_and_be_anchored() {
+    let start = Mark::from("begin").cased(Case::FoldAscii).at(At::LineStart);
+    let jail = built(Jail::builder().pair(start, "end"));
+    assert_eq!(shown(&jail, "begin1end begin\nBeGin2end"), "[1|end] begin\n[2|end]");
+    let jail = built(Jail::builder().pair(Mark::from("#!").at(At::StreamStart), "\n"));
+    assert_eq!(shown(&jail, "#!sh\n#!no\n"), "[sh|\n]#!no\n");
 }
 
 #[test]
 fn an_end_is_found_whatever_the_scalars_around_it() {
     // The bytes searched for are the last of one scalar and the middle of the other.
-    let jail = Jail::builder().start("<").end("◁").end("\u{397}x").build().unwrap();
-    assert_eq!(seen(&jail, &["<abc◁d"]), "[abc|◁]d");
+    let jail = built(Jail::builder().start("<").end("◁").end("\u{397}x"));
+    assert_eq!(shown(&jail, "<abc◁d"), "[abc|◁]d");
 }
 
 #[test]
 fn an_end_that_a_longer_one_may_outgrow_closes_at_the_end_of_the_stream() {
-    let jail = Jail::builder().start("<").end("]").end("]>>").build().unwrap();
-    assert_eq!(seen(&jail, &["<a]"]), "[a|]]");
-    assert_eq!(seen(&jail, &["<a]>"]), "[a|]]>");
+    let jail = built(Jail::builder().start("<").end("]").end("]>>"));
+    assert_eq!(shown(&jail, "<a]"), "[a|]]");
+    assert_eq!(shown(&jail, "<a]>"), "[a|]]>");
 }
 
 #[test]
-fn a_block_never_outgrows_its_limit() {
-    let jail = Jail::builder().start("<").end("</s>").limit(4).build().unwrap();
-    assert_eq!(seen(&jail, &["<abcd</s>e"]), "[abcd|</s>]e");
-    assert_eq!(seen(&jail, &["<abcdefg"]), "[abcd|-]efg");
-    assert_eq!(seen(&jail, &["<abcé"]), "[abc|-]é");
-    assert_eq!(seen(&jail, &["<abcd</s"]), "[abcd|-][/s|-]");
+fn a_settled_jail_joins_no_marks_and_keeps_its_blocks() {
+    let (mut jail, mut seen) = (secret(), String::new());
+    let mut on = |event: JailEvent<'_>| match event {
+        JailEvent::Text(text) => seen.push_str(text),
+        JailEvent::Jailed(block) => seen.push_str(&format!("[{}]", block.body)),
+        _ => {}
+    };
+    jail.push("a<s", &mut on).unwrap();
+    jail.settle(&mut on).unwrap();
+    jail.push("><s>b", &mut on).unwrap();
+    jail.settle(&mut on).unwrap();
+    jail.push("c</s>", &mut on).unwrap();
+    assert_eq!(seen, "a<s>[bc]");
 }
 
 #[test]
-fn bad_sequences_are_refused() {
-    let error = |builder: jail_match::JailBuilder| builder.build().unwrap_err().to_string();
-    assert_eq!(error(Jail::builder()), "no start sequence: expected at least one");
-    assert_eq!(error(Jail::builder().start("<").end("")), "end sequence 0 is empty");
-    assert_eq!(error(Jail::builder().start("")), "start sequence: edge 0: the marker is empty");
-    let zero = Jail::builder().start("<").limit(0);
-    assert_eq!(error(zero), "the limit is 0: expected at least 1 byte");
+fn a_jail_that_was_reset_is_as_new() {
+    let mut jail = secret();
+    jail.push("a<s>b", |_| {}).unwrap();
+    jail.reset();
+    assert_eq!((jail.held().bytes, *jail.counters()), (0, Default::default()));
+    assert_eq!(show(&jail, &["b</s>"]), "b</s>");
+}
+
+#[test]
+fn bad_tables_name_the_entry() {
+    let error = |builder: JailBuilder| builder.build().unwrap_err().to_string();
+    let jail = Jail::builder;
+    for (builder, expected) in [
+        (jail(), "jail: no start sequence: expected at least one"),
+        (jail().end("x"), "jail: no start sequence: expected at least one"),
+        (jail().pair("a", "b").end("x"), "pool: no start sequence: expected at least one"),
+        (jail().start("<").end(""), "pool, end 0 (\"\"): the sequence is empty"),
+        (jail().start("<").start(""), "pool, start 1 (\"\"): the sequence is empty"),
+        (jail().pair("a", "b").pair("c", ""), "pair 1, end 0 (\"\"): the sequence is empty"),
+        (jail().start("<").limit(0), "pool: a limit is 0: expected at least 1"),
+        (jail().start("<").depth(0), "jail: a limit is 0: expected at least 1"),
+        (
+            jail().start("a").start("```").end("```"),
+            "pool, start 1 (\"```\"): equals end 0: expected a pair that binds the two",
+        ),
+        (
+            jail().rule(Pair::new("```", "```").inner(Inner::Own)),
+            "pair 0, start 0 (\"```\"): equals end 0: such a pair cannot open in itself",
+        ),
+        (
+            jail().pair("a", "b").pair("a", "c"),
+            "pair 1, start 0 (\"a\"): pair 0 has the same start",
+        ),
+        (
+            jail().rule(Pair::new("a", "b").inner(Inner::Only(vec![2]))),
+            "pair 0: names pair 2, which does not exist",
+        ),
+        (
+            jail().rule(Pair::new("a", "b").quote(Quote::new("", "x"))),
+            "pair 0, quote 0 (\"\"): the sequence is empty",
+        ),
+    ] {
+        assert_eq!(error(builder), expected);
+    }
+    assert_eq!(shown(&built(jail().pair("```", "```")), "a```b```c"), "a[b|```]c");
+}
+
+#[test]
+fn a_mark_may_be_a_block_by_itself() {
+    let jail = built(Jail::builder().rule(Pair::single("ab").start("abc")).pair("<", ">"));
+    assert_eq!(shown(&jail, "xababcab<ab>a"), "x[|][|][|][ab|>]a");
+    // Inside another block it is a part of that.
+    let jail = built(
+        Jail::builder()
+            .rule(Pair::new("<", ">").inner(Inner::Every))
+            .rule(Pair::single(">>"))
+            .nested(jail_match::Nested::InnerFirst),
+    );
+    assert_eq!(shown(&jail, "<a>>b>c>>"), "[|][ab|>]c[|]");
+    // A limit of their number closes it, or lets it be text.
+    let few = |over| built(Jail::builder().rule(Pair::single("a")).blocks(1, over));
+    assert_eq!(shown(&few(OnFail::Release), "xaab"), "x[|]!jail_count!ab");
+    assert_eq!(shown(&few(OnFail::Drop), "xaab"), "x[|]!jail_count!(1)b");
+    assert_eq!(shown(&few(OnFail::End), "xaab"), "x[|]!jail_count![|-]b");
 }

@@ -1,6 +1,6 @@
 //! The laws over the matcher, the driver and the jail, with what an adversary would send.
 
-use jail_match::{Limits, Settings, Whitespace};
+use jail_match::{Jail, Limits, Settings, Whitespace};
 use stream_laws::{
     CutPlan, Machine, Work, check_bounded, check_chunk_invariance, check_linear, check_no_leak,
     check_nothing_lost, check_prompt, check_total, suffixes,
@@ -57,7 +57,8 @@ fn plain() -> Plain {
 }
 
 fn jail() -> Jailed {
-    Jailed::new(&["<call>".into(), "<".into()], &["</call>".into(), "◁".into(), "\n".into()], 64)
+    let jail = Jail::builder().start("<call>").start("<").end("</call>").end("◁").end("\n");
+    Jailed::new(jail.limit(64).build().unwrap())
 }
 
 fn everywhere<M: Machine>(machine: &M, text: &str) {

@@ -1,7 +1,9 @@
 //! The matcher and the jail as machines of the laws: what they find is reported as calls.
 
-use jail_match::{Found, HeldKind as Kind, Jail, JailEvent, Matcher};
-use stream_laws::{CONTENT, Held, HeldKind, Machine, Record};
+use jail_match::{
+    Found, HeldKind as Kind, Jail, JailEvent, JailSignal, Jailed as Block, LimitError, Matcher,
+};
+use stream_laws::{CONTENT, Held, HeldKind, Machine, Record, SpanKind};
 
 use crate::bodies::held;
 
@@ -59,45 +61,75 @@ impl Machine for Plain {
 pub(crate) struct Jailed {
     jail: Jail,
     found: u32,
+    /// Whether a limit ended it all: later calls are refused.
+    failed: bool,
 }
 
 impl Jailed {
-    pub(crate) fn new(starts: &[String], ends: &[String], limit: usize) -> Self {
-        let mut builder = Jail::builder().limit(limit);
-        for start in starts {
-            builder = builder.start(start.clone());
+    pub(crate) fn new(jail: Jail) -> Self {
+        Self { jail, found: 0, failed: false }
+    }
+
+    fn note(&mut self, result: Result<(), LimitError>, out: &mut Record) {
+        if let Err(error) = result
+            && !std::mem::replace(&mut self.failed, true)
+        {
+            out.diagnostic(format!("failed: {}", error.kind.name()), error.at, error.bytes);
         }
-        for end in ends {
-            builder = builder.end(end.clone());
-        }
-        Self { jail: builder.build().expect("good sequences"), found: 0 }
     }
 }
 
 fn jailed(n: &mut u32, event: JailEvent<'_>, out: &mut Record) {
+    let mut block = |kind, block: Block<'_>| {
+        let Block { pair, at, start, body, end } = block;
+        let whole = format!("{kind} {pair} {at}|{start}|{body}|{}", end.unwrap_or(""));
+        out.call_start(*n, format!("{n}"), whole);
+        out.call_end(*n, "jailed");
+        *n += 1;
+    };
     match event {
         JailEvent::Text(text) => out.text(CONTENT, text),
-        JailEvent::Jailed(block) => {
-            let whole = format!("{}|{}|{}", block.start, block.body, block.end.unwrap_or(""));
-            out.call_start(*n, format!("{n}"), whole);
-            out.call_end(*n, "jailed");
-            *n += 1;
+        JailEvent::Jailed(one) => {
+            block("jailed", one);
+            // True of blocks from which no inner one was taken.
+            let len = one.start.len() + one.body.len() + one.end.map_or(0, str::len);
+            out.span(SpanKind::Call, one.at, len as u64);
         }
+        JailEvent::Tapped(one) => block("tapped", one),
+        JailEvent::Signal(signal) => match signal {
+            JailSignal::Opened { pair, at, depth } => {
+                out.diagnostic(format!("opened {pair}, depth {depth}"), at, 0);
+            }
+            JailSignal::Closed { pair, at, bytes, why } => {
+                out.diagnostic(format!("closed {pair}: {}", why.name()), at, bytes);
+            }
+            JailSignal::Dropped { at, bytes, why } => {
+                out.diagnostic(why.name(), at, bytes);
+                out.span(SpanKind::Dropped, at, bytes);
+            }
+            JailSignal::Limit { kind, at, bytes, then } => {
+                out.diagnostic(format!("{}: {then:?}", kind.name()), at, bytes);
+            }
+            other => panic!("a signal without a test: {other:?}"),
+        },
+        other => panic!("an event without a test: {other:?}"),
     }
 }
 
 impl Machine for Jailed {
     fn push(&mut self, chunk: &str, out: &mut Record) {
-        self.jail.push(chunk, |event| jailed(&mut self.found, event, out));
+        let pushed = self.jail.push(chunk, |event| jailed(&mut self.found, event, out));
+        self.note(pushed, out);
     }
 
     fn finish(&mut self, out: &mut Record) {
-        self.jail.finish(|event| jailed(&mut self.found, event, out));
+        let finished = self.jail.finish(|event| jailed(&mut self.found, event, out));
+        self.note(finished, out);
     }
 
     fn reset(&mut self) {
         self.jail.reset();
-        self.found = 0;
+        (self.found, self.failed) = (0, false);
     }
 
     fn held(&self) -> Held {
@@ -111,6 +143,6 @@ impl Machine for Jailed {
     }
 
     fn state_size(&self) -> usize {
-        self.jail.held().bytes
+        self.jail.buffered()
     }
 }

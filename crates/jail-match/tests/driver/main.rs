@@ -3,13 +3,19 @@
 mod bodies;
 mod candidates;
 mod jail;
+mod jail_limits;
+#[cfg(feature = "regex")]
+mod jail_patterns;
+mod jail_spec;
 mod laws;
 mod machines;
 mod markers;
 mod naive;
 mod naive_code;
+mod naive_jail;
 mod naive_plain;
 mod naive_space;
 mod oracle;
 mod random;
+mod random_jail;
 mod tables;

@@ -7,8 +7,9 @@ use stream_laws::{Cut, CutPlan, Record, check_chunk_invariance, check_nothing_lo
 use crate::{
     bodies::Cursor,
     machines::{Jailed, Plain},
-    naive, naive_plain,
+    naive, naive_jail, naive_plain,
     random::{edge, marker, settings, text},
+    random_jail::spec_and_text,
 };
 
 fn normal(record: &Record) -> Record {
@@ -85,16 +86,16 @@ proptest! {
     }
 
     #[test]
-    fn jail_equals_a_naive_scan_at_every_cut(
-        (markers, text) in markers_and_text(),
-        split in 0usize..4,
-        limit in 1usize..24,
-    ) {
-        let (starts, ends) = markers.split_at(1 + split.min(markers.len() - 1));
-        let jailed = Jailed::new(starts, ends, limit);
-        let expected = naive_plain::jailed(starts, ends, limit, &text);
-        prop_assert_eq!(normal(&run(&jailed, &text, Cut::Whole)), expected);
-        check_chunk_invariance(&jailed, &text, CutPlan::quick(10))
+    fn jail_equals_a_naive_scan_at_every_cut((spec, text) in spec_and_text()) {
+        let jail = Jailed::new(spec.build().expect("good rules"));
+        let got = run(&jail, &text, Cut::Whole).coalesced().expect("no empty text");
+        prop_assert_eq!(got, naive_jail::record(&spec, &text));
+        check_chunk_invariance(&jail, &text, CutPlan::quick(10))
             .map_err(|broken| TestCaseError::fail(format!("{broken}")))?;
+        if spec.is_flat() {
+            let drops = ["jail_markup", "jail_dropped", "jail_dropped_limit"];
+            check_nothing_lost(&jail, &text, &drops, CutPlan::quick(11))
+                .map_err(|broken| TestCaseError::fail(format!("{broken}")))?;
+        }
     }
 }

@@ -90,11 +90,20 @@ impl Annotator {
         out: &mut Vec<(Chunk, u64)>,
         queue: &mut VecDeque<I>,
     ) {
-        for (chunk, origin) in out.drain(..) {
-            queue.push_back(I::close(chunk, self.take(origin, u64::MAX)));
-        }
+        self.release(out, queue);
         if self.mode == Annotations::Coalesce {
             self.rest(queue);
+        }
+    }
+
+    /// Queues what came out by itself, with the annotations of the chunks it began in.
+    pub(super) fn release<I: ChatItem>(
+        &mut self,
+        out: &mut Vec<(Chunk, u64)>,
+        queue: &mut VecDeque<I>,
+    ) {
+        for (chunk, origin) in out.drain(..) {
+            queue.push_back(I::close(chunk, self.take(origin, u64::MAX)));
         }
     }
 

@@ -8,29 +8,27 @@ use super::{
     chunk::{Choice, Content, Delta},
     field::Field,
     lane::{Lane, Step},
-    machine::ChoiceMachine,
     note::{Note, Violation},
     options::{Calls, ChatOptions, Stop},
     piece::{Kind, says_nothing},
     riders::Rider,
     writer::Writer,
 };
+use crate::guard::Guard;
 
 #[derive(Debug, Clone)]
-pub(super) struct ChoiceState<M> {
-    pub(super) guard: M,
+pub(super) struct ChoiceState {
+    pub(super) guard: Guard,
     pub(super) lane: Lane,
 }
 
-impl<M: ChoiceMachine> ChoiceState<M> {
-    pub(super) fn new(index: u32, mut guard: M, response: Option<&str>) -> Self {
+impl ChoiceState {
+    pub(super) fn new(index: u32, mut guard: Guard, response: Option<&str>) -> Self {
         if let Some(response) = response {
-            guard.seed(seed(response, index));
+            guard.seed_ids(seed(response, index));
         }
-        let mut lane = Lane { index, ..Lane::default() };
-        if let Some(parser) = guard.parser() {
-            (lane.ids, lane.wanted) = (parser.ids().clone(), parser.wanted().clone());
-        }
+        let (ids, wanted) = (guard.ids().clone(), guard.wanted().clone());
+        let lane = Lane { index, ids, wanted, ..Lane::default() };
         Self { guard, lane }
     }
 
@@ -68,7 +66,7 @@ impl<M: ChoiceMachine> ChoiceState<M> {
             writer.fields(fields);
         } else if !fields.is_empty() {
             writer.lane.riders.push(from, Rider::Fields(fields));
-            if !guard.withholds() {
+            if !guard.withholds_call() {
                 writer.settle(writer.lane.at);
             }
         }
@@ -84,15 +82,12 @@ impl<M: ChoiceMachine> ChoiceState<M> {
         if let Some(parts) = parts {
             writer.lane.riders.push(to, Rider::Parts(parts));
         }
-        let mut result = if text.is_empty() { Ok(()) } else { guard.feed(&text, &mut writer) };
+        let mut result = if text.is_empty() { Ok(()) } else { guard.push(&text, &mut writer) };
         look(guard, &mut writer);
         for call in delta.tool_calls {
             writer.native(call);
         }
-        writer.lane.at = to.saturating_sub(guard.holds() as u64);
-        if !guard.withholds() {
-            writer.settle(writer.lane.at);
-        }
+        settle(guard, &mut writer);
         if writer.lane.role.is_some() && text.is_empty() {
             writer.piece(Kind::Plain, false);
         }
@@ -123,11 +118,24 @@ impl<M: ChoiceMachine> ChoiceState<M> {
             }
         }
         let origin = lane.held_since.unwrap_or(step.seq);
-        let held = guard.holds() > 0 || guard.withholds();
-        lane.held_since = held.then_some(origin);
+        lane.held_since = holds(guard).then_some(origin);
         if !text.is_empty() {
             *step.spare = text;
             step.spare.clear();
+        }
+        result
+    }
+
+    /// Time has passed.
+    pub(super) fn tick(&mut self, step: &mut Step<'_>) -> Result<(), LimitError> {
+        let Self { guard, lane } = self;
+        step.first = step.pieces.len();
+        lane.begin_step();
+        let mut writer = Writer { lane, step };
+        let result = guard.tick(&mut writer);
+        settle(guard, &mut writer);
+        if !holds(guard) {
+            lane.held_since = None;
         }
         result
     }
@@ -153,24 +161,32 @@ impl<M: ChoiceMachine> ChoiceState<M> {
     }
 }
 
+/// Lets out what waited for text that is not held any more.
+fn settle(guard: &Guard, writer: &mut Writer<'_, '_>) {
+    writer.lane.at = writer.lane.fed.saturating_sub(guard.held().bytes as u64);
+    if !guard.withholds_call() {
+        writer.settle(writer.lane.at);
+    }
+}
+
+fn holds(guard: &Guard) -> bool {
+    guard.held().bytes > 0 || guard.withholds_call()
+}
+
 /// Whether a stop string or a bad payload ended the text.
-fn look<M: ChoiceMachine>(guard: &M, writer: &mut Writer<'_, '_>) {
-    let Some(parser) = guard.parser() else { return };
-    writer.lane.stopped |= parser.stopped().is_some();
-    if let (None, Some(rejected)) = (writer.lane.rejected, parser.rejected()) {
+fn look(guard: &Guard, writer: &mut Writer<'_, '_>) {
+    writer.lane.stopped |= guard.stopped().is_some();
+    if let (None, Some(rejected)) = (writer.lane.rejected, guard.rejected()) {
         writer.lane.rejected = Some(rejected);
         writer.note(Note::Rejected(rejected));
     }
 }
 
-fn finish<M: ChoiceMachine>(
-    guard: &mut M,
-    writer: &mut Writer<'_, '_>,
-    end: End,
-) -> Result<(), LimitError> {
-    let result = guard.end(end, writer);
+fn finish(guard: &mut Guard, writer: &mut Writer<'_, '_>, end: End) -> Result<(), LimitError> {
+    let result = guard.finish(end, writer);
     look(guard, writer);
-    guard.renew();
+    writer.lane.reasoning_tokens += guard.reasoning_tokens();
+    guard.reset();
     writer.lane.at = writer.lane.fed;
     writer.lane.held_since = None;
     writer.settle_all();

@@ -1,7 +1,5 @@
 //! The chat guard: one guard per choice, chunks in, clean chunks out.
 
-use std::fmt;
-
 use jail_match::{End, LimitError};
 
 use super::{
@@ -9,15 +7,15 @@ use super::{
     choice::ChoiceState,
     chunk::Chunk,
     completion::Completion,
-    envelope::Envelope,
+    envelope::{Envelope, estimate},
+    error::ChatError,
     field::Field,
     lane::{Lane, Step},
-    machine::ChoiceMachine,
     note::ChatSink,
-    options::{ChatOptions, Synthesis},
+    options::{ChatOptions, ReasoningTokens, Synthesis},
     piece::Piece,
 };
-use crate::guard::{Guard, Rejected};
+use crate::guard::Guard;
 
 /// Turns the chunks of a chat-completion stream whose text holds markup into chunks a strict
 /// client accepts.
@@ -50,11 +48,11 @@ use crate::guard::{Guard, Rejected};
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct ChatGuard<M = Guard> {
-    prototype: M,
+pub struct ChatGuard {
+    prototype: Guard,
     options: ChatOptions,
     /// In ascending order of their indices.
-    choices: Vec<ChoiceState<M>>,
+    choices: Vec<ChoiceState>,
     envelope: Envelope,
     /// Kept for their capacity.
     pieces: Vec<Piece>,
@@ -63,13 +61,13 @@ pub struct ChatGuard<M = Guard> {
     ended: bool,
 }
 
-impl<M: ChoiceMachine> ChatGuard<M> {
+impl ChatGuard {
     /// A chat guard whose choices are guarded by clones of `guard`.
     ///
     /// Calls without an id on the wire get one made from the response's id and the choice,
     /// unless the guard was given its own source of ids.
     #[must_use]
-    pub fn new(guard: M, options: ChatOptions) -> Self {
+    pub fn new(guard: Guard, options: ChatOptions) -> Self {
         Self {
             prototype: guard,
             options,
@@ -100,7 +98,7 @@ impl<M: ChoiceMachine> ChatGuard<M> {
         if chunk.choices.is_empty() {
             return self.push_bare(chunk, sink);
         }
-        let Chunk { mut choices, usage, fields } = chunk;
+        let Chunk { mut choices, mut usage, fields } = chunk;
         choices.sort_by_key(|choice| choice.index);
         let mut result = Ok(());
         for choice in choices.drain(..) {
@@ -111,6 +109,7 @@ impl<M: ChoiceMachine> ChatGuard<M> {
             let pushed = self.step(at, false, sink, |state, step| state.push(choice, step));
             result = result.and(pushed);
         }
+        self.estimate(&mut usage);
         let Self { envelope, pieces, options, seq, .. } = self;
         if !pieces.is_empty() {
             let on = |chunk, origin| sink.chunk(chunk, origin);
@@ -133,9 +132,19 @@ impl<M: ChoiceMachine> ChatGuard<M> {
             let synthesis = self.options.synthesis;
             result = self.close(End::Stop, |_| synthesis != Synthesis::Off, sink);
         }
+        self.estimate(&mut chunk.usage);
         self.envelope.count(&mut chunk.fields);
         sink.chunk(chunk, self.seq);
         result
+    }
+
+    /// Time has passed and nothing came: a jail may have been open for too long; see
+    /// [`crate::Jailer::time_limit`].
+    ///
+    /// # Errors
+    /// As [`ChatGuard::push`].
+    pub fn tick<S: ChatSink + ?Sized>(&mut self, sink: &mut S) -> Result<(), ChatError> {
+        self.on_each(false, sink, ChoiceState::tick)
     }
 
     /// Ends the stream: what is held comes out, then finish reasons that are due, then usage
@@ -172,12 +181,20 @@ impl<M: ChoiceMachine> ChatGuard<M> {
         synthesize: impl Fn(&Lane) -> bool,
         sink: &mut S,
     ) -> Result<(), ChatError> {
+        let aborted = end == End::Aborted;
+        self.on_each(aborted, sink, |state, step| state.close(end, &synthesize, step))
+    }
+
+    /// Runs `step` on every choice, and lets out what it set free.
+    fn on_each<S: ChatSink + ?Sized>(
+        &mut self,
+        aborted: bool,
+        sink: &mut S,
+        step: impl Fn(&mut ChoiceState, &mut Step<'_>) -> Result<(), LimitError>,
+    ) -> Result<(), ChatError> {
         let mut result = Ok(());
         for at in 0..self.choices.len() {
-            let aborted = end == End::Aborted;
-            let closed =
-                self.step(at, aborted, sink, |state, step| state.close(end, &synthesize, step));
-            result = result.and(closed);
+            result = result.and(self.step(at, aborted, sink, &step));
         }
         let Self { envelope, pieces, options, .. } = self;
         if !pieces.is_empty() {
@@ -193,13 +210,24 @@ impl<M: ChoiceMachine> ChatGuard<M> {
         at: usize,
         aborted: bool,
         sink: &mut S,
-        step: impl FnOnce(&mut ChoiceState<M>, &mut Step<'_>) -> Result<(), LimitError>,
+        step: impl FnOnce(&mut ChoiceState, &mut Step<'_>) -> Result<(), LimitError>,
     ) -> Result<(), ChatError> {
         let Self { choices, options, pieces, spare, seq, .. } = self;
         let first = pieces.len();
         let note = &mut |note| sink.note(note);
         let context = &mut Step { options, pieces, spare, note, seq: *seq, first, aborted };
         step(&mut choices[at], context).map_err(ChatError::Limit)
+    }
+
+    /// Says in `usage` how many tokens were reasoning, if that is asked for.
+    fn estimate(&self, usage: &mut Field<serde_json::Value>) {
+        if let (ReasoningTokens::Estimate, Field::Value(usage)) =
+            (self.options.reasoning_tokens, usage)
+        {
+            let tokens =
+                |state: &ChoiceState| state.lane.reasoning_tokens + state.guard.reasoning_tokens();
+            estimate(usage, self.choices.iter().map(tokens).sum());
+        }
     }
 
     /// Where the choice with `index` is kept; it is made if need be.
@@ -253,7 +281,7 @@ impl<M: ChoiceMachine> ChatGuard<M> {
     /// Bytes of text that are held, over all choices.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.choices.iter().map(|state| state.guard.holds()).sum()
+        self.choices.iter().map(|state| state.guard.held().bytes).sum()
     }
 
     /// Whether text is withheld that a client waits for.
@@ -280,33 +308,9 @@ impl<M: ChoiceMachine> ChatGuard<M> {
     /// Live bytes in the buffers of the choices' guards.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.choices.iter().map(|state| state.guard.keeps()).sum()
+        self.choices.iter().map(|state| state.guard.buffered()).sum()
     }
 }
-
-/// Why a chat guard could not go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ChatError {
-    /// More choices than [`super::ChatLimits::choices`].
-    TooManyChoices,
-    /// A limit of a choice's guard was hit, and its policy is to fail.
-    Limit(LimitError),
-    /// The payload of a choice was not calls; see [`crate::BadPayload::Reject`].
-    Rejected(Rejected),
-}
-
-impl fmt::Display for ChatError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooManyChoices => f.write_str("the stream has more choices than allowed"),
-            Self::Limit(error) => error.fmt(f),
-            Self::Rejected(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ChatError {}
 
 const _: () = {
     const fn machine<T: Clone + Send + 'static>() {}

@@ -7,17 +7,16 @@ use std::{
 
 use futures_core::{FusedStream, Stream};
 
-use super::{annotated::ChatItem, machine::ChoiceMachine, stream::ChatStream};
-use crate::guard::Guard;
+use super::{annotated::ChatItem, stream::ChatStream};
 
 pin_project_lite::pin_project! {
     /// A guarded stream that gives signs of life.
     ///
     /// Made by [`ChatStream::keep_alive`]. Fused.
     #[must_use = "streams do nothing unless polled"]
-    pub struct KeepAlive<S: Stream, K, F, M = Guard> {
+    pub struct KeepAlive<S: Stream, K, F> {
         #[pin]
-        inner: ChatStream<S, M>,
+        inner: ChatStream<S>,
         #[pin]
         ticks: K,
         item: F,
@@ -28,14 +27,14 @@ pin_project_lite::pin_project! {
     }
 }
 
-impl<S, M> ChatStream<S, M>
+impl<S> ChatStream<S>
 where
     S: Stream<Item: ChatItem>,
-    M: ChoiceMachine,
 {
     /// Yields an item made by `item` whenever `ticks` yields, text is withheld and nothing came
-    /// out since the tick before. The clock is the caller's: an interval of some runtime.
-    pub fn keep_alive<K, F>(self, ticks: K, item: F) -> KeepAlive<S, K, F, M>
+    /// out since the tick before. Jails that have been open for too long end with a tick, too
+    /// ([`crate::Jailer::time_limit`]). The clock is the caller's: an interval of some runtime.
+    pub fn keep_alive<K, F>(self, ticks: K, item: F) -> KeepAlive<S, K, F>
     where
         K: Stream,
         F: FnMut() -> S::Item,
@@ -44,12 +43,11 @@ where
     }
 }
 
-impl<S, K, F, M> Stream for KeepAlive<S, K, F, M>
+impl<S, K, F> Stream for KeepAlive<S, K, F>
 where
     S: Stream<Item: ChatItem>,
     K: Stream,
     F: FnMut() -> S::Item,
-    M: ChoiceMachine,
 {
     type Item = S::Item;
 
@@ -66,6 +64,7 @@ where
             Poll::Pending => {}
             Poll::Ready(None) => *this.silent = true,
             Poll::Ready(Some(_)) => {
+                this.inner.as_mut().tick();
                 let quiet = !std::mem::replace(this.lively, false);
                 if quiet && this.inner.guard().is_withholding() {
                     return Poll::Ready(Some((this.item)()));
@@ -82,12 +81,11 @@ where
     }
 }
 
-impl<S, K, F, M> FusedStream for KeepAlive<S, K, F, M>
+impl<S, K, F> FusedStream for KeepAlive<S, K, F>
 where
     S: Stream<Item: ChatItem>,
     K: Stream,
     F: FnMut() -> S::Item,
-    M: ChoiceMachine,
 {
     fn is_terminated(&self) -> bool {
         self.inner.is_terminated()

@@ -35,6 +35,8 @@ pub(super) struct Lane {
     pub(super) ids: Ids,
     /// Which calls the request wants.
     pub(super) wanted: Wanted,
+    /// Tokens of reasoning, as estimated, in what the guard has been reset since.
+    pub(super) reasoning_tokens: u64,
     /// A stop string ended the text.
     pub(super) stopped: bool,
     /// The guided payload was dropped.

@@ -22,6 +22,8 @@ pub struct ChatOptions {
     /// Numeric fields that count something of their own chunk: those of withheld chunks are
     /// added to the next that comes out.
     pub counters: Vec<String>,
+    /// Whether usage says how many tokens were reasoning.
+    pub reasoning_tokens: ReasoningTokens,
     /// Bounds.
     pub limits: ChatLimits,
 }
@@ -93,6 +95,18 @@ pub enum Calls {
     Write,
     /// They are recognised and dropped, upstream's own too; `tool_calls` becomes `stop`.
     Suppress,
+}
+
+/// Whether usage says how many tokens were reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ReasoningTokens {
+    /// If upstream says it.
+    #[default]
+    Upstream,
+    /// Where upstream says nothing or 0, an estimate takes its place
+    /// (`completion_tokens_details.reasoning_tokens`): that of the guards, over all choices so
+    /// far; see [`crate::GuardBuilder::token_estimate`].
+    Estimate,
 }
 
 /// Bounds on what grows with the stream.

@@ -8,14 +8,11 @@ use serde_json::Value;
 use super::{
     chunk::Chunk,
     convert::{ChatChunk as _, chunk_of},
-    guard::{ChatError, ChatGuard},
-    machine::ChoiceMachine,
+    error::ChatError,
+    guard::ChatGuard,
     note::{ChatNote, ChatSink},
 };
-use crate::{
-    guard::Guard,
-    sse::{self, Decoder, Event, Fields, Item},
-};
+use crate::sse::{self, Decoder, Event, Fields, Item};
 
 /// Receives what a [`ChatSse`] writes, in order.
 pub trait SseSink {
@@ -70,14 +67,14 @@ pub enum Done {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct ChatSse<M = Guard> {
+pub struct ChatSse {
     decoder: Decoder,
-    wire: Wire<M>,
+    wire: Wire,
 }
 
 #[derive(Debug, Clone)]
-struct Wire<M> {
-    guard: ChatGuard<M>,
+struct Wire {
+    guard: ChatGuard,
     done: Done,
     came: bool,
     ended: bool,
@@ -89,10 +86,10 @@ struct Wire<M> {
     json: Vec<u8>,
 }
 
-impl<M: ChoiceMachine> ChatSse<M> {
+impl ChatSse {
     /// Guards the chunks of an event stream with `guard`.
     #[must_use]
-    pub fn new(guard: ChatGuard<M>) -> Self {
+    pub fn new(guard: ChatGuard) -> Self {
         let wire = Wire {
             guard,
             done: Done::default(),
@@ -166,7 +163,7 @@ impl<M: ChoiceMachine> ChatSse<M> {
 
     /// The guard, for what it holds.
     #[must_use]
-    pub fn guard(&self) -> &ChatGuard<M> {
+    pub fn guard(&self) -> &ChatGuard {
         &self.wire.guard
     }
 
@@ -189,7 +186,7 @@ impl<M: ChoiceMachine> ChatSse<M> {
     }
 }
 
-impl<M: ChoiceMachine> Wire<M> {
+impl Wire {
     fn check(&self, result: Result<(), sse::TooLong>) -> Result<(), ChatSseError> {
         match self.failed {
             Some(error) => Err(ChatSseError::Chat(error)),

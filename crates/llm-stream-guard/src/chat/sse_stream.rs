@@ -8,11 +8,8 @@ use std::{
 use futures_core::{FusedStream, Stream};
 use jail_match::End;
 
-use super::{
-    machine::ChoiceMachine,
-    sse::{ChatSse, ChatSseError},
-};
-use crate::{guard::Guard, stream::TryItem};
+use super::sse::{ChatSse, ChatSseError};
+use crate::stream::TryItem;
 
 /// Puts `machine` around the bytes of an event stream, as an HTTP body gives them.
 ///
@@ -31,11 +28,10 @@ use crate::{guard::Guard, stream::TryItem};
 /// # })
 /// # }
 /// ```
-pub fn guard_sse<S, B, E, M>(inner: S, machine: ChatSse<M>) -> SseStream<S, M>
+pub fn guard_sse<S, B, E>(inner: S, machine: ChatSse) -> SseStream<S>
 where
     S: Stream<Item = Result<B, E>>,
     B: AsRef<[u8]>,
-    M: ChoiceMachine,
 {
     SseStream { inner, machine, ended: false, last: None, error: None }
 }
@@ -47,19 +43,19 @@ pin_project_lite::pin_project! {
     /// nothing. Fused. `Unpin` if the inner stream is.
     #[derive(Debug)]
     #[must_use = "streams do nothing unless polled"]
-    pub struct SseStream<S: TryItem, M = Guard> {
+    pub struct SseStream<S: TryItem> {
         #[pin]
         inner: S,
-        machine: ChatSse<M>,
+        machine: ChatSse,
         ended: bool,
         last: Option<S::Error>,
         error: Option<ChatSseError>,
     }
 }
 
-impl<S: TryItem, M> SseStream<S, M> {
+impl<S: TryItem> SseStream<S> {
     /// The machine, for what it holds.
-    pub fn machine(&self) -> &ChatSse<M> {
+    pub fn machine(&self) -> &ChatSse {
         &self.machine
     }
 
@@ -74,11 +70,10 @@ impl<S: TryItem, M> SseStream<S, M> {
     }
 }
 
-impl<S, B, E, M> Stream for SseStream<S, M>
+impl<S, B, E> Stream for SseStream<S>
 where
     S: Stream<Item = Result<B, E>>,
     B: AsRef<[u8]>,
-    M: ChoiceMachine,
 {
     type Item = Result<Vec<u8>, E>;
 
@@ -113,11 +108,10 @@ where
     }
 }
 
-impl<S, B, E, M> FusedStream for SseStream<S, M>
+impl<S, B, E> FusedStream for SseStream<S>
 where
     S: Stream<Item = Result<B, E>>,
     B: AsRef<[u8]>,
-    M: ChoiceMachine,
 {
     fn is_terminated(&self) -> bool {
         self.ended && self.last.is_none()

@@ -14,11 +14,10 @@ use super::{
     annotate::{Annotations, Annotator},
     annotated::{ChatItem, Opened},
     chunk::Chunk,
-    guard::{ChatError, ChatGuard},
-    machine::ChoiceMachine,
+    error::ChatError,
+    guard::ChatGuard,
     note::{ChatNote, ChatSink},
 };
-use crate::guard::Guard;
 
 /// Puts `guard` around a stream of chat-completion chunks.
 ///
@@ -40,10 +39,9 @@ use crate::guard::Guard;
 /// # })
 /// # }
 /// ```
-pub fn guard_chunks<S, M>(inner: S, guard: ChatGuard<M>) -> ChatStream<S, M>
+pub fn guard_chunks<S>(inner: S, guard: ChatGuard) -> ChatStream<S>
 where
     S: Stream<Item: ChatItem>,
-    M: ChoiceMachine,
 {
     ChatStream {
         inner,
@@ -66,10 +64,10 @@ pin_project_lite::pin_project! {
     /// Nothing is lost if a poll's future is dropped. Fused. `Unpin` if the inner stream is.
     #[must_use = "streams do nothing unless polled"]
     #[derive(Debug)]
-    pub struct ChatStream<S: Stream, M = Guard> {
+    pub struct ChatStream<S: Stream> {
         #[pin]
         inner: S,
-        guard: ChatGuard<M>,
+        guard: ChatGuard,
         annotator: Annotator,
         out: Vec<(Chunk, u64)>,
         queue: VecDeque<S::Item>,
@@ -104,7 +102,7 @@ impl ChatSink for Collect<'_> {
     }
 }
 
-impl<S: Stream, M: ChoiceMachine> ChatStream<S, M> {
+impl<S: Stream> ChatStream<S> {
     /// What becomes of the annotations of chunks that are withheld.
     pub fn annotations(mut self, mode: Annotations) -> Self {
         self.annotator.mode = mode;
@@ -117,8 +115,25 @@ impl<S: Stream, M: ChoiceMachine> ChatStream<S, M> {
         self
     }
 
+    /// Time has passed and nothing came; see [`ChatGuard::tick`]. What that sets free comes
+    /// out next.
+    pub fn tick(self: Pin<&mut Self>)
+    where
+        S::Item: ChatItem,
+    {
+        let this = self.project();
+        if *this.ended {
+            return;
+        }
+        let sink = &mut Collect { out: this.out, on_note: this.on_note };
+        if let Err(error) = this.guard.tick(sink) {
+            (*this.ended, *this.error) = (true, Some(error));
+        }
+        this.annotator.release(this.out, this.queue);
+    }
+
     /// The guard, for what it holds.
-    pub fn guard(&self) -> &ChatGuard<M> {
+    pub fn guard(&self) -> &ChatGuard {
         &self.guard
     }
 
@@ -133,10 +148,9 @@ impl<S: Stream, M: ChoiceMachine> ChatStream<S, M> {
     }
 }
 
-impl<S, M> Stream for ChatStream<S, M>
+impl<S> Stream for ChatStream<S>
 where
     S: Stream<Item: ChatItem>,
-    M: ChoiceMachine,
 {
     type Item = S::Item;
 
@@ -180,10 +194,9 @@ where
     }
 }
 
-impl<S, M> FusedStream for ChatStream<S, M>
+impl<S> FusedStream for ChatStream<S>
 where
     S: Stream<Item: ChatItem>,
-    M: ChoiceMachine,
 {
     fn is_terminated(&self) -> bool {
         self.ended && self.queue.is_empty()

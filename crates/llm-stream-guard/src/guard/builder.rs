@@ -11,10 +11,13 @@ use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, Unknown
 use wire_remap::{CollapseLimits, RemapTable, StreamDecoder};
 
 use super::{
-    BadPayload, Delivery, Guard, ToolChoice, choice::Plan, collapse::Watch, payload::ChoiceBodies,
+    BadPayload, Delivery, Guard, Outlet, ToolChoice, choice::Plan, collapse::Watch,
+    payload::ChoiceBodies,
 };
 use crate::{
     atomic::Pending,
+    jailer::Jailer,
+    observe::{Observer, Tally},
     profile::{self, Profile},
     reasoning::{Reasoning, reasoning},
     stop::{EmptyStop, Stop, StopString},
@@ -39,6 +42,8 @@ pub struct GuardBuilder {
     token_suffix: Option<String>,
     nonempty: Option<usize>,
     stop: Vec<StopString>,
+    jailer: Option<Jailer>,
+    tally: Option<Tally>,
     choice: ToolChoice,
     bad_payload: BadPayload,
     prompt: Option<String>,
@@ -64,6 +69,8 @@ impl GuardBuilder {
             token_suffix: None,
             nonempty: None,
             stop: Vec::new(),
+            jailer: None,
+            tally: None,
             choice: ToolChoice::Auto,
             bad_payload: BadPayload::BestEffort,
             prompt: None,
@@ -202,6 +209,33 @@ impl GuardBuilder {
         Self { stop: strings.into_iter().collect(), ..self }
     }
 
+    /// A jail around content: what is left when reasoning and calls were taken out, so that its
+    /// marks are not looked for in those, and none spans one. Offsets it reports count content.
+    ///
+    /// Its limit with the error policy ends the guard; content behind it in the same chunk does
+    /// not come out.
+    #[must_use]
+    pub fn jail(self, jailer: Jailer) -> Self {
+        Self { jailer: Some(jailer), ..self }
+    }
+
+    /// Tells `observer` what happens, and counts as [`GuardBuilder::stats`] does. Clones of the
+    /// guard tell the same observer.
+    #[must_use]
+    pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
+        Self { tally: Some(Tally::new(Some(observer))), ..self }
+    }
+
+    pub(crate) fn tally(self, tally: Option<Tally>) -> Self {
+        Self { tally, ..self }
+    }
+
+    /// Counts what happens, for [`Guard::stats`]. Without it and an observer nothing is counted.
+    #[must_use]
+    pub fn stats(self) -> Self {
+        Self { tally: self.tally.or_else(|| Some(Tally::default())), ..self }
+    }
+
     /// A table of delimiters to map back before anything is recognised, in place of the
     /// profile's.
     #[must_use]
@@ -293,6 +327,7 @@ impl GuardBuilder {
             remap: remap.map(|table| Box::new(StreamDecoder::new(&table))),
             prepended: false,
             stop: stop.map(Box::new),
+            outlet: Outlet::new(self.jailer, self.tally),
             special,
         })
     }

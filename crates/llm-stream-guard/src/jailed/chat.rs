@@ -2,7 +2,7 @@
 
 use futures_core::Stream;
 
-use super::{JailMachine, JailedStream, JailedStreamBuilder};
+use super::{JailedStream, JailedStreamBuilder};
 use crate::chat::{
     Annotations, ChatGuard, ChatItem, ChatOptions, ChatStream, Emission, guard_chunks,
 };
@@ -17,21 +17,23 @@ impl JailedStreamBuilder {
 
     /// What becomes of the annotations of withheld items under [`JailedStream::apply`].
     #[must_use]
-    pub fn annotations(self, annotations: Annotations) -> Self {
-        Self { annotations, ..self }
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        self.annotations = annotations;
+        self
     }
 
     /// How [`JailedStream::apply`] writes chunks, the emission included.
     #[must_use]
-    pub fn chat(self, chat: ChatOptions) -> Self {
-        Self { chat, ..self }
+    pub fn chat(mut self, chat: ChatOptions) -> Self {
+        self.chat = chat;
+        self
     }
 }
 
 impl JailedStream {
     /// Puts the jail around a stream of chat-completion chunks, bare or annotated. A jail may be
     /// applied any number of times.
-    pub fn apply<S>(&self, inner: S) -> ChatStream<S, JailMachine>
+    pub fn apply<S>(&self, inner: S) -> ChatStream<S>
     where
         S: Stream<Item: ChatItem>,
     {
@@ -40,7 +42,7 @@ impl JailedStream {
 
     /// The jail for chat-completion chunks, without a stream around it.
     #[must_use]
-    pub fn chat_guard(&self) -> ChatGuard<JailMachine> {
-        ChatGuard::new(self.machine.clone(), self.chat.clone())
+    pub fn chat_guard(&self) -> ChatGuard {
+        ChatGuard::new(self.guard.clone(), self.chat.clone())
     }
 }

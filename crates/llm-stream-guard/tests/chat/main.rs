@@ -2,11 +2,13 @@
 
 mod annotations;
 mod calls;
+mod chaos;
 mod choices;
 mod envelope;
 mod feed;
 mod fields;
 mod finish;
+mod interplay;
 mod laws;
 mod limits;
 mod logprobs;
@@ -18,4 +20,5 @@ mod recordings;
 mod shapes;
 mod sse;
 mod streams;
+mod table;
 mod whole;

@@ -6,13 +6,19 @@ use std::{
     marker::PhantomPinned,
     pin::{Pin, pin},
     rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     task::{Context, Poll, Waker},
+    time::Duration,
 };
 
 use futures_core::{FusedStream, Stream};
 use llm_stream_guard::{
-    Delivery, JailedError, JailedStream,
+    Delivery, JailedStream, JailedStreamBuilder,
     chat::{Annotated, ChatError, ChatItem, ChatOptions, Chunk, guard_chunks},
+    jail_match::OnFail,
 };
 use serde_json::{Value, json};
 
@@ -208,6 +214,18 @@ fn dropping_a_stream_between_pieces_is_harmless() {
 }
 
 #[test]
+fn what_a_stream_withholds_can_be_seen_before_it_is_dropped() {
+    let inner = upstream([text(0, "a<tool"), text(1, "<"), text(0, "_ca")]);
+    let mut stream = Box::pin(guard_chunks(inner, chat("hermes", ChatOptions::default())));
+    let mut cx = Context::from_waker(Waker::noop());
+    for _ in 0..5 {
+        drop(stream.as_mut().poll_next(&mut cx));
+    }
+    assert!(stream.guard().is_withholding());
+    assert_eq!(stream.guard().held(), "<tool_ca".len() + "<".len());
+}
+
+#[test]
 fn notes_reach_the_caller() {
     let notes = std::sync::Arc::new(std::sync::Mutex::new(0));
     let count = notes.clone();
@@ -279,7 +297,55 @@ fn a_jail_without_a_parser_releases_blocks_as_text() {
 }
 
 #[test]
-fn sequences_beside_a_reasoning_parser_need_a_tool_call_parser() {
-    let jail = JailedStream::builder().jail_start_sequence("<a>").reasoning_parser("qwen3").build();
-    assert_eq!(jail.expect_err("ambiguous"), JailedError::NoParser);
+fn sequences_may_stand_beside_a_reasoning_parser_alone() {
+    let jail = JailedStream::builder()
+        .jail_start_sequence("<secret>")
+        .jail_end_sequence("</secret>")
+        .reasoning_parser("qwen3")
+        .build()
+        .expect("builds");
+    let input = [text(0, "<think>hm</think>a <sec"), text(0, "ret>b</secret>"), stop(0, "stop")];
+    let seen = drain(jail.apply(upstream(input)));
+    let choice = &read_finished(&seen)[&0];
+    assert_eq!(
+        (choice.reasoning.as_str(), choice.content.as_str()),
+        ("hm", "a <secret>b</secret>")
+    );
+}
+
+#[test]
+fn a_tick_ends_a_jail_that_was_open_for_too_long() {
+    let time = Arc::new(AtomicU64::new(0));
+    let clock = time.clone();
+    let now = move || Duration::from_secs(clock.load(Ordering::Relaxed));
+    let jail = JailedStream::builder()
+        .jail_start_sequence("<secret>")
+        .jail_end_sequence("</secret>")
+        .time_limit(Duration::from_secs(5), OnFail::Release, now)
+        .build()
+        .expect("builds");
+    let mut stream = Box::pin(jail.apply(upstream([text(0, "a"), text(0, "<secret>b")])));
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut texts = String::new();
+    for step in 0..8 {
+        if let Poll::Ready(Some(chunk)) = stream.as_mut().poll_next(&mut cx) {
+            texts.push_str(chunk.choices[0].delta.text().unwrap_or_default());
+        }
+        if step == 3 {
+            assert_eq!(texts, "a");
+            time.store(9, Ordering::Relaxed);
+            stream.as_mut().tick();
+        }
+    }
+    assert_eq!(texts, "a<secret>b");
+}
+
+#[test]
+fn an_unknown_parser_is_refused() {
+    let unknown = |builder: JailedStreamBuilder| builder.build().expect_err("unknown").to_string();
+    let parser = unknown(JailedStream::builder().tool_call_parser("hermess"));
+    assert!(parser.contains("hermes"), "{parser}");
+    let reasoning = JailedStream::builder().tool_call_parser("hermes").reasoning_parser("qwen33");
+    let reasoning = unknown(reasoning);
+    assert!(reasoning.contains("qwen3"), "{reasoning}");
 }

@@ -1,0 +1,204 @@
+//! The open blocks, and the text they keep.
+
+use alloc::{string::String, vec::Vec};
+
+use super::event::{JailEvent, Jailed};
+
+/// An open block, or quoted text in one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    /// The state inside.
+    pub(super) state: usize,
+    /// Its pair; quotes have none.
+    pub(super) pair: Option<usize>,
+    /// Stream offset of its start.
+    pub(super) at: u64,
+    /// Length of its start.
+    pub(super) start: usize,
+    /// Where its start begins in the kept text.
+    pub(super) from: usize,
+    /// Stream offset up to which its text may go.
+    pub(super) until: u64,
+    /// The least such offset of the blocks around it.
+    pub(super) around: u64,
+    /// Stream offset from which it is dropped, if it is.
+    pub(super) lost: u64,
+    pub(super) mode: Mode,
+}
+
+/// What is done with a block's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// It is kept.
+    Keep,
+    /// It is kept, and passes.
+    Tap,
+    /// Whatever is done with the text around it.
+    Follow,
+    /// As [`Mode::Follow`], but its end is removed.
+    Strip,
+    /// It is dropped.
+    Swallow,
+}
+
+/// Where text goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Out,
+    Kept,
+    Both,
+    Nowhere,
+}
+
+/// A stack of blocks over one buffer: inner blocks are parts of what the outer ones keep.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Blocks {
+    stack: Vec<Block>,
+    text: String,
+    /// How many blocks opened in the text outside.
+    pub(super) outermost: u64,
+}
+
+impl Blocks {
+    pub(super) fn is_empty(&self) -> bool {
+        self.stack.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.stack.len()
+    }
+
+    /// How many are blocks, not quotes.
+    pub(super) fn depth(&self) -> usize {
+        self.stack.iter().filter(|block| block.pair.is_some()).count()
+    }
+
+    pub(super) fn top(&self) -> Option<&Block> {
+        self.stack.last()
+    }
+
+    pub(super) fn top_mut(&mut self) -> Option<&mut Block> {
+        self.stack.last_mut()
+    }
+
+    pub(super) fn get(&self, n: usize) -> Option<&Block> {
+        self.stack.get(n)
+    }
+
+    pub(super) fn push(&mut self, block: Block) {
+        self.stack.push(Block { from: self.text.len(), ..block });
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Block> {
+        self.stack.pop()
+    }
+
+    /// The offset up to which text may go.
+    pub(super) fn until(&self) -> u64 {
+        self.top().map_or(u64::MAX, |top| top.until.min(top.around))
+    }
+
+    /// The outermost of the blocks whose limit is [`Blocks::until`].
+    pub(super) fn first_over(&self) -> usize {
+        let until = self.until();
+        self.stack.iter().position(|block| block.until == until).unwrap_or(0)
+    }
+
+    /// Where the outermost block begins, if no limit has decided about it.
+    pub(super) fn open_at(&self) -> Option<u64> {
+        let first = self.stack.first()?;
+        matches!(first.mode, Mode::Keep | Mode::Tap).then_some(first.at)
+    }
+
+    pub(super) fn buffered(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Bytes kept that have not passed.
+    pub(super) fn withheld(&self) -> usize {
+        if self.has(Mode::Tap) { 0 } else { self.text.len() }
+    }
+
+    pub(super) fn has(&self, mode: Mode) -> bool {
+        self.stack.iter().any(|block| block.mode == mode)
+    }
+
+    /// Whether a block around the innermost one keeps its text, too.
+    pub(super) fn kept_around(&self) -> bool {
+        let around = self.stack.split_last().map_or(&[][..], |(_, around)| around);
+        around.iter().any(|block| matches!(block.mode, Mode::Keep | Mode::Tap))
+    }
+
+    pub(super) fn way(&self) -> Way {
+        if self.has(Mode::Swallow) {
+            return Way::Nowhere;
+        }
+        let mut keepers = self.stack.iter().map(|block| block.mode);
+        match keepers.find(|mode| matches!(mode, Mode::Keep | Mode::Tap)) {
+            None => Way::Out,
+            Some(Mode::Tap) => Way::Both,
+            Some(_) => Way::Kept,
+        }
+    }
+
+    /// Takes text that is certain not to be a mark, or a mark that is text.
+    pub(super) fn take(&mut self, text: &str, on: &mut impl FnMut(JailEvent<'_>)) {
+        if text.is_empty() {
+            return;
+        }
+        let way = self.way();
+        if matches!(way, Way::Kept | Way::Both) {
+            self.text.push_str(text);
+        }
+        if matches!(way, Way::Out | Way::Both) {
+            on(JailEvent::Text(text));
+        }
+    }
+
+    /// Hands over a block that was just popped.
+    pub(super) fn hand(
+        &self,
+        block: &Block,
+        end: Option<&str>,
+        on: &mut impl FnMut(JailEvent<'_>),
+    ) {
+        let (Some(pair), Some(text)) = (block.pair, self.text.get(block.from..)) else { return };
+        let (start, body) = text.split_at(block.start);
+        let jailed = Jailed { pair, at: block.at, start, body, end };
+        on(match block.mode {
+            Mode::Tap => JailEvent::Tapped(jailed),
+            _ => JailEvent::Jailed(jailed),
+        });
+    }
+
+    /// Lets the text of the innermost keeping block go, from index `from` on: to the block
+    /// around it if that keeps text, else out.
+    pub(super) fn let_go(&mut self, from: usize, on: &mut impl FnMut(JailEvent<'_>)) {
+        if self.way() == Way::Out {
+            if let Some(text) = self.text.get(from..).filter(|text| !text.is_empty()) {
+                on(JailEvent::Text(text));
+            }
+            self.text.truncate(from);
+        }
+    }
+
+    /// Forgets the kept text from `from` on.
+    pub(super) fn forget(&mut self, from: usize) {
+        self.text.truncate(from);
+    }
+
+    /// Removes the kept start of a block.
+    pub(super) fn forget_start(&mut self, block: &Block) {
+        self.text.drain(block.from..block.from + block.start);
+    }
+
+    /// Releases everything kept as text, and closes all blocks.
+    pub(super) fn abandon(&mut self, on: &mut impl FnMut(JailEvent<'_>)) {
+        let way = self.way();
+        self.stack.clear();
+        if way == Way::Kept && !self.text.is_empty() {
+            on(JailEvent::Text(&self.text));
+        }
+        self.text.clear();
+    }
+}

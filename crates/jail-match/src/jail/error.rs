@@ -1,0 +1,99 @@
+//! Jails that cannot work.
+
+use alloc::string::String;
+use core::fmt;
+
+/// A jail that cannot work. The fault is the caller's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JailError {
+    pub(crate) entry: Entry,
+    pub(crate) problem: Problem,
+}
+
+/// What is faulty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Jail,
+    Pool,
+    Pair(usize),
+    Mark { owner: Owner, role: &'static str, number: usize, text: String },
+}
+
+/// Whose mark it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Pool,
+    Pair(usize),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Problem {
+    NoStart,
+    Empty,
+    ZeroLimit,
+    StartIsEnd(usize),
+    NestsInItself(usize),
+    TakenBy(Owner),
+    NoSuchPair(usize),
+    #[cfg(feature = "regex")]
+    Unbounded,
+    #[cfg(feature = "regex")]
+    EmptyMatch,
+    #[cfg(feature = "regex")]
+    NoHold,
+    #[cfg(feature = "regex")]
+    BadPattern(String),
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pool => f.write_str("pool"),
+            Self::Pair(n) => write!(f, "pair {n}"),
+        }
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Jail => f.write_str("jail"),
+            Self::Pool => Owner::Pool.fmt(f),
+            Self::Pair(n) => Owner::Pair(*n).fmt(f),
+            Self::Mark { owner, role, number, text } => {
+                write!(f, "{owner}, {role} {number} ({text:?})")
+            }
+        }
+    }
+}
+
+impl fmt::Display for JailError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.entry)?;
+        match &self.problem {
+            Problem::NoStart => f.write_str("no start sequence: expected at least one"),
+            Problem::Empty => f.write_str("the sequence is empty"),
+            Problem::ZeroLimit => f.write_str("a limit is 0: expected at least 1"),
+            Problem::StartIsEnd(n) => {
+                write!(f, "equals end {n}: expected a pair that binds the two")
+            }
+            Problem::NestsInItself(n) => {
+                write!(f, "equals end {n}: such a pair cannot open in itself")
+            }
+            Problem::TakenBy(owner) => write!(f, "{owner} has the same start"),
+            Problem::NoSuchPair(n) => write!(f, "names pair {n}, which does not exist"),
+            #[cfg(feature = "regex")]
+            Problem::Unbounded => {
+                f.write_str("a match has no greatest length: expected a hold in bytes")
+            }
+            #[cfg(feature = "regex")]
+            Problem::EmptyMatch => f.write_str("it may match the empty text"),
+            #[cfg(feature = "regex")]
+            Problem::NoHold => f.write_str("the hold is 0: expected at least 1 byte"),
+            #[cfg(feature = "regex")]
+            Problem::BadPattern(why) => f.write_str(why),
+        }
+    }
+}
+
+impl core::error::Error for JailError {}

@@ -1,0 +1,284 @@
+//! Expressions as marks: a DFA stepped byte by byte, so that a match may arrive in pieces.
+//!
+//! Every position at which an expression may begin gets an anchored run of its own, which goes on
+//! where it stopped when more text comes. A run is at most `hold` bytes long, so that the work is
+//! at most that many looks at each byte.
+
+use alloc::{boxed::Box, string::ToString, vec::Vec};
+
+use regex_automata::{
+    Anchored, MatchKind,
+    dfa::{Automaton, StartKind, dense},
+    nfa::thompson,
+    util::{primitives::StateID, start},
+};
+
+use super::error::Problem;
+use crate::marker::Reading;
+
+type Dfa = dense::DFA<Vec<u32>>;
+
+/// The most bytes a compiled expression may take, and the work of compiling it.
+const SIZE_LIMIT: usize = 2 << 20;
+
+/// Every byte leads to a match: one ends here, whatever follows.
+const CERTAIN: u8 = 1;
+/// No match ends later than here (or, if what follows decides about it, one byte on).
+const FINAL: u8 = 2;
+/// Nothing leads to a match.
+const HOPELESS: u8 = 4;
+/// What follows may tell that a match ends here.
+const OPEN: u8 = 8;
+
+/// A compiled expression.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    dfa: Dfa,
+    fates: Box<[u8]>,
+    hold: usize,
+}
+
+/// How far an expression has read from one position on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Run {
+    state: Option<StateID>,
+    read: usize,
+    /// Length of the match found so far; 0 for none.
+    best: usize,
+    /// Whether more text changes nothing.
+    settled: bool,
+}
+
+impl Pattern {
+    pub(crate) fn new(expression: &str, hold: Option<usize>) -> Result<Self, Problem> {
+        let bad = |error: &dyn ToString| Problem::BadPattern(error.to_string());
+        let hir = regex_syntax::parse(expression).map_err(|error| bad(&error))?;
+        let lengths = hir.properties();
+        if lengths.minimum_len().is_none_or(|least| least == 0) {
+            return Err(Problem::EmptyMatch);
+        }
+        let hold = match (lengths.maximum_len(), hold) {
+            (_, Some(0)) => return Err(Problem::NoHold),
+            (Some(most), Some(hold)) => most.min(hold),
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => return Err(Problem::Unbounded),
+        };
+        let nfa = thompson::Compiler::new()
+            .configure(
+                thompson::Config::new()
+                    .which_captures(thompson::WhichCaptures::None)
+                    .nfa_size_limit(Some(SIZE_LIMIT)),
+            )
+            .build_from_hir(&hir)
+            .map_err(|error| bad(&error))?;
+        let config = dense::Config::new()
+            .start_kind(StartKind::Anchored)
+            .match_kind(MatchKind::LeftmostFirst)
+            .accelerate(false)
+            .dfa_size_limit(Some(SIZE_LIMIT))
+            .determinize_size_limit(Some(SIZE_LIMIT));
+        let dfa = dense::Builder::new()
+            .configure(config)
+            .build_from_nfa(&nfa)
+            .map_err(|error| bad(&error))?;
+        let fates = fates(&dfa);
+        Ok(Self { dfa, fates, hold })
+    }
+
+    /// The most bytes a match takes.
+    pub(crate) fn longest(&self) -> usize {
+        self.hold
+    }
+
+    /// The bytes a match may begin with.
+    pub(crate) fn first_bytes(&self) -> impl Iterator<Item = u8> + '_ {
+        let starts = starts(&self.dfa);
+        (0..=u8::MAX).filter(move |&byte| {
+            starts.iter().any(|&start| !self.is_lost(self.dfa.next_state(start, byte)))
+        })
+    }
+
+    /// Reads on in `text`, which begins where the run began, behind the byte `before`.
+    ///
+    /// Returns what is certain, `Cut` being that it is not, and adds the bytes read to `work`.
+    pub(crate) fn read(
+        &self,
+        run: &mut Run,
+        text: &[u8],
+        before: Option<u8>,
+        ended: bool,
+        work: &mut u64,
+    ) -> Reading {
+        let Some(mut state) = run.state.or_else(|| start(&self.dfa, before)) else {
+            return Reading::Differs;
+        };
+        // One byte beyond: it tells whether a match ends before it.
+        let reach = text.len().min(self.hold.saturating_add(1));
+        let unread = text.get(run.read..reach).unwrap_or(&[]);
+        for &byte in unread {
+            if run.settled {
+                break;
+            }
+            state = self.dfa.next_state(state, byte);
+            run.read += 1;
+            *work += 1;
+            if self.dfa.is_match_state(state) {
+                run.best = run.read - 1;
+            }
+            let fate = self.fate(state);
+            if run.read <= self.hold && fate & CERTAIN != 0 {
+                run.best = run.read;
+            }
+            run.settled = run.read > self.hold
+                || self.is_lost(state)
+                || fate & (CERTAIN | FINAL) == CERTAIN | FINAL
+                || run.read == self.hold && fate & (CERTAIN | OPEN) != OPEN;
+        }
+        run.state = Some(state);
+        if !run.settled && ended {
+            if self.dfa.is_match_state(self.dfa.next_eoi_state(state)) {
+                run.best = run.read;
+            }
+            run.settled = true;
+        }
+        match run.best {
+            _ if !run.settled => Reading::Cut,
+            0 => Reading::Differs,
+            len => Reading::Full(len),
+        }
+    }
+
+    fn fate(&self, state: StateID) -> u8 {
+        self.fates.get(state.as_usize() >> self.dfa.stride2()).copied().unwrap_or(0)
+    }
+
+    fn is_lost(&self, state: StateID) -> bool {
+        self.dfa.is_dead_state(state)
+            || self.dfa.is_quit_state(state)
+            || self.fate(state) & HOPELESS != 0
+    }
+}
+
+/// The state in which a run behind `before` begins.
+fn start(dfa: &Dfa, before: Option<u8>) -> Option<StateID> {
+    let config = start::Config::new().look_behind(before).anchored(Anchored::Yes);
+    dfa.start_state(&config).ok()
+}
+
+fn starts(dfa: &Dfa) -> Vec<StateID> {
+    let befores = core::iter::once(None).chain((0..=u8::MAX).map(Some));
+    let mut starts: Vec<StateID> = befores.filter_map(|before| start(dfa, before)).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    starts
+}
+
+/// What is certain in each state.
+fn fates(dfa: &Dfa) -> Box<[u8]> {
+    let index = |state: StateID| state.as_usize() >> dfa.stride2();
+    let bytes: Vec<u8> =
+        dfa.byte_classes().representatives(0..=255).filter_map(|unit| unit.as_u8()).collect();
+    let after = |state| {
+        let steps = bytes.iter().map(move |&byte| dfa.next_state(state, byte));
+        steps.chain(core::iter::once(dfa.next_eoi_state(state)))
+    };
+    let lost = |state| dfa.is_dead_state(state) || dfa.is_quit_state(state);
+
+    let mut states = starts(dfa);
+    let mut fates = Vec::new();
+    let mut known = Vec::new();
+    for &state in &states {
+        mark(&mut known, index(state));
+    }
+    let mut next = 0;
+    while let Some(&state) = states.get(next) {
+        next += 1;
+        for other in after(state) {
+            if mark(&mut known, index(other)) {
+                states.push(other);
+            }
+        }
+    }
+    fates.resize(known.len(), 0);
+    for &state in &states {
+        let barren = |state| after(state).all(lost);
+        let mut fate = 0;
+        if after(state).all(|other| dfa.is_match_state(other)) {
+            fate |= CERTAIN;
+        }
+        if after(state).all(|other| lost(other) || dfa.is_match_state(other) && barren(other)) {
+            fate |= FINAL;
+        }
+        if after(state).any(|other| dfa.is_match_state(other)) {
+            fate |= OPEN;
+        }
+        if barren(state) {
+            fate |= HOPELESS;
+        }
+        fates[index(state)] = fate;
+    }
+    fates.into_boxed_slice()
+}
+
+/// Notes `index`; whether it is new.
+fn mark(known: &mut Vec<bool>, index: usize) -> bool {
+    if known.len() <= index {
+        known.resize(index + 1, false);
+    }
+    !core::mem::replace(&mut known[index], true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Pattern, Run};
+    use crate::marker::Reading;
+
+    /// What is known after each byte of `text`, and at its end.
+    fn readings(expression: &str, hold: Option<usize>, text: &str) -> Vec<Reading> {
+        let pattern = Pattern::new(expression, hold).unwrap();
+        let (mut run, mut work) = (Run::default(), 0);
+        let mut one =
+            |upto, ended| pattern.read(&mut run, &text.as_bytes()[..upto], None, ended, &mut work);
+        let mut all: std::vec::Vec<_> = (1..=text.len()).map(|upto| one(upto, false)).collect();
+        all.push(one(text.len(), true));
+        all
+    }
+
+    use Reading::{Cut, Differs, Full};
+    use std::vec::Vec;
+
+    #[test]
+    fn a_match_is_known_with_its_last_byte() {
+        assert_eq!(readings("ab", None, "ab"), [Cut, Full(2), Full(2)]);
+        assert_eq!(readings("a[0-9]{2}", None, "a12"), [Cut, Cut, Full(3), Full(3)]);
+    }
+
+    #[test]
+    fn a_mismatch_is_known_with_the_byte_that_makes_it() {
+        assert_eq!(readings("ab", None, "ax")[1], Differs);
+    }
+
+    #[test]
+    fn a_match_that_may_grow_waits() {
+        assert_eq!(readings("ab?", None, "a"), [Cut, Full(1)]);
+        assert_eq!(readings("ab?", None, "ax")[1], Full(1));
+    }
+
+    #[test]
+    fn what_looks_ahead_waits_for_one_byte() {
+        assert_eq!(readings("(?m)a$", None, "a\n"), [Cut, Full(1), Full(1)]);
+        assert_eq!(readings("(?m)a$", None, "ab")[1], Differs);
+        assert_eq!(readings("a$", None, "a"), [Cut, Full(1)]);
+    }
+
+    #[test]
+    fn the_hold_ends_a_match() {
+        assert_eq!(readings("a+", Some(2), "aaa"), [Cut, Full(2), Full(2), Full(2)]);
+        assert_eq!(readings("a+b", Some(2), "aaa")[2], Differs);
+    }
+
+    #[test]
+    fn preference_decides_not_length() {
+        assert_eq!(readings("a|ab", None, "ab")[0], Full(1));
+    }
+}

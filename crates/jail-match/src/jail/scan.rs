@@ -1,0 +1,222 @@
+//! The cursor of a jail: finds marks, opens blocks, keeps their limits.
+
+use super::{
+    Jail,
+    blocks::{Block, Mode, Way},
+    event::{Closed, JailEvent, JailSignal},
+    lookout::{Seen, View, scalar_behind},
+    pair::{Extent, Flow, Nested, OnFail},
+    plan::{Effect, OUTSIDE, inside},
+};
+use crate::{limits::LimitError, matcher::floor_char_boundary, sink::NoticeKind};
+
+impl Jail {
+    /// Goes through `text`, which begins at offset `self.base`; returns the index from which it
+    /// must come again.
+    pub(super) fn scan(
+        &mut self,
+        text: &str,
+        ended: bool,
+        on: &mut impl FnMut(JailEvent<'_>),
+    ) -> Result<usize, LimitError> {
+        let scanned = self.scan_window(text, ended, on);
+        if let Ok(keep) = scanned {
+            self.base += keep as u64;
+            if let Some(&last) = text.as_bytes()[..keep].last() {
+                self.before = Some(last);
+            }
+        }
+        scanned
+    }
+
+    fn scan_window(
+        &mut self,
+        text: &str,
+        ended: bool,
+        on: &mut impl FnMut(JailEvent<'_>),
+    ) -> Result<usize, LimitError> {
+        let plan = self.plan.clone();
+        let view = View { text, base: self.base, before: self.before, ended };
+        let mut pos = 0;
+        loop {
+            let room = self.index(self.blocks.until());
+            let state = &plan.states[self.blocks.top().map_or(OUTSIDE, |top| top.state)];
+            let work = &mut self.counters.examined;
+            let seen = state.lookout.seek(view, pos, room, &mut self.progress, work);
+            self.note_refuted(&seen);
+            let (at, len, id) = match seen {
+                Seen::Nothing if text.len() <= room => {
+                    self.blocks.take(&text[pos..], on);
+                    return Ok(text.len());
+                }
+                Seen::Nothing => {
+                    pos = self.overrun(text, pos, room, on)?;
+                    continue;
+                }
+                Seen::Hold(at) => {
+                    self.blocks.take(&text[pos..at], on);
+                    return Ok(at);
+                }
+                Seen::Mark { at, len, id } => (at, len, id),
+            };
+            let effect = state.effect(id);
+            let mut end = at + len;
+            if effect == Effect::Escape {
+                if end == text.len() && !ended {
+                    self.blocks.take(&text[pos..at], on);
+                    return Ok(at);
+                }
+                end = scalar_behind(text, end);
+            }
+            let around = self.blocks.top().map_or(u64::MAX, |top| top.around);
+            let most = if effect == Effect::Close { self.index(around) } else { room };
+            if end > most {
+                pos = self.overrun(text, pos, room, on)?;
+                continue;
+            }
+            self.blocks.take(&text[pos..at], on);
+            let (mark, offset) = (&text[at..end], view.base + at as u64);
+            match effect {
+                Effect::Escape => self.blocks.take(mark, on),
+                Effect::Quote(state) => {
+                    self.open(state, None, mark, offset, on);
+                }
+                Effect::Open(_) if self.blocks.depth() >= plan.depth => {
+                    let kind = NoticeKind::DepthLimit;
+                    let bytes = mark.len() as u64;
+                    self.limit(kind, offset, bytes, OnFail::Release, on);
+                    self.blocks.take(mark, on);
+                }
+                Effect::Open(pair) => {
+                    self.open_pair(pair, mark, offset, on)?;
+                    if plan.pairs[pair].extent == Extent::Start {
+                        self.close_single(offset, offset + mark.len() as u64, on);
+                    }
+                }
+                Effect::Close => {
+                    self.close(Some(mark), Closed::End, offset + mark.len() as u64, on);
+                }
+            }
+            pos = end;
+        }
+    }
+
+    /// The index of a stream offset in the text being scanned.
+    fn index(&self, offset: u64) -> usize {
+        usize::try_from(offset.saturating_sub(self.base)).unwrap_or(usize::MAX)
+    }
+
+    /// What was held at the end of a chunk may be decided now.
+    fn note_refuted(&mut self, seen: &Seen) {
+        let Some(offset) = self.partial else { return };
+        let at = match *seen {
+            Seen::Hold(at) => {
+                if self.base + at as u64 == offset {
+                    return;
+                }
+                None
+            }
+            Seen::Mark { at, .. } => Some(self.base + at as u64),
+            Seen::Nothing => None,
+        };
+        self.partial = None;
+        self.counters.refuted += u64::from(at != Some(offset));
+    }
+
+    /// Takes text up to a limit and applies it; returns where to go on.
+    fn overrun(
+        &mut self,
+        text: &str,
+        pos: usize,
+        room: usize,
+        on: &mut impl FnMut(JailEvent<'_>),
+    ) -> Result<usize, LimitError> {
+        let cut = floor_char_boundary(text, room).max(pos);
+        self.blocks.take(&text[pos..cut], on);
+        let over = self.blocks.first_over();
+        let pair = self.blocks.get(over).and_then(|block| block.pair);
+        let then = pair.map_or(OnFail::End, |pair| self.plan.pairs[pair].over);
+        self.breach(over, NoticeKind::JailBytes, then, self.base + cut as u64, on)?;
+        Ok(cut)
+    }
+
+    fn open(
+        &mut self,
+        state: usize,
+        pair: Option<usize>,
+        mark: &str,
+        at: u64,
+        on: &mut impl FnMut(JailEvent<'_>),
+    ) {
+        let mode = self.mode(pair);
+        let behind = at + mark.len() as u64;
+        let until = match pair {
+            Some(pair) if matches!(mode, Mode::Keep | Mode::Tap) => {
+                behind.saturating_add(self.plan.pairs[pair].limit as u64)
+            }
+            _ => u64::MAX,
+        };
+        let around = self.blocks.until();
+        self.blocks.push(Block {
+            state,
+            pair,
+            at,
+            start: mark.len(),
+            from: 0,
+            until,
+            around,
+            lost: at,
+            mode,
+        });
+        if let Some(pair) = pair {
+            let depth = self.blocks.depth();
+            self.counters.opened += 1;
+            self.counters.depth_max = self.counters.depth_max.max(depth);
+            on(JailEvent::Signal(JailSignal::Opened { pair, at, depth }));
+        }
+        self.blocks.take(mark, on);
+    }
+
+    /// What is to be done with the text of a block that opens now.
+    fn mode(&self, pair: Option<usize>) -> Mode {
+        let Some(pair) = pair else { return Mode::Follow };
+        let own = match self.plan.pairs[pair].flow {
+            Flow::Withhold => Mode::Keep,
+            Flow::Tap => Mode::Tap,
+        };
+        match self.blocks.way() {
+            _ if self.blocks.is_empty() => own,
+            _ if self.plan.nested == Nested::OuterOnly => Mode::Follow,
+            Way::Nowhere => Mode::Follow,
+            // What has passed cannot be withheld.
+            Way::Both => Mode::Tap,
+            Way::Out | Way::Kept => own,
+        }
+    }
+
+    /// Closes a block that is all start, unless a limit has.
+    fn close_single(&mut self, at: u64, behind: u64, on: &mut impl FnMut(JailEvent<'_>)) {
+        if self.blocks.top().is_some_and(|top| top.at == at) {
+            self.close(Some(""), Closed::End, behind, on);
+        }
+    }
+
+    fn open_pair(
+        &mut self,
+        pair: usize,
+        mark: &str,
+        at: u64,
+        on: &mut impl FnMut(JailEvent<'_>),
+    ) -> Result<(), LimitError> {
+        let outermost = self.blocks.is_empty();
+        self.open(inside(pair), Some(pair), mark, at, on);
+        if outermost {
+            self.blocks.outermost += 1;
+            if self.blocks.outermost > self.plan.blocks {
+                let behind = at + mark.len() as u64;
+                return self.breach(0, NoticeKind::JailCount, self.plan.over, behind, on);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,247 @@
+//! Limits of jails, nesting, what blocks release, and what is reported about it.
+
+use jail_match::{
+    Flow, Inner, Jail, JailEvent, JailSignal, Nested, NoticeKind, OnFail, Pair, Release,
+};
+
+use stream_laws::check_bounded;
+
+use crate::{
+    jail::{built, show, shown},
+    machines::Jailed,
+};
+
+fn curly() -> Pair {
+    Pair::new("{", "}")
+}
+
+#[test]
+fn a_block_never_outgrows_its_limit() {
+    let jail = built(Jail::builder().start("<").end("</s>").limit(4));
+    assert_eq!(shown(&jail, "<abcd</s>e"), "[abcd|</s>]e");
+    assert_eq!(shown(&jail, "<abcdefg"), "!jail_bytes![abcd|-]efg");
+    assert_eq!(shown(&jail, "<abcé"), "!jail_bytes![abc|-]é");
+    assert_eq!(shown(&jail, "<abcd</s"), "!jail_bytes![abcd|-][/s|-]");
+}
+
+#[test]
+fn s1_55_a_limit_of_bytes_does_what_it_says() {
+    for (over, expected) in [
+        (OnFail::Release, "a!jail_bytes!{bcdef}[g|}]"),
+        (OnFail::Strip, "a!jail_bytes!(1)bcdef(1)[g|}]"),
+        (OnFail::Drop, "a!jail_bytes!(7)[g|}]"),
+        (OnFail::End, "a!jail_bytes![bcd|-]ef}[g|}]"),
+        (OnFail::Error, "a!jail_bytes!{bcd#jail_bytes"),
+    ] {
+        let jail = built(Jail::builder().rule(curly().limit(3, over)));
+        assert_eq!(shown(&jail, "a{bcdef}{g}"), expected, "{over:?}");
+    }
+}
+
+#[test]
+fn only_its_limit_bounds_a_block() {
+    let bounded = |limit| {
+        let jail = built(Jail::builder().rule(curly().inner(Inner::Own).limit(limit, OnFail::End)));
+        check_bounded(&Jailed::new(jail), std::iter::repeat_n("{ab", 100), 64)
+    };
+    assert!(bounded(60).is_ok());
+    assert!(bounded(usize::MAX).is_err());
+}
+
+#[test]
+fn s1_55_a_limit_of_blocks_does_what_it_says() {
+    for (over, expected) in [
+        (OnFail::Release, "[a|}]!jail_count!{b}c"),
+        (OnFail::Strip, "[a|}]!jail_count!(1)b(1)c"),
+        (OnFail::Drop, "[a|}]!jail_count!(3)c"),
+        (OnFail::End, "[a|}]!jail_count![|-]b}c"),
+        (OnFail::Error, "[a|}]!jail_count!{#jail_count"),
+    ] {
+        let jail = built(Jail::builder().rule(curly()).blocks(1, over));
+        assert_eq!(shown(&jail, "{a}{b}c"), expected, "{over:?}");
+    }
+}
+
+#[test]
+fn s1_55_limits_of_chunks_and_time_are_the_callers() {
+    for (then, expected) in [
+        (OnFail::Release, "!jail_time!{abc}"),
+        (OnFail::Strip, "!jail_time!(1)abc(1)"),
+        (OnFail::Drop, "!jail_time!(5)"),
+        (OnFail::End, "!jail_time![ab|-]c}"),
+    ] {
+        let mut jail = built(Jail::builder().rule(curly()));
+        let mut seen = String::new();
+        let mut on = |event: JailEvent<'_>| match event {
+            JailEvent::Text(text) => seen.push_str(text),
+            JailEvent::Jailed(block) => seen.push_str(&format!("[{}|-]", block.body)),
+            JailEvent::Signal(JailSignal::Dropped { bytes, .. }) => {
+                seen.push_str(&format!("({bytes})"));
+            }
+            JailEvent::Signal(JailSignal::Limit { kind, .. }) => {
+                seen.push_str(&format!("!{}!", kind.name()));
+            }
+            _ => {}
+        };
+        assert_eq!(jail.expire(NoticeKind::JailTime, then, &mut on), Ok(false));
+        jail.push("{ab", &mut on).unwrap();
+        assert_eq!(jail.expire(NoticeKind::JailTime, then, &mut on), Ok(true));
+        assert_eq!(jail.open_at(), None);
+        jail.push("c}", &mut on).unwrap();
+        jail.finish(&mut on).unwrap();
+        assert_eq!(seen, expected, "{then:?}");
+    }
+    let mut jail = built(Jail::builder().rule(curly()));
+    jail.push("{ab", |_| {}).unwrap();
+    let error = jail.expire(NoticeKind::JailChunks, OnFail::Error, |_| {}).unwrap_err();
+    assert_eq!((error.kind, error.at, error.bytes), (NoticeKind::JailChunks, 0, 3));
+    assert_eq!(jail.push("c", |_| {}), Err(error));
+}
+
+#[test]
+fn a_failed_jail_takes_no_more() {
+    let mut jail = built(Jail::builder().rule(curly().limit(2, OnFail::Error)));
+    let error = jail.push("a{bcd", |_| {}).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "byte 1: jail_bytes hit after 3 bytes; they were released as text"
+    );
+    assert_eq!(jail.push("x", |event| panic!("{event:?}")), Err(error));
+    assert_eq!(jail.settle(|event| panic!("{event:?}")), Err(error));
+    assert_eq!(jail.finish(|event| panic!("{event:?}")), Err(error));
+    assert_eq!(jail.held().bytes, 0);
+    jail.reset();
+    assert!(jail.push("x", |_| {}).is_ok());
+}
+
+#[test]
+fn s1_56_nested_blocks_of_one_pair_are_counted() {
+    let jail = built(Jail::builder().rule(curly().inner(Inner::Own)));
+    assert_eq!(shown(&jail, "a{b{c}{d{e}}f}g}"), "a[b{c}{d{e}}f|}]g}");
+}
+
+#[test]
+fn s1_56_an_inner_end_never_closes_the_outer_block() {
+    let pairs = Jail::builder().rule(curly().inner(Inner::Every)).rule(Pair::new("(", ")"));
+    let jail = built(pairs.nested(Nested::InnerFirst));
+    assert_eq!(shown(&jail, "{a(b}c)d}e"), "[b}c|)][ad|}]e");
+    assert_eq!(shown(&jail, "{a)b}"), "[a)b|}]");
+}
+
+#[test]
+fn s1_56_inner_blocks_are_released_first_or_never() {
+    let rules = |release, nested| {
+        let inner = Pair::new("(", ")").release(release).only_inside();
+        let pairs = Jail::builder().rule(curly().inner(Inner::Only(vec![1]))).rule(inner);
+        built(pairs.nested(nested))
+    };
+    for (release, expected) in [
+        (Release::Hand, "[b|)][ac|}]"),
+        (Release::Verbatim, "[a(b)c|}]"),
+        (Release::Strip, "(1)(1)[abc|}]"),
+        (Release::Drop, "(3)[ac|}]"),
+    ] {
+        let jail = rules(release, Nested::InnerFirst);
+        assert_eq!(shown(&jail, "{a(b)c}"), expected, "{release:?}");
+        let jail = rules(release, Nested::OuterOnly);
+        assert_eq!(shown(&jail, "{a(b)c}"), "[a(b)c|}]", "{release:?}");
+    }
+}
+
+#[test]
+fn s1_56_the_depth_is_limited() {
+    let jail = built(Jail::builder().rule(curly().inner(Inner::Own)).depth(2));
+    assert_eq!(shown(&jail, "{a{b{c}d}e}"), "!depth_limit![a{b{c}d|}]e}");
+}
+
+#[test]
+fn a_limit_of_an_outer_block_ends_the_inner_ones() {
+    let outer = curly().inner(Inner::Every).limit(4, OnFail::End);
+    let jail = Jail::builder().rule(outer).rule(Pair::new("(", ")"));
+    let jail = built(jail.nested(Nested::InnerFirst));
+    assert_eq!(shown(&jail, "{a(bcdef)"), "!jail_bytes![a(bc|-]def)");
+}
+
+#[test]
+fn an_inner_block_over_its_limit_leaves_the_outer_one_alone() {
+    for (over, expected) in [
+        (OnFail::Release, "!jail_bytes![a(bcd)e|}]"),
+        (OnFail::Strip, "!jail_bytes!(1)(1)[abcde|}]"),
+        (OnFail::Drop, "!jail_bytes!(5)[ae|}]"),
+        (OnFail::End, "!jail_bytes![bc|-][ad)e|}]"),
+        (OnFail::Error, "!jail_bytes!{a(bc#jail_bytes"),
+    ] {
+        let inner = Pair::new("(", ")").limit(2, over);
+        let jail = Jail::builder().rule(curly().inner(Inner::Every)).rule(inner);
+        let jail = built(jail.nested(Nested::InnerFirst));
+        assert_eq!(shown(&jail, "{a(bcd)e}"), expected, "{over:?}");
+    }
+}
+
+#[test]
+fn a_block_is_released_as_its_pair_says() {
+    for (release, expected) in [
+        (Release::Hand, "a[b|}]c"),
+        (Release::Verbatim, "a{b}c"),
+        (Release::Strip, "a(1)b(1)c"),
+        (Release::Drop, "a(3)c"),
+    ] {
+        let jail = built(Jail::builder().rule(curly().release(release)));
+        assert_eq!(shown(&jail, "a{b}c"), expected, "{release:?}");
+    }
+}
+
+#[test]
+fn a_tapped_block_passes_while_it_comes() {
+    let jail = built(Jail::builder().rule(curly().flow(Flow::Tap)));
+    assert_eq!(show(&jail, &["a{bc}d"]), "a{bc<<bc>>}d");
+    let (mut jail, mut seen) = (jail, String::new());
+    let on = |event: JailEvent<'_>| {
+        if let JailEvent::Text(text) = event {
+            seen.push_str(text);
+        }
+    };
+    jail.push("a{bc", on).unwrap();
+    assert_eq!((seen.as_str(), jail.held().bytes, jail.buffered()), ("a{bc", 0, 3));
+}
+
+#[test]
+fn signals_say_what_happened_and_show_no_text() {
+    let rules = || Jail::builder().rule(curly().inner(Inner::Own).limit(6, OnFail::Strip));
+    let (mut jail, mut signals) = (built(rules()), Vec::new());
+    let mut on = |event: JailEvent<'_>| {
+        if let JailEvent::Signal(signal) = event {
+            signals.push(format!("{signal:?}"));
+        }
+    };
+    jail.push("a{b{c}}{defghij}", &mut on).unwrap();
+    jail.finish(&mut on).unwrap();
+    assert_eq!(
+        signals,
+        [
+            "Opened { pair: 0, at: 1, depth: 1 }",
+            "Opened { pair: 0, at: 3, depth: 2 }",
+            "Closed { pair: 0, at: 3, bytes: 3, why: End }",
+            "Closed { pair: 0, at: 1, bytes: 6, why: End }",
+            "Opened { pair: 0, at: 7, depth: 1 }",
+            "Limit { kind: JailBytes, at: 7, bytes: 7, then: Strip }",
+            "Dropped { at: 7, bytes: 1, why: Markup }",
+            "Dropped { at: 15, bytes: 1, why: Markup }",
+            "Closed { pair: 0, at: 7, bytes: 9, why: End }",
+        ]
+    );
+    let counters = *jail.counters();
+    assert_eq!((counters.bytes_in, counters.opened, counters.ended), (16, 3, 3));
+    assert_eq!((counters.limits, counters.dropped, counters.depth_max), (1, 2, 2));
+}
+
+#[test]
+fn partial_marks_are_counted_and_so_are_those_refuted() {
+    let mut jail = built(Jail::builder().pair("<s>", "</s>"));
+    for chunk in ["a<", "s", "x<", "s>b</", "x"] {
+        jail.push(chunk, |_| {}).unwrap();
+    }
+    let counters = *jail.counters();
+    assert_eq!((counters.partial, counters.refuted), (3, 2));
+    assert_eq!(counters.held_max, "<s>b</x".len());
+}

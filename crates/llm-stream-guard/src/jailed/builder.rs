@@ -1,0 +1,215 @@
+//! Building a jailed stream.
+
+use std::{sync::Arc, time::Duration};
+
+use jail_match::{JailBuilder, Jailed, Limits, OnFail, Pair, Whitespace};
+use think_filter::Start;
+use toolcall_parsers::{Options, Tools};
+
+use super::{
+    JailedError, JailedStream,
+    sequences::{Family, Sequences},
+};
+use crate::{
+    chat::{Annotations, ChatOptions},
+    guard::{Delivery, Guard},
+    jailer::{Clock, Handed, Jailer, Terms},
+    observe::{Observer, Tally},
+    profile::Profile,
+};
+
+/// Builds a [`JailedStream`].
+#[derive(Debug, Clone, Default)]
+pub struct JailedStreamBuilder {
+    sequences: Sequences,
+    rules: JailBuilder,
+    terms: Terms,
+    parser: Option<String>,
+    tools: Tools,
+    options: Options,
+    tally: Option<Tally>,
+    reasoning: Option<String>,
+    start: Option<Start>,
+    limits: Limits,
+    delivery: Option<Delivery>,
+    pub(super) chat: ChatOptions,
+    pub(super) annotations: Annotations,
+}
+
+impl JailedStreamBuilder {
+    /// Adds a start sequence: any of the end sequences closes it.
+    #[must_use]
+    pub fn jail_start_sequence(mut self, sequence: impl Into<String>) -> Self {
+        self.sequences.starts.push(sequence.into());
+        self
+    }
+
+    /// Adds start sequences.
+    #[must_use]
+    pub fn jail_start_sequences<T: Into<String>>(
+        mut self,
+        sequences: impl IntoIterator<Item = T>,
+    ) -> Self {
+        self.sequences.starts.extend(sequences.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds an end sequence.
+    #[must_use]
+    pub fn jail_end_sequence(mut self, sequence: impl Into<String>) -> Self {
+        self.sequences.ends.push(sequence.into());
+        self
+    }
+
+    /// Adds end sequences.
+    #[must_use]
+    pub fn jail_end_sequences<T: Into<String>>(
+        mut self,
+        sequences: impl IntoIterator<Item = T>,
+    ) -> Self {
+        self.sequences.ends.extend(sequences.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds a start sequence and the end bound to it.
+    #[must_use]
+    pub fn jail_pair(mut self, start: impl Into<String>, end: impl Into<String>) -> Self {
+        self.sequences.pairs.push((start.into(), end.into()));
+        self
+    }
+
+    /// Adds a kind of block that no parser reads: nesting, quotes, expressions, limits, and what
+    /// becomes of it are the rule's own. With a parser it applies to the content beside calls.
+    #[must_use]
+    pub fn rule(self, pair: Pair) -> Self {
+        self.rules(|rules| rules.rule(pair))
+    }
+
+    /// Changes what holds for all rules: depth, count, when inner blocks are released.
+    #[must_use]
+    pub fn rules(self, change: impl FnOnce(JailBuilder) -> JailBuilder) -> Self {
+        Self { rules: change(self.rules), ..self }
+    }
+
+    /// What comes in place of each block that no parser reads; see [`Jailer::on_jailed`].
+    #[must_use]
+    pub fn on_jailed(
+        mut self,
+        handler: impl Fn(&Jailed<'_>) -> Handed + Send + Sync + 'static,
+    ) -> Self {
+        self.terms.handler = Some(Arc::new(handler));
+        self
+    }
+
+    /// The most chunks such a block may take; see [`Jailer::chunk_limit`].
+    #[must_use]
+    pub fn chunk_limit(mut self, chunks: u64, over: OnFail) -> Self {
+        self.terms.chunks = Some((chunks, over));
+        self
+    }
+
+    /// How long such a block may be open; see [`Jailer::time_limit`].
+    #[must_use]
+    pub fn time_limit(
+        mut self,
+        time: Duration,
+        over: OnFail,
+        clock: impl Clock + Send + Sync + 'static,
+    ) -> Self {
+        self.terms.time = Some((time, over, Arc::new(clock)));
+        self
+    }
+
+    /// The tool-call family that parses what was jailed.
+    #[must_use]
+    pub fn tool_call_parser(self, family: impl Into<String>) -> Self {
+        Self { parser: Some(family.into()), ..self }
+    }
+
+    /// Keeps the family's own markers beside the sequences given by hand.
+    #[must_use]
+    pub fn also_family_markers(mut self) -> Self {
+        self.sequences.family = Family::Kept;
+        self
+    }
+
+    /// The tools the request declared.
+    #[must_use]
+    pub fn tools(self, tools: Tools) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// Policies for calls.
+    #[must_use]
+    pub fn options(self, options: Options) -> Self {
+        Self { options, ..self }
+    }
+
+    /// The format reasoning is recognised by, beside the parser.
+    #[must_use]
+    pub fn reasoning_parser(self, format: impl Into<String>) -> Self {
+        Self { reasoning: Some(format.into()), ..self }
+    }
+
+    /// Where the stream begins: in reasoning, if the prompt opened it.
+    #[must_use]
+    pub fn start(self, start: Start) -> Self {
+        Self { start: Some(start), ..self }
+    }
+
+    /// Bounds on what a parser holds.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// How calls are delivered: whole, unless said otherwise.
+    #[must_use]
+    pub fn delivery(self, delivery: Delivery) -> Self {
+        Self { delivery: Some(delivery), ..self }
+    }
+
+    /// Tells `observer` what happens; see [`crate::GuardBuilder::observer`].
+    #[must_use]
+    pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
+        Self { tally: Some(Tally::new(Some(observer))), ..self }
+    }
+
+    /// Counts what happens; see [`Guard::stats`].
+    #[must_use]
+    pub fn stats(self) -> Self {
+        Self { tally: self.tally.or_else(|| Some(Tally::default())), ..self }
+    }
+
+    /// Looks the parser up and compiles the sequences.
+    ///
+    /// # Errors
+    /// An unknown parser; a faulty sequence or rule, by name; neither a parser nor a start.
+    pub fn build(self) -> Result<JailedStream, JailedError> {
+        let mut profile = Profile::named("jailed");
+        profile.reasoning = self.reasoning;
+        let guard = Guard::builder(&profile)
+            .tools(self.tools)
+            .options(self.options)
+            .delivery(self.delivery.unwrap_or(Delivery::Atomic))
+            .start(self.start.unwrap_or_default())
+            .limits(self.limits)
+            .whitespace(Whitespace::Verbatim)
+            .tally(self.tally);
+        let (guard, rules) = match &self.parser {
+            Some(name) => {
+                let family = toolcall_parsers::grammar(name).map_err(JailedError::Parser)?;
+                self.sequences.check()?;
+                let grammar = self.sequences.applied(family.as_ref().clone());
+                (guard.grammar(Arc::new(grammar)), self.rules)
+            }
+            None => (guard, self.sequences.rules(self.rules)),
+        };
+        let guard = if rules.is_empty() && self.parser.is_some() {
+            guard
+        } else {
+            guard.jail(Jailer::with(rules.build()?, self.terms))
+        };
+        Ok(JailedStream { guard: guard.build()?, chat: self.chat, annotations: self.annotations })
+    }
+}

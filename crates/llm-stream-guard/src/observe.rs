@@ -1,0 +1,247 @@
+//! Telemetry: what happens in a guard or a jail, without the text it happens to.
+
+#[cfg(feature = "tracing")]
+mod events;
+
+#[cfg(feature = "tracing")]
+pub use events::TracingObserver;
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use jail_match::{Channel, Closed, Dropped, End, Held, Notice, Sink, Span};
+use toolcall_parsers::{CallSink, Diagnostic, DiagnosticKind, Outcome};
+
+/// Is told what happens, never the text. Every method does nothing unless overridden.
+///
+/// Calls come from within `push` and `finish`, on the thread that calls those: be quick. Sizes
+/// and offsets are bytes; names in `&'static str` are short and stable, fit to be labels.
+pub trait Observer {
+    /// A piece of the stream is about to be processed.
+    fn chunk(&self, bytes: usize) {
+        let _ = bytes;
+    }
+
+    /// What is held now that a piece was processed.
+    fn held(&self, held: Held) {
+        let _ = held;
+    }
+
+    /// A jail opened: its pair, and how many are open.
+    fn jail_opened(&self, pair: usize, depth: usize) {
+        let _ = (pair, depth);
+    }
+
+    /// A jail closed.
+    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed) {
+        let _ = (pair, bytes, why);
+    }
+
+    /// A piece ended in what may become a mark of a jail.
+    fn jail_partial(&self) {}
+
+    /// What might have become a mark of a jail is text.
+    fn jail_refuted(&self) {}
+
+    /// A jail dropped bytes.
+    fn dropped(&self, bytes: u64, why: Dropped) {
+        let _ = (bytes, why);
+    }
+
+    /// A limit was hit after so many bytes; [`Observer::diagnostic`] follows.
+    fn limit(&self, name: &'static str, bytes: u64) {
+        let _ = (name, bytes);
+    }
+
+    /// A call began.
+    fn call_started(&self, index: u32) {
+        let _ = index;
+    }
+
+    /// A call ended.
+    fn call_ended(&self, index: u32, outcome: Outcome) {
+        let _ = (index, outcome);
+    }
+
+    /// A diagnostic was reported.
+    fn diagnostic(&self, diagnostic: Diagnostic) {
+        let _ = diagnostic;
+    }
+
+    /// The message ended.
+    fn finished(&self, end: End) {
+        let _ = end;
+    }
+}
+
+/// Plain counts of one message. Where there are names, only those that occurred are listed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Pieces processed.
+    pub chunks: u64,
+    /// Bytes received.
+    pub bytes: u64,
+    /// The most bytes held after a piece.
+    pub held_max: usize,
+    /// Jails opened, inner ones included.
+    pub jails_opened: u64,
+    /// Jails closed, by the name of the reason.
+    pub jails_closed: BTreeMap<&'static str, u64>,
+    /// Pieces that ended in what might become a mark of a jail.
+    pub jail_partials: u64,
+    /// Those of them that turned out to be text.
+    pub jail_refuted: u64,
+    /// Bytes that jails dropped.
+    pub dropped: u64,
+    /// Calls begun.
+    pub calls: u64,
+    /// Calls ended, by the name of the outcome.
+    pub calls_ended: BTreeMap<&'static str, u64>,
+    /// Limits hit, by name.
+    pub limits: BTreeMap<&'static str, u64>,
+    /// Diagnostics, by the name of their kind.
+    pub diagnostics: BTreeMap<&'static str, u64>,
+}
+
+/// Counts, and tells the observer if there is one.
+#[derive(Clone, Default)]
+pub(crate) struct Tally {
+    observer: Option<Arc<dyn Observer + Send + Sync>>,
+    stats: Stats,
+}
+
+impl fmt::Debug for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tally").field("stats", &self.stats).finish_non_exhaustive()
+    }
+}
+
+fn count(names: &mut BTreeMap<&'static str, u64>, name: &'static str) {
+    *names.entry(name).or_default() += 1;
+}
+
+impl Tally {
+    pub(crate) fn new(observer: Option<Arc<dyn Observer + Send + Sync>>) -> Self {
+        Self { observer, stats: Stats::default() }
+    }
+
+    pub(crate) fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.stats = Stats::default();
+    }
+
+    fn tell(&self, what: impl FnOnce(&dyn Observer)) {
+        if let Some(observer) = &self.observer {
+            what(&**observer);
+        }
+    }
+
+    pub(crate) fn chunk(&mut self, bytes: usize) {
+        self.stats.chunks += 1;
+        self.stats.bytes += bytes as u64;
+        self.tell(|observer| observer.chunk(bytes));
+    }
+
+    pub(crate) fn held(&mut self, held: Held) {
+        self.stats.held_max = self.stats.held_max.max(held.bytes);
+        self.tell(|observer| observer.held(held));
+    }
+
+    pub(crate) fn jail_opened(&mut self, pair: usize, depth: usize) {
+        self.stats.jails_opened += 1;
+        self.tell(|observer| observer.jail_opened(pair, depth));
+    }
+
+    pub(crate) fn jail_closed(&mut self, pair: usize, bytes: u64, why: Closed) {
+        count(&mut self.stats.jails_closed, why.name());
+        self.tell(|observer| observer.jail_closed(pair, bytes, why));
+    }
+
+    pub(crate) fn jail_partial(&mut self) {
+        self.stats.jail_partials += 1;
+        self.tell(|observer| observer.jail_partial());
+    }
+
+    pub(crate) fn jail_refuted(&mut self) {
+        self.stats.jail_refuted += 1;
+        self.tell(|observer| observer.jail_refuted());
+    }
+
+    pub(crate) fn dropped(&mut self, bytes: u64, why: Dropped) {
+        self.stats.dropped += bytes;
+        self.tell(|observer| observer.dropped(bytes, why));
+    }
+
+    pub(crate) fn diagnostic(&mut self, diagnostic: Diagnostic) {
+        let name = diagnostic.kind.name();
+        if matches!(diagnostic.kind, DiagnosticKind::Driver(kind) if kind.is_limit()) {
+            count(&mut self.stats.limits, name);
+            self.tell(|observer| observer.limit(name, diagnostic.bytes));
+        }
+        count(&mut self.stats.diagnostics, name);
+        self.tell(|observer| observer.diagnostic(diagnostic));
+    }
+
+    pub(crate) fn finished(&mut self, end: End) {
+        self.tell(|observer| observer.finished(end));
+    }
+}
+
+/// A sink in front of another, of which the tally learns what passes.
+pub(crate) struct Tallied<'w, S: ?Sized> {
+    pub(crate) tally: Option<&'w mut Tally>,
+    pub(crate) sink: &'w mut S,
+}
+
+impl<S: CallSink + ?Sized> Tallied<'_, S> {
+    pub(crate) fn tally(&mut self, what: impl FnOnce(&mut Tally)) {
+        if let Some(tally) = &mut self.tally {
+            what(tally);
+        }
+    }
+}
+
+impl<S: CallSink + ?Sized> Sink for Tallied<'_, S> {
+    fn text(&mut self, channel: Channel, text: &str) {
+        self.sink.text(channel, text);
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        self.tally(|tally| tally.diagnostic(notice.into()));
+        self.sink.notice(notice);
+    }
+
+    fn account(&mut self, span: Span) {
+        self.sink.account(span);
+    }
+}
+
+impl<S: CallSink + ?Sized> CallSink for Tallied<'_, S> {
+    fn call_start(&mut self, index: u32, id: &str, name: &str) {
+        self.tally(|tally| {
+            tally.stats.calls += 1;
+            tally.tell(|observer| observer.call_started(index));
+        });
+        self.sink.call_start(index, id, name);
+    }
+
+    fn call_arguments(&mut self, index: u32, fragment: &str) {
+        self.sink.call_arguments(index, fragment);
+    }
+
+    fn call_end(&mut self, index: u32, outcome: Outcome) {
+        self.tally(|tally| {
+            count(&mut tally.stats.calls_ended, outcome.name());
+            tally.tell(|observer| observer.call_ended(index, outcome));
+        });
+        self.sink.call_end(index, outcome);
+    }
+
+    fn diagnostic(&mut self, diagnostic: Diagnostic) {
+        self.tally(|tally| tally.diagnostic(diagnostic));
+        self.sink.diagnostic(diagnostic);
+    }
+}

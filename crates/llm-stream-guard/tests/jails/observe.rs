@@ -1,0 +1,141 @@
+//! What an observer is told, and what is counted.
+
+use std::sync::{Arc, Mutex};
+
+use llm_stream_guard::{
+    Diagnostic, End, Event, Events, Guard, Held, Jail, Jailer, Observer, Outcome, Profile,
+    jail_match::{Closed, Dropped, OnFail, Pair, Release},
+    profile,
+};
+
+/// Writes down what it is told.
+#[derive(Default)]
+struct Notes(Mutex<Vec<String>>);
+
+impl Notes {
+    fn note(&self, text: impl Into<String>) {
+        self.0.lock().unwrap().push(text.into());
+    }
+}
+
+impl Observer for Notes {
+    fn chunk(&self, bytes: usize) {
+        self.note(format!("chunk of {bytes}"));
+    }
+    fn held(&self, held: Held) {
+        self.note(format!("held {}", held.bytes));
+    }
+    fn jail_opened(&self, pair: usize, depth: usize) {
+        self.note(format!("opened {pair}, depth {depth}"));
+    }
+    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed) {
+        self.note(format!("closed {pair} of {bytes}: {}", why.name()));
+    }
+    fn jail_partial(&self) {
+        self.note("partial");
+    }
+    fn jail_refuted(&self) {
+        self.note("refuted");
+    }
+    fn dropped(&self, bytes: u64, why: Dropped) {
+        self.note(format!("dropped {bytes}: {}", why.name()));
+    }
+    fn limit(&self, name: &'static str, bytes: u64) {
+        self.note(format!("limit {name} at {bytes}"));
+    }
+    fn call_started(&self, index: u32) {
+        self.note(format!("call {index}"));
+    }
+    fn call_ended(&self, index: u32, outcome: Outcome) {
+        self.note(format!("call {index} {}", outcome.name()));
+    }
+    fn diagnostic(&self, diagnostic: Diagnostic) {
+        self.note(format!("diagnostic {}", diagnostic.kind.name()));
+    }
+    fn finished(&self, end: End) {
+        self.note(format!("finished: {end:?}"));
+    }
+}
+
+fn ignore() -> Events<impl FnMut(Event<'_>)> {
+    Events(|_: Event<'_>| {})
+}
+
+fn jailer() -> Jailer {
+    let drops = Pair::new("<s>", "</s>").release(Release::Drop).limit(4, OnFail::Strip);
+    Jailer::new(Jail::builder().rule(drops).build().unwrap())
+}
+
+#[test]
+fn an_observer_is_told_what_happens_and_never_the_text() {
+    let notes = Arc::new(Notes::default());
+    let guard = Guard::builder(&Profile::named("plain")).jail(jailer());
+    let mut guard = guard.observer(notes.clone()).build().unwrap();
+    for chunk in ["a<", "x<s>b", "</s>", "<s>cdefg"] {
+        guard.push(chunk, &mut ignore()).unwrap();
+    }
+    guard.finish(End::Length, &mut ignore()).unwrap();
+    assert_eq!(
+        *notes.0.lock().unwrap(),
+        [
+            "chunk of 2",
+            "partial",
+            "held 1",
+            "chunk of 5",
+            "opened 0, depth 1",
+            "refuted",
+            "held 4",
+            "chunk of 4",
+            "dropped 8: jail_dropped",
+            "diagnostic jail_dropped",
+            "closed 0 of 8: end",
+            "held 0",
+            "chunk of 8",
+            "opened 0, depth 1",
+            "limit jail_bytes at 7",
+            "diagnostic jail_bytes",
+            "dropped 3: jail_markup",
+            "held 0",
+            "closed 0 of 8: stream",
+            "held 0",
+            "finished: Length",
+        ]
+    );
+}
+
+#[test]
+fn stats_count_one_message() {
+    let guard = Guard::builder(&profile("qwen3").unwrap()).jail(jailer()).stats();
+    let mut guard = guard.build().unwrap();
+    let call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    for chunk in ["a<s>b</s><s>cdefg</s>", call, "<tool_call>{\"name\": \"f\", \"arguments\": {"] {
+        guard.push(chunk, &mut ignore()).unwrap();
+    }
+    guard.finish(End::Length, &mut ignore()).unwrap();
+    let stats = guard.stats().unwrap().clone();
+    assert_eq!((stats.chunks, stats.bytes), (3, 21 + call.len() as u64 + 39));
+    assert_eq!((stats.jails_opened, stats.dropped), (2, 8 + 3 + 4));
+    assert_eq!(Vec::from_iter(stats.jails_closed), [("end", 2)]);
+    assert_eq!(stats.calls, 2);
+    assert_eq!(Vec::from_iter(stats.calls_ended), [("complete", 1), ("incomplete", 1)]);
+    assert_eq!(Vec::from_iter(stats.limits), [("jail_bytes", 1)]);
+    assert_eq!(stats.diagnostics["jail_dropped"], 1);
+    guard.reset();
+    assert_eq!(*guard.stats().unwrap(), Default::default());
+}
+
+#[test]
+fn nothing_is_counted_unless_asked_for() {
+    let mut guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
+    guard.push("text", &mut ignore()).unwrap();
+    assert!(guard.stats().is_none());
+}
+
+#[test]
+fn an_observer_is_an_object_and_its_methods_are_optional() {
+    struct Idle;
+    impl Observer for Idle {}
+    let observer: Arc<dyn Observer + Send + Sync> = Arc::new(Idle);
+    let guard = Guard::builder(&profile("qwen3").unwrap()).observer(observer).build().unwrap();
+    assert_eq!(guard.parse("a", End::Stop).unwrap().content, "a");
+}
