@@ -4,14 +4,20 @@
 //! a stream together to a [`Completion`]. A whole response takes the same way: it is one chunk.
 
 mod aggregate;
+mod annotate;
+mod annotated;
+#[cfg(feature = "async-openai")]
+mod async_openai;
 mod calls;
 mod choice;
 mod chunk;
 mod completion;
 mod convert;
 mod envelope;
+mod error;
 mod field;
 mod guard;
+mod keep_alive;
 mod lane;
 mod merge;
 mod native;
@@ -19,15 +25,28 @@ mod note;
 mod options;
 mod piece;
 mod riders;
+mod sse;
+mod sse_stream;
+mod stream;
 mod writer;
 
 pub use aggregate::Aggregator;
+pub use annotate::Annotations;
+pub use annotated::{Annotated, Annotation, ChatItem, Opened};
+#[cfg(feature = "async-openai")]
+pub use async_openai::ConvertError;
 pub use chunk::{Choice, Chunk, Content, Delta, FunctionDelta, ToolCallDelta};
 pub use completion::{Completion, CompletionChoice};
 pub use convert::ChatChunk;
+pub use error::ChatError;
 pub use field::Field;
-pub use guard::{ChatError, ChatGuard};
+pub use guard::ChatGuard;
+pub use keep_alive::KeepAlive;
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
-    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, ReasoningField, Stop, Synthesis,
+    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, ReasoningField, ReasoningTokens, Stop,
+    Synthesis,
 };
+pub use sse::{ChatSse, ChatSseError, Done, SseSink};
+pub use sse_stream::{SseStream, guard_sse};
+pub use stream::{ChatStream, guard_chunks};

@@ -15,7 +15,7 @@ pub use payload::Rejected;
 use std::sync::Arc;
 
 use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError, Notice, NoticeKind};
-use toolcall_parsers::{CallSink, Events, Ids, Message};
+use toolcall_parsers::{CallSink, Events, Ids, Message, Wanted};
 
 use think_filter::{TokenEstimate, Withheld};
 use wire_remap::{Piece, StreamDecoder};
@@ -300,6 +300,11 @@ impl Guard {
     /// Where ids come from when the wire has none.
     pub(crate) fn ids(&self) -> &Ids {
         self.bodies.ids()
+    }
+
+    /// Which calls may come out.
+    pub(crate) fn wanted(&self) -> &Wanted {
+        self.bodies.wanted()
     }
 
     /// Makes ids from `seed`, unless they come from a source of the caller's.

@@ -1,6 +1,7 @@
 //! The jailed stream: sequences given by hand, a parser, or both.
 
 mod builder;
+mod chat;
 mod sequences;
 
 pub use builder::JailedStreamBuilder;
@@ -12,6 +13,7 @@ use jail_match::JailError;
 use toolcall_parsers::UnknownName;
 
 use crate::{
+    chat::{Annotations, ChatOptions},
     guard::{BuildError, Guard},
     stream::Guarded,
 };
@@ -46,6 +48,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct JailedStream {
     guard: Guard,
+    chat: ChatOptions,
+    annotations: Annotations,
 }
 
 impl JailedStream {

@@ -3,7 +3,7 @@
 //! A [`Profile`] says how a model family writes reasoning and tool calls; a [`Guard`] applies it
 //! to text that arrives in arbitrary pieces, with one cursor over the message: a `<think>`
 //! inside a call's arguments is data, a call inside a thought is a call. [`guard_text`] puts a
-//! guard around any `Stream` of text.
+//! guard around any `Stream` of text; [`chat`] turns chat-completion chunks into clean ones.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -16,7 +16,7 @@ use crate::{
     event::CallSink,
     grammar::{self, Certainty, Grammar, Opener, Role},
     ids::Ids,
-    options::Options,
+    options::{Options, Wanted},
     tools::Tools,
 };
 
@@ -153,6 +153,12 @@ impl CallBodies {
     #[must_use]
     pub fn ids(&self) -> &Ids {
         &self.calls.options.ids
+    }
+
+    /// Which calls may come out.
+    #[must_use]
+    pub fn wanted(&self) -> &Wanted {
+        &self.calls.options.wanted
     }
 
     /// Takes the ids of calls to come from `ids`.

@@ -96,6 +96,11 @@ impl Calls {
             self.mute(DiagnosticKind::UnwantedCall, offset, sink);
             return;
         }
+        let unknown = !self.tools.admits(name);
+        if unknown && self.options.unknown_tools == UnknownTools::Drop {
+            self.mute(DiagnosticKind::UndeclaredTool, offset, sink);
+            return;
+        }
         if self.next > 0 && self.options.parallel == Parallel::One || self.stops() {
             self.mute(DiagnosticKind::ParallelCall, offset, sink);
             return;
@@ -106,7 +111,7 @@ impl Calls {
         let id = self.unique_id(id, index, offset, sink);
         sink.call_start(index, &id, name);
         self.used_ids.push(id);
-        if self.options.unknown_tools == UnknownTools::Report && !self.tools.admits(name) {
+        if unknown && self.options.unknown_tools == UnknownTools::Report {
             self.diagnose(DiagnosticKind::UndeclaredTool, offset, 0, sink);
         }
     }

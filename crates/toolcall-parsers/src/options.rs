@@ -88,6 +88,8 @@ pub enum UnknownTools {
     Pass,
     /// The call comes out with a diagnostic.
     Report,
+    /// The call is parsed, dropped and reported.
+    Drop,
 }
 
 /// Bounds inside a call, in bytes.

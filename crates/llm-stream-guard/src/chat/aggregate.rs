@@ -44,6 +44,9 @@ impl Aggregator {
             self.response.usage = chunk.usage.clone();
         }
         for (name, value) in &chunk.fields {
+            if self.response.fields.get(name) == Some(value) {
+                continue;
+            }
             if name == "object" {
                 let whole = value.as_str().map_or(value.clone(), |name| {
                     name.strip_suffix(".chunk").unwrap_or(name).into()

@@ -28,7 +28,7 @@ impl Writer<'_, '_> {
         }
         self.lane.native.calls[at].arguments.feed(fragment);
         if !self.lane.native.calls[at].begun {
-            let written = self.open_call();
+            let written = self.open_call(name.as_deref());
             let call = &mut self.lane.native.calls[at];
             (call.begun, call.written) = (true, written);
             let id = call.id.clone();
@@ -65,9 +65,10 @@ impl Writer<'_, '_> {
     }
 
     /// The index of a call that begins, unless it is dropped.
-    fn open_call(&mut self) -> Option<u32> {
+    fn open_call(&mut self, name: Option<&str>) -> Option<u32> {
         let options = self.step.options;
-        let dropped = if options.calls == Calls::Suppress || self.step.aborted {
+        let wanted = self.lane.wanted.admits(name.unwrap_or_default());
+        let dropped = if options.calls == Calls::Suppress || self.step.aborted || !wanted {
             Violation::DroppedCall
         } else if self.lane.next_call as usize >= options.limits.calls {
             Violation::CallLimit
@@ -128,7 +129,7 @@ impl Writer<'_, '_> {
 
 impl CallSink for Writer<'_, '_> {
     fn call_start(&mut self, _: u32, id: &str, name: &str) {
-        let written = self.open_call();
+        let written = self.open_call(Some(name));
         let mut began = None;
         if let Some(index) = written {
             let id = self.unique_id(id.to_owned());

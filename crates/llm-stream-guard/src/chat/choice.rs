@@ -2,12 +2,13 @@
 
 use jail_match::{End, LimitError};
 use serde_json::Map;
+use toolcall_parsers::Wanted;
 
 use super::{
     chunk::{Choice, Content, Delta},
     field::Field,
     lane::{Lane, Step},
-    note::Violation,
+    note::{Note, Violation},
     options::{Calls, ChatOptions, Stop},
     piece::{Kind, says_nothing},
     riders::Rider,
@@ -26,7 +27,8 @@ impl ChoiceState {
         if let Some(response) = response {
             guard.seed_ids(seed(response, index));
         }
-        let lane = Lane { index, ids: guard.ids().clone(), ..Lane::default() };
+        let (ids, wanted) = (guard.ids().clone(), guard.wanted().clone());
+        let lane = Lane { index, ids, wanted, ..Lane::default() };
         Self { guard, lane }
     }
 
@@ -59,7 +61,10 @@ impl ChoiceState {
             writer.violation(Violation::AfterFinish);
         }
         let from = writer.lane.fed;
-        if !fields.is_empty() {
+        if !fields.is_empty() && text.is_empty() && !reasoning.is_empty() {
+            // They tell of the reasoning, which waits for no text.
+            writer.fields(fields);
+        } else if !fields.is_empty() {
             writer.lane.riders.push(from, Rider::Fields(fields));
             if !guard.withholds_call() {
                 writer.settle(writer.lane.at);
@@ -78,13 +83,11 @@ impl ChoiceState {
             writer.lane.riders.push(to, Rider::Parts(parts));
         }
         let mut result = if text.is_empty() { Ok(()) } else { guard.push(&text, &mut writer) };
+        look(guard, &mut writer);
         for call in delta.tool_calls {
             writer.native(call);
         }
-        writer.lane.at = to.saturating_sub(guard.held().bytes as u64);
-        if !guard.withholds_call() {
-            writer.settle(writer.lane.at);
-        }
+        settle(guard, &mut writer);
         if writer.lane.role.is_some() && text.is_empty() {
             writer.piece(Kind::Plain, false);
         }
@@ -115,11 +118,24 @@ impl ChoiceState {
             }
         }
         let origin = lane.held_since.unwrap_or(step.seq);
-        let held = guard.held().bytes > 0 || guard.withholds_call();
-        lane.held_since = held.then_some(origin);
+        lane.held_since = holds(guard).then_some(origin);
         if !text.is_empty() {
             *step.spare = text;
             step.spare.clear();
+        }
+        result
+    }
+
+    /// Time has passed.
+    pub(super) fn tick(&mut self, step: &mut Step<'_>) -> Result<(), LimitError> {
+        let Self { guard, lane } = self;
+        step.first = step.pieces.len();
+        lane.begin_step();
+        let mut writer = Writer { lane, step };
+        let result = guard.tick(&mut writer);
+        settle(guard, &mut writer);
+        if !holds(guard) {
+            lane.held_since = None;
         }
         result
     }
@@ -145,8 +161,31 @@ impl ChoiceState {
     }
 }
 
+/// Lets out what waited for text that is not held any more.
+fn settle(guard: &Guard, writer: &mut Writer<'_, '_>) {
+    writer.lane.at = writer.lane.fed.saturating_sub(guard.held().bytes as u64);
+    if !guard.withholds_call() {
+        writer.settle(writer.lane.at);
+    }
+}
+
+fn holds(guard: &Guard) -> bool {
+    guard.held().bytes > 0 || guard.withholds_call()
+}
+
+/// Whether a stop string or a bad payload ended the text.
+fn look(guard: &Guard, writer: &mut Writer<'_, '_>) {
+    writer.lane.stopped |= guard.stopped().is_some();
+    if let (None, Some(rejected)) = (writer.lane.rejected, guard.rejected()) {
+        writer.lane.rejected = Some(rejected);
+        writer.note(Note::Rejected(rejected));
+    }
+}
+
 fn finish(guard: &mut Guard, writer: &mut Writer<'_, '_>, end: End) -> Result<(), LimitError> {
     let result = guard.finish(end, writer);
+    look(guard, writer);
+    writer.lane.reasoning_tokens += guard.reasoning_tokens();
     guard.reset();
     writer.lane.at = writer.lane.fed;
     writer.lane.held_since = None;
@@ -173,9 +212,14 @@ fn end_of(reason: &str) -> End {
 
 /// The finish reason to write for `upstream`'s.
 fn finish_word(lane: &Lane, options: &ChatOptions, upstream: String) -> String {
-    match (upstream.as_str(), options.calls, options.stop) {
-        ("stop", Calls::Write, Stop::Rewrite) if lane.called() => "tool_calls".into(),
-        ("tool_calls", Calls::Suppress, _) => "stop".into(),
+    let suppressed = options.calls == Calls::Suppress || lane.wanted == Wanted::None;
+    let named = matches!(lane.wanted, Wanted::Only(_));
+    let keep = options.stop == Stop::Keep || options.stop == Stop::Convention && named;
+    match upstream.as_str() {
+        "tool_calls" if suppressed => "stop".into(),
+        // What the limit cut came behind the stop string.
+        "length" if lane.stopped => finish_word(lane, options, "stop".into()),
+        "stop" if lane.called() && !suppressed && !keep => "tool_calls".into(),
         _ => upstream,
     }
 }

@@ -17,6 +17,11 @@ pub trait ChatChunk: Sized {
 
     /// An item that carries `chunk`.
     fn from_chunk(chunk: Chunk) -> Self;
+
+    /// Whether an item that is no chunk is an error, behind which nothing comes.
+    fn is_error(&self) -> bool {
+        false
+    }
 }
 
 impl ChatChunk for Chunk {
@@ -32,15 +37,22 @@ impl ChatChunk for Chunk {
 impl ChatChunk for Value {
     /// An object with `choices`, or with `usage` that is not `null`, is a chunk.
     fn into_chunk(self) -> Result<Chunk, Self> {
-        let has = |name: &str| self.get(name).is_some_and(|value| !value.is_null());
-        if !has("choices") && !has("usage") {
-            return Err(self);
-        }
-        Chunk::deserialize(&self).map_err(|_| self)
+        chunk_of(&self).ok_or(self)
     }
 
     fn from_chunk(chunk: Chunk) -> Self {
         // Strings, numbers and maps with string keys: nothing JSON cannot hold.
         serde_json::to_value(chunk).unwrap_or_default()
     }
+
+    fn is_error(&self) -> bool {
+        self.get("error").is_some_and(|error| !error.is_null())
+    }
+}
+
+/// The chunk that `value` is.
+pub(super) fn chunk_of(value: &Value) -> Option<Chunk> {
+    let has = |name: &str| value.get(name).is_some_and(|value| !value.is_null());
+    let is_one = has("choices") || has("usage");
+    is_one.then(|| Chunk::deserialize(value).ok()).flatten()
 }

@@ -14,6 +14,10 @@ use super::{
 const REPEATED: [&str; 7] =
     ["created", "id", "model", "object", "provider", "service_tier", "system_fingerprint"];
 
+/// Where usage says how many tokens were reasoning.
+const DETAILS: &str = "completion_tokens_details";
+const REASONING_TOKENS: &str = "reasoning_tokens";
+
 /// Padding some servers add to hide lengths: worth nothing without its chunk.
 const PADDING: &str = "obfuscation";
 
@@ -79,6 +83,11 @@ impl Envelope {
         Some(Chunk { fields, usage: self.no_usage(), ..Chunk::default() })
     }
 
+    /// A chunk without choices.
+    pub(super) fn blank(&self) -> Chunk {
+        Chunk { fields: self.repeated.clone(), usage: self.no_usage(), ..Chunk::default() }
+    }
+
     /// Adds the counters of withheld chunks to the fields of one that comes out.
     pub(super) fn count(&mut self, fields: &mut Map<String, Value>) {
         for (name, count) in std::mem::take(&mut self.counters) {
@@ -140,6 +149,20 @@ impl Envelope {
             let fields = fields.take().unwrap_or_else(|| self.repeated.clone());
             on(Chunk { choices, usage, fields }, origin);
         }
+    }
+}
+
+/// Says how many tokens were reasoning, unless upstream does.
+pub(super) fn estimate(usage: &mut Value, tokens: u64) {
+    let Some(usage) = usage.as_object_mut() else { return };
+    let details = usage.entry(DETAILS).or_insert(Value::Null);
+    if details.is_null() {
+        *details = Value::Object(Map::new());
+    }
+    let Some(details) = details.as_object_mut() else { return };
+    let known = details.get(REASONING_TOKENS).and_then(Value::as_u64);
+    if known.is_none_or(|known| known == 0) {
+        details.insert(REASONING_TOKENS.into(), tokens.into());
     }
 }
 

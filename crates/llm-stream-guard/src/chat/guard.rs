@@ -1,7 +1,5 @@
 //! The chat guard: one guard per choice, chunks in, clean chunks out.
 
-use std::fmt;
-
 use jail_match::{End, LimitError};
 
 use super::{
@@ -9,11 +7,12 @@ use super::{
     choice::ChoiceState,
     chunk::Chunk,
     completion::Completion,
-    envelope::Envelope,
+    envelope::{Envelope, estimate},
+    error::ChatError,
     field::Field,
     lane::{Lane, Step},
     note::ChatSink,
-    options::{ChatOptions, Synthesis},
+    options::{ChatOptions, ReasoningTokens, Synthesis},
     piece::Piece,
 };
 use crate::guard::Guard;
@@ -99,7 +98,7 @@ impl ChatGuard {
         if chunk.choices.is_empty() {
             return self.push_bare(chunk, sink);
         }
-        let Chunk { mut choices, usage, fields } = chunk;
+        let Chunk { mut choices, mut usage, fields } = chunk;
         choices.sort_by_key(|choice| choice.index);
         let mut result = Ok(());
         for choice in choices.drain(..) {
@@ -110,6 +109,7 @@ impl ChatGuard {
             let pushed = self.step(at, false, sink, |state, step| state.push(choice, step));
             result = result.and(pushed);
         }
+        self.estimate(&mut usage);
         let Self { envelope, pieces, options, seq, .. } = self;
         if !pieces.is_empty() {
             let on = |chunk, origin| sink.chunk(chunk, origin);
@@ -132,9 +132,19 @@ impl ChatGuard {
             let synthesis = self.options.synthesis;
             result = self.close(End::Stop, |_| synthesis != Synthesis::Off, sink);
         }
+        self.estimate(&mut chunk.usage);
         self.envelope.count(&mut chunk.fields);
         sink.chunk(chunk, self.seq);
         result
+    }
+
+    /// Time has passed and nothing came: a jail may have been open for too long; see
+    /// [`crate::Jailer::time_limit`].
+    ///
+    /// # Errors
+    /// As [`ChatGuard::push`].
+    pub fn tick<S: ChatSink + ?Sized>(&mut self, sink: &mut S) -> Result<(), ChatError> {
+        self.on_each(false, sink, ChoiceState::tick)
     }
 
     /// Ends the stream: what is held comes out, then finish reasons that are due, then usage
@@ -171,12 +181,20 @@ impl ChatGuard {
         synthesize: impl Fn(&Lane) -> bool,
         sink: &mut S,
     ) -> Result<(), ChatError> {
+        let aborted = end == End::Aborted;
+        self.on_each(aborted, sink, |state, step| state.close(end, &synthesize, step))
+    }
+
+    /// Runs `step` on every choice, and lets out what it set free.
+    fn on_each<S: ChatSink + ?Sized>(
+        &mut self,
+        aborted: bool,
+        sink: &mut S,
+        step: impl Fn(&mut ChoiceState, &mut Step<'_>) -> Result<(), LimitError>,
+    ) -> Result<(), ChatError> {
         let mut result = Ok(());
         for at in 0..self.choices.len() {
-            let aborted = end == End::Aborted;
-            let closed =
-                self.step(at, aborted, sink, |state, step| state.close(end, &synthesize, step));
-            result = result.and(closed);
+            result = result.and(self.step(at, aborted, sink, &step));
         }
         let Self { envelope, pieces, options, .. } = self;
         if !pieces.is_empty() {
@@ -201,6 +219,17 @@ impl ChatGuard {
         step(&mut choices[at], context).map_err(ChatError::Limit)
     }
 
+    /// Says in `usage` how many tokens were reasoning, if that is asked for.
+    fn estimate(&self, usage: &mut Field<serde_json::Value>) {
+        if let (ReasoningTokens::Estimate, Field::Value(usage)) =
+            (self.options.reasoning_tokens, usage)
+        {
+            let tokens =
+                |state: &ChoiceState| state.lane.reasoning_tokens + state.guard.reasoning_tokens();
+            estimate(usage, self.choices.iter().map(tokens).sum());
+        }
+    }
+
     /// Where the choice with `index` is kept; it is made if need be.
     fn place(&mut self, index: u32) -> Option<usize> {
         match self.choices.binary_search_by_key(&index, |state| state.lane.index) {
@@ -218,13 +247,21 @@ impl ChatGuard {
     /// again.
     ///
     /// # Errors
-    /// As [`ChatGuard::push`].
+    /// As [`ChatGuard::push`], and if the payload of a choice was dropped: a stream notes that
+    /// ([`super::Note::Rejected`]).
     pub fn complete(&self, response: Completion) -> Result<Completion, ChatError> {
         let mut guard = Self::new(self.prototype.clone(), self.options.clone());
+        if response.usage.value().is_some() && self.options.synthesis == Synthesis::Proven {
+            // The stream's usage chunk would have proved as much.
+            guard.options.synthesis = Synthesis::Always;
+        }
         let object = response.fields.get("object").cloned();
         let mut chunks: Vec<Chunk> = Vec::new();
         guard.push(response.into_chunk(), &mut chunks)?;
         guard.finish(End::Stop, &mut chunks)?;
+        if let Some(rejected) = guard.choices.iter().find_map(|state| state.lane.rejected) {
+            return Err(ChatError::Rejected(rejected));
+        }
         let mut whole = Aggregator::default();
         chunks.iter().for_each(|chunk| whole.push(chunk));
         let mut response = whole.finish();
@@ -247,33 +284,33 @@ impl ChatGuard {
         self.choices.iter().map(|state| state.guard.held().bytes).sum()
     }
 
+    /// Whether text is withheld that a client waits for.
+    #[must_use]
+    pub fn is_withholding(&self) -> bool {
+        self.choices.iter().any(|state| state.lane.held_since.is_some())
+    }
+
+    /// The number of the last input chunk.
+    pub(super) fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The input chunks in which text that is held began.
+    pub(super) fn holding_since(&self) -> impl Iterator<Item = u64> + Clone {
+        self.choices.iter().filter_map(|state| state.lane.held_since)
+    }
+
+    /// A chunk without choices.
+    pub(super) fn blank(&self) -> Chunk {
+        self.envelope.blank()
+    }
+
     /// Live bytes in the buffers of the choices' guards.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.choices.iter().map(|state| state.guard.buffered()).sum()
     }
 }
-
-/// Why a chat guard could not go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ChatError {
-    /// More choices than [`super::ChatLimits::choices`].
-    TooManyChoices,
-    /// A limit of a choice's guard was hit, and its policy is to fail.
-    Limit(LimitError),
-}
-
-impl fmt::Display for ChatError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooManyChoices => f.write_str("the stream has more choices than allowed"),
-            Self::Limit(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for ChatError {}
 
 const _: () = {
     const fn machine<T: Clone + Send + 'static>() {}

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use toolcall_parsers::Ids;
+use toolcall_parsers::{Ids, Wanted};
 
 use super::{
     chunk::Choice,
@@ -13,6 +13,7 @@ use super::{
     piece::{Kind, Piece},
     riders::Riders,
 };
+use crate::guard::Rejected;
 
 /// What a choice remembers between chunks, its guard apart.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +33,14 @@ pub(super) struct Lane {
     pub(super) riders: Riders,
     pub(super) native: NativeCalls,
     pub(super) ids: Ids,
+    /// Which calls the request wants.
+    pub(super) wanted: Wanted,
+    /// Tokens of reasoning, as estimated, in what the guard has been reset since.
+    pub(super) reasoning_tokens: u64,
+    /// A stop string ended the text.
+    pub(super) stopped: bool,
+    /// The guided payload was dropped.
+    pub(super) rejected: Option<Rejected>,
     pub(super) used_ids: HashSet<String>,
     pub(super) open: Option<OpenCall>,
     /// Calls written.

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use toolcall_parsers::{Diagnostic, Outcome};
 
 use super::chunk::Chunk;
+use crate::guard::Rejected;
 
 /// Receives what a [`super::ChatGuard`] emits, in order.
 pub trait ChatSink {
@@ -53,6 +54,8 @@ pub enum Note {
         /// How.
         outcome: Outcome,
     },
+    /// The payload of the choice was dropped; see [`crate::BadPayload::Reject`].
+    Rejected(Rejected),
     /// Upstream broke the protocol, or a limit was hit.
     Violation(Violation),
 }

@@ -22,6 +22,8 @@ pub struct ChatOptions {
     /// Numeric fields that count something of their own chunk: those of withheld chunks are
     /// added to the next that comes out.
     pub counters: Vec<String>,
+    /// Whether usage says how many tokens were reasoning.
+    pub reasoning_tokens: ReasoningTokens,
     /// Bounds.
     pub limits: ChatLimits,
 }
@@ -75,21 +77,36 @@ pub enum BrokenCalls {
 /// What a completed call does to `stop`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Stop {
-    /// It becomes `tool_calls`.
+    /// It becomes `tool_calls`, unless the request names the tool
+    /// ([`crate::ToolChoice::Named`]).
     #[default]
+    Convention,
+    /// It becomes `tool_calls`.
     Rewrite,
-    /// It stays, as some servers do when the request names the tool.
+    /// It stays.
     Keep,
 }
 
 /// Whether calls are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Calls {
-    /// They are.
+    /// They are, unless the request wants none ([`crate::ToolChoice::None`]).
     #[default]
     Write,
     /// They are recognised and dropped, upstream's own too; `tool_calls` becomes `stop`.
     Suppress,
+}
+
+/// Whether usage says how many tokens were reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ReasoningTokens {
+    /// If upstream says it.
+    #[default]
+    Upstream,
+    /// Where upstream says nothing or 0, an estimate takes its place
+    /// (`completion_tokens_details.reasoning_tokens`): that of the guards, over all choices so
+    /// far; see [`crate::GuardBuilder::token_estimate`].
+    Estimate,
 }
 
 /// Bounds on what grows with the stream.
@@ -97,7 +114,8 @@ pub enum Calls {
 pub struct ChatLimits {
     /// Choices of a stream. Default 128; one more is an error.
     pub choices: usize,
-    /// Calls of a choice. Default 1024; more are dropped and noted.
+    /// Calls of a choice, upstream's own included. Default 1024; more are dropped and noted. 1
+    /// for requests that forbid parallel calls.
     pub calls: usize,
     /// Token entries and fields that wait for the text before them. Default 65536; more come out
     /// early, in order.

@@ -108,7 +108,7 @@ impl Writer<'_, '_> {
     }
 
     /// Fields nobody knows; what follows may join them.
-    fn fields(&mut self, fields: Map<String, Value>) {
+    pub(super) fn fields(&mut self, fields: Map<String, Value>) {
         let fits = self.has_piece()
             && self.step.pieces.last().is_some_and(|last| {
                 let extra = &last.choice.delta.extra;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use jail_match::{Bodies, Channel, End, Feed, Notice, Opener, Sink, Tail};
-use toolcall_parsers::{CallBodies, CallSink, Diagnostic, DiagnosticKind, Ids, Outcome};
+use toolcall_parsers::{CallBodies, CallSink, Diagnostic, DiagnosticKind, Ids, Outcome, Wanted};
 
 use super::choice::BadPayload;
 
@@ -78,6 +78,11 @@ impl ChoiceBodies {
     /// Where ids of calls come from.
     pub(super) fn ids(&self) -> &Ids {
         self.inner.ids()
+    }
+
+    /// Which calls may come out.
+    pub(super) fn wanted(&self) -> &Wanted {
+        self.inner.wanted()
     }
 
     pub(super) fn set_ids(&mut self, ids: Ids) {

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use jail_match::{JailBuilder, Jailed, OnFail, Pair, Whitespace};
+use jail_match::{JailBuilder, Jailed, Limits, OnFail, Pair, Whitespace};
+use think_filter::Start;
 use toolcall_parsers::{Options, Tools};
 
 use super::{
@@ -10,6 +11,7 @@ use super::{
     sequences::{Family, Sequences},
 };
 use crate::{
+    chat::{Annotations, ChatOptions},
     guard::{Delivery, Guard},
     jailer::{Clock, Handed, Jailer, Terms},
     observe::{Observer, Tally},
@@ -26,6 +28,12 @@ pub struct JailedStreamBuilder {
     tools: Tools,
     options: Options,
     tally: Option<Tally>,
+    reasoning: Option<String>,
+    start: Option<Start>,
+    limits: Limits,
+    delivery: Option<Delivery>,
+    pub(super) chat: ChatOptions,
+    pub(super) annotations: Annotations,
 }
 
 impl JailedStreamBuilder {
@@ -137,6 +145,30 @@ impl JailedStreamBuilder {
         Self { options, ..self }
     }
 
+    /// The format reasoning is recognised by, beside the parser.
+    #[must_use]
+    pub fn reasoning_parser(self, format: impl Into<String>) -> Self {
+        Self { reasoning: Some(format.into()), ..self }
+    }
+
+    /// Where the stream begins: in reasoning, if the prompt opened it.
+    #[must_use]
+    pub fn start(self, start: Start) -> Self {
+        Self { start: Some(start), ..self }
+    }
+
+    /// Bounds on what a parser holds.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// How calls are delivered: whole, unless said otherwise.
+    #[must_use]
+    pub fn delivery(self, delivery: Delivery) -> Self {
+        Self { delivery: Some(delivery), ..self }
+    }
+
     /// Tells `observer` what happens; see [`crate::GuardBuilder::observer`].
     #[must_use]
     pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
@@ -154,11 +186,14 @@ impl JailedStreamBuilder {
     /// # Errors
     /// An unknown parser; a faulty sequence or rule, by name; neither a parser nor a start.
     pub fn build(self) -> Result<JailedStream, JailedError> {
-        let profile = Profile::named("jailed");
+        let mut profile = Profile::named("jailed");
+        profile.reasoning = self.reasoning;
         let guard = Guard::builder(&profile)
             .tools(self.tools)
             .options(self.options)
-            .delivery(Delivery::Atomic)
+            .delivery(self.delivery.unwrap_or(Delivery::Atomic))
+            .start(self.start.unwrap_or_default())
+            .limits(self.limits)
             .whitespace(Whitespace::Verbatim)
             .tally(self.tally);
         let (guard, rules) = match &self.parser {
@@ -175,6 +210,6 @@ impl JailedStreamBuilder {
         } else {
             guard.jail(Jailer::with(rules.build()?, self.terms))
         };
-        Ok(JailedStream { guard: guard.build()? })
+        Ok(JailedStream { guard: guard.build()?, chat: self.chat, annotations: self.annotations })
     }
 }

@@ -49,6 +49,8 @@ pub(super) struct Block {
     retry: Option<u64>,
     fields: bool,
     closed: bool,
+    /// A line without a field's name was taken for data.
+    bare: bool,
     ignored: u64,
 }
 
@@ -123,7 +125,9 @@ impl Block {
             Some(b':') if !self.fields => return Then::Ends,
             Some(b':') => return Then::GoesOn,
             Some(b'{') if how.dialect == Dialect::Lenient => {
-                return self.data(text, start..line.end, how.dialect);
+                let then = self.data(text, start..line.end, how.dialect);
+                self.bare |= !matches!(then, Then::EndedBefore);
+                return then;
             }
             Some(_) => {}
         }
@@ -186,6 +190,7 @@ impl Block {
             closed: self.closed,
             ignored: self.ignored,
             dialect,
+            bare: self.bare,
             marked: first && raw.starts_with(MARK),
         }
     }

@@ -29,49 +29,94 @@ pub struct Event<'e> {
     /// How many bytes the lines have that are no field of the standard.
     pub ignored: u64,
     pub(super) dialect: Dialect,
+    pub(super) bare: bool,
     /// The raw bytes begin with a byte order mark.
     pub(super) marked: bool,
 }
 
-impl Event<'_> {
+impl<'e> Event<'e> {
+    /// Whether the raw bytes, forwarded, are this event to a reader that follows the standard.
+    #[must_use]
+    pub fn is_standard(&self) -> bool {
+        self.closed && !self.bare
+    }
+
     /// Writes the event with other data: the lines that are no data stay as they came, where
     /// they stood, and line ends are those the event has.
     ///
     /// Line ends inside `data` begin further `data` lines. What is written is closed.
     pub fn with_data(&self, data: &[u8], out: &mut Vec<u8>) {
-        let mut ends = LineEnds::default();
-        let (mut at, mut written) = (0, false);
-        let mut eol: Option<&[u8]> = None;
-        while at < self.raw.len() {
-            let last = |NoLine { start, seen }| Line { start, end: seen, next: seen };
-            let line = ends.next(self.raw, at, at, true).unwrap_or_else(last);
-            let mut content = &self.raw[line.start..line.end];
-            if at == 0 && self.marked {
-                content = content.strip_prefix(MARK).unwrap_or(content);
-            }
-            at = line.next;
-            if line.end == line.start {
-                continue;
-            }
-            let end = &self.raw[line.end..line.next];
-            let eol = *eol.get_or_insert(if end.is_empty() { b"\n" } else { end });
-            match content {
-                _ if self.is_data(content) => {
-                    if !std::mem::replace(&mut written, true) {
-                        rows(data, eol, out);
-                    }
-                }
-                _ => {
-                    out.extend_from_slice(&self.raw[line.start..line.end]);
-                    out.extend_from_slice(eol);
-                }
-            }
-        }
-        let eol = eol.unwrap_or(b"\n");
-        if !written {
-            rows(data, eol, out);
-        }
+        let eol = self.write_lines(Some(data), out).unwrap_or(b"\n");
         out.extend_from_slice(eol);
+    }
+
+    /// Writes the event without its data, closed; nothing if it has no other lines.
+    pub fn without_data(&self, out: &mut Vec<u8>) {
+        let before = out.len();
+        let eol = self.write_lines(None, out).unwrap_or(b"\n");
+        if out.len() > before {
+            out.extend_from_slice(eol);
+        }
+    }
+
+    /// Writes an event of the same name with other data and nothing else, in lines that end as
+    /// this one's do.
+    pub fn again(&self, data: &[u8], out: &mut Vec<u8>) {
+        let eol = self.lines().next().map_or(b"\n".as_slice(), |line| line.eol);
+        if let Some(name) = self.name {
+            out.extend_from_slice(b"event: ");
+            out.extend_from_slice(name);
+            out.extend_from_slice(eol);
+        }
+        rows(data, eol, out);
+        out.extend_from_slice(eol);
+    }
+
+    /// The event as if it had no name.
+    pub(crate) fn nameless(self) -> Self {
+        Self { name: None, ..self }
+    }
+
+    /// Writes `data` in place of the event's; the line end that goes with it.
+    fn write_lines(&self, data: Option<&[u8]>, out: &mut Vec<u8>) -> Option<&'e [u8]> {
+        let mut left = data;
+        let mut last = None;
+        for Content { line, content, eol } in self.lines() {
+            last.get_or_insert(eol);
+            if !self.is_data(content) {
+                out.extend_from_slice(line);
+                out.extend_from_slice(eol);
+            } else if let Some(data) = left.take() {
+                rows(data, eol, out);
+            }
+        }
+        if let Some(data) = left {
+            rows(data, last.unwrap_or(b"\n"), out);
+        }
+        last
+    }
+
+    /// The lines that are not blank, all with the line end of the first.
+    fn lines(&self) -> impl Iterator<Item = Content<'e>> {
+        let (raw, marked) = (self.raw, self.marked);
+        let (mut ends, mut at) = (LineEnds::default(), 0);
+        let mut eol: Option<&[u8]> = None;
+        std::iter::from_fn(move || {
+            while at < raw.len() {
+                let last = |NoLine { start, seen }| Line { start, end: seen, next: seen };
+                let line = ends.next(raw, at, at, true).unwrap_or_else(last);
+                let (first, end) = (at == 0 && marked, &raw[line.end..line.next]);
+                at = line.next;
+                if line.end == line.start {
+                    continue;
+                }
+                let eol = *eol.get_or_insert(if end.is_empty() { b"\n" } else { end });
+                let line = &raw[line.start..line.end];
+                let content = if first { line.strip_prefix(MARK) } else { None };
+                return Some(Content { line, content: content.unwrap_or(line), eol });
+            }
+            None
+        })
     }
 
     fn is_data(&self, line: &[u8]) -> bool {
@@ -80,4 +125,13 @@ impl Event<'_> {
             None => self.dialect == Dialect::Lenient && line.starts_with(b"{"),
         }
     }
+}
+
+/// A line of an event.
+struct Content<'e> {
+    line: &'e [u8],
+    /// The line without a byte order mark.
+    content: &'e [u8],
+    /// The line end to write.
+    eol: &'e [u8],
 }

@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     End,
-    chat::{ChatOptions, Chunk, Emission},
+    chat::{ChatOptions, Chunk, Emission, Field, ReasoningTokens},
 };
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn with(mut chunk: Chunk, name: &str, value: serde_json::Value) -> Chunk {
 }
 
 fn with_usage(mut chunk: Chunk, tokens: u32) -> Chunk {
-    chunk.usage = llm_stream_guard::chat::Field::Value(json!({"total_tokens": tokens}));
+    chunk.usage = Field::Value(json!({"total_tokens": tokens}));
     chunk
 }
 
@@ -92,6 +92,27 @@ fn a_usage_chunk_says_all_that_withheld_usage_said() {
     let seen = clean("hermes", vec![with_usage(text(0, "<tool"), 1), usage()]);
     let usages: Vec<_> = seen.chunks.iter().filter_map(|chunk| chunk.usage.value()).collect();
     assert_eq!(usages, [&json!({"total_tokens": 9})]);
+}
+
+#[test]
+fn tokens_of_reasoning_are_estimated_where_upstream_does_not_count_them() {
+    let thought = "<think>sixteen bytes...</think>a";
+    for (policy, details, expected) in [
+        (ReasoningTokens::Upstream, json!(null), json!(null)),
+        (ReasoningTokens::Estimate, json!(null), json!({"reasoning_tokens": 4})),
+        (ReasoningTokens::Estimate, json!({"reasoning_tokens": 0}), json!({"reasoning_tokens": 4})),
+        (ReasoningTokens::Estimate, json!({"reasoning_tokens": 9}), json!({"reasoning_tokens": 9})),
+    ] {
+        let mut options = ChatOptions::default();
+        options.reasoning_tokens = policy;
+        let details = json!({"total_tokens": 9, "completion_tokens_details": details});
+        let mut last = usage();
+        last.usage = Field::Value(details);
+        let chunks = vec![text(0, thought), stop(0, "stop"), last];
+        let seen = run(&mut chat("qwen3", options), chunks, End::Stop);
+        let usage = seen.chunks.last().and_then(|chunk| chunk.usage.value()).expect("usage");
+        assert_eq!(usage["completion_tokens_details"], expected, "{policy:?}");
+    }
 }
 
 #[test]

@@ -89,6 +89,22 @@ fn fields_nobody_knows_come_once_and_in_place() {
 }
 
 #[test]
+fn fields_beside_reasoning_do_not_wait_for_text() {
+    let details = json!([{"index": 0, "text": "hm"}]);
+    let seen = clean(
+        "hermes",
+        vec![
+            delta(json!({"content": "\n<tool"})),
+            delta(json!({"content": "", "reasoning": "hm", "reasoning_details": details})),
+            delta(json!({"content": "box"})),
+            stop(0, "stop"),
+        ],
+    );
+    assert_eq!(choices(&seen.chunks)[0]["delta"]["reasoning_details"], details);
+    assert_eq!(read_finished(&seen.chunks)[&0].content, "\n<toolbox");
+}
+
+#[test]
 fn content_parts_wait_for_the_text_before_them() {
     let guard = builder("hermes").delivery(Delivery::Atomic).build().expect("builds");
     let part = json!([{"type": "image_url", "image_url": {"url": "u"}}]);

@@ -1,15 +1,24 @@
 //! Chat-completion streams: chunks with markup in, chunks a strict reader accepts out.
 
+mod annotations;
 mod calls;
+mod chaos;
+mod choices;
 mod envelope;
 mod feed;
 mod fields;
 mod finish;
+mod interplay;
 mod laws;
 mod limits;
 mod logprobs;
 mod model;
+#[cfg(feature = "async-openai")]
+mod openai_types;
 mod reader;
 mod recordings;
 mod shapes;
+mod sse;
+mod streams;
+mod table;
 mod whole;

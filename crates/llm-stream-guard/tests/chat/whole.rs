@@ -67,6 +67,16 @@ fn a_stream_put_together_is_the_whole_response() {
 }
 
 #[test]
+fn usage_proves_that_a_whole_response_ended_as_it_does_for_a_stream() {
+    for last in [vec![], vec![usage()]] {
+        let chunks: Vec<_> = [text(0, "Hi.")].into_iter().chain(last).collect();
+        let response = aggregate(&chunks);
+        let whole = chat("qwen3", ChatOptions::default()).complete(response).expect("no limit");
+        assert_eq!(whole, aggregate(&clean("qwen3", chunks).chunks));
+    }
+}
+
+#[test]
 fn upstream_calls_and_parts_are_put_together() {
     let delta = |delta| choice(json!({"index": 0, "delta": delta}));
     let whole = aggregate(&[

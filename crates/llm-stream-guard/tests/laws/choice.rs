@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     BadPayload, BuildError, Delivery, End, Guard, GuardBuilder, LimitPolicy, Limits, Message,
-    Options, Outcome, Parallel, ToolChoice, Tools, profile,
+    Options, Outcome, Parallel, ToolChoice, Tools, UnknownTools, profile,
 };
 use serde_json::json;
 use stream_laws::{
@@ -290,6 +290,42 @@ fn one_call_is_one_call_on_streams_too() {
 }
 
 #[test]
+fn messages_with_headers_keep_them_under_every_choice() {
+    let header = "<|channel|>commentary to=functions.tide <|constrain|>json<|message|>";
+    let own =
+        format!("<|channel|>analysis<|message|>hm<|end|><|start|>assistant{header}{{}}<|call|>");
+    let bare = "<|channel|>final<|message|>{\"name\": \"tide\", \"arguments\": {}}<|return|>";
+    for (choice, wire, calls, kinds) in [
+        (ToolChoice::Auto, &*own, 1, vec![]),
+        (ToolChoice::Required, &*own, 1, vec![]),
+        (ToolChoice::Required, bare, 1, vec![]),
+        (named("tide"), &*own, 1, vec![]),
+        (named("tide"), bare, 1, vec![]),
+        (named("wait"), &*own, 0, vec!["unwanted_call"]),
+        (ToolChoice::None, &*own, 0, vec!["unwanted_call"]),
+    ] {
+        let message = parse(builder("harmony", choice.clone()), wire);
+        let (told, content, told_kinds) = told(&message);
+        assert_eq!((told.len(), content, told_kinds), (calls, "", kinds), "{choice:?} {wire}");
+    }
+}
+
+#[test]
+fn names_that_are_not_declared_pass_are_reported_or_dropped() {
+    let wire = "a<tool_call>{\"name\": \"ebb\", \"arguments\": {}}</tool_call>b";
+    for (policy, calls, kinds) in [
+        (UnknownTools::Pass, vec![("ebb", "{}")], vec![]),
+        (UnknownTools::Report, vec![("ebb", "{}")], vec!["undeclared_tool"]),
+        (UnknownTools::Drop, vec![], vec!["undeclared_tool"]),
+    ] {
+        let mut options = Options::default();
+        options.unknown_tools = policy;
+        let message = parse(builder("qwen3", ToolChoice::Auto).options(options), wire);
+        assert_eq!(told(&message), (calls, "ab", kinds), "{policy:?}");
+    }
+}
+
+#[test]
 fn no_call_comes_out_where_none_is_wanted() {
     let call = "<tool_call>{\"name\": \"wait\", \"arguments\": {}}</tool_call>";
     let message = parse(builder("qwen3", ToolChoice::None), &format!("a{call}b"));
@@ -321,7 +357,7 @@ fn requests_say_it_in_json() {
 /// Every mode, in families whose own calls look nothing and something like the payload.
 fn machines(adjust: impl Fn(GuardBuilder) -> GuardBuilder) -> Vec<(String, GuardMachine)> {
     let mut machines = Vec::new();
-    for family in ["qwen3", "llama3_json", "pythonic", "mistral"] {
+    for family in ["qwen3", "llama3_json", "pythonic", "mistral", "harmony"] {
         for choice in [ToolChoice::None, ToolChoice::Required, named("tide"), named("enrol")] {
             for bad in POLICIES {
                 let profile =
@@ -363,6 +399,9 @@ const PARTS: &[&str] = &[
     "[TOOL_CALLS]",
     "tide(port=\"x\")",
     "null",
+    "<|channel|>final<|message|>",
+    "<|channel|>commentary to=functions.tide<|message|>",
+    "<|end|>",
     "\\u00",
 ];
 
@@ -371,10 +410,10 @@ fn wires() -> Vec<String> {
     let soup = |random: &mut Random| -> String {
         (0..1 + random.below(9)).map(|_| PARTS[random.below(PARTS.len())]).collect()
     };
-    let mut wires: Vec<String> = (0..80).map(|_| soup(&mut random)).collect();
+    let mut wires: Vec<String> = (0..70).map(|_| soup(&mut random)).collect();
     let begun =
         "[{\"name\": \"tide\", \"arguments\": {\"day\": 3}}, {\"name\": \"wait\", \"arguments\": {";
-    wires.extend((0..30).map(|_| {
+    wires.extend((0..25).map(|_| {
         let at = random.below(begun.len());
         format!("{}{}", &begun[..at], soup(&mut random))
     }));
@@ -425,14 +464,6 @@ fn text_comes_promptly() {
         "name\": \"tide\", \"arguments\": {}}",
         "\": {}}",
         " \"arguments\": {}}",
-        "\": 1, \"name\": \"wait\", \"arguments\": {}}",
-        ", \"name\": \"wait\", \"arguments\": {}}",
-        "\": 1, \"name\": \"wait\", \"arguments\": {}}",
-        "tide(port=\"x\")]",
-        "(port=1)]",
-        "=1)]",
-        "port=1)]",
-        ")]",
         "\"tide\"",
     ];
     // What else may come of the families' own openers is the concern of the laws over profiles.
@@ -444,7 +475,7 @@ fn text_comes_promptly() {
             for wire in wires.iter().filter(|wire| wire.len() <= 48).take(60) {
                 let rests = wire.char_indices().map(|(at, _)| &wire[at..]);
                 let call = "<tool_call>{\"name\": \"wait\", \"arguments\": {}}</tool_call>";
-                let markers = ["<think>x</think>", "</think>", call];
+                let markers = ["<think>x</think>", "</think>", "<|im_end|>", call];
                 let markers =
                     markers.iter().flat_map(|it| it.char_indices().map(|(at, _)| &it[at..]));
                 let witnesses: Vec<&str> = ends.into_iter().chain(rests).chain(markers).collect();

@@ -1,0 +1,118 @@
+//! Which annotation goes with which chunk.
+
+use std::collections::VecDeque;
+
+use super::{
+    annotated::{Annotation, ChatItem},
+    chunk::Chunk,
+};
+
+/// What becomes of the annotations of chunks that are withheld. One that comes out has its own,
+/// once, on the first of what it became; text that was withheld has that of the chunk it began
+/// in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Annotations {
+    /// They join those of what comes out next.
+    #[default]
+    Coalesce,
+    /// They vanish, but for that of the chunk in which withheld text begins.
+    Swallow,
+    /// They come at once, on a chunk without choices. A chunk that says nothing becomes such a
+    /// chunk, too.
+    EmptyChunk,
+}
+
+/// The most annotations that wait under [`Annotations::Coalesce`]; more come out alone, where
+/// items can carry them so, and are dropped where not.
+const WAITING: usize = 1024;
+
+/// Annotations that wait, with the number of the chunk they came with.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Annotator {
+    pub(super) mode: Annotations,
+    kept: VecDeque<(u64, Annotation)>,
+}
+
+impl Annotator {
+    /// Queues what the chunk `seq` became. `holding` are the chunks in which text that is still
+    /// held began.
+    pub(super) fn deliver<I: ChatItem>(
+        &mut self,
+        (seq, annotation): (u64, Annotation),
+        out: &mut Vec<(Chunk, u64)>,
+        holding: impl Iterator<Item = u64> + Clone,
+        blank: impl FnOnce() -> Chunk,
+        queue: &mut VecDeque<I>,
+    ) {
+        if self.mode == Annotations::EmptyChunk {
+            if out.is_empty() {
+                out.push((blank(), seq));
+            }
+            let mut annotation = Some(annotation);
+            for (chunk, _) in out.drain(..) {
+                queue.push_back(I::close(chunk, annotation.take().unwrap_or_default()));
+            }
+            return;
+        }
+        if !annotation.is_empty() {
+            self.kept.push_back((seq, annotation));
+        }
+        let oldest = holding.clone().min().unwrap_or(u64::MAX);
+        for (chunk, origin) in out.drain(..) {
+            queue.push_back(I::close(chunk, self.take(origin, oldest)));
+        }
+        if self.mode == Annotations::Swallow {
+            self.kept.retain(|(seq, _)| holding.clone().any(|held| held == *seq));
+        } else if self.kept.len() > WAITING {
+            self.rest(queue);
+        }
+    }
+
+    /// The annotation of a chunk whose text began in chunk `origin`.
+    fn take(&mut self, origin: u64, oldest_held: u64) -> Annotation {
+        let mut taken = Annotation::default();
+        if self.kept.is_empty() {
+            return taken;
+        }
+        let coalesce = self.mode == Annotations::Coalesce;
+        let due = |seq: u64| seq == origin || coalesce && (seq > origin || seq < oldest_held);
+        let mut kept = VecDeque::new();
+        for (seq, annotation) in self.kept.drain(..) {
+            if due(seq) { taken.join(annotation) } else { kept.push_back((seq, annotation)) }
+        }
+        self.kept = kept;
+        taken
+    }
+
+    /// Queues what the end of the stream let out, and what still waits.
+    pub(super) fn last<I: ChatItem>(
+        &mut self,
+        out: &mut Vec<(Chunk, u64)>,
+        queue: &mut VecDeque<I>,
+    ) {
+        self.release(out, queue);
+        if self.mode == Annotations::Coalesce {
+            self.rest(queue);
+        }
+    }
+
+    /// Queues what came out by itself, with the annotations of the chunks it began in.
+    pub(super) fn release<I: ChatItem>(
+        &mut self,
+        out: &mut Vec<(Chunk, u64)>,
+        queue: &mut VecDeque<I>,
+    ) {
+        for (chunk, origin) in out.drain(..) {
+            queue.push_back(I::close(chunk, self.take(origin, u64::MAX)));
+        }
+    }
+
+    /// Queues what still waits, alone.
+    fn rest<I: ChatItem>(&mut self, queue: &mut VecDeque<I>) {
+        let mut all = Annotation::default();
+        self.kept.drain(..).for_each(|(_, annotation)| all.join(annotation));
+        if !all.is_empty() {
+            queue.extend(I::bare(all));
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Items that carry chunks and something beside them.
+
+use serde::{Deserialize, Serialize};
+
+use super::{chunk::Chunk, convert::ChatChunk};
+
+/// A chunk with what a transport says beside it, as server-sent events do. An item without data
+/// is a heartbeat, a comment or an event of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Annotated<T> {
+    /// What is carried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<T>,
+    /// The item's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The kind of event; `error` is an error, and ends the stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    /// Comments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<Vec<String>>,
+}
+
+/// What stands beside a chunk.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Annotation {
+    /// The item's id.
+    pub id: Option<String>,
+    /// The kind of event.
+    pub event: Option<String>,
+    /// Comments.
+    pub comment: Option<Vec<String>>,
+}
+
+impl<T> Annotated<T> {
+    /// `data` with nothing beside it.
+    pub fn from_data(data: T) -> Self {
+        Self::new(Some(data), Annotation::default())
+    }
+
+    fn new(data: Option<T>, annotation: Annotation) -> Self {
+        let Annotation { id, event, comment } = annotation;
+        Self { data, id, event, comment }
+    }
+}
+
+impl Annotation {
+    /// Whether it says nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds a later annotation: comments come behind one another, of ids and events the first
+    /// stays.
+    pub fn join(&mut self, later: Self) {
+        let Self { id, event, comment } = later;
+        if self.id.is_none() {
+            self.id = id;
+        }
+        if self.event.is_none() {
+            self.event = event;
+        }
+        if let Some(more) = comment {
+            self.comment.get_or_insert_default().extend(more);
+        }
+    }
+}
+
+/// What an item of a stream is.
+#[derive(Debug)]
+pub enum Opened<I> {
+    /// It carries a chunk.
+    Chunk(Chunk, Annotation),
+    /// It is something else, and passes at once.
+    Pass(I),
+    /// It is an error, and ends the stream.
+    Error(I),
+}
+
+/// An item of a stream that may carry a chunk: a chunk, a result of one, an [`Annotated`].
+pub trait ChatItem: Sized {
+    /// What the item is.
+    fn open(self) -> Opened<Self>;
+
+    /// An item that carries `chunk`. Kinds of items that have no place for the annotation drop
+    /// it.
+    fn close(chunk: Chunk, annotation: Annotation) -> Self;
+
+    /// An item that carries an annotation alone, if there is such a thing.
+    fn bare(annotation: Annotation) -> Option<Self> {
+        let _ = annotation;
+        None
+    }
+}
+
+fn open_chunk<T: ChatChunk>(data: T) -> Opened<T> {
+    match data.into_chunk() {
+        Ok(chunk) => Opened::Chunk(chunk, Annotation::default()),
+        Err(other) if other.is_error() => Opened::Error(other),
+        Err(other) => Opened::Pass(other),
+    }
+}
+
+impl<T> Opened<T> {
+    fn map<I>(self, wrap: impl FnOnce(T) -> I) -> Opened<I> {
+        match self {
+            Self::Chunk(chunk, annotation) => Opened::Chunk(chunk, annotation),
+            Self::Pass(item) => Opened::Pass(wrap(item)),
+            Self::Error(item) => Opened::Error(wrap(item)),
+        }
+    }
+}
+
+macro_rules! plain_items {
+    ($($item:ty),*) => {$(
+        impl ChatItem for $item {
+            fn open(self) -> Opened<Self> {
+                open_chunk(self)
+            }
+
+            fn close(chunk: Chunk, _: Annotation) -> Self {
+                Self::from_chunk(chunk)
+            }
+        }
+    )*};
+}
+
+plain_items!(Chunk, serde_json::Value);
+
+impl<T: ChatChunk, E> ChatItem for Result<T, E> {
+    fn open(self) -> Opened<Self> {
+        match self {
+            Ok(item) => open_chunk(item).map(Ok),
+            Err(error) => Opened::Error(Err(error)),
+        }
+    }
+
+    fn close(chunk: Chunk, _: Annotation) -> Self {
+        Ok(T::from_chunk(chunk))
+    }
+}
+
+impl<T: ChatChunk> ChatItem for Annotated<T> {
+    fn open(self) -> Opened<Self> {
+        let is_error = self.event.as_deref() == Some("error");
+        let Self { data, id, event, comment } = self;
+        let annotation = Annotation { id, event, comment };
+        let Some(data) = data else {
+            let item = Self::new(None, annotation);
+            return if is_error { Opened::Error(item) } else { Opened::Pass(item) };
+        };
+        match open_chunk(data) {
+            Opened::Chunk(chunk, _) if !is_error => Opened::Chunk(chunk, annotation),
+            Opened::Chunk(chunk, _) => Opened::Error(Self::close(chunk, annotation)),
+            Opened::Pass(data) if !is_error => Opened::Pass(Self::new(Some(data), annotation)),
+            Opened::Pass(data) | Opened::Error(data) => {
+                Opened::Error(Self::new(Some(data), annotation))
+            }
+        }
+    }
+
+    fn close(chunk: Chunk, annotation: Annotation) -> Self {
+        Self::new(Some(T::from_chunk(chunk)), annotation)
+    }
+
+    fn bare(annotation: Annotation) -> Option<Self> {
+        Some(Self::new(None, annotation))
+    }
+}
+
+impl<T: ChatChunk, E> ChatItem for Result<Annotated<T>, E> {
+    fn open(self) -> Opened<Self> {
+        match self {
+            Ok(item) => item.open().map(Ok),
+            Err(error) => Opened::Error(Err(error)),
+        }
+    }
+
+    fn close(chunk: Chunk, annotation: Annotation) -> Self {
+        Ok(Annotated::close(chunk, annotation))
+    }
+
+    fn bare(annotation: Annotation) -> Option<Self> {
+        Annotated::bare(annotation).map(Ok)
+    }
+}

@@ -1,0 +1,204 @@
+//! A chat guard around a stream.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use futures_core::{FusedStream, Stream};
+use jail_match::End;
+
+use super::{
+    annotate::{Annotations, Annotator},
+    annotated::{ChatItem, Opened},
+    chunk::Chunk,
+    error::ChatError,
+    guard::ChatGuard,
+    note::{ChatNote, ChatSink},
+};
+
+/// Puts `guard` around a stream of chat-completion chunks.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use llm_stream_guard::{Guard, chat::{ChatGuard, ChatOptions, guard_chunks}, profile};
+/// use serde_json::{Value, json};
+/// use tokio_stream::StreamExt;
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let guard = Guard::builder(&profile("qwen3")?).build()?;
+/// let chunks = ["<think>hm</thi", "nk>Hi."].map(|text| {
+///     json!({"id": "c1", "choices": [{"index": 0, "delta": {"content": text}}]})
+/// });
+/// let guard = ChatGuard::new(guard, ChatOptions::default());
+/// let clean: Vec<Value> = guard_chunks(tokio_stream::iter(chunks), guard).collect().await;
+/// assert_eq!(clean[0]["choices"][0]["delta"]["reasoning_content"], "hm");
+/// assert_eq!(clean[1]["choices"][0]["delta"]["content"], "Hi.");
+/// # Ok(())
+/// # })
+/// # }
+/// ```
+pub fn guard_chunks<S>(inner: S, guard: ChatGuard) -> ChatStream<S>
+where
+    S: Stream<Item: ChatItem>,
+{
+    ChatStream {
+        inner,
+        guard,
+        annotator: Annotator::default(),
+        out: Vec::new(),
+        queue: VecDeque::new(),
+        ended: false,
+        error: None,
+        on_note: OnNote(None),
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// A guarded stream of chat-completion chunks.
+    ///
+    /// Made by [`guard_chunks`]. Everything an item became comes out before upstream is polled
+    /// again. Items that carry no chunk pass at once. Behind an upstream error comes what was
+    /// held (no call begins and no finish reason is made up), then the error, then nothing.
+    /// Nothing is lost if a poll's future is dropped. Fused. `Unpin` if the inner stream is.
+    #[must_use = "streams do nothing unless polled"]
+    #[derive(Debug)]
+    pub struct ChatStream<S: Stream> {
+        #[pin]
+        inner: S,
+        guard: ChatGuard,
+        annotator: Annotator,
+        out: Vec<(Chunk, u64)>,
+        queue: VecDeque<S::Item>,
+        ended: bool,
+        error: Option<ChatError>,
+        on_note: OnNote,
+    }
+}
+
+struct OnNote(Option<Box<dyn FnMut(ChatNote) + Send>>);
+
+impl fmt::Debug for OnNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "OnNote(..)" } else { "OnNote" })
+    }
+}
+
+struct Collect<'c> {
+    out: &'c mut Vec<(Chunk, u64)>,
+    on_note: &'c mut OnNote,
+}
+
+impl ChatSink for Collect<'_> {
+    fn chunk(&mut self, chunk: Chunk, origin: u64) {
+        self.out.push((chunk, origin));
+    }
+
+    fn note(&mut self, note: ChatNote) {
+        if let Some(on_note) = &mut self.on_note.0 {
+            on_note(note);
+        }
+    }
+}
+
+impl<S: Stream> ChatStream<S> {
+    /// What becomes of the annotations of chunks that are withheld.
+    pub fn annotations(mut self, mode: Annotations) -> Self {
+        self.annotator.mode = mode;
+        self
+    }
+
+    /// Calls `on_note` with every note.
+    pub fn on_note(mut self, on_note: impl FnMut(ChatNote) + Send + 'static) -> Self {
+        self.on_note = OnNote(Some(Box::new(on_note)));
+        self
+    }
+
+    /// Time has passed and nothing came; see [`ChatGuard::tick`]. What that sets free comes
+    /// out next.
+    pub fn tick(self: Pin<&mut Self>)
+    where
+        S::Item: ChatItem,
+    {
+        let this = self.project();
+        if *this.ended {
+            return;
+        }
+        let sink = &mut Collect { out: this.out, on_note: this.on_note };
+        if let Err(error) = this.guard.tick(sink) {
+            (*this.ended, *this.error) = (true, Some(error));
+        }
+        this.annotator.release(this.out, this.queue);
+    }
+
+    /// The guard, for what it holds.
+    pub fn guard(&self) -> &ChatGuard {
+        &self.guard
+    }
+
+    /// The error that ended the stream early, if a limit was hit.
+    pub fn error(&self) -> Option<ChatError> {
+        self.error
+    }
+
+    /// The inner stream.
+    pub fn into_inner(self) -> S {
+        self.inner
+    }
+}
+
+impl<S> Stream for ChatStream<S>
+where
+    S: Stream<Item: ChatItem>,
+{
+    type Item = S::Item;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut this = self.project();
+        loop {
+            if let Some(item) = this.queue.pop_front() {
+                return Poll::Ready(Some(item));
+            }
+            if *this.ended {
+                return Poll::Ready(None);
+            }
+            let sink = &mut Collect { out: this.out, on_note: this.on_note };
+            let (result, last) = match ready!(this.inner.as_mut().poll_next(cx)).map(ChatItem::open)
+            {
+                Some(Opened::Pass(item)) => return Poll::Ready(Some(item)),
+                Some(Opened::Chunk(chunk, annotation)) => {
+                    let result = this.guard.push(chunk, sink);
+                    let guard = &*this.guard;
+                    let came = (guard.seq(), annotation);
+                    let (holding, blank) = (guard.holding_since(), || guard.blank());
+                    this.annotator.deliver(came, this.out, holding, blank, this.queue);
+                    if result.is_ok() {
+                        continue;
+                    }
+                    (result, None)
+                }
+                Some(Opened::Error(item)) => (this.guard.finish(End::Aborted, sink), Some(item)),
+                None => (this.guard.finish(End::Stop, sink), None),
+            };
+            *this.ended = true;
+            *this.error = result.err();
+            this.annotator.last(this.out, this.queue);
+            this.queue.extend(last);
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let queued = self.queue.len();
+        (queued, self.ended.then_some(queued))
+    }
+}
+
+impl<S> FusedStream for ChatStream<S>
+where
+    S: Stream<Item: ChatItem>,
+{
+    fn is_terminated(&self) -> bool {
+        self.ended && self.queue.is_empty()
+    }
+}
