@@ -2,6 +2,8 @@
 
 #![no_main]
 
+use std::sync::LazyLock;
+
 use libfuzzer_sys::fuzz_target;
 use stream_laws::CutPlan;
 use wire_remap::{RemapTable, StreamDecoder, StreamEncoder};
@@ -11,9 +13,12 @@ const FRAGMENTS: [&str; 16] = [
     "\n", " ", "x",
 ];
 
+/// Compiled once: it is the texts that vary.
+static TABLE: LazyLock<RemapTable> = LazyLock::new(RemapTable::hermes);
+
 fuzz_target!(|data: &[u8]| {
     let text: String = data.iter().map(|&byte| FRAGMENTS[usize::from(byte % 16)]).collect();
-    let table = RemapTable::hermes();
+    let table = &*TABLE;
     let wire = table.encode(&text);
     for reserved in ["<tool_call>", "</tool_call>", "<toolcall>", "</toolcall>"] {
         assert!(!wire.contains(reserved), "{reserved} on the wire of {text:?}");
@@ -23,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
     let echo = table.decode(&text);
     assert_eq!(table.decode(&table.encode(&echo)), echo);
     for cut in CutPlan::quick(data.len() as u64).text(&text) {
-        let (mut encoder, mut sent) = (StreamEncoder::new(&table), String::new());
+        let (mut encoder, mut sent) = (StreamEncoder::new(table), String::new());
         for piece in cut.pieces(&text) {
             encoder.push(piece, &mut sent);
         }
@@ -31,7 +36,7 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(sent, wire, "{cut}");
     }
     for cut in CutPlan::quick(data.len() as u64).text(&wire) {
-        let (mut decoder, mut back) = (StreamDecoder::new(&table), String::new());
+        let (mut decoder, mut back) = (StreamDecoder::new(table), String::new());
         for piece in cut.pieces(&wire) {
             decoder.push(piece, |piece| back.push_str(piece.text()));
         }

@@ -55,6 +55,8 @@ fn steps(root: &Path) -> Result<Vec<Step>, String> {
         Step::cargo("clippy --workspace --all-targets --all-features -- -D warnings"),
         // The very command the README gives.
         Step::cargo("test --workspace"),
+        // What only a feature turns on.
+        Step::cargo("test -p llm-stream-guard --all-features --test lifecycle"),
     ];
     steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
     let doc = Invocation::new("cargo doc --workspace --no-deps");

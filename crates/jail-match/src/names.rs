@@ -63,8 +63,14 @@ pub fn resolve<'k>(
         return Err(UnknownName::new(what, name, names));
     };
     if rows.any(|row| !same_name(row.of, first.of)) {
-        let spelled = aliases.filter(meant).map(|row| row.to_string()).collect();
-        return Err(UnknownName::ambiguous(what, name, spelled));
+        let mut meanings: Vec<(String, &str)> = Vec::new();
+        for row in aliases.filter(meant) {
+            if meanings.iter().all(|(_, of)| !same_name(of, row.of)) {
+                meanings.push((row.to_string(), row.of));
+            }
+        }
+        let meanings = meanings.into_iter().map(|(meaning, _)| meaning).collect();
+        return Err(UnknownName::ambiguous(what, name, meanings));
     }
     of(first.of).ok_or_else(|| UnknownName::new(what, name, known))
 }
@@ -75,7 +81,7 @@ pub struct UnknownName {
     what: &'static str,
     name: String,
     nearest: Vec<String>,
-    ambiguous: bool,
+    meanings: Vec<String>,
 }
 
 impl UnknownName {
@@ -85,22 +91,22 @@ impl UnknownName {
         ranked.sort_unstable();
         ranked.dedup();
         let nearest = ranked.into_iter().take(3).map(|(_, known)| known.into()).collect();
-        Self { what, name: shortened(name), nearest, ambiguous: false }
+        Self { what, name: shortened(name), nearest, meanings: Vec::new() }
     }
 
-    /// A `name` in the namespace `what` that `spellings` tell apart.
+    /// A `name` in the namespace `what` with several `meanings`, spelled so as to tell them apart.
     #[must_use]
-    pub fn ambiguous(what: &'static str, name: &str, spellings: Vec<String>) -> Self {
-        Self { what, name: shortened(name), nearest: spellings, ambiguous: true }
+    pub fn ambiguous(what: &'static str, name: &str, meanings: Vec<String>) -> Self {
+        Self { what, name: shortened(name), nearest: Vec::new(), meanings }
     }
 
-    /// Whether the name is known, by several meanings.
+    /// What the name means where it is known but ambiguous, as `engine:name`.
     #[must_use]
-    pub fn is_ambiguous(&self) -> bool {
-        self.ambiguous
+    pub fn meanings(&self) -> &[String] {
+        &self.meanings
     }
 
-    /// The nearest known names, best first; for an ambiguous one all it may mean.
+    /// The nearest known names, best first; none where the name is ambiguous.
     #[must_use]
     pub fn nearest(&self) -> &[String] {
         &self.nearest
@@ -114,10 +120,14 @@ fn shortened(name: &str) -> String {
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nearest: Vec<_> = self.nearest.iter().map(|name| format!("`{name}`")).collect();
-        let (kind, list) =
-            if self.ambiguous { ("ambiguous", "one of") } else { ("unknown", "nearest") };
-        write!(f, "{kind} {} `{}`; {list}: {}", self.what, self.name, nearest.join(", "))
+        let listed = |names: &[String]| {
+            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        };
+        let Self { what, name, nearest, meanings } = self;
+        if meanings.is_empty() {
+            return write!(f, "unknown {what} `{name}`; nearest: {}", listed(nearest));
+        }
+        write!(f, "ambiguous {what} `{name}`; say which: {}", listed(meanings))
     }
 }
 
@@ -162,7 +172,7 @@ mod tests {
         assert_eq!(named("ONE"), Ok("one"));
         assert_eq!(named("uno"), Ok("one"));
         assert_eq!(named("There:Both"), Ok("two"));
-        let ambiguous = "ambiguous thing `both`; one of: `here:both`, `there:both`";
+        let ambiguous = "ambiguous thing `both`; say which: `here:both`, `there:both`";
         assert_eq!(named("both"), Err(ambiguous.to_string()));
         let unknown = "unknown thing `un`; nearest: `uno`, `one`, `two`";
         assert_eq!(named("un"), Err(unknown.to_string()));

@@ -43,6 +43,9 @@ pub struct ParseArgs {
     /// Profile, tool-call family or reasoning format, looked up in this order
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     pub family: Option<String>,
+    /// A tool-call family of your own, in place of the profile's: TOML, or JSON if it ends so
+    #[arg(long, value_name = "FILE")]
+    pub grammar: Option<PathBuf>,
     /// Model id, such as `Qwen/Qwen3-8B`
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,
@@ -84,6 +87,9 @@ pub struct CheckArgs {
     /// Files of vectors, one JSON object a line
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
+    /// A tool-call family of your own, for cases of its name: TOML, or JSON if it ends so
+    #[arg(long = "grammar", value_name = "FILE")]
+    pub grammars: Vec<PathBuf>,
     /// One JSON object a case, then a summary
     #[arg(long)]
     pub json: bool,

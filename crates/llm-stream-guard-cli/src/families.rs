@@ -2,8 +2,10 @@
 
 use std::io::Write;
 
-use llm_stream_guard::jail_match::same_name;
-use llm_stream_guard::{Framing, Guard, InReasoning, Profile, profiles};
+use llm_stream_guard::{
+    Framing, Guard, InReasoning, Profile, Reasoning, jail_match::same_name, profiles,
+    reasoning_aliases, reasoning_formats, think_filter::Text,
+};
 use serde_json::{Value, json};
 use toolcall_parsers::{aliases, grammars};
 
@@ -45,6 +47,22 @@ fn names_in_engines(family: &str) -> Vec<String> {
     names.map(|alias| alias.to_string()).collect()
 }
 
+/// What engines call a reasoning format, if not by its own name.
+fn names_of(format: &str) -> Vec<String> {
+    let others = reasoning_aliases().filter(|row| row.of == format && row.name != format);
+    others.map(|row| row.to_string()).collect()
+}
+
+/// What opens and closes a reasoning format, and whether the server must keep special tokens;
+/// families that write in messages have headers in place of markers.
+fn markers(reasoning: &Reasoning) -> (&[Text], &[Text], bool) {
+    match reasoning {
+        Reasoning::Format(format) => (&format.open, &format.close, format.special_tokens),
+        Reasoning::Channels(family) => (&[], &[], family.special_tokens),
+        _ => (&[], &[], false),
+    }
+}
+
 fn as_json() -> Value {
     let tools: Vec<Value> = grammars()
         .map(|grammar| {
@@ -55,13 +73,13 @@ fn as_json() -> Value {
             })
         })
         .collect();
-    let formats = think_filter::formats();
-    let reasoning: Vec<Value> = formats
+    let reasoning: Vec<Value> = reasoning_formats()
         .iter()
         .map(|format| {
+            let (open, close, special) = markers(format);
             json!({
-                "name": format.name, "open": format.open, "close": format.close,
-                "needs_special_tokens": format.special_tokens,
+                "name": format.name(), "aliases": names_of(format.name()), "open": open,
+                "close": close, "needs_special_tokens": special,
             })
         })
         .collect();
@@ -85,10 +103,12 @@ fn as_text() -> String {
         row([&grammar.name, yes(grammar.special_tokens), &aliases, &grammar.about])
     }));
     add_table(&mut text, &tools);
-    let mut formats = vec![row(["reasoning format", "special tokens", "opener", "closer"])];
-    formats.extend(think_filter::formats().iter().map(|format| {
-        let (open, close) = (format.open.join(" | "), format.close.join(" | "));
-        row([&format.name, yes(format.special_tokens), &open, &close])
+    let mut formats =
+        vec![row(["reasoning format", "special tokens", "opener", "closer", "engine:alias"])];
+    formats.extend(reasoning_formats().iter().map(|format| {
+        let (open, close, special) = markers(format);
+        let names = names_of(format.name()).join(" ");
+        row([format.name(), yes(special), &open.join(" | "), &close.join(" | "), &names])
     }));
     add_table(&mut text, &formats);
     let mut table = vec![row([

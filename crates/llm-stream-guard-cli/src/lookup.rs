@@ -1,9 +1,13 @@
 //! Names to profiles: what `--family` and a vector's `family` mean.
 
+use std::{fmt::Display, path::Path, sync::Arc};
+
 use llm_stream_guard::{
     Profile, UnknownName, profile, profiles, reasoning, reasoning_aliases, reasoning_formats,
 };
-use toolcall_parsers::{aliases, grammar, grammars};
+use toolcall_parsers::{Grammar, aliases, grammar, grammars};
+
+use crate::error::{Error, misuse};
 
 /// The profile of that name, else the tool-call family alone, else the reasoning format alone.
 ///
@@ -15,7 +19,7 @@ pub fn family(name: &str) -> Result<Profile, UnknownName> {
     }
     match grammar(name) {
         Ok(_) => return Ok(Profile::tools(name)),
-        Err(ambiguous) if ambiguous.is_ambiguous() => return Err(ambiguous),
+        Err(ambiguous) if !ambiguous.meanings().is_empty() => return Err(ambiguous),
         Err(_) => {}
     }
     if reasoning(name).is_ok() {
@@ -23,6 +27,18 @@ pub fn family(name: &str) -> Result<Profile, UnknownName> {
     }
     let names = all_names();
     Err(UnknownName::new("family", name, names.iter().map(String::as_str)))
+}
+
+/// Reads the file of a family that is not registered.
+///
+/// # Errors
+/// It cannot be read, or is no grammar: the error names the field.
+pub fn read_grammar(path: &Path) -> Result<Arc<Grammar>, Error> {
+    let fault = |error: &dyn Display| misuse(format!("--grammar {}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
+    let is_json = path.extension().is_some_and(|kind| kind == "json");
+    let grammar = if is_json { Grammar::from_json(&text) } else { Grammar::from_toml(&text) };
+    grammar.map(Arc::new).map_err(|error| fault(&error))
 }
 
 /// The whole family, as vectors of kind `both` mean it: the profile of that name, else the

@@ -26,6 +26,7 @@ pub mod chat;
 mod guard;
 mod jailed;
 mod jailer;
+pub mod lifecycle;
 mod nonempty;
 mod observe;
 mod profile;
@@ -67,3 +68,8 @@ pub use {jail_match, think_filter, toolcall_parsers, wire_remap};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The guide's example, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/adding-a-family.md")]
+struct AddingAFamily;

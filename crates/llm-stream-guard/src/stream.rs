@@ -7,10 +7,13 @@ use std::{
 };
 
 use futures_core::{FusedStream, Stream};
-use jail_match::{End, LimitError};
+use jail_match::{End, Held, LimitError};
 use toolcall_parsers::{Event, Events, OwnedEvent};
 
-use crate::guard::Guard;
+use crate::{
+    guard::Guard,
+    lifecycle::{Standing, Withheld},
+};
 
 /// Puts `guard` around a stream of text.
 ///
@@ -50,6 +53,9 @@ pub trait Stage {
     /// As [`Stage::push`].
     fn finish(&mut self, end: End, on: impl FnMut(Event<'_>)) -> Result<(), LimitError>;
 
+    /// What is held, and why.
+    fn held(&self) -> Held;
+
     /// Whether the message is over already: more text would be ignored.
     fn is_over(&self) -> bool {
         false
@@ -63,6 +69,10 @@ impl Stage for Guard {
 
     fn finish(&mut self, end: End, on: impl FnMut(Event<'_>)) -> Result<(), LimitError> {
         self.finish(end, &mut Events(on))
+    }
+
+    fn held(&self) -> Held {
+        self.held()
     }
 
     fn is_over(&self) -> bool {
@@ -95,8 +105,10 @@ pin_project_lite::pin_project! {
     }
 }
 
-/// A stream whose items are results; names their error type.
+/// A stream whose items are results; names their types.
 pub trait TryItem: Stream {
+    /// The type of the items.
+    type Ok;
     /// The error type of the items.
     type Error;
 }
@@ -105,6 +117,7 @@ impl<S, T, E> TryItem for S
 where
     S: Stream<Item = Result<T, E>>,
 {
+    type Ok = T;
     type Error = E;
 }
 
@@ -121,6 +134,16 @@ impl<S: TryItem, M> Guarded<S, M> {
     /// The limit that ended the stream early, if one with the error policy was hit.
     pub fn limit_hit(&self) -> Option<LimitError> {
         self.limit
+    }
+
+    /// How the stream stands: what the machine holds, how many events wait to be fetched, and
+    /// the limit that ended it.
+    pub fn standing(&self) -> Standing
+    where
+        M: Stage,
+    {
+        let withheld = Withheld { items: self.queue.len(), ..self.machine.held().into() };
+        Standing { withheld, limit: self.limit }
     }
 
     /// The inner stream.

@@ -246,6 +246,23 @@ impl Event<'_> {
     }
 }
 
+impl OwnedEvent {
+    /// The event, borrowed.
+    #[must_use]
+    pub fn as_event(&self) -> Event<'_> {
+        match self {
+            Self::Content(text) => Event::Content(text),
+            Self::Reasoning(text) => Event::Reasoning(text),
+            Self::CallStart { index, id, name } => Event::CallStart { index: *index, id, name },
+            Self::CallArguments { index, fragment } => {
+                Event::CallArguments { index: *index, fragment }
+            }
+            Self::CallEnd { index, outcome } => Event::CallEnd { index: *index, outcome: *outcome },
+            Self::Diagnostic(diagnostic) => Event::Diagnostic(*diagnostic),
+        }
+    }
+}
+
 /// A sink that hands every event to a closure.
 ///
 /// Text of channels other than reasoning is content.

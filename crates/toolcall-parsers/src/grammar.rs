@@ -1,6 +1,10 @@
 //! The grammar of a family: a value, not code.
 //!
-//! Everything here is plain data, built by a function or loaded at run time (`serde`). The engines interpret it; none of them knows a family's name.
+//! Everything here is plain data, built by a function or loaded at run time
+//! ([`Grammar::from_json`]). The engines interpret it; none of them knows a family's name.
+
+mod check;
+mod read;
 
 use alloc::{borrow::Cow, format, vec::Vec};
 
@@ -23,6 +27,8 @@ pub use crate::engine::{
     },
     tree::TreeShape,
 };
+
+pub use self::read::GrammarError;
 
 /// Literal text of a grammar.
 pub type Text = Cow<'static, str>;

@@ -104,6 +104,16 @@ fn chunks_do_not_matter() {
 }
 
 #[test]
+fn noise_in_a_section_is_counted_the_same_for_every_cut() {
+    let family = grammar("deepseek_v3").expect("a registered family");
+    let machine = ParserMachine::new(family.as_ref().clone(), Whitespace::Verbatim);
+    for noise in ["a \n b", " \n"] {
+        let text = format!("<｜tool▁calls▁begin｜>{noise}<｜tool▁calls▁end｜>");
+        check_chunk_invariance(&machine, &text, CutPlan::standard(2)).unwrap();
+    }
+}
+
+#[test]
 fn nothing_is_lost() {
     every_family(&[Whitespace::Verbatim, Whitespace::Framing], |machine, inputs| {
         if inputs.decodes_text {

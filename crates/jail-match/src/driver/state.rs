@@ -88,6 +88,22 @@ pub enum HeldKind {
     Reasoning,
 }
 
+impl HeldKind {
+    /// A short, stable name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Marker => "marker",
+            Self::Candidate => "candidate",
+            Self::Whitespace => "whitespace",
+            Self::Call => "call",
+            Self::Utf8 => "utf8",
+            Self::Reasoning => "reasoning",
+        }
+    }
+}
+
 /// Plain counters, for hosts that publish metrics. No text in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]

@@ -25,6 +25,7 @@ pub struct Pair {
     pub(crate) quotes: Vec<Quote>,
     pub(crate) inner: Inner,
     pub(crate) place: Place,
+    pub(crate) extent: Extent,
     pub(crate) order: EndOrder,
     pub(crate) release: Release,
     pub(crate) flow: Flow,
@@ -41,7 +42,38 @@ pub(crate) enum Place {
     Inside,
 }
 
+/// How far a block goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Up to an end.
+    ToEnd,
+    /// Its start is all of it.
+    Start,
+}
+
 impl Pair {
+    /// A mark that is a block by itself, for what has no end of its own: a word, a key, a
+    /// number. The block's body and end are empty; ends that are added do not matter.
+    ///
+    /// ```
+    /// use jail_match::{Jail, JailEvent, Pair};
+    /// let mut jail = Jail::builder().rule(Pair::single("beep")).build()?;
+    /// let mut seen = String::new();
+    /// let mut on = |event: JailEvent<'_>| match event {
+    ///     JailEvent::Text(text) => seen.push_str(text),
+    ///     JailEvent::Jailed(block) => seen.push_str(&"*".repeat(block.start.len())),
+    ///     _ => {}
+    /// };
+    /// jail.push("a be", &mut on)?;
+    /// jail.push("ep b", &mut on)?;
+    /// assert_eq!(seen, "a **** b");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn single(mark: impl Into<Mark>) -> Self {
+        Self { starts: vec![mark.into()], extent: Extent::Start, ..Self::empty() }
+    }
+
     /// A pair handed over whole, of at most 1 MiB, in which nothing nests.
     #[must_use]
     pub fn new(start: impl Into<Mark>, end: impl Into<Mark>) -> Self {
@@ -55,6 +87,7 @@ impl Pair {
             quotes: Vec::new(),
             inner: Inner::Nothing,
             place: Place::Anywhere,
+            extent: Extent::ToEnd,
             order: EndOrder::Longest,
             release: Release::Hand,
             flow: Flow::Withhold,

@@ -5,7 +5,7 @@ use super::{
     blocks::{Block, Mode, Way},
     event::{Closed, JailEvent, JailSignal},
     lookout::{Seen, View, scalar_behind},
-    pair::{Flow, Nested, OnFail},
+    pair::{Extent, Flow, Nested, OnFail},
     plan::{Effect, OUTSIDE, inside},
 };
 use crate::{limits::LimitError, matcher::floor_char_boundary, sink::NoticeKind};
@@ -87,7 +87,12 @@ impl Jail {
                     self.limit(kind, offset, bytes, OnFail::Release, on);
                     self.blocks.take(mark, on);
                 }
-                Effect::Open(pair) => self.open_pair(pair, mark, offset, on)?,
+                Effect::Open(pair) => {
+                    self.open_pair(pair, mark, offset, on)?;
+                    if plan.pairs[pair].extent == Extent::Start {
+                        self.close_single(offset, offset + mark.len() as u64, on);
+                    }
+                }
                 Effect::Close => {
                     self.close(Some(mark), Closed::End, offset + mark.len() as u64, on);
                 }
@@ -186,6 +191,13 @@ impl Jail {
             // What has passed cannot be withheld.
             Way::Both => Mode::Tap,
             Way::Out | Way::Kept => own,
+        }
+    }
+
+    /// Closes a block that is all start, unless a limit has.
+    fn close_single(&mut self, at: u64, behind: u64, on: &mut impl FnMut(JailEvent<'_>)) {
+        if self.blocks.top().is_some_and(|top| top.at == at) {
+            self.close(Some(""), Closed::End, behind, on);
         }
     }
 

@@ -256,3 +256,22 @@ fn bad_tables_name_the_entry() {
     }
     assert_eq!(shown(&built(jail().pair("```", "```")), "a```b```c"), "a[b|```]c");
 }
+
+#[test]
+fn a_mark_may_be_a_block_by_itself() {
+    let jail = built(Jail::builder().rule(Pair::single("ab").start("abc")).pair("<", ">"));
+    assert_eq!(shown(&jail, "xababcab<ab>a"), "x[|][|][|][ab|>]a");
+    // Inside another block it is a part of that.
+    let jail = built(
+        Jail::builder()
+            .rule(Pair::new("<", ">").inner(Inner::Every))
+            .rule(Pair::single(">>"))
+            .nested(jail_match::Nested::InnerFirst),
+    );
+    assert_eq!(shown(&jail, "<a>>b>c>>"), "[|][ab|>]c[|]");
+    // A limit of their number closes it, or lets it be text.
+    let few = |over| built(Jail::builder().rule(Pair::single("a")).blocks(1, over));
+    assert_eq!(shown(&few(OnFail::Release), "xaab"), "x[|]!jail_count!ab");
+    assert_eq!(shown(&few(OnFail::Drop), "xaab"), "x[|]!jail_count!(1)b");
+    assert_eq!(shown(&few(OnFail::End), "xaab"), "x[|]!jail_count![|-]b");
+}

@@ -85,3 +85,10 @@ fn work_and_memory_of_expressions_are_bounded() {
         check_linear(&jail, |bytes| unit.repeat(bytes.div_ceil(unit.len())), work).unwrap();
     }
 }
+
+#[test]
+fn an_expression_may_be_a_block_by_itself() {
+    let key = Mark::pattern("sk-[a-z0-9]{4,8}");
+    let jail = built(Jail::builder().rule(Pair::single(key)));
+    assert_eq!(shown(&jail, "use sk-abcd.sk-123456789 sk-abc"), "use [|].[|]9 sk-abc");
+}

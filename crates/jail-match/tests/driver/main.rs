@@ -18,4 +18,5 @@ mod naive_space;
 mod oracle;
 mod random;
 mod random_jail;
+mod reasoning;
 mod tables;

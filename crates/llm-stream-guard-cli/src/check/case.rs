@@ -21,8 +21,29 @@ use crate::{lookup, machine::GuardMachine};
 /// A family that is not registered, an option or a value of one that is not supported, tools
 /// that are none. Each is a failure of the case.
 pub fn machine_for(case: &Case) -> Result<GuardMachine, String> {
-    let profile = profile_for(case).map_err(|error| error.to_string())?;
-    let mut builder = Guard::builder(&profile).whitespace(whitespace(case)?).start(start(case));
+    machine_with(case, &[])
+}
+
+/// As [`machine_for`], with families that are not registered, too; where a name is both, the one
+/// given counts.
+///
+/// # Errors
+/// As [`machine_for`].
+pub fn machine_with(case: &Case, own: &[Arc<Grammar>]) -> Result<GuardMachine, String> {
+    let own = own.iter().find(|grammar| same_name(&grammar.name, &case.family));
+    let own = own.filter(|_| case.kind != Kind::Reasoning);
+    let profile = match own {
+        Some(_) if case.kind == Kind::Both => {
+            lookup::family(&case.family).unwrap_or_else(|_| Profile::named(&case.family))
+        }
+        Some(_) => Profile::named(&case.family),
+        None => profile_for(case).map_err(|error| error.to_string())?,
+    };
+    let mut builder = Guard::builder(&profile);
+    if let Some(grammar) = own {
+        builder = builder.grammar(grammar.clone());
+    }
+    let mut builder = builder.whitespace(whitespace(case)?).start(start(case));
     if let Some(tools) = &case.tools {
         builder = builder.tools(tools_of(tools)?);
     }

@@ -8,12 +8,12 @@ use std::{
     io::{self, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Mutex,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
-pub use case::machine_for;
+pub use case::{machine_for, machine_with};
 pub use only::Pattern;
 pub use read::{Line, read_lines};
 use serde_json::json;
@@ -22,9 +22,12 @@ use stream_laws::{
     vector::{Failure, Mismatch, run_case_bytes},
 };
 
+use toolcall_parsers::Grammar;
+
 use crate::{
     args::CheckArgs,
     error::{Error, misuse},
+    lookup::read_grammar,
 };
 
 /// Runs `check` and reports to `out`. `Ok(true)` if every case passed.
@@ -46,7 +49,9 @@ pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
             return Err(misuse(format!("no case has an id like `{pattern}`")));
         }
     }
-    let results = run_all(&lines);
+    let own = args.grammars.iter().map(|path| read_grammar(path));
+    let own = own.collect::<Result<Vec<_>, _>>()?;
+    let results = run_all(&lines, &own);
     let failed = results.iter().filter(|result| result.is_err()).count();
     let passed = results.len() - failed;
     for (line, result) in lines.iter().zip(&results) {
@@ -65,13 +70,14 @@ pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
     Ok(failed == 0)
 }
 
-/// Runs one line at every cut of the standard plan, through text and through bytes.
+/// Runs one line at every cut of the standard plan, through text and through bytes, with families
+/// of the caller's own.
 ///
 /// # Errors
 /// How it failed. A line that is no case, or asks for what there is not, fails before any cut.
-pub fn run_line(line: &Line) -> Result<(), Failure> {
+pub fn run_line(line: &Line, own: &[Arc<Grammar>]) -> Result<(), Failure> {
     let case = line.case.as_ref().map_err(|problem| refused(line, problem))?;
-    let machine = machine_for(case).map_err(|problem| refused(line, &problem))?;
+    let machine = machine_with(case, own).map_err(|problem| refused(line, &problem))?;
     let run = || run_case_bytes(case, || machine.clone(), CutPlan::standard(0));
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result,
@@ -86,7 +92,7 @@ fn refused(line: &Line, problem: &str) -> Failure {
     Failure { id: line.id.clone(), cut: String::new(), mismatch }
 }
 
-fn run_all(lines: &[Line]) -> Vec<Result<(), Failure>> {
+fn run_all(lines: &[Line], own: &[Arc<Grammar>]) -> Vec<Result<(), Failure>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(lines.len());
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(lines.len()));
@@ -97,7 +103,7 @@ fn run_all(lines: &[Line]) -> Vec<Result<(), Failure>> {
                     let position = next.fetch_add(1, Ordering::Relaxed);
                     lines.get(position).map(|line| (position, line))
                 } {
-                    let result = run_line(line);
+                    let result = run_line(line, own);
                     let mut results = results.lock().expect("no thread panics while it holds this");
                     results.push((position, result));
                 }

@@ -46,7 +46,7 @@ pub fn parse(args: &ParseArgs, out: &mut dyn Write) -> Result<(), Error> {
     };
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colour = if terminal && !no_colour { Colour::On } else { Colour::Off };
-    if args.family.is_none() && args.model.is_none() {
+    if args.family.is_none() && args.model.is_none() && args.grammar.is_none() {
         // Nobody is left to tell if this fails.
         let _ = writeln!(
             io::stderr(),

@@ -17,7 +17,7 @@ use crate::{
 /// The guard every choice gets a clone of.
 ///
 /// # Errors
-/// An unknown family or model, a tools file that is none, a limit of zero, `--start reasoning`
+/// An unknown family or model, a tools or grammar file that is none, a limit of zero, `--start reasoning`
 /// for a family without reasoning.
 pub fn guard(args: &ParseArgs) -> Result<Guard, Error> {
     let profile = match (&args.family, &args.model) {
@@ -29,7 +29,11 @@ pub fn guard(args: &ParseArgs) -> Result<Guard, Error> {
         }
         (None, None) => Profile::named("none"),
     };
-    let mut builder = Guard::builder(&profile)
+    let mut builder = Guard::builder(&profile);
+    if let Some(path) = &args.grammar {
+        builder = builder.grammar(lookup::read_grammar(path)?);
+    }
+    let mut builder = builder
         .tools(args.tools.as_deref().map(read_tools).transpose()?.unwrap_or_default())
         .limits(limits(args))
         .delivery(match args.delivery {

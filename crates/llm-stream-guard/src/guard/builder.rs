@@ -246,8 +246,8 @@ impl GuardBuilder {
     /// Looks the profile's names up and compiles the table.
     ///
     /// # Errors
-    /// An unknown reasoning format or tool-call family, a named tool that is not declared, a faulty marker, a limit of zero, an empty
-    /// stop string.
+    /// An unknown reasoning format or tool-call family, a named tool that is not declared, a faulty
+    /// marker, a limit of zero, an empty stop string.
     pub fn build(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
         let mut grammar = match (self.grammar, &self.profile.tools) {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use jail_match::Edge;
+use jail_match::{Channel, Edge, Then};
 use serde_json::Value;
 use toolcall_parsers::{
     Grammar, InReasoning, Tools, UnknownName, Wanted, edges,
@@ -135,12 +135,16 @@ impl Plan {
 
     /// The edges, with body ids from 0 on. A payload does not begin in reasoning.
     pub(super) fn edges(&self, in_reasoning: InReasoning) -> Vec<Edge> {
-        let Grammar { openers, erase, orphans, .. } = &*self.grammar;
-        let part = |openers: &[Opener]| Grammar { openers: openers.to_vec(), ..Grammar::default() };
-        let (guided, own) = openers.split_at(self.guided);
-        let own = Grammar { erase: erase.clone(), orphans: orphans.clone(), ..part(own) };
-        let mut all = edges(&part(guided), InReasoning::Literal, 0);
-        all.extend(edges(&own, in_reasoning, self.guided as u16));
+        let mut all = edges(&self.grammar, in_reasoning, 0);
+        all.retain_mut(|edge| {
+            let guided =
+                matches!(edge.then, Then::Body(body, _) if usize::from(body) < self.guided);
+            let begins = edge.on.has(Channel::CONTENT);
+            if guided && begins {
+                edge.on = Channel::CONTENT.mask();
+            }
+            begins || !guided
+        });
         all
     }
 }

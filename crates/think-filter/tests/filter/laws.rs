@@ -1,8 +1,8 @@
 //! The laws over every registered format, on its own markers.
 
 use stream_laws::{
-    CutPlan, Work, check_bounded, check_chunk_invariance, check_linear, check_nothing_lost,
-    check_prompt, check_total, suffixes,
+    CutPlan, Work, check_bounded, check_chunk_invariance, check_isolation, check_linear,
+    check_nothing_lost, check_prompt, check_total, suffixes,
 };
 use think_filter::{Format, Start, ThinkFilter, Whitespace, formats};
 
@@ -97,5 +97,14 @@ fn memory_and_work_are_bounded() {
                 check_linear(&think, input, work).unwrap();
             }
         }
+    }
+}
+
+#[test]
+fn neighbours_do_not_matter() {
+    for format in formats() {
+        let (think, texts) = (machine(&format, Whitespace::Trim, Start::Content), texts(&format));
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        check_isolation(&think, &texts, 7).unwrap();
     }
 }

@@ -1,6 +1,7 @@
 //! Only leading blocks are reasoning: the rules of that filter, one by one.
 
 use stream_laws::{Machine, Record};
+use think_filter::{Start, ThinkFilter, Whitespace, format};
 
 use crate::machine::{Think, show, shown};
 
@@ -99,4 +100,21 @@ fn empty_chunks_do_nothing() {
 fn an_empty_block_is_nothing_and_whitespace_stays() {
     assert_eq!(lead_only("<think></think>a"), "a");
     assert_eq!(lead_only("<think>\n a \n</think>\n b \n"), "{\n a \n}\n b \n");
+}
+
+#[test]
+fn a_short_answer_goes_out_at_once() {
+    let mut think = Think::named("lead_only");
+    let mut out = Record::default();
+    for (chunk, so_far) in [("H", "H"), ("i", "Hi"), (".", "Hi.")] {
+        think.push(chunk, &mut out);
+        assert_eq!((show(&out).as_str(), think.held().bytes), (so_far, 0));
+    }
+}
+
+#[test]
+fn a_block_the_prompt_opened_leads() {
+    let builder = ThinkFilter::builder(format("lead_only").unwrap()).start(Start::Reasoning);
+    let think = Think::from(builder.whitespace(Whitespace::Verbatim).build().unwrap());
+    assert_eq!(shown(&think, "a</think>\n<think>b</think>c<think>"), "{a}\n{b}c<think>");
 }

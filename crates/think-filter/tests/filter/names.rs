@@ -73,7 +73,7 @@ fn every_alias_means_a_format_and_no_engine_uses_a_name_twice() {
 #[test]
 fn a_name_with_several_meanings_is_refused_with_all_of_them() {
     let error = format("minimax").unwrap_err();
-    let told = "ambiguous reasoning format `minimax`; one of: `sglang:minimax`, `smg:minimax`";
+    let told = "ambiguous reasoning format `minimax`; say which: `sglang:minimax`, `smg:minimax`";
     assert_eq!(error.to_string(), told);
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct NamedEngine {
     id: String,
     arguments: Arguments,
     calls_seen: u32,
-    /// Bytes of text between the section's opener and its first call.
+    /// Bytes of text between the section's opener and its first call, whitespace aside.
     noise: u64,
     dropped: u64,
 }
@@ -185,11 +185,11 @@ impl NamedEngine {
         let (at, n) = if self.calls_seen == 0 {
             match find(&text[*i..], markers) {
                 Ok((at, n)) => {
-                    self.noise += text[*i..*i + at].trim_ascii().len() as u64;
+                    self.noise += visible(&text[*i..*i + at]);
                     (*i + at, n)
                 }
                 Err(keep) => {
-                    self.noise += text[*i..*i + keep].trim_ascii().len() as u64;
+                    self.noise += visible(&text[*i..*i + keep]);
                     return Step::Return(Feed::More { used: *i + keep });
                 }
             }
@@ -508,4 +508,9 @@ pub(crate) fn fits(kind: &FieldKind, field: &str, more: &str, next: char) -> boo
     let inside_blank = last.is_some_and(|last| last.is_ascii_whitespace());
     let odd = matches!(next, '{' | '}' | '[' | ']' | '<' | '>' | '"' | '\'') || next.is_control();
     !odd && (!inside_blank || *kind == FieldKind::Label)
+}
+
+/// Bytes that are no whitespace: the same however the text is cut.
+fn visible(text: &str) -> u64 {
+    text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count() as u64
 }

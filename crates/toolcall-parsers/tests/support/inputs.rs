@@ -6,7 +6,7 @@ use toolcall_parsers::{
     grammar::{Certainty, Item, JsonShape, Layout, PythonCall, Shape, Target},
 };
 
-use super::{profile_wires, vectors_if_any};
+use super::{profile_cases, vectors_if_any};
 
 /// Everything a law is checked on for one family.
 pub(crate) struct Inputs {
@@ -65,7 +65,7 @@ impl Inputs {
         let mut markup: Vec<String> = marked.map(|opener| opener.marker.to_string()).collect();
         markup.extend(grammar.orphans.iter().map(|orphan| orphan.to_string()));
         let mut wires: Vec<String> = cases.into_iter().map(|case| case.wire).collect();
-        wires.extend(profile_wires(&name));
+        wires.extend(profile_cases(&name).into_iter().map(|case| case.wire));
         let starts = grammar.envelope.iter().flat_map(|envelope| &envelope.starts);
         Self {
             starts: starts.map(|start| start.marker.to_string()).collect(),

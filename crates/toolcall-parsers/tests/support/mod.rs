@@ -170,12 +170,11 @@ pub(crate) fn vectors_if_any(name: &str) -> Vec<Case> {
     }
 }
 
-/// The wires of `vectors/profiles/NAME.jsonl`, none if there is no such file.
-pub(crate) fn profile_wires(name: &str) -> Vec<String> {
+/// The cases of `vectors/profiles/NAME.jsonl`, none if there is no such file.
+pub(crate) fn profile_cases(name: &str) -> Vec<Case> {
     let path = directory().join(format!("../profiles/{name}.jsonl"));
     let Ok(text) = fs::read_to_string(&path) else { return Vec::new() };
-    let cases = read_cases(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    cases.into_iter().map(|case| case.wire).collect()
+    read_cases(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// The families that have a file of vectors.

@@ -1,0 +1,94 @@
+//! Limits on reasoning, pairs of markers, and what the sink is told of them.
+
+use jail_match::{
+    Channel, Driver, Edge, LimitPolicy, NoBodies, ReasoningLimit, Settings, Sink, Table, Then,
+    Whitespace,
+};
+
+use crate::tables::{
+    CONTENT_ONLY, REASONING_ONLY, notices, recorded, show, shown, think, verbatim,
+};
+
+fn limited(bytes: usize, policy: LimitPolicy) -> Settings {
+    verbatim().reasoning(Some(ReasoningLimit { bytes, policy }))
+}
+
+#[test]
+fn reasoning_over_the_limit_is_told_when_its_span_ends() {
+    let text = "<think>abcd</think>e<think>fg";
+    let record = recorded(think(), limited(3, LimitPolicy::Drop), text);
+    assert_eq!(show(&record), "{abc}e");
+    assert_eq!(notices(&record), [("reasoning_limit", 10, 1), ("reasoning_limit", 27, 2)]);
+    let record = recorded(think(), limited(3, LimitPolicy::Release), text);
+    assert_eq!(show(&record), "{abc}defg");
+    assert_eq!(notices(&record), [("reasoning_limit", 10, 1), ("reasoning_limit", 27, 2)]);
+    let record = recorded(think(), limited(6, LimitPolicy::Drop), text);
+    assert_eq!((show(&record).as_str(), notices(&record)), ("{abcd}e{fg}", vec![]));
+}
+
+#[test]
+fn the_limit_is_of_a_message() {
+    let table = Table::new(think()).expect("a good table");
+    let mut driver = Driver::new(table, limited(1, LimitPolicy::Drop));
+    let mut texts = Texts::default();
+    for text in ["<think>ab", "<think>cd"] {
+        driver.push(text, &mut NoBodies, &mut texts).expect("no error policy");
+        driver.message_boundary(&mut texts);
+    }
+    assert_eq!(texts.reasoning, "ac");
+    assert_eq!(driver.counters().reasoning_bytes, 2);
+}
+
+#[test]
+fn blanks_that_a_policy_held_count_when_they_come_out() {
+    let framing = limited(2, LimitPolicy::Drop).whitespace(Whitespace::Framing);
+    assert_eq!(shown(think(), framing, "<think>\n \n</think>a"), "a");
+    assert_eq!(shown(think(), framing, "<think> a b</think>c"), "{ a}c");
+}
+
+/// Two pairs of tags; what one opened the other does not close.
+fn pairs() -> Vec<Edge> {
+    let pair = |open, close, pair| {
+        [
+            Edge::new(open, CONTENT_ONLY, Then::Enter(Channel::REASONING)).of_pair(pair),
+            Edge::new(close, REASONING_ONLY, Then::Leave).of_pair(pair),
+        ]
+    };
+    [pair("<a>", "</a>", 1), pair("<b>", "</b>", 2)].concat()
+}
+
+#[test]
+fn a_closer_of_another_pair_is_text() {
+    assert_eq!(shown(pairs(), verbatim(), "<a>x</b>y</a>z</a>"), "{x</b>y}z</a>");
+    let opened = verbatim().start(Channel::REASONING);
+    assert_eq!(shown(pairs(), opened, "x</b>y<a>z</b>"), "{x}y{z</b>}");
+}
+
+#[derive(Default)]
+struct Texts {
+    reasoning: String,
+    crossed: Vec<String>,
+}
+
+impl Sink for Texts {
+    fn text(&mut self, channel: Channel, text: &str) {
+        if channel == Channel::REASONING {
+            self.reasoning.push_str(text);
+        }
+        self.crossed.push(text.to_owned());
+    }
+
+    fn crossed(&mut self, edge: usize) {
+        self.crossed.push(format!("#{edge}"));
+    }
+}
+
+#[test]
+fn the_sink_is_told_which_edge_acted_between_the_texts() {
+    let table = Table::new(think()).expect("a good table");
+    let mut driver = Driver::new(table, verbatim());
+    let mut texts = Texts::default();
+    let text = "</think><think><think>a</think>b</think>";
+    driver.push(text, &mut NoBodies, &mut texts).expect("no error policy");
+    assert_eq!(texts.crossed, ["#3", "#0", "#1", "a", "#2", "b", "</think>"]);
+}

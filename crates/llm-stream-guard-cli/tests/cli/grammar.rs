@@ -1,0 +1,67 @@
+//! `--grammar`: families of the user's own.
+
+use serde_json::json;
+
+use crate::support::{coalesced, refused, run, run_on, scratch};
+
+const BOOKS: &str = r#"
+name = "books"
+orphans = ["{{/call}}"]
+
+[[openers]]
+marker = "{{call}}"
+
+[[openers.shapes]]
+[openers.shapes.json]
+container = "object_or_array"
+item = { keys = { name = ["fn"], arguments = ["args"] } }
+closers = ["{{/call}}"]
+"#;
+
+const WIRE: &str = "Hi. {{call}}{\"fn\": \"find\", \"args\": {\"title\": \"Emma\"}}{{/call}}";
+
+#[test]
+fn a_family_of_ones_own_is_parsed_with_and_without_a_profile() {
+    let books = scratch("books.toml", BOOKS);
+    let plain = run_on(WIRE.as_bytes(), &["parse", "--grammar", &books]);
+    let events = coalesced(&plain.stdout);
+    assert_eq!(events[0]["text"], "Hi. ");
+    assert_eq!(
+        (&events[1]["name"], &events[2]["fragment"]),
+        (&json!("find"), &json!("{\"title\": \"Emma\"}"))
+    );
+    let thought = format!("<think>Hm.</think>{WIRE}");
+    let args = ["parse", "--grammar", &books, "--family", "qwen3", "--start", "content"];
+    let events = coalesced(&run_on(thought.as_bytes(), &args).stdout);
+    assert_eq!((&events[0]["text"], &events[2]["name"]), (&json!("Hm."), &json!("find")));
+}
+
+#[test]
+fn cases_of_a_family_of_ones_own_are_checked() {
+    let books = scratch("checked.toml", BOOKS);
+    let case = |id: &str, content: &str| {
+        let calls = json!([{"name": "find", "arguments": {"title": "Emma"}}]);
+        let expect = json!({"content": content, "calls": calls});
+        let case = json!({"id": id, "kind": "tools", "family": "books", "wire": WIRE,
+            "expect": expect, "note": "n"});
+        format!("{case}\n")
+    };
+    let cases = scratch("books.jsonl", &(case("right", "Hi. ") + &case("wrong", "")));
+    let output = run(&["check", &cases, "--grammar", &books]);
+    let report = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(report.ends_with("1 passed, 1 failed\n"), "{report}");
+    let without = run(&["check", &cases]);
+    let report = String::from_utf8(without.stdout).expect("UTF-8");
+    assert!(report.contains("unknown tool-call family `books`"), "{report}");
+}
+
+#[test]
+fn a_file_that_is_no_family_is_refused_with_the_field() {
+    let typo = scratch("typo.toml", &BOOKS.replace("closers", "closer"));
+    refused(&["parse", "--grammar", &typo], &["typo.toml", "openers[0].shapes[0].json", "closer"]);
+    let empty = scratch("empty.json", "{\"name\": \"x\", \"openers\": []}");
+    refused(&["check", "x.jsonl", "--grammar", &empty], &["x.jsonl"]);
+    let cases = scratch("no.jsonl", "{}\n");
+    refused(&["check", &cases, "--grammar", &empty], &["empty.json", "`openers`"]);
+    refused(&["parse", "--grammar", "/nowhere.toml"], &["/nowhere.toml"]);
+}

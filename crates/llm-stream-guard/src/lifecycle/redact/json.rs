@@ -1,0 +1,82 @@
+//! Redaction of JSON text: only strings change, every other byte stays.
+
+use super::{MatchTooLong, Redactor};
+
+/// Redacts every string in `json`, keys included, and appends the result to `out`. Strings are
+/// decoded before they are searched and escaped when they were changed, so that JSON stays
+/// JSON. Text that is no JSON, or is cut, is redacted as far as it can be read.
+pub(super) fn redact(
+    redactor: &mut Redactor,
+    json: &str,
+    out: &mut String,
+) -> Result<(), MatchTooLong> {
+    let mut result = Ok(());
+    let mut rest = json;
+    while let Some(quote) = rest.find('"') {
+        out.push_str(&rest[..quote]);
+        rest = &rest[quote..];
+        let end = string_end(rest);
+        result = result.and(redact_string(redactor, &rest[..end], out));
+        rest = &rest[end..];
+    }
+    out.push_str(rest);
+    result
+}
+
+/// Where the string that begins `text` ends, its quotation marks included.
+fn string_end(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+fn redact_string(
+    redactor: &mut Redactor,
+    literal: &str,
+    out: &mut String,
+) -> Result<(), MatchTooLong> {
+    let decoded = serde_json::from_str::<String>(literal);
+    let text = decoded.as_deref().unwrap_or(literal);
+    let mut seen = String::new();
+    let result = redactor.redact(text, &mut seen);
+    if seen == text {
+        out.push_str(literal);
+    } else if decoded.is_ok() {
+        out.push_str(&serde_json::Value::String(seen).to_string());
+    } else {
+        out.push_str(&seen);
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::redact;
+    use crate::{jail_match::Jail, lifecycle::Redactor};
+
+    fn redacted(json: &str) -> String {
+        let jail = Jail::builder().start("<").end(">").build().unwrap();
+        let mut out = String::new();
+        redact(&mut Redactor::new(jail, "\"x\""), json, &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn only_strings_that_match_change() {
+        let json = r#"{"a" : [1.50, 1e999, "\u00e9 kept"], "b\"<k>": "p <s\u003e q"}"#;
+        let expected = r#"{"a" : [1.50, 1e999, "\u00e9 kept"], "b\"\"x\"": "p \"x\" q"}"#;
+        assert_eq!(redacted(json), expected);
+    }
+
+    #[test]
+    fn a_cut_string_is_redacted_as_it_stands() {
+        assert_eq!(redacted(r#"{"a": "open <secret"#), r#"{"a": "open "x""#);
+    }
+}

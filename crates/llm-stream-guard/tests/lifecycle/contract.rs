@@ -1,0 +1,38 @@
+//! The contract in `docs/lifecycle.md` and the tests here name the same ids.
+
+use std::collections::BTreeSet;
+
+const CONTRACT: &str = include_str!("../../../../docs/lifecycle.md");
+const TESTS: &str = concat!(
+    include_str!("chat.rs"),
+    include_str!("collected.rs"),
+    include_str!("context.rs"),
+    include_str!("endings.rs"),
+    include_str!("enforce.rs"),
+    include_str!("guarded.rs"),
+    include_str!("panics.rs"),
+    include_str!("record.rs"),
+    include_str!("starts.rs"),
+    include_str!("subscribers.rs"),
+);
+
+/// `S4.7` as tests spell it.
+fn spelled(id: &str) -> String {
+    let (area, number) = id.split_once('.').unwrap();
+    format!("{}_{number:0>2}", area.to_lowercase())
+}
+
+#[test]
+fn every_line_of_the_contract_has_a_test_and_every_id_a_line() {
+    let lines = CONTRACT.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" |"));
+    let ids = lines.map(|(id, _)| id).filter(|id| id.contains('.'));
+    let contract: BTreeSet<String> = ids.map(spelled).collect();
+    assert_eq!(contract.len(), 34);
+    let names = TESTS.lines().filter_map(|line| line.trim().strip_prefix("fn ")?.split_once('('));
+    let tested: BTreeSet<String> = names
+        .flat_map(|(name, _)| name.split("_and_").map(str::to_owned).collect::<Vec<_>>())
+        .filter(|name| name.starts_with("s4_") || name.starts_with("x_"))
+        .map(|name| name.splitn(3, '_').take(2).collect::<Vec<_>>().join("_"))
+        .collect();
+    assert_eq!(tested, contract);
+}

@@ -1,0 +1,28 @@
+//! A stream's life on record: what happens when, whatever ends it. Ids like `s4_07` are
+//! explained in `docs/lifecycle.md`.
+
+/// Random scripts, callers and consumers.
+mod chaos;
+/// Chat-completion chunks.
+mod chat;
+/// What is collected: aggregates, limits, times, marks.
+mod collected;
+/// Surroundings, on the thread that polls.
+mod context;
+/// Every line of the contract has a test.
+mod contract;
+/// Every way to end, and what follows.
+mod endings;
+/// Guardrails on the live stream.
+mod enforce;
+/// Behind, and in front of, a guard.
+mod guarded;
+/// Panics of everybody's code.
+mod panics;
+/// The END event's content: sanitizers, codec, metadata.
+mod record;
+/// Starting, and failing to.
+mod starts;
+/// Queues, flushes, threads.
+mod subscribers;
+mod support;

@@ -1,0 +1,158 @@
+//! What a family's vectors must show, whatever they are called.
+
+#[expect(dead_code, reason = "shared with the tests of the parsers, which use all of it")]
+mod support;
+
+use stream_laws::{
+    json::Value,
+    vector::{Case, Finish},
+};
+use support::{profile_cases, vectors_if_any};
+use toolcall_parsers::{
+    EncodeCall, Grammar, Tools, encode,
+    grammar::{Item, Keys, PythonCall, Shape, Text},
+    grammars,
+};
+
+/// Something a case may show of a family.
+type Shows<'g> = Box<dyn Fn(&Case) -> bool + 'g>;
+
+/// What every family must show, if it can at all.
+fn wanted(grammar: &Grammar) -> Vec<(&'static str, Shows<'_>)> {
+    let complete = |case: &Case| !case.expect.calls.is_empty();
+    let cut = |case: &Case| case.finish == Finish::Length;
+    let mut wanted: Vec<(&str, Shows<'_>)> = vec![
+        ("one call", Box::new(|case| case.expect.calls.len() == 1)),
+        ("text around", Box::new(move |c| complete(c) && !c.expect.content.trim().is_empty())),
+        (
+            "no arguments",
+            Box::new(|case| case.expect.calls.iter().any(|call| call.arguments == nothing())),
+        ),
+        ("wide characters", Box::new(|case| strings(case).any(|text| !text.is_ascii()))),
+        (
+            "a marker inside a value",
+            Box::new(|case| {
+                let markup = markup(grammar);
+                strings(case).any(|text| markup.iter().any(|marker| text.contains(marker)))
+            }),
+        ),
+        (
+            "cut before the name is certain",
+            Box::new(move |c| cut(c) && !complete(c) && c.expect.incomplete.is_none()),
+        ),
+        ("cut in the arguments", Box::new(|case| case.expect.incomplete.is_some())),
+        (
+            "no call",
+            Box::new(move |c| !complete(c) && !c.wire.is_empty() && c.expect.content == c.wire),
+        ),
+    ];
+    if can_write(grammar, 2) {
+        wanted.push(("several calls", Box::new(|case| case.expect.calls.len() > 1)));
+    }
+    if has_end(grammar) {
+        wanted.push(("cut before the end", Box::new(move |case| cut(case) && complete(case))));
+    }
+    if let Some(keys) = keys(grammar) {
+        wanted.push((
+            "arguments before the name",
+            Box::new(move |case| complete(case) && first(case, &keys.arguments, &keys.name)),
+        ));
+    }
+    wanted
+}
+
+/// `{}`.
+fn nothing() -> Value {
+    Value::Object(Default::default())
+}
+
+fn can_write(grammar: &Grammar, calls: usize) -> bool {
+    encode(grammar, &vec![EncodeCall::new("f", "{}"); calls], &Tools::none()).is_ok()
+}
+
+/// Whether something stands behind the arguments of a call.
+fn has_end(grammar: &Grammar) -> bool {
+    let wire = encode(grammar, &[EncodeCall::new("f", "{}")], &Tools::none());
+    wire.is_ok_and(|wire| wire.trim_end().ends_with(['>', ']', '`', '|', '!']))
+}
+
+fn shapes(grammar: &Grammar) -> impl Iterator<Item = &Shape> {
+    grammar.openers.iter().flat_map(|opener| &opener.shapes)
+}
+
+/// The keys of calls, where calls are objects with such.
+fn keys(grammar: &Grammar) -> Option<&Keys> {
+    shapes(grammar).find_map(|shape| match shape {
+        Shape::Json(shape) => match &shape.item {
+            Item::Keys(keys) => Some(keys),
+            Item::NameIsKey | Item::Arguments(_) => None,
+        },
+        Shape::Python(shape) => match &shape.call {
+            PythonCall::Dict(keys) => Some(keys),
+            PythonCall::Call | PythonCall::Object => None,
+        },
+        _ => None,
+    })
+}
+
+/// Whether one of the keys `early` stands before all of the keys `late`.
+fn first(case: &Case, early: &[Text], late: &[Text]) -> bool {
+    let place = |keys: &[Text]| {
+        let quoted = keys.iter().flat_map(|key| [format!("\"{key}\""), format!("'{key}'")]);
+        quoted.filter_map(|key| case.wire.find(&key)).min()
+    };
+    matches!((place(early), place(late)), (Some(early), Some(late)) if early < late)
+}
+
+/// The literals of a grammar that are more than a letter.
+fn markup(grammar: &Grammar) -> Vec<String> {
+    use serde_json::Value;
+    let mut found = Vec::new();
+    let mut values = vec![serde_json::to_value(grammar).expect("a grammar is data")];
+    while let Some(value) = values.pop() {
+        match value {
+            Value::Object(members) => {
+                let literal = |key: &str| !matches!(key, "name" | "about" | "layouts");
+                values.extend(members.into_iter().filter(|(k, _)| literal(k)).map(|(_, v)| v));
+            }
+            Value::Array(elements) => values.extend(elements),
+            Value::String(text) if text.contains(|c: char| c.is_ascii_punctuation()) => {
+                found.push(text);
+            }
+            _ => {}
+        }
+    }
+    // What JSON and Python are made of.
+    found.extend(["}}", "]", ")]", "}"].map(String::from));
+    found
+}
+
+/// Every string in the arguments of complete calls.
+fn strings(case: &Case) -> impl Iterator<Item = &str> {
+    let (mut found, mut values) = (Vec::new(), Vec::new());
+    values.extend(case.expect.calls.iter().map(|call| &call.arguments));
+    while let Some(value) = values.pop() {
+        match value {
+            Value::Object(members) => values.extend(members.values()),
+            Value::Array(elements) => values.extend(elements),
+            Value::String(text) => found.push(text.as_str()),
+            _ => {}
+        }
+    }
+    found.into_iter()
+}
+
+#[test]
+fn every_family_shows_what_it_does_with_the_usual_inputs() {
+    let mut missing = Vec::new();
+    for grammar in grammars() {
+        let mut cases = vectors_if_any(&grammar.name);
+        cases.extend(profile_cases(&grammar.name));
+        for (what, shows) in wanted(&grammar) {
+            if !cases.iter().any(shows) {
+                missing.push(format!("{}: {what}", grammar.name));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{} missing\n{}", missing.len(), missing.join("\n"));
+}
