@@ -13,6 +13,7 @@ use stream_laws::{Cut, Machine, Record, run};
 #[allow(dead_code)]
 #[path = "../../crates/jail-match/tests/driver/bodies.rs"]
 mod bodies;
+#[allow(dead_code)]
 #[path = "../../crates/jail-match/tests/driver/jail_spec.rs"]
 mod jail_spec;
 #[allow(dead_code)]

@@ -47,7 +47,7 @@ fn secret() -> Jail {
 }
 
 #[test]
-fn s1_1_text_without_a_mark_passes_in_the_chunks_it_came_in() {
+fn text_without_a_mark_passes_in_the_chunks_it_came_in() {
     let (mut jail, mut pieces) = (secret(), Vec::new());
     let chunks = ["some ", "text, a > b", "é"];
     for chunk in chunks {
@@ -63,13 +63,13 @@ fn s1_1_text_without_a_mark_passes_in_the_chunks_it_came_in() {
 }
 
 #[test]
-fn s1_2_a_mark_is_found_wherever_it_is_cut() {
+fn a_mark_is_found_wherever_it_is_cut() {
     let jail = built(Jail::builder().pair("◁think▷", "◁/think▷"));
     assert_eq!(shown(&jail, "é◁think▷a◁/think▷b"), "é[a|◁/think▷]b");
 }
 
 #[test]
-fn s1_3_nothing_is_held_that_cannot_be_a_mark() {
+fn nothing_is_held_that_cannot_be_a_mark() {
     let marks = ["<s>", "</s>", "◁x▷", "<s>>"];
     let jail = built(Jail::builder().start("<s>").start("◁x▷").start("<s>>").end("</s>"));
     let mut witnesses = suffixes(&marks);
@@ -85,12 +85,12 @@ fn s1_3_nothing_is_held_that_cannot_be_a_mark() {
 }
 
 #[test]
-fn s1_4_a_refuted_hold_comes_out_once_and_in_place() {
+fn a_refuted_hold_comes_out_once_and_in_place() {
     assert_eq!(shown(&secret(), "a<sx<<s<s>b</s>c<s"), "a<sx<<s[b|</s>]c<s");
 }
 
 #[test]
-fn s1_5_text_around_a_block_keeps_its_place() {
+fn text_around_a_block_keeps_its_place() {
     assert_eq!(
         show(&secret(), &["some text <s>abc</s> <s>d</s>e"]),
         "some text [abc|</s>] [d|</s>]e"
@@ -99,7 +99,7 @@ fn s1_5_text_around_a_block_keeps_its_place() {
 }
 
 #[test]
-fn s1_6_all_blocks_of_one_chunk_come_out_with_it() {
+fn all_blocks_of_one_chunk_come_out_with_it() {
     let (mut jail, mut blocks) = (secret(), 0);
     let on = |event: JailEvent<'_>| blocks += u32::from(matches!(event, JailEvent::Jailed(_)));
     jail.push("<s>1</s> and <s>2</s><s>3</s>", on).unwrap();
@@ -107,7 +107,7 @@ fn s1_6_all_blocks_of_one_chunk_come_out_with_it() {
 }
 
 #[test]
-fn s1_7_a_start_is_closed_by_its_own_end_only() {
+fn a_start_is_closed_by_its_own_end_only() {
     let jail = built(Jail::builder().pair("<a>", "</a>").pair("<b>", "</b>"));
     assert_eq!(shown(&jail, "<a>1</b>2</a><b>3</a>4</b>"), "[1</b>2|</a>][3</a>4|</b>]");
     let pool = built(Jail::builder().start("<a>").start("<b>").end("</a>").end("</b>"));
@@ -117,7 +117,7 @@ fn s1_7_a_start_is_closed_by_its_own_end_only() {
 }
 
 #[test]
-fn s1_8_the_end_at_the_lowest_offset_wins_and_at_one_place_the_longest_or_the_first_listed() {
+fn the_end_at_the_lowest_offset_wins_and_at_one_place_the_longest_or_the_first_listed() {
     let pool = || Jail::builder().start("<").end("]").end("]]").end(")");
     assert_eq!(shown(&built(pool()), "<a)b]]"), "[a|)]b]]");
     assert_eq!(shown(&built(pool()), "<a]]b"), "[a|]]]b");
@@ -131,7 +131,7 @@ fn s1_8_the_end_at_the_lowest_offset_wins_and_at_one_place_the_longest_or_the_fi
 }
 
 #[test]
-fn s1_9_ends_in_quotes_and_inner_blocks_do_not_count() {
+fn ends_in_quotes_and_inner_blocks_do_not_count() {
     let json = built(Jail::builder().rule(Pair::new("{", "}").quote(Quote::JSON)));
     assert_eq!(shown(&json, r#"{"a}\"}\\": 1}b"#), r#"["a}\"}\\": 1|}]b"#);
     let xml = Quote::new("<parameter", "</parameter>");
@@ -149,7 +149,7 @@ fn s1_9_ends_in_quotes_and_inner_blocks_do_not_count() {
 }
 
 #[test]
-fn s1_12_released_text_is_what_came_in() {
+fn released_text_is_what_came_in() {
     use jail_match::Release::Verbatim;
     let jail = built(Jail::builder().rule(Pair::new("<s>", "</s>").release(Verbatim)));
     let text = "a <s>b\r\n é</s> c<s>\t";
@@ -157,7 +157,7 @@ fn s1_12_released_text_is_what_came_in() {
 }
 
 #[test]
-fn s1_13_what_becomes_of_a_block_without_an_end_is_set_per_pair() {
+fn what_becomes_of_a_block_without_an_end_is_set_per_pair() {
     for (unclosed, expected) in [
         (OnFail::End, "a[b|-]"),
         (OnFail::Release, "a!jail_unclosed!<s>b"),

@@ -4,7 +4,7 @@ use jail_match::{
     Flow, Inner, Jail, JailEvent, JailSignal, Nested, NoticeKind, OnFail, Pair, Release,
 };
 
-use stream_laws::check_bounded;
+use stream_laws::{CutPlan, check_bounded, check_nothing_lost};
 
 use crate::{
     jail::{built, show, shown},
@@ -25,7 +25,7 @@ fn a_block_never_outgrows_its_limit() {
 }
 
 #[test]
-fn s1_55_a_limit_of_bytes_does_what_it_says() {
+fn a_limit_of_bytes_does_what_it_says() {
     for (over, expected) in [
         (OnFail::Release, "a!jail_bytes!{bcdef}[g|}]"),
         (OnFail::Strip, "a!jail_bytes!(1)bcdef(1)[g|}]"),
@@ -35,6 +35,21 @@ fn s1_55_a_limit_of_bytes_does_what_it_says() {
     ] {
         let jail = built(Jail::builder().rule(curly().limit(3, over)));
         assert_eq!(shown(&jail, "a{bcdef}{g}"), expected, "{over:?}");
+    }
+}
+
+#[test]
+fn at_the_end_every_byte_is_released_handed_over_or_reported() {
+    let drops = ["jail_markup", "jail_dropped", "jail_dropped_limit"];
+    for release in [Release::Hand, Release::Verbatim, Release::Strip, Release::Drop] {
+        for fail in [OnFail::Release, OnFail::Strip, OnFail::Drop, OnFail::End] {
+            let pair = curly().release(release).limit(3, fail).unclosed(fail);
+            let jail =
+                Jailed::new(built(Jail::builder().rule(pair).rule(Pair::new("<s>", "</s>"))));
+            for text in ["a{b}{cdefg}<s", "a{b", "<s>{a}</", "{abcd", "<<s>é</s"] {
+                check_nothing_lost(&jail, text, &drops, CutPlan::standard(2)).unwrap();
+            }
+        }
     }
 }
 
@@ -49,7 +64,7 @@ fn only_its_limit_bounds_a_block() {
 }
 
 #[test]
-fn s1_55_a_limit_of_blocks_does_what_it_says() {
+fn a_limit_of_blocks_does_what_it_says() {
     for (over, expected) in [
         (OnFail::Release, "[a|}]!jail_count!{b}c"),
         (OnFail::Strip, "[a|}]!jail_count!(1)b(1)c"),
@@ -63,7 +78,7 @@ fn s1_55_a_limit_of_blocks_does_what_it_says() {
 }
 
 #[test]
-fn s1_55_limits_of_chunks_and_time_are_the_callers() {
+fn limits_of_chunks_and_time_are_the_callers() {
     for (then, expected) in [
         (OnFail::Release, "!jail_time!{abc}"),
         (OnFail::Strip, "!jail_time!(1)abc(1)"),
@@ -115,13 +130,13 @@ fn a_failed_jail_takes_no_more() {
 }
 
 #[test]
-fn s1_56_nested_blocks_of_one_pair_are_counted() {
+fn nested_blocks_of_one_pair_are_counted() {
     let jail = built(Jail::builder().rule(curly().inner(Inner::Own)));
     assert_eq!(shown(&jail, "a{b{c}{d{e}}f}g}"), "a[b{c}{d{e}}f|}]g}");
 }
 
 #[test]
-fn s1_56_an_inner_end_never_closes_the_outer_block() {
+fn an_inner_end_never_closes_the_outer_block() {
     let pairs = Jail::builder().rule(curly().inner(Inner::Every)).rule(Pair::new("(", ")"));
     let jail = built(pairs.nested(Nested::InnerFirst));
     assert_eq!(shown(&jail, "{a(b}c)d}e"), "[b}c|)][ad|}]e");
@@ -129,7 +144,7 @@ fn s1_56_an_inner_end_never_closes_the_outer_block() {
 }
 
 #[test]
-fn s1_56_inner_blocks_are_released_first_or_never() {
+fn inner_blocks_are_released_first_or_never() {
     let rules = |release, nested| {
         let inner = Pair::new("(", ")").release(release).only_inside();
         let pairs = Jail::builder().rule(curly().inner(Inner::Only(vec![1]))).rule(inner);
@@ -149,7 +164,7 @@ fn s1_56_inner_blocks_are_released_first_or_never() {
 }
 
 #[test]
-fn s1_56_the_depth_is_limited() {
+fn the_depth_is_limited() {
     let jail = built(Jail::builder().rule(curly().inner(Inner::Own)).depth(2));
     assert_eq!(shown(&jail, "{a{b{c}d}e}"), "!depth_limit![a{b{c}d|}]e}");
 }

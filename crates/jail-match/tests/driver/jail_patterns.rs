@@ -13,7 +13,7 @@ fn pair(start: &'static str, end: &'static str) -> JailBuilder {
 }
 
 #[test]
-fn s1_53_expressions_stand_beside_literals() {
+fn expressions_stand_beside_literals() {
     let jail = built(Jail::builder().start(Mark::pattern("<t[0-9]>")).start("<s>").end("</"));
     assert_eq!(shown(&jail, "<t>a<t1>b</<s>c</d"), "<t>a[b|</][c|</]d");
     // At one place the longest counts.
@@ -22,7 +22,7 @@ fn s1_53_expressions_stand_beside_literals() {
 }
 
 #[test]
-fn s1_53_expressions_may_be_anchored() {
+fn expressions_may_be_anchored() {
     let jail = built(pair("(?m)^begin", "(?m)end$"));
     assert_eq!(shown(&jail, "begin1\nend. end\nbegin"), "[1\nend. |end]\n[|-]");
     assert_eq!(shown(&built(pair("^a", "b")), "a1b\na1b"), "[1|b]\na1b");
@@ -31,7 +31,7 @@ fn s1_53_expressions_may_be_anchored() {
 }
 
 #[test]
-fn s1_53_the_hold_is_derived_or_stated() {
+fn the_hold_is_derived_or_stated() {
     let jail = built(pair("<t[0-9]{1,3}>", "</t>"));
     let (mut machine, mut out) = (Jailed::new(jail), Record::default());
     for (chunk, held) in [("a<", 1), ("t12", 4), ("3", 5), ("4", 0), ("<t1", 3), (">", 4)] {
@@ -46,7 +46,7 @@ fn s1_53_the_hold_is_derived_or_stated() {
 }
 
 #[test]
-fn s1_53_bad_expressions_name_the_entry() {
+fn bad_expressions_name_the_entry() {
     let error = |builder: JailBuilder| builder.build().unwrap_err().to_string();
     let expected =
         "pair 0, end 0 (\"a+\"): a match has no greatest length: expected a hold in bytes";
@@ -63,7 +63,7 @@ fn s1_53_bad_expressions_name_the_entry() {
 }
 
 #[test]
-fn s1_54_an_expression_is_found_wherever_it_is_cut() {
+fn an_expression_is_found_wherever_it_is_cut() {
     let jail = built(pair(r"(?i)◁[a-zé]{1,8}▷", r"◁/\w{1,8}▷"));
     assert_eq!(shown(&jail, "◁É◁thiNk▷é◁/é▷"), "◁É[é|◁/é▷]");
 }

@@ -27,7 +27,7 @@ fn plain() -> JailedStreamBuilder {
 const CALL: &str = r#"{"name": "f", "arguments": {}}"#;
 
 #[test]
-fn s1_1_text_without_a_mark_passes_in_the_chunks_it_came_in() {
+fn text_without_a_mark_passes_in_the_chunks_it_came_in() {
     let jail = plain().build().unwrap();
     let chunks = ["no ", "mark, a > b", "é "];
     let stream = tokio_stream::iter(chunks.map(Ok::<_, std::io::Error>));
@@ -38,7 +38,7 @@ fn s1_1_text_without_a_mark_passes_in_the_chunks_it_came_in() {
 }
 
 #[test]
-fn s1_7_pairs_are_bound_with_and_without_a_parser() {
+fn pairs_are_bound_with_and_without_a_parser() {
     let pairs = || JailedStream::builder().jail_pair("<a>", "</a>").jail_pair("<b>", "</b>");
     let handed = pairs().on_jailed(|block| Handed::Text(format!("[{}]", block.body)));
     assert_eq!(jailed(handed, "<a>1</b>2</a>3</b>"), "[1</b>2]3</b>");
@@ -47,7 +47,7 @@ fn s1_7_pairs_are_bound_with_and_without_a_parser() {
 }
 
 #[test]
-fn s1_10_sequences_by_hand_replace_the_familys_markers_unless_asked_otherwise() {
+fn sequences_by_hand_replace_the_familys_markers_unless_asked_otherwise() {
     let text = format!("<tool_call>{CALL}</tool_call><s>{CALL}</s>");
     let parsed = || plain().tool_call_parser("hermes");
     assert_eq!(jailed(parsed(), &text), format!("<tool_call>{CALL}</tool_call>f({{}})"));
@@ -59,7 +59,7 @@ fn s1_10_sequences_by_hand_replace_the_familys_markers_unless_asked_otherwise() 
 }
 
 #[test]
-fn s1_11_an_unknown_parser_is_refused_with_the_names_there_are() {
+fn an_unknown_parser_is_refused_with_the_names_there_are() {
     let error = plain().tool_call_parser("hermez").build().unwrap_err();
     assert!(error.to_string().contains("`hermes`"), "{error}");
 }
@@ -76,7 +76,7 @@ fn faulty_sequences_are_refused_by_name() {
 }
 
 #[test]
-fn s1_12_and_s1_13_what_is_jailed_comes_out_as_the_rule_says() {
+fn what_is_jailed_comes_out_as_the_rule_says() {
     for (release, expected) in [
         (Release::Hand, "a<x>b</x>c"),
         (Release::Verbatim, "a<x>b</x>c"),
@@ -113,14 +113,14 @@ fn a_tapped_block_passes_and_the_closure_learns_of_it() {
 }
 
 #[test]
-fn s1_53_expressions_are_rules() {
+fn expressions_are_rules() {
     let rule = Pair::new(Mark::pattern("(?m)^KEY=[a-z]{1,8}:"), Mark::pattern("(?m)[0-9]$"));
     let jail = JailedStream::builder().rule(rule).on_jailed(|_| Handed::Text("***".into()));
     assert_eq!(jailed(jail, "KEY=a:1\nKEY=b:2\nMYKEY=c:3"), "***\n***\nMYKEY=c:3");
 }
 
 #[test]
-fn s1_56_blocks_nest() {
+fn blocks_nest() {
     let jail = JailedStream::builder()
         .rule(Pair::new("{", "}").inner(Inner::Every))
         .rules(|rules| rules.nested(Nested::InnerFirst).depth(2))
@@ -136,7 +136,7 @@ fn clock() -> (Arc<AtomicU64>, impl Fn() -> Duration) {
 }
 
 #[test]
-fn s1_55_a_block_that_takes_too_many_chunks_is_over() {
+fn a_block_that_takes_too_many_chunks_is_over() {
     for (over, expected) in [
         (OnFail::Release, "a!jail_chunks!<s>bcd</s>e"),
         (OnFail::Strip, "a!jail_chunks!bcde"),
@@ -156,7 +156,7 @@ fn s1_55_a_block_that_takes_too_many_chunks_is_over() {
 }
 
 #[test]
-fn s1_55_a_block_that_takes_too_long_is_over() {
+fn a_block_that_takes_too_long_is_over() {
     let (time, read) = clock();
     let jail = plain().time_limit(Duration::from_secs(5), OnFail::Release, read).build().unwrap();
     let (mut guard, mut seen) = (jail.guard().clone(), String::new());
