@@ -13,7 +13,7 @@ use crate::{
 const SMOKE_SECONDS: u64 = 10;
 
 /// The oldest compiler the libraries promise to build with.
-const OLDEST_RUST: &str = "1.85";
+const OLDEST_RUST: &str = "1.88";
 
 enum Step {
     Tidy,
