@@ -34,7 +34,7 @@ pub enum Handed {
 }
 
 type Handler = Arc<dyn Fn(&Jailed<'_>) -> Handed + Send + Sync>;
-type SharedClock = Arc<dyn Clock + Send + Sync>;
+pub(crate) type SharedClock = Arc<dyn Clock + Send + Sync>;
 
 /// A [`Jail`] for a guard or a stream.
 ///

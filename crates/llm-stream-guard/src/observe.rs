@@ -2,14 +2,19 @@
 
 #[cfg(feature = "tracing")]
 mod events;
+mod foreign;
 
 #[cfg(feature = "tracing")]
 pub use events::TracingObserver;
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+pub(crate) use foreign::Foreign;
+
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use jail_match::{Channel, Closed, Dropped, End, Held, Notice, Sink, Span};
 use toolcall_parsers::{CallSink, Diagnostic, DiagnosticKind, Outcome};
+
+use crate::jailer::SharedClock;
 
 /// Is told what happens, never the text. Every method does nothing unless overridden.
 ///
@@ -31,9 +36,10 @@ pub trait Observer {
         let _ = (pair, depth);
     }
 
-    /// A jail closed.
-    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed) {
-        let _ = (pair, bytes, why);
+    /// A jail closed. How long it was open is known if there is a clock
+    /// ([`crate::GuardBuilder::clock`]).
+    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed, open: Option<Duration>) {
+        let _ = (pair, bytes, why, open);
     }
 
     /// A piece ended in what may become a mark of a jail.
@@ -67,6 +73,12 @@ pub trait Observer {
         let _ = diagnostic;
     }
 
+    /// A marker of a family that is not the guard's passed as content: the family may be the
+    /// wrong one. `marker` is that family's constant, not the model's text.
+    fn foreign_markup(&self, marker: &str) {
+        let _ = marker;
+    }
+
     /// The message ended.
     fn finished(&self, end: End) {
         let _ = end;
@@ -87,6 +99,8 @@ pub struct Stats {
     pub jails_opened: u64,
     /// Jails closed, by the name of the reason.
     pub jails_closed: BTreeMap<&'static str, u64>,
+    /// How long jails were open in all, where there is a clock; inner ones count, too.
+    pub jail_time: Duration,
     /// Pieces that ended in what might become a mark of a jail.
     pub jail_partials: u64,
     /// Those of them that turned out to be text.
@@ -101,6 +115,9 @@ pub struct Stats {
     pub limits: BTreeMap<&'static str, u64>,
     /// Diagnostics, by the name of their kind.
     pub diagnostics: BTreeMap<&'static str, u64>,
+    /// Markers of families other than the guard's that passed as content, by marker: more than a
+    /// few suggest that the family is the wrong one.
+    pub foreign: BTreeMap<Box<str>, u64>,
 }
 
 /// Counts, and tells the observer if there is one.
@@ -108,6 +125,10 @@ pub struct Stats {
 pub(crate) struct Tally {
     observer: Option<Arc<dyn Observer + Send + Sync>>,
     stats: Stats,
+    clock: Option<SharedClock>,
+    /// When the open jails opened, the innermost last.
+    opened: Vec<Duration>,
+    foreign: Option<Foreign>,
 }
 
 impl fmt::Debug for Tally {
@@ -121,8 +142,16 @@ fn count(names: &mut BTreeMap<&'static str, u64>, name: &'static str) {
 }
 
 impl Tally {
-    pub(crate) fn new(observer: Option<Arc<dyn Observer + Send + Sync>>) -> Self {
-        Self { observer, stats: Stats::default() }
+    pub(crate) fn observed(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
+        Self { observer: Some(observer), ..self }
+    }
+
+    pub(crate) fn timed(self, clock: SharedClock) -> Self {
+        Self { clock: Some(clock), ..self }
+    }
+
+    pub(crate) fn watching(self, foreign: Foreign) -> Self {
+        Self { foreign: Some(foreign), ..self }
     }
 
     pub(crate) fn stats(&self) -> &Stats {
@@ -131,6 +160,10 @@ impl Tally {
 
     pub(crate) fn reset(&mut self) {
         self.stats = Stats::default();
+        self.opened.clear();
+        if let Some(foreign) = &mut self.foreign {
+            foreign.reset();
+        }
     }
 
     fn tell(&self, what: impl FnOnce(&dyn Observer)) {
@@ -152,12 +185,20 @@ impl Tally {
 
     pub(crate) fn jail_opened(&mut self, pair: usize, depth: usize) {
         self.stats.jails_opened += 1;
+        if let Some(clock) = &self.clock {
+            self.opened.push(clock.now());
+        }
         self.tell(|observer| observer.jail_opened(pair, depth));
     }
 
     pub(crate) fn jail_closed(&mut self, pair: usize, bytes: u64, why: Closed) {
         count(&mut self.stats.jails_closed, why.name());
-        self.tell(|observer| observer.jail_closed(pair, bytes, why));
+        let open = match (&self.clock, self.opened.pop()) {
+            (Some(clock), Some(since)) => Some(clock.now().saturating_sub(since)),
+            _ => None,
+        };
+        self.stats.jail_time += open.unwrap_or_default();
+        self.tell(|observer| observer.jail_closed(pair, bytes, why, open));
     }
 
     pub(crate) fn jail_partial(&mut self) {
@@ -185,7 +226,19 @@ impl Tally {
         self.tell(|observer| observer.diagnostic(diagnostic));
     }
 
+    /// Content passes; `None` where it breaks off.
+    fn content(&mut self, text: Option<&str>) {
+        let Self { observer, stats, foreign: Some(foreign), .. } = self else { return };
+        foreign.see(text, |marker| {
+            *stats.foreign.entry(marker.into()).or_default() += 1;
+            if let Some(observer) = observer {
+                observer.foreign_markup(marker);
+            }
+        });
+    }
+
     pub(crate) fn finished(&mut self, end: End) {
+        self.content(None);
         self.tell(|observer| observer.finished(end));
     }
 }
@@ -206,6 +259,9 @@ impl<S: CallSink + ?Sized> Tallied<'_, S> {
 
 impl<S: CallSink + ?Sized> Sink for Tallied<'_, S> {
     fn text(&mut self, channel: Channel, text: &str) {
+        if channel == Channel::CONTENT {
+            self.tally(|tally| tally.content(Some(text)));
+        }
         self.sink.text(channel, text);
     }
 
@@ -222,6 +278,7 @@ impl<S: CallSink + ?Sized> Sink for Tallied<'_, S> {
 impl<S: CallSink + ?Sized> CallSink for Tallied<'_, S> {
     fn call_start(&mut self, index: u32, id: &str, name: &str) {
         self.tally(|tally| {
+            tally.content(None);
             tally.stats.calls += 1;
             tally.tell(|observer| observer.call_started(index));
         });

@@ -160,12 +160,12 @@ impl Scanner {
                     return &rest[at..];
                 }
             }
-            if let Some(word) = complete(compiled, &tail) {
-                if !may_grow(&compiled.words, stem, &tail) {
-                    self.tail = None;
-                    self.matched(compiled, &tail, word, on);
-                    return &rest[at + c.len_utf8()..];
-                }
+            if let Some(word) = complete(compiled, &tail)
+                && !may_grow(&compiled.words, stem, &tail)
+            {
+                self.tail = None;
+                self.matched(compiled, &tail, word, on);
+                return &rest[at + c.len_utf8()..];
             }
         }
         self.tail = Some(tail);

@@ -105,11 +105,11 @@ impl Compiled {
             words.extend(words_of(entry, pair, &settings)?);
         }
         rules::check(&words)?;
-        if settings.mode == Mode::Exact {
-            if let Some(word) = words.iter().find(|word| word.text.contains(settings.escape)) {
-                let problem = Problem::HoldsEscape(settings.escape);
-                return Err(TableError { entry: word.entry, marker: word.text.clone(), problem });
-            }
+        if settings.mode == Mode::Exact
+            && let Some(word) = words.iter().find(|word| word.text.contains(settings.escape))
+        {
+            let problem = Problem::HoldsEscape(settings.escape);
+            return Err(TableError { entry: word.entry, marker: word.text.clone(), problem });
         }
         words.retain(|word| word.kind != WordKind::Canonical);
         let escapable: Vec<usize> = if settings.mode == Mode::Exact {

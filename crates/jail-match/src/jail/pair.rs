@@ -65,8 +65,8 @@ impl Pair {
     ///     _ => {}
     /// };
     /// jail.push("a be", &mut on)?;
-    /// jail.push("ep b", &mut on)?;
-    /// assert_eq!(seen, "a **** b");
+    /// jail.push("ep c", &mut on)?;
+    /// assert_eq!(seen, "a **** c");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

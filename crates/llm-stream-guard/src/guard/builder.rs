@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     atomic::Pending,
-    jailer::Jailer,
-    observe::{Observer, Tally},
+    jailer::{Clock, Jailer},
+    observe::{Foreign, Observer, Tally},
     profile::{self, Profile},
     reasoning::{Reasoning, reasoning},
     stop::{EmptyStop, Stop, StopString},
@@ -223,7 +223,15 @@ impl GuardBuilder {
     /// guard tell the same observer.
     #[must_use]
     pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
-        Self { tally: Some(Tally::new(Some(observer))), ..self }
+        let tally = self.tally.unwrap_or_default().observed(observer);
+        Self { tally: Some(tally), ..self }
+    }
+
+    /// Counts as [`GuardBuilder::stats`] does, and tells by `clock` how long jails are open.
+    #[must_use]
+    pub fn clock(self, clock: impl Clock + Send + Sync + 'static) -> Self {
+        let tally = self.tally.unwrap_or_default().timed(Arc::new(clock));
+        Self { tally: Some(tally), ..self }
     }
 
     pub(crate) fn tally(self, tally: Option<Tally>) -> Self {
@@ -306,6 +314,11 @@ impl GuardBuilder {
         if format.as_ref().is_none_or(Format::is_passthrough) && !has_channels {
             start = Start::Content;
         }
+        let tally = self.tally.map(|tally| {
+            let headers = plan.grammar.envelope.iter().flat_map(|envelope| envelope.markers());
+            let own = edges.iter().map(|edge| edge.marker.as_ref()).chain(headers);
+            tally.watching(Foreign::new(own))
+        });
         let table = Table::new(edges)?;
         let settings = Settings::default()
             .start(profile::channel(start))
@@ -327,7 +340,7 @@ impl GuardBuilder {
             remap: remap.map(|table| Box::new(StreamDecoder::new(&table))),
             prepended: false,
             stop: stop.map(Box::new),
-            outlet: Outlet::new(self.jailer, self.tally),
+            outlet: Outlet::new(self.jailer, tally),
             special,
         })
     }

@@ -172,7 +172,8 @@ impl JailedStreamBuilder {
     /// Tells `observer` what happens; see [`crate::GuardBuilder::observer`].
     #[must_use]
     pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
-        Self { tally: Some(Tally::new(Some(observer))), ..self }
+        let tally = self.tally.unwrap_or_default().observed(observer);
+        Self { tally: Some(tally), ..self }
     }
 
     /// Counts what happens; see [`Guard::stats`].

@@ -180,10 +180,10 @@ impl<S: TryItem> Parts<'_, S> {
                 Standing::default()
             }
         };
-        if release == Release::Now || self.closer.is_none() {
-            if let Err(payload) = self.release() {
-                live.fault(Party::Upstream, &payload);
-            }
+        if (release == Release::Now || self.closer.is_none())
+            && let Err(payload) = self.release()
+        {
+            live.fault(Party::Upstream, &payload);
         }
         live.conclude(standing, terminal)
     }

@@ -1,5 +1,7 @@
 //! An observer that writes `tracing` events.
 
+use std::time::Duration;
+
 use jail_match::{Closed, Dropped, End};
 use toolcall_parsers::{Diagnostic, Outcome};
 
@@ -28,8 +30,14 @@ impl Observer for TracingObserver {
         event!(DEBUG, "jail opened", pair = pair, depth = depth);
     }
 
-    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed) {
-        event!(DEBUG, "jail closed", pair = pair, bytes = bytes, why = why.name());
+    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed, open: Option<Duration>) {
+        let why = why.name();
+        match open.map(|open| open.as_millis() as u64) {
+            Some(ms) => {
+                event!(DEBUG, "jail closed", pair = pair, bytes = bytes, why = why, open_ms = ms);
+            }
+            None => event!(DEBUG, "jail closed", pair = pair, bytes = bytes, why = why),
+        }
     }
 
     fn dropped(&self, bytes: u64, why: Dropped) {
@@ -51,6 +59,10 @@ impl Observer for TracingObserver {
     fn diagnostic(&self, diagnostic: Diagnostic) {
         let Diagnostic { kind, at, bytes, .. } = diagnostic;
         event!(DEBUG, "diagnostic", kind = kind.name(), at = at, bytes = bytes);
+    }
+
+    fn foreign_markup(&self, marker: &str) {
+        event!(DEBUG, "markup of another family", marker = marker);
     }
 
     fn finished(&self, end: End) {

@@ -45,7 +45,7 @@ fn interleave(mut streams: Vec<std::collections::VecDeque<Chunk>>, order: &[usiz
         let chunk = live[at].pop_front().expect("live");
         match out.last_mut() {
             Some(last)
-                if pick % 3 == 0
+                if pick.is_multiple_of(3)
                     && last.choices.iter().all(|it| it.index != chunk.choices[0].index) =>
             {
                 last.choices.extend(chunk.choices);

@@ -1,6 +1,12 @@
 //! What an observer is told, and what is counted.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use llm_stream_guard::{
     Diagnostic, End, Event, Events, Guard, Held, Jail, Jailer, Observer, Outcome, Profile,
@@ -28,7 +34,7 @@ impl Observer for Notes {
     fn jail_opened(&self, pair: usize, depth: usize) {
         self.note(format!("opened {pair}, depth {depth}"));
     }
-    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed) {
+    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed, _: Option<Duration>) {
         self.note(format!("closed {pair} of {bytes}: {}", why.name()));
     }
     fn jail_partial(&self) {
@@ -122,6 +128,46 @@ fn stats_count_one_message() {
     assert_eq!(stats.diagnostics["jail_dropped"], 1);
     guard.reset();
     assert_eq!(*guard.stats().unwrap(), Default::default());
+}
+
+#[test]
+fn markup_of_another_family_is_suspected_wherever_it_is_cut() {
+    let text = "so <|tool_call_begin|>x <tool_call>{ [TOOL_CA is [TOOL_CALLS] <think>no";
+    let suspected = |name: &str, cut: usize| {
+        let mut guard = Guard::builder(&profile(name).unwrap()).stats().build().unwrap();
+        for chunk in [&text[..cut], &text[cut..]] {
+            guard.push(chunk, &mut ignore()).unwrap();
+        }
+        guard.finish(End::Stop, &mut ignore()).unwrap();
+        guard.stats().unwrap().foreign.keys().map(|marker| marker.to_string()).collect::<Vec<_>>()
+    };
+    for cut in 0..=text.len() {
+        // Its own opener is not suspicious, be it a call or not.
+        let found = ["<think>", "<|tool_call_begin|>", "[TOOL_CALLS]"];
+        assert_eq!(suspected("hermes", cut), found, "cut at {cut}");
+    }
+    let prose = "The <div> of a list[0] is a `think` of 3 < 4.";
+    let mut guard = Guard::builder(&profile("hermes").unwrap()).stats().build().unwrap();
+    guard.push(prose, &mut ignore()).unwrap();
+    guard.finish(End::Stop, &mut ignore()).unwrap();
+    assert!(guard.stats().unwrap().foreign.is_empty());
+}
+
+#[test]
+fn how_long_jails_were_open_is_known_by_the_clock_given() {
+    let seconds = Arc::new(AtomicU64::new(0));
+    let clock = {
+        let seconds = seconds.clone();
+        move || Duration::from_secs(seconds.load(Ordering::Relaxed))
+    };
+    let guard = Guard::builder(&Profile::named("plain")).jail(jailer()).stats().clock(clock);
+    let mut guard = guard.build().unwrap();
+    for chunk in ["a<s>", "b", "</s> ", "<s>", "</s>"] {
+        guard.push(chunk, &mut ignore()).unwrap();
+        seconds.fetch_add(2, Ordering::Relaxed);
+    }
+    guard.finish(End::Stop, &mut ignore()).unwrap();
+    assert_eq!(guard.stats().unwrap().jail_time, Duration::from_secs(4 + 2));
 }
 
 #[test]

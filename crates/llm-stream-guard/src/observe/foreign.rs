@@ -1,0 +1,63 @@
+//! Markup that passes as text because it is another family's.
+
+use std::sync::Arc;
+
+use jail_match::{Found, MarkerSet, MarkerSetBuilder, Matcher};
+use toolcall_parsers::{Grammar, grammar::Certainty, grammars};
+
+/// Shorter markers are prose too often.
+const SHORTEST: usize = 5;
+
+/// Looks for the markers of families other than one's own.
+#[derive(Debug, Clone)]
+pub(crate) struct Foreign {
+    matcher: Matcher,
+    markers: Arc<[String]>,
+}
+
+impl Foreign {
+    /// All registered markers but those that contain, or stand in, one of `own`.
+    pub(crate) fn new<'m>(own: impl IntoIterator<Item = &'m str>) -> Self {
+        let own: Vec<&str> = own.into_iter().filter(|own| own.len() >= SHORTEST).collect();
+        let mut markers: Vec<String> = grammars().flat_map(|family| marks(&family)).collect();
+        let formats = think_filter::formats();
+        markers.extend(formats.iter().flat_map(|format| &format.open).map(ToString::to_string));
+        markers.retain(|marker| {
+            let ours = own.iter().any(|own| marker.contains(own) || own.contains(marker.as_str()));
+            marker.len() >= SHORTEST && marker.contains(|c: char| !c.is_alphanumeric()) && !ours
+        });
+        markers.sort_unstable();
+        markers.dedup();
+        let mut set = MarkerSetBuilder::new();
+        for marker in &markers {
+            set.marker(marker, false, 1);
+        }
+        let set: Arc<MarkerSet> = Arc::new(set.build());
+        Self { matcher: Matcher::with_set(set), markers: markers.into() }
+    }
+
+    /// Looks at content, or at its end; calls `on` for each marker.
+    pub(crate) fn see(&mut self, text: Option<&str>, mut on: impl FnMut(&str)) {
+        let Self { matcher, markers } = self;
+        let on = |found: Found<'_>| {
+            if let Found::Marker { id, .. } = found {
+                on(&markers[id]);
+            }
+        };
+        match text {
+            Some(text) => matcher.push(text, on),
+            None => matcher.finish(on),
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.matcher.reset();
+    }
+}
+
+/// What nobody writes but a model of that family.
+fn marks(family: &Grammar) -> Vec<String> {
+    let certain = family.openers.iter().filter(|opener| opener.certainty == Certainty::Marked);
+    let headers = family.envelope.iter().flat_map(|envelope| envelope.markers());
+    certain.map(|opener| opener.marker.as_ref()).chain(headers).map(str::to_owned).collect()
+}
