@@ -178,17 +178,31 @@ fn ids_come_from_the_source_and_differ() {
 
 #[test]
 fn a_large_value_arrives_exact_a_byte_at_a_time() {
+    large_values_arrive(64 << 10, 1);
+}
+
+#[test]
+fn a_mebibyte_arrives_exact() {
+    large_values_arrive(1 << 20, 61);
+}
+
+/// A string of about `len` bytes, in pieces of `step` bytes.
+fn large_values_arrive(len: usize, step: usize) {
     let line = "a \"quoted\" line, <b>markup</b> & {braces}, 100 %\n";
-    let text: String = line.repeat((64 << 10) / line.len());
+    let text: String = line.repeat(len / line.len());
     let arguments = serde_json::json!({ "text": text }).to_string();
     for (grammar, wire) in wires(&[EncodeCall::new("take_note", &arguments)]) {
         let mut parser = parser(&grammar, tools(), Options::default());
         let mut message = Message::default();
         let mut held = 0;
-        for scalar in wire.split_inclusive(|_: char| true) {
+        let mut rest = wire.as_str();
+        while !rest.is_empty() {
+            let cut = (step..rest.len()).find(|&at| rest.is_char_boundary(at));
+            let (piece, behind) = rest.split_at(cut.unwrap_or(rest.len()));
             let mut sink = Events(|event: Event<'_>| message.collect(event));
-            parser.push(scalar, &mut sink).expect("limits release");
+            parser.push(piece, &mut sink).expect("limits release");
             held = held.max(parser.held().bytes);
+            rest = behind;
         }
         let mut sink = Events(|event: Event<'_>| message.collect(event));
         parser.finish(End::Stop, &mut sink).expect("limits release");
