@@ -56,7 +56,7 @@ fn steps(root: &Path) -> Result<Vec<Step>, String> {
         // The very command the README gives.
         Step::cargo("test --workspace"),
         // What only a feature turns on.
-        Step::cargo("test -p llm-stream-guard --all-features --test lifecycle"),
+        Step::cargo("test -p llm-stream-guard --all-features --test lifecycle --test chat"),
     ];
     steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
     let doc = Invocation::new("cargo doc --workspace --no-deps");
