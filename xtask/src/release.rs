@@ -1,6 +1,6 @@
 //! `cargo xtask release --dry-run`: packages and builds what could be published.
 
-use std::path::Path;
+use std::{fs, path::Path, time::SystemTime};
 
 use crate::{
     flags::Mode,
@@ -24,7 +24,14 @@ pub(crate) fn run(root: &Path, mode: Mode, chosen: &[String]) -> Result<(), Stri
         return Err(refusal);
     }
     let packages = with_dependencies(chosen, &libraries, &crates);
-    package(&packages).run(root)?;
+    // Cargo keeps what it unpacked from a packaging directory, and takes the old text for the new
+    // if the version is the same: each run has a directory of its own.
+    let time = SystemTime::UNIX_EPOCH.elapsed().map_err(|error| error.to_string())?;
+    let target = format!("target/release-{}", time.as_nanos());
+    let packaged = package(&packages, &target).run(root);
+    let cleaned = fs::remove_dir_all(root.join(&target));
+    packaged?;
+    cleaned.map_err(|error| format!("{target}: {error}"))?;
     println!("\npackaged, in the order to publish in; nothing was published:");
     packages.iter().for_each(|name| println!("    {name}"));
     println!("\n{BY_GIT}");
@@ -89,9 +96,9 @@ fn with_dependencies<'l>(
 }
 
 /// All at once: cargo then resolves the crates among each other, published or not.
-fn package(names: &[&String]) -> Invocation {
+fn package(names: &[&String], target: &str) -> Invocation {
     let names: String = names.iter().map(|name| format!(" -p {name}")).collect();
-    Invocation::new(&format!("cargo package --allow-dirty{names}"))
+    Invocation::new(&format!("cargo package --allow-dirty --target-dir {target}{names}"))
 }
 
 #[cfg(test)]
@@ -137,8 +144,8 @@ mod tests {
     #[test]
     fn packages_are_made_in_one_go() {
         let names = ["z", "a"].map(String::from);
-        let line = package(&names.iter().collect::<Vec<_>>()).to_string();
-        assert_eq!(line, "cargo package --allow-dirty -p z -p a");
+        let line = package(&names.iter().collect::<Vec<_>>(), "t").to_string();
+        assert_eq!(line, "cargo package --allow-dirty --target-dir t -p z -p a");
     }
 
     #[test]
