@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jail_match::{Alias, Channel, Driver, Limits, Settings, Table, resolve};
+use jail_match::{Alias, Channel, Driver, Limits, Settings, Table, resolve, same_name};
 use think_filter::{Format, Start, last_turn};
 use toolcall_parsers::{
     CallBodies, Event, Events, Grammar, InReasoning, Options, Tools, UnknownName,
@@ -91,6 +91,10 @@ pub fn reasoning_aliases() -> impl Iterator<Item = Alias> + Clone {
 /// A name that is not registered, with the nearest that are; one by which engines mean different
 /// formats, with the spellings that tell them apart.
 pub fn reasoning(name: &str) -> Result<Reasoning, UnknownName> {
+    // Most names are those of formats with markers: no family is made for them.
+    if let Some(own) = think_filter::formats().into_iter().find(|it| same_name(&it.name, name)) {
+        return Ok(Reasoning::Format(own));
+    }
     let mut all = reasoning_formats();
     let at = {
         let names: Vec<&str> = all.iter().map(Reasoning::name).collect();

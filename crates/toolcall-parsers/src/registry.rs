@@ -4,7 +4,7 @@ mod names;
 
 use alloc::{sync::Arc, vec::Vec};
 
-use jail_match::{Alias, UnknownName, resolve};
+use jail_match::{Alias, UnknownName, resolve, same_name};
 
 use self::names::{ENGINES, OTHERS};
 use crate::{families, grammar::Grammar};
@@ -27,6 +27,10 @@ pub fn aliases() -> impl Iterator<Item = Alias> + Clone {
 /// An unknown name; the error lists the nearest known ones. A name that engines have for
 /// different families; the error lists those, as `engine:name`.
 pub fn grammar(name: &str) -> Result<Arc<Grammar>, UnknownName> {
+    // Most names are ours: only the families before it are made then.
+    if let Some(own) = grammars().find(|family| same_name(&family.name, name)) {
+        return Ok(Arc::new(own));
+    }
     let mut families: Vec<Grammar> = grammars().collect();
     let at = {
         let names = families.iter().map(|family| family.name.as_ref());

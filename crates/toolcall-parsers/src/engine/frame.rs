@@ -4,7 +4,10 @@
 use jail_match::{Feed, Resume};
 use serde::{Deserialize, Serialize};
 
-use super::text::{BLANKS, Is, Undecided, any, find, is, space};
+use super::{
+    step::not_mine,
+    text::{BLANKS, Is, Undecided, any, find, is, space},
+};
 use crate::{
     calls::Calls,
     event::{CallSink, DiagnosticKind},
@@ -54,8 +57,7 @@ pub(crate) fn glue(literal: &str, text: &str, i: usize) -> Result<usize, Feed> {
             Is::No => match text.as_bytes().get(at) {
                 Some(byte) if byte.is_ascii_whitespace() => at += 1,
                 Some(_) => {
-                    let len = text[at..].chars().next().map_or(0, char::len_utf8);
-                    return Err(Feed::NotMine { used: at + len });
+                    return Err(not_mine(text, at));
                 }
                 None => return Err(Feed::More { used: at }),
             },
@@ -86,11 +88,7 @@ pub(crate) fn close(
             }
             Feed::Done { used: at + closers[n].len(), then }
         }
-        Ok(None) if items == 0 => {
-            let at = at.min(i + BLANKS);
-            let len = text[at..].chars().next().map_or(0, char::len_utf8);
-            Feed::NotMine { used: at + len }
-        }
+        Ok(None) if items == 0 => not_mine(text, at.min(i + BLANKS)),
         Ok(None) => {
             if closing == Closing::Expected {
                 calls.diagnose(DiagnosticKind::MissingCloser, i, 0, sink);

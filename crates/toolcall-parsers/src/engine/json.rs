@@ -12,6 +12,7 @@ pub use self::shape::{Container, Item, JsonShape, Keys};
 use super::{
     arguments::Arguments,
     frame::{Repeated, close, glue, repeated, skip},
+    step::not_mine,
     text::space,
     uncommitted,
 };
@@ -244,9 +245,8 @@ impl JsonEngine {
 
     /// The byte at `at` cannot stand there.
     fn bad(&mut self, text: &str, at: usize, calls: &mut Calls, sink: &mut dyn CallSink) -> Step {
-        let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
         if !calls.committed() {
-            return Step::Return(Feed::NotMine { used: behind });
+            return Step::Return(not_mine(text, at));
         }
         if calls.is_open() {
             calls.end(Outcome::Malformed, sink);

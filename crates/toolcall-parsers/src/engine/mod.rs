@@ -13,6 +13,7 @@ pub(crate) mod json;
 pub(crate) mod named;
 pub(crate) mod python;
 pub(crate) mod skip;
+pub(crate) mod step;
 pub(crate) mod tagged;
 pub(crate) mod text;
 pub(crate) mod tree;

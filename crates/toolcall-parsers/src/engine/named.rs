@@ -6,13 +6,14 @@ mod shape;
 
 use alloc::string::String;
 
-use jail_match::{End, Feed, Resume, Tail};
+use jail_match::{End, Feed, Tail};
 
 pub(crate) use self::field::fits;
 use self::field::{declared, visible};
 pub use self::shape::{Field, FieldKind, NamedShape, Next, Raw, Section, Stop};
 use super::{
     arguments::Arguments,
+    step::Step,
     text::{BLANKS, Is, Undecided, any, find, is, longest, space},
     uncommitted,
 };
@@ -55,11 +56,6 @@ pub(crate) struct NamedEngine {
     /// Bytes of text between the section's opener and its first call, whitespace aside.
     noise: u64,
     dropped: u64,
-}
-
-enum Step {
-    Go,
-    Return(Feed),
 }
 
 impl NamedEngine {
@@ -158,8 +154,7 @@ impl NamedEngine {
         sink: &mut dyn CallSink,
     ) -> Step {
         if !calls.committed() {
-            let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
-            return Step::Return(Feed::NotMine { used: behind });
+            return Step::not_mine(text, at);
         }
         if calls.is_open() {
             calls.end(Outcome::Malformed, sink);
@@ -181,7 +176,7 @@ impl NamedEngine {
         calls: &mut Calls,
         sink: &mut dyn CallSink,
     ) -> Step {
-        let Some(section) = &shape.section else { return self.done(*i) };
+        let Some(section) = &shape.section else { return Step::done(*i) };
         let markers =
             core::iter::once(&shape.open).chain(section.open.iter()).chain(section.close.iter());
         let markers = markers.map(|t| t.as_ref());
@@ -199,12 +194,12 @@ impl NamedEngine {
         } else {
             let at = *i + space(&text[*i..]);
             if at - *i > BLANKS {
-                return self.done(*i);
+                return Step::done(*i);
             }
             match longest(&text[at..], markers) {
                 Err(Undecided) => return Step::Return(Feed::More { used: *i }),
                 Ok(Some(n)) => (at, n),
-                Ok(None) => return self.done(*i),
+                Ok(None) => return Step::done(*i),
             }
         };
         let opens = section.open.len();
@@ -221,13 +216,9 @@ impl NamedEngine {
             if self.calls_seen == 0 {
                 calls.diagnose(DiagnosticKind::EmptyList, *i, self.noise, sink);
             }
-            return self.done(*i);
+            return Step::done(*i);
         }
         Step::Go
-    }
-
-    fn done(&self, used: usize) -> Step {
-        Step::Return(Feed::Done { used, then: Resume::Here })
     }
 
     /// A header field, byte by byte: it ends at a stop and may hold nothing odd.
@@ -430,7 +421,7 @@ impl NamedEngine {
             self.state = State::Section;
             Step::Go
         } else {
-            self.done(i)
+            Step::done(i)
         }
     }
 
@@ -461,7 +452,7 @@ impl NamedEngine {
                     self.state = State::Section;
                     return Step::Go;
                 }
-                self.done(*i)
+                Step::done(*i)
             }
             Err(keep) => {
                 self.dropped += keep as u64;

@@ -26,6 +26,7 @@ pub use self::shape::{PythonCall, PythonContainer, PythonShape, Quotes};
 use self::literal::{Literal, Rules, Top};
 use super::{
     frame::{Repeated, close, glue, repeated, skip},
+    step::Step,
     text::{find, space},
     uncommitted,
 };
@@ -92,12 +93,6 @@ pub(crate) struct PythonEngine {
     /// Stream offset of the current call's first byte.
     item_at: u64,
     dropped: u64,
-}
-
-/// What a step of the machine asks its loop to do.
-enum Step {
-    Go,
-    Return(Feed),
 }
 
 impl PythonEngine {
@@ -215,8 +210,7 @@ impl PythonEngine {
         sink: &mut dyn CallSink,
     ) -> Step {
         if !calls.committed() {
-            let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
-            return Step::Return(Feed::NotMine { used: behind });
+            return Step::not_mine(text, at);
         }
         self.dropped = 0;
         if calls.is_open() {

@@ -24,7 +24,10 @@ use jail_match::Feed;
 pub use self::shape::{BraceShape, BraceTypes};
 
 use self::value::Mode;
-use super::frame::{Repeated, close, glue, repeated, skip};
+use super::{
+    frame::{Repeated, close, glue, repeated, skip},
+    step::Step,
+};
 use crate::{
     calls::Calls,
     event::{CallSink, Outcome},
@@ -87,11 +90,6 @@ pub(crate) struct BraceEngine {
     /// A key, or what is not written yet of a value.
     text: String,
     dropped: u64,
-}
-
-enum Step {
-    Go,
-    Return(Feed),
 }
 
 impl BraceEngine {
@@ -221,8 +219,7 @@ impl BraceEngine {
         sink: &mut dyn CallSink,
     ) -> Step {
         if !calls.committed() {
-            let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
-            return Step::Return(Feed::NotMine { used: behind });
+            return Step::not_mine(text, at);
         }
         calls.end(Outcome::Malformed, sink);
         (self.state, self.dropped) = (State::Broken, 0);

@@ -29,6 +29,7 @@ use super::{
     Engine,
     arguments::Arguments,
     frame::{Closing, close, skip},
+    step::Step,
     tagged::TaggedEngine,
     text::{Undecided, any, space},
 };
@@ -51,11 +52,6 @@ enum State {
     Body(usize),
     /// Behind a fault, looking for a place to go on.
     Broken,
-}
-
-enum Step {
-    Go,
-    Return(Feed),
 }
 
 /// The machine.

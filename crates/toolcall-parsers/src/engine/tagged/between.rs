@@ -62,7 +62,7 @@ impl TaggedEngine {
                 if !behind {
                     calls.diagnose(DiagnosticKind::EmptyList, *i, 0, sink);
                 }
-                return Self::done(*i);
+                return Step::done(*i);
             }
             // Another block, though this one did not end: a candidate of its own.
             Ok(Some((Tag::WrapperOpen, _))) if behind => return self.unclosed(*i, calls, sink),
@@ -76,7 +76,7 @@ impl TaggedEngine {
     /// The wrapper ends at `i` without its closer.
     pub(super) fn unclosed(&self, i: usize, calls: &Calls, sink: &mut dyn CallSink) -> Step {
         calls.diagnose(DiagnosticKind::MissingCloser, i, 0, sink);
-        Self::done(i)
+        Step::done(i)
     }
 
     /// Between the parameters of a call.
@@ -125,7 +125,7 @@ impl TaggedEngine {
             Tag::WrapperClose => {
                 calls.diagnose(DiagnosticKind::MissingCloser, *i, 0, sink);
                 self.end_call(*i, calls, sink);
-                return Self::done(*i);
+                return Step::done(*i);
             }
             // The call did not end, but another begins.
             Tag::Call => {
@@ -135,7 +135,7 @@ impl TaggedEngine {
             Tag::Opener | Tag::WrapperOpen => {
                 calls.diagnose(DiagnosticKind::MissingCloser, *i, 0, sink);
                 self.end_call(*i, calls, sink);
-                return Self::done(*i);
+                return Step::done(*i);
             }
             Tag::Ignored => {}
             Tag::JsonBody => {
@@ -171,7 +171,7 @@ impl TaggedEngine {
                 calls.diagnose(DiagnosticKind::Skipped, *i, self.dropped, sink);
                 *i += len;
                 if !self.in_wrapper || stop == Stop::Outer {
-                    return Self::done(*i);
+                    return Step::done(*i);
                 }
                 self.state = State::Section;
                 Step::Go

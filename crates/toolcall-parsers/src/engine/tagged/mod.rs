@@ -26,7 +26,7 @@ mod tests;
 
 use alloc::{collections::BTreeSet, string::String};
 
-use jail_match::{Feed, Resume};
+use jail_match::Feed;
 
 pub use shape::{
     Attributes, Duplicates, Head, HeadEnd, Implicit, OtherCalls, Quotes, Quoting, TaggedShape,
@@ -44,7 +44,7 @@ use self::{
     head::{HeadReader, Names, Read},
     value::ValueReader,
 };
-use super::arguments::Arguments;
+use super::{arguments::Arguments, step::Step};
 use crate::{
     calls::Calls,
     event::{CallSink, DiagnosticKind, Outcome},
@@ -102,11 +102,6 @@ pub(crate) struct TaggedEngine {
     seen_bytes: usize,
     calls_seen: u32,
     dropped: u64,
-}
-
-enum Step {
-    Go,
-    Return(Feed),
 }
 
 impl TaggedEngine {
@@ -181,10 +176,6 @@ impl TaggedEngine {
         }
     }
 
-    fn done(used: usize) -> Step {
-        Step::Return(Feed::Done { used, then: Resume::Here })
-    }
-
     /// The byte at `at` cannot stand there.
     fn bad(
         &mut self,
@@ -195,8 +186,7 @@ impl TaggedEngine {
         sink: &mut dyn CallSink,
     ) -> Step {
         if !calls.committed() {
-            let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
-            return Step::Return(Feed::NotMine { used: behind });
+            return Step::not_mine(text, at);
         }
         if calls.is_open() {
             calls.end(Outcome::Malformed, sink);
@@ -254,7 +244,7 @@ impl TaggedEngine {
             self.state = State::Section;
             Step::Go
         } else {
-            Self::done(i)
+            Step::done(i)
         }
     }
 

@@ -182,7 +182,7 @@ impl TaggedEngine {
                     return self.parameter_read(shape, then, *i, calls, sink);
                 }
                 self.end_call(*i, calls, sink);
-                Self::done(*i)
+                Step::done(*i)
             }
         }
     }

@@ -18,7 +18,7 @@ mod tests;
 
 use alloc::{format, string::String, vec::Vec};
 
-use jail_match::{Feed, Resume};
+use jail_match::Feed;
 
 pub use self::shape::TreeShape;
 pub(crate) use self::{element::holds_list, text::leaf};
@@ -26,6 +26,7 @@ pub(crate) use self::{element::holds_list, text::leaf};
 use self::{element::Element, out::Out, tag::Tag};
 use super::{
     skip::{Skipped, Stop, skip},
+    step::Step,
     text::space,
 };
 use crate::{
@@ -77,11 +78,6 @@ pub(crate) struct TreeEngine {
     dropped: u64,
 }
 
-enum Step {
-    Go,
-    Return(Feed),
-}
-
 impl TreeEngine {
     pub(crate) fn new(shape: &TreeShape, certainty: Certainty, marker: &str) -> Self {
         let (space, wrapper, call) = (&shape.namespace, &shape.wrapper, &shape.call);
@@ -129,10 +125,6 @@ impl TreeEngine {
         }
     }
 
-    fn done(used: usize) -> Step {
-        Step::Return(Feed::Done { used, then: Resume::Here })
-    }
-
     /// The byte at `at` cannot stand there.
     fn bad(
         &mut self,
@@ -143,8 +135,7 @@ impl TreeEngine {
         sink: &mut dyn CallSink,
     ) -> Step {
         if !calls.committed() {
-            let behind = at + text[at..].chars().next().map_or(0, char::len_utf8);
-            return Step::Return(Feed::NotMine { used: behind });
+            return Step::not_mine(text, at);
         }
         self.malformed(calls, sink);
         (self.state, self.dropped) = (State::Broken, self.tag_begun());
@@ -180,7 +171,7 @@ impl TreeEngine {
             Tag::Yes { len } => self.begin_tag(len, i),
             Tag::No if self.calls_seen > 0 => {
                 calls.diagnose(DiagnosticKind::MissingCloser, at, 0, sink);
-                Self::done(at)
+                Step::done(at)
             }
             Tag::No => self.bad(text, i, at, calls, sink),
         }
@@ -201,7 +192,7 @@ impl TreeEngine {
                 calls.diagnose(DiagnosticKind::Skipped, *i, self.dropped, sink);
                 *i += len;
                 if !self.in_wrapper || stop == Stop::Outer {
-                    return Self::done(*i);
+                    return Step::done(*i);
                 }
                 self.state = State::Section;
                 Step::Go

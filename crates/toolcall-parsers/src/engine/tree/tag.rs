@@ -126,7 +126,7 @@ impl TreeEngine {
         if !calls.committed() {
             if wrapper && self.in_wrapper {
                 calls.diagnose(DiagnosticKind::EmptyList, *i, 0, sink);
-                return Self::done(*i);
+                return Step::done(*i);
             }
             return self.bad(text, i, *i - 1, calls, sink);
         }
@@ -137,7 +137,7 @@ impl TreeEngine {
             self.leave_call(if call { Closes::Itself } else { Closes::Not }, *i, calls, sink);
         }
         self.state = State::Section;
-        if wrapper || !self.in_wrapper { Self::done(*i) } else { Step::Go }
+        if wrapper || !self.in_wrapper { Step::done(*i) } else { Step::Go }
     }
 
     /// An element begins at `i`.
