@@ -10,6 +10,7 @@ mod encode;
 mod engine;
 mod event;
 mod families;
+pub mod family;
 pub mod grammar;
 mod ids;
 mod json;
@@ -17,6 +18,7 @@ mod options;
 mod parser;
 mod partial;
 mod registry;
+pub mod template;
 mod tools;
 mod typing;
 
