@@ -14,6 +14,7 @@ pub mod family;
 pub mod grammar;
 mod ids;
 mod json;
+mod machine;
 mod options;
 mod parser;
 mod partial;

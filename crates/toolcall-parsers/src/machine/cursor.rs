@@ -1,0 +1,102 @@
+//! Reading text that may end too early: literals, alternatives, whitespace.
+//!
+//! This is the only place that says "undecided, come again": what a reader leaves behind the
+//! cursor is offered to it again with more text.
+
+/// Whether a literal stands at the head of some text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Prefix {
+    /// It does.
+    Match,
+    /// It does not, whatever follows.
+    Mismatch,
+    /// The text ends inside it.
+    Partial,
+}
+
+/// More text is needed to decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Undecided;
+
+/// How far a reader came; the cursor says where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// It wants more text; what lies behind the cursor comes again.
+    More,
+    /// What it reads is complete.
+    Done,
+    /// The scalar behind the cursor cannot stand there.
+    Bad,
+}
+
+/// A place in the text that is being fed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cursor<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) at: usize,
+}
+
+impl<'t> Cursor<'t> {
+    pub(crate) fn new(text: &'t str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// The text from here on.
+    #[inline]
+    pub(crate) fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    /// The next byte.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Skips ASCII whitespace; how much there was.
+    pub(crate) fn skip_blanks(&mut self) -> usize {
+        let blanks = blanks(self.rest());
+        self.at += blanks;
+        blanks
+    }
+}
+
+/// Whether `text` begins with `literal`.
+#[inline]
+pub(crate) fn match_prefix(text: &str, literal: &str) -> Prefix {
+    let n = text.len().min(literal.len());
+    if text.as_bytes()[..n] != literal.as_bytes()[..n] {
+        Prefix::Mismatch
+    } else if n == literal.len() {
+        Prefix::Match
+    } else {
+        Prefix::Partial
+    }
+}
+
+/// The longest of `literals` at the head of `text`: its position in the list, unless a longer one
+/// may still come.
+pub(crate) fn longest_prefix<'a>(
+    text: &str,
+    literals: impl IntoIterator<Item = &'a str>,
+) -> Result<Option<usize>, Undecided> {
+    let mut best: Option<(usize, usize)> = None;
+    let mut partial = false;
+    for (i, literal) in literals.into_iter().enumerate() {
+        match match_prefix(text, literal) {
+            Prefix::Match if best.is_none_or(|(_, len)| literal.len() > len) => {
+                best = Some((i, literal.len()));
+            }
+            // Longer than any that is whole already, since the text ends inside it.
+            Prefix::Partial => partial = true,
+            Prefix::Match | Prefix::Mismatch => {}
+        }
+    }
+    if partial { Err(Undecided) } else { Ok(best.map(|(i, _)| i)) }
+}
+
+/// Bytes of ASCII whitespace at the head of `text`.
+#[inline]
+pub(crate) fn blanks(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_whitespace).count()
+}

@@ -1,0 +1,40 @@
+//! The way from the machine to the sink: the message's calls and whoever receives them.
+
+use crate::{
+    calls::Calls,
+    event::{CallSink, DiagnosticKind, Outcome},
+};
+
+/// Where a machine writes: the calls of the message, and the sink.
+pub(crate) struct Output<'a> {
+    pub(crate) calls: &'a mut Calls,
+    pub(crate) sink: &'a mut dyn CallSink,
+}
+
+impl Output<'_> {
+    /// The next piece of the open call's arguments.
+    #[inline]
+    pub(crate) fn arguments(&mut self, fragment: &str) {
+        self.calls.arguments(fragment, self.sink);
+    }
+
+    /// Reports something at `offset` in the text being fed; `bytes` of it were dropped.
+    pub(crate) fn diagnose(&mut self, kind: DiagnosticKind, offset: usize, bytes: u64) {
+        self.calls.diagnose(kind, offset, bytes, self.sink);
+    }
+
+    /// Starts a call, which makes the body certain.
+    pub(crate) fn start(&mut self, name: &str, id: Option<&str>, offset: usize) {
+        self.calls.start(name, id, offset, self.sink);
+    }
+
+    /// Opens a call that is parsed but not reported.
+    pub(crate) fn mute(&mut self, kind: DiagnosticKind, offset: usize) {
+        self.calls.mute(kind, offset, self.sink);
+    }
+
+    /// Ends the open call.
+    pub(crate) fn end(&mut self, outcome: Outcome) {
+        self.calls.end(outcome, self.sink);
+    }
+}
