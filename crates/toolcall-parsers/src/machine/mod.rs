@@ -1,8 +1,22 @@
 //! The call machine: section, header, arguments, end; fault, resynchronisation, end of stream and
 //! repair, once for every family.
+//!
+//! [`compile`] turns a family's templates into a [`plan::Plan`]; [`call::Machine`] reads by it,
+//! behind one opener after the other.
 
-// The engines still run the parser; this note goes with them.
-#![allow(dead_code, reason = "not yet wired to the parser")]
-
+pub(crate) mod arguments;
+pub(crate) mod call;
+pub(crate) mod compile;
 pub(crate) mod cursor;
+mod ending;
+mod field;
+mod header;
+mod message_header;
+pub(crate) mod messages;
+mod object;
 pub(crate) mod output;
+pub(crate) mod plan;
+mod raw;
+mod reading;
+mod resync;
+mod section;

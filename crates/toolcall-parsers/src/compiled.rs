@@ -1,0 +1,215 @@
+//! A family ready to be read.
+
+use alloc::{borrow::ToOwned, boxed::Box, string::String, sync::Arc, vec::Vec};
+use core::fmt;
+
+use jail_match::{
+    BodyId, Channel, ChannelMask, Edge, Newlines, OnCommit, Then, Uses,
+};
+
+use crate::{
+    family::{Family, RouteTo, Suffix},
+    machine::{
+        compile::{anchor, compile},
+        messages::{EntryKind, Header},
+        plan::{Plan, Start},
+    },
+};
+
+/// What a tool opener inside reasoning does.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum InReasoning {
+    /// Nothing: it is text of the reasoning.
+    #[default]
+    Literal,
+    /// The call is emitted, and reasoning goes on after it.
+    Suspend,
+    /// The call is emitted, and ends the reasoning.
+    End,
+}
+
+/// A family's grammar: its templates, compiled once and shared by any number of parsers. Cheap to
+/// clone.
+#[derive(Clone)]
+pub struct Grammar {
+    family: Arc<Family>,
+    plan: Arc<Plan>,
+}
+
+impl Grammar {
+    /// Compiles a family.
+    ///
+    /// # Errors
+    /// Templates that each are sound, but cannot be told apart or read together.
+    pub fn new(family: Family) -> Result<Self, CompileError> {
+        let plan = compile(&family)?;
+        Ok(Self { family: Arc::new(family), plan: Arc::new(plan) })
+    }
+
+    /// A grammar that recognises nothing.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { family: Arc::default(), plan: Arc::default() }
+    }
+
+    /// The family it was compiled from.
+    #[must_use]
+    pub fn family(&self) -> &Family {
+        &self.family
+    }
+
+    /// The family's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.family.name
+    }
+
+    pub(crate) fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// The texts at which a call, or a header of a message, may begin.
+    pub fn openers(&self) -> impl Iterator<Item = &str> {
+        self.plan.openers.iter().map(|opener| &*opener.marker)
+    }
+
+    /// Those of [`Grammar::openers`] that no text holds but a model's of this family.
+    pub fn markers(&self) -> impl Iterator<Item = &str> {
+        self.plan.openers.iter().filter(|opener| self.plan.is_marked(opener)).map(|o| &*o.marker)
+    }
+
+    /// The grammar with `suffix` written into its tags, before their closing bracket: some
+    /// checkpoints have their own (`<tool_call:opensource>`).
+    #[must_use]
+    pub fn with_token_suffix(&self, suffix: &str) -> Self {
+        let mut family = Family::clone(&self.family);
+        family.each_literal(|literal| *literal = suffixed(literal, suffix));
+        family.suffix = Suffix::None;
+        Self::new(family).unwrap_or_else(|_| self.clone())
+    }
+}
+
+impl fmt::Debug for Grammar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Grammar").field(&self.family.name).finish()
+    }
+}
+
+impl PartialEq for Grammar {
+    fn eq(&self, other: &Self) -> bool {
+        self.family == other.family
+    }
+}
+
+impl Default for Grammar {
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
+/// `suffix` before the closing bracket of each tag in `text`.
+fn suffixed(text: &str, suffix: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut in_tag = false;
+    for scalar in text.chars() {
+        match scalar {
+            '<' => in_tag = true,
+            '>' if core::mem::take(&mut in_tag) => out.push_str(suffix),
+            _ => {}
+        }
+        out.push(scalar);
+    }
+    out
+}
+
+/// Why a family cannot be compiled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompileError {
+    problem: String,
+}
+
+impl CompileError {
+    pub(crate) fn new(problem: impl Into<String>) -> Self {
+        Self { problem: problem.into() }
+    }
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)
+    }
+}
+
+impl core::error::Error for CompileError {}
+
+/// The edges of `grammar`, with body ids from `first` on.
+///
+/// Concatenate them with the edges of a reasoning format to recognise both with one cursor.
+#[must_use]
+pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec<Edge> {
+    let plan = grammar.plan();
+    let mut edges = Vec::new();
+    let content = Channel::CONTENT.mask();
+    let others = Channel::REASONING.mask().with(Channel::HIDDEN);
+    for (opener, body) in plan.openers.iter().zip(first..) {
+        let marker = || String::from(&*opener.marker);
+        let edge = |on, then| {
+            Edge::new(marker(), on, then)
+                .anchored(opener.at)
+                .bound(Newlines::declared(opener.newlines, 0))
+        };
+        let stay = Then::Body(body, OnCommit::Stay);
+        let leave = Then::Body(body, OnCommit::Leave);
+        match (opener.start, in_reasoning) {
+            // Headers are live in every channel they lead to, whatever calls do elsewhere.
+            (Start::Header(entry), _) => {
+                let text = plan.text_entry(usize::from(entry)).map(Then::Switch);
+                edges.push(edge(content, text.unwrap_or(stay)));
+                edges.push(edge(others, text.unwrap_or(leave)));
+            }
+            (Start::Letter(_), _) | (_, InReasoning::Literal) => edges.push(edge(content, stay)),
+            (_, InReasoning::Suspend) => edges.push(edge(ChannelMask::TEXT, stay)),
+            (_, InReasoning::End) => {
+                edges.push(edge(content, stay));
+                edges.push(edge(Channel::REASONING.mask(), leave));
+            }
+        }
+    }
+    for end in plan.messages.iter().flat_map(|messages| &messages.ends) {
+        edges.push(Edge::new(String::from(&**end), content, Then::Erase));
+        edges.push(Edge::new(String::from(&**end), others, Then::Leave));
+    }
+    for erase in &plan.erase {
+        let uses = if erase.once { Uses::OncePerMessage } else { Uses::Unlimited };
+        let (before, after) = erase.newlines;
+        let edge = Edge::new(erase.text.clone(), content, Then::Erase);
+        edges.push(
+            edge.anchored(anchor(erase.at)).bound(Newlines::declared(before, after)).used(uses),
+        );
+    }
+    for orphan in &plan.orphans {
+        let edge = Edge::new(String::from(&**orphan), content, Then::Erase);
+        edges.push(edge.anchored(jail_match::Anchor::AfterCall));
+    }
+    edges
+}
+
+impl Plan {
+    /// The channel of the text behind a message entry that says so by itself.
+    fn text_entry(&self, entry: usize) -> Option<Channel> {
+        let messages = self.messages.as_ref()?;
+        let EntryKind::Body(body) = messages.entries.get(entry)?.kind else { return None };
+        match messages.route(Header { body, ..Header::default() }).0 {
+            RouteTo::Content => Some(Channel::CONTENT),
+            RouteTo::Reasoning => Some(Channel::REASONING),
+            RouteTo::Call => None,
+        }
+    }
+}
+
+fn _unused(_: Box<str>) -> String {
+    "".to_owned()
+}

@@ -1,0 +1,320 @@
+//! The call machine: what it is doing, and the loop that does it.
+
+use alloc::string::String;
+
+use jail_match::{Feed, Resume};
+
+use super::{
+    arguments::{attributes::HeaderReader, elements::Elements, parameters::Parameters},
+    cursor::Cursor,
+    message_header::MessageHeader,
+    object::ObjectReader,
+    output::Output,
+    plan::{Arguments, Bracket, LeafId, NodeId, Plan, SectionId, Start},
+    raw::Raw,
+};
+use crate::{
+    event::{DiagnosticKind, Outcome},
+    family::CommitOn,
+    value::{Kind, ValueReader},
+};
+
+/// What the machine is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// In a message's header.
+    Message,
+    /// In a call's header, between two parts of it.
+    Header,
+    /// In a field of the header.
+    Field,
+    /// In the arguments.
+    Arguments,
+    /// Behind the arguments, before the end tag with this number.
+    CallEnd(u8),
+    /// Behind a call of a section or list.
+    Between,
+    /// Behind the calls of a section, before the end tag with this number.
+    SectionEnd(u8),
+    /// Behind a fault, looking for a place to go on.
+    Broken,
+}
+
+/// What a step asks the loop to do.
+pub(super) enum Step {
+    Go,
+    Return(Feed),
+}
+
+impl Step {
+    /// More text is needed; what lies behind `used` comes again.
+    pub(super) fn more(used: usize) -> Self {
+        Self::Return(Feed::More { used })
+    }
+
+    /// The block is over.
+    pub(super) fn done(used: usize) -> Self {
+        Self::Return(Feed::Done { used, then: Resume::Here })
+    }
+}
+
+/// The list that the calls being read are in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    None,
+    /// The brackets of the section.
+    Section,
+    /// A list in the place of one call.
+    Call,
+}
+
+/// The machine. Everything it reads with is kept from call to call, so that a call allocates
+/// little.
+#[derive(Debug, Clone)]
+pub(crate) struct Machine {
+    pub(super) state: State,
+    pub(super) node: NodeId,
+    pub(super) leaf: LeafId,
+    pub(super) section: Option<SectionId>,
+    pub(super) list: List,
+    /// Calls of the block so far, or what stood for one.
+    pub(super) calls_seen: u32,
+    /// Which of several readings of the same text is being tried, and how many there are.
+    pub(super) attempt: usize,
+    pub(super) choices: usize,
+    /// The header began with the tag of a call.
+    pub(super) in_call: bool,
+    pub(super) field: String,
+    pub(super) quote: Option<char>,
+    pub(super) name: String,
+    pub(super) id: String,
+    pub(super) attributes: HeaderReader,
+    /// The arguments are read by the reader of values.
+    pub(super) in_value: bool,
+    /// The opener was the brace that begins what is read.
+    pub(super) behind_brace: bool,
+    /// The call of the arguments being read was announced.
+    pub(super) started: bool,
+    /// Arguments that came before the call was certain.
+    pub(super) early: String,
+    pub(super) value: ValueReader,
+    pub(super) object: ObjectReader,
+    pub(super) raw: Raw,
+    pub(super) parameters: Parameters,
+    pub(super) elements: Elements,
+    pub(super) message: MessageHeader,
+    /// Stream offset of the current call's first byte.
+    pub(super) item_at: u64,
+    pub(super) dropped: u64,
+}
+
+impl Machine {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: State::Header,
+            node: 0,
+            leaf: 0,
+            section: None,
+            list: List::None,
+            calls_seen: 0,
+            attempt: 0,
+            choices: 0,
+            in_call: false,
+            field: String::new(),
+            quote: None,
+            name: String::new(),
+            id: String::new(),
+            attributes: HeaderReader::default(),
+            in_value: false,
+            behind_brace: false,
+            started: false,
+            early: String::new(),
+            value: ValueReader::new(Kind::Arguments),
+            object: ObjectReader::new(),
+            raw: Raw::new(),
+            parameters: Parameters::new(),
+            elements: Elements::new(),
+            message: MessageHeader::new(),
+            item_at: 0,
+            dropped: 0,
+        }
+    }
+
+    /// Bytes held beyond what the driver keeps.
+    pub(crate) fn held(&self) -> usize {
+        let reader = match self.state {
+            State::Arguments => {
+                self.value.held() + self.object.held() + self.parameters.held() + self.elements.held()
+            }
+            _ => 0,
+        };
+        reader + self.early.len()
+    }
+
+    /// Starts behind an opener; the first `attempt` readings of what follows failed.
+    pub(crate) fn begin(&mut self, plan: &Plan, start: Start, marker: &str, attempt: usize) {
+        (self.attempt, self.choices, self.calls_seen) = (attempt, 0, 0);
+        (self.section, self.list, self.in_call) = (None, List::None, false);
+        self.name.clear();
+        self.id.clear();
+        self.early.clear();
+        (self.dropped, self.started, self.behind_brace) = (0, false, false);
+        (self.item_at, self.message.is_text) = (0, false);
+        match start {
+            Start::Node(node) => self.go(plan, node),
+            Start::List(section) => {
+                self.enter(plan, section, List::Section);
+            }
+            Start::Letter(node) => {
+                self.go(plan, node);
+                self.begin_field();
+                self.field.push_str(marker);
+            }
+            Start::Object(node) => {
+                self.go(plan, node);
+                let object = |&&leaf: &&LeafId| {
+                    matches!(
+                        plan.leaves[usize::from(leaf)].arguments,
+                        Arguments::Object(_) | Arguments::Value(_)
+                    )
+                };
+                let leaves = &plan.nodes[usize::from(node)].leaves;
+                self.choices = leaves.iter().filter(object).count();
+                if let Some(&leaf) = leaves.iter().filter(object).nth(attempt) {
+                    self.leaf = leaf;
+                    self.state = State::Arguments;
+                    self.behind_brace = true;
+                }
+            }
+            Start::Header(entry) => {
+                self.state = State::Message;
+                if let Some(messages) = &plan.messages {
+                    self.message.begin_at(messages, entry);
+                }
+            }
+        }
+    }
+
+    /// Whether another reading of the same text is left.
+    pub(crate) fn has_other_readings(&mut self) -> bool {
+        self.attempt + 1 < self.choices || self.message.becomes_text()
+    }
+
+    /// Goes on at `node` of the header.
+    pub(super) fn go(&mut self, plan: &Plan, node: NodeId) {
+        self.node = node;
+        self.state = State::Header;
+        if let Some(&section) = plan.nodes[usize::from(node)].sections.first() {
+            self.section = Some(section);
+        }
+    }
+
+    /// Goes on before the calls of `section`.
+    pub(super) fn enter(&mut self, plan: &Plan, section: SectionId, list: List) {
+        (self.section, self.list) = (Some(section), list);
+        self.node = plan.sections[usize::from(section)].calls;
+        self.state = State::Header;
+    }
+
+    pub(crate) fn feed(&mut self, plan: &Plan, text: &str, out: &mut Output<'_>) -> Feed {
+        // Almost every chunk of a long call is the inside of a string.
+        if self.state == State::Arguments && self.passes(plan, text) {
+            out.arguments(text);
+            return Feed::More { used: text.len() };
+        }
+        let mut cursor = Cursor::new(text);
+        loop {
+            let step = match self.state {
+                State::Arguments => self.arguments(plan, &mut cursor, out),
+                State::Header => self.header(plan, &mut cursor, out),
+                State::Field => self.field(plan, &mut cursor, out),
+                State::CallEnd(n) => self.call_end(plan, n, &mut cursor, out),
+                State::Between => self.between(plan, &mut cursor, out),
+                State::SectionEnd(n) => self.section_end(plan, n, &mut cursor, out),
+                State::Broken => self.resync(plan, &mut cursor, out),
+                State::Message => self.message(plan, &mut cursor, out),
+            };
+            if let Step::Return(feed) = step {
+                return feed;
+            }
+        }
+    }
+
+    #[inline]
+    fn passes(&mut self, plan: &Plan, text: &str) -> bool {
+        if !self.started {
+            return false;
+        }
+        match &plan.leaves[usize::from(self.leaf)].arguments {
+            Arguments::Value(_) | Arguments::Keywords(_) => self.value.passes(text),
+            Arguments::Object(_) => self.object.passes(text),
+            Arguments::Parameters(spec) => self.parameters.passes(spec, text),
+            _ => false,
+        }
+    }
+
+    /// The scalar behind the cursor cannot stand there.
+    pub(super) fn bad(&mut self, cursor: &Cursor<'_>, out: &mut Output<'_>) -> Step {
+        if !out.calls.committed() {
+            let scalar = cursor.rest().chars().next().map_or(0, char::len_utf8);
+            return Step::Return(Feed::NotMine { used: cursor.at + scalar });
+        }
+        self.dropped = 0;
+        if out.calls.is_open() {
+            out.end(Outcome::Malformed);
+        } else if matches!(self.state, State::Header | State::Field | State::Arguments) {
+            self.dropped = out.calls.at + cursor.at as u64 - self.item_at;
+        }
+        self.state = State::Broken;
+        self.early.clear();
+        Step::Go
+    }
+
+    /// Announces the call whose header was read, if it may be one.
+    pub(super) fn start(
+        &mut self,
+        plan: &Plan,
+        cursor: &Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Result<(), Step> {
+        let leaf = &plan.leaves[usize::from(self.leaf)];
+        let name = leaf.name.as_deref().unwrap_or(&self.name);
+        if leaf.commit == CommitOn::DeclaredName
+            && !out.calls.committed()
+            && !out.calls.tools.admits(name)
+        {
+            return Err(self.bad(cursor, out));
+        }
+        let form = &plan.forms[usize::from(leaf.form)];
+        if form.no_call.iter().any(|none| none == name) {
+            out.mute(DiagnosticKind::PseudoCall, cursor.at);
+        } else {
+            out.start(name, Some(&self.id), cursor.at);
+        }
+        self.calls_seen += 1;
+        self.started = true;
+        self.id.clear();
+        Ok(())
+    }
+
+    /// The call is whole.
+    pub(super) fn complete(&mut self, out: &mut Output<'_>) {
+        out.end(Outcome::Complete);
+        self.started = false;
+        self.state = State::CallEnd(0);
+    }
+
+    /// Where to go on behind a call and its end tags.
+    pub(super) fn behind_call(&mut self, used: usize) -> Step {
+        if self.section.is_none() && self.list == List::None {
+            return Step::done(used);
+        }
+        self.state = State::Between;
+        Step::Go
+    }
+
+    /// Whether the section's list is square brackets.
+    pub(super) fn is_list(plan: &Plan, section: SectionId) -> bool {
+        plan.sections[usize::from(section)].bracket == Bracket::Square
+    }
+}

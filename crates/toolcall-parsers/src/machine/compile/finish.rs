@@ -1,0 +1,104 @@
+//! What a plan holds beside its headers: erased texts, orphans, message headers, places to go on.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use jail_match::Anchor;
+
+use super::{Compiler, tokens::Token};
+use crate::{
+    family::{At, Erase, Form, Messages, NewlineRule},
+    machine::{
+        messages::MessagePlan,
+        plan::{FormPlan, Opener, Plan, Start},
+    },
+};
+
+impl Compiler<'_> {
+    pub(super) fn finish(mut self) -> Plan {
+        self.trie.settle();
+        let family = self.family;
+        let mut openers = core::mem::take(&mut self.trie.openers);
+        let mut stops: Vec<Box<str>> = openers
+            .iter()
+            .filter(|opener| opener.marker.len() > 1 && opener.at != Anchor::AfterCall)
+            .map(|opener| opener.marker.clone())
+            .collect();
+        stops.extend(family.end_of_turn.iter().map(|end| Box::from(end.as_str())));
+        let mut erase: Vec<Erase> = family.end_of_turn.iter().map(|end| token(end)).collect();
+        erase.extend(family.erase.iter().cloned());
+        let messages = family.messages.as_ref().zip(self.trie.message_node());
+        let messages = messages.map(|(messages, body)| MessagePlan::new(messages, body, family.forms.first()));
+        if let Some(messages) = &messages {
+            for (n, entry) in messages.entries.iter().enumerate() {
+                openers.push(Opener {
+                    marker: entry.marker.clone(),
+                    at: entry.at,
+                    newlines: 0,
+                    start: Start::Header(n as u16),
+                });
+                if entry.at == Anchor::Anywhere {
+                    stops.push(entry.marker.clone());
+                }
+            }
+            stops.extend(messages.ends.iter().cloned());
+        }
+        if family.forms.iter().any(|form| form.newlines == NewlineRule::All) {
+            erase.push(Erase { at: At::AfterCall, ..token("\n") });
+        }
+        let mut orphans: Vec<Box<str>> = Vec::new();
+        let leaves = self.trie.leaves.iter().map(|leaf| &leaf.ends);
+        let sections = self.trie.sections.iter().map(|section| &section.ends);
+        for end in leaves.chain(sections).flat_map(|ends| ends.tags.iter().flatten()) {
+            let opens = openers.iter().any(|opener| opener.marker == *end);
+            let letters = end.contains(|c: char| c.is_alphanumeric());
+            let in_messages =
+                messages.as_ref().is_some_and(|messages| messages.ends.contains(end));
+            if letters && !opens && !in_messages && !orphans.contains(end) {
+                orphans.push(end.clone());
+            }
+        }
+        Plan {
+            openers,
+            nodes: self.trie.nodes,
+            leaves: self.trie.leaves,
+            sections: self.trie.sections,
+            forms: self.forms,
+            messages,
+            erase,
+            orphans,
+            stops,
+        }
+    }
+}
+
+fn token(text: &str) -> Erase {
+    Erase { text: String::from(text), at: At::Anywhere, once: false, newlines: (0, 0) }
+}
+
+/// What the calls of `form` share.
+pub(super) fn form(form: &Form) -> FormPlan {
+    FormPlan { keys: form.keys.clone(), no_call: form.no_call.clone(), quote: form.quote.clone() }
+}
+
+/// Leaves of the tokens of a whole message what stands in its body.
+pub(super) fn strip_message(tokens: &mut Vec<Token>, messages: &Messages) {
+    let body = tokens.iter().enumerate().find_map(|(n, token)| {
+        let Token::Tag(tag) = token else { return None };
+        messages.body.iter().find_map(|body| {
+            let at = tag.find(body.as_str())?;
+            Some((n, String::from(&tag[at + body.len()..])))
+        })
+    });
+    if let Some((n, rest)) = body {
+        tokens.drain(..=n);
+        if !rest.is_empty() {
+            tokens.insert(0, Token::Tag(rest));
+        }
+    }
+    while let Some(Token::Tag(tag)) = tokens.last() {
+        if !messages.end.contains(tag) {
+            break;
+        }
+        tokens.pop();
+    }
+}

@@ -1,0 +1,314 @@
+//! From a family's templates to the machine's plan.
+
+mod finish;
+mod tokens;
+mod trie;
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use jail_match::Anchor;
+
+use self::{
+    tokens::{Holder, Shown, Token, expand},
+    trie::Trie,
+};
+use super::{
+    arguments::{
+        elements::ElementSpec,
+        parameters::{self, ParameterSpec},
+    },
+    plan::{Arguments, BlankStop, Blanks, Bracket, Ends, FormPlan, Leaf, Missing, NodeId, Plan, Section},
+};
+use crate::{
+    family::{At, CommitOn, Family, Form, WhitespaceRule},
+    template::Template,
+};
+
+/// The plan of `family`.
+pub(crate) fn compile(family: &Family) -> Plan {
+    let mut compiler = Compiler { family, trie: Trie::default(), forms: Vec::new() };
+    compiler.trie.message_body(family.messages.is_some());
+    for (n, form) in family.forms.iter().enumerate() {
+        compiler.form(n as u16, form);
+    }
+    compiler.finish()
+}
+
+struct Compiler<'f> {
+    family: &'f Family,
+    trie: Trie,
+    forms: Vec<FormPlan>,
+}
+
+/// From where the templates of a form are entered.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// The node, unless the templates begin with openers of their own.
+    node: Option<NodeId>,
+    commit: CommitOn,
+}
+
+impl Compiler<'_> {
+    fn form(&mut self, n: u16, form: &Form) {
+        let calls: Vec<Vec<Token>> =
+            form.calls.iter().flat_map(|call| self.expand(call, form)).collect();
+        let sections: Vec<Vec<Token>> =
+            form.sections.iter().flat_map(|section| self.expand(section, form)).collect();
+        let bare_call = calls.iter().any(|call| is_bare(call));
+        let plain = |section: &Vec<Token>| matches!(section.as_slice(), [Token::Calls]);
+        let bare_list = sections.iter().any(|section| !plain(section) && is_bare(section));
+        let has_bare = bare_list || bare_call && sections.iter().any(plain);
+        self.trie.anchors(if has_bare { At::Anywhere } else { form.at });
+        let exact = form.whitespace == WhitespaceRule::Exact;
+        let blanks = if exact { Blanks::Exact } else { Blanks::Free };
+        let section_ends = ends_of(&sections, &self.trie, form);
+        for section in &sections {
+            if plain(section) {
+                let commit = |call: &[Token]| committed_on(form, call);
+                for call in &calls {
+                    let node = self.trie.message_node();
+                    let commit = if node.is_some() { CommitOn::Marker } else { commit(call) };
+                    let entry = Entry { node, commit };
+                    self.call((n, form), entry, call, &section_ends, blanks);
+                }
+                continue;
+            }
+            let hole = section.iter().position(|t| *t == Token::Calls).unwrap_or(section.len());
+            let (prefix, suffix) = (&section[..hole], section.get(hole + 1..).unwrap_or(&[]));
+            let mut tags: Vec<&str> = texts(prefix).collect();
+            let bracket = if tags.last() == Some(&"[") { Bracket::Square } else { Bracket::None };
+            let glued = !matches!(prefix.iter().rev().nth(1), Some(Token::Space(_)));
+            if bracket == Bracket::Square {
+                tags.pop();
+            }
+            let mut suffix: Vec<&str> = texts(suffix).collect();
+            if bracket == Bracket::Square && suffix.first() == Some(&"]") {
+                suffix.remove(0);
+            }
+            let commit = committed_on(form, section);
+            let node = match (tags.split_first(), self.trie.message_node()) {
+                (_, Some(body)) => tags.iter().fold(body, |at, tag| self.trie.tag(at, tag, form)),
+                (Some((first, rest)), None) => {
+                    let open = self.trie.open(first, form);
+                    rest.iter().fold(open, |at, tag| self.trie.tag(at, tag, form))
+                }
+                (None, None) => self.trie.bare(form),
+            };
+            let ends = self.ends(&suffix, form);
+            let opens = tags.first().map_or(Vec::new(), |tag| self.trie.spell(tag, form));
+            let rule = if exact && glued { Blanks::Exact } else { Blanks::Free };
+            let section = self.trie.section(node, Section { calls: node, bracket, opens, ends, commit, blanks: rule });
+            let inside = self.trie.sections[usize::from(section)].calls;
+            let entry = |node, commit| Entry { node: Some(node), commit };
+            for call in &calls {
+                self.call((n, form), entry(inside, commit), call, &section_ends, blanks);
+                if bracket == Bracket::Square && !tags.is_empty() {
+                    self.call((n, form), entry(node, commit), call, &section_ends, blanks);
+                }
+                let tagged = matches!(call.iter().find(|t| !matches!(t, Token::Meant(_))),
+                    Some(Token::Tag(_)));
+                if !tags.is_empty() && tagged && self.trie.message_node().is_none() {
+                    let commit = form.call_alone;
+                    let alone = Entry { node: None, commit };
+                    self.call((n, form), alone, call, &section_ends, blanks);
+                }
+            }
+        }
+        self.trie.between(form);
+        self.forms.push(finish::form(form));
+    }
+
+    /// Every way to read `template`; of a call message, what stands in its body.
+    fn expand(&self, template: &Template, form: &Form) -> Vec<Vec<Token>> {
+        let mut ways = expand(&template.parts, form);
+        if let Some(messages) = &self.family.messages {
+            ways.iter_mut().for_each(|way| finish::strip_message(way, messages));
+        }
+        ways
+    }
+
+    /// Adds a call's header, and the leaf behind it.
+    fn call(
+        &mut self,
+        (n, form): (u16, &Form),
+        entry: Entry,
+        tokens: &[Token],
+        section_ends: &[Box<str>],
+        blanks: Blanks,
+    ) {
+        let holder = tokens.iter().position(|token| matches!(token, Token::Arguments(_)));
+        let (header, tail) = match holder {
+            Some(at) => (&tokens[..at], &tokens[at + 1..]),
+            None => (tokens, &[][..]),
+        };
+        let mut name = None;
+        let mut at = entry.node;
+        let mut field: Option<NodeId> = None;
+        let mut parenthesis = false;
+        for (i, token) in header.iter().enumerate() {
+            parenthesis = false;
+            match token {
+                Token::Meant(word) => name = Some(Box::from(word.as_str())),
+                Token::Space(shown) => {
+                    if let Some(before) = field.take() {
+                        let stop = match shown {
+                            Shown::Newline => BlankStop::Newline,
+                            Shown::Blank => BlankStop::Any,
+                        };
+                        self.trie.blank_stop(before, stop);
+                    }
+                }
+                Token::Tag(tag) => {
+                    parenthesis = tag == "(";
+                    field = None;
+                    // A call that a JSON object holds is read by the object's own keys.
+                    if at.is_none() && tag.starts_with('{') {
+                        return;
+                    }
+                    let first = texts(&header[..i]).next().is_none();
+                    let to = match at {
+                        None => self.trie.open(tag, form),
+                        Some(node) => self.trie.tag(node, tag, form),
+                    };
+                    if first {
+                        self.trie.again(to, tag, form);
+                    }
+                    self.trie.blanks(to, blanks);
+                    at = Some(to);
+                }
+                Token::Field(kind, quotes) => {
+                    let node = at.unwrap_or_else(|| self.trie.bare(form));
+                    let to = self.trie.field(node, kind, *quotes);
+                    self.trie.blanks(to, blanks);
+                    field = Some(node);
+                    at = Some(to);
+                }
+                Token::Calls | Token::Arguments(_) => {}
+            }
+        }
+        if let (Some(before), Some(Token::Space(shown))) = (field, tail.first())
+            && holder.is_none()
+        {
+            let newline = *shown == Shown::Newline;
+            self.trie.blank_stop(before, if newline { BlankStop::Newline } else { BlankStop::Any });
+        }
+        let node = at.unwrap_or_else(|| self.trie.bare(form));
+        let mut ends: Vec<&str> = texts(tail).collect();
+        if parenthesis && ends.first() == Some(&")") {
+            ends.remove(0);
+        }
+        let ends = self.ends(&ends, form);
+        let arguments = match holder.map(|at| &tokens[at]) {
+            Some(Token::Arguments(holder)) => {
+                self.arguments(form, holder, parenthesis, &ends, section_ends)
+            }
+            _ => Arguments::None,
+        };
+        let leaf = Leaf { form: n, commit: entry.commit, name, arguments, ends };
+        self.trie.leaf(node, leaf);
+    }
+
+    fn arguments(
+        &self,
+        form: &Form,
+        holder: &Holder,
+        parenthesis: bool,
+        ends: &Ends,
+        section_ends: &[Box<str>],
+    ) -> Arguments {
+        let first = || ends.tags.iter().flatten().cloned().collect::<Vec<_>>();
+        match holder {
+            Holder::Object(dialect) => Arguments::Object(*dialect),
+            Holder::Arguments(dialect) if parenthesis => Arguments::Keywords(*dialect),
+            Holder::Arguments(dialect) => Arguments::Value(*dialect),
+            Holder::Raw(key) => {
+                let mut ends = first();
+                if ends.is_empty() {
+                    ends.extend(self.family.end_of_turn.iter().map(|end| Box::from(end.as_str())));
+                    let between = form.between.iter().filter(|text| !text.trim().is_empty());
+                    ends.extend(between.map(|text| alloc::format!("\n{text}").into()));
+                }
+                Arguments::Raw { key: key.as_str().into(), ends }
+            }
+            Holder::Parameters => {
+                Arguments::Parameters(ParameterSpec::compile(form, self.structure(form, ends, section_ends)))
+            }
+            Holder::Elements => {
+                Arguments::Elements(ElementSpec::compile(form, self.structure(form, ends, section_ends)))
+            }
+        }
+    }
+
+    /// The tags around parameters, which end an open value.
+    fn structure(&self, form: &Form, ends: &Ends, section: &[Box<str>]) -> parameters::Ends {
+        let strings = |texts: &[Box<str>]| texts.iter().map(|t| String::from(&**t)).collect();
+        let call: Vec<Box<str>> = ends.tags.iter().flatten().cloned().collect();
+        let openers: Vec<Box<str>> = form
+            .sections
+            .iter()
+            .chain(&form.calls)
+            .flat_map(|template| self.expand(template, form))
+            .filter_map(|tokens| texts(&tokens).next().map(|tag| self.trie.spell(tag, form)))
+            .flatten()
+            .filter(|tag| tag.len() > 1)
+            .collect();
+        parameters::Ends {
+            call: strings(&call),
+            section: strings(section),
+            openers: strings(&openers),
+        }
+    }
+
+    /// End tags in all their spellings; behind those of a call message, its end.
+    fn ends(&self, tags: &[&str], form: &Form) -> Ends {
+        let mut tags: Vec<Vec<Box<str>>> =
+            tags.iter().map(|tag| self.trie.spell(tag, form)).collect();
+        if let Some(messages) = &self.family.messages {
+            tags.push(messages.end.iter().map(|end| end.as_str().into()).collect());
+        }
+        Ends { tags, missing: Missing::Reported }
+    }
+}
+
+/// The literal texts among `tokens`.
+fn texts(tokens: &[Token]) -> impl DoubleEndedIterator<Item = &str> {
+    tokens.iter().filter_map(|token| match token {
+        Token::Tag(tag) => Some(tag.as_str()),
+        _ => None,
+    })
+}
+
+/// Whether nothing but a bracket or a hole begins the template.
+fn is_bare(tokens: &[Token]) -> bool {
+    match tokens.iter().find(|token| !matches!(token, Token::Meant(_) | Token::Space(_))) {
+        Some(Token::Tag(tag)) => tag.bytes().all(|b| matches!(b, b'[' | b'{' | b'(')),
+        _ => true,
+    }
+}
+
+/// When a call of a template is certain.
+fn committed_on(form: &Form, tokens: &[Token]) -> CommitOn {
+    let bare = if is_bare(tokens) { CommitOn::DeclaredName } else { CommitOn::Marker };
+    form.commit_on.unwrap_or(bare)
+}
+
+/// All end tags of sections.
+fn ends_of(sections: &[Vec<Token>], trie: &Trie, form: &Form) -> Vec<Box<str>> {
+    let mut ends = Vec::new();
+    for section in sections {
+        let hole = section.iter().position(|token| *token == Token::Calls);
+        let suffix = hole.and_then(|at| section.get(at + 1..)).unwrap_or(&[]);
+        ends.extend(texts(suffix).filter(|tag| *tag != "]").flat_map(|tag| trie.spell(tag, form)));
+    }
+    ends
+}
+
+/// Where a driver looks for what may stand at `at`.
+fn anchor(at: At) -> Anchor {
+    match at {
+        At::Anywhere => Anchor::Anywhere,
+        At::Lead => Anchor::Lead,
+        At::Line => Anchor::LineStart,
+        At::AfterCall => Anchor::AfterCall,
+    }
+}

@@ -1,0 +1,261 @@
+//! Templates as tokens: literals cut into tags, holes with what stands around them.
+
+use alloc::{
+    borrow::ToOwned,
+    boxed::Box,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use crate::{
+    family::{Form, WhitespaceRule},
+    machine::plan::{FieldKind, Quotes},
+    template::{Dialect, Hole, Part},
+};
+
+/// A piece of an expanded template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Token {
+    /// Literal text that stands as it is; whitespace may stand before it.
+    Tag(String),
+    /// Whitespace the template shows; whether it begins with a newline.
+    Space(Shown),
+    /// A hole of a header.
+    Field(FieldKind, Quotes),
+    /// The name, which does not stand on the wire.
+    Meant(String),
+    /// The calls of a section.
+    Calls,
+    /// What holds the arguments.
+    Arguments(Holder),
+}
+
+/// What shown whitespace begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    Newline,
+    Blank,
+}
+
+/// The hole that holds a call's arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Holder {
+    Object(Dialect),
+    Arguments(Dialect),
+    Raw(String),
+    Parameters,
+    Elements,
+}
+
+/// An expanded part: a literal or a hole.
+#[derive(Debug, Clone, Copy)]
+enum Piece<'t> {
+    Literal(&'t str),
+    Hole(&'t Hole),
+}
+
+/// Every way to read `parts`: each group present and absent, the fullest way first.
+pub(super) fn expand(parts: &[Part], form: &Form) -> Vec<Vec<Token>> {
+    let mut ways: Vec<Vec<Piece<'_>>> = Vec::from([Vec::new()]);
+    expand_into(parts, &mut ways);
+    let exact = form.whitespace == WhitespaceRule::Exact;
+    let mut all: Vec<Vec<Token>> = Vec::new();
+    for way in ways {
+        let tokens = tokens(&way, exact);
+        if !all.contains(&tokens) {
+            all.push(tokens);
+        }
+    }
+    all
+}
+
+fn expand_into<'t>(parts: &'t [Part], ways: &mut Vec<Vec<Piece<'t>>>) {
+    for part in parts {
+        match part {
+            Part::Literal(text) => ways.iter_mut().for_each(|way| way.push(Piece::Literal(text))),
+            Part::Hole(hole) => ways.iter_mut().for_each(|way| way.push(Piece::Hole(hole))),
+            Part::Group(parts) => {
+                let without = ways.clone();
+                expand_into(parts, ways);
+                ways.extend(without);
+            }
+        }
+    }
+}
+
+fn tokens(way: &[Piece<'_>], exact: bool) -> Vec<Token> {
+    // Literals that meet where a group is missing are one.
+    let mut pieces: Vec<Result<String, &Hole>> = Vec::new();
+    for piece in way {
+        match (piece, pieces.last_mut()) {
+            (Piece::Literal(text), Some(Ok(last))) => last.push_str(text),
+            (Piece::Literal(text), _) => pieces.push(Ok((*text).to_owned())),
+            // A fixed name on the wire is text like any other.
+            (Piece::Hole(Hole::NameIs(name)), Some(Ok(last))) => {
+                last.push_str(name);
+                pieces.insert(0, Err(hole(piece)));
+            }
+            (Piece::Hole(Hole::NameIs(name)), _) => {
+                pieces.push(Ok(name.clone()));
+                pieces.insert(0, Err(hole(piece)));
+            }
+            (Piece::Hole(hole), _) => pieces.push(Err(hole)),
+        }
+    }
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(piece) = pieces.get(at) {
+        at += 1;
+        match piece {
+            Ok(text) => {
+                let mut rest = text.as_str();
+                let mut attributes = Vec::new();
+                let mut head = rest;
+                // `name="` before a hole, and the quote behind it, are an attribute.
+                while let Some((before, key)) = attribute(rest).filter(|_| !exact)
+                    && let (Some(Err(hole)), Some(Ok(next))) = (pieces.get(at), pieces.get(at + 1))
+                    && let (Some(kind), Some(behind)) = (field(hole), next.strip_prefix('"'))
+                {
+                    if attributes.is_empty() {
+                        head = before;
+                    }
+                    attributes.push((Box::from(key), kind));
+                    rest = behind;
+                    at += 2;
+                }
+                if attributes.is_empty() {
+                    cut(rest, exact, &mut out);
+                } else {
+                    cut(head, exact, &mut out);
+                    out.push(Token::Field(FieldKind::Attributes(attributes), Quotes::None));
+                    cut(rest, exact, &mut out);
+                }
+            }
+            Err(hole) => out.push(hole_token(hole, &out)),
+        }
+    }
+    bracketed(out)
+}
+
+fn hole<'t>(piece: &Piece<'t>) -> &'t Hole {
+    match piece {
+        Piece::Hole(hole) => hole,
+        Piece::Literal(_) => &Hole::Label,
+    }
+}
+
+/// Splits `text` before the key of an attribute whose value begins at its end.
+fn attribute(text: &str) -> Option<(&str, &str)> {
+    let text = text.strip_suffix("=\"")?;
+    let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let key = text.trim_end_matches(part).len();
+    let before = text[..key].trim_ascii_end();
+    (key < text.len() && before.len() < key).then_some((before, &text[key..]))
+}
+
+fn field(hole: &Hole) -> Option<FieldKind> {
+    Some(match hole {
+        Hole::Name => FieldKind::Name,
+        Hole::NameDeclared => FieldKind::Declared,
+        Hole::Id(None) => FieldKind::Id,
+        Hole::Id(Some(template)) => {
+            let (mut prefix, mut separator) = (String::new(), String::new());
+            let mut behind = false;
+            for part in &template.parts {
+                let inner = match part {
+                    Part::Group(parts) => parts.as_slice(),
+                    part => core::slice::from_ref(part),
+                };
+                for part in inner {
+                    match part {
+                        Part::Literal(text) if behind => separator.push_str(text),
+                        Part::Literal(text) => prefix.push_str(text),
+                        Part::Hole(Hole::Name) => behind = true,
+                        Part::Hole(_) | Part::Group(_) => {}
+                    }
+                }
+            }
+            FieldKind::IdWithName { prefix: prefix.into(), separator: separator.into() }
+        }
+        Hole::Label => FieldKind::Label,
+        Hole::Index(_) => FieldKind::Index,
+        _ => return None,
+    })
+}
+
+fn hole_token(hole: &Hole, before: &[Token]) -> Token {
+    if let Some(kind) = field(hole) {
+        let quoted = matches!(before.last(), Some(Token::Tag(tag)) if tag.ends_with('='));
+        return Token::Field(kind, if quoted { Quotes::Optional } else { Quotes::None });
+    }
+    match hole {
+        Hole::Calls { .. } | Hole::Call => Token::Calls,
+        Hole::Object(dialect) => Token::Arguments(Holder::Object(*dialect)),
+        Hole::Arguments(dialect) => Token::Arguments(Holder::Arguments(*dialect)),
+        Hole::Raw(key) => Token::Arguments(Holder::Raw(key.clone())),
+        Hole::Parameters { .. } => Token::Arguments(Holder::Parameters),
+        Hole::Elements => Token::Arguments(Holder::Elements),
+        Hole::NameIs(name) | Hole::NameMeant(name) => Token::Meant(name.clone()),
+        _ => Token::Field(FieldKind::Label, Quotes::None),
+    }
+}
+
+/// Cuts literal text at whitespace and between `>` and `<`.
+fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
+    if exact {
+        if !text.is_empty() {
+            out.push(Token::Tag(text.to_string()));
+        }
+        return;
+    }
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        if first.is_ascii_whitespace() {
+            let shown = if first == '\n' { Shown::Newline } else { Shown::Blank };
+            out.push(Token::Space(shown));
+            rest = rest.trim_ascii_start();
+            continue;
+        }
+        let blank = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+        let end = rest[..blank].find("><").map_or(blank, |at| at + 1);
+        out.push(Token::Tag(rest[..end].to_string()));
+        rest = &rest[end..];
+    }
+}
+
+/// Brackets around the calls of a section are tags of their own, and so are the parentheses
+/// around keyword arguments.
+fn bracketed(tokens: Vec<Token>) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        let opens = match token {
+            Token::Calls => Some('['),
+            Token::Arguments(Holder::Arguments(_)) => Some('('),
+            _ => None,
+        };
+        if let Some(bracket) = opens {
+            let spaces = out.iter().rev().take_while(|t| matches!(t, Token::Space(_))).count();
+            let at = out.len() - spaces;
+            if let Some(Token::Tag(tag)) = at.checked_sub(1).and_then(|at| out.get_mut(at))
+                && tag.len() > 1
+                && tag.ends_with(bracket)
+            {
+                tag.pop();
+                out.insert(at, Token::Tag(bracket.to_string()));
+            }
+        }
+        let closes = match (&token, out.iter().rev().find(|t| !matches!(t, Token::Space(_)))) {
+            (Token::Tag(tag), Some(Token::Calls)) => tag.starts_with(']'),
+            (Token::Tag(tag), Some(Token::Arguments(Holder::Arguments(_)))) => tag.starts_with(')'),
+            _ => false,
+        };
+        match token {
+            Token::Tag(tag) if closes && tag.len() > 1 => {
+                out.push(Token::Tag(tag[..1].to_string()));
+                out.push(Token::Tag(tag[1..].to_string()));
+            }
+            token => out.push(token),
+        }
+    }
+    out
+}

@@ -1,0 +1,328 @@
+//! The trie of headers, under construction.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use jail_match::{Anchor, Newlines};
+
+use super::anchor;
+use crate::{
+    family::{At, CommitOn, Form, NewlineRule},
+    machine::plan::{
+        Arguments, BlankStop, Blanks, Bracket, Ends, Field, FieldKind, Leaf, LeafId, Missing, Node,
+        NodeId, Opener, Quotes, Section, SectionId, Start, Tag,
+    },
+};
+
+/// As many newlines as a model was seen to write in a row, and some: held ones are looked at
+/// again with every chunk, so that "all" would cost.
+const NEWLINES: u8 = 16;
+
+#[derive(Default)]
+pub(super) struct Trie {
+    pub(super) nodes: Vec<Node>,
+    pub(super) leaves: Vec<Leaf>,
+    pub(super) sections: Vec<Section>,
+    pub(super) openers: Vec<Opener>,
+    /// The nodes of calls that nothing announces, by where they may stand.
+    bare: Vec<(At, NodeId)>,
+    body: Option<NodeId>,
+    /// Where openers of the current form may stand.
+    marked: At,
+}
+
+impl Trie {
+    fn node(&mut self) -> NodeId {
+        self.nodes.push(Node::default());
+        (self.nodes.len() - 1) as NodeId
+    }
+
+    /// Says whether calls stand in messages.
+    pub(super) fn message_body(&mut self, in_messages: bool) {
+        self.body = in_messages.then(|| self.node());
+    }
+
+    /// The node at which the body of a call message begins.
+    pub(super) fn message_node(&self) -> Option<NodeId> {
+        self.body
+    }
+
+    /// Where the openers of `form` may stand that are no bare holes.
+    pub(super) fn anchors(&mut self, marked: At) {
+        self.marked = marked;
+    }
+
+    /// The spellings of a tag, the usual one first.
+    pub(super) fn spell(&self, tag: &str, form: &Form) -> Vec<Box<str>> {
+        let mut spellings = Vec::from([String::from(tag)]);
+        let mut rules: Vec<_> = form.spellings.iter().collect();
+        rules.sort_by_key(|(text, _)| core::cmp::Reverse(text.len()));
+        for (text, others) in rules {
+            for n in 0..spellings.len() {
+                if spellings[n].contains(text.as_str()) {
+                    for other in others {
+                        let other = spellings[n].replace(text.as_str(), other);
+                        if !spellings.contains(&other) {
+                            spellings.push(other);
+                        }
+                    }
+                }
+            }
+        }
+        spellings.into_iter().map(String::into_boxed_str).collect()
+    }
+
+    /// The node behind the opener `tag`.
+    pub(super) fn open(&mut self, tag: &str, form: &Form) -> NodeId {
+        let at = anchor(self.marked);
+        let newlines = if form.newlines == NewlineRule::All { NEWLINES } else { 0 };
+        let spellings = self.spell(tag, form);
+        let known = self.openers.iter().find_map(|opener| match opener.start {
+            Start::Node(node) if *opener.marker == *spellings[0] && opener.at == at => Some(node),
+            _ => None,
+        });
+        let to = known.unwrap_or_else(|| self.node());
+        for marker in spellings {
+            self.opener(marker, at, newlines, Start::Node(to));
+        }
+        to
+    }
+
+    fn opener(&mut self, marker: Box<str>, at: Anchor, newlines: u8, start: Start) {
+        let same = |opener: &&Opener| opener.marker == marker && opener.at == at;
+        if self.openers.iter().find(same).is_none() {
+            self.openers.push(Opener { marker, at, newlines: newlines.min(Newlines::MANY), start });
+        }
+    }
+
+    /// The node behind `tag` at `node`.
+    pub(super) fn tag(&mut self, node: NodeId, tag: &str, form: &Form) -> NodeId {
+        let spellings = self.spell(tag, form);
+        let tags = &self.nodes[usize::from(node)].tags;
+        let known = tags.iter().find(|known| known.text == spellings[0]).map(|known| known.to);
+        let to = known.unwrap_or_else(|| self.node());
+        let tags = &mut self.nodes[usize::from(node)].tags;
+        for text in spellings {
+            if !tags.iter().any(|known| known.text == text) {
+                tags.push(Tag { text, to });
+            }
+        }
+        to
+    }
+
+    /// The first tag of a section or call led to `node`.
+    pub(super) fn again(&mut self, node: NodeId, tag: &str, form: &Form) {
+        let again = self.spell(tag, form);
+        self.nodes[usize::from(node)].again = again;
+    }
+
+    pub(super) fn blanks(&mut self, node: NodeId, blanks: Blanks) {
+        self.nodes[usize::from(node)].blanks = blanks;
+    }
+
+    /// The node behind a hole at `node`.
+    pub(super) fn field(
+        &mut self,
+        node: NodeId,
+        kind: &FieldKind,
+        quotes: Quotes,
+    ) -> NodeId {
+        if let Some((field, to)) = &mut self.nodes[usize::from(node)].field {
+            if let (FieldKind::Attributes(known), FieldKind::Attributes(more)) =
+                (&mut field.kind, kind)
+            {
+                for (key, kind) in more {
+                    if !known.iter().any(|(name, _)| name == key) {
+                        known.push((key.clone(), kind.clone()));
+                    }
+                }
+            }
+            return *to;
+        }
+        let to = self.node();
+        let field = Field {
+            kind: kind.clone(),
+            quotes,
+            stops: Vec::new(),
+            blank_stop: BlankStop::None,
+        };
+        self.nodes[usize::from(node)].field = Some((field, to));
+        to
+    }
+
+    /// Whitespace ends the field at `node`.
+    pub(super) fn blank_stop(&mut self, node: NodeId, stop: BlankStop) {
+        if let Some((field, _)) = &mut self.nodes[usize::from(node)].field
+            && field.blank_stop != BlankStop::Any
+        {
+            field.blank_stop = stop;
+        }
+    }
+
+    /// The section that begins at `node`; it is the same as one with the same opener there.
+    pub(super) fn section(&mut self, node: NodeId, section: Section) -> SectionId {
+        let here = &self.nodes[usize::from(node)].sections;
+        let same = here.iter().copied().find(|&id| {
+            let known = &self.sections[usize::from(id)];
+            (known.bracket, known.blanks, known.commit)
+                == (section.bracket, section.blanks, section.commit)
+        });
+        if let Some(id) = same {
+            merge(&mut self.sections[usize::from(id)].ends, section.ends);
+            return id;
+        }
+        let calls = match section.bracket {
+            Bracket::Square => self.node(),
+            Bracket::None => node,
+        };
+        self.sections.push(Section { calls, ..section });
+        let id = (self.sections.len() - 1) as SectionId;
+        self.nodes[usize::from(node)].sections.push(id);
+        id
+    }
+
+    /// Arguments begin at `node`.
+    pub(super) fn leaf(&mut self, node: NodeId, leaf: Leaf) {
+        let same = self.nodes[usize::from(node)].leaves.iter().copied().find(|&id| {
+            let known = &self.leaves[usize::from(id)];
+            (known.form, &known.name, known.commit) == (leaf.form, &leaf.name, leaf.commit)
+                && alike(&known.arguments, &leaf.arguments)
+        });
+        match same {
+            Some(id) => merge(&mut self.leaves[usize::from(id)].ends, leaf.ends),
+            None => {
+                self.leaves.push(leaf);
+                let id = (self.leaves.len() - 1) as LeafId;
+                self.nodes[usize::from(node)].leaves.push(id);
+            }
+        }
+    }
+
+    /// The node at which calls of `form` begin that nothing announces.
+    pub(super) fn bare(&mut self, form: &Form) -> NodeId {
+        if let Some((_, node)) = self.bare.iter().find(|(at, _)| *at == form.at) {
+            return *node;
+        }
+        let node = self.node();
+        self.bare.push((form.at, node));
+        node
+    }
+
+    /// Openers of calls that nothing announces, and of those behind a separator.
+    pub(super) fn between(&mut self, form: &Form) {
+        let Some(&(_, bare)) = self.bare.iter().find(|(at, _)| *at == form.at) else { return };
+        let node = &self.nodes[usize::from(bare)];
+        let object = |&leaf: &LeafId| {
+            matches!(
+                self.leaves[usize::from(leaf)].arguments,
+                Arguments::Object(_) | Arguments::Value(_)
+            )
+        };
+        let objects = node.leaves.iter().any(object);
+        let lists = node.sections.clone();
+        let named = node.field.is_some();
+        let at = anchor(form.at);
+        if objects {
+            self.opener("{".into(), at, 0, Start::Object(bare));
+            if form.at == At::Lead {
+                self.opener("{".into(), Anchor::AfterCall, 0, Start::Object(bare));
+            }
+        }
+        for section in lists {
+            self.opener("[".into(), at, 0, Start::List(section));
+        }
+        if named {
+            for letter in ('a'..='z').chain('A'..='Z').chain(['_']) {
+                self.opener(String::from(letter).into(), at, 0, Start::Letter(bare));
+            }
+        }
+        for separator in form.between.iter().map(|text| text.trim_ascii()) {
+            let anywhere = |opener: &Opener| {
+                *opener.marker == *separator && opener.at == Anchor::Anywhere
+            };
+            if !separator.is_empty() && !self.openers.iter().any(anywhere) {
+                self.opener(separator.into(), Anchor::AfterCall, 0, Start::Node(bare));
+            }
+        }
+    }
+
+    /// Works out what ends each field, and when calls are certain.
+    pub(super) fn settle(&mut self) {
+        for n in 0..self.nodes.len() {
+            let Some((_, to)) = &self.nodes[n].field else { continue };
+            let behind = &self.nodes[usize::from(*to)];
+            let mut stops: Vec<Box<str>> = behind.tags.iter().map(|tag| tag.text.clone()).collect();
+            for &leaf in &behind.leaves {
+                let leaf = &self.leaves[usize::from(leaf)];
+                match &leaf.arguments {
+                    Arguments::Value(_) => stops.push("{".into()),
+                    Arguments::Parameters(spec) => {
+                        stops.extend(spec.firsts().map(Box::from));
+                        stops.extend(leaf.ends.tags.iter().flatten().cloned());
+                    }
+                    Arguments::Raw { ends, .. } => stops.extend(ends.iter().cloned()),
+                    _ => stops.extend(leaf.ends.tags.iter().flatten().cloned()),
+                }
+            }
+            if let Some((field, _)) = &mut self.nodes[n].field {
+                field.stops = stops;
+            }
+        }
+        for n in 0..self.nodes.len() {
+            self.nodes[n].commit = self.commit(n as NodeId);
+        }
+    }
+
+    fn commit(&self, from: NodeId) -> CommitOn {
+        let mut seen = alloc::vec![false; self.nodes.len()];
+        let mut queue = Vec::from([from]);
+        while let Some(at) = queue.pop() {
+            if core::mem::replace(&mut seen[usize::from(at)], true) {
+                continue;
+            }
+            let node = &self.nodes[usize::from(at)];
+            let declared = |&leaf: &LeafId| {
+                self.leaves[usize::from(leaf)].commit == CommitOn::DeclaredName
+            };
+            if node.leaves.iter().any(declared) {
+                return CommitOn::DeclaredName;
+            }
+            queue.extend(node.tags.iter().map(|tag| tag.to));
+            queue.extend(node.field.as_ref().map(|(_, to)| *to));
+            queue.extend(node.sections.iter().map(|&id| self.sections[usize::from(id)].calls));
+        }
+        CommitOn::Marker
+    }
+}
+
+/// Whether two readings of one place are the same.
+fn alike(one: &Arguments, other: &Arguments) -> bool {
+    match (one, other) {
+        (Arguments::Object(a), Arguments::Object(b))
+        | (Arguments::Value(a), Arguments::Value(b))
+        | (Arguments::Keywords(a), Arguments::Keywords(b)) => a == b,
+        (Arguments::Raw { key: a, .. }, Arguments::Raw { key: b, .. }) => a == b,
+        (one, other) => core::mem::discriminant(one) == core::mem::discriminant(other),
+    }
+}
+
+/// Adds other end tags: where one way has fewer, the others may be missing.
+fn merge(ends: &mut Ends, other: Ends) {
+    if ends.tags.len() != other.tags.len() {
+        ends.missing = Missing::Silent;
+    }
+    let (mut long, short) = if ends.tags.len() >= other.tags.len() {
+        (core::mem::take(&mut ends.tags), other.tags)
+    } else {
+        (other.tags, core::mem::take(&mut ends.tags))
+    };
+    for tags in short {
+        if long.iter().any(|known| known == &tags) {
+            continue;
+        }
+        match long.first_mut() {
+            Some(first) => first.extend(tags),
+            None => long.push(tags),
+        }
+    }
+    ends.tags = long;
+}

@@ -1,0 +1,113 @@
+//! The end of the stream: what is open is cut, or closed on request.
+
+use jail_match::{End, Tail};
+
+use super::{
+    call::{List, Machine, State},
+    output::Output,
+    plan::{Arguments, Missing, Plan},
+};
+use crate::{
+    event::{DiagnosticKind, Outcome},
+    family::CommitOn,
+    options::Repair,
+};
+
+impl Machine {
+    /// The stream ended, with `tail` not consumed.
+    pub(crate) fn finish(
+        &mut self,
+        plan: &Plan,
+        tail: &str,
+        end: End,
+        out: &mut Output<'_>,
+    ) -> Tail {
+        if !out.calls.committed() {
+            return match self.commit(plan) {
+                CommitOn::Marker => Tail::Markup,
+                CommitOn::DeclaredName => Tail::Release,
+            };
+        }
+        let used = tail.len();
+        if out.calls.is_open() {
+            let outcome = self.cut(plan, tail, end, out);
+            out.end(outcome);
+            return Tail::Closed { used };
+        }
+        match self.state {
+            State::Broken => {
+                out.diagnose(DiagnosticKind::Skipped, used, self.dropped + used as u64);
+            }
+            // All calls are whole: what follows them is no part of one.
+            State::Between | State::CallEnd(_) | State::SectionEnd(_)
+                if self.list == List::None =>
+            {
+                return Tail::Closed { used: 0 };
+            }
+            State::Between | State::CallEnd(_) | State::SectionEnd(_) => {}
+            // A further call was cut before it was certain.
+            State::Message | State::Header | State::Field | State::Arguments => {
+                let bytes = out.calls.at + used as u64 - self.item_at;
+                if bytes > 0 {
+                    out.diagnose(DiagnosticKind::Skipped, used, bytes);
+                }
+            }
+        }
+        Tail::Closed { used }
+    }
+
+    /// When what is being read is certain.
+    fn commit(&self, plan: &Plan) -> CommitOn {
+        match self.state {
+            State::Header | State::Field => plan.nodes[usize::from(self.node)].commit,
+            State::Arguments => plan.leaves[usize::from(self.leaf)].commit,
+            State::SectionEnd(_) | State::Between => {
+                self.section.map_or(CommitOn::Marker, |section| {
+                    plan.sections[usize::from(section)].commit
+                })
+            }
+            State::Message | State::CallEnd(_) | State::Broken => CommitOn::Marker,
+        }
+    }
+
+    /// The stream ended inside a call.
+    fn cut(&mut self, plan: &Plan, tail: &str, end: End, out: &mut Output<'_>) -> Outcome {
+        let leaf = &plan.leaves[usize::from(self.leaf)];
+        let repair = out.calls.options.repair;
+        let closing = match &leaf.arguments {
+            Arguments::Parameters(spec) => {
+                return self.parameters.finish(spec, tail, repair, out);
+            }
+            Arguments::Elements(spec) => return self.elements.finish(spec, tail, repair, out),
+            Arguments::Raw { .. } => {
+                let expected = !leaf.ends.tags.is_empty() && leaf.ends.missing == Missing::Reported;
+                return match self.in_value {
+                    false => self.raw.finish(tail, end, expected, out),
+                    true => self.close_value(out, repair),
+                };
+            }
+            Arguments::Object(_) => self.object.closing(),
+            Arguments::Value(_) | Arguments::Keywords(_) => {
+                return self.close_value(out, repair);
+            }
+            Arguments::None => None,
+        };
+        match closing {
+            Some(text) if repair == Repair::Close => {
+                out.arguments(&text);
+                Outcome::Repaired
+            }
+            _ => Outcome::Incomplete,
+        }
+    }
+
+    fn close_value(&mut self, out: &mut Output<'_>, repair: Repair) -> Outcome {
+        match self.value.closing() {
+            Some(text) if repair == Repair::Close => {
+                out.arguments(&text);
+                Outcome::Repaired
+            }
+            _ => Outcome::Incomplete,
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What header fields may hold.
+
+use super::plan::FieldKind;
+use crate::tools::Tools;
+
+/// The name of a declared tool in `text`: the longest at the first place where one stands as a
+/// word. If no tools are declared, all of `text` but a parenthesis at its end.
+pub(super) fn declared<'t>(text: &'t str, tools: &Tools) -> Option<&'t str> {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    if tools.is_empty() {
+        let name = text.strip_suffix('(').unwrap_or(text).trim_ascii_end();
+        let named = |c: char| part(c) || matches!(c, '.' | '-');
+        return (!name.is_empty() && name.chars().all(named)).then_some(name);
+    }
+    let mut in_word = false;
+    for (at, scalar) in text.char_indices() {
+        let names = tools.iter().map(|tool| tool.name.as_str()).filter(|name| {
+            let behind = text[at..].strip_prefix(name);
+            !in_word && !name.is_empty() && behind.is_some_and(|rest| !rest.starts_with(part))
+        });
+        if let Some(name) = names.max_by_key(|name| name.len()) {
+            return Some(&text[at..at + name.len()]);
+        }
+        in_word = part(scalar);
+    }
+    None
+}
+
+/// The name in an id that may have a prefix before it, and a separator and a number behind it.
+pub(super) fn id_with_name<'t>(id: &'t str, prefix: &str, separator: &str) -> &'t str {
+    let name = id.strip_prefix(prefix).unwrap_or(id);
+    match name.rsplit_once(separator).filter(|_| !separator.is_empty()) {
+        Some((name, n)) if n.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => name,
+    }
+}
+
+/// Whether `next` may follow `field` and `more` in a header. Names hold no blanks inside and no
+/// brackets or quotes; before a parenthesis they are words. (Blanks at the head were skipped.)
+pub(super) fn fits<'s>(
+    kind: &FieldKind,
+    mut stops: impl Iterator<Item = &'s str>,
+    field: &str,
+    more: &str,
+    next: char,
+) -> bool {
+    if *kind == FieldKind::Declared {
+        return next.is_ascii_whitespace() || !next.is_control();
+    }
+    if *kind == FieldKind::Name && stops.any(|stop| stop == "(") {
+        let inside = next.is_alphanumeric() || matches!(next, '_' | '.' | '-');
+        return inside && !(field.is_empty() && more.is_empty() && !next.is_alphabetic() && next != '_');
+    }
+    if next.is_ascii_whitespace() {
+        return true;
+    }
+    let last = more.chars().next_back().or(field.chars().next_back());
+    let inside_blank = last.is_some_and(|last| last.is_ascii_whitespace());
+    let odd = matches!(next, '{' | '}' | '[' | ']' | '<' | '>' | '"' | '\'') || next.is_control();
+    !odd && (!inside_blank || *kind == FieldKind::Label)
+}

@@ -1,0 +1,176 @@
+//! Reading a message's header, however it is cut.
+
+use alloc::string::String;
+
+use jail_match::{Channel, Feed, Resume};
+
+use super::{
+    call::{Machine, Step},
+    cursor::{Cursor, Undecided, longest_prefix},
+    messages::{EntryKind, Header, HeaderPart, Mark, MessagePlan},
+    output::Output,
+    plan::Plan,
+};
+use crate::family::RouteTo;
+
+/// Words in one part of a header, at most: a role, a recipient and one more.
+const MAX_WORDS: u8 = 3;
+
+/// How far a reading came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Read {
+    More,
+    /// The body token with this number ended the header.
+    Body(usize),
+    /// The message ended before it began.
+    Ended,
+    /// The scalar before the cursor cannot stand there.
+    Bad,
+}
+
+/// Reads one header after the other.
+#[derive(Debug, Clone)]
+pub(super) struct MessageHeader {
+    part: HeaderPart,
+    /// A token ended the header before anything was read.
+    body: Option<usize>,
+    words: u8,
+    /// Bytes of the current part.
+    bytes: usize,
+    word: String,
+    channel: String,
+    recipient: String,
+    /// No reading of the body was a call: it is text.
+    pub(super) is_text: bool,
+}
+
+impl MessageHeader {
+    pub(super) const fn new() -> Self {
+        Self {
+            part: HeaderPart::Note,
+            body: None,
+            words: 0,
+            bytes: 0,
+            word: String::new(),
+            channel: String::new(),
+            recipient: String::new(),
+            is_text: false,
+        }
+    }
+
+    /// A header begins with the entry of this number.
+    pub(super) fn begin_at(&mut self, plan: &MessagePlan, entry: u16) {
+        let Some(entry) = plan.entries.get(usize::from(entry)) else { return };
+        self.begin(HeaderPart::Note);
+        match entry.kind {
+            EntryKind::Part(part) => self.begin(part),
+            EntryKind::Body(n) => self.body = Some(n),
+            EntryKind::Words => self.word.push_str(entry.marker.trim_ascii()),
+        }
+    }
+
+    fn begin(&mut self, part: HeaderPart) {
+        self.body = None;
+        self.channel.clear();
+        self.recipient.clear();
+        self.go(part);
+    }
+
+    fn go(&mut self, part: HeaderPart) {
+        (self.part, self.words, self.bytes) = (part, 0, 0);
+        self.word.clear();
+        if part == HeaderPart::Channel {
+            self.channel.clear();
+        }
+    }
+
+    /// Reads on; `limit` bounds each part.
+    fn feed(&mut self, plan: &MessagePlan, limit: usize, cursor: &mut Cursor<'_>) -> Read {
+        if let Some(body) = self.body {
+            return Read::Body(body);
+        }
+        while let Some(scalar) = cursor.rest().chars().next() {
+            match longest_prefix(cursor.rest(), plan.marks.iter().map(|(text, _)| &**text)) {
+                Err(Undecided) => break,
+                Ok(Some(n)) => {
+                    let (text, mark) = &plan.marks[n];
+                    self.end_word(plan);
+                    cursor.at += text.len();
+                    match *mark {
+                        Mark::Part(part) => self.go(part),
+                        Mark::Body(n) => return Read::Body(n),
+                        Mark::End => return Read::Ended,
+                        // The header before it broke off.
+                        Mark::Start(part) => self.begin(part),
+                    }
+                }
+                Ok(None) => {
+                    cursor.at += scalar.len_utf8();
+                    self.bytes += scalar.len_utf8();
+                    if scalar.is_ascii_whitespace() {
+                        self.end_word(plan);
+                    } else if scalar.is_control() || self.words == MAX_WORDS {
+                        return Read::Bad;
+                    } else {
+                        self.word.push(scalar);
+                    }
+                    if self.bytes > limit {
+                        return Read::Bad;
+                    }
+                }
+            }
+        }
+        Read::More
+    }
+
+    fn end_word(&mut self, plan: &MessagePlan) {
+        if self.word.is_empty() {
+            return;
+        }
+        let prefix = plan.recipient.as_deref();
+        if let Some(recipient) = prefix.and_then(|prefix| self.word.strip_prefix(prefix)) {
+            self.recipient.clear();
+            self.recipient.push_str(recipient);
+        } else if self.part == HeaderPart::Channel && self.channel.is_empty() {
+            core::mem::swap(&mut self.channel, &mut self.word);
+        }
+        self.word.clear();
+        self.words += 1;
+    }
+}
+
+impl Machine {
+    /// In a message's header.
+    pub(super) fn message(
+        &mut self,
+        plan: &Plan,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        let Some(messages) = &plan.messages else { return self.bad(cursor, out) };
+        let body = match self.message.feed(messages, out.calls.options.limits.name, cursor) {
+            Read::More => return Step::more(cursor.at),
+            Read::Bad => return Step::Return(Feed::NotMine { used: cursor.at }),
+            Read::Ended => return text(Channel::CONTENT, cursor.at),
+            Read::Body(body) => body,
+        };
+        let (channel, recipient) = (&*self.message.channel, &*self.message.recipient);
+        let (is, name) = messages.route(Header { channel, recipient, body });
+        match is {
+            RouteTo::Content => text(Channel::CONTENT, cursor.at),
+            RouteTo::Reasoning => text(Channel::REASONING, cursor.at),
+            RouteTo::Call if self.message.is_text => text(Channel::CONTENT, cursor.at),
+            RouteTo::Call => {
+                self.name.clear();
+                self.name.push_str(name);
+                self.go(plan, messages.body);
+                Step::Go
+            }
+        }
+    }
+}
+
+/// The header is whole, and text follows, in `channel`.
+fn text(channel: Channel, used: usize) -> Step {
+    Step::Return(Feed::Done { used, then: Resume::Switch(channel) })
+}

@@ -1,0 +1,230 @@
+//! A family, compiled: openers, the trie of headers behind them, and what each header leads to.
+//!
+//! ```text
+//! <tool_call>            opener, edge 0 ──► node 1, where the calls of section 0 begin
+//! <function=             tag            ──► node 2
+//! NAME                   field          ──► node 3
+//! >                      tag            ──► node 4: leaf 0, the parameters of template 0
+//! ```
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use jail_match::Anchor;
+
+use super::arguments::{elements::ElementSpec, parameters::ParameterSpec};
+use crate::{
+    family::{CommitOn, Erase, Keys, Messages},
+    template::Dialect as Syntax,
+    value::Dialect,
+};
+
+/// Number of a node of the trie.
+pub(crate) type NodeId = u16;
+/// Number of a leaf.
+pub(crate) type LeafId = u16;
+/// Number of a section.
+pub(crate) type SectionId = u16;
+
+/// Everything the machine knows of a family.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) openers: Vec<Opener>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) leaves: Vec<Leaf>,
+    pub(crate) sections: Vec<Section>,
+    pub(crate) forms: Vec<FormPlan>,
+    pub(crate) messages: Option<MessagePlan>,
+    /// What is removed in content.
+    pub(crate) erase: Vec<Erase>,
+    /// End tags that are removed directly behind a call though none is open.
+    pub(crate) orphans: Vec<Box<str>>,
+    /// Where to go on behind a fault, apart from end tags: openers and ends of turns.
+    pub(crate) stops: Vec<Box<str>>,
+}
+
+/// Text that makes the driver hand over to the machine.
+#[derive(Debug)]
+pub(crate) struct Opener {
+    pub(crate) marker: Box<str>,
+    pub(crate) at: Anchor,
+    /// Newlines before it that go with it.
+    pub(crate) newlines: u8,
+    pub(crate) start: Start,
+}
+
+/// Where the machine starts behind an opener.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// At this node.
+    Node(NodeId),
+    /// Inside the brace of a call object, or of bare arguments, of this node.
+    Object(NodeId),
+    /// Inside the bracket of this section.
+    List(SectionId),
+    /// In the field of this node, whose first letter was the opener.
+    Letter(NodeId),
+    /// In a message header that began with the part of this number.
+    Header(u16),
+}
+
+/// A place in a header.
+#[derive(Debug, Default)]
+pub(crate) struct Node {
+    pub(crate) tags: Vec<Tag>,
+    pub(crate) field: Option<(Field, NodeId)>,
+    /// Arguments that may begin here, in order of preference.
+    pub(crate) leaves: Vec<LeafId>,
+    /// The sections whose calls may begin here.
+    pub(crate) sections: Vec<SectionId>,
+    /// The first tag of a section or call, by which this node was reached: repeated, it is
+    /// absorbed.
+    pub(crate) again: Vec<Box<str>>,
+    /// Whether whitespace may stand before what comes next.
+    pub(crate) blanks: Blanks,
+    /// When calls that go on from here are certain: on their marker only if all of them are.
+    pub(crate) commit: CommitOn,
+}
+
+/// Whether whitespace may stand somewhere though the template shows none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Blanks {
+    #[default]
+    Free,
+    Exact,
+}
+
+/// Literal text of a header and the node behind it.
+#[derive(Debug)]
+pub(crate) struct Tag {
+    pub(crate) text: Box<str>,
+    pub(crate) to: NodeId,
+}
+
+/// A hole of a header.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) kind: FieldKind,
+    /// Whether the text may stand in quotes.
+    pub(crate) quotes: Quotes,
+    /// What ends it: the texts that may follow. They are left for the node behind it.
+    pub(crate) stops: Vec<Box<str>>,
+    pub(crate) blank_stop: BlankStop,
+}
+
+/// What a header field holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FieldKind {
+    Name,
+    /// Any text around a declared name.
+    Declared,
+    Id,
+    /// An id that holds the name behind a prefix and before a separator and a number, both of
+    /// which may be missing.
+    IdWithName {
+        prefix: Box<str>,
+        separator: Box<str>,
+    },
+    /// Dropped.
+    Label,
+    /// A number; dropped.
+    Index,
+    /// Attributes `key="value"` in any order, others among them; each with what its value is.
+    Attributes(Vec<(Box<str>, FieldKind)>),
+}
+
+/// Whether the text of a field may stand in quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quotes {
+    None,
+    Optional,
+}
+
+/// Whether whitespace ends a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlankStop {
+    None,
+    Newline,
+    Any,
+}
+
+/// Where the arguments of a call begin.
+#[derive(Debug)]
+pub(crate) struct Leaf {
+    pub(crate) form: u16,
+    pub(crate) commit: CommitOn,
+    /// The name, where the header does not hold it.
+    pub(crate) name: Option<Box<str>>,
+    pub(crate) arguments: Arguments,
+    /// End tags in order, each in all its spellings.
+    pub(crate) ends: Ends,
+}
+
+/// End tags, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Ends {
+    pub(crate) tags: Vec<Vec<Box<str>>>,
+    /// Whether a missing one is reported.
+    pub(crate) missing: Missing,
+}
+
+/// Whether a missing end tag is worth a diagnostic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Missing {
+    #[default]
+    Reported,
+    Silent,
+}
+
+/// What reads a call's arguments.
+#[derive(Debug)]
+pub(crate) enum Arguments {
+    /// A call without arguments.
+    None,
+    /// An object that is the arguments.
+    Value(Syntax),
+    /// Python keyword arguments, or one object, behind a parenthesis up to the closing one.
+    Keywords(Syntax),
+    /// An object that holds name and arguments.
+    Object(Syntax),
+    /// Text that is the value of this key, up to one of the ends.
+    Raw { key: Box<str>, ends: Vec<Box<str>> },
+    Parameters(ParameterSpec),
+    Elements(ElementSpec),
+}
+
+/// What the calls of a form share.
+#[derive(Debug)]
+pub(crate) struct FormPlan {
+    pub(crate) keys: Keys,
+    pub(crate) no_call: Vec<String>,
+    pub(crate) literal: Dialect,
+}
+
+/// What stands around calls.
+#[derive(Debug)]
+pub(crate) struct Section {
+    /// The node at which its calls begin.
+    pub(crate) calls: NodeId,
+    pub(crate) bracket: Bracket,
+    /// The first tags of its opener, behind which another section begins; empty if it has none.
+    pub(crate) opens: Vec<Box<str>>,
+    pub(crate) ends: Ends,
+    pub(crate) commit: CommitOn,
+    /// Whether whitespace may stand before its bracket.
+    pub(crate) blanks: Blanks,
+}
+
+/// Whether the calls of a section are a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bracket {
+    None,
+    Square,
+}
+
+/// Message headers, compiled.
+#[derive(Debug)]
+pub(crate) struct MessagePlan {
+    pub(crate) messages: Messages,
+    /// The node at which the body of a call message begins.
+    pub(crate) body: NodeId,
+}

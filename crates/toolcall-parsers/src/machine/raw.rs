@@ -1,0 +1,111 @@
+//! Arguments that are plain text: the value of one key.
+//!
+//! ```text
+//! <|python_tag|>print(1)<|eom_id|>       {"code": "print(1)"}
+//! ```
+
+use jail_match::End;
+
+use super::{
+    cursor::{Cursor, Progress, Undecided, blanks, longest_prefix},
+    output::Output,
+};
+use crate::{event::Outcome, json::escape::escape, options::Repair};
+
+/// Whitespace before arguments that may be an object, at most: behind more of it they are text.
+const MAX_BLANKS: usize = 32;
+
+/// Where the reading stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The first byte that is no blank decides.
+    Open,
+    Text,
+}
+
+/// Reads plain text up to one of its ends.
+#[derive(Debug, Clone)]
+pub(super) struct Raw {
+    state: State,
+}
+
+impl Raw {
+    pub(super) const fn new() -> Self {
+        Self { state: State::Open }
+    }
+
+    pub(super) fn begin(&mut self) {
+        self.state = State::Open;
+    }
+
+    /// Whether the arguments turned out to be an object; `None`: not known yet.
+    pub(super) fn is_object(&mut self, key: &str, cursor: &Cursor<'_>, out: &mut Output<'_>) -> Option<bool> {
+        if self.state == State::Text {
+            return Some(false);
+        }
+        let blank = blanks(cursor.rest());
+        match cursor.rest().as_bytes().get(blank) {
+            None if blank <= MAX_BLANKS => return None,
+            Some(b'{') if blank <= MAX_BLANKS => return Some(true),
+            _ => {}
+        }
+        out.arguments("{\"");
+        escape(key, |piece| out.arguments(piece));
+        out.arguments("\": \"");
+        self.state = State::Text;
+        Some(false)
+    }
+
+    /// Reads on, up to an end, which is not consumed. A newline before it goes with it.
+    pub(super) fn feed<'s>(
+        &mut self,
+        ends: impl Iterator<Item = &'s str> + Clone,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Progress {
+        let rest = cursor.rest();
+        let begins = |byte: u8| ends.clone().any(|end| end.as_bytes().first() == Some(&byte));
+        let mut at = 0;
+        let mut whole = false;
+        while let Some(hit) = rest.bytes().skip(at).position(begins) {
+            at += hit;
+            match longest_prefix(&rest[at..], ends.clone()) {
+                Err(Undecided) => break,
+                Ok(Some(_)) => {
+                    whole = true;
+                    break;
+                }
+                Ok(None) => at += rest[at..].chars().next().map_or(1, char::len_utf8),
+            }
+        }
+        let held = rest.bytes().skip(at).position(begins).is_some();
+        let to = if whole || held { at } else { rest.len() };
+        // A newline is held: the end may stand behind it.
+        let value = rest[..to].strip_suffix('\n').unwrap_or(&rest[..to]);
+        escape(value, |piece| out.arguments(piece));
+        if !whole {
+            cursor.at += value.len();
+            return Progress::More;
+        }
+        cursor.at += to;
+        out.arguments("\"}");
+        Progress::Done
+    }
+
+    /// The stream ended, with `tail` not consumed; text that nothing else ends is whole then.
+    pub(super) fn finish(&mut self, tail: &str, end: End, ends_expected: bool, out: &mut Output<'_>) -> Outcome {
+        let text = self.state == State::Text;
+        if text {
+            escape(tail, |piece| out.arguments(piece));
+        }
+        let outcome = match (end, out.calls.options.repair) {
+            (End::Stop, _) if text && !ends_expected => Outcome::Complete,
+            (_, Repair::Close) => Outcome::Repaired,
+            _ => Outcome::Incomplete,
+        };
+        if outcome != Outcome::Incomplete {
+            out.arguments(if text { "\"}" } else { "{}" });
+        }
+        outcome
+    }
+}

@@ -1,0 +1,244 @@
+//! The arguments of a call: handing text to the reader of their kind.
+
+use alloc::string::String;
+
+use super::{
+    call::{Machine, State, Step},
+    cursor::{Cursor, Progress},
+    output::Output,
+    plan::{Arguments, Leaf, Plan},
+};
+use crate::{
+    event::{DiagnosticKind, Outcome},
+    family::Types,
+    template,
+    tools::Tools,
+    value::{Dialect, Fault, Kind, Note, Scanned, Syntax, Typing, ValueReader},
+};
+
+impl Machine {
+    /// Gets the reader of `arguments` ready.
+    pub(super) fn begin_reader(&mut self, arguments: &Arguments) {
+        self.in_value = false;
+        match arguments {
+            Arguments::None => {}
+            Arguments::Value(_) => self.begin_value(Kind::Arguments),
+            Arguments::Keywords(_) => self.begin_value(Kind::Keywords),
+            Arguments::Object(_) => self.object.begin(),
+            Arguments::Raw { .. } => self.raw.begin(),
+            Arguments::Parameters(_) => self.parameters.begin(&self.name),
+            Arguments::Elements(_) => self.elements.begin(&self.name),
+        }
+    }
+
+    fn begin_value(&mut self, kind: Kind) {
+        self.value = ValueReader::new(kind);
+        self.in_value = true;
+        self.early.clear();
+    }
+
+    /// In the arguments.
+    pub(super) fn arguments(
+        &mut self,
+        plan: &Plan,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        let leaf = &plan.leaves[usize::from(self.leaf)];
+        if self.behind_brace {
+            // The opener was the object's brace.
+            self.behind_brace = false;
+            self.begin_reader(&leaf.arguments);
+            if matches!(leaf.arguments, Arguments::Value(_))
+                && let Err(step) = self.start(plan, cursor, out)
+            {
+                return step;
+            }
+            let at = out.calls.at;
+            out.calls.at = at.saturating_sub(1);
+            let opened = self.read(plan, leaf, &mut Cursor::new("{"), out);
+            out.calls.at = at;
+            if let Step::Return(_) = opened {
+                return if cursor.rest().is_empty() { Step::more(cursor.at) } else { Step::Go };
+            }
+            return opened;
+        }
+        self.read(plan, leaf, cursor, out)
+    }
+
+    fn read(
+        &mut self,
+        plan: &Plan,
+        leaf: &Leaf,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        let progress = match &leaf.arguments {
+            Arguments::None => Progress::Done,
+            Arguments::Object(syntax) => {
+                let dialect = dialect(plan, leaf, *syntax, out);
+                return self.object(plan, leaf, &dialect, cursor, out);
+            }
+            Arguments::Value(syntax) | Arguments::Keywords(syntax) => {
+                return self.value(plan, leaf, *syntax, cursor, out);
+            }
+            Arguments::Raw { .. } if self.in_value => {
+                return self.value(plan, leaf, template::Dialect::Json, cursor, out);
+            }
+            Arguments::Raw { key, ends } => match self.raw.is_object(key, cursor, out) {
+                None => return Step::more(cursor.at),
+                Some(true) => {
+                    self.begin_value(Kind::Arguments);
+                    return Step::Go;
+                }
+                Some(false) => self.raw.feed(ends.iter().map(|end| &**end), cursor, out),
+            },
+            Arguments::Parameters(spec) => {
+                let progress = self.parameters.feed(spec, cursor, out);
+                if progress == Progress::Done {
+                    return self.behind_parameters(leaf, cursor, out);
+                }
+                progress
+            }
+            Arguments::Elements(spec) => self.elements.feed(spec, cursor, out),
+        };
+        match progress {
+            Progress::More => Step::more(cursor.at),
+            Progress::Done => {
+                self.complete(out);
+                Step::Go
+            }
+            Progress::Bad => self.bad(cursor, out),
+        }
+    }
+
+    /// Behind the last parameter: whatever ends the call must stand here.
+    fn behind_parameters(
+        &mut self,
+        leaf: &Leaf,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        let _ = leaf;
+        if cursor.rest().is_empty() {
+            return Step::more(cursor.at);
+        }
+        self.parameters.close(out);
+        self.complete(out);
+        Step::Go
+    }
+
+    /// In a value that is the arguments.
+    fn value(
+        &mut self,
+        plan: &Plan,
+        leaf: &Leaf,
+        syntax: template::Dialect,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        loop {
+            let scanned = {
+                let dialect = dialect(plan, leaf, syntax, out);
+                let tools = out.calls.tools.clone();
+                let typing = typing(plan, leaf, &self.name, &tools);
+                let early = &mut self.early;
+                let started = self.started;
+                let mut write = |piece: &str| {
+                    if started { out.arguments(piece) } else { early.push_str(piece) }
+                };
+                self.value.feed(&dialect, typing.as_ref(), cursor.rest(), &mut write)
+            };
+            match scanned {
+                Scanned::More { used } => {
+                    cursor.at += used;
+                    return Step::more(cursor.at);
+                }
+                Scanned::Noted { used, note } => {
+                    cursor.at += used;
+                    if let Some(step) = self.noted(plan, note, cursor, out) {
+                        return step;
+                    }
+                }
+                Scanned::End { used } => {
+                    cursor.at += used;
+                    if let Some(step) = self.noted(plan, Note::Begun, cursor, out) {
+                        return step;
+                    }
+                    self.complete(out);
+                    return Step::Go;
+                }
+                Scanned::Bad { at, fault } => {
+                    cursor.at += at;
+                    if fault == Fault::Inexpressible && out.calls.committed() {
+                        out.diagnose(DiagnosticKind::Inexpressible, cursor.at, 0);
+                    }
+                    return self.bad(cursor, out);
+                }
+            }
+        }
+    }
+
+    /// What a value's reader said.
+    fn noted(
+        &mut self,
+        plan: &Plan,
+        note: Note,
+        cursor: &Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Step> {
+        match note {
+            Note::Begun if !self.started => {
+                if let Err(step) = self.start(plan, cursor, out) {
+                    return Some(step);
+                }
+                let early = core::mem::take(&mut self.early);
+                out.arguments(&early);
+                self.early = early;
+                self.early.clear();
+            }
+            Note::Begun => {}
+            Note::Mistyped => out.diagnose(DiagnosticKind::Mistyped, cursor.at, 0),
+            Note::LostEnd => out.diagnose(DiagnosticKind::MissingCloser, cursor.at, 0),
+            Note::Tolerated(_) => out.diagnose(DiagnosticKind::Tolerated, cursor.at, 0),
+        }
+        None
+    }
+}
+
+/// The dialect of a leaf's values.
+pub(super) fn dialect<'p>(
+    plan: &'p Plan,
+    leaf: &'p Leaf,
+    syntax: template::Dialect,
+    out: &Output<'_>,
+) -> Dialect<'p> {
+    let form = &plan.forms[usize::from(leaf.form)];
+    let syntax = match syntax {
+        template::Dialect::Json => Syntax::Json,
+        template::Dialect::Python => Syntax::Python,
+        template::Dialect::Literal => Syntax::Literal,
+    };
+    Dialect {
+        syntax,
+        quotes: &form.quote,
+        ends: &form.value_ends,
+        follows: &plan.follows,
+        limits: out.calls.options.limits,
+    }
+}
+
+/// The schema that types the values of a leaf, where the wire does not.
+fn typing<'t>(plan: &Plan, leaf: &Leaf, name: &str, tools: &'t Tools) -> Option<Typing<'t>> {
+    let form = &plan.forms[usize::from(leaf.form)];
+    let by_schema = form.types == Types::Schema
+        && matches!(
+            leaf.arguments,
+            Arguments::Value(template::Dialect::Literal)
+                | Arguments::Keywords(template::Dialect::Literal)
+        );
+    by_schema.then(|| Typing { parameters: tools.get(name).map(|tool| &tool.parameters) })
+}
+
+#[allow(dead_code)]
+fn unused(_: &String, _: Outcome, _: State) {}

@@ -1,0 +1,92 @@
+//! Behind a fault: dropping text up to a place to go on.
+
+use alloc::boxed::Box;
+
+use super::{
+    call::{List, Machine, State, Step},
+    cursor::{Cursor, Undecided, longest_prefix},
+    output::Output,
+    plan::{Arguments, Plan},
+};
+use crate::event::DiagnosticKind;
+
+/// Where a search behind a fault ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// At the end of a call.
+    Inner,
+    /// At the end of what calls stand in.
+    Outer,
+    /// Before something that begins anew.
+    Before,
+    /// Before the next call of the section.
+    NextCall,
+}
+
+impl Machine {
+    /// Drops text up to an end tag, an opener or the end of a turn; where the form has no end
+    /// tags, up to the end of the line or of the list.
+    pub(super) fn resync(
+        &mut self,
+        plan: &Plan,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        let leaf = plan.leaves.get(usize::from(self.leaf));
+        let section = self.section.map(|id| &plan.sections[usize::from(id)]);
+        let none: &[alloc::vec::Vec<Box<str>>] = &[];
+        let inner = leaf.map_or(none, |leaf| &leaf.ends.tags);
+        let outer = section.map_or(none, |section| &section.ends.tags);
+        let next = section.map_or(&[][..], |s| &plan.nodes[usize::from(s.calls)].tags);
+        let bare = inner.is_empty() && outer.is_empty();
+        let object = leaf.is_some_and(|leaf| matches!(leaf.arguments, Arguments::Object(_)));
+        let list = match (bare && self.list != List::None, object) {
+            (true, true) => Some("}]"),
+            (true, false) => Some(")]"),
+            _ => None,
+        };
+        let line = (bare && self.list != List::None || bare && !object).then_some("\n");
+        let places = || {
+            let inner = inner.iter().rev().take(1).flatten().map(|tag| (Place::Inner, &**tag));
+            let outer = outer.iter().flatten().map(|tag| (Place::Outer, &**tag));
+            let next = next.iter().map(|tag| (Place::NextCall, &*tag.text));
+            let stops = plan.stops.iter().map(|stop| (Place::Before, &**stop));
+            let list = list.map(|end| (Place::Outer, end));
+            let line = line.map(|end| (Place::Before, end));
+            inner.chain(outer).chain(next).chain(stops).chain(list).chain(line)
+        };
+        let begins = |byte: u8| places().any(|(_, text)| text.as_bytes().first() == Some(&byte));
+        let from = cursor.at;
+        let mut found = None;
+        while let Some(byte) = cursor.peek() {
+            if begins(byte) {
+                match longest_prefix(cursor.rest(), places().map(|(_, text)| text)) {
+                    Err(Undecided) => break,
+                    Ok(Some(n)) => {
+                        found = places().nth(n);
+                        break;
+                    }
+                    Ok(None) => {}
+                }
+            }
+            cursor.at += cursor.rest().chars().next().map_or(1, char::len_utf8);
+        }
+        self.dropped += (cursor.at - from) as u64;
+        let Some((place, text)) = found else { return Step::more(cursor.at) };
+        out.diagnose(DiagnosticKind::Skipped, cursor.at, self.dropped);
+        self.dropped = 0;
+        if matches!(place, Place::Inner | Place::Outer) {
+            cursor.at += text.len();
+        }
+        self.list = match (place, self.list) {
+            (Place::Inner, List::Section) => List::Section,
+            _ => List::None,
+        };
+        match place {
+            Place::Inner if self.section.is_some() => self.state = State::Between,
+            Place::NextCall => self.state = State::Between,
+            _ => return Step::done(cursor.at),
+        }
+        Step::Go
+    }
+}

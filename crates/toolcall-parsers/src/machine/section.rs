@@ -1,0 +1,269 @@
+//! Behind a call: its end tags, the next call of its section, the section's end.
+
+use super::{
+    call::{List, Machine, State, Step},
+    cursor::{Cursor, Undecided, blanks, longest_prefix},
+    output::Output,
+    plan::{Arguments, Bracket, Ends, Missing, Plan},
+};
+use crate::event::DiagnosticKind;
+
+/// How much whitespace may stand before an end tag that may be missing: it must be held until the
+/// tag is certain. Behind more of it an end tag is found as an orphan.
+const MAX_BLANKS: usize = 32;
+
+/// Closing brackets too many, with the blanks between them, at most: they are held until an end
+/// tag shows that they belong to the call.
+const MAX_EXCESS: usize = 32;
+
+/// What stands where an end tag may.
+enum EndTag {
+    /// The end tag behind the one with this number, up to this index; what was dropped before it.
+    Found { next: u8, until: usize, excess: u64 },
+    /// Something else.
+    Other,
+}
+
+impl Machine {
+    /// Behind a call's arguments.
+    pub(super) fn call_end(
+        &mut self,
+        plan: &Plan,
+        n: u8,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        if self.list == List::Call {
+            self.state = State::Between;
+            return Step::Go;
+        }
+        let ends = &plan.leaves[usize::from(self.leaf)].ends;
+        match end_tag(ends, n, cursor) {
+            Err(Undecided) => Step::more(cursor.at),
+            Ok(EndTag::Found { next, until, excess }) => {
+                if excess > 0 {
+                    out.diagnose(DiagnosticKind::Skipped, until, excess);
+                }
+                cursor.at = until;
+                self.state = State::CallEnd(next);
+                Step::Go
+            }
+            Ok(EndTag::Other) => {
+                let missing = usize::from(n) < ends.tags.len();
+                if missing && n == 0 && ends.missing == Missing::Reported {
+                    out.diagnose(DiagnosticKind::MissingCloser, cursor.at, 0);
+                }
+                self.behind_call(cursor.at)
+            }
+        }
+    }
+
+    /// Behind a call of a section or a list.
+    pub(super) fn between(
+        &mut self,
+        plan: &Plan,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        let from = cursor.at;
+        let spaced = cursor.skip_blanks();
+        let Some(byte) = cursor.peek() else {
+            // Whitespace behind a call that nothing encloses may be the answer's.
+            if self.list == List::None {
+                cursor.at = from;
+            }
+            return Step::more(cursor.at);
+        };
+        if self.list != List::None {
+            match byte {
+                b',' => {
+                    cursor.at += 1;
+                    return Step::Go;
+                }
+                b']' => {
+                    cursor.at += 1;
+                    return self.end_list();
+                }
+                _ => {}
+            }
+        }
+        if self.list == List::Call {
+            if byte != b'{' {
+                return self.bad(cursor, out);
+            }
+            let leaf = &plan.leaves[usize::from(self.leaf)];
+            self.item_at = out.calls.at + cursor.at as u64;
+            self.begin_reader(&leaf.arguments);
+            self.state = State::Arguments;
+            return Step::Go;
+        }
+        let Some(id) = self.section else { return Step::done(from) };
+        let section = &plan.sections[usize::from(id)];
+        if self.list == List::None {
+            if spaced > MAX_BLANKS {
+                return self.unclosed(&section.ends, from, out);
+            }
+            if byte == b',' && section.bracket == Bracket::Square {
+                cursor.at += 1;
+                return Step::Go;
+            }
+            match end_tag(&section.ends, 0, cursor) {
+                Err(Undecided) => {
+                    cursor.at = from;
+                    return Step::more(from);
+                }
+                Ok(EndTag::Found { next, until, .. }) => {
+                    cursor.at = until;
+                    self.state = State::SectionEnd(next);
+                    return Step::Go;
+                }
+                Ok(EndTag::Other) => {}
+            }
+        }
+        let node = &plan.nodes[usize::from(section.calls)];
+        let tags = node.tags.iter().map(|tag| &*tag.text);
+        let ends = plan.leaves[usize::from(self.leaf)].ends.tags.iter().flatten().map(|t| &**t);
+        let opens = section.opens.iter().map(|open| &**open);
+        let count = node.tags.len();
+        match longest_prefix(cursor.rest(), tags.chain(opens).chain(ends)) {
+            Err(Undecided) => {
+                if self.list == List::None {
+                    cursor.at = from;
+                }
+                return Step::more(cursor.at);
+            }
+            Ok(Some(n)) if n < count => {
+                self.item_at = out.calls.at + cursor.at as u64;
+                cursor.at += node.tags[n].text.len();
+                self.go(plan, node.tags[n].to);
+                self.section = Some(id);
+                return Step::Go;
+            }
+            // Another section, though this one did not end: a candidate of its own.
+            Ok(Some(n)) if n < count + section.opens.len() => {
+                return self.unclosed(&section.ends, from, out);
+            }
+            // An end tag of the call once more.
+            Ok(Some(n)) => {
+                let mut ends = plan.leaves[usize::from(self.leaf)].ends.tags.iter().flatten();
+                cursor.at += ends.nth(n - count - section.opens.len()).map_or(0, |end| end.len());
+                return Step::Go;
+            }
+            Ok(None) => {}
+        }
+        let begins = node.leaves.iter().any(|&leaf| {
+            matches!(plan.leaves[usize::from(leaf)].arguments, Arguments::Object(_)) && byte == b'{'
+        });
+        let scalar = cursor.rest().chars().next().unwrap_or('\0');
+        let named = node.field.is_some() && (scalar.is_alphabetic() || scalar == '_');
+        if begins || named {
+            self.item_at = out.calls.at + cursor.at as u64;
+            self.node = section.calls;
+            self.state = State::Header;
+            return Step::Go;
+        }
+        if self.list != List::None {
+            return self.bad(cursor, out);
+        }
+        self.unclosed(&section.ends, from, out)
+    }
+
+    /// `]`.
+    fn end_list(&mut self) -> Step {
+        self.state = match self.list {
+            List::Call => State::CallEnd(0),
+            _ => State::SectionEnd(0),
+        };
+        self.list = List::None;
+        Step::Go
+    }
+
+    /// The section ends at `at` without its end tag.
+    fn unclosed(&self, ends: &Ends, at: usize, out: &mut Output<'_>) -> Step {
+        if ends.missing == Missing::Reported && !ends.tags.is_empty() {
+            out.diagnose(DiagnosticKind::MissingCloser, at, 0);
+        }
+        Step::done(at)
+    }
+
+    /// Behind the calls of a section.
+    pub(super) fn section_end(
+        &mut self,
+        plan: &Plan,
+        n: u8,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        let Some(section) = self.section else { return Step::done(cursor.at) };
+        let ends = &plan.sections[usize::from(section)].ends;
+        let from = cursor.at;
+        match end_tag(ends, n, cursor) {
+            Err(Undecided) => Step::more(from),
+            Ok(EndTag::Found { next, until, excess }) => {
+                if self.calls_seen == 0 {
+                    out.diagnose(DiagnosticKind::EmptyList, until, 0);
+                    self.calls_seen = 1;
+                }
+                if excess > 0 {
+                    out.diagnose(DiagnosticKind::Skipped, until, excess);
+                }
+                cursor.at = until;
+                self.state = State::SectionEnd(next);
+                Step::Go
+            }
+            Ok(EndTag::Other) if self.calls_seen == 0 => {
+                cursor.at += blanks(cursor.rest()).min(MAX_BLANKS);
+                self.bad(cursor, out)
+            }
+            Ok(EndTag::Other) if n == 0 => self.unclosed(ends, cursor.at, out),
+            Ok(EndTag::Other) => Step::done(cursor.at),
+        }
+    }
+}
+
+/// The end tag at the cursor, from number `n` on: one may be missing, but not the order.
+fn end_tag(ends: &Ends, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecided> {
+    let left = ends.tags.get(usize::from(n)..).unwrap_or(&[]);
+    if left.is_empty() {
+        return Ok(EndTag::Other);
+    }
+    let space = blanks(cursor.rest());
+    if space > MAX_BLANKS {
+        return Ok(EndTag::Other);
+    }
+    let at = cursor.at + space;
+    if let Some((next, until)) = tag_at(left, n, cursor.text, at)? {
+        return Ok(EndTag::Found { next, until, excess: 0 });
+    }
+    // Closing brackets too many go with the call, if its end tag stands behind them.
+    let excess = |byte: &u8| matches!(byte, b'}' | b']' | b')') || byte.is_ascii_whitespace();
+    let rest = &cursor.text[at..];
+    let run = rest.bytes().take(MAX_EXCESS + 1).take_while(excess).count();
+    if n > 0 || run == 0 || run > MAX_EXCESS || rest.trim_ascii_start().len() < rest.len() {
+        return Ok(EndTag::Other);
+    }
+    if run == rest.len() {
+        return Err(Undecided);
+    }
+    Ok(match tag_at(left, n, cursor.text, at + run)? {
+        Some((next, until)) => {
+            let bytes = rest[..run].bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
+            EndTag::Found { next, until, excess: bytes as u64 }
+        }
+        None => EndTag::Other,
+    })
+}
+
+/// The tag of `left` at index `at`: the number behind its own, and the index behind it.
+fn tag_at(
+    left: &[alloc::vec::Vec<alloc::boxed::Box<str>>],
+    n: u8,
+    text: &str,
+    at: usize,
+) -> Result<Option<(u8, usize)>, Undecided> {
+    let tags = || left.iter().enumerate().flat_map(|(i, tags)| tags.iter().map(move |t| (i, t)));
+    let found = longest_prefix(&text[at..], tags().map(|(_, tag)| &**tag))?;
+    Ok(found.and_then(|found| tags().nth(found)).map(|(i, tag)| {
+        (n.saturating_add(i as u8).saturating_add(1), at + tag.len())
+    }))
+}

@@ -1,0 +1,124 @@
+//! The call machine as body parsers of a [`jail_match::Driver`].
+
+use jail_match::{Bodies, BodyId, End, Feed, Opener, Resume, Tail};
+
+use crate::{
+    calls::Calls,
+    compiled::Grammar,
+    event::CallSink,
+    ids::Ids,
+    machine::{call::Machine, output::Output},
+    options::{Options, Wanted},
+    tools::Tools,
+};
+
+/// The calls of one message, read behind the openers of a grammar. Body `n` is the grammar's
+/// `n`th opener.
+#[derive(Debug, Clone)]
+pub struct CallBodies {
+    grammar: Grammar,
+    calls: Calls,
+    machine: Machine,
+    opener: usize,
+    attempt: usize,
+}
+
+impl CallBodies {
+    /// Body parsers for the openers of `grammar`.
+    #[must_use]
+    pub fn new(grammar: Grammar, tools: Tools, options: Options) -> Self {
+        let calls = Calls::new(tools, options);
+        Self { grammar, calls, machine: Machine::new(), opener: 0, attempt: 0 }
+    }
+
+    /// Where ids come from when the wire has none.
+    #[must_use]
+    pub fn ids(&self) -> &Ids {
+        &self.calls.options.ids
+    }
+
+    /// Which calls may be emitted.
+    #[must_use]
+    pub fn wanted(&self) -> &Wanted {
+        &self.calls.options.wanted
+    }
+
+    /// Takes the ids of calls to come from `ids`.
+    pub fn set_ids(&mut self, ids: Ids) {
+        self.calls.options.ids = ids;
+    }
+
+    /// Forgets the message.
+    pub fn reset(&mut self) {
+        self.calls.reset();
+        self.machine = Machine::new();
+        (self.opener, self.attempt) = (0, 0);
+    }
+
+    /// The active body's bytes beyond what the driver keeps for it.
+    #[must_use]
+    pub fn buffered(&self) -> usize {
+        self.machine.held()
+    }
+
+    fn restart(&mut self) {
+        let plan = self.grammar.plan();
+        if let Some(opener) = plan.openers.get(self.opener) {
+            self.machine.begin(plan, opener.start, &opener.marker, self.attempt);
+        }
+    }
+
+    /// The machine is compiled once, for any sink: there is much of it, and it is entered once a
+    /// chunk.
+    fn feed_any(&mut self, text: &str, sink: &mut dyn CallSink) -> Feed {
+        let Self { grammar, calls, machine, .. } = self;
+        let feed = machine.feed(grammar.plan(), text, &mut Output { calls, sink });
+        if let Feed::More { used } | Feed::Done { used, .. } = feed {
+            calls.at += used as u64;
+        }
+        match feed {
+            Feed::Done { used, .. } if calls.stops() => Feed::Done { used, then: Resume::Halt },
+            feed => feed,
+        }
+    }
+
+    fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn CallSink) -> Tail {
+        let Self { grammar, calls, machine, .. } = self;
+        machine.finish(grammar.plan(), tail, end, &mut Output { calls, sink })
+    }
+}
+
+impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
+    fn begin(&mut self, opener: Opener) {
+        let body: BodyId = opener.body;
+        (self.opener, self.attempt) = (usize::from(body), 0);
+        self.calls.begin(opener.at);
+        self.restart();
+    }
+
+    fn committed(&self) -> bool {
+        self.calls.committed()
+    }
+
+    fn feed(&mut self, text: &str, mut sink: &mut S) -> Feed {
+        self.feed_any(text, &mut sink)
+    }
+
+    fn retry(&mut self) -> bool {
+        let more = self.machine.has_other_readings();
+        if more {
+            self.attempt += 1;
+            self.calls.at = self.calls.begun_at;
+            self.restart();
+        }
+        more
+    }
+
+    fn finish(&mut self, tail: &str, end: End, mut sink: &mut S) -> Tail {
+        self.finish_any(tail, end, &mut sink)
+    }
+
+    fn held(&self) -> usize {
+        self.buffered()
+    }
+}
