@@ -1,6 +1,6 @@
 //! A family ready to be read.
 
-use alloc::{borrow::ToOwned, boxed::Box, string::String, sync::Arc, vec::Vec};
+use alloc::{string::String, sync::Arc, vec::Vec};
 use core::fmt;
 
 use jail_match::{
@@ -208,8 +208,4 @@ impl Plan {
             RouteTo::Call => None,
         }
     }
-}
-
-fn _unused(_: Box<str>) -> String {
-    "".to_owned()
 }

@@ -10,12 +10,13 @@ use super::{
     message_header::MessageHeader,
     object::ObjectReader,
     output::Output,
-    plan::{Arguments, Bracket, LeafId, NodeId, Plan, SectionId, Start},
+    plan::{Arguments, LeafId, NodeId, Plan, SectionId, Start},
     raw::Raw,
 };
 use crate::{
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
+    options::Wanted,
     value::{Kind, ValueReader},
 };
 
@@ -142,13 +143,9 @@ impl Machine {
 
     /// Bytes held beyond what the driver keeps.
     pub(crate) fn held(&self) -> usize {
-        let reader = match self.state {
-            State::Arguments => {
-                self.value.held() + self.object.held() + self.parameters.held() + self.elements.held()
-            }
-            _ => 0,
-        };
-        reader + self.early.len()
+        let State::Arguments = self.state else { return 0 };
+        let readers = self.value.held() + self.object.held();
+        readers + self.parameters.held() + self.elements.held() + self.early.len()
     }
 
     /// Starts behind an opener; the first `attempt` readings of what follows failed.
@@ -167,7 +164,7 @@ impl Machine {
             }
             Start::Letter(node) => {
                 self.go(plan, node);
-                self.begin_field();
+                self.begin_field(plan);
                 self.field.push_str(marker);
             }
             Start::Object(node) => {
@@ -247,7 +244,7 @@ impl Machine {
         }
         match &plan.leaves[usize::from(self.leaf)].arguments {
             Arguments::Value(_) | Arguments::Keywords(_) => self.value.passes(text),
-            Arguments::Object(_) => self.object.passes(text),
+            Arguments::Object(_) => self.object.streams() && self.value.passes(text),
             Arguments::Parameters(spec) => self.parameters.passes(spec, text),
             _ => false,
         }
@@ -279,14 +276,17 @@ impl Machine {
     ) -> Result<(), Step> {
         let leaf = &plan.leaves[usize::from(self.leaf)];
         let name = leaf.name.as_deref().unwrap_or(&self.name);
+        let form = &plan.forms[usize::from(leaf.form)];
+        let none = form.no_call.iter().any(|none| none == name);
         if leaf.commit == CommitOn::DeclaredName
             && !out.calls.committed()
             && !out.calls.tools.admits(name)
+            && !matches!(out.calls.options.wanted, Wanted::Only(_))
+            && !none
         {
             return Err(self.bad(cursor, out));
         }
-        let form = &plan.forms[usize::from(leaf.form)];
-        if form.no_call.iter().any(|none| none == name) {
+        if none {
             out.mute(DiagnosticKind::PseudoCall, cursor.at);
         } else {
             out.start(name, Some(&self.id), cursor.at);
@@ -304,17 +304,12 @@ impl Machine {
         self.state = State::CallEnd(0);
     }
 
-    /// Where to go on behind a call and its end tags.
+    /// Where to go on after a call and its end tags.
     pub(super) fn behind_call(&mut self, used: usize) -> Step {
         if self.section.is_none() && self.list == List::None {
             return Step::done(used);
         }
         self.state = State::Between;
         Step::Go
-    }
-
-    /// Whether the section's list is square brackets.
-    pub(super) fn is_list(plan: &Plan, section: SectionId) -> bool {
-        plan.sections[usize::from(section)].bracket == Bracket::Square
     }
 }

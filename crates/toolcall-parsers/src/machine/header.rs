@@ -3,12 +3,13 @@
 use jail_match::{Feed, Resume};
 
 use super::{
+    arguments::attributes::Read,
     call::{List, Machine, State, Step},
     cursor::{Cursor, Prefix, Undecided, blanks, longest_prefix, match_prefix},
     field::{declared, fits, id_with_name},
     output::Output,
     plan::{
-        Arguments, BlankStop, Blanks, FieldKind, Leaf, LeafId, Node, NodeId, Plan, Quotes,
+        Arguments, BlankStop, Blanks, Bracket, Field, FieldKind, Leaf, LeafId, Node, NodeId, Plan, Quotes,
         SectionId,
     },
 };
@@ -76,8 +77,10 @@ impl Machine {
             return self.begin_arguments(plan, leaf, cursor, out);
         }
         if node.field.is_some() && !blank_behind {
-            self.item_at = out.calls.at + cursor.at as u64;
-            self.begin_field();
+            if out.calls.committed() && !self.in_call {
+                self.item_at = out.calls.at + cursor.at as u64;
+            }
+            self.begin_field(plan);
             return Step::Go;
         }
         self.mismatch(plan, from, cursor, out)
@@ -109,7 +112,8 @@ impl Machine {
         if self.list == List::None {
             for &id in &node.sections {
                 let section = &plan.sections[usize::from(id)];
-                if Self::is_list(plan, id) && (section.blanks == Blanks::Free || spaced == 0) {
+                if section.bracket == Bracket::Square
+                    && (section.blanks == Blanks::Free || spaced == 0) {
                     consider(Next::Bracket(id), "[");
                 }
             }
@@ -252,11 +256,14 @@ impl Machine {
         Step::Go
     }
 
-    pub(super) fn begin_field(&mut self) {
+    pub(super) fn begin_field(&mut self, plan: &Plan) {
         self.state = State::Field;
         self.field.clear();
         self.quote = None;
-        self.attributes.begin();
+        let field = plan.nodes[usize::from(self.node)].field.as_ref();
+        if let Some(header) = field.and_then(|(field, _)| field.header.as_ref()) {
+            self.attributes.begin(header);
+        }
     }
 
     /// In a field of the header.
@@ -268,8 +275,8 @@ impl Machine {
     ) -> Step {
         let node = &plan.nodes[usize::from(self.node)];
         let Some((field, to)) = &node.field else { return self.bad(cursor, out) };
-        if let FieldKind::Attributes(keys) = &field.kind {
-            return self.attributes(plan, keys, *to, cursor, out);
+        if field.header.is_some() {
+            return self.attributes(plan, field, *to, cursor, out);
         }
         let limit = out.calls.options.limits.name;
         let stops = || field.stops.iter().map(|stop| &**stop);
@@ -392,16 +399,39 @@ impl Machine {
         }
     }
 
+    /// In the attributes of a tag, up to and with what ends it.
     fn attributes(
         &mut self,
         plan: &Plan,
-        keys: &[(alloc::boxed::Box<str>, FieldKind)],
+        field: &Field,
         to: NodeId,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Step {
-        let _ = (plan, keys, to, &out);
-        self.bad(cursor, out)
+        let FieldKind::Attributes(kinds) = &field.kind else { return self.bad(cursor, out) };
+        let Some(header) = &field.header else { return self.bad(cursor, out) };
+        match self.attributes.feed(header, out.calls.options.limits.name, cursor) {
+            Read::More => return Step::more(cursor.at),
+            Read::Bad => return self.bad(cursor, out),
+            Read::Done(end) => {
+                let attributes = core::mem::take(&mut self.attributes);
+                let fine = kinds.iter().enumerate().all(|(n, (_, kind))| {
+                    let given = attributes.value(n);
+                    let optional = !matches!(kind, FieldKind::Name | FieldKind::IdWithName { .. });
+                    given.map_or(optional, |text| self.take_field(kind, text, out))
+                });
+                self.attributes = attributes;
+                if !fine {
+                    cursor.at -= 1;
+                    return self.bad(cursor, out);
+                }
+                match plan.nodes[usize::from(to)].tags.get(end) {
+                    Some(tag) => self.go(plan, tag.to),
+                    None => self.go(plan, to),
+                }
+            }
+        }
+        Step::Go
     }
 }
 

@@ -42,6 +42,8 @@ pub(super) struct MessageHeader {
     recipient: String,
     /// No reading of the body was a call: it is text.
     pub(super) is_text: bool,
+    /// The header led to the body of a call.
+    in_body: bool,
 }
 
 impl MessageHeader {
@@ -55,13 +57,20 @@ impl MessageHeader {
             channel: String::new(),
             recipient: String::new(),
             is_text: false,
+            in_body: false,
         }
+    }
+
+    /// Whether the body, which is no call, is to be read as text instead; once a header.
+    pub(super) fn becomes_text(&mut self) -> bool {
+        self.in_body && !core::mem::replace(&mut self.is_text, true)
     }
 
     /// A header begins with the entry of this number.
     pub(super) fn begin_at(&mut self, plan: &MessagePlan, entry: u16) {
         let Some(entry) = plan.entries.get(usize::from(entry)) else { return };
         self.begin(HeaderPart::Note);
+        self.in_body = false;
         match entry.kind {
             EntryKind::Part(part) => self.begin(part),
             EntryKind::Body(n) => self.body = Some(n),
@@ -163,6 +172,7 @@ impl Machine {
             RouteTo::Call => {
                 self.name.clear();
                 self.name.push_str(name);
+                self.message.in_body = true;
                 self.go(plan, messages.body);
                 Step::Go
             }

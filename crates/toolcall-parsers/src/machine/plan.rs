@@ -11,11 +11,13 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use jail_match::Anchor;
 
-use super::arguments::{elements::ElementSpec, parameters::ParameterSpec};
+use super::{
+    arguments::{attributes::Header, elements::ElementSpec, parameters::ParameterSpec},
+    messages::MessagePlan,
+};
 use crate::{
-    family::{CommitOn, Erase, Keys, Messages},
+    family::{CommitOn, Erase, Keys, Types},
     template::Dialect as Syntax,
-    value::Dialect,
 };
 
 /// Number of a node of the trie.
@@ -40,6 +42,8 @@ pub(crate) struct Plan {
     pub(crate) orphans: Vec<Box<str>>,
     /// Where to go on behind a fault, apart from end tags: openers and ends of turns.
     pub(crate) stops: Vec<Box<str>>,
+    /// The same as texts that may follow a call.
+    pub(crate) follows: Vec<String>,
 }
 
 /// Text that makes the driver hand over to the machine.
@@ -109,6 +113,8 @@ pub(crate) struct Field {
     /// What ends it: the texts that may follow. They are left for the node behind it.
     pub(crate) stops: Vec<Box<str>>,
     pub(crate) blank_stop: BlankStop,
+    /// For attributes: how they are read, up to and with one of the tags of the node behind them.
+    pub(crate) header: Option<Header>,
 }
 
 /// What a header field holds.
@@ -197,7 +203,14 @@ pub(crate) enum Arguments {
 pub(crate) struct FormPlan {
     pub(crate) keys: Keys,
     pub(crate) no_call: Vec<String>,
-    pub(crate) literal: Dialect,
+    /// What encloses strings in the literal dialect, besides the quotes of scripts.
+    pub(crate) quote: Vec<String>,
+    pub(crate) types: Types,
+    /// Keys that may stand beside those of a call, if not any: another one refutes a call that is
+    /// not certain yet.
+    pub(crate) beside: Option<Vec<String>>,
+    /// Texts that end a call around a value that lost its own end.
+    pub(crate) value_ends: Vec<String>,
 }
 
 /// What stands around calls.
@@ -221,10 +234,13 @@ pub(crate) enum Bracket {
     Square,
 }
 
-/// Message headers, compiled.
-#[derive(Debug)]
-pub(crate) struct MessagePlan {
-    pub(crate) messages: Messages,
-    /// The node at which the body of a call message begins.
-    pub(crate) body: NodeId,
+impl Plan {
+    /// Whether no text holds the opener but a model's of the family.
+    pub(crate) fn is_marked(&self, opener: &Opener) -> bool {
+        match opener.start {
+            Start::Node(node) => self.nodes[usize::from(node)].commit == CommitOn::Marker,
+            Start::Header(_) => opener.at == Anchor::Anywhere,
+            Start::Object(_) | Start::List(_) | Start::Letter(_) => false,
+        }
+    }
 }

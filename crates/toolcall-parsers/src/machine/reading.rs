@@ -1,15 +1,13 @@
 //! The arguments of a call: handing text to the reader of their kind.
 
-use alloc::string::String;
-
 use super::{
-    call::{Machine, State, Step},
+    call::{Machine, Step},
     cursor::{Cursor, Progress},
     output::Output,
     plan::{Arguments, Leaf, Plan},
 };
 use crate::{
-    event::{DiagnosticKind, Outcome},
+    event::DiagnosticKind,
     family::Types,
     template,
     tools::Tools,
@@ -231,7 +229,9 @@ pub(super) fn dialect<'p>(
 /// The schema that types the values of a leaf, where the wire does not.
 fn typing<'t>(plan: &Plan, leaf: &Leaf, name: &str, tools: &'t Tools) -> Option<Typing<'t>> {
     let form = &plan.forms[usize::from(leaf.form)];
+    // Where the form has a quote of its own, it encloses values of every type.
     let by_schema = form.types == Types::Schema
+        && !form.quote.is_empty()
         && matches!(
             leaf.arguments,
             Arguments::Value(template::Dialect::Literal)
@@ -239,6 +239,3 @@ fn typing<'t>(plan: &Plan, leaf: &Leaf, name: &str, tools: &'t Tools) -> Option<
         );
     by_schema.then(|| Typing { parameters: tools.get(name).map(|tool| &tool.parameters) })
 }
-
-#[allow(dead_code)]
-fn unused(_: &String, _: Outcome, _: State) {}

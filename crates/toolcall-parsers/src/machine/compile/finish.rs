@@ -66,6 +66,7 @@ impl Compiler<'_> {
             messages,
             erase,
             orphans,
+            follows: stops.iter().map(|stop| String::from(&**stop)).collect(),
             stops,
         }
     }
@@ -77,7 +78,14 @@ fn token(text: &str) -> Erase {
 
 /// What the calls of `form` share.
 pub(super) fn form(form: &Form) -> FormPlan {
-    FormPlan { keys: form.keys.clone(), no_call: form.no_call.clone(), quote: form.quote.clone() }
+    FormPlan {
+        keys: form.keys.clone(),
+        no_call: form.no_call.clone(),
+        quote: form.quote.clone(),
+        types: form.types,
+        beside: None,
+        value_ends: Vec::new(),
+    }
 }
 
 /// Leaves of the tokens of a whole message what stands in its body.

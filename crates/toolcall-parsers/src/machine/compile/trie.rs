@@ -7,6 +7,7 @@ use jail_match::{Anchor, Newlines};
 use super::anchor;
 use crate::{
     family::{At, CommitOn, Form, NewlineRule},
+    machine::arguments::attributes,
     machine::plan::{
         Arguments, BlankStop, Blanks, Bracket, Ends, Field, FieldKind, Leaf, LeafId, Missing, Node,
         NodeId, Opener, Quotes, Section, SectionId, Start, Tag,
@@ -144,6 +145,7 @@ impl Trie {
             quotes,
             stops: Vec::new(),
             blank_stop: BlankStop::None,
+            header: None,
         };
         self.nodes[usize::from(node)].field = Some((field, to));
         to
@@ -256,14 +258,19 @@ impl Trie {
                 match &leaf.arguments {
                     Arguments::Value(_) => stops.push("{".into()),
                     Arguments::Parameters(spec) => {
-                        stops.extend(spec.firsts().map(Box::from));
+                        let firsts = spec.openers().iter().flat_map(|tag| tag.texts());
+                        stops.extend(firsts.map(Box::from));
                         stops.extend(leaf.ends.tags.iter().flatten().cloned());
                     }
                     Arguments::Raw { ends, .. } => stops.extend(ends.iter().cloned()),
                     _ => stops.extend(leaf.ends.tags.iter().flatten().cloned()),
                 }
             }
+            let ends = behind.tags.iter().map(|tag| attribute_end(&tag.text)).collect();
             if let Some((field, _)) = &mut self.nodes[n].field {
+                if let FieldKind::Attributes(kinds) = &field.kind {
+                    field.header = Some(attributes(kinds, ends));
+                }
                 field.stops = stops;
             }
         }
@@ -292,6 +299,23 @@ impl Trie {
         }
         CommitOn::Marker
     }
+}
+
+/// How attributes of these kinds are read.
+fn attributes(kinds: &[(Box<str>, FieldKind)], ends: Vec<attributes::Tag>) -> attributes::Header {
+    let hole = |(name, kind): &(Box<str>, FieldKind)| attributes::Hole {
+        attribute: String::from(&**name),
+        names: match kind {
+            FieldKind::Name => attributes::Names::Tool,
+            _ => attributes::Names::Line,
+        },
+    };
+    let fields = kinds.iter().map(hole).collect();
+    attributes::Header { holes: attributes::Holes::Attributes, fields, ends }
+}
+
+fn attribute_end(text: &str) -> attributes::Tag {
+    attributes::Tag::exact([String::from(text)])
 }
 
 /// Whether two readings of one place are the same.

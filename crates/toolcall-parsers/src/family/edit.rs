@@ -1,0 +1,151 @@
+//! Families that differ in their texts: other markers, tags with a suffix.
+
+use alloc::{string::String, vec::Vec};
+
+use super::{CommitOn, Family, Form};
+use crate::template::{Part, Template};
+
+/// Sequences in the place of a family's own markers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sequences {
+    /// What begins a block, each with what may end it; nothing: what ends the family's own.
+    pub blocks: Vec<(String, Vec<String>)>,
+    /// What ends blocks that the family's own markers begin.
+    pub ends: Vec<String>,
+}
+
+/// What becomes of a family's own markers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum OwnMarkers {
+    /// The sequences replace them.
+    #[default]
+    Replaced,
+    /// They are read, too.
+    Kept,
+}
+
+impl Family {
+    /// Calls `change` with the text of every literal of the templates of calls, and with each
+    /// text that may stand in their place.
+    pub fn each_literal(&mut self, mut change: impl FnMut(&mut String)) {
+        for form in &mut self.forms {
+            let Form { sections, calls, parameters, elements, spellings, .. } = form;
+            for template in sections.iter_mut().chain(calls).chain(parameters).chain(elements) {
+                each_literal(&mut template.parts, &mut change);
+            }
+            for (text, others) in spellings {
+                change(text);
+                others.iter_mut().for_each(&mut change);
+            }
+        }
+    }
+
+    /// The family with `sequences` in the place of the first tag and of the end of its blocks.
+    /// `None` if its calls stand in messages, whose headers no sequence can replace.
+    #[must_use]
+    pub fn with_sequences(&self, sequences: &Sequences, own: OwnMarkers) -> Option<Self> {
+        if self.messages.is_some() {
+            return None;
+        }
+        let mut family = self.clone();
+        if !sequences.ends.is_empty() {
+            for form in &mut family.forms {
+                each_block(form, |block| with_ends(block, &sequences.ends));
+            }
+        }
+        let model = family.forms.iter().find(|form| form.blocks().iter().any(is_marked));
+        let Some(model) = model.or(family.forms.first()).cloned() else { return Some(family) };
+        let given = sequences.blocks.iter().map(|(start, ends)| {
+            let mut form = model.clone();
+            form.commit_on = Some(CommitOn::Marker);
+            let marked = form.blocks().iter().any(is_marked);
+            each_block(&mut form, |block| {
+                if marked && !is_marked(&block) {
+                    return Vec::new();
+                }
+                let block = with_start(block, start);
+                if ends.is_empty() { Vec::from([block]) } else { with_ends(block, ends) }
+            });
+            form
+        });
+        let mut forms: Vec<Form> = given.collect();
+        if own == OwnMarkers::Kept || forms.is_empty() {
+            forms.append(&mut family.forms);
+        }
+        family.forms = forms;
+        Some(family)
+    }
+}
+
+impl Form {
+    /// The templates of what stands alone in the text: sections, or calls where there are none.
+    fn blocks(&self) -> &[Template] {
+        if self.has_sections() { &self.sections } else { &self.calls }
+    }
+
+    fn has_sections(&self) -> bool {
+        self.sections.iter().any(|section| section.parts.len() > 1)
+    }
+}
+
+fn each_literal(parts: &mut [Part], change: &mut impl FnMut(&mut String)) {
+    for part in parts {
+        match part {
+            Part::Literal(text) => change(text),
+            Part::Group(parts) => each_literal(parts, change),
+            Part::Hole(_) => {}
+        }
+    }
+}
+
+fn each_block(form: &mut Form, change: impl FnMut(Template) -> Vec<Template>) {
+    let blocks = if form.has_sections() { &mut form.sections } else { &mut form.calls };
+    *blocks = core::mem::take(blocks).into_iter().flat_map(change).collect();
+    let mut seen: Vec<Template> = Vec::new();
+    blocks.retain(|block| {
+        let new = !seen.contains(block);
+        if new {
+            seen.push(block.clone());
+        }
+        new
+    });
+}
+
+/// Whether a tag begins the block, not a hole or a bracket.
+fn is_marked(block: &Template) -> bool {
+    match block.parts.first() {
+        Some(Part::Literal(text)) => !text.trim_ascii().bytes().all(|b| matches!(b, b'[' | b'{')),
+        _ => false,
+    }
+}
+
+/// The block with `start` in the place of its first tag.
+fn with_start(mut block: Template, start: &str) -> Template {
+    if let Some(Part::Literal(text)) = block.parts.first_mut() {
+        let blank = text.find(|c: char| c.is_ascii_whitespace()).unwrap_or(text.len());
+        let end = text[..blank].find("><").map_or(blank, |at| at + 1);
+        let brackets = text[..end].len() - text[..end].trim_end_matches(['[', '{', '(']).len();
+        text.replace_range(..end - brackets, start);
+    } else {
+        block.parts.insert(0, Part::Literal(start.into()));
+    }
+    block
+}
+
+/// The block with each of `ends` in the place of what follows its last hole.
+fn with_ends(block: Template, ends: &[String]) -> Vec<Template> {
+    let replaced = |end: &String| {
+        let mut block = block.clone();
+        let mut bracket = "";
+        while let Some(Part::Literal(_) | Part::Group(_)) = block.parts.last() {
+            if let Some(Part::Literal(text)) = block.parts.pop()
+                && text.trim_ascii_start().starts_with(']')
+            {
+                bracket = "]";
+            }
+        }
+        block.parts.push(Part::Literal(alloc::format!("{bracket}{end}")));
+        block
+    };
+    ends.iter().map(replaced).collect()
+}

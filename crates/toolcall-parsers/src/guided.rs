@@ -1,0 +1,111 @@
+//! Grammars under a tool choice: where calls are required, the answer may be bare JSON.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{
+    compiled::{CompileError, Grammar},
+    family::{At, Family, Form, KeyRole, Keys, NamedKeys},
+    template::{Dialect, Hole, Part, Template},
+    tools::Tools,
+};
+
+/// What a required payload may be besides what the family writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Payload<'a> {
+    /// Objects that hold calls, alone or in a list.
+    Calls,
+    /// The same, or the arguments of this tool.
+    Of(&'a str),
+}
+
+/// What becomes of the family's own bare calls where a payload begins alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnCalls {
+    /// They are tried, too.
+    Tried,
+    /// They are not.
+    Shadowed,
+}
+
+impl Grammar {
+    /// The grammar with the openers of a payload before its own: at the lead, and behind a call
+    /// with or without a separator. The number says how many they are.
+    ///
+    /// # Errors
+    /// As [`Grammar::new`].
+    pub fn guided(
+        &self,
+        payload: Payload<'_>,
+        tools: &Tools,
+        own: OwnCalls,
+    ) -> Result<(Self, usize), CompileError> {
+        let mut family = Family::clone(self.family());
+        let taken: Vec<&str> = match payload {
+            Payload::Calls => Vec::new(),
+            // A key that is a parameter of the tool says nothing about a call.
+            Payload::Of(name) => {
+                let schema = tools.get(name).map(|tool| &tool.parameters);
+                let known = schema.and_then(|schema| schema.get("properties")?.as_object());
+                known.into_iter().flat_map(|map| map.keys().map(String::as_str)).collect()
+            }
+        };
+        let mut forms = Vec::new();
+        let keys = keys(&taken);
+        if !keys.name.is_empty() && !keys.arguments.is_empty() {
+            let list = [literal("["), Part::Hole(Hole::Calls { separator: ", ".into() }), literal("]")];
+            let sections = [Vec::from([Part::Hole(Hole::Call)]), list.to_vec()];
+            let call = Vec::from([Part::Hole(Hole::Object(Dialect::Json))]);
+            forms.push(form(sections.into(), call, Keys::Named(keys)));
+        }
+        if let Payload::Of(name) = payload {
+            let call = [Hole::NameMeant(name.into()), Hole::Arguments(Dialect::Json)];
+            let sections = Vec::from([Vec::from([Part::Hole(Hole::Call)])]);
+            forms.push(form(sections, call.map(Part::Hole).to_vec(), Keys::default()));
+        }
+        let count = forms.len();
+        if own == OwnCalls::Tried {
+            // Of two equal openers the first is read: the family's own stand behind it, too.
+            let anywhere = family.forms.iter().filter(|form| matches!(form.at, At::Anywhere | At::Line));
+            forms.extend(anywhere.map(|form| Form { at: At::Lead, ..form.clone() }).collect::<Vec<_>>());
+        }
+        forms.append(&mut family.forms);
+        family.forms = forms;
+        let beside = matches!(payload, Payload::Of(_)).then(|| {
+            let kind = String::from("type");
+            if taken.contains(&"type") { Vec::new() } else { Vec::from([kind]) }
+        });
+        Self::compiled(family, crate::machine::compile::Guided { forms: count, own, beside })
+    }
+}
+
+fn literal(text: &str) -> Part {
+    Part::Literal(text.into())
+}
+
+fn form(sections: Vec<Vec<Part>>, call: Vec<Part>, keys: Keys) -> Form {
+    Form {
+        sections: sections.into_iter().map(|parts| Template { parts }).collect(),
+        calls: Vec::from([Template { parts: call }]),
+        at: At::Lead,
+        between: Vec::from([",".into(), ";".into()]),
+        keys,
+        ..Form::default()
+    }
+}
+
+/// The keys of a call, in the spellings of the engines that guide, without those `taken`.
+fn keys(taken: &[&str]) -> NamedKeys {
+    let unless = |keys: &[&str]| {
+        keys.iter().filter(|key| !taken.contains(key)).map(|key| String::from(*key)).collect()
+    };
+    NamedKeys {
+        name: unless(&["name"]),
+        arguments: unless(&["arguments", "parameters"]),
+        id: unless(&["id"]),
+        wrapper: unless(&["function", "tool_call"]),
+        list: unless(&["tool_calls"]),
+        answer: Vec::new(),
+        order: [KeyRole::Id, KeyRole::Name, KeyRole::Arguments],
+    }
+}

@@ -1,0 +1,71 @@
+//! Objects that hold an answer in the place of a call: their string is visible text.
+
+use jail_match::Channel;
+
+use super::{
+    call::{Machine, Step},
+    cursor::Cursor,
+    object::At,
+    output::Output,
+};
+use crate::value::{Dialect, Escape, Flavor, Scanned, unescape};
+
+impl Machine {
+    pub(super) fn answer(
+        &mut self,
+        dialect: &Dialect<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Step> {
+        if self.object.at == At::Answer {
+            return self.answer_text(cursor, out);
+        }
+        let sink = &mut *out.sink;
+        let mut write = |piece: &str| sink.text(Channel::CONTENT, piece);
+        match self.value.feed(dialect, None, cursor.rest(), &mut write) {
+            Scanned::More { used } => {
+                cursor.at += used;
+                return Some(Step::more(cursor.at));
+            }
+            Scanned::Noted { used, .. } => cursor.at += used,
+            Scanned::End { used } => {
+                cursor.at += used;
+                self.object.at = At::Member;
+            }
+            Scanned::Bad { at, .. } => {
+                cursor.at += at;
+                return Some(self.bad(cursor, out));
+            }
+        }
+        None
+    }
+
+    /// The inside of a string, decoded as it comes.
+    fn answer_text(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<Step> {
+        loop {
+            let rest = cursor.rest();
+            let stop = memchr::memchr2(b'"', b'\\', rest.as_bytes());
+            let plain = &rest[..stop.unwrap_or(rest.len())];
+            if !plain.is_empty() {
+                out.sink.text(Channel::CONTENT, plain);
+            }
+            cursor.at += plain.len();
+            match cursor.peek() {
+                None => return Some(Step::more(cursor.at)),
+                Some(b'"') => {
+                    cursor.at += 1;
+                    self.object.at = At::Member;
+                    return None;
+                }
+                Some(_) => match unescape(cursor.rest().as_bytes(), Flavor::Json) {
+                    Escape::Is(scalar, len) => {
+                        out.sink.text(Channel::CONTENT, scalar.encode_utf8(&mut [0; 4]));
+                        cursor.at += len;
+                    }
+                    Escape::Cut => return Some(Step::more(cursor.at)),
+                    _ => return Some(self.bad(cursor, out)),
+                },
+            }
+        }
+    }
+}

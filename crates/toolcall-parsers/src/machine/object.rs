@@ -1,0 +1,552 @@
+//! Call objects: name, arguments and id by their keys, in any dialect.
+//!
+//! ```text
+//! {"name": "ring", "arguments": {"times": 2}}      a call `ring` with these arguments
+//! {"ring": {"times": 2}}                           the same, where the name is the key
+//! ```
+
+use jail_match::Feed;
+
+use super::{
+    call::{Machine, State, Step},
+    cursor::{Cursor, blanks},
+    output::Output,
+    plan::{Leaf, Plan},
+};
+use crate::{
+    event::DiagnosticKind,
+    family::{CommitOn, Keys},
+    options::Wanted,
+    value::{Dialect, Kind, Member, Members, Note, Scanned, TextReader},
+};
+
+/// How deep wrappers may stand in each other: chat APIs use one or two.
+const MAX_WRAPPERS: u8 = 8;
+
+/// What a key's value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Name,
+    Arguments,
+    Id,
+    Wrapper,
+    List,
+    Answer,
+    Other,
+}
+
+/// What is being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum At {
+    /// Between keys and values.
+    Member,
+    Key,
+    /// Before a value.
+    Value,
+    Name,
+    Id,
+    Arguments,
+    /// A value that does not matter.
+    Ignored,
+    /// Visible text, in a string or as JSON.
+    Answer,
+    AnswerJson,
+    /// Before a call object of an inner list.
+    ListItem,
+    /// Behind one.
+    ListNext,
+}
+
+/// What is known of the arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ArgumentsState {
+    Missing,
+    /// Streaming out.
+    Open,
+    /// Being kept until the name is known.
+    Early,
+    /// Kept, whole.
+    Kept,
+    Closed,
+}
+
+/// Reads the keys of call objects.
+#[derive(Debug, Clone)]
+pub(super) struct ObjectReader {
+    pub(super) at: At,
+    pub(super) members: Members,
+    text: TextReader,
+    role: Role,
+    nest: u8,
+    in_list: bool,
+    /// An inner list was seen: the object holds nothing else.
+    listed: bool,
+    has_name: bool,
+    has_id: bool,
+    pub(super) arguments: ArgumentsState,
+    /// Wire bytes of arguments that came before the name.
+    early: usize,
+    /// The object holds visible text.
+    pub(super) answered: bool,
+}
+
+impl ObjectReader {
+    pub(super) fn new() -> Self {
+        Self {
+            at: At::Member,
+            members: Members::new(),
+            text: TextReader::new(),
+            role: Role::Other,
+            nest: 0,
+            in_list: false,
+            listed: false,
+            has_name: false,
+            has_id: false,
+            arguments: ArgumentsState::Missing,
+            early: 0,
+            answered: false,
+        }
+    }
+
+    /// Before an object.
+    pub(super) fn begin(&mut self) {
+        (self.at, self.members) = (At::Member, Members::new());
+        (self.nest, self.in_list, self.listed, self.answered) = (0, false, false, false);
+        self.next_call();
+    }
+
+    fn next_call(&mut self) {
+        (self.has_name, self.has_id) = (false, false);
+        (self.arguments, self.early) = (ArgumentsState::Missing, 0);
+    }
+
+    pub(super) fn held(&self) -> usize {
+        self.text.held()
+    }
+
+    /// Whether the arguments stream out right now.
+    #[inline]
+    pub(super) fn streams(&self) -> bool {
+        self.at == At::Arguments && self.arguments == ArgumentsState::Open
+    }
+
+    fn role(&self, keys: &Keys, key: &str, calls_seen: u32) -> Role {
+        let keys = match keys {
+            Keys::NameIsKey => return Role::Arguments,
+            Keys::Named(keys) => keys,
+        };
+        let has = |list: &[alloc::string::String]| list.iter().any(|known| known == key);
+        if self.answered || self.listed && !self.in_list {
+            Role::Other
+        } else if has(&keys.name) && !self.has_name {
+            Role::Name
+        } else if has(&keys.arguments) {
+            Role::Arguments
+        } else if has(&keys.id) && !self.has_id {
+            Role::Id
+        } else if has(&keys.wrapper) {
+            Role::Wrapper
+        } else if has(&keys.list) && calls_seen == 0 {
+            Role::List
+        } else if has(&keys.answer) && self.nest == 0 && !self.in_list && !self.has_name {
+            Role::Answer
+        } else {
+            Role::Other
+        }
+    }
+}
+
+impl Machine {
+    /// In a call object.
+    pub(super) fn object(
+        &mut self,
+        plan: &Plan,
+        leaf: &Leaf,
+        dialect: &Dialect<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        loop {
+            let step = match self.object.at {
+                At::Member => self.member(dialect, cursor, out),
+                At::Key | At::Name | At::Id => self.string(plan, leaf, dialect, cursor, out),
+                At::Value => self.member_value(plan, leaf, dialect, cursor, out),
+                At::Arguments => self.object_arguments(plan, leaf, dialect, cursor, out),
+                At::Ignored => self.ignored(dialect, cursor, out),
+                At::Answer | At::AnswerJson => self.answer(dialect, cursor, out),
+                At::ListItem | At::ListNext => self.list_item(cursor, out),
+            };
+            match step {
+                Some(step) => return step,
+                None if self.state != State::Arguments => return Step::Go,
+                None => {}
+            }
+        }
+    }
+
+    fn member(
+        &mut self,
+        dialect: &Dialect<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Step> {
+        match self.object.members.next(dialect, cursor.rest()) {
+            Member::More { used } => {
+                cursor.at += used;
+                Some(Step::more(cursor.at))
+            }
+            Member::Key { used } => {
+                cursor.at += used;
+                self.object.text.restart_key();
+                self.object.at = At::Key;
+                None
+            }
+            Member::Value { used } => {
+                cursor.at += used;
+                self.object.at = At::Value;
+                None
+            }
+            Member::End { used } => {
+                cursor.at += used;
+                self.end_object(cursor, out)
+            }
+            Member::Bad { at } => {
+                cursor.at += at;
+                Some(self.bad(cursor, out))
+            }
+        }
+    }
+
+    /// A key, a name or an id: a string that must be whole.
+    fn string(
+        &mut self,
+        plan: &Plan,
+        leaf: &Leaf,
+        dialect: &Dialect<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Step> {
+        match self.object.text.feed(dialect, cursor.rest()) {
+            Scanned::More { used } => {
+                cursor.at += used;
+                Some(Step::more(cursor.at))
+            }
+            Scanned::Bad { at, .. } => {
+                cursor.at += at;
+                Some(self.bad(cursor, out))
+            }
+            Scanned::End { used } | Scanned::Noted { used, .. } => {
+                cursor.at += used;
+                self.string_read(plan, leaf, cursor, out)
+            }
+        }
+    }
+
+    fn string_read(
+        &mut self,
+        plan: &Plan,
+        leaf: &Leaf,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Step> {
+        let form = &plan.forms[usize::from(leaf.form)];
+        let read = self.object.text.text();
+        match self.object.at {
+            At::Key => {
+                let role = self.object.role(&form.keys, read, self.calls_seen);
+                let known = form.beside.as_ref().is_none_or(|b| b.iter().any(|key| key == read));
+                if role == Role::Other && !out.calls.committed() && !known {
+                    return Some(refuted(cursor));
+                }
+                if role == Role::Arguments && form.keys == Keys::NameIsKey {
+                    // Any key could be a name: only a declared one says so.
+                    if leaf.commit == CommitOn::DeclaredName
+                        && !out.calls.committed()
+                        && out.calls.tools.get(read).is_none()
+                    {
+                        return Some(refuted(cursor));
+                    }
+                    if self.started {
+                        self.end_item(out);
+                        self.state = State::Arguments;
+                    }
+                    if self.object.text.text().is_empty() {
+                        return Some(self.bad(cursor, out));
+                    }
+                    self.name.clear();
+                    self.name.push_str(self.object.text.text());
+                    self.object.has_name = true;
+                }
+                (self.object.role, self.object.at) = (role, At::Member);
+            }
+            At::Id => {
+                if self.started {
+                    out.diagnose(DiagnosticKind::LateId, cursor.at, 0);
+                } else {
+                    self.id.clear();
+                    self.id.push_str(read);
+                    self.object.has_id = true;
+                }
+                self.object.at = At::Member;
+            }
+            _ => {
+                if read.is_empty() {
+                    cursor.at -= 1;
+                    return Some(self.bad(cursor, out));
+                }
+                self.name.clear();
+                self.name.push_str(read);
+                (self.object.has_name, self.object.at) = (true, At::Member);
+                let committed = out.calls.committed();
+                if leaf.commit == CommitOn::DeclaredName && !committed {
+                    let name = self.name.as_str();
+                    // Where one tool is asked for, a call of another is no text.
+                    let known = out.calls.tools.admits(name)
+                        || matches!(out.calls.options.wanted, Wanted::Only(_))
+                        || form.no_call.iter().any(|none| none == name);
+                    if !known {
+                        return Some(refuted(cursor));
+                    }
+                }
+                let kept = self.object.arguments == ArgumentsState::Kept;
+                if leaf.commit == CommitOn::Marker || committed || kept {
+                    if let Err(step) = self.start(plan, cursor, out) {
+                        return Some(step);
+                    }
+                    self.put_kept(out);
+                }
+            }
+        }
+        None
+    }
+
+    /// Writes arguments that came before the name.
+    fn put_kept(&mut self, out: &mut Output<'_>) {
+        if self.object.arguments == ArgumentsState::Kept {
+            let early = core::mem::take(&mut self.early);
+            out.arguments(&early);
+            self.early = early;
+            self.early.clear();
+            self.object.arguments = ArgumentsState::Closed;
+        }
+    }
+
+    /// Before a value: what reads it.
+    fn member_value(
+        &mut self,
+        _: &Plan,
+        _: &Leaf,
+        dialect: &Dialect<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Step> {
+        cursor.skip_blanks();
+        let Some(byte) = cursor.peek() else { return Some(Step::more(cursor.at)) };
+        let object = &mut self.object;
+        let text = dialect.begins_string(cursor.rest());
+        object.at = match (object.role, byte) {
+            (Role::Name | Role::Wrapper, _) if text && !object.has_name => {
+                object.text.restart();
+                At::Name
+            }
+            (Role::Id, _) if text => {
+                object.text.restart();
+                At::Id
+            }
+            (Role::Wrapper, b'{') if object.nest < MAX_WRAPPERS => {
+                object.nest += 1;
+                object.members = Members::new();
+                At::Member
+            }
+            (Role::List, b'[') if object.nest == 0 && !object.in_list => {
+                cursor.at += 1;
+                object.in_list = true;
+                At::ListItem
+            }
+            (Role::Arguments, _) if object.arguments == ArgumentsState::Missing => {
+                self.value.restart(Kind::Arguments);
+                self.early.clear();
+                object.arguments = match object.has_name {
+                    true => ArgumentsState::Open,
+                    false => ArgumentsState::Early,
+                };
+                At::Arguments
+            }
+            (Role::Arguments, _) => {
+                out.diagnose(DiagnosticKind::SecondArguments, cursor.at, 0);
+                self.value.restart(Kind::Value);
+                At::Ignored
+            }
+            (Role::Answer, _) => {
+                out.calls.commit();
+                object.answered = true;
+                if byte == b'"' {
+                    cursor.at += 1;
+                    At::Answer
+                } else {
+                    self.value.restart(Kind::Value);
+                    At::AnswerJson
+                }
+            }
+            (Role::Name, _) if !object.has_name => return Some(self.bad(cursor, out)),
+            _ => {
+                self.value.restart(Kind::Value);
+                At::Ignored
+            }
+        };
+        None
+    }
+
+    fn object_arguments(
+        &mut self,
+        plan: &Plan,
+        leaf: &Leaf,
+        dialect: &Dialect<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Step> {
+        let _ = leaf;
+        let is_early = self.object.arguments == ArgumentsState::Early;
+        let rest = cursor.rest();
+        // The limit must fall on the same byte whatever the chunks.
+        let room = match is_early {
+            true => out.calls.options.limits.early_arguments.saturating_sub(self.object.early),
+            false => rest.len(),
+        };
+        let room = (room..rest.len()).find(|&at| rest.is_char_boundary(at));
+        let offered = &rest[..room.unwrap_or(rest.len())];
+        let scanned = {
+            let (early, started) = (&mut self.early, self.started);
+            let mut write = |piece: &str| match started && !is_early {
+                true => out.arguments(piece),
+                false => early.push_str(piece),
+            };
+            self.value.feed(dialect, None, offered, &mut write)
+        };
+        match scanned {
+            Scanned::More { used } => {
+                cursor.at += used;
+                self.object.early += used;
+                if room.is_some() {
+                    cursor.at = cursor.text.len() - rest.len() + offered.len();
+                    return Some(self.bad(cursor, out));
+                }
+                return Some(Step::more(cursor.at));
+            }
+            Scanned::Noted { used, note } => {
+                cursor.at += used;
+                self.object.early += used;
+                if is_early && note == Note::Begun {
+                    return None;
+                }
+                // The call is certain once its arguments open.
+                if let Some(step) = self.noted(plan, note, cursor, out) {
+                    return Some(step);
+                }
+            }
+            Scanned::End { used } => {
+                cursor.at += used;
+                self.object.arguments = match is_early {
+                    true => ArgumentsState::Kept,
+                    false => ArgumentsState::Closed,
+                };
+                self.object.at = At::Member;
+            }
+            Scanned::Bad { at, .. } => {
+                cursor.at += at;
+                return Some(self.bad(cursor, out));
+            }
+        }
+        None
+    }
+
+    fn ignored(
+        &mut self,
+        dialect: &Dialect<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Step> {
+        match self.value.feed(dialect, None, cursor.rest(), &mut |_| {}) {
+            Scanned::More { used } => {
+                cursor.at += used;
+                Some(Step::more(cursor.at))
+            }
+            Scanned::Noted { used, .. } => {
+                cursor.at += used;
+                None
+            }
+            Scanned::End { used } => {
+                cursor.at += used;
+                self.object.at = At::Member;
+                None
+            }
+            Scanned::Bad { at, .. } => {
+                cursor.at += at;
+                Some(self.bad(cursor, out))
+            }
+        }
+    }
+
+    /// In a list inside the outermost object.
+    fn list_item(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<Step> {
+        cursor.at += blanks(cursor.rest());
+        let Some(byte) = cursor.peek() else { return Some(Step::more(cursor.at)) };
+        match (self.object.at, byte) {
+            (_, b'{') => {
+                self.item_at = out.calls.at + cursor.at as u64;
+                self.object.members = Members::new();
+                self.object.at = At::Member;
+            }
+            (At::ListNext, b',') => {
+                cursor.at += 1;
+                self.object.at = At::ListItem;
+            }
+            (At::ListNext, b']') => {
+                cursor.at += 1;
+                (self.object.in_list, self.object.listed) = (false, true);
+                self.object.members.behind_value();
+                self.object.at = At::Member;
+            }
+            _ => return Some(self.bad(cursor, out)),
+        }
+        None
+    }
+
+    /// `}` of a call object, or of one nested in it.
+    fn end_object(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<Step> {
+        if self.object.answered || self.object.listed && !self.object.in_list {
+            self.state = State::CallEnd(0);
+            return None;
+        }
+        if self.object.nest > 0 {
+            self.object.nest -= 1;
+            self.object.members.behind_value();
+            return None;
+        }
+        if !self.started {
+            cursor.at -= 1;
+            return Some(self.bad(cursor, out));
+        }
+        self.end_item(out);
+        if self.object.in_list {
+            self.object.at = At::ListNext;
+            self.state = State::Arguments;
+        }
+        None
+    }
+
+    /// A call of the object is whole.
+    fn end_item(&mut self, out: &mut Output<'_>) {
+        if self.object.arguments == ArgumentsState::Missing {
+            out.arguments("{}");
+        }
+        self.complete(out);
+        self.id.clear();
+        self.object.next_call();
+    }
+}
+
+/// The text up to the cursor shows that it is no call.
+fn refuted(cursor: &Cursor<'_>) -> Step {
+    Step::Return(Feed::NotMine { used: cursor.at })
+}

@@ -1,0 +1,4 @@
+//! Rows of text in each dialect and what becomes of them, the same at every cut.
+
+mod harness;
+mod python;
