@@ -1,6 +1,10 @@
 //! Profiles: what a model family's stream looks like, as data.
 
+#[allow(dead_code, reason = "the profiles in code go first")]
+mod row;
 mod rows;
+#[allow(dead_code, reason = "the profiles in code go first")]
+mod table;
 
 use jail_match::Channel;
 use serde::{Deserialize, Serialize};

@@ -23,8 +23,12 @@ mod filter;
 mod format;
 mod formats;
 mod pieces;
+#[allow(dead_code, reason = "the formats in code go first")]
+mod row;
 mod rules;
 mod start;
+#[allow(dead_code, reason = "the formats in code go first")]
+mod table;
 mod whole;
 mod withheld;
 

@@ -34,7 +34,9 @@ pub use ids::{IdSource, Ids};
 pub use options::{CallLimits, Options, Parallel, Repair, Stop, UnknownTools, Wanted};
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use partial::PartialArguments;
-pub use registry::{aliases, grammar, grammars};
+pub use registry::{
+    Summary, aliases, families, family, family_aliases, family_variant, grammar, grammars,
+};
 pub use tools::{Tool, Tools, ToolsError};
 
 /// What is shared with every stage: the driver's vocabulary.

@@ -2,18 +2,20 @@
 
 mod lookup;
 mod names;
+mod table;
 
 use alloc::{sync::Arc, vec::Vec};
 
 use jail_match::{Alias, UnknownName, resolve, same_name};
 
 pub(crate) use self::lookup::file;
+pub use self::lookup::{Summary, families, family, family_aliases, family_variant};
 use self::names::{ENGINES, OTHERS};
-use crate::{families, grammar::Grammar};
+use crate::{families as rows, grammar::Grammar};
 
 /// The grammars of all registered families, in the order of the documentation.
 pub fn grammars() -> impl Iterator<Item = Grammar> {
-    families::ALL.iter().map(|family| family())
+    rows::ALL.iter().map(|family| family())
 }
 
 /// The other names of families: those of models, and what engines call the parsers.

@@ -1,8 +1,148 @@
-//! The registered families' files, by name.
+//! The registered families, by name, from the table made of their files.
 
+use alloc::sync::Arc;
+
+use jail_match::{Alias, UnknownName, resolve, same_name};
 use serde_json::Value;
 
-/// The file of the family called `name`, with what it took from others.
-pub(crate) fn file(_name: &str) -> Option<Value> {
-    None
+use super::table::{ALIASES, FAMILIES};
+use crate::family::{Family, with_variant};
+
+/// A registered family; the rest of its file is read when it is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Its name.
+    pub name: &'static str,
+    /// The models that write it, in words.
+    pub about: &'static str,
+    /// Where it was learned.
+    pub source: &'static str,
+}
+
+/// A row of the table.
+pub(super) struct Row {
+    pub(super) summary: Summary,
+    /// What its file says of calls, with what it takes from others, as compact JSON.
+    pub(super) calls: &'static str,
+}
+
+impl Row {
+    pub(super) const fn new(
+        name: &'static str,
+        about: &'static str,
+        source: &'static str,
+        calls: &'static str,
+    ) -> Self {
+        Self { summary: Summary { name, about, source }, calls }
+    }
+
+    /// The file as a value.
+    fn file(&self) -> Option<Value> {
+        let mut file: Value = serde_json::from_str(self.calls).ok()?;
+        let Summary { name, about, source } = self.summary;
+        for (key, value) in [("name", name), ("about", about), ("source", source)] {
+            file.as_object_mut()?.insert(key.into(), value.into());
+        }
+        Some(file)
+    }
+}
+
+/// All registered families, by name.
+pub fn families() -> impl ExactSizeIterator<Item = Summary> + Clone {
+    FAMILIES.iter().map(|row| row.summary)
+}
+
+/// What engines call the families.
+pub fn family_aliases() -> impl Iterator<Item = Alias> + Clone {
+    ALIASES.iter().copied()
+}
+
+/// The family called `name`: ours, or an engine's, in front of which its own name may stand
+/// (`sglang:qwen25`). ASCII case does not count, and `-` equals `_`. Only this family is read.
+///
+/// ```
+/// let family = toolcall_parsers::family("SGLang:qwen25")?;
+/// assert_eq!(family.name, "hermes");
+/// # Ok::<(), toolcall_parsers::UnknownName>(())
+/// ```
+///
+/// # Errors
+/// An unknown name; the error lists the nearest known ones. A name that engines have for
+/// different families; the error lists those, as `engine:name`.
+pub fn family(name: &str) -> Result<Arc<Family>, UnknownName> {
+    read(name, |file| Some(file))
+}
+
+/// The family called `name` as the models of one of its variants write it; variants count from 0
+/// in the order of its file.
+///
+/// # Errors
+/// As [`family()`]; a family without that variant.
+pub fn family_variant(name: &str, variant: usize) -> Result<Arc<Family>, UnknownName> {
+    read(name, |file| {
+        let over = file.get("variant")?.get(variant)?;
+        Some(with_variant(&file, over))
+    })
+}
+
+fn read(name: &str, of: impl FnOnce(Value) -> Option<Value>) -> Result<Arc<Family>, UnknownName> {
+    let names = || FAMILIES.iter().map(|row| row.summary.name);
+    let found = resolve(WHAT, name, names(), ALIASES.iter().copied())?;
+    let row = FAMILIES.iter().find(|row| row.summary.name == found);
+    let family = row
+        .and_then(Row::file)
+        .and_then(of)
+        .and_then(|file| Family::from_value(&file).ok())
+        // Every row reads, as a test holds: only a variant can be unknown here.
+        .ok_or_else(|| UnknownName::new(WHAT, name, names()))?;
+    Ok(Arc::new(family))
+}
+
+/// What is looked up, for messages.
+const WHAT: &str = "tool-call family";
+
+/// The file of the registered family called `name`, for families that are like it.
+pub(crate) fn file(name: &str) -> Option<Value> {
+    FAMILIES.iter().find(|row| same_name(row.summary.name, name)).and_then(Row::file)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::{FAMILIES, Row, families, family, family_aliases, family_variant};
+    use crate::family::{Family, with_variant};
+
+    #[test]
+    fn every_row_and_every_variant_reads() {
+        for row in FAMILIES {
+            let name = row.summary.name;
+            let file = Row::file(row).unwrap();
+            let read = Family::from_value(&file).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(family(name).unwrap().as_ref(), &read);
+            let variants = file.get("variant").and_then(|it| it.as_array()).into_iter().flatten();
+            for (i, variant) in variants.enumerate() {
+                let read = Family::from_value(&with_variant(&file, variant));
+                let read = read.unwrap_or_else(|error| panic!("{name}, variant {i}: {error}"));
+                assert_eq!(family_variant(name, i).unwrap().as_ref(), &read);
+            }
+        }
+        let names: alloc::vec::Vec<_> = families().map(|summary| summary.name).collect();
+        assert!(names.is_sorted() && !names.is_empty());
+    }
+
+    #[test]
+    fn every_other_name_leads_to_its_family() {
+        for alias in family_aliases().filter(|alias| !alias.engine.is_empty()) {
+            let name = alias.to_string();
+            assert_eq!(family(&name).unwrap().name, alias.of, "{name}");
+        }
+    }
+
+    #[test]
+    fn unknown_names_have_near_ones_and_ambiguous_ones_their_meanings() {
+        assert_eq!(family("hermess").unwrap_err().nearest()[0], "hermes");
+        assert!(family_variant("hermes", 99).is_err());
+    }
 }

@@ -1,0 +1,58 @@
+//! A row of the table of families.
+
+use toolcall_parsers::InReasoning;
+
+/// What a family's file says to a guard.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// The family's name.
+    pub(crate) name: &'static str,
+    /// Other names of ours for it.
+    pub(crate) other_names: &'static [&'static str],
+    /// Patterns of model ids; of several that fit, the one with the most literal characters
+    /// counts.
+    pub(crate) models: &'static [&'static str],
+    /// How its streams look unless a variant says otherwise.
+    pub(crate) stream: Stream,
+    /// Its variants; the first that fits counts.
+    pub(crate) variants: &'static [Variant],
+}
+
+/// The same family as some models write it.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    /// Patterns of model ids.
+    pub(crate) models: &'static [&'static str],
+    /// Texts that the chat template must have, too.
+    pub(crate) template_has: &'static [&'static str],
+    /// How their streams look.
+    pub(crate) stream: Stream,
+}
+
+/// How a stream looks.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    /// The tool-call family and the variant of it, if the models call tools.
+    pub(crate) calls: Option<(&'static str, Option<usize>)>,
+    /// The reasoning format, if the models reason between tags.
+    pub(crate) reasoning: Option<&'static str>,
+    /// What an opener of calls inside reasoning does.
+    pub(crate) in_reasoning: InReasoning,
+    /// Where streams begin.
+    pub(crate) starts: Starts,
+    /// The template argument that turns reasoning on, and whether it is on by default.
+    pub(crate) switch: &'static [(&'static str, bool)],
+    /// Whether the server must be asked to keep special tokens in the text.
+    pub(crate) special_tokens: bool,
+}
+
+/// Whether the prompt opens the reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Starts {
+    /// It does not.
+    Closed,
+    /// It does.
+    Open,
+    /// It does, unless the request's template arguments turn reasoning off.
+    Switch,
+}

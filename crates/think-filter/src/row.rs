@@ -1,0 +1,99 @@
+//! A row of the table of formats.
+
+use crate::{
+    format::Format,
+    rules::{
+        BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, TokenSuffix,
+        Wrapper,
+    },
+};
+
+/// A format as a constant; see [`Format`].
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) open: &'static [&'static str],
+    pub(crate) close: &'static [&'static str],
+    pub(crate) pairing: Pairing,
+    pub(crate) label: Option<&'static str>,
+    pub(crate) openers: Openers,
+    pub(crate) case: MarkerCase,
+    pub(crate) suffix: TokenSuffix,
+    pub(crate) recur: Recur,
+    pub(crate) stray_close: StrayClose,
+    pub(crate) dup_open: DupOpen,
+    pub(crate) newlines: BoundNewlines,
+    /// Marker, newlines before, newlines after.
+    pub(crate) answer: &'static [(&'static str, u8, u8)],
+    pub(crate) remark: Option<(&'static str, &'static str)>,
+    pub(crate) prepend: Option<&'static str>,
+    pub(crate) special_tokens: bool,
+}
+
+impl Row {
+    /// A format with nothing in it.
+    pub(crate) const fn named(name: &'static str) -> Self {
+        Self {
+            name,
+            open: &[],
+            close: &[],
+            pairing: Pairing::Any,
+            label: None,
+            openers: Openers::Anywhere,
+            case: MarkerCase::Exact,
+            suffix: TokenSuffix::None,
+            recur: Recur::Any,
+            stray_close: StrayClose::Leading,
+            dup_open: DupOpen::Absorb,
+            newlines: BoundNewlines::Tags,
+            answer: &[],
+            remark: None,
+            prepend: None,
+            special_tokens: false,
+        }
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        let wrapper = |&(marker, newlines_before, newlines_after): &(&'static str, u8, u8)| {
+            Wrapper { marker: marker.into(), newlines_before, newlines_after }
+        };
+        Format {
+            open: self.open.iter().map(|&text| text.into()).collect(),
+            close: self.close.iter().map(|&text| text.into()).collect(),
+            pairing: self.pairing,
+            label: self.label.map(Into::into),
+            openers: self.openers,
+            case: self.case,
+            suffix: self.suffix,
+            recur: self.recur,
+            stray_close: self.stray_close,
+            dup_open: self.dup_open,
+            newlines: self.newlines,
+            answer: self.answer.iter().map(wrapper).collect(),
+            remark: self.remark.map(|(open, close)| (open.into(), close.into())),
+            prepend: self.prepend.map(Into::into),
+            special_tokens: self.special_tokens,
+            ..Format::passthrough(self.name)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use crate::{formats::formats, table::FORMATS};
+
+    /// The formats in code and those of the families' files, until the former go.
+    #[test]
+    fn the_table_has_the_formats_that_code_has() {
+        let mut different = Vec::new();
+        for old in formats() {
+            match FORMATS.iter().find(|row| row.name == old.name) {
+                None => different.push(alloc::format!("{}: missing", old.name)),
+                Some(row) if row.format() == old => {}
+                Some(row) => different.push(alloc::format!("{:#?}\n{old:#?}", row.format())),
+            }
+        }
+        assert!(different.is_empty(), "{}", different.join("\n"));
+    }
+}
