@@ -4,7 +4,6 @@ use alloc::{format, string::String, vec::Vec};
 
 use crate::{
     event::{CallSink, Diagnostic, DiagnosticKind, Outcome},
-    grammar::{List, Text},
     options::{Options, Parallel, Stop, UnknownTools},
     tools::Tools,
 };
@@ -26,10 +25,6 @@ pub(crate) struct Calls {
     pub(crate) at: u64,
     /// Stream offset behind the opener of the active body.
     pub(crate) begun_at: u64,
-    /// Every opener of the grammar: where to go on after a fault.
-    pub(crate) openers: List<Text>,
-    /// Which of them, repeated before the call's header, is absorbed.
-    repeatable: Option<Text>,
     next: u32,
     open: Open,
     used_ids: Vec<String>,
@@ -40,14 +35,12 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    pub(crate) fn new(tools: Tools, options: Options, openers: List<Text>) -> Self {
+    pub(crate) fn new(tools: Tools, options: Options) -> Self {
         Self {
             tools,
             options,
             at: 0,
             begun_at: 0,
-            openers,
-            repeatable: None,
             next: 0,
             open: Open::No,
             used_ids: Vec::new(),
@@ -62,16 +55,10 @@ impl Calls {
         self.used_ids.clear();
     }
 
-    /// A new body begins at stream offset `at`, behind an opener that may be repeated.
-    pub(crate) fn begin(&mut self, at: u64, repeatable: Option<Text>) {
+    /// A new body begins at stream offset `at`.
+    pub(crate) fn begin(&mut self, at: u64) {
         (self.at, self.begun_at) = (at, at);
-        self.repeatable = repeatable;
         self.committed = false;
-    }
-
-    /// The opener that is absorbed when it comes again before the header.
-    pub(crate) fn repeatable(&self) -> Option<&str> {
-        self.repeatable.as_deref()
     }
 
     pub(crate) fn committed(&self) -> bool {

@@ -10,7 +10,7 @@ use jail_match::{
 use crate::{
     family::{Family, RouteTo, Suffix},
     machine::{
-        compile::{anchor, compile},
+        compile::{Guided, anchor, compile_guided},
         messages::{EntryKind, Header},
         plan::{Plan, Start},
     },
@@ -45,8 +45,17 @@ impl Grammar {
     /// # Errors
     /// Templates that each are sound, but cannot be told apart or read together.
     pub fn new(family: Family) -> Result<Self, CompileError> {
-        let plan = compile(&family)?;
+        let (plan, _) = compile_guided(&family, None)?;
         Ok(Self { family: Arc::new(family), plan: Arc::new(plan) })
+    }
+
+    /// Compiles a family whose first forms are a payload's; says how many openers they have.
+    pub(crate) fn compile_guided(
+        family: Family,
+        guided: &Guided,
+    ) -> Result<(Self, usize), CompileError> {
+        let (plan, openers) = compile_guided(&family, Some(guided))?;
+        Ok((Self { family: Arc::new(family), plan: Arc::new(plan) }, openers))
     }
 
     /// A grammar that recognises nothing.

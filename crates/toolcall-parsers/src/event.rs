@@ -122,6 +122,8 @@ pub enum DiagnosticKind {
     BadPayload,
     /// Text behind a stop string was dropped.
     AfterStop,
+    /// Arguments were not JSON in a way that is tolerated.
+    Tolerated,
 }
 
 impl DiagnosticKind {
@@ -146,6 +148,7 @@ impl DiagnosticKind {
             Self::UnwantedCall => "unwanted_call",
             Self::BadPayload => "bad_payload",
             Self::AfterStop => "after_stop",
+            Self::Tolerated => "tolerated",
         }
     }
 }

@@ -4,6 +4,7 @@
 //! encoder interpret it; neither knows a family's name.
 
 mod check;
+mod edit;
 mod error;
 mod fields;
 #[cfg(feature = "toml")]
@@ -12,6 +13,7 @@ mod form;
 mod like;
 mod messages;
 mod read;
+mod tag;
 #[cfg(all(test, feature = "toml"))]
 mod tests;
 
@@ -20,11 +22,12 @@ use alloc::{string::String, vec::Vec};
 #[cfg(feature = "toml")]
 pub use self::file::FamilyFile;
 pub use self::{
+    edit::{OwnMarkers, Sequences},
     error::FamilyError,
     like::{merge, reasoning, resolve, with_variant},
 };
 
-use crate::{bodies::InReasoning, template::Template};
+use crate::{compiled::InReasoning, template::Template};
 
 /// How a model family writes tool calls.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -4,6 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use crate::{
     compiled::{CompileError, Grammar},
+    machine::compile::Guided,
     family::{At, Family, Form, KeyRole, Keys, NamedKeys},
     template::{Dialect, Hole, Part, Template},
     tools::Tools,
@@ -75,7 +76,7 @@ impl Grammar {
             let kind = String::from("type");
             if taken.contains(&"type") { Vec::new() } else { Vec::from([kind]) }
         });
-        Self::compiled(family, crate::machine::compile::Guided { forms: count, own, beside })
+        Self::compile_guided(family, &Guided { forms: count, own, beside })
     }
 }
 

@@ -4,14 +4,11 @@
 
 extern crate alloc;
 
-mod bodies;
 mod calls;
-mod encode;
-mod engine;
+mod compiled;
 mod event;
-mod families;
 pub mod family;
-pub mod grammar;
+pub mod guided;
 mod ids;
 mod json;
 mod machine;
@@ -20,23 +17,24 @@ mod parser;
 mod partial;
 mod registry;
 pub mod template;
+mod tool_call_parser;
 mod tools;
 mod typing;
+mod value;
 
-pub use bodies::{CallBodies, InReasoning, edges};
-pub use encode::{EncodeCall, EncodeError, EncodeErrorKind, encode, encode_as};
+pub use compiled::{CompileError, Grammar, InReasoning, edges};
 pub use event::{
     Call, CallSink, Diagnostic, DiagnosticKind, Event, Events, Message, Outcome, OwnedEvent,
 };
-pub use families::template_grammar;
-pub use grammar::Grammar;
+pub use family::Family;
 pub use ids::{IdSource, Ids};
 pub use options::{CallLimits, Options, Parallel, Repair, Stop, UnknownTools, Wanted};
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use partial::PartialArguments;
 pub use registry::{
-    Summary, aliases, families, family, family_aliases, family_variant, grammar, grammars,
+    Summary, aliases, families, family, family_variant, grammar, grammars,
 };
+pub use tool_call_parser::CallBodies;
 pub use tools::{Tool, Tools, ToolsError};
 
 /// What is shared with every stage: the driver's vocabulary.

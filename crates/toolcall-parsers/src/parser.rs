@@ -1,17 +1,15 @@
 //! The parser of one family: a driver over the grammar's table.
 
-use alloc::sync::Arc;
-
 use jail_match::{
     Bodies, Channel, Counters, Driver, End, Held, HeldKind, LimitError, Limits, Settings, Table,
     TableError, Whitespace,
 };
 
 use crate::{
-    bodies::{CallBodies, InReasoning, edges},
+    compiled::{Grammar, InReasoning, edges},
     event::{CallSink, Events, Message},
-    grammar::Grammar,
     options::Options,
+    tool_call_parser::CallBodies,
     tools::Tools,
 };
 
@@ -48,7 +46,7 @@ pub struct Parser {
 /// Builds a [`Parser`] with other than default settings.
 #[derive(Debug, Clone)]
 pub struct ParserBuilder {
-    grammar: Arc<Grammar>,
+    grammar: Grammar,
     tools: Tools,
     options: Options,
     settings: Settings,
@@ -97,13 +95,13 @@ impl Parser {
     ///
     /// # Errors
     /// Names the faulty marker of a grammar from outside; registered ones have none.
-    pub fn new(grammar: Arc<Grammar>) -> Result<Self, TableError> {
+    pub fn new(grammar: Grammar) -> Result<Self, TableError> {
         Self::builder(grammar).build()
     }
 
     /// A parser with other settings.
     #[must_use]
-    pub fn builder(grammar: Arc<Grammar>) -> ParserBuilder {
+    pub fn builder(grammar: Grammar) -> ParserBuilder {
         ParserBuilder {
             grammar,
             tools: Tools::none(),

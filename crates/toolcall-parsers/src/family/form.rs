@@ -7,7 +7,7 @@ use super::{
     Undeclared, WhitespaceRule, fields::Field,
 };
 use crate::{
-    bodies::InReasoning,
+    compiled::InReasoning,
     template::{Hole, Part, Template},
 };
 

@@ -37,6 +37,10 @@ pub(super) enum State {
     Between,
     /// Behind the calls of a section, before the end tag with this number.
     SectionEnd(u8),
+    /// Behind a list without calls: an end tag must stand here.
+    Empty,
+    /// Behind the opener of a section, in text that is no call.
+    Noise,
     /// Behind a fault, looking for a place to go on.
     Broken,
 }
@@ -107,6 +111,10 @@ pub(crate) struct Machine {
     /// Stream offset of the current call's first byte.
     pub(super) item_at: u64,
     pub(super) dropped: u64,
+    /// Text of a section before its first call that was looked at, and held.
+    pub(super) looked_at: usize,
+    /// Bytes of it that are no whitespace.
+    pub(super) noise: u64,
 }
 
 impl Machine {
@@ -133,11 +141,13 @@ impl Machine {
             value: ValueReader::new(Kind::Arguments),
             object: ObjectReader::new(),
             raw: Raw::new(),
-            parameters: Parameters::new(),
-            elements: Elements::new(),
+            parameters: Parameters::default(),
+            elements: Elements::default(),
             message: MessageHeader::new(),
             item_at: 0,
             dropped: 0,
+            looked_at: 0,
+            noise: 0,
         }
     }
 
@@ -156,7 +166,8 @@ impl Machine {
         self.id.clear();
         self.early.clear();
         (self.dropped, self.started, self.behind_brace) = (0, false, false);
-        (self.item_at, self.message.is_text) = (0, false);
+        (self.item_at, self.looked_at, self.noise) = (0, 0, 0);
+        self.message.is_text = false;
         match start {
             Start::Node(node) => self.go(plan, node),
             Start::List(section) => {
@@ -228,6 +239,8 @@ impl Machine {
                 State::CallEnd(n) => self.call_end(plan, n, &mut cursor, out),
                 State::Between => self.between(plan, &mut cursor, out),
                 State::SectionEnd(n) => self.section_end(plan, n, &mut cursor, out),
+                State::Empty => self.empty(plan, &mut cursor, out),
+                State::Noise => self.noise(plan, &mut cursor, out),
                 State::Broken => self.resync(plan, &mut cursor, out),
                 State::Message => self.message(plan, &mut cursor, out),
             };
@@ -290,6 +303,10 @@ impl Machine {
             out.mute(DiagnosticKind::PseudoCall, cursor.at);
         } else {
             out.start(name, Some(&self.id), cursor.at);
+        }
+        if self.noise > 0 {
+            out.diagnose(DiagnosticKind::Noise, cursor.at, self.noise);
+            self.noise = 0;
         }
         self.calls_seen += 1;
         self.started = true;

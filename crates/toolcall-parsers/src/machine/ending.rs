@@ -1,5 +1,7 @@
 //! The end of the stream: what is open is cut, or closed on request.
 
+use alloc::string::String;
+
 use jail_match::{End, Tail};
 
 use super::{
@@ -7,6 +9,7 @@ use super::{
     output::Output,
     plan::{Arguments, Missing, Plan},
 };
+use super::{arguments::Cut, object::ArgumentsState};
 use crate::{
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
@@ -46,7 +49,12 @@ impl Machine {
             }
             State::Between | State::CallEnd(_) | State::SectionEnd(_) => {}
             // A further call was cut before it was certain.
-            State::Message | State::Header | State::Field | State::Arguments => {
+            State::Message
+            | State::Header
+            | State::Field
+            | State::Arguments
+            | State::Noise
+            | State::Empty => {
                 let bytes = out.calls.at + used as u64 - self.item_at;
                 if bytes > 0 {
                     out.diagnose(DiagnosticKind::Skipped, used, bytes);
@@ -66,7 +74,9 @@ impl Machine {
                     plan.sections[usize::from(section)].commit
                 })
             }
-            State::Message | State::CallEnd(_) | State::Broken => CommitOn::Marker,
+            State::Message | State::CallEnd(_) | State::Broken | State::Noise | State::Empty => {
+                CommitOn::Marker
+            }
         }
     }
 
@@ -76,38 +86,60 @@ impl Machine {
         let repair = out.calls.options.repair;
         let closing = match &leaf.arguments {
             Arguments::Parameters(spec) => {
-                return self.parameters.finish(spec, tail, repair, out);
+                let cut = self.parameters.finish(spec, tail, repair, out);
+                return self.end_parameters(cut, tail.len(), out);
             }
-            Arguments::Elements(spec) => return self.elements.finish(spec, tail, repair, out),
+            Arguments::Elements(spec) => {
+                let cut = self.elements.finish(spec, tail, repair, out);
+                return self.end_parameters(cut, tail.len(), out);
+            }
             Arguments::Raw { .. } => {
                 let expected = !leaf.ends.tags.is_empty() && leaf.ends.missing == Missing::Reported;
                 return match self.in_value {
                     false => self.raw.finish(tail, end, expected, out),
-                    true => self.close_value(out, repair),
+                    true => self.close_value(tail, out),
                 };
             }
-            Arguments::Object(_) => self.object.closing(),
-            Arguments::Value(_) | Arguments::Keywords(_) => {
-                return self.close_value(out, repair);
-            }
+            Arguments::Object(_) => match self.object.arguments {
+                ArgumentsState::Missing => Some(String::from("{}")),
+                ArgumentsState::Open => self.value.closing(tail),
+                ArgumentsState::Closed => Some(String::new()),
+                ArgumentsState::Early | ArgumentsState::Kept => None,
+            },
+            Arguments::Value(_) | Arguments::Keywords(_) => return self.close_value(tail, out),
             Arguments::None => None,
         };
-        match closing {
-            Some(text) if repair == Repair::Close => {
-                out.arguments(&text);
+        closed(closing, out)
+    }
+
+    /// The arguments of parameters as the end of the stream left them.
+    fn end_parameters(&mut self, cut: Cut, at: usize, out: &mut Output<'_>) -> Outcome {
+        match cut {
+            Cut::Whole => {
+                out.diagnose(DiagnosticKind::MissingCloser, at, 0);
+                self.parameters.close(out);
+                Outcome::Complete
+            }
+            Cut::Repaired => {
+                self.parameters.close(out);
                 Outcome::Repaired
             }
-            _ => Outcome::Incomplete,
+            Cut::Incomplete => Outcome::Incomplete,
         }
     }
 
-    fn close_value(&mut self, out: &mut Output<'_>, repair: Repair) -> Outcome {
-        match self.value.closing() {
-            Some(text) if repair == Repair::Close => {
-                out.arguments(&text);
-                Outcome::Repaired
-            }
-            _ => Outcome::Incomplete,
+    fn close_value(&mut self, tail: &str, out: &mut Output<'_>) -> Outcome {
+        closed(self.value.closing(tail), out)
+    }
+}
+
+/// Writes the text that closes the open arguments, if that is asked for and possible.
+fn closed(closing: Option<String>, out: &mut Output<'_>) -> Outcome {
+    match closing {
+        Some(text) if out.calls.options.repair == Repair::Close => {
+            out.arguments(&text);
+            Outcome::Repaired
         }
+        _ => Outcome::Incomplete,
     }
 }

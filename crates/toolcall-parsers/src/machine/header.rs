@@ -1,7 +1,5 @@
 //! A call's header: tags and fields, by the trie.
 
-use jail_match::{Feed, Resume};
-
 use super::{
     arguments::attributes::Read,
     call::{List, Machine, State, Step},
@@ -143,10 +141,7 @@ impl Machine {
                     cursor.at -= 1;
                     return Some(self.bad(cursor, out));
                 }
-                self.state = match self.list {
-                    List::Call => State::CallEnd(0),
-                    _ => State::SectionEnd(0),
-                };
+                self.state = State::Empty;
                 Some(Step::Go)
             }
             Some(b'[') if self.list == List::None => {
@@ -196,9 +191,10 @@ impl Machine {
                 self.calls_seen += 1;
                 return self.bad(cursor, out);
             }
-            if marked && self.choices <= 1 && plan.messages.is_none() {
-                // The marker of a section without calls is markup, the text behind it text.
-                return Step::Return(Feed::Done { used: from, then: Resume::Here });
+            if section.is_token && !self.in_call {
+                cursor.at = from;
+                self.state = State::Noise;
+                return Step::Go;
             }
         }
         self.bad(cursor, out)
@@ -208,9 +204,9 @@ impl Machine {
     fn choose(&mut self, plan: &Plan, node: &Node, rest: &str) -> Option<LeafId> {
         let fits = |&&id: &&LeafId| may_begin(&plan.leaves[usize::from(id)], rest);
         let mut fitting = node.leaves.iter().filter(fits);
-        self.choices = self.choices.max(fitting.clone().count());
-        let n = if out_of_section(self) { self.attempt } else { 0 };
-        fitting.nth(n).copied()
+        let count = fitting.clone().count();
+        self.choices = self.choices.max(count);
+        fitting.nth(self.attempt.min(count.saturating_sub(1))).copied()
     }
 
     /// The header is whole.
@@ -413,7 +409,7 @@ impl Machine {
         match self.attributes.feed(header, out.calls.options.limits.name, cursor) {
             Read::More => return Step::more(cursor.at),
             Read::Bad => return self.bad(cursor, out),
-            Read::Done(end) => {
+            Read::Done { end, .. } => {
                 let attributes = core::mem::take(&mut self.attributes);
                 let fine = kinds.iter().enumerate().all(|(n, (_, kind))| {
                     let given = attributes.value(n);
@@ -455,9 +451,4 @@ fn may_begin(leaf: &Leaf, rest: &str) -> bool {
         Arguments::Parameters(_) | Arguments::Elements(_) => !rest.starts_with('{'),
         Arguments::Keywords(_) | Arguments::Raw { .. } | Arguments::None => true,
     }
-}
-
-/// Alternatives are tried for the first call of a block only: behind it the block is certain.
-fn out_of_section(machine: &Machine) -> bool {
-    machine.calls_seen == 0
 }

@@ -225,6 +225,9 @@ pub(crate) struct Section {
     pub(crate) commit: CommitOn,
     /// Whether whitespace may stand before its bracket.
     pub(crate) blanks: Blanks,
+    /// Its opener is a token that no prose holds: without a call it is markup, and what stands
+    /// behind it is text.
+    pub(crate) is_token: bool,
 }
 
 /// Whether the calls of a section are a list.

@@ -178,7 +178,7 @@ impl Machine {
     }
 
     /// What a value's reader said.
-    fn noted(
+    pub(super) fn noted(
         &mut self,
         plan: &Plan,
         note: Note,

@@ -186,6 +186,67 @@ impl Machine {
         Step::done(at)
     }
 
+    /// Behind a list without calls: markup if an end tag follows, else text.
+    pub(super) fn empty(
+        &mut self,
+        plan: &Plan,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        let ends = match (self.list, self.section) {
+            (List::Section, Some(section)) => &plan.sections[usize::from(section)].ends,
+            _ => &plan.leaves[usize::from(self.leaf)].ends,
+        };
+        match end_tag(ends, 0, cursor) {
+            Err(Undecided) => Step::more(cursor.at),
+            Ok(EndTag::Found { until, .. }) => {
+                out.diagnose(DiagnosticKind::EmptyList, until, 0);
+                Step::done(until)
+            }
+            Ok(EndTag::Other) => {
+                cursor.at += blanks(cursor.rest()).min(MAX_BLANKS);
+                self.bad(cursor, out)
+            }
+        }
+    }
+
+    /// Behind the opener of a section, in text that is no call. If a call follows, the text is
+    /// dropped and counted; if none does, the opener alone is markup. The text is held, as all of a
+    /// candidate is.
+    pub(super) fn noise(
+        &mut self,
+        plan: &Plan,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        let Some(id) = self.section else { return self.bad(cursor, out) };
+        let section = &plan.sections[usize::from(id)];
+        let node = &plan.nodes[usize::from(section.calls)];
+        let ends = || section.ends.tags.iter().flatten().map(|tag| &**tag);
+        let texts = || node.tags.iter().map(|tag| &*tag.text).chain(ends());
+        let from = cursor.at;
+        let rest = cursor.rest();
+        let mut at = self.looked_at;
+        while at < rest.len() {
+            match longest_prefix(&rest[at..], texts()) {
+                Err(Undecided) => break,
+                Ok(Some(n)) if n < node.tags.len() => {
+                    let visible = |byte: &u8| !byte.is_ascii_whitespace();
+                    self.noise = rest[..at].bytes().filter(visible).count() as u64;
+                    cursor.at = from + at;
+                    self.looked_at = 0;
+                    self.state = State::Header;
+                    return Step::Go;
+                }
+                Ok(Some(_)) => return Step::done(from),
+                Ok(None) => at += rest[at..].chars().next().map_or(1, char::len_utf8),
+            }
+        }
+        self.looked_at = at;
+        let _ = out;
+        Step::more(from)
+    }
+
     /// Behind the calls of a section.
     pub(super) fn section_end(
         &mut self,

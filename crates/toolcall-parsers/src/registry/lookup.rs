@@ -54,7 +54,7 @@ pub fn families() -> impl ExactSizeIterator<Item = Summary> + Clone {
 }
 
 /// What engines call the families.
-pub fn family_aliases() -> impl Iterator<Item = Alias> + Clone {
+pub fn aliases() -> impl Iterator<Item = Alias> + Clone {
     ALIASES.iter().copied()
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn file(name: &str) -> Option<Value> {
 mod tests {
     use alloc::string::ToString;
 
-    use super::{FAMILIES, Row, families, family, family_aliases, family_variant};
+    use super::{FAMILIES, Row, families, family, aliases, family_variant};
     use crate::family::{Family, with_variant};
 
     #[test]
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn every_other_name_leads_to_its_family() {
-        for alias in family_aliases().filter(|alias| !alias.engine.is_empty()) {
+        for alias in aliases().filter(|alias| !alias.engine.is_empty()) {
             let name = alias.to_string();
             assert_eq!(family(&name).unwrap().name, alias.of, "{name}");
         }

@@ -97,8 +97,8 @@ impl Transcoder {
             _ => {}
         }
         // An object of arguments is no set.
-        let arguments = self.frames.iter().all(|frame| *frame == Frame::Group)
-            && self.top != Top::Value;
+        let arguments =
+            self.frames.iter().all(|frame| *frame == Frame::Group) && self.top != Top::Value;
         let frame = match byte {
             b'[' => Frame::List(0),
             b'(' => Frame::Paren,

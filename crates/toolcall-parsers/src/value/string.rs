@@ -94,7 +94,10 @@ impl Transcoder {
         cx.i += len;
         self.stops = [first; 3];
         let literal = cx.dialect.is(Syntax::Literal);
-        if literal && !self.is_plain() && let Some(end) = cx.dialect.ends.first() {
+        if literal
+            && !self.is_plain()
+            && let Some(end) = cx.dialect.ends.first()
+        {
             self.stops = [first, end.as_bytes().first().copied().unwrap_or(first), b'}'];
         }
         let at = if cx.dialect.is(Syntax::Python) { At::Opened } else { At::Inside };

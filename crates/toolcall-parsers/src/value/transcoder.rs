@@ -346,8 +346,8 @@ impl Transcoder {
     /// express is worth a report only in a call that is certain.
     fn may_begin(&self, cx: &Cx<'_, '_>, head: &str) -> bool {
         let python = cx.dialect.is(Syntax::Python);
-        let string = python
-            && Prefix::parse(head).is_some_and(|prefix| self.certain || !prefix.bytes);
+        let string =
+            python && Prefix::parse(head).is_some_and(|prefix| self.certain || !prefix.bytes);
         match self.top {
             Top::Text | Top::Key if self.frames.is_empty() => return string,
             Top::Object if self.frames.is_empty() => {

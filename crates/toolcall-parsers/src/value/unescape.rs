@@ -153,3 +153,64 @@ fn code(bytes: &[u8], digits: usize) -> Code {
     }
     if head.len() == digits { Code::Is(value) } else { Code::Cut }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Escape, Flavor, unescape};
+
+    #[test]
+    fn every_escape_is_read_or_waits_for_more() {
+        use Escape::{Cut, Is, Named, Nothing, Verbatim};
+        for (text, read) in [
+            ("\\", Cut),
+            ("\\n", Is('\n', 2)),
+            ("\\'x", Is('\'', 2)),
+            ("\\\n", Nothing(2)),
+            ("\\\r", Cut),
+            ("\\\r\n", Nothing(3)),
+            ("\\0", Cut),
+            ("\\0x", Is('\0', 2)),
+            ("\\1019", Is('A', 4)),
+            ("\\x4", Cut),
+            ("\\x41", Is('A', 4)),
+            ("\\xzz", Verbatim(2)),
+            ("\\u00e9", Is('é', 6)),
+            ("\\users", Verbatim(2)),
+            ("\\U0001F980", Is('🦀', 10)),
+            ("\\UFFFFFFFF", Is('\u{FFFD}', 10)),
+            ("\\ud83e", Cut),
+            ("\\ud83e\\udd", Cut),
+            ("\\ud83e\\udd80", Is('🦀', 12)),
+            ("\\ud83ex", Is('\u{FFFD}', 6)),
+            ("\\udd80", Is('\u{FFFD}', 6)),
+            ("\\N", Cut),
+            ("\\N{DASH}", Named),
+            ("\\No", Verbatim(2)),
+            ("\\d", Verbatim(1)),
+            ("\\é", Verbatim(1)),
+        ] {
+            assert_eq!(unescape(text.as_bytes(), Flavor::Python), read, "{text}");
+        }
+    }
+
+    #[test]
+    fn scripts_drop_a_backslash_that_means_nothing() {
+        use Escape::{Cut, Is, Nothing, Verbatim};
+        for (text, read) in [
+            ("\\`", Is('`', 2)),
+            ("\\/", Is('/', 2)),
+            ("\\n", Is('\n', 2)),
+            ("\\d", Nothing(1)),
+            ("\\a", Is('a', 2)),
+            ("\\é", Nothing(1)),
+            ("\\0", Is('\0', 2)),
+            ("\\u00e9", Is('é', 6)),
+            ("\\u{1F980}", Is('🦀', 9)),
+            ("\\u{1F9", Cut),
+            ("\\u{}", Verbatim(2)),
+            ("\\u{110000}", Is('\u{FFFD}', 10)),
+        ] {
+            assert_eq!(unescape(text.as_bytes(), Flavor::Script), read, "{text}");
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! A parser as a machine the laws and vectors can run.
 
-pub(crate) mod inputs;
 
-use std::{fs, path::PathBuf, sync::Arc};
+
+use std::{fs, path::PathBuf};
 
 use jail_match::{Channel, Notice, Sink, Span, SpanKind as Accounted};
 use stream_laws::{
@@ -10,8 +10,8 @@ use stream_laws::{
     vector::{Case, Finish, Kind, Policy, Start, read_cases},
 };
 use toolcall_parsers::{
-    CallLimits, CallSink, Diagnostic, End, Grammar, HeldKind as Holds, Limits, Options, Outcome,
-    Parser, ParserBuilder, Tools, Whitespace, template_grammar,
+    CallLimits, CallSink, Diagnostic, End, Family, Grammar, HeldKind as Holds, Limits, Options, Outcome,
+    Parser, ParserBuilder, Tools, Whitespace,
 };
 
 /// The kinds of diagnostic that count bytes the driver dropped.
@@ -30,12 +30,12 @@ impl ParserMachine {
     ///
     /// # Panics
     /// If the case asks for what a tool-call parser has not got.
-    pub(crate) fn of_case(grammar: &Arc<Grammar>, case: &Case) -> Self {
+    pub(crate) fn of_case(grammar: &Grammar, case: &Case) -> Self {
         assert_eq!(case.kind, Kind::Tools, "{}", case.id);
         let tag = case.option("tag").map(|tag| tag.as_str().expect("a tag is a string"));
         let known = usize::from(tag.is_some());
         assert_eq!(case.options.len(), known, "{}: {:?}", case.id, case.options);
-        let grammar = tag.map_or_else(|| grammar.clone(), |tag| Arc::new(template_grammar(tag)));
+        let grammar = tag.map_or_else(|| grammar.clone(), |tag| Grammar::new(Family::from_tag(tag).expect("a tag")).expect("a family"));
         assert_ne!(case.start, Start::Reasoning, "{}", case.id);
         let tools = case.tools.as_deref().map_or_else(Tools::none, |tools| {
             let tools = serde_json::from_str(tools).expect("the reader checked it");
@@ -68,11 +68,11 @@ impl ParserMachine {
 
     /// A parser without tools.
     pub(crate) fn new(grammar: Grammar, whitespace: Whitespace) -> Self {
-        Self::with_tools(&Arc::new(grammar), Tools::none(), whitespace)
+        Self::with_tools(&grammar, Tools::none(), whitespace)
     }
 
     /// A parser with declared tools.
-    pub(crate) fn with_tools(grammar: &Arc<Grammar>, tools: Tools, whitespace: Whitespace) -> Self {
+    pub(crate) fn with_tools(grammar: &Grammar, tools: Tools, whitespace: Whitespace) -> Self {
         let builder = Parser::builder(grammar.clone()).tools(tools).whitespace(whitespace);
         Self::built(builder, End::Stop)
     }

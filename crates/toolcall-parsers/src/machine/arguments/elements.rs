@@ -21,7 +21,9 @@ mod tests;
 
 use alloc::{string::String, vec::Vec};
 
-pub(crate) use self::{element::holds_list, spec::ElementSpec, text::leaf};
+pub(crate) use self::spec::ElementSpec;
+#[allow(unused_imports, reason = "for the encoder, which writes what is read so")]
+pub(crate) use self::{element::holds_list, text::leaf};
 use self::{
     element::{Element, Kind},
     kept::Kept,
@@ -55,6 +57,8 @@ pub(crate) struct Elements {
     tool: String,
     /// The tag being read, from behind its bracket on.
     tag: String,
+    /// Bytes of it, and of what stands before it.
+    tag_bytes: u64,
     /// The open elements; the first is the call's own object.
     open: Vec<Element>,
     /// Their tags, one behind the other.
@@ -82,6 +86,11 @@ impl Elements {
     /// Bytes held.
     pub(crate) fn held(&self) -> usize {
         self.tag.len() + self.tags.len() + self.path.len() + self.text.len() + self.kept.held()
+    }
+
+    /// Behind a fault: bytes before the cursor that are lost with it, of the tag that broke.
+    pub(crate) fn lost(&self) -> u64 {
+        self.tag_bytes
     }
 
     /// Reads on. Done: the text behind the cursor is no element; nothing of it is consumed.

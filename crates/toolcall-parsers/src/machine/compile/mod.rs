@@ -14,24 +14,53 @@ use self::{
 };
 use super::{
     arguments::{
+        Ends as Structure,
         elements::ElementSpec,
-        parameters::{self, ParameterSpec},
+        parameters::{HeadersIn, ParameterSpec},
     },
     plan::{Arguments, BlankStop, Blanks, Bracket, Ends, FormPlan, Leaf, Missing, NodeId, Plan, Section},
 };
 use crate::{
+    compiled::CompileError,
+    guided::OwnCalls,
     family::{At, CommitOn, Family, Form, WhitespaceRule},
     template::Template,
 };
 
-/// The plan of `family`.
-pub(crate) fn compile(family: &Family) -> Plan {
+/// The forms of a payload in front of a family's own.
+#[derive(Debug)]
+pub(crate) struct Guided {
+    /// How many of the first forms are the payload's.
+    pub(crate) forms: usize,
+    /// Whether the family's own bare calls are tried where a payload begins alike.
+    pub(crate) own: OwnCalls,
+    /// Keys that may stand beside those of a call of the payload, if not any.
+    pub(crate) beside: Option<Vec<String>>,
+}
+
+/// The plan of `family`, and how many of its openers are a payload's.
+pub(crate) fn compile_guided(
+    family: &Family,
+    guided: Option<&Guided>,
+) -> Result<(Plan, usize), CompileError> {
     let mut compiler = Compiler { family, trie: Trie::default(), forms: Vec::new() };
     compiler.trie.message_body(family.messages.is_some());
+    let payload = guided.map_or(0, |guided| guided.forms);
+    let mut openers = 0;
     for (n, form) in family.forms.iter().enumerate() {
-        compiler.form(n as u16, form);
+        if n == payload && n > 0 {
+            openers = compiler.trie.openers.len();
+            if guided.is_some_and(|guided| guided.own == OwnCalls::Shadowed) {
+                compiler.trie.forget_bare();
+            }
+        }
+        compiler.form(n as u16, form)?;
+        if let Some(form) = compiler.forms.last_mut().filter(|_| n < payload) {
+            form.beside = guided.and_then(|guided| guided.beside.clone());
+        }
     }
-    compiler.finish()
+    let openers = if family.forms.len() == payload { compiler.trie.openers.len() } else { openers };
+    Ok((compiler.finish(), openers))
 }
 
 struct Compiler<'f> {
@@ -49,7 +78,7 @@ struct Entry {
 }
 
 impl Compiler<'_> {
-    fn form(&mut self, n: u16, form: &Form) {
+    fn form(&mut self, n: u16, form: &Form) -> Result<(), CompileError> {
         let calls: Vec<Vec<Token>> =
             form.calls.iter().flat_map(|call| self.expand(call, form)).collect();
         let sections: Vec<Vec<Token>> =
@@ -69,7 +98,7 @@ impl Compiler<'_> {
                     let node = self.trie.message_node();
                     let commit = if node.is_some() { CommitOn::Marker } else { commit(call) };
                     let entry = Entry { node, commit };
-                    self.call((n, form), entry, call, &section_ends, blanks);
+                    self.call((n, form), entry, call, &section_ends, blanks)?;
                 }
                 continue;
             }
@@ -97,25 +126,34 @@ impl Compiler<'_> {
             let ends = self.ends(&suffix, form);
             let opens = tags.first().map_or(Vec::new(), |tag| self.trie.spell(tag, form));
             let rule = if exact && glued { Blanks::Exact } else { Blanks::Free };
-            let section = self.trie.section(node, Section { calls: node, bracket, opens, ends, commit, blanks: rule });
+            let section = self.trie.section(node, Section {
+                calls: node,
+                bracket,
+                is_token: bracket == Bracket::None && opens.iter().any(|open| is_token(open)),
+                opens,
+                ends,
+                commit,
+                blanks: rule,
+            });
             let inside = self.trie.sections[usize::from(section)].calls;
             let entry = |node, commit| Entry { node: Some(node), commit };
             for call in &calls {
-                self.call((n, form), entry(inside, commit), call, &section_ends, blanks);
+                self.call((n, form), entry(inside, commit), call, &section_ends, blanks)?;
                 if bracket == Bracket::Square && !tags.is_empty() {
-                    self.call((n, form), entry(node, commit), call, &section_ends, blanks);
+                    self.call((n, form), entry(node, commit), call, &section_ends, blanks)?;
                 }
                 let tagged = matches!(call.iter().find(|t| !matches!(t, Token::Meant(_))),
                     Some(Token::Tag(_)));
                 if !tags.is_empty() && tagged && self.trie.message_node().is_none() {
                     let commit = form.call_alone;
                     let alone = Entry { node: None, commit };
-                    self.call((n, form), alone, call, &section_ends, blanks);
+                    self.call((n, form), alone, call, &section_ends, blanks)?;
                 }
             }
         }
         self.trie.between(form);
         self.forms.push(finish::form(form));
+        Ok(())
     }
 
     /// Every way to read `template`; of a call message, what stands in its body.
@@ -135,7 +173,7 @@ impl Compiler<'_> {
         tokens: &[Token],
         section_ends: &[Box<str>],
         blanks: Blanks,
-    ) {
+    ) -> Result<(), CompileError> {
         let holder = tokens.iter().position(|token| matches!(token, Token::Arguments(_)));
         let (header, tail) = match holder {
             Some(at) => (&tokens[..at], &tokens[at + 1..]),
@@ -163,7 +201,7 @@ impl Compiler<'_> {
                     field = None;
                     // A call that a JSON object holds is read by the object's own keys.
                     if at.is_none() && tag.starts_with('{') {
-                        return;
+                        return Ok(());
                     }
                     let first = texts(&header[..i]).next().is_none();
                     let to = match at {
@@ -200,12 +238,13 @@ impl Compiler<'_> {
         let ends = self.ends(&ends, form);
         let arguments = match holder.map(|at| &tokens[at]) {
             Some(Token::Arguments(holder)) => {
-                self.arguments(form, holder, parenthesis, &ends, section_ends)
+                self.arguments(form, holder, parenthesis, &ends, section_ends)?
             }
             _ => Arguments::None,
         };
         let leaf = Leaf { form: n, commit: entry.commit, name, arguments, ends };
         self.trie.leaf(node, leaf);
+        Ok(())
     }
 
     fn arguments(
@@ -215,9 +254,9 @@ impl Compiler<'_> {
         parenthesis: bool,
         ends: &Ends,
         section_ends: &[Box<str>],
-    ) -> Arguments {
+    ) -> Result<Arguments, CompileError> {
         let first = || ends.tags.iter().flatten().cloned().collect::<Vec<_>>();
-        match holder {
+        Ok(match holder {
             Holder::Object(dialect) => Arguments::Object(*dialect),
             Holder::Arguments(dialect) if parenthesis => Arguments::Keywords(*dialect),
             Holder::Arguments(dialect) => Arguments::Value(*dialect),
@@ -231,16 +270,23 @@ impl Compiler<'_> {
                 Arguments::Raw { key: key.as_str().into(), ends }
             }
             Holder::Parameters => {
-                Arguments::Parameters(ParameterSpec::compile(form, self.structure(form, ends, section_ends)))
+                let ends = self.structure(form, ends, section_ends);
+                let headers = match self.family.special_tokens {
+                    true => HeadersIn::Text,
+                    false => HeadersIn::Lines,
+                };
+                let spec = ParameterSpec::compile(form, ends, headers);
+                Arguments::Parameters(spec.map_err(|fault| CompileError::new(fault.0))?)
             }
             Holder::Elements => {
-                Arguments::Elements(ElementSpec::compile(form, self.structure(form, ends, section_ends)))
+                let spec = ElementSpec::compile(form, self.structure(form, ends, section_ends));
+                Arguments::Elements(spec.map_err(|fault| CompileError::new(fault.0))?)
             }
-        }
+        })
     }
 
     /// The tags around parameters, which end an open value.
-    fn structure(&self, form: &Form, ends: &Ends, section: &[Box<str>]) -> parameters::Ends {
+    fn structure(&self, form: &Form, ends: &Ends, section: &[Box<str>]) -> Structure {
         let strings = |texts: &[Box<str>]| texts.iter().map(|t| String::from(&**t)).collect();
         let call: Vec<Box<str>> = ends.tags.iter().flatten().cloned().collect();
         let openers: Vec<Box<str>> = form
@@ -252,7 +298,7 @@ impl Compiler<'_> {
             .flatten()
             .filter(|tag| tag.len() > 1)
             .collect();
-        parameters::Ends {
+        Structure {
             call: strings(&call),
             section: strings(section),
             openers: strings(&openers),
@@ -286,6 +332,11 @@ fn is_bare(tokens: &[Token]) -> bool {
     }
 }
 
+/// Whether `tag` is one that only a tokenizer writes: `<|x|>`, with bars of either width.
+fn is_token(tag: &str) -> bool {
+    tag.starts_with("<|") || tag.starts_with("<｜")
+}
+
 /// When a call of a template is certain.
 fn committed_on(form: &Form, tokens: &[Token]) -> CommitOn {
     let bare = if is_bare(tokens) { CommitOn::DeclaredName } else { CommitOn::Marker };
@@ -304,7 +355,7 @@ fn ends_of(sections: &[Vec<Token>], trie: &Trie, form: &Form) -> Vec<Box<str>> {
 }
 
 /// Where a driver looks for what may stand at `at`.
-fn anchor(at: At) -> Anchor {
+pub(crate) fn anchor(at: At) -> Anchor {
     match at {
         At::Anywhere => Anchor::Anywhere,
         At::Lead => Anchor::Lead,

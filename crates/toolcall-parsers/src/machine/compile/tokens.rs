@@ -200,7 +200,7 @@ fn hole_token(hole: &Hole, before: &[Token]) -> Token {
     }
 }
 
-/// Cuts literal text at whitespace and between `>` and `<`.
+/// Cuts literal text at whitespace, and what begins with `<` into tags and words.
 fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
     if exact {
         if !text.is_empty() {
@@ -217,7 +217,14 @@ fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
             continue;
         }
         let blank = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
-        let end = rest[..blank].find("><").map_or(blank, |at| at + 1);
+        let word = &rest[..blank];
+        let end = match word.strip_prefix('<') {
+            Some(tag) => tag.find(['<', '>']).map_or(blank, |at| {
+                at + 1 + usize::from(tag.as_bytes()[at] == b'>')
+            }),
+            None => word.find("><").map_or_else(|| word.find('<').unwrap_or(blank), |at| at + 1),
+        };
+        let end = if first == ']' { word.find("><").map_or(blank, |at| at + 1) } else { end };
         out.push(Token::Tag(rest[..end].to_string()));
         rest = &rest[end..];
     }

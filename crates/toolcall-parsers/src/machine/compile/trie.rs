@@ -7,7 +7,7 @@ use jail_match::{Anchor, Newlines};
 use super::anchor;
 use crate::{
     family::{At, CommitOn, Form, NewlineRule},
-    machine::arguments::attributes,
+    machine::arguments::{attributes, tag::Tag as EndTag},
     machine::plan::{
         Arguments, BlankStop, Blanks, Bracket, Ends, Field, FieldKind, Leaf, LeafId, Missing, Node,
         NodeId, Opener, Quotes, Section, SectionId, Start, Tag,
@@ -209,6 +209,11 @@ impl Trie {
         node
     }
 
+    /// Bare calls to come are apart from those so far.
+    pub(super) fn forget_bare(&mut self) {
+        self.bare.clear();
+    }
+
     /// Openers of calls that nothing announces, and of those behind a separator.
     pub(super) fn between(&mut self, form: &Form) {
         let Some(&(_, bare)) = self.bare.iter().find(|(at, _)| *at == form.at) else { return };
@@ -302,7 +307,7 @@ impl Trie {
 }
 
 /// How attributes of these kinds are read.
-fn attributes(kinds: &[(Box<str>, FieldKind)], ends: Vec<attributes::Tag>) -> attributes::Header {
+fn attributes(kinds: &[(Box<str>, FieldKind)], ends: Vec<EndTag>) -> attributes::Header {
     let hole = |(name, kind): &(Box<str>, FieldKind)| attributes::Hole {
         attribute: String::from(&**name),
         names: match kind {
@@ -314,8 +319,8 @@ fn attributes(kinds: &[(Box<str>, FieldKind)], ends: Vec<attributes::Tag>) -> at
     attributes::Header { holes: attributes::Holes::Attributes, fields, ends }
 }
 
-fn attribute_end(text: &str) -> attributes::Tag {
-    attributes::Tag::exact([String::from(text)])
+fn attribute_end(text: &str) -> EndTag {
+    EndTag::exact([String::from(text)])
 }
 
 /// Whether two readings of one place are the same.

@@ -65,24 +65,8 @@ pub(super) struct Element {
 }
 
 impl Elements {
-    /// The call's own object begins.
-    pub(super) fn begin_arguments(&mut self, out: &mut Output<'_>) {
-        self.calls_seen += 1;
-        self.open.clear();
-        self.tags.clear();
-        self.text.clear();
-        self.path.clear();
-        self.push_element(Kind::Object, None);
-        self.kept.put("{", out);
-    }
-
-    /// The call's own object ends.
-    pub(super) fn end_arguments(&mut self, out: &mut Output<'_>) {
-        self.kept.put("}", out);
-        self.open.clear();
-    }
-
-    fn push_element(&mut self, kind: Kind, types: Option<Types>) {
+    /// An element is open from here on.
+    pub(super) fn push_element(&mut self, kind: Kind, types: Option<Types>) {
         self.open.push(Element {
             kind,
             tag: self.tags.len(),
@@ -99,12 +83,7 @@ impl Elements {
     }
 
     /// A child of the innermost element begins; whether it may.
-    pub(super) fn open_element(
-        &mut self,
-        name: &str,
-        offset: usize,
-        out: &mut Output<'_>,
-    ) -> bool {
+    pub(super) fn open_element(&mut self, name: &str, offset: usize, out: &mut Output<'_>) -> bool {
         let depth = self.open.len();
         match self.open.last().map(|parent| parent.kind) {
             None | Some(Kind::String) => return false,
@@ -140,12 +119,7 @@ impl Elements {
     }
 
     /// The innermost element has a child, by whose name it is an object or a list.
-    fn decide(
-        &mut self,
-        name: &str,
-        offset: usize,
-        out: &mut Output<'_>,
-    ) {
+    fn decide(&mut self, name: &str, offset: usize, out: &mut Output<'_>) {
         self.lead(out);
         let Some(element) = self.open.last_mut() else { return };
         let types = element.types.unwrap_or(Types::ALL);
@@ -158,7 +132,7 @@ impl Elements {
             self.text.truncate(element.text);
         }
         if !list && !object {
-            out.diagnose(DiagnosticKind::Mistyped, offset, 0, sink);
+            out.diagnose(DiagnosticKind::Mistyped, offset, 0);
         }
     }
 
@@ -213,11 +187,7 @@ impl Elements {
     }
 
     /// The innermost element ends.
-    pub(super) fn close_element(
-        &mut self,
-        offset: usize,
-        out: &mut Output<'_>,
-    ) {
+    pub(super) fn close_element(&mut self, offset: usize, out: &mut Output<'_>) {
         let Some(element) = self.open.last().cloned() else { return };
         if element.kind == Kind::Leaf {
             self.write_leaf(&element, offset, out);
@@ -233,7 +203,7 @@ impl Elements {
             self.kept.flush(out);
         }
         if element.noise > 0 {
-            out.diagnose(DiagnosticKind::Noise, offset, element.noise, sink);
+            out.diagnose(DiagnosticKind::Noise, offset, element.noise);
         }
         self.open.pop();
         self.path.pop();
@@ -244,11 +214,7 @@ impl Elements {
     }
 
     /// Text next to elements becomes a member of its own.
-    fn write_text(
-        &mut self,
-        element: &Element,
-        out: &mut Output<'_>,
-    ) {
+    fn write_text(&mut self, element: &Element, out: &mut Output<'_>) {
         let text = self.text[element.text..].trim_ascii();
         if text.is_empty() {
             return;

@@ -43,7 +43,8 @@ pub(super) enum TagAt {
 impl ElementSpec {
     /// Compiles a form's `element` template, of the kind `TOKEN<{key}>{value}TOKEN</{key}>`.
     pub(crate) fn compile(form: &Form, ends: Ends) -> Result<Self, Unreadable> {
-        const SHAPE: Unreadable = Unreadable("an element that is not `TOKEN<{key}>..TOKEN</{key}>`");
+        const SHAPE: Unreadable =
+            Unreadable("an element that is not `TOKEN<{key}>..TOKEN</{key}>`");
         let [Template { parts }] = form.elements.as_slice() else { return Err(SHAPE) };
         let [
             Part::Literal(open),
@@ -64,7 +65,9 @@ impl ElementSpec {
         }
         let mut own = ends.call;
         own.extend(ends.section);
-        let openers = vec![Tag::exact(ends.openers)];
+        // What follows an opener's first word may be spelled otherwise, as attributes are.
+        let word = |text: String| text.split_ascii_whitespace().next().map(ToOwned::to_owned);
+        let openers = vec![Tag::exact(ends.openers.into_iter().filter_map(word))];
         Ok(Self { token: token.to_owned(), ends: vec![Tag::exact(own)], openers })
     }
 

@@ -49,7 +49,7 @@ impl Elements {
             Ok(None) => Whose::Element(len),
             // An element may have the name of the tag around calls, or of a call.
             Ok(Some((_, end))) if is_end => {
-                let name = text[len + 1..end].trim_end_matches('>');
+                let name = text.get(len + 1..end).unwrap_or_default().trim_end_matches('>');
                 let own = name == self.tags_from_top();
                 if own { Whose::Element(len) } else { Whose::Call }
             }
@@ -75,6 +75,7 @@ impl Elements {
         for (n, scalar) in cursor.rest().char_indices() {
             if scalar == '>' {
                 cursor.at += n + 1;
+                self.tag_bytes += n as u64 + 1;
                 let tag = core::mem::take(&mut self.tag);
                 let name = tag.trim_ascii();
                 let fits = match name.strip_prefix('/') {
@@ -91,10 +92,12 @@ impl Elements {
             }
             if self.tag.len() >= limit.saturating_add(SLACK) {
                 cursor.at += n;
+                self.tag_bytes += n as u64;
                 return Some(Progress::Bad);
             }
             self.tag.push(scalar);
         }
+        self.tag_bytes += cursor.rest().len() as u64;
         cursor.at = cursor.text.len();
         Some(Progress::More)
     }

@@ -52,10 +52,14 @@ impl Elements {
             return match whose {
                 Whose::Element(len) => {
                     cursor.at += len;
+                    self.tag_bytes = len as u64;
                     self.state = State::Tag;
                     None
                 }
-                Whose::Call if in_element => Some(Progress::Bad),
+                Whose::Call if in_element => {
+                    self.tag_bytes = 0;
+                    Some(Progress::Bad)
+                }
                 Whose::Call => Some(Progress::Done),
                 Whose::Undecided | Whose::Nobody => Some(Progress::More),
             };
@@ -115,12 +119,7 @@ impl Elements {
     }
 
     /// Writes an element of text alone, typed by the schema.
-    pub(super) fn write_leaf(
-        &mut self,
-        element: &Element,
-        offset: usize,
-        out: &mut Output<'_>,
-    ) {
+    pub(super) fn write_leaf(&mut self, element: &Element, offset: usize, out: &mut Output<'_>) {
         self.lead(out);
         let text = &self.text[element.text..];
         if leaf(text, element.types, |piece| self.kept.put(piece, out)) == Fit::No {
