@@ -1,0 +1,185 @@
+//! Values that are not certain to be strings: held until they are whole, or until they cannot be
+//! anything else.
+
+use super::{
+    Note, Scanned,
+    container::Frame,
+    dialect::{Dialect, Quote, Typing},
+    escape::escape,
+    transcoder::{Cx, Mode, State, Step, Transcoder},
+};
+use crate::{
+    machine::cursor::{Undecided, longest_prefix},
+    typing::{Fit, Types, declared_at, json_or_string, typed},
+};
+
+/// Whitespace that is held, at most, in the hope that it ends a scalar.
+const MAX_GAP: usize = 1024;
+
+impl Transcoder {
+    /// What the schema says of the value that begins here.
+    pub(super) fn declared(&self, typing: &Typing<'_>) -> Mode {
+        let types = typing.parameters.and_then(|schema| declared_at(schema, self.path.steps()));
+        match types {
+            Some(Types::ALL) | None => Mode::Guess,
+            Some(types) => Mode::Typed(types),
+        }
+    }
+
+    /// A value without quotes begins.
+    pub(super) fn begin_bare(&mut self, cx: &mut Cx<'_, '_>) {
+        self.count_element(cx);
+        self.mode = cx.typing.map_or(Mode::Guess, |typing| self.declared(typing));
+        self.scalar.clear();
+        self.blank = true;
+        self.state = State::Bare;
+    }
+
+    /// A value in quotes begins, whose mode is known: a certain string is written at once.
+    pub(super) fn begin_held(&mut self, cx: &mut Cx<'_, '_>) {
+        self.scalar.clear();
+        self.blank = true;
+        if matches!(self.mode, Mode::String | Mode::Typed(Types::STRING)) {
+            self.begin_string(cx);
+        }
+    }
+
+    /// Writes the beginning of a string, with what is held of it.
+    fn begin_string(&mut self, cx: &mut Cx<'_, '_>) {
+        self.mode = Mode::String;
+        self.lead_in(cx);
+        self.put("\"", cx);
+        self.put_held(cx);
+    }
+
+    fn put_held(&mut self, cx: &mut Cx<'_, '_>) {
+        cx.out.put_escaped(&self.scalar);
+        self.scalar.clear();
+    }
+
+    /// Takes in text of a value in quotes that may be other than a string.
+    pub(super) fn hold(&mut self, text: &str, cx: &mut Cx<'_, '_>) {
+        self.scalar.push_str(text);
+        let mut is_text = false;
+        if self.blank
+            && let Some(byte) = text.bytes().find(|byte| !byte.is_ascii_whitespace())
+        {
+            self.blank = false;
+            let json = matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n');
+            is_text = self.mode == Mode::Guess && !json;
+        }
+        if is_text || self.scalar.len() > cx.dialect.limits.value {
+            self.begin_string(cx);
+        }
+    }
+
+    /// Inside a value without quotes, up to a delimiter.
+    pub(super) fn bare(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+        let keywords = self.frames.last() == Some(&Frame::Keywords);
+        while let Some(scalar) = cx.rest().chars().next() {
+            match scalar {
+                ',' | '}' | ']' => return self.end_held(true, cx),
+                ')' if keywords => return self.end_held(true, cx),
+                _ => {}
+            }
+            match ended(cx.dialect, cx.rest()) {
+                Err(Undecided) => return cx.more(),
+                Ok(Ended::No) => {}
+                Ok(Ended::Call) => return self.end_held(true, cx),
+                Ok(Ended::Quote(len)) => {
+                    // The opening quote was forgotten.
+                    if self.mode != Mode::String {
+                        self.begin_string(cx);
+                    }
+                    cx.i += len;
+                    return self.end_held(true, cx);
+                }
+            }
+            self.push_bare(scalar, cx);
+            cx.i += scalar.len_utf8();
+        }
+        cx.more()
+    }
+
+    /// Takes in one scalar of a bare value. Whitespace is held: it may be the value's end.
+    fn push_bare(&mut self, scalar: char, cx: &mut Cx<'_, '_>) {
+        let guess = self.mode == Mode::Guess;
+        let is_text = guess && !may_go_on(&self.scalar, scalar, cx.dialect);
+        self.scalar.push(scalar);
+        if self.mode == Mode::String {
+            if !scalar.is_ascii_whitespace() || self.scalar.len() > MAX_GAP {
+                self.put_held(cx);
+            }
+            return;
+        }
+        // Numbers and words are short.
+        let limits = &cx.dialect.limits;
+        if is_text || self.scalar.len() > if guess { limits.name } else { limits.value } {
+            self.begin_string(cx);
+        }
+    }
+
+    /// The text of a value ended here.
+    pub(super) fn end_held(&mut self, bare: bool, cx: &mut Cx<'_, '_>) -> Step {
+        let mut fit = Fit::Yes;
+        if self.mode == Mode::String {
+            cx.out.put("\"");
+        } else {
+            self.lead_in(cx);
+            let text = if bare { self.scalar.trim_ascii_end() } else { self.scalar.as_str() };
+            let word = if bare { cx.dialect.word(text) } else { None };
+            let out = |piece: &str| cx.out.put(piece);
+            fit = match (self.mode, word) {
+                (Mode::Typed(types), Some("null")) if types.has(Types::NULL) => {
+                    typed("null", Types::NULL, out)
+                }
+                (Mode::Typed(types), _) => typed(text, types, out),
+                (_, Some(json)) => json_or_string(json, out),
+                _ => {
+                    let _ = json_or_string(text, out);
+                    Fit::Yes
+                }
+            };
+        }
+        self.scalar.clear();
+        self.ended();
+        match fit {
+            Fit::Yes => Ok(()),
+            Fit::No => Err(Scanned::Noted { used: cx.i, note: Note::Mistyped }),
+        }
+    }
+}
+
+/// What ends a bare value besides a bracket and a comma.
+enum Ended {
+    No,
+    /// A quote whose opening one was forgotten, of this length.
+    Quote(usize),
+    /// The end of the call around it.
+    Call,
+}
+
+fn ended(dialect: &Dialect<'_>, text: &str) -> Result<Ended, Undecided> {
+    if longest_prefix(text, dialect.ends.iter().map(|end| end.as_str()))?.is_some() {
+        return Ok(Ended::Call);
+    }
+    Ok(match dialect.quote(text)? {
+        Some(quote @ Quote::Own(_)) => Ended::Quote(dialect.measure(quote).1),
+        _ => Ended::No,
+    })
+}
+
+/// Whether `held`, which may be the beginning of a number or a word, may still be with `next`
+/// behind it.
+fn may_go_on(held: &str, next: char, dialect: &Dialect<'_>) -> bool {
+    match held.as_bytes() {
+        _ if next.is_ascii_whitespace() => true,
+        [] if matches!(next, '-' | '0'..='9') => true,
+        [.., last] if last.is_ascii_whitespace() => false,
+        [b'-' | b'0'..=b'9', ..] => matches!(next, '0'..='9' | '+' | '-' | '.' | 'e' | 'E'),
+        _ => {
+            let mut words = dialect.words();
+            words.any(|(word, _)| word.strip_prefix(held).is_some_and(|w| w.starts_with(next)))
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Brackets: what they are in JSON, which for Python's `{` and `(` only what follows the first
+//! thing in them tells.
+
+use super::{
+    MAX_DEPTH, Syntax,
+    dialect::Tolerance,
+    escape::escape,
+    transcoder::{Cx, State, Step, Top, Transcoder},
+};
+
+/// An open bracket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// `{` with one thing at most behind it: a dict or a set.
+    Brace,
+    /// `(` with one thing at most behind it: a tuple, or parentheses that mean nothing.
+    Paren,
+    /// With the number of elements so far, which only a schema asks for.
+    List(u32),
+    Tuple,
+    /// Taken for a tuple because of what its first element is; the comma must follow.
+    TupleOfOne,
+    Set,
+    Dict,
+    /// Parentheses that mean nothing.
+    Group,
+    /// The parentheses of a call with keyword arguments.
+    Keywords,
+}
+
+impl Frame {
+    pub(super) fn json(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Dict | Self::Keywords => ("{", "}"),
+            Self::Group => ("", ""),
+            _ => ("[", "]"),
+        }
+    }
+
+    /// Whether `byte` closes it where an element or a value was expected.
+    fn may_end(self, byte: u8) -> bool {
+        match byte {
+            b']' => matches!(self, Self::List(_)),
+            b')' => matches!(self, Self::Paren | Self::Tuple | Self::Keywords),
+            _ => matches!(self, Self::Brace | Self::Set | Self::Dict),
+        }
+    }
+}
+
+impl Transcoder {
+    /// Writes what the comma before and the brackets around the next thing are in JSON.
+    pub(super) fn lead_in(&mut self, cx: &mut Cx<'_, '_>) {
+        cx.out.put(&self.lead);
+        self.lead.clear();
+    }
+
+    /// Whether the innermost frame's kind is open.
+    pub(super) fn is_open_kind(&self) -> bool {
+        matches!(self.frames.last(), Some(Frame::Brace | Frame::Paren))
+    }
+
+    /// Decides what the innermost frame is.
+    pub(super) fn decide(&mut self, frame: Frame) {
+        self.retake(frame);
+        self.lead.push_str(frame.json().0);
+    }
+
+    pub(super) fn retake(&mut self, frame: Frame) {
+        if let Some(last) = self.frames.last_mut() {
+            *last = frame;
+        }
+    }
+
+    /// In a list whose elements the schema types, one more begins.
+    pub(super) fn count_element(&mut self, cx: &Cx<'_, '_>) {
+        if let (Some(Frame::List(count)), true) = (self.frames.last_mut(), cx.typing.is_some()) {
+            self.path.element(*count as usize);
+            *count += 1;
+        }
+    }
+
+    pub(super) fn open(&mut self, byte: u8, cx: &mut Cx<'_, '_>) -> Step {
+        let python = cx.dialect.is(Syntax::Python);
+        if self.key {
+            return if python { cx.inexpressible(0) } else { cx.bad(0) };
+        }
+        if self.frames.len() >= MAX_DEPTH {
+            return cx.bad(0);
+        }
+        if !python {
+            self.certain(cx)?;
+        }
+        self.count_element(cx);
+        match self.frames.last() {
+            Some(Frame::Brace) => self.decide(Frame::Set),
+            Some(Frame::Paren) => self.decide(Frame::TupleOfOne),
+            _ => {}
+        }
+        // An object of arguments is no set.
+        let arguments =
+            self.frames.iter().all(|frame| *frame == Frame::Group) && self.top != Top::Value;
+        let frame = match byte {
+            b'[' => Frame::List(0),
+            b'(' => Frame::Paren,
+            _ if !python || arguments => Frame::Dict,
+            _ => Frame::Brace,
+        };
+        self.frames.push(frame);
+        if matches!(frame, Frame::List(_) | Frame::Dict) {
+            self.lead.push_str(frame.json().0);
+        }
+        self.key = frame == Frame::Dict;
+        if self.certain {
+            self.lead_in(cx);
+        }
+        self.state = State::Element;
+        cx.i += 1;
+        Ok(())
+    }
+
+    /// Whether `byte` closes the innermost bracket directly behind it or behind a comma.
+    pub(super) fn may_close(&self, byte: u8) -> bool {
+        self.frames.last().is_some_and(|frame| frame.may_end(byte))
+    }
+
+    pub(super) fn close_empty(&mut self, byte: u8, cx: &mut Cx<'_, '_>) -> Step {
+        // A comma at the end has no successor.
+        let trailing = self.lead == ", ";
+        if trailing {
+            self.tolerate(Tolerance::TrailingComma, cx)?;
+        }
+        self.certain(cx)?;
+        if trailing && !self.is_open_kind() {
+            self.lead.clear();
+        }
+        if self.is_open_kind() {
+            self.decide(if byte == b'}' { Frame::Dict } else { Frame::Tuple });
+        }
+        self.lead_in(cx);
+        cx.i += 1;
+        self.pop(cx);
+        Ok(())
+    }
+
+    fn pop(&mut self, cx: &mut Cx<'_, '_>) {
+        if let Some(frame) = self.frames.pop() {
+            cx.out.put(frame.json().1);
+        }
+        self.key = false;
+        self.ended();
+    }
+
+    /// A value is whole and written.
+    pub(super) fn ended(&mut self) {
+        self.path.pop();
+        self.state = if self.frames.is_empty() { State::Done } else { State::After };
+    }
+
+    /// Writes the brackets of all that is open, which ends the value.
+    pub(super) fn close_all(&mut self, cx: &mut Cx<'_, '_>) {
+        self.lead.clear();
+        while !self.frames.is_empty() {
+            self.pop(cx);
+        }
+        self.state = State::Done;
+    }
+
+    /// Behind a value or a key: what follows says what it was.
+    pub(super) fn after(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+        let Some(&frame) = self.frames.last() else {
+            self.certain(cx)?;
+            self.settle(cx);
+            self.state = State::Done;
+            return Ok(());
+        };
+        self.skip_blanks(cx)?;
+        let Some(byte) = cx.peek() else { return cx.more() };
+        let decided = match (frame, byte) {
+            (Frame::Brace, b':') => Some(Frame::Dict),
+            (Frame::Brace, b',' | b'}') => Some(Frame::Set),
+            (Frame::Paren, b',') => Some(Frame::Tuple),
+            (Frame::Paren, b')') => Some(Frame::Group),
+            (Frame::Group, b',') | (Frame::TupleOfOne, b')') => return cx.inexpressible(0),
+            _ => None,
+        };
+        let frame = decided.unwrap_or(frame);
+        let key = self.key || decided == Some(Frame::Dict);
+        let fits = match byte {
+            b'=' => frame == Frame::Keywords && key,
+            b':' => frame == Frame::Dict && key,
+            b',' => frame != Frame::Group && !key,
+            b']' => matches!(frame, Frame::List(_)),
+            b')' => !key && matches!(frame, Frame::Tuple | Frame::Group | Frame::Keywords),
+            b'}' => frame == Frame::Set || frame == Frame::Dict && !key,
+            _ => false,
+        };
+        if !fits {
+            return if self.lost_end(cx)? { Ok(()) } else { cx.bad(0) };
+        }
+        if key && (byte == b'=' || cx.dialect.is(Syntax::Literal)) {
+            self.keep_key(cx);
+            return Ok(());
+        }
+        self.certain(cx)?;
+        self.key = key;
+        if decided.is_some() {
+            self.lead_in(cx);
+            self.decide(frame);
+        }
+        self.settle(cx);
+        cx.i += 1;
+        match byte {
+            b':' => {
+                cx.out.put(": ");
+                (self.key, self.state) = (false, State::Value);
+            }
+            b',' => {
+                if frame == Frame::TupleOfOne {
+                    self.retake(Frame::Tuple);
+                }
+                self.lead.push_str(", ");
+                self.key = matches!(frame, Frame::Dict | Frame::Keywords);
+                self.state = State::Element;
+            }
+            _ => self.pop(cx),
+        }
+        Ok(())
+    }
+
+    /// Behind a key that goes out with its value; of keywords that is once the call is certain.
+    fn keep_key(&mut self, cx: &mut Cx<'_, '_>) {
+        cx.i += 1;
+        self.lead.push('"');
+        escape(&self.scalar, |piece| self.lead.push_str(piece));
+        self.lead.push_str("\": ");
+        if cx.typing.is_some() {
+            self.path.member(&self.scalar);
+        }
+        self.scalar.clear();
+        (self.key, self.state) = (false, State::Value);
+        if self.certain && !cx.dialect.is(Syntax::Literal) {
+            self.lead_in(cx);
+        }
+    }
+
+    /// Writes the scalar before the cursor, whose end is now certain.
+    pub(super) fn settle(&mut self, cx: &mut Cx<'_, '_>) {
+        self.lead_in(cx);
+        let scalar = if self.word.is_empty() { self.scalar.as_str() } else { self.word };
+        if self.key && !scalar.is_empty() {
+            cx.out.put("\"");
+            cx.out.put(scalar);
+            cx.out.put("\"");
+        } else {
+            cx.out.put(scalar);
+            cx.out.put(&self.kept);
+        }
+        self.word = "";
+        self.scalar.clear();
+        self.kept.clear();
+    }
+}

@@ -1,0 +1,128 @@
+//! Values that lost their own end: the end of the call around them ends them.
+//!
+//! Outside of strings that is certain, since a complete call never contains markup there. A text
+//! inside a string is data unless nothing but the end of the stream, an end-of-turn token or the
+//! next call's opener follows it: `{c:<|"|>ls}<tool_call|>`.
+
+use super::{
+    Note, Scanned, Syntax,
+    dialect::Dialect,
+    transcoder::{Cx, Mode, State, Step, Transcoder},
+};
+use crate::machine::cursor::{Undecided, blanks, longest_prefix};
+
+/// Whitespace that may stand around the end inside a string: all of it must be held.
+const BLANKS: usize = 32;
+
+/// Where the call's end stands behind closing brackets, and what follows it.
+enum Lost {
+    No,
+    /// The end is at this index, and nothing follows yet.
+    Open(usize),
+    /// The end is at this index.
+    At(usize),
+}
+
+impl Transcoder {
+    /// Closes all that is open if the call's end stands here.
+    pub(super) fn lost_end(&mut self, cx: &mut Cx<'_, '_>) -> Result<bool, Scanned> {
+        if cx.dialect.ends.is_empty() || !self.certain || self.frames.is_empty() {
+            return Ok(false);
+        }
+        let more = Scanned::More { used: cx.i };
+        let at = if matches!(self.state, State::Text(_)) {
+            match self.look(cx.dialect, cx.rest()) {
+                Err(Undecided) | Ok(Lost::Open(_)) => return Err(more),
+                Ok(Lost::No) => return Ok(false),
+                Ok(Lost::At(at)) => at,
+            }
+        } else {
+            match self.at_end(cx.dialect, cx.rest()) {
+                Err(Undecided) => return Err(more),
+                Ok(false) => return Ok(false),
+                Ok(true) => 0,
+            }
+        };
+        self.close_lost(cx)?;
+        cx.i += at;
+        Err(Scanned::Noted { used: cx.i, note: Note::LostEnd })
+    }
+
+    /// Completes the value if `cx` holds all that is left of the stream; the index of the call's
+    /// end in it.
+    pub(super) fn finish(&mut self, cx: &mut Cx<'_, '_>) -> Option<usize> {
+        let at = if self.is_last_bracket(cx.rest()) {
+            self.end_text(cx).ok()?;
+            cx.rest().len()
+        } else if let (State::Text(_), Ok(Lost::Open(at))) =
+            (self.state, self.look(cx.dialect, cx.rest()))
+        {
+            self.close_lost(cx).ok()?;
+            at
+        } else {
+            return None;
+        };
+        self.close_all(cx);
+        cx.out.flush();
+        Some(cx.i + at)
+    }
+
+    /// Ends what is being read, and all brackets. What would not be JSON stays a fault.
+    fn close_lost(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+        match self.state {
+            _ if self.is_open_kind() => return cx.bad(0),
+            State::Text(_) if self.mode != Mode::Key => match self.end_text(cx) {
+                // A type that does not fit is the lesser news.
+                Ok(()) | Err(Scanned::Noted { .. }) => {}
+                fault => return fault,
+            },
+            State::After if self.key && self.scalar.is_empty() => return cx.bad(0),
+            State::After if !self.key => self.settle(cx),
+            State::Value if self.lead.is_empty() => return cx.bad(0),
+            _ => {}
+        }
+        self.close_all(cx);
+        Ok(())
+    }
+
+    /// Whether the call's end stands at the head of `text`.
+    pub(super) fn at_end(&self, dialect: &Dialect<'_>, text: &str) -> Result<bool, Undecided> {
+        Ok(!self.frames.is_empty() && longest_prefix(text, ends(dialect))?.is_some())
+    }
+
+    /// Looks for the call's end in the string that `text` goes on with.
+    fn look(&self, dialect: &Dialect<'_>, text: &str) -> Result<Lost, Undecided> {
+        if !dialect.is(Syntax::Literal) || self.mode == Mode::Plain || self.frames.is_empty() {
+            return Ok(Lost::No);
+        }
+        let mut at = 0;
+        let mut open = self.frames.len();
+        while open > 0 && matches!(text.as_bytes().get(at), Some(b'}' | b']')) {
+            at += 1;
+            open -= 1;
+            let blank = blanks(&text[at..]);
+            at += if blank <= BLANKS { blank } else { 0 };
+        }
+        if at == text.len() {
+            return Err(Undecided);
+        }
+        let Some(end) = longest_prefix(&text[at..], ends(dialect))? else { return Ok(Lost::No) };
+        let behind = at + dialect.ends[end].len();
+        let blank = blanks(&text[behind..]);
+        if blank > BLANKS {
+            return Ok(Lost::No);
+        }
+        let rest = &text[behind + blank..];
+        if rest.is_empty() {
+            return Ok(Lost::Open(at));
+        }
+        match longest_prefix(rest, dialect.follows.iter().map(|text| text.as_str()))? {
+            Some(_) => Ok(Lost::At(at)),
+            None => Ok(Lost::No),
+        }
+    }
+}
+
+fn ends<'a>(dialect: &Dialect<'a>) -> impl Iterator<Item = &'a str> {
+    dialect.ends.iter().map(|end| end.as_str())
+}

@@ -1,0 +1,111 @@
+//! Objects whose keys and values the caller reads: call objects, in any dialect.
+
+use super::{
+    Fault, Scanned, Syntax,
+    dialect::{Between, Blanks, Dialect},
+};
+
+/// What stands next in an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Member {
+    /// More text is needed; `used` bytes are done with.
+    More { used: usize },
+    /// A key begins at `used`, for a [`super::TextReader`] that was made ready for a key.
+    Key { used: usize },
+    /// The value of that key begins at `used`, for whichever reader the key asks for.
+    Value { used: usize },
+    /// The object ended after `used` bytes.
+    End { used: usize },
+    /// The byte at `at` cannot stand there.
+    Bad { at: usize },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum State {
+    /// Before `{`.
+    #[default]
+    Open,
+    /// Before a key or `}`.
+    First,
+    /// Before the key behind a comma.
+    Key,
+    /// Behind a key.
+    Separator,
+    /// Behind a value.
+    After,
+}
+
+/// Finds keys and values; between two answers the caller reads what was found. For an object in
+/// an object the same reader starts over, and is told when it is past the inner one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Members {
+    state: State,
+    between: Between,
+}
+
+impl Members {
+    /// Before an object.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Behind a value, as if it had been found here: the end of an inner object.
+    pub(crate) fn behind_value(&mut self) {
+        self.state = State::After;
+    }
+
+    /// Whether the opening brace was not read yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.state == State::Open
+    }
+
+    /// Reads up to what the caller must read next.
+    pub(crate) fn next(&mut self, dialect: &Dialect<'_>, text: &str) -> Member {
+        let mut i = 0;
+        let lenient = dialect.is(Syntax::Lenient);
+        loop {
+            if lenient {
+                if self.between.skip(text, &mut i, true) == Blanks::More {
+                    return Member::More { used: i };
+                }
+            } else {
+                i += crate::machine::cursor::blanks(&text[i..]);
+            }
+            let Some(&byte) = text.as_bytes().get(i) else { return Member::More { used: i } };
+            let trailing = self.state != State::Key || !dialect.is(Syntax::Json);
+            self.state = match (self.state, byte) {
+                (State::Open, b'{') => State::First,
+                (State::First | State::Key | State::After, b'}') if trailing => {
+                    return Member::End { used: i + 1 };
+                }
+                (State::First | State::Key, _)
+                    if dialect.begins_string(&text[i..]) || dialect.bare_keys() =>
+                {
+                    self.state = State::Separator;
+                    return Member::Key { used: i };
+                }
+                (State::Separator, b':') => {
+                    self.state = State::After;
+                    return Member::Value { used: i + 1 };
+                }
+                (State::After, b',') => State::Key,
+                _ => return Member::Bad { at: i },
+            };
+            i += 1;
+        }
+    }
+}
+
+impl From<Member> for Scanned {
+    /// Where nothing depends on what was found.
+    fn from(member: Member) -> Self {
+        match member {
+            Member::More { used } => Self::More { used },
+            Member::Key { used } | Member::Value { used } | Member::End { used } => {
+                Self::End { used }
+            }
+            Member::Bad { at } => Self::Bad { at, fault: Fault::Syntax },
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! One value of any dialect, as JSON text.
+
+use alloc::string::String;
+
+use super::{
+    Fault, Note, Scanned, Syntax,
+    dialect::{Dialect, Typing},
+    escape::Batch,
+    scan::JsonScan,
+    transcoder::{Cx, Top, Transcoder},
+    unescape::{Escape, Flavor, unescape},
+};
+use crate::machine::cursor::blanks;
+
+/// What is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Any one value.
+    Value,
+    /// An object; `null` is an empty one. In JSON also a string that holds an object, which is
+    /// decoded once.
+    Arguments,
+    /// Keyword arguments behind `name(`, up to and with the `)`; or one object in their place.
+    Keywords,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Start,
+    Json,
+    /// Inside `null`, with this much left.
+    Null(&'static str),
+    /// Inside a string; the object in it has not begun.
+    BlankText,
+    Text,
+    /// Inside a string, behind the object in it.
+    TextRest,
+    Literal,
+}
+
+/// Reads one value.
+#[derive(Debug, Clone)]
+pub(crate) struct ValueReader {
+    kind: Kind,
+    state: State,
+    scan: JsonScan,
+    literal: Transcoder,
+    /// Decoded text of an inner escape that is not whole yet.
+    carry: String,
+}
+
+impl ValueReader {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            state: State::Start,
+            scan: JsonScan::new(),
+            literal: Transcoder::new(top(kind)),
+            carry: String::new(),
+        }
+    }
+
+    /// Makes it as new; keeps the buffers' memory.
+    pub(crate) fn restart(&mut self, kind: Kind) {
+        (self.kind, self.state, self.scan) = (kind, State::Start, JsonScan::new());
+        self.literal.restart(top(kind));
+        self.carry.clear();
+    }
+
+    /// Bytes held.
+    pub(crate) fn held(&self) -> usize {
+        self.literal.held()
+    }
+
+    /// Whether a value certainly stands here: [`Note::Begun`] was said.
+    pub(crate) fn has_begun(&self) -> bool {
+        match self.state {
+            State::Start => false,
+            State::Literal => self.literal.certain,
+            _ => true,
+        }
+    }
+
+    /// Whether all of `text` is the inside of a string, to be passed as it is.
+    #[inline]
+    pub(crate) fn passes(&self, text: &str) -> bool {
+        match self.state {
+            State::Json => self.scan.passes(text),
+            State::Literal => self.literal.passes(text),
+            _ => false,
+        }
+    }
+
+    /// The JSON that closes what is open, if that makes JSON of what went out; `tail` was offered
+    /// and is not used.
+    pub(crate) fn closing(&self, tail: &str) -> Option<String> {
+        match self.state {
+            State::Start if self.kind == Kind::Value => None,
+            State::Start | State::Null(_) | State::BlankText => Some(String::from("{}")),
+            State::Json | State::Text => self.scan.closing(),
+            State::TextRest => Some(String::new()),
+            State::Literal => self.literal.closing(tail),
+        }
+    }
+
+    /// At the end of the stream, completes a value that only what follows could have ended:
+    /// writes its rest and returns how much of `tail` belongs to it.
+    pub(crate) fn finish(
+        &mut self,
+        dialect: &Dialect<'_>,
+        typing: Option<&Typing<'_>>,
+        tail: &str,
+        out: &mut dyn FnMut(&str),
+    ) -> Option<usize> {
+        if self.state != State::Literal {
+            return None;
+        }
+        let out = Batch::new(out);
+        self.literal.finish(&mut Cx { dialect, typing, text: tail, i: 0, out })
+    }
+
+    /// Reads on; `out` receives JSON text, none before [`Note::Begun`] was said.
+    pub(crate) fn feed(
+        &mut self,
+        dialect: &Dialect<'_>,
+        typing: Option<&Typing<'_>>,
+        text: &str,
+        out: &mut dyn FnMut(&str),
+    ) -> Scanned {
+        match self.state {
+            State::Start => self.start(dialect, typing, text, out),
+            State::Json => self.scan.feed(text, out),
+            State::Null(rest) => self.null(rest, text, out),
+            State::BlankText | State::Text | State::TextRest => self.text(text, out),
+            State::Literal => {
+                let out = Batch::new(out);
+                self.literal.feed(&mut Cx { dialect, typing, text, i: 0, out })
+            }
+        }
+    }
+
+    fn start(
+        &mut self,
+        dialect: &Dialect<'_>,
+        typing: Option<&Typing<'_>>,
+        text: &str,
+        out: &mut dyn FnMut(&str),
+    ) -> Scanned {
+        let json = dialect.is(Syntax::Json);
+        let (mut used, at) = (blanks(text), blanks(text));
+        let Some(&byte) = text.as_bytes().get(at) else { return Scanned::More { used } };
+        self.state = match (byte, self.kind) {
+            (b'"', Kind::Arguments) if json || dialect.is(Syntax::Lenient) => {
+                used += 1;
+                State::BlankText
+            }
+            (b'{', Kind::Arguments) if json => State::Json,
+            (b'n', Kind::Arguments) if json => State::Null("null"),
+            (b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n', Kind::Value) if json => {
+                State::Json
+            }
+            (_, Kind::Value | Kind::Arguments) if json => {
+                return Scanned::Bad { at, fault: Fault::Syntax };
+            }
+            _ => {
+                self.state = State::Literal;
+                return self.feed(dialect, typing, &text[at..], out).after(at);
+            }
+        };
+        Scanned::Noted { used, note: Note::Begun }
+    }
+
+    fn null(&mut self, rest: &'static str, text: &str, out: &mut dyn FnMut(&str)) -> Scanned {
+        let same = rest.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
+        if same == rest.len() {
+            out("{}");
+            return Scanned::End { used: same };
+        }
+        self.state = State::Null(&rest[same..]);
+        if same < text.len() {
+            return Scanned::Bad { at: same, fault: Fault::Syntax };
+        }
+        Scanned::More { used: same }
+    }
+
+    /// The inside of a string that holds the object.
+    fn text(&mut self, text: &str, out: &mut dyn FnMut(&str)) -> Scanned {
+        let mut out = Batch::new(out);
+        let scanned = self.decode(text, &mut out);
+        // An inner escape that is not whole comes again.
+        self.carry.clear();
+        out.flush();
+        scanned
+    }
+
+    fn decode(&mut self, text: &str, out: &mut Batch<'_>) -> Scanned {
+        let bytes = text.as_bytes();
+        let (mut i, mut carry_at) = (0, 0);
+        loop {
+            let stop = memchr::memchr2(b'"', b'\\', &bytes[i..]).map(|at| i + at);
+            let end = stop.unwrap_or(bytes.len());
+            if let Err(at) = self.inner(&text[i..end], i, &mut carry_at, out) {
+                return Scanned::Bad { at, fault: Fault::Syntax };
+            }
+            let Some(at) = stop else {
+                let used = if self.carry.is_empty() { end } else { carry_at };
+                return Scanned::More { used };
+            };
+            if bytes[at] == b'"' {
+                if self.state == State::BlankText {
+                    out.put("{}");
+                } else if self.state != State::TextRest {
+                    return Scanned::Bad { at, fault: Fault::Syntax };
+                }
+                return Scanned::End { used: at + 1 };
+            }
+            match unescape(&bytes[at..], Flavor::Json) {
+                Escape::Is(scalar, len) => {
+                    let mut bytes = [0; 4];
+                    let piece = scalar.encode_utf8(&mut bytes);
+                    if let Err(at) = self.inner(piece, at, &mut carry_at, out) {
+                        return Scanned::Bad { at, fault: Fault::Syntax };
+                    }
+                    i = at + len;
+                }
+                Escape::Cut => {
+                    let used = if self.carry.is_empty() { at } else { carry_at };
+                    return Scanned::More { used };
+                }
+                _ => return Scanned::Bad { at, fault: Fault::Syntax },
+            }
+        }
+    }
+
+    /// Takes in decoded text that stands at `at`; fails with the place of the bad byte.
+    fn inner(
+        &mut self,
+        piece: &str,
+        at: usize,
+        carry_at: &mut usize,
+        out: &mut Batch<'_>,
+    ) -> Result<(), usize> {
+        let (mut piece, mut at) = (piece, at);
+        if self.state == State::BlankText {
+            let blank = blanks(piece);
+            (piece, at) = (&piece[blank..], at + blank);
+            match piece.as_bytes().first() {
+                None => return Ok(()),
+                Some(b'{') => self.state = State::Text,
+                Some(_) => return Err(at),
+            }
+        }
+        if self.state == State::Text {
+            if self.carry.is_empty() {
+                *carry_at = at;
+            }
+            let known = self.carry.len();
+            self.carry.push_str(piece);
+            // Where an index of what is carried stands.
+            let place = |index: usize, carry_at: usize| match index.checked_sub(known) {
+                Some(new) => at + new,
+                None => carry_at,
+            };
+            match self.scan.feed(&self.carry, |piece| out.put(piece)) {
+                Scanned::Bad { at: bad, .. } => return Err(place(bad, *carry_at)),
+                Scanned::End { used } => {
+                    self.state = State::TextRest;
+                    let behind = used.saturating_sub(known);
+                    (piece, at) = (&piece[behind..], at + behind);
+                    self.carry.clear();
+                }
+                Scanned::More { used } | Scanned::Noted { used, .. } => {
+                    *carry_at = place(used, *carry_at);
+                    self.carry.drain(..used);
+                    return Ok(());
+                }
+            }
+        }
+        let blank = blanks(piece);
+        if blank < piece.len() { Err(at + blank) } else { Ok(()) }
+    }
+}
+
+fn top(kind: Kind) -> Top {
+    match kind {
+        Kind::Value => Top::Value,
+        Kind::Arguments => Top::Object,
+        Kind::Keywords => Top::Keywords,
+    }
+}

@@ -1,0 +1,262 @@
+//! An incremental JSON automaton: checks a value as it passes, and says where it ends.
+
+use alloc::string::String;
+
+use super::{
+    Fault, MAX_DEPTH, Scanned,
+    escape::{escape_byte, plain_len},
+    unescape::{Escape, Flavor, unescape},
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// A value must come.
+    Value,
+    /// A value or `]`.
+    FirstElement,
+    /// A key or `}`.
+    FirstKey,
+    Key,
+    Colon,
+    /// `,` or the end of the container.
+    Next,
+    Text {
+        key: bool,
+    },
+    /// Inside `true`, `false` or `null`, with this much left.
+    Literal(&'static str),
+    Number(Number),
+    Done,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Number {
+    Minus,
+    Zero,
+    Integer,
+    Point,
+    Fraction,
+    Exponent,
+    ExponentSign,
+    ExponentDigits,
+}
+
+impl Number {
+    fn next(self, byte: u8) -> Option<Self> {
+        Some(match (self, byte) {
+            (Self::Minus, b'0') => Self::Zero,
+            (Self::Minus, b'1'..=b'9') | (Self::Integer, b'0'..=b'9') => Self::Integer,
+            (Self::Zero | Self::Integer, b'.') => Self::Point,
+            (Self::Point | Self::Fraction, b'0'..=b'9') => Self::Fraction,
+            (Self::Zero | Self::Integer | Self::Fraction, b'e' | b'E') => Self::Exponent,
+            (Self::Exponent, b'+' | b'-') => Self::ExponentSign,
+            (Self::Exponent | Self::ExponentSign | Self::ExponentDigits, b'0'..=b'9') => {
+                Self::ExponentDigits
+            }
+            _ => return None,
+        })
+    }
+
+    fn may_end(self) -> bool {
+        matches!(self, Self::Zero | Self::Integer | Self::Fraction | Self::ExponentDigits)
+    }
+}
+
+/// The automaton. Strict JSON but for two mercies: raw control characters in strings are escaped
+/// as they pass, and escapes of lone surrogates are replaced by that of U+FFFD.
+#[derive(Debug, Clone)]
+pub(crate) struct JsonScan {
+    state: State,
+    depth: u8,
+    /// Bit `d`: the container at depth `d + 1` is an object.
+    objects: u128,
+}
+
+impl JsonScan {
+    pub(crate) const fn new() -> Self {
+        Self { state: State::Value, depth: 0, objects: 0 }
+    }
+
+    /// Whether all of `text` passes as it is and leaves the state alone: the inside of a string.
+    #[inline]
+    pub(crate) fn passes(&self, text: &str) -> bool {
+        matches!(self.state, State::Text { .. }) && plain_len(text.as_bytes()) == text.len()
+    }
+
+    /// Scans `text` on, handing what passed to `out`.
+    pub(crate) fn feed(&mut self, text: &str, mut out: impl FnMut(&str)) -> Scanned {
+        let bytes = text.as_bytes();
+        // Bytes from `from` passed unchanged and were not handed out yet.
+        let (mut i, mut from) = (0, 0);
+        while i < bytes.len() {
+            if let State::Text { key } = self.state {
+                i += plain_len(&bytes[i..]);
+                let Some(&byte) = bytes.get(i) else { break };
+                match byte {
+                    b'"' => {
+                        self.state = if key { State::Colon } else { self.after_value() };
+                        i += 1;
+                    }
+                    b'\\' => match unescape(&bytes[i..], Flavor::Json) {
+                        Escape::Is('\u{FFFD}', len) if is_lone(&bytes[i..i + len]) => {
+                            emit(&text[from..i], &mut out);
+                            out("\\ufffd");
+                            i += len;
+                            from = i;
+                        }
+                        Escape::Is(_, len) => i += len,
+                        Escape::Cut => {
+                            emit(&text[from..i], &mut out);
+                            return Scanned::More { used: i };
+                        }
+                        _ => {
+                            emit(&text[from..i], &mut out);
+                            return Scanned::Bad { at: i, fault: Fault::Syntax };
+                        }
+                    },
+                    control => {
+                        emit(&text[from..i], &mut out);
+                        escape_byte(control, &mut out);
+                        i += 1;
+                        from = i;
+                    }
+                }
+            } else if self.state == State::Done {
+                break;
+            } else {
+                match self.structure(bytes[i]) {
+                    Step::Take => i += 1,
+                    Step::Again => {}
+                    Step::Bad => {
+                        emit(&text[from..i], &mut out);
+                        return Scanned::Bad { at: i, fault: Fault::Syntax };
+                    }
+                }
+            }
+            if self.state == State::Done {
+                break;
+            }
+        }
+        emit(&text[from..i], &mut out);
+        if self.state == State::Done { Scanned::End { used: i } } else { Scanned::More { used: i } }
+    }
+
+    fn structure(&mut self, byte: u8) -> Step {
+        if let State::Number(number) = self.state {
+            return match number.next(byte) {
+                Some(next) => {
+                    self.state = State::Number(next);
+                    Step::Take
+                }
+                None if number.may_end() => {
+                    self.state = self.after_value();
+                    Step::Again
+                }
+                None => Step::Bad,
+            };
+        }
+        if let State::Literal(rest) = self.state {
+            if rest.as_bytes().first() != Some(&byte) {
+                return Step::Bad;
+            }
+            self.state = match &rest[1..] {
+                "" => self.after_value(),
+                rest => State::Literal(rest),
+            };
+            return Step::Take;
+        }
+        if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+            return Step::Take;
+        }
+        match (self.state, byte) {
+            (State::FirstElement, b']') | (State::FirstKey, b'}') => self.close(),
+            (State::Value | State::FirstElement, _) => return self.value(byte),
+            (State::FirstKey | State::Key, b'"') => self.state = State::Text { key: true },
+            (State::Colon, b':') => self.state = State::Value,
+            (State::Next, b',') => {
+                self.state = if self.in_object() { State::Key } else { State::Value };
+            }
+            (State::Next, b'}') if self.in_object() => self.close(),
+            (State::Next, b']') if !self.in_object() => self.close(),
+            _ => return Step::Bad,
+        }
+        Step::Take
+    }
+
+    fn value(&mut self, byte: u8) -> Step {
+        self.state = match byte {
+            b'{' | b'[' => {
+                if usize::from(self.depth) == MAX_DEPTH {
+                    return Step::Bad;
+                }
+                let bit = 1u128 << self.depth;
+                self.depth += 1;
+                if byte == b'{' {
+                    self.objects |= bit;
+                    State::FirstKey
+                } else {
+                    self.objects &= !bit;
+                    State::FirstElement
+                }
+            }
+            b'"' => State::Text { key: false },
+            b'-' => State::Number(Number::Minus),
+            b'0' => State::Number(Number::Zero),
+            b'1'..=b'9' => State::Number(Number::Integer),
+            b't' => State::Literal("rue"),
+            b'f' => State::Literal("alse"),
+            b'n' => State::Literal("ull"),
+            _ => return Step::Bad,
+        };
+        Step::Take
+    }
+
+    fn in_object(&self) -> bool {
+        self.depth > 0 && self.objects >> (self.depth - 1) & 1 != 0
+    }
+
+    fn close(&mut self) {
+        self.depth -= 1;
+        self.state = self.after_value();
+    }
+
+    fn after_value(&self) -> State {
+        if self.depth == 0 { State::Done } else { State::Next }
+    }
+
+    /// The text that closes what is open, if adding text can make JSON of what passed.
+    pub(crate) fn closing(&self) -> Option<String> {
+        let mut text = String::new();
+        match self.state {
+            State::Text { key: true } => text.push_str("\":null"),
+            State::Text { key: false } => text.push('"'),
+            State::Colon => text.push_str(":null"),
+            State::FirstElement | State::FirstKey | State::Next => {}
+            State::Number(number) if number.may_end() => {}
+            State::Literal(rest) => text.push_str(rest),
+            State::Value if self.in_object() => text.push_str("null"),
+            State::Value | State::Key | State::Number(_) | State::Done => return None,
+        }
+        for depth in (0..self.depth).rev() {
+            text.push(if self.objects >> depth & 1 != 0 { '}' } else { ']' });
+        }
+        Some(text)
+    }
+}
+
+enum Step {
+    Take,
+    Again,
+    Bad,
+}
+
+fn emit(text: &str, out: &mut impl FnMut(&str)) {
+    if !text.is_empty() {
+        out(text);
+    }
+}
+
+/// Whether an escape that reads as U+FFFD is that of a lone surrogate.
+fn is_lone(escape: &[u8]) -> bool {
+    !escape[2..].eq_ignore_ascii_case(b"fffd")
+}

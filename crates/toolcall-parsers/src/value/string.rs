@@ -1,0 +1,397 @@
+//! Strings: quotes, prefixes, escapes, strings that continue each other.
+//!
+//! In Python and in scripts a quote that ends the string is one behind which, after whitespace,
+//! stands `,` `)` `]` `}` or `:`; any other belongs to the string: `'sed -n '1,9p' f'`. In
+//! Python, unless such a quote was met, another string may follow, and continues the first.
+
+use super::{
+    Syntax,
+    dialect::{Quote, Tolerance},
+    escape::plain_len,
+    transcoder::{Cx, Mode, State, Step, Transcoder},
+    unescape::{Escape, Flavor, unescape},
+};
+use crate::machine::cursor::{Prefix as Head, Undecided, blanks};
+
+/// The letters before a string's quote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Prefix {
+    raw: bool,
+    format: bool,
+    pub(super) bytes: bool,
+}
+
+impl Prefix {
+    /// The longest there is.
+    const LONGEST: usize = 2;
+
+    pub(super) fn parse(letters: &str) -> Option<Self> {
+        let mut prefix = Self::default();
+        for byte in letters.bytes() {
+            let flag = match byte {
+                b'r' | b'R' => &mut prefix.raw,
+                b'f' | b'F' => &mut prefix.format,
+                b'b' | b'B' => &mut prefix.bytes,
+                b'u' | b'U' if letters.len() == 1 => return Some(prefix),
+                _ => return None,
+            };
+            if core::mem::replace(flag, true) {
+                return None;
+            }
+        }
+        (!(prefix.format && prefix.bytes)).then_some(prefix)
+    }
+}
+
+/// A string in progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Text {
+    prefix: Prefix,
+    quote: Quote,
+    triple: bool,
+    /// A quote like its own stood inside it.
+    nested: bool,
+    at: At,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// Behind the first quote.
+    Opened,
+    Inside,
+    /// Behind a quote that ends the string unless what follows says otherwise.
+    Quote,
+    /// Behind the end; another string may continue it.
+    End,
+}
+
+impl Transcoder {
+    /// Whether all of `text` is the inside of a string, and the same in JSON.
+    #[inline]
+    pub(super) fn passes(&self, text: &str) -> bool {
+        let State::Text(Text { prefix, at: At::Inside, .. }) = self.state else { return false };
+        let [quote, end, close] = self.stops;
+        self.mode == Mode::String
+            && !prefix.format
+            && !self.is_open_kind()
+            && plain_len(text.as_bytes()) == text.len()
+            && memchr::memchr3(quote, end, close, text.as_bytes()).is_none()
+    }
+
+    /// A string begins with the quote here, or a value that some quote encloses.
+    pub(super) fn begin_quoted(
+        &mut self,
+        prefix: Prefix,
+        quote: Option<Quote>,
+        cx: &mut Cx<'_, '_>,
+    ) -> Step {
+        let Some(quote) = quote else { return cx.bad(0) };
+        if quote == Quote::Byte(b'\'') {
+            self.tolerate(Tolerance::SingleQuotes, cx)?;
+        }
+        self.certain(cx)?;
+        let (first, len) = cx.dialect.measure(quote);
+        cx.i += len;
+        self.stops = [first; 3];
+        let literal = cx.dialect.is(Syntax::Literal);
+        if literal
+            && !self.is_plain()
+            && let Some(end) = cx.dialect.ends.first()
+        {
+            self.stops = [first, end.as_bytes().first().copied().unwrap_or(first), b'}'];
+        }
+        let at = if cx.dialect.is(Syntax::Python) { At::Opened } else { At::Inside };
+        self.state = State::Text(Text { prefix, quote, triple: false, nested: false, at });
+        if self.is_plain() {
+            self.mode = Mode::Plain;
+            self.room = cx.dialect.limits.name;
+        } else if literal && self.key {
+            self.mode = Mode::Key;
+            self.scalar.clear();
+        } else {
+            self.count_element(cx);
+            self.mode = match (quote, cx.typing) {
+                (Quote::Own(_), Some(typing)) => self.declared(typing),
+                _ => Mode::String,
+            };
+            self.begin_held(cx);
+        }
+        Ok(())
+    }
+
+    pub(super) fn text(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
+        match text.at {
+            At::Opened => self.opened(text, cx),
+            At::Inside => self.inside(text, cx),
+            At::Quote => self.behind_quote(text, cx),
+            At::End => self.behind_text(cx),
+        }
+    }
+
+    fn go(&mut self, text: Text, at: At) -> Step {
+        self.state = State::Text(Text { at, ..text });
+        Ok(())
+    }
+
+    /// One quote was read: are there three?
+    fn opened(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
+        let quote = self.stops[0];
+        let triple = match cx.rest().as_bytes() {
+            [] => return cx.more(),
+            [first] if *first == quote => return cx.more(),
+            [first, second, ..] => *first == quote && *second == quote,
+            [_] => false,
+        };
+        cx.i += if triple { 2 } else { 0 };
+        self.go(Text { triple, ..text }, At::Inside)
+    }
+
+    fn inside(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
+        let rest = cx.rest();
+        let bytes = rest.as_bytes();
+        let own = matches!(text.quote, Quote::Own(_));
+        let [quote, end, close] = self.stops;
+        let stop = if text.prefix.format {
+            bytes.iter().position(|&b| b == quote || matches!(b, b'\\' | b'{' | b'}'))
+        } else if end != quote || close != quote {
+            let stops = |&b: &u8| b == quote || b == b'\\' || b == end || b == close;
+            bytes.iter().position(stops)
+        } else if own {
+            memchr::memchr(quote, bytes)
+        } else {
+            memchr::memchr2(quote, b'\\', bytes)
+        };
+        let len = stop.unwrap_or(bytes.len());
+        self.write(&rest[..len], cx)?;
+        cx.i += len;
+        let (rest, bytes) = (&rest[len..], &bytes[len..]);
+        let Some(&byte) = bytes.first() else { return cx.more() };
+        match cx.dialect.matches(text.quote, rest) {
+            Head::Match => return self.at_quote(text, cx),
+            Head::Partial => return cx.more(),
+            Head::Mismatch => {}
+        }
+        let len = match byte {
+            b'\\' if own => 1,
+            b'\\' if text.prefix.raw => match bytes.get(1) {
+                None => return cx.more(),
+                Some(&next) if next == b'\\' || next == quote => 2,
+                Some(_) => 1,
+            },
+            b'\\' => return self.escape(cx),
+            b'{' | b'}' if text.prefix.format => match bytes.get(1) {
+                None => return cx.more(),
+                Some(&next) if next == byte => {
+                    self.write(&rest[..1], cx)?;
+                    cx.i += 2;
+                    return Ok(());
+                }
+                Some(_) => return cx.inexpressible(0),
+            },
+            _ if self.lost_end(cx)? => return Ok(()),
+            _ => rest.chars().next().map_or(1, char::len_utf8),
+        };
+        self.write(&rest[..len], cx)?;
+        cx.i += len;
+        Ok(())
+    }
+
+    fn escape(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+        let rest = cx.rest();
+        let flavor = cx.dialect.flavor();
+        let len = match unescape(rest.as_bytes(), flavor) {
+            Escape::Is(scalar, len) => {
+                self.write(scalar.encode_utf8(&mut [0; 4]), cx)?;
+                len
+            }
+            Escape::Nothing(len) => len,
+            Escape::Verbatim(_) if cx.dialect.is(Syntax::Json) => return cx.bad(0),
+            Escape::Verbatim(len) => {
+                self.tolerate(Tolerance::Escape, cx)?;
+                // A quote of careless JSON is one that need not have been escaped.
+                if flavor == Flavor::Json && rest.as_bytes().get(1) == Some(&b'\'') {
+                    self.write("'", cx)?;
+                    2
+                } else {
+                    self.write(&rest[..len], cx)?;
+                    len
+                }
+            }
+            Escape::Cut => return cx.more(),
+            Escape::Named => return cx.inexpressible(0),
+        };
+        cx.i += len;
+        Ok(())
+    }
+
+    /// At a quote like the opening one.
+    fn at_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
+        let rest = cx.rest();
+        if text.triple {
+            let head = &rest.as_bytes()[..rest.len().min(3)];
+            let run = head.iter().take_while(|&&b| b == self.stops[0]).count();
+            if run == head.len() && run < 3 {
+                return cx.more();
+            }
+            if run < 3 {
+                self.write(&rest[..run], cx)?;
+                cx.i += run;
+                return Ok(());
+            }
+            cx.i += 3;
+            return self.go(text, At::End);
+        }
+        cx.i += cx.dialect.measure(text.quote).1;
+        match text.quote {
+            Quote::Byte(_) if cx.dialect.nests_quotes() => self.go(text, At::Quote),
+            _ => self.end_text(cx),
+        }
+    }
+
+    fn behind_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
+        let blank = blanks(cx.rest());
+        let room = cx.dialect.limits.name.saturating_sub(self.blanks.len());
+        let taken = blank.min(room);
+        self.blanks.push_str(&cx.rest()[..taken]);
+        cx.i += taken;
+        let next = cx.rest().as_bytes();
+        let ends = match next {
+            _ if blank > room => true,
+            [] => return cx.more(),
+            // Behind the end of a call no further bracket or quote of it can stand.
+            [b')'] if self.ends_call(text) => return cx.more(),
+            [b')', b')' | b'"' | b'\'', ..] if self.ends_call(text) => false,
+            [b',' | b')' | b']' | b'}' | b':', ..] => true,
+            _ if cx.dialect.is(Syntax::Literal) => match self.at_end(cx.dialect, cx.rest()) {
+                Ok(at_end) => at_end,
+                Err(Undecided) => return cx.more(),
+            },
+            _ if cx.dialect.is(Syntax::Python) && !text.nested => match continues(cx.rest()) {
+                None => return cx.more(),
+                Some(Continued::No) => false,
+                // `'a 'b' c'` rather than a string and one with a prefix.
+                Some(Continued::By(_, 1.., _)) if self.blanks.is_empty() => false,
+                Some(_) => {
+                    self.blanks.clear();
+                    return self.go(text, At::End);
+                }
+            },
+            _ => false,
+        };
+        let blanks = core::mem::take(&mut self.blanks);
+        let step = if ends {
+            self.end_text(cx)
+        } else {
+            self.state = State::Text(Text { at: At::Inside, nested: true, ..text });
+            let quote = [self.stops[0]];
+            let quote = core::str::from_utf8(&quote).unwrap_or("");
+            self.write(quote, cx).and_then(|()| self.write(&blanks, cx))
+        };
+        self.blanks = blanks;
+        self.blanks.clear();
+        step
+    }
+
+    /// Whether a `)` behind the string would end a call, and the string is one whose end must be
+    /// told from quotes inside it.
+    pub(super) fn ends_call(&self, text: Text) -> bool {
+        text.nested && self.frames.last() == Some(&super::container::Frame::Keywords)
+    }
+
+    /// Whether the call is whole if nothing follows `tail`.
+    pub(super) fn is_last_bracket(&self, tail: &str) -> bool {
+        match self.state {
+            State::Text(text) => {
+                text.at == At::Quote && self.ends_call(text) && tail.trim_ascii() == ")"
+            }
+            _ => false,
+        }
+    }
+
+    /// Behind a string: strings next to each other are one.
+    fn behind_text(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+        cx.i += blanks(cx.rest());
+        match continues(cx.rest()) {
+            None => cx.more(),
+            Some(Continued::No) => self.end_text(cx),
+            Some(Continued::By(Prefix { bytes: true, .. }, len, _)) => cx.inexpressible(len),
+            Some(Continued::By(prefix, len, quote)) => {
+                cx.i += len + 1;
+                self.stops = [quote; 3];
+                let quote = Quote::Byte(quote);
+                let at = At::Opened;
+                self.state = State::Text(Text { prefix, quote, triple: false, nested: false, at });
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn end_text(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+        match self.mode {
+            Mode::Plain => self.state = State::Done,
+            Mode::Key => self.state = State::After,
+            Mode::String => {
+                self.put("\"", cx);
+                let pending = self.is_open_kind() || self.key;
+                self.state = State::After;
+                if !pending {
+                    self.ended();
+                }
+            }
+            Mode::Typed(_) | Mode::Guess => return self.end_held(false, cx),
+        }
+        Ok(())
+    }
+
+    /// Takes in text of the string, which for plain text begins here.
+    pub(super) fn write(&mut self, text: &str, cx: &mut Cx<'_, '_>) -> Step {
+        let limit = match self.mode {
+            Mode::String => {
+                if self.is_open_kind() {
+                    super::escape::escape(text, |piece| self.kept.push_str(piece));
+                    self.bound(cx);
+                } else {
+                    cx.out.put_escaped(text);
+                }
+                return Ok(());
+            }
+            Mode::Plain => self.room,
+            Mode::Key => cx.dialect.limits.name - self.scalar.len().min(cx.dialect.limits.name),
+            Mode::Typed(_) | Mode::Guess => {
+                self.hold(text, cx);
+                return Ok(());
+            }
+        };
+        if text.len() > limit {
+            // An escape, or whitespace that was held, is refused whole.
+            let rest = cx.rest();
+            let at = (0..=limit).rev().find(|&at| rest.is_char_boundary(at));
+            return cx.bad(at.filter(|_| rest.starts_with(text)).unwrap_or(0));
+        }
+        if self.mode == Mode::Plain {
+            self.room -= text.len();
+            cx.out.put(text);
+        } else {
+            self.scalar.push_str(text);
+        }
+        Ok(())
+    }
+}
+
+/// What stands behind a string.
+enum Continued {
+    No,
+    /// Another string: its prefix, the length of that, its quote.
+    By(Prefix, usize, u8),
+}
+
+/// Whether a string begins at the head of `text`; nothing if more of it must be seen.
+fn continues(text: &str) -> Option<Continued> {
+    let letters = |b: &u8| b.is_ascii_alphabetic();
+    let len = text.bytes().take(Prefix::LONGEST + 1).take_while(letters).count();
+    match (text.as_bytes().get(len), Prefix::parse(&text[..len])) {
+        (None, Some(_)) => None,
+        (Some(&quote @ (b'\'' | b'"')), Some(prefix)) => Some(Continued::By(prefix, len, quote)),
+        _ => Some(Continued::No),
+    }
+}

@@ -1,0 +1,141 @@
+//! Readers run over text in pieces: whole, at every cut, and in seeded random pieces.
+
+use alloc::{format, string::String, vec::Vec};
+
+use serde_json::Value;
+use stream_laws::Random;
+
+use crate::{
+    CallLimits,
+    value::{Dialect, Kind, Note, Scanned, Syntax, Typing, ValueReader},
+};
+
+/// A reader, its dialect and what else it needs.
+#[derive(Clone)]
+pub(super) struct Case {
+    pub(super) kind: Kind,
+    pub(super) syntax: Syntax,
+    pub(super) quotes: Vec<String>,
+    pub(super) ends: Vec<String>,
+    pub(super) follows: Vec<String>,
+    pub(super) limits: CallLimits,
+    pub(super) schema: Option<Value>,
+}
+
+impl Case {
+    pub(super) fn new(kind: Kind, syntax: Syntax) -> Self {
+        let limits = CallLimits::default();
+        Self {
+            kind,
+            syntax,
+            quotes: Vec::new(),
+            ends: Vec::new(),
+            follows: Vec::new(),
+            limits,
+            schema: None,
+        }
+    }
+
+    pub(super) fn dialect(&self) -> Dialect<'_> {
+        Dialect {
+            quotes: &self.quotes,
+            ends: &self.ends,
+            follows: &self.follows,
+            ..Dialect::new(self.syntax, self.limits)
+        }
+    }
+
+    /// Reads `pieces`: the JSON, then notes as `#name@offset`, then how it ended: `.OFFSET` for
+    /// a whole value, `!OFFSET` for a fault, `?` with the JSON that would close it for a cut.
+    pub(super) fn read<'t>(&self, pieces: impl IntoIterator<Item = &'t str>) -> String {
+        let dialect = self.dialect();
+        let typing = self.schema.as_ref();
+        let typing = typing.map(|schema| Typing { parameters: schema.as_object().map(|_| schema) });
+        let mut reader = ValueReader::new(self.kind);
+        let (mut json, mut notes, mut tail, mut done) =
+            (String::new(), String::new(), String::new(), 0);
+        let mut begun = false;
+        for piece in pieces {
+            if tail.is_empty() && reader.passes(piece) {
+                json.push_str(piece);
+                done += piece.len();
+                continue;
+            }
+            tail.push_str(piece);
+            loop {
+                let before = json.len();
+                let scanned =
+                    reader.feed(&dialect, typing.as_ref(), &tail, &mut |text| json.push_str(text));
+                assert!(begun || json.len() == before, "JSON before the value was certain");
+                match scanned {
+                    Scanned::More { used } => {
+                        done += used;
+                        tail.drain(..used);
+                        break;
+                    }
+                    Scanned::Noted { used, note } => {
+                        done += used;
+                        tail.drain(..used);
+                        begun |= note == Note::Begun;
+                        assert_eq!(reader.has_begun(), begun);
+                        if note != Note::Begun {
+                            notes += &format!(" #{note:?}@{done}");
+                        }
+                    }
+                    Scanned::End { used } => return format!("{json}{notes} .{}", done + used),
+                    Scanned::Bad { at, fault } => {
+                        return format!("{json}{notes} !{} {fault:?}", done + at);
+                    }
+                }
+            }
+        }
+        let mut rest = String::new();
+        let used = reader.finish(&dialect, typing.as_ref(), &tail, &mut |text| rest.push_str(text));
+        if let Some(used) = used {
+            return format!("{json}{rest}{notes} .{}", done + used);
+        }
+        match reader.closing(&tail) {
+            Some(closing) => format!("{json}{notes} ?{closing}"),
+            None => format!("{json}{notes} ?"),
+        }
+    }
+
+    /// Checks that every way to cut `wire` gives `expected`.
+    pub(super) fn check(&self, wire: &str, expected: &str) {
+        assert_eq!(self.read([wire]), expected, "whole: {wire:?}");
+        self.check_cuts(wire);
+    }
+
+    /// Checks that every way to cut `wire` gives the same.
+    pub(super) fn check_cuts(&self, wire: &str) {
+        let whole = self.read([wire]);
+        assert_eq!(self.read(wire.split_inclusive(|_: char| true)), whole, "scalars: {wire:?}");
+        if wire.len() > 2000 {
+            return;
+        }
+        let cuts: Vec<usize> = wire.char_indices().skip(1).map(|(at, _)| at).collect();
+        for &cut in &cuts {
+            let (head, tail) = wire.split_at(cut);
+            assert_eq!(self.read([head, tail]), whole, "{head:?} + {tail:?}");
+        }
+        let mut random = Random::new(wire.len() as u64);
+        for _ in 0..16 {
+            let mut pieces = Vec::new();
+            let mut from = 0;
+            for &cut in &cuts {
+                if random.below(4) == 0 {
+                    pieces.push(&wire[from..cut]);
+                    from = cut;
+                }
+            }
+            pieces.push(&wire[from..]);
+            assert_eq!(self.read(pieces.iter().copied()), whole, "{pieces:?}");
+        }
+    }
+
+    pub(super) fn check_rows(&self, rows: &[(&str, &str)]) {
+        for (wire, expected) in rows {
+            self.check(wire, expected);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! One string as plain text: a key, a name, an id.
+
+use alloc::string::String;
+
+use super::{
+    Scanned,
+    dialect::Dialect,
+    escape::Batch,
+    transcoder::{Cx, Top, Transcoder},
+};
+
+/// Reads a string of any dialect, its quotes included, up to the limit of a name.
+#[derive(Debug, Clone)]
+pub(crate) struct TextReader {
+    literal: Transcoder,
+    text: String,
+}
+
+impl TextReader {
+    /// A reader for strings.
+    pub(crate) fn new() -> Self {
+        Self { literal: Transcoder::new(Top::Text), text: String::new() }
+    }
+
+    /// Makes it as new, for a string.
+    pub(crate) fn restart(&mut self) {
+        self.literal.restart(Top::Text);
+        self.text.clear();
+    }
+
+    /// Makes it as new, for a key, which may be bare where the dialect has it so.
+    pub(crate) fn restart_key(&mut self) {
+        self.literal.restart(Top::Key);
+        self.text.clear();
+    }
+
+    /// Reads on; [`Scanned::Noted`] never comes.
+    pub(crate) fn feed(&mut self, dialect: &Dialect<'_>, text: &str) -> Scanned {
+        let read = &mut self.text;
+        let mut out = |piece: &str| read.push_str(piece);
+        let out = Batch::new(&mut out);
+        self.literal.feed(&mut Cx { dialect, typing: None, text, i: 0, out })
+    }
+
+    /// What was read so far.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Bytes held besides the text.
+    pub(crate) fn held(&self) -> usize {
+        self.literal.held()
+    }
+}

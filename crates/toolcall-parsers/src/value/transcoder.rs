@@ -1,0 +1,501 @@
+//! Literals of every syntax but strict JSON, as JSON, while they arrive.
+//!
+//! What is kept back: the spelling of a number, what may be other than a string in
+//! [`Syntax::Literal`], a key there until its value begins, and in Python the first thing in a
+//! `{` or `(` up to what follows it, which alone tells a dict from a set and a tuple from a value
+//! in parentheses.
+
+use alloc::string::String;
+
+use smallvec::SmallVec;
+
+use super::{
+    Fault, Note, Scanned, Syntax,
+    container::Frame,
+    dialect::{Between, Blanks, Dialect, Quote, Tolerance, Typing},
+    escape::Batch,
+    number,
+    string::{Prefix, Text},
+};
+use crate::typing::{Path, Types};
+
+/// A text being read, and where its JSON goes.
+pub(super) struct Cx<'a, 'o> {
+    pub(super) dialect: &'a Dialect<'a>,
+    pub(super) typing: Option<&'a Typing<'a>>,
+    pub(super) text: &'a str,
+    pub(super) i: usize,
+    pub(super) out: Batch<'o>,
+}
+
+impl<'a> Cx<'a, '_> {
+    pub(super) fn rest(&self) -> &'a str {
+        &self.text[self.i..]
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.i).copied()
+    }
+
+    pub(super) fn more(&self) -> Step {
+        Err(Scanned::More { used: self.i })
+    }
+
+    /// The scalar `ahead` bytes from here cannot stand there.
+    pub(super) fn bad(&self, ahead: usize) -> Step {
+        Err(Scanned::Bad { at: self.i + ahead, fault: Fault::Syntax })
+    }
+
+    pub(super) fn inexpressible(&self, ahead: usize) -> Step {
+        Err(Scanned::Bad { at: self.i + ahead, fault: Fault::Inexpressible })
+    }
+}
+
+/// A step's result: go on, or hand this to the caller.
+pub(super) type Step = Result<(), Scanned>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// Before a value.
+    Value,
+    /// Before a key, or a value, or the bracket that closes their container.
+    Element,
+    Number,
+    /// Inside a key without quotes.
+    BareKey,
+    Text(Text),
+    /// Inside a value without quotes, whatever it is.
+    Bare,
+    /// Behind a value or a key.
+    After,
+    Done,
+}
+
+/// What is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Top {
+    Value,
+    /// An object; a null is an empty one.
+    Object,
+    /// Keyword arguments behind their `(`, or one object in their place.
+    Keywords,
+    /// A string, or a key, as plain text.
+    Text,
+    Key,
+}
+
+/// What becomes of a string's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// A JSON string.
+    String,
+    /// Plain text.
+    Plain,
+    /// A key, kept until its value begins.
+    Key,
+    /// Typed by the schema once it is whole.
+    Typed(Types),
+    /// The JSON it spells once it is whole, else a string.
+    Guess,
+}
+
+/// Reads one literal.
+#[derive(Debug, Clone)]
+pub(super) struct Transcoder {
+    pub(super) top: Top,
+    pub(super) state: State,
+    pub(super) frames: SmallVec<[Frame; 8]>,
+    /// A literal is certain to stand here, and JSON may go out.
+    pub(super) certain: bool,
+    /// What comes or came last is a key.
+    pub(super) key: bool,
+    /// JSON to be written before whatever is written next.
+    pub(super) lead: String,
+    /// JSON of the first thing in a frame whose kind is open.
+    pub(super) kept: String,
+    /// A number, a bare or kept key, or a value that is not typed yet.
+    pub(super) scalar: String,
+    /// JSON of a word, until its end is certain.
+    pub(super) word: &'static str,
+    /// Whitespace behind a quote that may belong to the string.
+    pub(super) blanks: String,
+    pub(super) mode: Mode,
+    /// Nothing but whitespace came of the value.
+    pub(super) blank: bool,
+    pub(super) path: Path,
+    /// First bytes of what may end the string that is being read.
+    pub(super) stops: [u8; 3],
+    /// Bytes that plain text may still have.
+    pub(super) room: usize,
+    between: Between,
+    /// A bit for each tolerance that was said.
+    tolerated: u8,
+}
+
+impl Transcoder {
+    pub(super) fn new(top: Top) -> Self {
+        let mut new = Self {
+            top,
+            state: State::Value,
+            frames: SmallVec::new(),
+            certain: false,
+            key: false,
+            lead: String::new(),
+            kept: String::new(),
+            scalar: String::new(),
+            word: "",
+            blanks: String::new(),
+            mode: Mode::String,
+            blank: true,
+            path: Path::default(),
+            stops: [0; 3],
+            room: usize::MAX,
+            between: Between::Blanks,
+            tolerated: 0,
+        };
+        new.restart(top);
+        new
+    }
+
+    /// Makes it as new; keeps the buffers' memory.
+    pub(super) fn restart(&mut self, top: Top) {
+        self.frames.clear();
+        for text in [&mut self.lead, &mut self.kept, &mut self.scalar, &mut self.blanks] {
+            text.clear();
+        }
+        self.path.clear();
+        (self.top, self.state, self.word, self.mode) = (top, State::Value, "", Mode::String);
+        (self.certain, self.key, self.between) = (false, false, Between::Blanks);
+        (self.tolerated, self.room) = (0, usize::MAX);
+        if top == Top::Keywords {
+            self.frames.push(Frame::Keywords);
+            self.lead.push('{');
+            (self.state, self.key) = (State::Element, true);
+        }
+    }
+
+    /// Bytes held.
+    pub(super) fn held(&self) -> usize {
+        let texts = [&self.lead, &self.kept, &self.scalar, &self.blanks];
+        texts.iter().map(|text| text.len()).sum::<usize>() + self.path.len()
+    }
+
+    /// Reads on.
+    pub(super) fn feed(&mut self, cx: &mut Cx<'_, '_>) -> Scanned {
+        let stop = loop {
+            let step = match self.state {
+                State::Text(text) => self.text(text, cx),
+                State::Number => self.number(cx),
+                State::BareKey => self.bare_key(cx),
+                State::Bare => self.bare(cx),
+                State::Value | State::Element => self.value(cx),
+                State::After => self.after(cx),
+                State::Done => Err(Scanned::End { used: cx.i }),
+            };
+            if let Err(stop) = step {
+                break stop;
+            }
+        };
+        cx.out.flush();
+        stop
+    }
+
+    /// Goes to the next token.
+    pub(super) fn skip_blanks(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+        if !cx.dialect.is(Syntax::Lenient) {
+            cx.i += crate::machine::cursor::blanks(cx.rest());
+            return if cx.peek().is_none() { cx.more() } else { Ok(()) };
+        }
+        let said = self.tolerated & bit(Tolerance::Comment) != 0;
+        match self.between.skip(cx.text, &mut cx.i, said) {
+            Blanks::Token => Ok(()),
+            Blanks::Comment => self.tolerate(Tolerance::Comment, cx),
+            Blanks::More => cx.more(),
+        }
+    }
+
+    /// Says once that a literal is certain to stand here. To be called before anything changes:
+    /// the reading comes back to the same place.
+    pub(super) fn certain(&mut self, cx: &Cx<'_, '_>) -> Step {
+        if core::mem::replace(&mut self.certain, true) || self.is_plain() {
+            return Ok(());
+        }
+        Err(Scanned::Noted { used: cx.i, note: Note::Begun })
+    }
+
+    /// Says once that `tolerance` is used here, as [`Self::certain`] does.
+    pub(super) fn tolerate(&mut self, tolerance: Tolerance, cx: &Cx<'_, '_>) -> Step {
+        let said = self.tolerated & bit(tolerance) != 0;
+        if said || !cx.dialect.is(Syntax::Lenient) {
+            return Ok(());
+        }
+        self.tolerated |= bit(tolerance);
+        // What is read into plain text has no one to tell.
+        let note = Note::Tolerated(tolerance);
+        if self.is_plain() { Ok(()) } else { Err(Scanned::Noted { used: cx.i, note }) }
+    }
+
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.top, Top::Text | Top::Key)
+    }
+
+    fn value(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+        self.skip_blanks(cx)?;
+        let Some(byte) = cx.peek() else { return cx.more() };
+        let python = cx.dialect.is(Syntax::Python);
+        let outermost = self.frames.is_empty();
+        let Ok(quote) = cx.dialect.quote(cx.rest()) else { return cx.more() };
+        let fits = match self.top {
+            _ if !outermost => true,
+            Top::Value | Top::Keywords => true,
+            Top::Object => matches!(byte, b'{' | b'N' | b'n' | b'u'),
+            Top::Key if cx.dialect.bare_keys() => true,
+            Top::Text | Top::Key => quote.is_some() || python && byte.is_ascii_alphabetic(),
+        };
+        if !fits {
+            return cx.bad(0);
+        }
+        let keywords = self.frames.last() == Some(&Frame::Keywords);
+        let bare_key = self.top == Top::Key || self.key && !outermost;
+        match byte {
+            b']' | b'}' | b')' if self.state == State::Element && self.may_close(byte) => {
+                return self.close_empty(byte, cx);
+            }
+            _ if keywords && self.key => return self.keyword(byte, cx),
+            _ if self.lost_end(cx)? => return Ok(()),
+            _ if quote.is_some() => return self.begin_quoted(Prefix::default(), quote, cx),
+            b'[' | b'{' => return self.open(byte, cx),
+            b'(' if python => return self.open(byte, cx),
+            _ if bare_key && cx.dialect.bare_keys() => {
+                if cx.dialect.is(Syntax::Lenient) && !begins_key(cx.rest()) {
+                    return cx.bad(0);
+                }
+                self.tolerate(Tolerance::BareKey, cx)?;
+                self.scalar.clear();
+                self.state = State::BareKey;
+            }
+            _ if cx.dialect.is(Syntax::Literal) && !(outermost && self.top == Top::Object) => {
+                self.certain(cx)?;
+                self.begin_bare(cx);
+            }
+            b'0'..=b'9' | b'+' | b'-' | b'.' => {
+                self.scalar.clear();
+                self.state = State::Number;
+            }
+            b'_' | b'a'..=b'z' | b'A'..=b'Z' => return self.word(cx),
+            _ => return cx.bad(0),
+        }
+        Ok(())
+    }
+
+    /// Before a keyword, or the object in the place of all.
+    fn keyword(&mut self, byte: u8, cx: &mut Cx<'_, '_>) -> Step {
+        if byte == b'{' && self.lead == "{" {
+            self.lead.clear();
+            self.retake(Frame::Group);
+            self.key = false;
+            return self.open(byte, cx);
+        }
+        if !cx.rest().starts_with(|c: char| c == '_' || c.is_alphabetic()) {
+            return cx.bad(0);
+        }
+        self.scalar.clear();
+        self.state = State::BareKey;
+        Ok(())
+    }
+
+    /// A word, or a string with a prefix.
+    fn word(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+        let bytes = cx.rest().as_bytes();
+        let part = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
+        let len = bytes.iter().take_while(part).count();
+        let word = &cx.rest()[..len];
+        let python = cx.dialect.is(Syntax::Python);
+        if let Some(n) = (1..=len).find(|&n| !self.may_begin(cx, &word[..n])) {
+            return cx.bad(n - 1);
+        }
+        let Some(&behind) = bytes.get(len) else { return cx.more() };
+        if let (b'\'' | b'"', Some(prefix), true) = (behind, Prefix::parse(word), python) {
+            if prefix.bytes {
+                return cx.inexpressible(len);
+            }
+            self.certain(cx)?;
+            cx.i += len;
+            return self.begin_quoted(prefix, Some(Quote::Byte(behind)), cx);
+        }
+        let outermost = self.frames.is_empty();
+        self.word = match (cx.dialect.word(word), self.top) {
+            (Some("null"), Top::Object) if outermost => "{}",
+            (Some(_), Top::Object | Top::Text | Top::Key) if outermost => "",
+            (Some(json), _) => json,
+            (None, _) if python && is_nan(word) => return cx.inexpressible(len),
+            (None, _) => "",
+        };
+        if self.word.is_empty() {
+            return cx.bad(len);
+        }
+        if word.starts_with(['T', 'F', 'N']) {
+            self.tolerate(Tolerance::PythonWord, cx)?;
+        }
+        cx.i += len;
+        self.state = State::After;
+        Ok(())
+    }
+
+    /// Whether a word that means something, or a string, may begin with `head`. What JSON cannot
+    /// express is worth a report only in a call that is certain.
+    fn may_begin(&self, cx: &Cx<'_, '_>, head: &str) -> bool {
+        let python = cx.dialect.is(Syntax::Python);
+        let string =
+            python && Prefix::parse(head).is_some_and(|prefix| self.certain || !prefix.bytes);
+        match self.top {
+            Top::Text | Top::Key if self.frames.is_empty() => return string,
+            Top::Object if self.frames.is_empty() => {
+                let mut nulls = cx.dialect.words().filter(|&(_, json)| json == "null");
+                return nulls.any(|(word, _)| word.starts_with(head));
+            }
+            _ => {}
+        }
+        string
+            || cx.dialect.words().any(|(word, _)| word.starts_with(head))
+            || python && self.certain && NANS.iter().any(|word| word.starts_with(head))
+    }
+
+    fn number(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+        while let Some(byte) = cx.peek() {
+            let begun = self.scalar.bytes().any(|b| b.is_ascii_digit());
+            let sound = match byte {
+                b'+' | b'-' if self.scalar.is_empty() => true,
+                b'.' if !begun => !self.scalar.ends_with('.'),
+                b'0'..=b'9' => {
+                    if !begun {
+                        self.certain(cx)?;
+                        self.lead_in(cx);
+                    }
+                    true
+                }
+                _ if !begun => false,
+                _ => number::continues(&self.scalar, byte),
+            };
+            if !sound && begun {
+                match number::to_json(&self.scalar) {
+                    Ok(json) => {
+                        if json != self.scalar {
+                            self.tolerate(Tolerance::Number, cx)?;
+                        }
+                        self.scalar = json;
+                    }
+                    Err(number::Fault::NotOne) => return cx.bad(0),
+                    Err(number::Fault::Inexpressible) => return cx.inexpressible(0),
+                }
+                self.state = State::After;
+                return Ok(());
+            }
+            if !sound || self.scalar.len() >= cx.dialect.limits.name {
+                return cx.bad(0);
+            }
+            self.scalar.push(char::from(byte));
+            cx.i += 1;
+        }
+        cx.more()
+    }
+
+    /// A key without quotes. It is kept, as a number is, until what follows it was seen.
+    fn bare_key(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+        let keywords = self.frames.last() == Some(&Frame::Keywords);
+        let literal = cx.dialect.is(Syntax::Literal) && !keywords;
+        for scalar in cx.rest().chars() {
+            let goes_on = match scalar {
+                ':' if self.scalar.trim_ascii().is_empty() => return cx.bad(0),
+                ',' | '{' | '}' | '[' | ']' if literal => return cx.bad(0),
+                _ if literal => scalar != ':',
+                '$' | '-' => !keywords,
+                _ => scalar == '_' || scalar.is_alphanumeric(),
+            };
+            if !goes_on {
+                self.scalar.truncate(self.scalar.trim_ascii_end().len());
+                if self.is_plain() {
+                    cx.out.put(&self.scalar);
+                    self.scalar.clear();
+                }
+                self.state = if self.is_plain() { State::Done } else { State::After };
+                return Ok(());
+            }
+            if self.scalar.len() >= cx.dialect.limits.name {
+                return cx.bad(0);
+            }
+            self.scalar.push(scalar);
+            cx.i += scalar.len_utf8();
+        }
+        cx.more()
+    }
+
+    /// Writes a piece of JSON, or keeps it while the role of what it belongs to is open.
+    pub(super) fn put(&mut self, piece: &str, cx: &mut Cx<'_, '_>) {
+        if self.is_open_kind() { self.kept.push_str(piece) } else { cx.out.put(piece) }
+    }
+
+    /// The first thing in a frame has grown: too long for a key it is one no more.
+    pub(super) fn bound(&mut self, cx: &mut Cx<'_, '_>) {
+        if self.kept.len() > cx.dialect.limits.name {
+            let brace = self.frames.last() == Some(&Frame::Brace);
+            self.decide(if brace { Frame::Set } else { Frame::Group });
+            self.lead_in(cx);
+            cx.out.put(&self.kept);
+            self.kept.clear();
+        }
+    }
+
+    /// The JSON that closes what is open, if that makes JSON of what went out; `tail` was offered
+    /// and is not used.
+    pub(super) fn closing(&self, tail: &str) -> Option<String> {
+        if !self.certain {
+            let arguments = matches!(self.top, Top::Object | Top::Keywords);
+            return arguments.then(|| String::from("{}"));
+        }
+        let mut text = String::new();
+        let cut = !tail.trim_ascii().is_empty();
+        if self.is_open_kind() {
+            return None;
+        }
+        match self.state {
+            State::Text(_) | State::Bare if self.mode != Mode::String => {}
+            State::Text(_) if self.key => text.push_str("\": null"),
+            State::Text(_) | State::Bare => text.push('"'),
+            // Half a key is left out, and half a word where nothing says that one follows.
+            State::Value if cut && self.lead.is_empty() => return None,
+            State::Element | State::BareKey | State::Done => {}
+            // So is one that was not written yet.
+            State::Value if !self.lead.is_empty() => {}
+            State::Value => text.push_str("null"),
+            State::Number if self.key => return None,
+            State::Number => text.push_str(&number::to_json(&self.scalar).ok()?),
+            State::After if self.key && !self.scalar.is_empty() => {}
+            State::After if self.key => text.push_str(": null"),
+            State::After => {
+                text.push_str(&self.lead);
+                text.push_str(&self.scalar);
+                text.push_str(self.word);
+            }
+        }
+        for frame in self.frames.iter().rev() {
+            text.push_str(frame.json().1);
+        }
+        Some(text)
+    }
+}
+
+const NANS: [&str; 4] = ["nan", "NaN", "inf", "Infinity"];
+
+fn is_nan(word: &str) -> bool {
+    NANS.contains(&word)
+}
+
+fn bit(tolerance: Tolerance) -> u8 {
+    1 << tolerance as u8
+}
+
+/// Whether a key without quotes may begin with the head of `text`.
+fn begins_key(text: &str) -> bool {
+    text.starts_with(|c: char| c == '_' || c == '$' || c.is_alphabetic())
+}
