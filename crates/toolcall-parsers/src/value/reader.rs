@@ -156,13 +156,11 @@ impl ValueReader {
             }
             (b'{', Kind::Arguments) if json => State::Json,
             (b'n', Kind::Arguments) if json => State::Null("null"),
-            (_, Kind::Arguments) if json => return Scanned::Bad { at, fault: Fault::Syntax },
-            (_, Kind::Value) if json => {
-                // A byte that begins no value is refused before anything is said.
-                if let Scanned::Bad { fault, .. } = JsonScan::new().feed(&text[at..=at], |_| {}) {
-                    return Scanned::Bad { at, fault };
-                }
+            (b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n', Kind::Value) if json => {
                 State::Json
+            }
+            (_, Kind::Value | Kind::Arguments) if json => {
+                return Scanned::Bad { at, fault: Fault::Syntax };
             }
             _ => {
                 self.state = State::Literal;

@@ -269,6 +269,8 @@ impl Transcoder {
             _ if cx.dialect.is(Syntax::Python) && !text.nested => match continues(cx.rest()) {
                 None => return cx.more(),
                 Some(Continued::No) => false,
+                // `'a 'b' c'` rather than a string and one with a prefix.
+                Some(Continued::By(_, 1.., _)) if self.blanks.is_empty() => false,
                 Some(_) => {
                     self.blanks.clear();
                     return self.go(text, At::End);
@@ -363,7 +365,7 @@ impl Transcoder {
         if text.len() > limit {
             // An escape, or whitespace that was held, is refused whole.
             let rest = cx.rest();
-            let at = (limit..rest.len()).find(|&at| rest.is_char_boundary(at));
+            let at = (0..=limit).rev().find(|&at| rest.is_char_boundary(at));
             return cx.bad(at.filter(|_| rest.starts_with(text)).unwrap_or(0));
         }
         if self.mode == Mode::Plain {

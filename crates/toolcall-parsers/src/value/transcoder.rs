@@ -449,7 +449,11 @@ impl Transcoder {
     /// The JSON that closes what is open, if that makes JSON of what went out; `tail` was offered
     /// and is not used.
     pub(super) fn closing(&self, tail: &str) -> Option<String> {
-        let mut text = if self.certain { String::new() } else { self.lead.clone() };
+        if !self.certain {
+            let arguments = matches!(self.top, Top::Object | Top::Keywords);
+            return arguments.then(|| String::from("{}"));
+        }
+        let mut text = String::new();
         let cut = !tail.trim_ascii().is_empty();
         if self.is_open_kind() {
             return None;
@@ -463,16 +467,13 @@ impl Transcoder {
             State::Element | State::BareKey | State::Done => {}
             // So is one that was not written yet.
             State::Value if !self.lead.is_empty() => {}
-            State::Value if self.frames.is_empty() => {
-                text.push_str(if self.top == Top::Object { "{}" } else { "null" });
-            }
             State::Value => text.push_str("null"),
             State::Number if self.key => return None,
             State::Number => text.push_str(&number::to_json(&self.scalar).ok()?),
             State::After if self.key && !self.scalar.is_empty() => {}
             State::After if self.key => text.push_str(": null"),
             State::After => {
-                text.push_str(if self.certain { &self.lead } else { "" });
+                text.push_str(&self.lead);
                 text.push_str(&self.scalar);
                 text.push_str(self.word);
             }

@@ -4,4 +4,5 @@ mod harness;
 mod json;
 mod literal;
 mod python;
+mod random;
 mod text;
