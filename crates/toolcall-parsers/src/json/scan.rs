@@ -279,6 +279,12 @@ static PLAIN: [bool; 256] = {
     plain
 };
 
+/// Whether `text` passes inside a string as it is.
+#[inline]
+pub(crate) fn is_plain(text: &str) -> bool {
+    plain_len(text.as_bytes()) == text.len()
+}
+
 /// Bytes at the head of a string's inside that pass as they are.
 #[inline]
 fn plain_len(bytes: &[u8]) -> usize {

@@ -4,5 +4,6 @@
 // The engines still run the parser; this note goes with them.
 #![allow(dead_code, reason = "not yet wired to the parser")]
 
+pub(crate) mod arguments;
 pub(crate) mod cursor;
 pub(crate) mod output;

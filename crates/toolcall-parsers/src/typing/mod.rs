@@ -13,8 +13,8 @@ mod write;
 mod tests;
 
 pub(crate) use path::Path;
-pub(crate) use schema::{admitted, by_name, declared_at};
-pub(crate) use write::{Fit, json_or_string, typed};
+pub(crate) use schema::{admitted, by_name, declared_at, declares};
+pub(crate) use write::{Fit, is_object, is_string_literal, json_or_string, may_be_null, typed};
 
 /// A set of JSON types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use alloc::{string::String, vec::Vec};
 use serde_json::{Map, Value};
 
 use super::{Types, path::Step};
+use crate::tools::Tools;
 
 /// How deep combinators and references are followed.
 const MAX_DEPTH: u8 = 16;
@@ -16,6 +17,15 @@ const MAX_NODES: u32 = 1024;
 pub(crate) fn admitted(parameters: &Value, name: &str) -> Option<Types> {
     let types = declared_at(parameters, core::iter::once(Step::Member(name)))?;
     Some(if types == Types::ALL { Types::STRING } else { types })
+}
+
+/// Whether `tool` may have a parameter `name`: its schema declares it, or says nothing about
+/// parameters at all.
+pub(crate) fn declares(tools: &Tools, tool: &str, name: &str) -> bool {
+    let Some(tool) = tools.get(tool) else { return true };
+    let telling = ["properties", "additionalProperties", "$ref", "allOf", "anyOf", "oneOf"];
+    let silent = tool.parameters.as_object().is_none_or(|schema| !has_any(schema, &telling));
+    silent || admitted(&tool.parameters, name).is_some()
 }
 
 /// The types that the schema of a tool's arguments admits at the end of `path`, all of them where

@@ -16,35 +16,75 @@ pub(crate) enum Fit {
     No,
 }
 
-/// Writes `text` as a value of one of `types`, else as a string.
+/// Spellings of null.
+const NULLS: [&str; 4] = ["null", "None", "NULL", "nil"];
+const TRUES: [&str; 2] = ["true", "True"];
+const FALSES: [&str; 2] = ["false", "False"];
+
+/// Writes `text` as a value of one of `types`, else as a string. Python's spellings count.
 ///
-/// Where a string is admitted too, another type is taken only for its exact JSON spelling;
-/// elsewhere whitespace around it, `TRUE` and `Null` do not matter. Numbers keep their spelling.
+/// Where a string is admitted too, another type is taken only for its exact spelling; elsewhere
+/// whitespace around it, `TRUE` and `Null` do not matter, and numbers lose a leading `+` and
+/// leading zeros. Other than that numbers keep their spelling.
 pub(crate) fn typed(text: &str, types: Types, mut out: impl FnMut(&str)) -> Fit {
     let strict = types.has(Types::STRING);
     let value = if strict { text } else { text.trim_ascii() };
-    let same = |word: &str| if strict { value == word } else { value.eq_ignore_ascii_case(word) };
-    if types.has(Types::NULL) && same("null") {
+    let same = |word: &&str| if strict { value == *word } else { value.eq_ignore_ascii_case(word) };
+    if types.has(Types::NULL) && NULLS.iter().any(same) {
         out("null");
-    } else if types.has(Types::BOOLEAN) && same("true") {
+    } else if types.has(Types::BOOLEAN) && TRUES.iter().any(same) {
         out("true");
-    } else if types.has(Types::BOOLEAN) && same("false") {
+    } else if types.has(Types::BOOLEAN) && FALSES.iter().any(same) {
         out("false");
     } else if types.has(Types::INTEGER)
-        && let Some(number) = Number::of(value)
+        && let (sign, digits) = if strict { ("", value) } else { without_zeros(value) }
+        && let Some(number) = Number::of(digits)
         && (number.integral || types.has(Types::NUMBER))
     {
-        out(value);
-    } else if (types.has(Types::OBJECT) && value.starts_with('{')
-        || types.has(Types::ARRAY) && value.starts_with('['))
-        && is_whole(value)
-    {
-        let _ = JsonScan::new().feed(value, out);
-    } else {
+        out(sign);
+        out(digits);
+    } else if !container(value, types, &mut out) {
         string(text, &mut out);
         return if strict { Fit::Yes } else { Fit::No };
     }
     Fit::Yes
+}
+
+/// Whether what begins with `text` may be a spelling of null where strings are admitted, too.
+pub(crate) fn may_be_null(text: &str) -> bool {
+    NULLS.iter().any(|null| null.starts_with(text))
+}
+
+/// A number's sign, and the rest of it without leading zeros that mean nothing.
+fn without_zeros(text: &str) -> (&'static str, &str) {
+    let (sign, mut rest) = match text.as_bytes() {
+        [b'-', b'0'..=b'9', ..] => ("-", &text[1..]),
+        [b'+', b'0'..=b'9', ..] => ("", &text[1..]),
+        _ => ("", text),
+    };
+    while let [b'0', b'0'..=b'9', ..] = rest.as_bytes() {
+        rest = &rest[1..];
+    }
+    (sign, rest)
+}
+
+/// Writes `text` as an object or array, if it is one and `types` admit it; whether it did.
+fn container(text: &str, types: Types, out: &mut impl FnMut(&str)) -> bool {
+    let admitted = types.has(Types::OBJECT) && text.starts_with('{')
+        || types.has(Types::ARRAY) && text.starts_with(['[', '(']);
+    if !admitted {
+        return false;
+    }
+    if is_whole(text) {
+        let _ = JsonScan::new().feed(text, out);
+        return true;
+    }
+    python(text, out)
+}
+
+/// Writes a Python dict, list or tuple as JSON; whether `text` is one and nothing else.
+fn python(_text: &str, _out: &mut impl FnMut(&str)) -> bool {
+    false
 }
 
 /// Writes `text` as the JSON value it spells, else as a string.
@@ -65,6 +105,17 @@ fn string(text: &str, out: &mut impl FnMut(&str)) {
     out("\"");
     escape(text, &mut *out);
     out("\"");
+}
+
+/// Whether `text` is one JSON string and nothing else.
+pub(crate) fn is_string_literal(text: &str) -> bool {
+    text.starts_with('"') && is_whole(text)
+}
+
+/// Whether `text` is one JSON object and nothing else, whitespace around it aside.
+pub(crate) fn is_object(text: &str) -> bool {
+    let text = text.trim_ascii();
+    text.starts_with('{') && is_whole(text)
 }
 
 /// Whether `text` is one JSON string, array or object and nothing else.

@@ -1,0 +1,153 @@
+//! Arguments as element trees: parameters are elements, nested for objects and lists.
+//!
+//! ```text
+//! NS<city>OsloNS</city>                               {"city": "Oslo",
+//! NS<days>NS<item>1NS</item>NS<item>2NS</item>NS</days>   "days": [1, 2]}
+//! ```
+//!
+//! Structure and declared strings are written while they arrive. Held is what is not decided yet:
+//! text of which the schema does not say that it is a string (it may turn out to stand next to
+//! elements), and elements in undeclared objects, until the next one shows whether they repeat
+//! and so make a list. Nesting is a list of open elements.
+
+mod element;
+mod kept;
+mod spec;
+mod tag;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use alloc::{string::String, vec::Vec};
+
+pub(crate) use self::spec::ElementSpec;
+#[allow(unused_imports, reason = "for the encoder, which writes what is read so")]
+pub(crate) use self::{element::holds_list, text::leaf};
+use self::{
+    element::{Element, Kind},
+    kept::Kept,
+};
+use super::{Cut, tag::Tag};
+use crate::{
+    machine::{
+        cursor::{Cursor, Progress},
+        output::Output,
+    },
+    options::Repair,
+    typing::Path,
+};
+
+/// The deepest nesting of the arguments, their own object included.
+const MAX_DEPTH: usize = 128;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum State {
+    /// Between tags.
+    #[default]
+    Text,
+    /// Behind a tag's bracket.
+    Tag,
+}
+
+/// Reads the elements of one call after the other.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Elements {
+    state: State,
+    tool: String,
+    /// The tag being read, from behind its bracket on.
+    tag: String,
+    /// Bytes of it, and of what stands before it.
+    tag_bytes: u64,
+    /// The open elements; the first is the call's own object.
+    open: Vec<Element>,
+    /// Their tags, one behind the other.
+    tags: String,
+    path: Path,
+    /// Their text that is not written, one behind the other.
+    text: String,
+    kept: Kept,
+}
+
+impl Elements {
+    /// The arguments of a call of `tool` begin.
+    pub(crate) fn begin(&mut self, tool: &str) {
+        self.tool.clear();
+        self.tool.push_str(tool);
+        self.state = State::Text;
+        self.open.clear();
+        self.tag.clear();
+        self.tags.clear();
+        self.text.clear();
+        self.path.clear();
+        self.kept = Kept::default();
+    }
+
+    /// Bytes held.
+    pub(crate) fn held(&self) -> usize {
+        self.tag.len() + self.tags.len() + self.path.len() + self.text.len() + self.kept.held()
+    }
+
+    /// Behind a fault: bytes before the cursor that are lost with it, of the tag that broke.
+    pub(crate) fn lost(&self) -> u64 {
+        self.tag_bytes
+    }
+
+    /// Reads on. Done: the text behind the cursor is no element; nothing of it is consumed.
+    pub(crate) fn feed(
+        &mut self,
+        spec: &ElementSpec,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Progress {
+        if self.open.is_empty() {
+            self.push_element(Kind::Object, None);
+            self.kept.put("{", out);
+        }
+        loop {
+            let progress = match self.state {
+                State::Text => self.text(spec, cursor, out),
+                State::Tag => self.tag(cursor, out),
+            };
+            if progress == Some(Progress::Bad) {
+                self.kept.flush(out);
+            }
+            if let Some(progress) = progress {
+                return progress;
+            }
+        }
+    }
+
+    /// Writes what is missing behind the last element: the ends of all that is open.
+    pub(crate) fn close(&mut self, out: &mut Output<'_>) {
+        if self.open.is_empty() {
+            out.arguments("{");
+            self.push_element(Kind::Object, None);
+        }
+        self.close_all(out);
+    }
+
+    /// The stream ended, with `tail` left behind the cursor. Unless the arguments are incomplete,
+    /// [`Self::close`] completes them.
+    pub(crate) fn finish(
+        &mut self,
+        spec: &ElementSpec,
+        tail: &str,
+        repair: Repair,
+        out: &mut Output<'_>,
+    ) -> Cut {
+        let some = self.open.len() == 1 && self.open.first().is_some_and(|call| call.count > 0);
+        let tail = tail.trim_ascii_start();
+        let ends = spec.ends.iter().flat_map(Tag::texts);
+        // A beginning that every tag has decides nothing.
+        let ends = ends.clone().any(|text| text.starts_with(tail));
+        if self.state == State::Text && some && ends {
+            return Cut::Whole;
+        }
+        if repair == Repair::Close {
+            return Cut::Repaired;
+        }
+        self.kept.flush(out);
+        Cut::Incomplete
+    }
+}

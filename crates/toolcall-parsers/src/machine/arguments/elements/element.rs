@@ -1,0 +1,254 @@
+//! Elements: what they are in JSON, and writing them.
+
+use super::{
+    Elements, MAX_DEPTH, State,
+    spec::{ITEM, TEXT},
+};
+use crate::{
+    event::DiagnosticKind,
+    json::escape::escape,
+    machine::output::Output,
+    typing::{Types, declared_at},
+};
+
+/// What an element is in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Not decided: there were no elements in it so far.
+    Leaf,
+    /// A string that is being written.
+    String,
+    Object,
+    List,
+}
+
+/// Whether children of one name make a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repeat {
+    /// They do not.
+    No,
+    /// A child may be the first of them; it is not written yet.
+    Begun,
+    /// A child may be the first of them, and stands there in what is kept.
+    Once(usize),
+    /// They are one.
+    List,
+}
+
+/// Whether an element is a list rather than an object, by its schema and its first child's name.
+pub(crate) fn holds_list(first: &str, declared: Option<Types>) -> bool {
+    let types = declared.unwrap_or(Types::ALL);
+    let (list, object) = (types.has(Types::ARRAY), types.has(Types::OBJECT));
+    if list == object { first == ITEM } else { list }
+}
+
+/// An open element.
+#[derive(Debug, Clone)]
+pub(super) struct Element {
+    pub(super) kind: Kind,
+    /// Where its tag, and the tags inside it, begin.
+    pub(super) tag: usize,
+    pub(super) inner: usize,
+    /// Where its text begins.
+    pub(super) text: usize,
+    /// What the schema says of it.
+    pub(super) types: Option<Types>,
+    /// Children written.
+    pub(super) count: usize,
+    /// Where the tag of the last child is.
+    last: Option<usize>,
+    repeat: Repeat,
+    /// Dollar signs that make the name for its text unique.
+    dollars: usize,
+    /// Bytes of its text that are dropped.
+    pub(super) noise: u64,
+}
+
+impl Elements {
+    /// An element is open from here on.
+    pub(super) fn push_element(&mut self, kind: Kind, types: Option<Types>) {
+        self.open.push(Element {
+            kind,
+            tag: self.tags.len(),
+            inner: self.tags.len(),
+            text: self.text.len(),
+            types,
+            count: 0,
+            last: None,
+            repeat: Repeat::No,
+            dollars: 0,
+            noise: 0,
+        });
+        self.state = State::Text;
+    }
+
+    /// A child of the innermost element begins; whether it may.
+    pub(super) fn open_element(&mut self, name: &str, offset: usize, out: &mut Output<'_>) -> bool {
+        let depth = self.open.len();
+        match self.open.last().map(|parent| parent.kind) {
+            None | Some(Kind::String) => return false,
+            Some(Kind::Leaf) if depth > MAX_DEPTH => return false,
+            Some(Kind::Leaf) => self.decide(name, offset, out),
+            Some(Kind::Object | Kind::List) => {}
+        }
+        let Some(parent) = self.open.last_mut() else { return false };
+        match parent.kind {
+            Kind::List => self.path.element(parent.count),
+            _ => self.path.member(name),
+        }
+        let tool = out.calls.tools.get(&self.tool);
+        let types = tool.and_then(|tool| declared_at(&tool.parameters, self.path.steps()));
+        if parent.kind == Kind::Object {
+            if let Some(dollars) = name.strip_prefix(TEXT)
+                && dollars.bytes().all(|byte| byte == b'$')
+            {
+                parent.dollars = parent.dollars.max(dollars.len() + 1);
+            }
+            self.sibling(name, types.is_none() && depth > 1, out);
+        }
+        if let Some(parent) = self.open.last_mut() {
+            self.tags.truncate(parent.inner);
+            parent.last = Some(parent.inner);
+        }
+        self.push_element(Kind::Leaf, types);
+        self.tags.push_str(name);
+        if let Some(child) = self.open.last_mut() {
+            child.inner = self.tags.len();
+        }
+        true
+    }
+
+    /// The innermost element has a child, by whose name it is an object or a list.
+    fn decide(&mut self, name: &str, offset: usize, out: &mut Output<'_>) {
+        self.lead(out);
+        let Some(element) = self.open.last_mut() else { return };
+        let types = element.types.unwrap_or(Types::ALL);
+        let (list, object) = (types.has(Types::ARRAY), types.has(Types::OBJECT));
+        let is_list = holds_list(name, element.types);
+        element.kind = if is_list { Kind::List } else { Kind::Object };
+        self.kept.put(element.kind.brackets().0, out);
+        if element.kind == Kind::List {
+            element.noise = self.text[element.text..].trim_ascii().len() as u64;
+            self.text.truncate(element.text);
+        }
+        if !list && !object {
+            out.diagnose(DiagnosticKind::Mistyped, offset, 0);
+        }
+    }
+
+    /// A child of the innermost element, an object, begins: another one of that name, or not.
+    fn sibling(&mut self, name: &str, may_repeat: bool, out: &mut Output<'_>) {
+        let number = self.open.len() - 1;
+        let parent = &mut self.open[number];
+        let same = parent.last.is_some_and(|tag| &self.tags[tag..] == name);
+        match parent.repeat {
+            Repeat::List if same => {}
+            Repeat::Once(place) if same => {
+                self.kept.open_list_at(place);
+                parent.repeat = Repeat::List;
+                if self.kept.is_kept_for(number) {
+                    self.kept.flush(out);
+                }
+            }
+            repeat => {
+                if repeat == Repeat::List {
+                    self.kept.put("]", out);
+                }
+                if self.kept.is_kept_for(number) {
+                    self.kept.flush(out);
+                }
+                parent.repeat = if may_repeat { Repeat::Begun } else { Repeat::No };
+                if may_repeat {
+                    self.kept.keep(number);
+                }
+            }
+        }
+    }
+
+    /// Writes what stands before the innermost element's value: a comma, and its key.
+    pub(super) fn lead(&mut self, out: &mut Output<'_>) {
+        let Some(number) = self.open.len().checked_sub(2) else { return };
+        let parent = &mut self.open[number];
+        if parent.count > 0 {
+            self.kept.put(", ", out);
+        }
+        parent.count += 1;
+        if parent.repeat == Repeat::List {
+            return;
+        }
+        if let Some(key) = self.path.name() {
+            self.kept.put("\"", out);
+            escape(key, |piece| self.kept.put(piece, out));
+            self.kept.put("\": ", out);
+        }
+        if parent.repeat == Repeat::Begun {
+            parent.repeat = Repeat::Once(self.kept.place());
+        }
+    }
+
+    /// The innermost element ends.
+    pub(super) fn close_element(&mut self, offset: usize, out: &mut Output<'_>) {
+        let Some(element) = self.open.last().cloned() else { return };
+        if element.kind == Kind::Leaf {
+            self.write_leaf(&element, offset, out);
+        }
+        if element.repeat == Repeat::List {
+            self.kept.put("]", out);
+        }
+        if element.kind == Kind::Object {
+            self.write_text(&element, out);
+        }
+        self.kept.put(element.kind.brackets().1, out);
+        if self.kept.is_kept_for(self.open.len() - 1) {
+            self.kept.flush(out);
+        }
+        if element.noise > 0 {
+            out.diagnose(DiagnosticKind::Noise, offset, element.noise);
+        }
+        self.open.pop();
+        self.path.pop();
+        self.text.truncate(element.text);
+        self.tags.truncate(element.inner);
+        self.bound(out);
+        self.state = State::Text;
+    }
+
+    /// Text next to elements becomes a member of its own.
+    fn write_text(&mut self, element: &Element, out: &mut Output<'_>) {
+        let text = self.text[element.text..].trim_ascii();
+        if text.is_empty() {
+            return;
+        }
+        self.kept.put(if element.count > 0 { ", \"" } else { "\"" }, out);
+        escape(TEXT, |piece| self.kept.put(piece, out));
+        for _ in 0..element.dollars {
+            self.kept.put("$", out);
+        }
+        self.kept.put("\": \"", out);
+        escape(text, |piece| self.kept.put(piece, out));
+        self.kept.put("\"", out);
+    }
+
+    /// Gives up waiting for repetitions when too much is kept.
+    pub(super) fn bound(&mut self, out: &mut Output<'_>) {
+        if self.kept.held() > out.calls.options.limits.value {
+            self.kept.flush(out);
+            for element in &mut self.open {
+                if matches!(element.repeat, Repeat::Begun | Repeat::Once(_)) {
+                    element.repeat = Repeat::No;
+                }
+            }
+        }
+    }
+
+    /// What closes the innermost element when the end of the stream cut it, and then the others.
+    pub(super) fn close_all(&mut self, out: &mut Output<'_>) {
+        self.kept.flush(out);
+        while let Some(element) = self.open.pop() {
+            if element.repeat == Repeat::List {
+                out.arguments("]");
+            }
+            out.arguments(element.kind.brackets().1);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What a form's `element` template compiles to.
+
+use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
+
+use crate::{
+    family::Form,
+    machine::{
+        arguments::{BLANKS, Ends, parameters::Unreadable, tag::Tag},
+        cursor::{Prefix, blanks, match_prefix},
+    },
+    template::{Hole, Part, Template},
+};
+
+/// A compiled `element` template: tags that all begin with one token.
+///
+/// An element with text alone is a scalar. One with elements is an object or a list, whichever
+/// the schema says; else a list if its first child is an item, or an object.
+#[derive(Debug, Clone)]
+pub(crate) struct ElementSpec {
+    /// What stands before every tag.
+    pub(super) token: String,
+    /// The ends of the call and of its section, and tokens that end the turn.
+    pub(super) ends: Vec<Tag>,
+    /// What begins the next call or section.
+    pub(super) openers: Vec<Tag>,
+}
+
+/// The name of a list's items.
+pub(super) const ITEM: &str = "item";
+/// The member for text that stands next to elements; dollar signs follow if it is taken.
+pub(super) const TEXT: &str = "$text";
+
+/// Whether a tag begins at the head of some text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TagAt {
+    /// One does; its bracket is the last of so many bytes.
+    Yes(usize),
+    No,
+    /// The text ends too early.
+    Undecided,
+}
+
+impl ElementSpec {
+    /// Compiles a form's `element` template, of the kind `TOKEN<{key}>{value}TOKEN</{key}>`.
+    pub(crate) fn compile(form: &Form, ends: Ends) -> Result<Self, Unreadable> {
+        const SHAPE: Unreadable =
+            Unreadable("an element that is not `TOKEN<{key}>..TOKEN</{key}>`");
+        let [Template { parts }] = form.elements.as_slice() else { return Err(SHAPE) };
+        let [
+            Part::Literal(open),
+            Part::Hole(Hole::Key),
+            Part::Literal(behind),
+            Part::Hole(Hole::Value(_)),
+            Part::Literal(close),
+            Part::Hole(Hole::Key),
+            Part::Literal(end),
+        ] = parts.as_slice()
+        else {
+            return Err(SHAPE);
+        };
+        let token = open.strip_suffix('<').filter(|token| !token.is_empty()).ok_or(SHAPE)?;
+        let closes = close.strip_prefix(token) == Some("</");
+        if behind.trim_ascii() != ">" || end.trim_ascii() != ">" || !closes {
+            return Err(SHAPE);
+        }
+        let mut own = ends.call;
+        own.extend(ends.section);
+        // What follows an opener's first word may be spelled otherwise, as attributes are.
+        let word = |text: String| text.split_ascii_whitespace().next().map(ToOwned::to_owned);
+        let openers = vec![Tag::exact(ends.openers.into_iter().filter_map(word))];
+        Ok(Self { token: token.to_owned(), ends: vec![Tag::exact(own)], openers })
+    }
+
+    /// Whether a tag begins at the head of `text`.
+    pub(super) fn tag_at(&self, text: &str) -> TagAt {
+        match match_prefix(text, &self.token) {
+            Prefix::Mismatch => return TagAt::No,
+            Prefix::Partial => return TagAt::Undecided,
+            Prefix::Match => {}
+        }
+        let at = self.token.len();
+        let blank = blanks(&text[at..]);
+        match text.as_bytes().get(at + blank) {
+            _ if blank > BLANKS => TagAt::No,
+            None => TagAt::Undecided,
+            Some(b'<') => TagAt::Yes(at + blank + 1),
+            Some(_) => TagAt::No,
+        }
+    }
+
+    /// Calls `change` with the token and every text of every tag. The first byte of a text must
+    /// stay as it is.
+    pub(crate) fn each_text(&mut self, mut change: impl FnMut(&mut String)) {
+        change(&mut self.token);
+        let tags = self.ends.iter_mut().chain(&mut self.openers);
+        tags.flat_map(Tag::texts_mut).for_each(change);
+    }
+}

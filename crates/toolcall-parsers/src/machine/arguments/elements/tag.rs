@@ -1,0 +1,133 @@
+//! Tags: what one means where it stands.
+
+use super::{
+    Elements, State,
+    element::Kind,
+    spec::{ElementSpec, TagAt},
+};
+use crate::machine::{
+    arguments::tag::longest,
+    cursor::{Cursor, Progress, Undecided},
+    output::Output,
+};
+
+/// Bytes a tag may have beyond a name: blanks.
+const SLACK: usize = 256;
+
+/// Whose tag stands somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// An element's; its bracket is the last of so many bytes.
+    Element(usize),
+    /// The call's or its section's, or the next one's.
+    Call,
+    /// Nobody's: it is text.
+    Nobody,
+    Undecided,
+}
+
+impl Elements {
+    /// Whose tag stands at the head of `text`.
+    pub(super) fn whose(&self, spec: &ElementSpec, text: &str) -> Whose {
+        let len = match spec.tag_at(text) {
+            TagAt::Yes(len) => len,
+            TagAt::No => return Whose::Nobody,
+            TagAt::Undecided => return Whose::Undecided,
+        };
+        let in_element = self.open.len() > 1;
+        let is_end = match text.as_bytes().get(len) {
+            None => return Whose::Undecided,
+            Some(b'/') => true,
+            Some(_) => false,
+        };
+        if is_end && !in_element {
+            return Whose::Call;
+        }
+        let found = longest(text, if is_end { &spec.ends } else { &spec.openers });
+        match found {
+            Err(Undecided) => Whose::Undecided,
+            Ok(None) => Whose::Element(len),
+            // An element may have the name of the tag around calls, or of a call.
+            Ok(Some((_, end))) if is_end => {
+                let name = text.get(len + 1..end).unwrap_or_default().trim_end_matches('>');
+                let own = name == self.tags_from_top();
+                if own { Whose::Element(len) } else { Whose::Call }
+            }
+            Ok(Some((_, end))) => match text[..end].bytes().next_back() {
+                Some(b'>') if in_element => Whose::Element(len),
+                Some(last) if is_name(last) => match text.as_bytes().get(end) {
+                    None => Whose::Undecided,
+                    Some(&next) if is_name(next) || next == b'>' => Whose::Element(len),
+                    Some(_) => Whose::Call,
+                },
+                _ => Whose::Call,
+            },
+        }
+    }
+
+    /// Inside a tag.
+    pub(super) fn tag(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Progress> {
+        let limit = out.calls.options.limits.name;
+        for (n, scalar) in cursor.rest().char_indices() {
+            if scalar == '>' {
+                cursor.at += n + 1;
+                self.tag_bytes += n as u64 + 1;
+                let tag = core::mem::take(&mut self.tag);
+                let name = tag.trim_ascii();
+                let fits = match name.strip_prefix('/') {
+                    Some(name) => self.closing(name.trim_ascii(), cursor.at, out),
+                    None => {
+                        let fits = !name.is_empty() && name.len() <= limit;
+                        fits && self.open_element(name, cursor.at, out)
+                    }
+                };
+                self.tag = tag;
+                self.tag.clear();
+                self.state = State::Text;
+                return (!fits).then_some(Progress::Bad);
+            }
+            if self.tag.len() >= limit.saturating_add(SLACK) {
+                cursor.at += n;
+                self.tag_bytes += n as u64;
+                return Some(Progress::Bad);
+            }
+            self.tag.push(scalar);
+        }
+        self.tag_bytes += cursor.rest().len() as u64;
+        cursor.at = cursor.text.len();
+        Some(Progress::More)
+    }
+
+    /// An element ends; whether it is the innermost one.
+    fn closing(&mut self, name: &str, offset: usize, out: &mut Output<'_>) -> bool {
+        let own = self.open.len() > 1 && self.tags_from_top() == name;
+        if own {
+            self.close_element(offset, out);
+        }
+        own
+    }
+
+    fn tags_from_top(&self) -> &str {
+        self.open.last().map_or("", |top| &self.tags[top.tag..top.inner])
+    }
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+impl Kind {
+    /// The brackets around it in JSON.
+    pub(super) const fn brackets(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Object => ("{", "}"),
+            Self::List => ("[", "]"),
+            Self::Leaf => ("", ""),
+            Self::String => ("", "\""),
+        }
+    }
+}

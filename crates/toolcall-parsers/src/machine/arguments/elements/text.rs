@@ -1,0 +1,144 @@
+//! Text inside elements.
+
+use super::{
+    Elements, State,
+    element::{Element, Kind},
+    spec::ElementSpec,
+    tag::Whose,
+};
+use crate::{
+    event::DiagnosticKind,
+    json::escape::escape,
+    machine::{
+        cursor::{Cursor, Progress},
+        output::Output,
+    },
+    typing::{Fit, Types, typed},
+};
+
+/// Whitespace that is held, at most, in the hope that elements follow it.
+const MAX_GAP: usize = 1024;
+
+impl Elements {
+    /// Between tags.
+    pub(super) fn text(
+        &mut self,
+        spec: &ElementSpec,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Progress> {
+        let in_element = self.open.len() > 1;
+        if !in_element {
+            cursor.skip_blanks();
+        }
+        let text = cursor.text;
+        let first = spec.token.as_bytes().first().copied().unwrap_or(b'<');
+        let mut from = cursor.at;
+        while let Some(hit) = memchr::memchr(first, &text.as_bytes()[from..]) {
+            let at = from + hit;
+            if !in_element && at > cursor.at {
+                return Some(Progress::Done);
+            }
+            let whose = self.whose(spec, &text[at..]);
+            if whose == Whose::Nobody {
+                if !in_element {
+                    return Some(Progress::Done);
+                }
+                from = at + text[at..].chars().next().map_or(1, char::len_utf8);
+                continue;
+            }
+            self.push(&text[cursor.at..at], out);
+            cursor.at = at;
+            return match whose {
+                Whose::Element(len) => {
+                    cursor.at += len;
+                    self.tag_bytes = len as u64;
+                    self.state = State::Tag;
+                    None
+                }
+                Whose::Call if in_element => {
+                    self.tag_bytes = 0;
+                    Some(Progress::Bad)
+                }
+                Whose::Call => Some(Progress::Done),
+                Whose::Undecided | Whose::Nobody => Some(Progress::More),
+            };
+        }
+        if !in_element && cursor.at < text.len() {
+            return Some(Progress::Done);
+        }
+        self.push(&text[cursor.at..], out);
+        cursor.at = text.len();
+        Some(Progress::More)
+    }
+
+    /// Takes in text of the innermost element.
+    fn push(&mut self, text: &str, out: &mut Output<'_>) {
+        let Some(element) = self.open.last_mut() else { return };
+        let limit = out.calls.options.limits.value;
+        match element.kind {
+            Kind::String => {
+                escape(text, |piece| self.kept.put(piece, out));
+                self.bound(out);
+            }
+            Kind::List => {
+                let bytes = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
+                element.noise += bytes as u64;
+            }
+            Kind::Object => {
+                let begun = self.text.len() > element.text;
+                let text = if begun { text } else { text.trim_ascii_start() };
+                let room =
+                    if element.noise > 0 { 0 } else { limit.saturating_sub(self.text.len()) };
+                let fits = (0..=room.min(text.len())).rev().find(|&n| text.is_char_boundary(n));
+                let (kept, dropped) = text.split_at(fits.unwrap_or(0));
+                self.text.push_str(kept);
+                element.noise += dropped.len() as u64;
+            }
+            Kind::Leaf => {
+                self.text.push_str(text);
+                let held = &self.text[element.text..];
+                let is_string = element.types.is_some_and(Types::only_string);
+                let begun = held.len() > MAX_GAP || !held.trim_ascii().is_empty();
+                if is_string && begun || self.text.len() > limit {
+                    self.begin_string(out);
+                }
+            }
+        }
+    }
+
+    /// The innermost element is a string; what is held of it is written.
+    fn begin_string(&mut self, out: &mut Output<'_>) {
+        self.lead(out);
+        let Some(element) = self.open.last_mut() else { return };
+        element.kind = Kind::String;
+        self.kept.put("\"", out);
+        escape(&self.text[element.text..], |piece| self.kept.put(piece, out));
+        self.text.truncate(element.text);
+        self.bound(out);
+    }
+
+    /// Writes an element of text alone, typed by the schema.
+    pub(super) fn write_leaf(&mut self, element: &Element, offset: usize, out: &mut Output<'_>) {
+        self.lead(out);
+        let text = &self.text[element.text..];
+        if leaf(text, element.types, |piece| self.kept.put(piece, out)) == Fit::No {
+            out.diagnose(DiagnosticKind::Mistyped, offset, 0);
+        }
+    }
+}
+
+/// Writes the value of an element of text alone.
+pub(crate) fn leaf(text: &str, declared: Option<Types>, put: impl FnMut(&str)) -> Fit {
+    let types = match declared {
+        Some(Types::ALL) | None => Types::STRING,
+        Some(types) => types,
+    };
+    let blank = text.trim_ascii().is_empty() && !types.has(Types::STRING);
+    let text = match (blank, types.has(Types::ARRAY), types.has(Types::OBJECT)) {
+        (true, true, _) => "[]",
+        (true, false, true) => "{}",
+        _ => text,
+    };
+    typed(text, types, put)
+}

@@ -1,0 +1,138 @@
+//! Runs a reader of arguments as the call machine does, from behind a call's header.
+
+use alloc::{format, string::String, vec, vec::Vec};
+
+use super::Cut;
+use crate::{
+    Event, Events, Options, Repair, Tools,
+    bodies::InReasoning,
+    calls::Calls,
+    family::{At, CommitOn, Form, Keys, NewlineRule, Repeated, Types, WhitespaceRule},
+    machine::{
+        cursor::{Cursor, Progress},
+        output::Output,
+    },
+    template::Template,
+};
+
+/// A reader of arguments with what it was compiled from.
+pub(super) trait Reader {
+    fn begin(&mut self, tool: &str);
+    fn feed(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Progress;
+    fn finish(&mut self, tail: &str, repair: Repair, out: &mut Output<'_>) -> Cut;
+    fn close(&mut self, out: &mut Output<'_>);
+    fn held(&self) -> usize;
+}
+
+/// A form with one call template and these parameters and elements.
+pub(super) fn form(call: &str, parameters: &[&str], elements: &[&str]) -> Form {
+    let parse = |text: &&str| Template::parse(text).expect("a template");
+    Form {
+        sections: Vec::new(),
+        calls: vec![parse(&call)],
+        parameters: parameters.iter().map(parse).collect(),
+        elements: elements.iter().map(parse).collect(),
+        between: Vec::new(),
+        commit_on: None,
+        at: At::Anywhere,
+        call_alone: CommitOn::Marker,
+        spellings: Vec::new(),
+        keys: Keys::NameIsKey,
+        types: Types::Schema,
+        undeclared: None,
+        repeated: Repeated::WriteAll,
+        quote: Vec::new(),
+        whitespace: WhitespaceRule::Free,
+        newlines: NewlineRule::Text,
+        in_reasoning: InReasoning::Literal,
+        no_call: Vec::new(),
+    }
+}
+
+/// What a reader makes of a call's text that comes in parts.
+pub(super) struct Run {
+    /// Arguments as they are, diagnostics as `{kind bytes}`; behind them `|` and the text that
+    /// the reader leaves to the call machine, `.` for a whole call, or an outcome.
+    pub(super) seen: String,
+    /// Bytes held at most.
+    pub(super) held: usize,
+    /// Bytes offered.
+    pub(super) offered: usize,
+}
+
+/// Reads a call of `tool`.
+pub(super) fn run<'t>(
+    reader: &mut dyn Reader,
+    (tool, tools): (&str, &Tools),
+    options: &Options,
+    parts: impl IntoIterator<Item = &'t str>,
+) -> Run {
+    let mut calls = Calls::new(tools.clone(), options.clone(), Vec::new());
+    let mut run = Run { seen: String::new(), held: 0, offered: 0 };
+    let seen = &mut run.seen;
+    let mut sink = Events(|event: Event<'_>| match event {
+        Event::CallArguments { fragment, .. } => seen.push_str(fragment),
+        Event::Diagnostic(d) => seen.push_str(&format!("{{{} {}}}", d.kind.name(), d.bytes)),
+        _ => {}
+    });
+    let mut out = Output { calls: &mut calls, sink: &mut sink };
+    out.start(tool, None, 0);
+    reader.begin(tool);
+    let (mut text, mut progress) = (String::new(), Progress::More);
+    // The call machine goes on to the arguments at once, whatever is left of the chunk.
+    for part in core::iter::once("").chain(parts) {
+        text.push_str(part);
+        if progress == Progress::More {
+            let mut cursor = Cursor::new(&text);
+            progress = reader.feed(&mut cursor, &mut out);
+            let at = cursor.at;
+            run.offered += text.len();
+            text.drain(..at);
+            run.held = run.held.max(text.len() + reader.held());
+        }
+    }
+    let end = match progress {
+        Progress::Bad => " malformed|",
+        Progress::Done => {
+            reader.close(&mut out);
+            "|"
+        }
+        Progress::More => {
+            let cut = reader.finish(&text, options.repair, &mut out);
+            text.clear();
+            if cut != Cut::Incomplete {
+                reader.close(&mut out);
+            }
+            match cut {
+                Cut::Whole => ".",
+                Cut::Repaired => " repaired",
+                Cut::Incomplete => " incomplete",
+            }
+        }
+    };
+    run.seen.push_str(end);
+    run.seen.push_str(&text);
+    run
+}
+
+/// Checks a text whole, scalar by scalar and at every two-way split.
+pub(super) fn check(
+    reader: &mut dyn Reader,
+    call: (&str, &Tools),
+    options: &Options,
+    text: &str,
+    expected: &str,
+) {
+    let mut seen = |parts: Vec<&str>| run(reader, call, options, parts).seen;
+    assert_eq!(seen(vec![text]), expected, "whole: {text:?}");
+    assert_eq!(seen(scalars(text)), expected, "by scalars: {text:?}");
+    for (cut, _) in text.char_indices().skip(1) {
+        let (head, tail) = text.split_at(cut);
+        assert_eq!(seen(vec![head, tail]), expected, "{head:?} + {tail:?}");
+    }
+}
+
+/// The text, scalar by scalar.
+pub(super) fn scalars(text: &str) -> Vec<&str> {
+    text.split_inclusive(|_: char| true).collect()
+}

@@ -1,0 +1,289 @@
+//! Arguments as tagged parameters: a header with the name, a value, its end.
+//!
+//! ```text
+//! <parameter=city>                                    {"city": "Oslo",
+//! Oslo
+//! </parameter>
+//! <parameter=days>                                     "days": 3
+//! 3
+//! </parameter>
+//! ```
+//!
+//! The reader writes the object's members while they arrive, and stops before any text that is no
+//! parameter: what that is, and whether the call ends there, is the call machine's to decide.
+
+mod finish;
+pub(super) mod header;
+mod path;
+pub(crate) mod spec;
+mod stops;
+
+#[cfg(test)]
+mod tests;
+
+use alloc::{
+    collections::BTreeSet,
+    string::{String, ToString},
+};
+
+#[allow(unused_imports, reason = "for the call machine, which compiles families")]
+pub(crate) use self::spec::{HeadersIn, ParameterSpec, Unreadable};
+use self::{
+    header::{Header, Step},
+    spec::ValueSpec,
+};
+use super::{
+    tag::longest,
+    value::{
+        Fed, Place, Value,
+        mode::{Mode, Wire, mode},
+    },
+};
+use crate::{
+    event::DiagnosticKind,
+    family::{Repeated, Types},
+    machine::{
+        cursor::{Cursor, Progress, Undecided},
+        output::Output,
+    },
+    typing::{declares, is_object, json_or_string},
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum State {
+    /// Between parameters.
+    #[default]
+    Between,
+    Header,
+    /// In a value, which stands as this node says.
+    Value(usize),
+}
+
+/// What of the call's arguments is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Written {
+    #[default]
+    Nothing,
+    /// `{` and at least one member.
+    Members,
+    /// Nothing: one parameter was read that is the whole object, unless another follows.
+    Envelope,
+}
+
+/// Whether a call's parameters show that it is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// None was read.
+    None,
+    /// At least one was.
+    Parameters,
+}
+
+/// Reads the parameters of one call after the other.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Parameters {
+    state: State,
+    tool: String,
+    header: Header,
+    value: Value,
+    written: Written,
+    /// A parameter was read.
+    read: bool,
+    /// An object that may be all arguments, under a name that no parameter has.
+    envelope: String,
+    /// Names of the call's parameters, where the first counts. Only such families pay for it.
+    seen: BTreeSet<String>,
+    seen_bytes: usize,
+}
+
+impl Parameters {
+    /// The arguments of a call of `tool` begin.
+    pub(crate) fn begin(&mut self, tool: &str) {
+        self.tool.clear();
+        self.tool.push_str(tool);
+        (self.state, self.written, self.read) = (State::Between, Written::Nothing, false);
+        self.envelope.clear();
+        self.seen.clear();
+        self.seen_bytes = 0;
+    }
+
+    /// Whether parameters were read in this call.
+    pub(crate) fn evidence(&self) -> Evidence {
+        if self.read { Evidence::Parameters } else { Evidence::None }
+    }
+
+    /// Bytes held.
+    pub(crate) fn held(&self) -> usize {
+        self.value.held() + self.envelope.len()
+    }
+
+    /// Whether all of `text` is the inside of a string value, which is then the next piece of the
+    /// arguments as it stands: nothing in it is escaped, and no tag begins there.
+    #[inline]
+    pub(crate) fn passes(&mut self, spec: &ParameterSpec, text: &str) -> bool {
+        matches!(self.state, State::Value(_)) && self.value.passes(spec, text)
+    }
+
+    /// Reads on. Done: the text behind the cursor is no parameter; nothing of it is consumed.
+    pub(crate) fn feed(
+        &mut self,
+        spec: &ParameterSpec,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Progress {
+        loop {
+            let progress = match self.state {
+                State::Value(node) => self.value(spec, node, cursor, out),
+                State::Between => self.between(spec, cursor),
+                State::Header => self.header(spec, cursor, out),
+            };
+            if let Some(progress) = progress {
+                return progress;
+            }
+        }
+    }
+
+    fn between(&mut self, spec: &ParameterSpec, cursor: &mut Cursor<'_>) -> Option<Progress> {
+        cursor.skip_blanks();
+        match longest(cursor.rest(), spec.openers()) {
+            Err(Undecided) => return Some(Progress::More),
+            Ok(Some((opener, len))) => {
+                cursor.at += len;
+                self.header.begin(spec, opener);
+                self.state = State::Header;
+                return None;
+            }
+            Ok(None) => {}
+        }
+        match longest(cursor.rest(), &spec.separators) {
+            Err(Undecided) => Some(Progress::More),
+            Ok(Some((_, len))) if self.read => {
+                cursor.at += len;
+                None
+            }
+            Ok(_) => Some(Progress::Done),
+        }
+    }
+
+    fn header(
+        &mut self,
+        spec: &ParameterSpec,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Progress> {
+        match self.header.feed(spec, out.calls.options.limits.name, cursor) {
+            Step::More => return Some(Progress::More),
+            Step::Bad => return Some(Progress::Bad),
+            Step::Value(node) => self.begin_value(spec, node, out),
+            // A name without a value gives way to the next one.
+            Step::Again => {
+                let bytes = self.header.key().len() as u64;
+                out.diagnose(DiagnosticKind::Noise, cursor.at, bytes);
+                self.state = State::Between;
+            }
+        }
+        None
+    }
+
+    fn begin_value(&mut self, spec: &ParameterSpec, node: usize, out: &mut Output<'_>) {
+        self.flush_envelope(out);
+        let key = self.header.key();
+        let first_counts = spec.repeated == Repeated::KeepFirst;
+        let mode = if first_counts && self.seen.contains(key) {
+            Mode::Drop
+        } else {
+            let wire = Wire { string: self.header.string(), kind: self.header.kind() };
+            mode(spec, &self.tool, key, wire, &out.calls.tools)
+        };
+        // What is remembered is bounded; a name forgotten is written again.
+        let room = self.seen_bytes + key.len() <= out.calls.options.limits.value;
+        if first_counts && mode != Mode::Drop && room {
+            self.seen_bytes += key.len();
+            self.seen.insert(key.to_string());
+        }
+        self.value.begin(key, mode, self.written == Written::Nothing, out);
+        if mode == Mode::String {
+            self.written = Written::Members;
+        }
+        self.state = State::Value(node);
+    }
+
+    fn value(
+        &mut self,
+        spec: &ParameterSpec,
+        node: usize,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Progress> {
+        // Only headers lead here, and they end at values.
+        let Some(value) = spec.value(node) else { return Some(Progress::Bad) };
+        let fed = self.value.feed(Place { spec, value, tool: &self.tool }, cursor, out);
+        if fed == Fed::More {
+            return Some(Progress::More);
+        }
+        self.end_value(spec, value, fed, cursor.at, out);
+        if fed != Fed::Own {
+            out.diagnose(DiagnosticKind::MissingCloser, cursor.at, 0);
+        }
+        match fed {
+            Fed::Header(node) => {
+                core::mem::swap(&mut self.header, self.value.next());
+                self.begin_value(spec, node, out);
+                None
+            }
+            Fed::Call => Some(Progress::Done),
+            Fed::Own | Fed::More => None,
+        }
+    }
+
+    fn end_value(
+        &mut self,
+        spec: &ParameterSpec,
+        value: &ValueSpec,
+        end: Fed,
+        offset: usize,
+        out: &mut Output<'_>,
+    ) {
+        (self.state, self.read) = (State::Between, true);
+        if spec.types == Types::Wire && end == Fed::Own && self.is_envelope(out) {
+            let json = self.value.collected_json().unwrap_or_default();
+            // Passes: it was found to be an object.
+            let _ = json_or_string(json, |piece| self.envelope.push_str(piece));
+            self.written = Written::Envelope;
+        } else if self.value.close(value.edges, end, offset, out) {
+            self.written = Written::Members;
+        }
+    }
+
+    /// Whether the value is an object under one of the names that models put around all
+    /// arguments, in the first parameter, and the tool has no parameter of that name.
+    fn is_envelope(&self, out: &Output<'_>) -> bool {
+        let key = self.header.key();
+        self.written == Written::Nothing
+            && matches!(key, "arguments" | "input")
+            && !out.calls.tools.is_empty()
+            && !declares(&out.calls.tools, &self.tool, key)
+            && self.value.collected_json().is_some_and(is_object)
+    }
+
+    /// Another parameter follows: the object was one of several values after all.
+    fn flush_envelope(&mut self, out: &mut Output<'_>) {
+        if self.written == Written::Envelope {
+            // Only the first parameter's header is still known by name: there are two names.
+            self.value.write_kept(&self.envelope, out);
+            self.envelope.clear();
+            self.written = Written::Members;
+        }
+    }
+
+    /// Writes what is missing behind the last parameter: the object's end.
+    pub(crate) fn close(&mut self, out: &mut Output<'_>) {
+        match self.written {
+            Written::Nothing => out.arguments("{}"),
+            Written::Members => out.arguments("}"),
+            Written::Envelope => out.arguments(&self.envelope),
+        }
+        self.envelope.clear();
+        self.written = Written::Nothing;
+    }
+}

@@ -1,0 +1,48 @@
+//! The end of the stream among a call's parameters.
+
+use super::{ParameterSpec, Parameters, State};
+use crate::{
+    machine::{
+        arguments::{
+            Cut,
+            tag::Tag,
+            value::{Fed, tail_ends_call},
+        },
+        cursor::blanks,
+        output::Output,
+    },
+    options::Repair,
+};
+
+impl Parameters {
+    /// The stream ended, with `tail` left behind the cursor. Unless the arguments are incomplete,
+    /// [`Self::close`] completes them.
+    pub(crate) fn finish(
+        &mut self,
+        spec: &ParameterSpec,
+        tail: &str,
+        repair: Repair,
+        out: &mut Output<'_>,
+    ) -> Cut {
+        let tail = &tail[blanks(tail)..];
+        if let State::Value(node) = self.state
+            && let Some(value) = spec.value(node)
+            && tail_ends_call(spec, tail)
+        {
+            self.end_value(spec, value, Fed::Call, tail.len(), out);
+            return Cut::Whole;
+        }
+        let begins = |tags: &[Tag]| tags.iter().flat_map(Tag::texts).any(|t| t.starts_with(tail));
+        let begun = !tail.is_empty() && begins(spec.openers()) && !begins(&spec.ends);
+        if self.state == State::Between && self.read && !begun {
+            return Cut::Whole;
+        }
+        if repair == Repair::Off {
+            return Cut::Incomplete;
+        }
+        if matches!(self.state, State::Value(_)) && self.value.repair(out) {
+            self.written = super::Written::Members;
+        }
+        Cut::Repaired
+    }
+}

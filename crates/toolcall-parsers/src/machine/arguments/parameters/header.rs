@@ -1,0 +1,144 @@
+//! Reading a parameter's header: through the trie of all its forms.
+
+use alloc::string::String;
+
+use super::spec::{Field, Node, ParameterSpec};
+use crate::machine::{
+    arguments::{
+        attributes::{HeaderReader, Read},
+        tag::longest,
+    },
+    cursor::{Cursor, Undecided},
+};
+
+/// Bytes a header may have beyond its key: attributes, types and blanks.
+const SLACK: usize = 256;
+
+/// What a header's text led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Step {
+    /// It goes on; what lies behind the cursor comes again.
+    More,
+    /// It is complete; this node says how the value stands.
+    Value(usize),
+    /// It has a key, but no value: another header lies behind the cursor.
+    Again,
+    /// The scalar behind the cursor cannot stand there.
+    Bad,
+}
+
+/// Reads one header after the other, however they are cut.
+#[derive(Debug, Clone, Default)]
+pub(in super::super) struct Header {
+    node: usize,
+    holes: HeaderReader,
+    key: String,
+    /// The value's type, in the wire's word.
+    kind: String,
+    /// Whether the value is a string, as the wire says.
+    string: Option<bool>,
+    bytes: usize,
+}
+
+impl Header {
+    /// A header begins, behind the opener at this position of the first node's list.
+    pub(in super::super) fn begin(&mut self, spec: &ParameterSpec, opener: usize) {
+        self.key.clear();
+        self.kind.clear();
+        (self.string, self.bytes) = (None, 0);
+        if let Some(Node::Tags { to, .. }) = spec.nodes.first() {
+            self.enter(spec, to[opener]);
+        }
+    }
+
+    pub(in super::super) fn key(&self) -> &str {
+        &self.key
+    }
+
+    pub(in super::super) fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    pub(in super::super) fn string(&self) -> Option<bool> {
+        self.string
+    }
+
+    fn enter(&mut self, spec: &ParameterSpec, node: usize) {
+        self.node = node;
+        if let Node::Holes { header, .. } = &spec.nodes[node] {
+            self.holes.begin(header);
+        }
+    }
+
+    /// Reads on; `limit` bounds the key, and with some slack the whole header.
+    pub(in super::super) fn feed(
+        &mut self,
+        spec: &ParameterSpec,
+        limit: usize,
+        cursor: &mut Cursor<'_>,
+    ) -> Step {
+        let start = cursor.at;
+        let room = start + limit.saturating_add(SLACK).saturating_sub(self.bytes);
+        // The limit must fall on the same scalar whatever the chunks.
+        let end = (room..cursor.text.len()).find(|&at| cursor.text.is_char_boundary(at));
+        let text = &cursor.text[..end.unwrap_or(cursor.text.len())];
+        let mut offered = Cursor { text, at: start };
+        let step = self.walk(spec, limit, &mut offered);
+        cursor.at = offered.at;
+        self.bytes += cursor.at - start;
+        if step == Step::More && end.is_some() { Step::Bad } else { step }
+    }
+
+    fn walk(&mut self, spec: &ParameterSpec, limit: usize, cursor: &mut Cursor<'_>) -> Step {
+        loop {
+            match &spec.nodes[self.node] {
+                Node::Value(_) => return Step::Value(self.node),
+                Node::Tags { tags, to } => {
+                    cursor.skip_blanks();
+                    match longest(cursor.rest(), tags) {
+                        Err(Undecided) => return Step::More,
+                        Ok(Some((n, len))) => {
+                            cursor.at += len;
+                            self.enter(spec, to[n]);
+                        }
+                        Ok(None) => {
+                            return match longest(cursor.rest(), spec.openers()) {
+                                Err(Undecided) => Step::More,
+                                Ok(Some(_)) if !self.key.is_empty() => Step::Again,
+                                Ok(_) => Step::Bad,
+                            };
+                        }
+                    }
+                }
+                Node::Holes { header, fields, to } => {
+                    match self.holes.feed(header, limit, cursor) {
+                        Read::More => return Step::More,
+                        Read::Bad => return Step::Bad,
+                        Read::Done { end, .. } if self.take(fields) => self.enter(spec, to[end]),
+                        Read::Done { len, .. } => {
+                            cursor.at -= len;
+                            return Step::Bad;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes over what the holes hold; whether that can be.
+    fn take(&mut self, fields: &[Field]) -> bool {
+        for (n, field) in fields.iter().enumerate() {
+            let value = self.holes.value(n);
+            match (field, value) {
+                (Field::Key, None | Some("")) => return false,
+                (Field::Key, Some(key)) => self.key.push_str(key),
+                (Field::Type, Some(kind)) => self.kind.push_str(kind),
+                (Field::StringFlag, Some("true")) => self.string = Some(true),
+                (Field::StringFlag, Some("false")) => self.string = Some(false),
+                (Field::StringFlag, Some(_)) => return false,
+                (Field::Type | Field::StringFlag, None) => {}
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,223 @@
+//! A `parameter` template as a path: tags and holes up to the value, and into the trie of all.
+
+use alloc::{
+    borrow::ToOwned,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
+
+use super::spec::{Edges, Field, Node, Unreadable, ValueSpec};
+use crate::{
+    machine::arguments::{
+        attributes::{self, Holes, Names},
+        tag::{Tag, cut},
+    },
+    template::{self, Part, Template, Trim},
+};
+
+/// A piece of a parameter.
+#[derive(Debug, Clone)]
+pub(super) enum Piece {
+    Tag(Tag),
+    Holes(Holes, Vec<(String, Field)>),
+    Value(ValueSpec),
+}
+
+/// A part of a template in which every group is decided.
+#[derive(Debug, Clone)]
+enum Flat {
+    Text(String),
+    Hole(Field),
+    Value(Trim),
+}
+
+/// Everything a template may stand for: its groups there, and missing.
+pub(super) fn paths(
+    template: &Template,
+    spellings: &[(String, Vec<String>)],
+) -> Result<Vec<Vec<Piece>>, Unreadable> {
+    let mut all = vec![Vec::new()];
+    flatten(&template.parts, &mut all)?;
+    all.iter().map(|flat| path(flat, spellings)).collect()
+}
+
+/// Whether a header of this form has more tags than one: its opener, and others.
+pub(super) fn has_several_tags(path: &[Piece]) -> bool {
+    path.iter().filter(|piece| matches!(piece, Piece::Tag(_))).count() > 2
+}
+
+fn flatten(parts: &[Part], all: &mut Vec<Vec<Flat>>) -> Result<(), Unreadable> {
+    for part in parts {
+        let flat = match part {
+            Part::Group(parts) => {
+                let mut with = all.clone();
+                flatten(parts, &mut with)?;
+                all.extend(with);
+                continue;
+            }
+            Part::Literal(text) => Flat::Text(text.clone()),
+            Part::Hole(template::Hole::Key) => Flat::Hole(Field::Key),
+            Part::Hole(template::Hole::Type) => Flat::Hole(Field::Type),
+            Part::Hole(template::Hole::StringFlag) => Flat::Hole(Field::StringFlag),
+            Part::Hole(template::Hole::Value(trim)) => Flat::Value(*trim),
+            Part::Hole(_) => return Err(Unreadable("a hole that is none of a parameter")),
+        };
+        for path in all.iter_mut() {
+            match (path.last_mut(), &flat) {
+                (Some(Flat::Text(before)), Flat::Text(text)) => before.push_str(text),
+                _ => path.push(flat.clone()),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<Piece>, Unreadable> {
+    let tag = |text: &str| Piece::Tag(Tag::new(text, spellings));
+    let mut path: Vec<Piece> = Vec::new();
+    // How the next hole is written, and the quote the last one was shown in.
+    let (mut how, mut quote) = ((Holes::Text, String::new()), None);
+    for (n, part) in flat.iter().enumerate() {
+        match part {
+            Flat::Text(text) => {
+                let mut text = text.as_str();
+                if let Some(quote) = quote.take() {
+                    text = text.strip_prefix(quote).unwrap_or(text);
+                }
+                if matches!(flat.get(n + 1), Some(Flat::Hole(_))) {
+                    (text, how, quote) = hole_behind(text);
+                }
+                path.extend(cut(text).map(tag));
+            }
+            Flat::Hole(field) => match path.last_mut() {
+                Some(Piece::Holes(Holes::Attributes, fields)) => {
+                    fields.push((how.1.clone(), *field));
+                }
+                Some(Piece::Tag(_)) => {
+                    path.push(Piece::Holes(how.0, vec![(how.1.clone(), *field)]));
+                }
+                _ => return Err(Unreadable("a hole without a tag before it")),
+            },
+            Flat::Value(trim) => {
+                let around = (flat.get(n.wrapping_sub(1)), flat.get(n + 1));
+                let (Some(Flat::Text(before)), Some(Flat::Text(behind))) = around else {
+                    return Err(Unreadable("a value without tags around it"));
+                };
+                let edges = match trim {
+                    Trim::All => Edges::Trimmed,
+                    Trim::Shown if before.ends_with('\n') => Edges::Newlines,
+                    Trim::Shown => Edges::Kept,
+                };
+                let mut ends: Vec<Tag> = cut(behind).map(|end| Tag::new(end, spellings)).collect();
+                let quotes = match (ends.len(), path.len()) {
+                    (1, _) => Vec::new(),
+                    (2, 2..) => match path.pop() {
+                        Some(Piece::Tag(open)) => vec![(open, ends.remove(0))],
+                        _ => return Err(Unreadable("a value with two ends and one beginning")),
+                    },
+                    _ => return Err(Unreadable("a value with too many ends")),
+                };
+                path.push(Piece::Value(ValueSpec { edges, ends, quotes }));
+                return Ok(path);
+            }
+        }
+    }
+    Err(Unreadable("a parameter without a value"))
+}
+
+/// A literal before a hole: what stands before the hole's own part, how the hole is written, and
+/// the quote it is shown in.
+fn hole_behind(text: &str) -> (&str, (Holes, String), Option<char>) {
+    let quote = text.chars().next_back().filter(|last| matches!(last, '"' | '\''));
+    let bare = quote.map_or(text, |_| &text[..text.len() - 1]);
+    let Some(name) = bare.strip_suffix('=') else {
+        return (text, (Holes::Text, String::new()), None);
+    };
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let before = name.trim_end_matches(word);
+    if before.len() < name.len() && before.ends_with(|c: char| c.is_ascii_whitespace()) {
+        return (before, (Holes::Attributes, name[before.len()..].to_string()), quote);
+    }
+    (bare, (Holes::Assigned, String::new()), quote)
+}
+
+/// Adds a path to the trie.
+pub(super) fn insert(nodes: &mut Vec<Node>, path: Vec<Piece>) -> Result<(), Unreadable> {
+    const TWO: Unreadable = Unreadable("two parameters that cannot be told apart");
+    let mut at = 0;
+    let mut pieces = path.into_iter().peekable();
+    while let Some(piece) = pieces.next() {
+        let new = nodes.len();
+        match (&mut nodes[at], piece) {
+            (Node::Holes { header, fields, .. }, Piece::Holes(holes, more)) => {
+                if header.holes != holes || holes != Holes::Attributes && fields[0] != more[0].1 {
+                    return Err(TWO);
+                }
+                for (attribute, field) in more {
+                    if !header.fields.iter().any(|hole| hole.attribute == attribute) {
+                        let names = names(field);
+                        header.fields.push(attributes::Hole { attribute, names });
+                        fields.push(field);
+                    }
+                }
+            }
+            (
+                Node::Tags { tags, to }
+                | Node::Holes { header: attributes::Header { ends: tags, .. }, to, .. },
+                Piece::Tag(tag),
+            ) => {
+                if let Some(known) = tags.iter().position(|known| *known == tag) {
+                    at = to[known];
+                    continue;
+                }
+                tags.push(tag);
+                let next = pieces.peek().ok_or(TWO)?;
+                to.push(new);
+                at = new;
+                nodes.push(begin(next));
+            }
+            (Node::Value(known), Piece::Value(value)) => {
+                known.edges = known.edges.max(value.edges);
+                let new = value.ends.into_iter().filter(|end| !known.ends.contains(end));
+                let new: Vec<Tag> = new.collect();
+                known.ends.extend(new);
+                known.quotes.extend(value.quotes);
+            }
+            _ => return Err(TWO),
+        }
+    }
+    Ok(())
+}
+
+/// The node at which a piece begins, still without what the piece adds.
+fn begin(piece: &Piece) -> Node {
+    match piece {
+        Piece::Tag(_) => Node::Tags { tags: Vec::new(), to: Vec::new() },
+        Piece::Holes(holes, fields) => {
+            let hole = |(attribute, field): &(String, Field)| attributes::Hole {
+                attribute: attribute.to_owned(),
+                names: names(*field),
+            };
+            Node::Holes {
+                header: attributes::Header {
+                    holes: *holes,
+                    fields: fields.iter().map(hole).collect(),
+                    ends: Vec::new(),
+                },
+                fields: fields.iter().map(|&(_, field)| field).collect(),
+                to: Vec::new(),
+            }
+        }
+        Piece::Value(_) => {
+            Node::Value(ValueSpec { edges: Edges::Kept, ends: Vec::new(), quotes: Vec::new() })
+        }
+    }
+}
+
+fn names(field: Field) -> Names {
+    match field {
+        Field::Key | Field::Type => Names::Line,
+        Field::StringFlag => Names::Flag,
+    }
+}

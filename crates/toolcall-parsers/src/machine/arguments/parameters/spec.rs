@@ -1,0 +1,157 @@
+//! What a form's `parameter` templates compile to.
+
+use alloc::{string::String, vec, vec::Vec};
+
+use super::{path, stops::Stops};
+use crate::{
+    family::{Form, Repeated, Types, Undeclared},
+    machine::arguments::{Ends, attributes, tag::Tag},
+    template::{Hole, Template},
+};
+
+/// Why templates cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unreadable(pub(crate) &'static str);
+
+/// Where the next parameter's header may end an open value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HeadersIn {
+    /// At the start of a line.
+    Lines,
+    /// Anywhere: its tags are special tokens, or it has several of them, which no prose holds.
+    Text,
+}
+
+/// What a hole of a parameter's header says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// The parameter's name.
+    Key,
+    /// The value's type.
+    Type,
+    /// Whether the value is a string.
+    StringFlag,
+}
+
+/// What a value loses at its edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Edges {
+    /// Nothing.
+    Kept,
+    /// A newline at its start, and one at its end if there was one at its start.
+    Newlines,
+    /// All whitespace.
+    Trimmed,
+}
+
+/// How a value stands between its tags.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ValueSpec {
+    pub(crate) edges: Edges,
+    /// What ends it.
+    pub(crate) ends: Vec<Tag>,
+    /// Tags around text in which no other tag is seen: CDATA.
+    pub(crate) quotes: Vec<(Tag, Tag)>,
+}
+
+/// A state of the header's reader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Node {
+    /// One of these tags follows, and leads to the node at the same position of `to`.
+    Tags { tags: Vec<Tag>, to: Vec<usize> },
+    /// A run of holes follows; its ends lead to the nodes at the same positions of `to`.
+    Holes { header: attributes::Header, fields: Vec<Field>, to: Vec<usize> },
+    /// The header is complete.
+    Value(ValueSpec),
+}
+
+/// Compiled `parameter` templates: the states of a header, and what ends calls.
+#[derive(Debug, Clone)]
+pub(crate) struct ParameterSpec {
+    /// The states; the first is before a header.
+    pub(crate) nodes: Vec<Node>,
+    /// What may stand between two parameters, besides whitespace.
+    pub(crate) separators: Vec<Tag>,
+    /// The ends of the call and of its section.
+    pub(crate) ends: Vec<Tag>,
+    /// What may follow such an end where it ends an open value, too.
+    pub(crate) followers: Vec<Tag>,
+    pub(crate) stops: Stops,
+    pub(crate) headers: HeadersIn,
+    pub(crate) types: Types,
+    pub(crate) undeclared: Undeclared,
+    pub(crate) repeated: Repeated,
+}
+
+impl ParameterSpec {
+    /// Compiles a form's `parameter` templates.
+    pub(crate) fn compile(form: &Form, ends: Ends, headers: HeadersIn) -> Result<Self, Unreadable> {
+        let mut nodes = vec![Node::Tags { tags: Vec::new(), to: Vec::new() }];
+        let mut several = true;
+        for template in &form.parameters {
+            for path in path::paths(template, &form.spellings)? {
+                several &= path::has_several_tags(&path);
+                path::insert(&mut nodes, path)?;
+            }
+        }
+        let calls = form.calls.iter().flat_map(Template::holes);
+        let separators = calls.filter_map(|hole| match hole {
+            Hole::Parameters { separator } if !separator.trim_ascii().is_empty() => {
+                Some(Tag::new(separator.trim_ascii(), &form.spellings))
+            }
+            _ => None,
+        });
+        let Ends { call, section, openers } = ends;
+        let own = Tag::exact(call.into_iter().chain(section));
+        let mut spec = Self {
+            nodes,
+            separators: separators.collect(),
+            followers: vec![own.clone(), Tag::exact(openers)],
+            ends: vec![own],
+            stops: Stops::default(),
+            headers: if several { HeadersIn::Text } else { headers },
+            types: form.types,
+            undeclared: form.undeclared.unwrap_or(match form.types {
+                Types::Schema => Undeclared::Text,
+                Types::Wire => Undeclared::Json,
+            }),
+            repeated: form.repeated,
+        };
+        spec.stops = Stops::of(&spec);
+        Ok(spec)
+    }
+
+    /// The tags that begin a parameter.
+    pub(crate) fn openers(&self) -> &[Tag] {
+        match self.nodes.first() {
+            Some(Node::Tags { tags, .. }) => tags,
+            _ => &[],
+        }
+    }
+
+    /// How the value behind a header stands that led to this node.
+    pub(crate) fn value(&self, node: usize) -> Option<&ValueSpec> {
+        match self.nodes.get(node) {
+            Some(Node::Value(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Calls `change` with every text of every tag, all spellings included. The first byte of a
+    /// text must stay as it is.
+    pub(crate) fn each_text(&mut self, mut change: impl FnMut(&mut String)) {
+        let mut all: Vec<&mut Tag> = Vec::new();
+        for node in &mut self.nodes {
+            match node {
+                Node::Tags { tags, .. } => all.extend(tags),
+                Node::Holes { header, .. } => all.extend(&mut header.ends),
+                Node::Value(value) => {
+                    all.extend(&mut value.ends);
+                    all.extend(value.quotes.iter_mut().flat_map(|(open, close)| [open, close]));
+                }
+            }
+        }
+        all.extend(self.separators.iter_mut().chain(&mut self.ends).chain(&mut self.followers));
+        all.into_iter().flat_map(Tag::texts_mut).for_each(&mut change);
+    }
+}

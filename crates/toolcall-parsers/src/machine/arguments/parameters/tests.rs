@@ -1,0 +1,302 @@
+//! Parameters, row by row, at every cut.
+
+mod forms;
+
+use alloc::{format, string::String};
+
+use serde_json::{Value, json};
+
+use super::{HeadersIn, ParameterSpec, Parameters};
+use crate::{
+    CallLimits, Options, Repair, Tools,
+    family::Form,
+    machine::{
+        arguments::{
+            Cut, Ends,
+            harness::{self, Reader, form, run, scalars},
+        },
+        cursor::{Cursor, Progress},
+        output::Output,
+    },
+};
+
+struct Family {
+    spec: ParameterSpec,
+    reader: Parameters,
+    options: Options,
+}
+
+impl Reader for Family {
+    fn begin(&mut self, tool: &str) {
+        self.reader.begin(tool);
+    }
+    fn feed(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Progress {
+        self.reader.feed(&self.spec, cursor, out)
+    }
+    fn finish(&mut self, tail: &str, repair: Repair, out: &mut Output<'_>) -> Cut {
+        self.reader.finish(&self.spec, tail, repair, out)
+    }
+    fn close(&mut self, out: &mut Output<'_>) {
+        self.reader.close(out);
+    }
+    fn held(&self) -> usize {
+        self.reader.held()
+    }
+}
+
+impl Family {
+    /// A form whose calls have these ends and openers.
+    fn new(form: &Form, call: &[&str], section: &[&str], openers: &[&str]) -> Self {
+        let list = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect();
+        let ends = Ends { call: list(call), section: list(section), openers: list(openers) };
+        let spec = ParameterSpec::compile(form, ends, HeadersIn::Lines).expect("a form");
+        Self { spec, reader: Parameters::default(), options: Options::default() }
+    }
+
+    fn check(&mut self, tool: &str, text: &str, expected: &str) {
+        let options = self.options.clone();
+        harness::check(self, (tool, &tools()), &options, text, expected);
+    }
+}
+
+fn tools() -> Tools {
+    let schema = json!({"properties": {
+        "s": {"type": "string"}, "t": {"type": "string"}, "n": {"type": "integer"},
+        "x": {"type": "number"}, "b": {"type": "boolean"}, "o": {"type": "object"},
+        "l": {"type": "array"}, "u": {"type": ["integer", "string", "null"]},
+        "z": {"type": ["string", "null"]},
+    }});
+    Tools::new([("f", schema), ("g", Value::Null)])
+}
+
+fn qwen() -> Family {
+    let parameters = ["<parameter={key}>\n{value}\n</parameter>\n"];
+    Family::new(
+        &form("<function={name}>\n{parameters}</function>", &parameters, &[]),
+        &["</function>"],
+        &["</tool_call>"],
+        &["<tool_call>", "<function="],
+    )
+}
+
+#[test]
+fn values_of_every_type() {
+    let mut family = qwen();
+    for (text, expected) in [
+        (
+            "\n<parameter=s>\n\"q\" \\ \u{1}é\n</parameter>\n</function>",
+            "{\"s\": \"\\\"q\\\" \\\\ \\u0001é\"}|</function>",
+        ),
+        (
+            "<parameter=n> 7 </parameter><parameter=x>1e3</parameter><parameter=b>True</parameter>\
+             <parameter=o>{\"k\": [1.50]}</parameter><parameter=l>\n[null]\n</parameter>\
+             <parameter=u>12</parameter></function>",
+            "{\"n\": 7, \"x\": 1e3, \"b\": true, \"o\": {\"k\": [1.50]}, \"l\": [null], \"u\": 12}|</function>",
+        ),
+        (
+            "<parameter=n>seven</parameter><parameter=q>7</parameter></",
+            "{\"n\": \"seven\"{mistyped 0}, \"q\": \"7\"}|</",
+        ),
+        ("<parameter=n>+007</parameter></", "{\"n\": 7}|</"),
+        ("</function>", "{}|</function>"),
+        ("<parameter=s></parameter>!", "{\"s\": \"\"}|!"),
+        ("<parameter='a b'>v</parameter>!", "{\"a b\": \"v\"}|!"),
+        ("<parameter=s>1</parameter><parameter=s>2</parameter>!", "{\"s\": \"1\", \"s\": \"2\"}|!"),
+        ("{\"s\": 1}", "{}|{\"s\": 1}"),
+    ] {
+        family.check("f", text, expected);
+    }
+}
+
+#[test]
+fn a_newline_goes_at_the_end_only_if_one_went_at_the_start() {
+    let mut family = qwen();
+    for (value, expected) in [
+        ("\nv\n", "v"),
+        ("v", "v"),
+        ("v\n", "v\\n"),
+        ("\nv", "v"),
+        ("\n", ""),
+        ("\n\n", ""),
+        ("\n\n\n", "\\n"),
+        ("\n\n v \n\n", "\\n v \\n"),
+        ("a\n\nb", "a\\n\\nb"),
+        ("\n</b>\n<", "</b>\\n<"),
+    ] {
+        let text = format!("<parameter=p>{value}</parameter>!");
+        family.check("g", &text, &format!("{{\"p\": \"{expected}\"}}|!"));
+    }
+}
+
+#[test]
+fn tags_inside_a_value_are_data() {
+    let mut family = qwen();
+    for value in [
+        "</param",
+        "a </function> b",
+        "</function>\n</tool",
+        "</function>\n\n x </tool_call>",
+        "<parameter=q>",
+        "x <parameter=q>",
+        "\n<parameter=q",
+        "\n<parameter=<",
+        "<tool_call>",
+        "\n<parameter=a\nb>",
+        "</tool_call>",
+        "</think>",
+        "<function=g>",
+        "<<</<",
+        "\n<parameter=>",
+    ] {
+        let text = format!("<parameter=p>\nx{value}\n</parameter>!");
+        let expected = format!("{{\"p\": \"x{}\"}}|!", value.replace('\n', "\\n"));
+        family.check("g", &text, &expected);
+    }
+    // A name that the tool has no parameter of.
+    let text = "<parameter=s>\na\n<parameter=q>\nb\n</parameter>!";
+    family.check("f", text, "{\"s\": \"a\\n<parameter=q>\\nb\"}|!");
+}
+
+#[test]
+fn ends_of_values_may_be_missing() {
+    let mut family = qwen();
+    for (text, expected) in [
+        (
+            "<parameter=p>\na\n<parameter=q>\nb\n</parameter></",
+            "{\"p\": \"a\"{missing_closer 0}, \"q\": \"b\"}|</",
+        ),
+        (
+            "<parameter=p>\na\n</function>\n</tool_call>!",
+            "{\"p\": \"a\"{missing_closer 0}}|</function>\n</tool_call>!",
+        ),
+        (
+            "<parameter=p>a</function><function=h>",
+            "{\"p\": \"a\"{missing_closer 0}}|</function><function=h>",
+        ),
+        (
+            "<parameter=p>a</tool_call>\n<tool_call>",
+            "{\"p\": \"a\"{missing_closer 0}}|</tool_call>\n<tool_call>",
+        ),
+        ("<parameter=p>\na\n</function>\n", "{\"p\": \"a\"}."),
+        ("<parameter=p>\na\n</function>\n</tool_", "{\"p\": \"a\"}."),
+        ("<parameter=p>a</tool_call>", "{\"p\": \"a\"}."),
+        ("<parameter=p>a</parameter>\n</tool_call>!", "{\"p\": \"a\"}|</tool_call>!"),
+    ] {
+        family.check("g", text, expected);
+    }
+}
+
+#[test]
+fn what_is_no_parameter_is_left_to_the_call() {
+    let mut family = qwen();
+    for (text, expected) in [
+        ("oops<p></function>", "{}|oops<p></function>"),
+        ("<parameter=p>a</parameter>oops", "{\"p\": \"a\"}|oops"),
+        ("<parameter=></parameter>", " malformed|></parameter>"),
+        ("<parameter=a<b>", " malformed|<b>"),
+        ("<parameter=p>a</parameter><parameter=<", "{\"p\": \"a\" malformed|<"),
+    ] {
+        family.check("g", text, expected);
+    }
+    let text = format!("<parameter={}>", "n".repeat(1025));
+    assert!(
+        run(&mut family, ("g", &tools()), &Options::default(), [text.as_str()])
+            .seen
+            .contains("malformed")
+    );
+}
+
+#[test]
+fn a_cut_call_is_complete_only_if_its_values_are() {
+    let rows = [
+        ("", " incomplete", "{} repaired"),
+        ("<parameter=s>ab", "{\"s\": \"ab incomplete", "{\"s\": \"ab\"} repaired"),
+        ("<parameter=s>ab\n</para", "{\"s\": \"ab incomplete", "{\"s\": \"ab\"} repaired"),
+        ("<parameter=n>1", " incomplete", "{} repaired"),
+        ("<parameter=l>[1, {\"a\": \"b", " incomplete", "{\"l\": [1, {\"a\": \"b\"}]} repaired"),
+        ("<parameter=s>a</parameter><para", "{\"s\": \"a\" incomplete", "{\"s\": \"a\"} repaired"),
+        (
+            "<parameter=s>a</parameter><parameter=t",
+            "{\"s\": \"a\" incomplete",
+            "{\"s\": \"a\"} repaired",
+        ),
+        ("<parameter=s>a</parameter>\n", "{\"s\": \"a\"}.", "{\"s\": \"a\"}."),
+        ("<parameter=s>a</parameter>\n</func", "{\"s\": \"a\"}|</func", "{\"s\": \"a\"}|</func"),
+        ("<parameter=s>a</parameter>\n<", "{\"s\": \"a\"}.", "{\"s\": \"a\"}."),
+    ];
+    let mut repairing = qwen();
+    repairing.options = Options { repair: Repair::Close, ..Options::default() };
+    for (text, cut, repaired) in rows {
+        qwen().check("f", text, cut);
+        repairing.check("f", text, repaired);
+    }
+}
+
+#[test]
+fn a_value_beyond_its_limit_becomes_a_string() {
+    let mut family = qwen();
+    family.options.limits = CallLimits { value: 8, ..CallLimits::default() };
+    for (text, expected) in [
+        ("<parameter=l>[1, 2]</parameter>!", "{\"l\": [1, 2]}|!"),
+        ("<parameter=l>[1, 2, 3]</parameter>!", "{\"l\": \"[1, 2, 3]\"{mistyped 0}}|!"),
+        ("<parameter=l>[1, 2, 3,", "{\"l\": \"[1, 2, 3, incomplete"),
+    ] {
+        family.check("f", text, expected);
+    }
+}
+
+#[test]
+fn strings_that_may_be_null_stream_once_they_are_not() {
+    let mut family = qwen();
+    for (text, expected) in [
+        ("<parameter=z>nu", " incomplete"),
+        ("<parameter=z>nul\n", " incomplete"),
+        ("<parameter=z>nup", "{\"z\": \"nup incomplete"),
+        ("<parameter=z>null</parameter>!", "{\"z\": null}|!"),
+        ("<parameter=z>\nNone\n</parameter>!", "{\"z\": null}|!"),
+        ("<parameter=z>nullable</parameter>!", "{\"z\": \"nullable\"}|!"),
+        ("<parameter=z>nu</parameter>!", "{\"z\": \"nu\"}|!"),
+        ("<parameter=z></parameter>!", "{\"z\": \"\"}|!"),
+    ] {
+        family.check("f", text, expected);
+    }
+}
+
+#[test]
+fn long_strings_stream_and_hostile_values_cost_linear_work() {
+    let mut family = qwen();
+    let value = "0123456789abcde\n".repeat(4096);
+    let wire = format!("<parameter=s>\n{value}\n</parameter>!");
+    let read = run(&mut family, ("f", &tools()), &Options::default(), scalars(&wire));
+    let expected = format!("{{\"s\": {}}}|!", serde_json::to_string(&value).unwrap());
+    assert!(read.seen == expected && read.held < 32, "held {}", read.held);
+    for hostile in
+        ["<", "\n", "</function>\n ", "\n<parameter=k", "</parameter", " ", "</function>"]
+    {
+        let wire = format!("<parameter=s>{}", hostile.repeat(20_000 / hostile.len()));
+        let read = run(&mut family, ("f", &tools()), &Options::default(), scalars(&wire));
+        assert!(read.offered < 16 * wire.len(), "{hostile:?}: {} bytes", read.offered);
+    }
+}
+
+#[test]
+fn plain_text_of_a_string_passes() {
+    let (mut family, mut seen) = (qwen(), String::new());
+    let mut calls = crate::calls::Calls::new(tools(), Options::default(), alloc::vec![]);
+    let mut sink = crate::Events(|event: crate::Event<'_>| {
+        if let crate::Event::CallArguments { fragment, .. } = event {
+            seen.push_str(fragment);
+        }
+    });
+    let mut out = Output { calls: &mut calls, sink: &mut sink };
+    out.start("f", None, 0);
+    family.reader.begin("f");
+    assert!(!family.reader.passes(&family.spec, "plain"));
+    family.feed(&mut Cursor::new("<parameter=s>"), &mut out);
+    for (text, passes) in [("a b", true), ("a\n", false), ("a<", false), ("\"", false)] {
+        assert_eq!(family.reader.passes(&family.spec, text), passes, "{text:?}");
+    }
+    family.feed(&mut Cursor::new("a\n"), &mut out);
+    // A newline is held back: it stands before what comes.
+    assert!(!family.reader.passes(&family.spec, "plain"));
+}

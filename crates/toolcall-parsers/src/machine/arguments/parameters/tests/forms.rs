@@ -1,0 +1,268 @@
+//! What forms vary: attributes, pairs, types on the wire, CDATA, edges, spellings.
+
+use super::*;
+use crate::{
+    family::{Repeated, Types, Undeclared},
+    template::Template,
+};
+
+fn pairs() -> Form {
+    let parameters = ["<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n"];
+    form("<tool_call>{name}\n{parameters}</tool_call>", &parameters, &[])
+}
+
+fn glm() -> Family {
+    Family::new(&pairs(), &["</tool_call>"], &["<|user|>"], &["<tool_call>"])
+}
+
+fn dsml() -> Family {
+    let parameter =
+        "<｜DSML｜parameter name=\"{key}\" string=\"{string}\">{value}</｜DSML｜parameter>\n";
+    let call = "<｜DSML｜invoke name=\"{name}\">\n{parameters}</｜DSML｜invoke>";
+    let form = Form { types: Types::Wire, ..form(call, &[parameter], &[]) };
+    Family::new(&form, &["</｜DSML｜invoke>"], &["</｜DSML｜tool_calls>"], &["<｜DSML｜invoke"])
+}
+
+#[test]
+fn names_and_values_may_come_as_pairs() {
+    let pair = |key: &str, value: &str| {
+        format!("<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n")
+    };
+    let mut family = glm();
+    for (tool, text, expected) in [
+        ("g", pair(" a b ", " v "), "{\"a b\": \" v \"}."),
+        ("g", pair("a>b", "</arg_key>"), "{\"a>b\": \"</arg_key>\"}."),
+        ("g", pair("\"a\"", "v\n"), "{\"\\\"a\\\"\": \"v\\n\"}."),
+        ("f", pair("n", "1") + &pair("s", "1") + "<", "{\"n\": 1, \"s\": \"1\"}."),
+        ("g", format!("<arg_key>x</arg_key>{}!", pair("y", "1")), "{noise 1}{\"y\": \"1\"}|!"),
+        ("g", "<arg_key><arg_key></tool_call>".into(), " malformed|<arg_key></tool_call>"),
+        ("g", "<arg_key>x</arg_key></tool_call>".into(), " malformed|</tool_call>"),
+        ("g", "<arg_key>x</arg_key><arg_value>a</arg_v".into(), "{\"x\": \"a incomplete"),
+    ] {
+        family.check(tool, &text, expected);
+    }
+}
+
+#[test]
+fn a_lost_end_does_not_swallow_the_next_pair_or_the_calls_end() {
+    let mut family = glm();
+    for (text, expected) in [
+        (
+            "<arg_key>s</arg_key>\n<arg_value>Oslo\n<arg_key>t</arg_key>\n<arg_value>B</arg_value>\n<",
+            "{\"s\": \"Oslo\"{missing_closer 0}, \"t\": \"B\"}.",
+        ),
+        (
+            "<arg_key>n</arg_key><arg_value>1<arg_key>s</arg_key><arg_value>v</arg_value>!",
+            "{\"n\": 1{missing_closer 0}, \"s\": \"v\"}|!",
+        ),
+        (
+            "<arg_key>s</arg_key><arg_value>1<arg_key>t</arg_key> is a tag</arg_value>!",
+            "{\"s\": \"1<arg_key>t</arg_key> is a tag\"}|!",
+        ),
+        ("<arg_key>s</arg_key><arg_value>v</tool_call>", "{\"s\": \"v\"}."),
+        (
+            "<arg_key>s</arg_key><arg_value>v\n</tool_call><|user|>",
+            "{\"s\": \"v\"{missing_closer 0}}|</tool_call><|user|>",
+        ),
+        (
+            "<arg_key>s</arg_key><arg_value>v</tool_call> x</arg_value>!",
+            "{\"s\": \"v</tool_call> x\"}|!",
+        ),
+    ] {
+        family.check("f", text, expected);
+    }
+}
+
+#[test]
+fn the_wire_may_say_what_is_a_string() {
+    let mut family = dsml();
+    for (attributes, value, expected) in [
+        ("name=\"n\" string=\"true\"", "42", "{\"n\": \"42\"}."),
+        ("name=\"s\" string=\"false\"", "42", "{\"s\": 42}."),
+        ("string='false' x='<' name = 'q' ", " [1] ", "{\"q\": [1]}."),
+        ("name=q string=false", "1", "{\"q\": 1}."),
+        ("name=\"q\" string=\"false\"", "no", "{\"q\": \"no\"{mistyped 0}}."),
+        ("name=\"n\"", "42", "{\"n\": 42}."),
+        ("name=\"q\"", "42", "{\"q\": 42}."),
+        ("name=\"&quot;&amp;lt;\"", "\n", "{\"\\\"&lt;\": \"\\n\"}."),
+    ] {
+        let text = format!("<｜DSML｜parameter {attributes}>{value}</｜DSML｜parameter>");
+        family.check("f", &text, expected);
+    }
+    let maybe = "<｜DSML｜parameter name=\"n\" string=\"maybe\">42";
+    family.check("f", maybe, " malformed|maybe\">42");
+}
+
+#[test]
+fn an_object_under_a_name_for_all_arguments_is_the_arguments() {
+    let parameter = |key: &str, value: &str| {
+        format!("<｜DSML｜parameter name=\"{key}\" string=\"false\">{value}</｜DSML｜parameter>")
+    };
+    let mut family = dsml();
+    let object = parameter("arguments", " {\"s\": 1} ");
+    let number = parameter("n", "1");
+    for (tool, text, expected) in [
+        ("f", object.clone(), "{\"s\": 1}."),
+        ("f", format!("{object}{number}"), "{\"arguments\": {\"s\": 1}, \"n\": 1}."),
+        ("f", format!("{number}{object}"), "{\"n\": 1, \"arguments\": {\"s\": 1}}."),
+        ("f", parameter("input", "[1]"), "{\"input\": [1]}."),
+        // Nothing is declared.
+        ("g", object, "{\"arguments\": {\"s\": 1}}."),
+    ] {
+        family.check(tool, &text, expected);
+    }
+}
+
+#[test]
+fn a_sigil_may_have_a_blank_behind_it() {
+    let parameter =
+        "<｜DSML｜ parameter name=\"{key}\" string=\"{string}\">{value}</｜DSML｜ parameter>\n";
+    let form = Form { types: Types::Wire, ..form("<x>{name}{parameters}</x>", &[parameter], &[]) };
+    let mut family = Family::new(&form, &["</｜DSML｜ invoke>"], &[], &["<｜DSML｜ invoke"]);
+    let text =
+        "<｜DSML｜ parameter name=\"s\" string=\"true\">v</｜DSML｜parameter><｜DSML｜ invoke";
+    family.check("f", text, "{\"s\": \"v\"}|<｜DSML｜ invoke");
+}
+
+#[test]
+fn a_type_may_stand_between_name_and_value() {
+    let parameters =
+        ["<k>{key}</k>\n<v>{value}</v>\n", "<k>{key}</k>\n<t>{type}</t>\n<v>{value}</v>\n"];
+    let form = Form {
+        undeclared: Some(Undeclared::Json),
+        ..form("<c>{name}\n{parameters}</c>", &parameters, &[])
+    };
+    let mut family = Family::new(&form, &["</c>"], &[], &["<c>"]);
+    for (text, expected) in [
+        ("<k>q</k><v>1</v>", "{\"q\": 1}."),
+        ("<k>q</k>\n<t>string</t>\n<v>1</v>", "{\"q\": \"1\"}."),
+        ("<k>q</k><t>int</t><v>x</v>", "{\"q\": \"x\"{mistyped 0}}."),
+        ("<k>n</k><t>string</t><v>1</v>", "{\"n\": 1}."),
+        ("<k>q</k><t>int</t><k>n</k><v>1</v>", "{noise 1}{\"n\": 1}."),
+        // Declared strings may be written as JSON.
+        ("<k>s</k><v>\"0417\"</v>", "{\"s\": \"0417\"}."),
+        ("<k>s</k><v>\"a\" b</v>", "{\"s\": \"\\\"a\\\" b\"}."),
+        ("<k>s</k><v>a", "{\"s\": \"a incomplete"),
+        ("<k>s</k><v>\"a", " incomplete"),
+        ("<k>s</k><v></v>", "{\"s\": \"\"}."),
+    ] {
+        family.check("f", text, expected);
+    }
+}
+
+#[test]
+fn elements_of_tokens_have_types_and_spellings() {
+    let parameter =
+        "<|open|>argument key=\"{key}\" type=\"{type}\"<|sep|>{value}<|close|>argument<|sep|>";
+    let others = [("<|open|>", "<|open|> "), ("<|close|>", "<|close|> "), ("<|sep|>", " <|sep|>")];
+    let form = Form {
+        types: Types::Wire,
+        spellings: others.map(|(text, other)| (text.into(), alloc::vec![other.into()])).to_vec(),
+        ..form("<c>{name}{parameters}</c>", &[parameter], &[])
+    };
+    let mut family = Family::new(&form, &["<|close|>call<|sep|>"], &[], &["<|open|>call"]);
+    for (text, expected) in [
+        (
+            "<|open|>argument key=\"n\" type=\"string\"<|sep|>1<|close|>argument<|sep|>",
+            "{\"n\": \"1\"}.",
+        ),
+        (
+            "<|open|> argument type='number' key='s' <|sep|>1<|close|> argument <|sep|>",
+            "{\"s\": 1}.",
+        ),
+        (
+            "<|open|>argument key=\"q\"<|sep|>1<|close|>argument<|sep|><|open|>call",
+            "{\"q\": 1}|<|open|>call",
+        ),
+    ] {
+        family.check("f", text, expected);
+    }
+}
+
+#[test]
+fn cdata_hides_tags_and_keeps_its_blanks() {
+    let parameters = [
+        "<param name=\"{key}\">{value:trim}</param>",
+        "<param name=\"{key}\"><![CDATA[{value}]]></param>",
+    ];
+    let form = form("<function name=\"{name}\">{parameters}</function>", &parameters, &[]);
+    let mut family = Family::new(&form, &["</function>", "</arguments>"], &[], &["<function"]);
+    for (value, expected) in [
+        ("<![CDATA[ <a> </param> ]]>", " <a> </param> "),
+        (" <![CDATA[x]]> ", "x"),
+        ("<![CDATA[a]]]]><![CDATA[>b]]>", "a]]>b"),
+        ("<![CDATA[]]>", ""),
+        (" x ", "x"),
+        (" a <![CDATA[b]]> ", "a <![CDATA[b]]>"),
+        ("<![CDAT", "<![CDAT"),
+    ] {
+        let text = format!("<paramname=\"p\">{value}</param></arguments>");
+        family.check("g", &text, &format!("{{\"p\": \"{expected}\"}}|</arguments>"));
+    }
+}
+
+#[test]
+fn all_blanks_go_at_the_edges_where_the_family_says_so() {
+    let form = form("<i>{name}{parameters}</i>", &["<p name=\"{key}\">{value:trim}</p>"], &[]);
+    let mut family = Family::new(&form, &["</i>"], &[], &[]);
+    let long = " ".repeat(3000);
+    for (value, expected) in [
+        (" a  b \n", "a  b"),
+        ("\n\t ", ""),
+        ("a\n\nb", "a\\n\\nb"),
+        // More than is ever held is data.
+        (&format!("a{long}"), &format!("a{long}")),
+        (&format!("{long}a"), "a"),
+    ] {
+        let text = format!("<p name=p>{value}</p>!");
+        let expected = format!("{{\"p\": \"{expected}\"}}|!");
+        for parts in [alloc::vec![text.as_str()], scalars(&text)] {
+            let read = run(&mut family, ("g", &tools()), &Options::default(), parts);
+            assert_eq!(read.seen, expected);
+        }
+    }
+}
+
+#[test]
+fn the_first_of_repeated_parameters_counts_where_the_family_says_so() {
+    let form = Form { repeated: Repeated::KeepFirst, ..pairs() };
+    let mut family = Family::new(&form, &["</tool_call>"], &[], &[]);
+    let pair =
+        |key: &str, value: &str| format!("<arg_key>{key}</arg_key><arg_value>{value}</arg_value>");
+    let text = pair("a", "1") + &pair("a", "second") + &pair("b", "3");
+    family.check("g", &text, "{\"a\": \"1\"{duplicate_parameter 6}, \"b\": \"3\"}.");
+}
+
+#[test]
+fn every_text_of_a_spec_can_be_mapped() {
+    let mut family = glm();
+    family.spec.each_text(|text| *text = text.replace('>', ":x1>"));
+    let text =
+        "<arg_key:x1>k</arg_key:x1>\n<arg_value:x1>v</arg_value></arg_value:x1></tool_call:x1>";
+    family.check("g", text, "{\"k\": \"v</arg_value>\"}|</tool_call:x1>");
+}
+
+#[test]
+fn tags_of_special_tokens_count_in_the_middle_of_a_line() {
+    let mut family = qwen();
+    let text = "<parameter=s>a<parameter=t>b</parameter>!";
+    family.check("f", text, "{\"s\": \"a<parameter=t>b\"}|!");
+    family.spec.headers = HeadersIn::Text;
+    family.check("f", text, "{\"s\": \"a\"{missing_closer 0}, \"t\": \"b\"}|!");
+}
+
+#[test]
+fn templates_that_cannot_be_read_are_refused() {
+    for parameters in [
+        &["<a>{key}</a>{value}</v><b><c>"][..],
+        &["<a>{key}</a>{value}</v>", "<a>{key}</a>\n<b>{value}</v>"],
+        &["{key}</a>{value}</v>"],
+    ] {
+        let form = form("<f={name}>{parameters}</f>", &[], &[]);
+        let parsed = parameters.iter().map(|text| Template::parse(text));
+        let Ok(parameters) = parsed.collect() else { continue };
+        let form = Form { parameters, ..form };
+        let spec = ParameterSpec::compile(&form, Ends::default(), HeadersIn::Lines);
+        assert!(spec.is_err(), "{:?}", form.parameters);
+    }
+}

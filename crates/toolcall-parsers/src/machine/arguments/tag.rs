@@ -1,0 +1,121 @@
+//! Tags: the pieces of a template's literals that stand or fall as a whole.
+
+use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
+
+use crate::machine::cursor::{Prefix, Undecided, match_prefix};
+
+/// A tag in all its spellings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tag {
+    texts: Vec<String>,
+}
+
+impl Tag {
+    /// A tag as a template shows it, with the other spellings of the texts it contains. Whitespace
+    /// inside it may be missing.
+    pub(crate) fn new(shown: &str, spellings: &[(String, Vec<String>)]) -> Self {
+        let mut texts = vec![shown.to_owned()];
+        let mut order: Vec<_> = spellings.iter().collect();
+        order.sort_by_key(|(text, _)| core::cmp::Reverse(text.len()));
+        for (text, others) in order {
+            for at in 0..texts.len() {
+                if texts[at].contains(text.as_str()) {
+                    let spelled = others.iter().map(|other| texts[at].replace(text, other));
+                    texts.extend(spelled.collect::<Vec<_>>());
+                }
+            }
+        }
+        let tight = texts.iter().map(|text| text.split_ascii_whitespace().collect());
+        texts.extend(tight.collect::<Vec<String>>());
+        Self::exact(texts)
+    }
+
+    /// A tag with exactly these spellings.
+    pub(crate) fn exact(texts: impl IntoIterator<Item = String>) -> Self {
+        let mut tag = Self { texts: Vec::new() };
+        for text in texts {
+            if !text.is_empty() && !tag.texts.contains(&text) {
+                tag.texts.push(text);
+            }
+        }
+        tag
+    }
+
+    /// All spellings.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> + Clone {
+        self.texts.iter().map(String::as_str)
+    }
+
+    /// All spellings, to be changed.
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.texts.iter_mut()
+    }
+}
+
+/// The longest of `tags` at the head of `text`: its position in the list and its length there,
+/// unless a longer one may still come.
+pub(crate) fn longest(text: &str, tags: &[Tag]) -> Result<Option<(usize, usize)>, Undecided> {
+    let mut best: Option<(usize, usize)> = None;
+    let mut partial = false;
+    for (n, tag) in tags.iter().enumerate() {
+        for literal in &tag.texts {
+            match match_prefix(text, literal) {
+                Prefix::Match if best.is_none_or(|(_, len)| literal.len() > len) => {
+                    best = Some((n, literal.len()));
+                }
+                Prefix::Partial => partial = true,
+                Prefix::Match | Prefix::Mismatch => {}
+            }
+        }
+    }
+    if partial { Err(Undecided) } else { Ok(best) }
+}
+
+/// Cuts a template's literal into tags: between `>` and `<`, and at whitespace at its edges.
+pub(crate) fn cut(literal: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(literal);
+    core::iter::from_fn(move || {
+        let text = rest?;
+        let ends = |at: &usize| text[at + 1..].trim_ascii_start().starts_with('<');
+        let end = text.match_indices('>').map(|(at, _)| at).find(ends);
+        let (piece, tail) = end.map_or((text, None), |at| (&text[..=at], Some(&text[at + 1..])));
+        rest = tail;
+        Some(piece.trim_ascii())
+    })
+    .filter(|piece| !piece.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{string::ToString, vec, vec::Vec};
+
+    use super::{Tag, cut, longest};
+    use crate::machine::cursor::Undecided;
+
+    #[test]
+    fn literals_are_cut_between_tags() {
+        let pieces: Vec<_> = cut("</a>\n<b> <c d>x").collect();
+        assert_eq!(pieces, ["</a>", "<b>", "<c d>x"]);
+        assert_eq!(cut(" \n").count(), 0);
+    }
+
+    #[test]
+    fn a_tag_has_all_spellings_of_what_it_contains() {
+        let spellings = [
+            ("<|".to_string(), vec!["<| ".to_string()]),
+            ("|>".to_string(), vec![" |>".to_string()]),
+        ];
+        let tag = Tag::new("<|x y|>", &spellings);
+        let texts: Vec<_> = tag.texts().collect();
+        assert_eq!(texts, ["<|x y|>", "<| x y|>", "<|x y |>", "<| x y |>", "<|xy|>"]);
+    }
+
+    #[test]
+    fn the_longest_tag_counts() {
+        let tags = ["<a", "<ab>"].map(|text| Tag::new(text, &[]));
+        assert_eq!(longest("<ab>", &tags), Ok(Some((1, 4))));
+        assert_eq!(longest("<ac", &tags), Ok(Some((0, 2))));
+        assert_eq!(longest("<ab", &tags), Err(Undecided));
+        assert_eq!(longest("x", &tags), Ok(None));
+    }
+}

@@ -1,0 +1,302 @@
+//! Inside a tagged value: where it ends.
+//!
+//! A string is written while it arrives. What is held back: what may be the beginning of a tag
+//! (left behind the cursor), whitespace that may have to be trimmed, the header of what may be
+//! the next parameter, and text whose type is not decided.
+
+pub(crate) mod mode;
+mod write;
+
+use alloc::string::String;
+
+use self::mode::Mode;
+use super::{
+    BLANKS,
+    parameters::{
+        header::{Header, Step},
+        spec::{HeadersIn, ParameterSpec, ValueSpec},
+    },
+    tag::{Tag, longest},
+};
+use crate::{
+    machine::{
+        cursor::{Cursor, Undecided, blanks},
+        output::Output,
+    },
+    typing::declares,
+};
+
+/// Where in a value a reader is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Phase {
+    #[default]
+    Text,
+    /// Between the quotes of this number, where no other tag counts.
+    Quoted(usize),
+    /// In what may be the next parameter's header.
+    Header,
+}
+
+/// What a value's text led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fed {
+    /// It goes on; what lies behind the cursor comes again.
+    More,
+    /// Its own end, which is consumed.
+    Own,
+    /// The next parameter's whole header, which [`Value::next`] holds; this node says how that
+    /// parameter's value stands.
+    Header(usize),
+    /// The end of the call, behind the cursor.
+    Call,
+}
+
+/// Where a value stands: what its reader must know of the family and the call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) spec: &'a ParameterSpec,
+    pub(super) value: &'a ValueSpec,
+    pub(super) tool: &'a str,
+}
+
+/// Reads one value after the other, however they are cut.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Value {
+    mode: Mode,
+    phase: Phase,
+    key: String,
+    /// No parameter of the call was written before.
+    first: bool,
+    /// Nothing but what trimming takes has come.
+    blank: bool,
+    /// A newline was dropped at the start, so that one may be at the end.
+    newline_dropped: bool,
+    /// A quoted text may begin.
+    quote_here: bool,
+    line_start: bool,
+    /// Whitespace at the end, to be dropped if the value ends here.
+    edge: String,
+    /// Length of the whitespace run at the end.
+    run: usize,
+    /// Text that is part of the value unless what follows makes a header of it.
+    pending: String,
+    /// Text whose type is not decided.
+    collected: String,
+    /// The value outgrew its limit and became a string.
+    outgrown: bool,
+    dropped: u64,
+    next: Header,
+}
+
+/// What stands at a byte that may begin a tag.
+enum Found {
+    Nothing,
+    Undecided,
+    Own(usize),
+    Quote(usize, usize),
+    Header(usize, usize),
+    Call,
+}
+
+impl Value {
+    pub(super) fn held(&self) -> usize {
+        self.edge.len() + self.pending.len() + self.collected.len()
+    }
+
+    /// The header of the next parameter, which ended the value.
+    pub(super) fn next(&mut self) -> &mut Header {
+        &mut self.next
+    }
+
+    /// A value begins, for `key`, the first of the call or not.
+    pub(super) fn begin(&mut self, key: &str, mode: Mode, first: bool, out: &mut Output<'_>) {
+        self.key.clear();
+        self.key.push_str(key);
+        (self.mode, self.phase, self.first) = (mode, Phase::Text, first);
+        (self.blank, self.newline_dropped, self.quote_here) = (true, false, true);
+        (self.line_start, self.run, self.outgrown, self.dropped) = (false, 0, false, 0);
+        self.edge.clear();
+        self.pending.clear();
+        self.collected.clear();
+        if mode == Mode::String {
+            self.open_string(out);
+        }
+    }
+
+    pub(super) fn feed(
+        &mut self,
+        place: Place<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Fed {
+        loop {
+            let fed = match self.phase {
+                Phase::Text => self.text(place, cursor, out),
+                Phase::Quoted(n) => self.quoted(&place.value.quotes[n].1, cursor, out),
+                Phase::Header => self.header(place, cursor, out),
+            };
+            if let Some(fed) = fed {
+                return fed;
+            }
+        }
+    }
+
+    fn text(
+        &mut self,
+        place: Place<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Fed> {
+        let text = cursor.text;
+        let mut from = cursor.at;
+        while let Some(hit) = place.spec.stops.find(&text.as_bytes()[from..]) {
+            let at = from + hit;
+            let found = self.find(place, text, (cursor.at, at));
+            if let Found::Nothing = found {
+                from = at + text[at..].chars().next().map_or(1, char::len_utf8);
+                continue;
+            }
+            self.push(place.value.edges, &text[cursor.at..at], out);
+            cursor.at = at;
+            match found {
+                Found::Nothing => {}
+                Found::Undecided => return Some(Fed::More),
+                Found::Call => return Some(Fed::Call),
+                Found::Own(len) => {
+                    cursor.at += len;
+                    return Some(Fed::Own);
+                }
+                Found::Quote(n, len) => {
+                    cursor.at += len;
+                    self.blank = false;
+                    self.edge.clear();
+                    self.phase = Phase::Quoted(n);
+                    return None;
+                }
+                Found::Header(opener, len) => {
+                    cursor.at += len;
+                    self.pending.push_str(&text[at..at + len]);
+                    self.next.begin(place.spec, opener);
+                    self.phase = Phase::Header;
+                    return None;
+                }
+            }
+        }
+        self.push(place.value.edges, &text[cursor.at..], out);
+        cursor.at = text.len();
+        Some(Fed::More)
+    }
+
+    /// What stands at `at`; the text from `from` on has not been pushed.
+    fn find(&self, place: Place<'_>, text: &str, (from, at): (usize, usize)) -> Found {
+        let Place { spec, value, .. } = place;
+        let rest = &text[at..];
+        let mut undecided = false;
+        let mut tag = |tags: &[Tag]| match longest(rest, tags) {
+            Ok(found) => found,
+            Err(Undecided) => {
+                undecided = true;
+                None
+            }
+        };
+        if let Some((_, len)) = tag(&value.ends) {
+            return Found::Own(len);
+        }
+        if self.quote_here && text[from..at].trim_ascii().is_empty() {
+            for (n, (open, _)) in value.quotes.iter().enumerate() {
+                if let Some((_, len)) = tag(core::slice::from_ref(open)) {
+                    return Found::Quote(n, len);
+                }
+            }
+        }
+        let line_start = if at > from { text.as_bytes()[at - 1] == b'\n' } else { self.line_start };
+        if (line_start || spec.headers == HeadersIn::Text)
+            && let Some((n, len)) = tag(spec.openers())
+        {
+            return Found::Header(n, len);
+        }
+        if let Some((_, len)) = tag(&spec.ends) {
+            match ends_call(spec, &rest[len..]) {
+                Ok(true) => return Found::Call,
+                Ok(false) => {}
+                Err(Undecided) => undecided = true,
+            }
+        }
+        if undecided { Found::Undecided } else { Found::Nothing }
+    }
+
+    fn quoted(
+        &mut self,
+        close: &Tag,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Fed> {
+        let text = cursor.text;
+        let first = close.texts().next().and_then(|text| text.bytes().next()).unwrap_or(b']');
+        let mut from = cursor.at;
+        while let Some(hit) = memchr::memchr(first, &text.as_bytes()[from..]) {
+            let at = from + hit;
+            match longest(&text[at..], core::slice::from_ref(close)) {
+                Ok(None) => from = at + text[at..].chars().next().map_or(1, char::len_utf8),
+                found => {
+                    self.put(&text[cursor.at..at], out);
+                    cursor.at = at;
+                    let Ok(Some((_, len))) = found else { return Some(Fed::More) };
+                    cursor.at += len;
+                    (self.phase, self.quote_here, self.run) = (Phase::Text, true, 0);
+                    self.line_start = false;
+                    return None;
+                }
+            }
+        }
+        self.put(&text[cursor.at..], out);
+        cursor.at = text.len();
+        Some(Fed::More)
+    }
+
+    fn header(
+        &mut self,
+        place: Place<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Fed> {
+        let from = cursor.at;
+        let step = self.next.feed(place.spec, out.calls.options.limits.name, cursor);
+        match step {
+            Step::Value(node) if declares(&out.calls.tools, place.tool, self.next.key()) => {
+                return Some(Fed::Header(node));
+            }
+            _ => self.pending.push_str(&cursor.text[from..cursor.at]),
+        }
+        if step == Step::More {
+            return Some(Fed::More);
+        }
+        // What looked like a header is text of the value.
+        self.phase = Phase::Text;
+        let mut pending = core::mem::take(&mut self.pending);
+        self.push(place.value.edges, &pending, out);
+        pending.clear();
+        self.pending = pending;
+        None
+    }
+}
+
+/// Whether what follows an end inside a value makes it the end of the call.
+fn ends_call(spec: &ParameterSpec, rest: &str) -> Result<bool, Undecided> {
+    let blank = blanks(rest);
+    if blank > BLANKS {
+        return Ok(false);
+    }
+    if blank == rest.len() {
+        return Err(Undecided);
+    }
+    Ok(longest(&rest[blank..], &spec.followers)?.is_some())
+}
+
+/// Whether `tail`, left behind the cursor inside a value, is the call's end and what may be the
+/// beginning of what follows it.
+pub(super) fn tail_ends_call(spec: &ParameterSpec, tail: &str) -> bool {
+    let ends = spec.ends.iter().flat_map(Tag::texts);
+    let mut rests = ends.filter_map(|end| tail.strip_prefix(end));
+    rests.any(|rest| ends_call(spec, rest) == Err(Undecided))
+}

@@ -1,0 +1,93 @@
+//! How a value's text becomes JSON, decided before its first byte.
+
+use crate::{
+    family::{self, Undeclared},
+    machine::arguments::parameters::spec::ParameterSpec,
+    tools::Tools,
+    typing::{Types, admitted, by_name},
+};
+
+/// What becomes of a value's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Mode {
+    /// A string, written as it comes.
+    String,
+    /// A string, or what else its first bytes may still become; then written as it comes.
+    Text(Texts),
+    /// Typed by the schema once it is whole.
+    Typed(Types, Strings),
+    /// JSON by the wire's word, once it is whole.
+    Json,
+    /// JSON or a string, whatever it looks like once it is whole.
+    Guess,
+    /// Nothing.
+    #[default]
+    Drop,
+}
+
+/// What a text may be besides a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Texts {
+    pub(crate) types: Types,
+    pub(crate) strings: Strings,
+}
+
+/// How a family writes declared strings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strings {
+    /// As they are.
+    Verbatim,
+    /// Perhaps as JSON strings, quotes and escapes included.
+    MayBeJson,
+}
+
+/// What a parameter's header says of its value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wire<'h> {
+    /// Whether it is a string.
+    pub(crate) string: Option<bool>,
+    /// Its type, in the wire's word; empty if there is none.
+    pub(crate) kind: &'h str,
+}
+
+/// How the value of the parameter `key` of `tool` is to be read.
+pub(crate) fn mode(
+    spec: &ParameterSpec,
+    tool: &str,
+    key: &str,
+    wire: Wire<'_>,
+    tools: &Tools,
+) -> Mode {
+    let kind = Some(wire.kind).filter(|kind| !kind.is_empty());
+    let by_wire = match (wire.string, kind) {
+        (Some(string), _) => Some(string),
+        (None, Some(kind)) if spec.types == family::Types::Wire => Some(kind == "string"),
+        (None, _) => None,
+    };
+    match by_wire {
+        Some(true) => return Mode::String,
+        Some(false) => return Mode::Json,
+        None => {}
+    }
+    let strings = match (spec.types, spec.undeclared) {
+        (family::Types::Schema, Undeclared::Json) => Strings::MayBeJson,
+        _ => Strings::Verbatim,
+    };
+    let declared = tools.get(tool).and_then(|tool| admitted(&tool.parameters, key));
+    match (declared, kind.map(by_name), spec.undeclared) {
+        (Some(types), _, _) => declared_as(types, strings),
+        (None, Some(types), _) => declared_as(types, Strings::Verbatim),
+        (None, None, Undeclared::Json) => Mode::Guess,
+        (None, None, Undeclared::Text) => Mode::String,
+    }
+}
+
+fn declared_as(types: Types, strings: Strings) -> Mode {
+    let types = if types == Types::ALL { Types::STRING } else { types };
+    let text = Types::STRING.or(Types::NULL).has(types) && types.has(Types::STRING);
+    match strings {
+        Strings::Verbatim if types.only_string() => Mode::String,
+        _ if text => Mode::Text(Texts { types, strings }),
+        _ => Mode::Typed(types, strings),
+    }
+}

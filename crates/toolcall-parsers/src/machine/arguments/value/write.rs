@@ -1,0 +1,215 @@
+//! Writing a value out: trimming, streaming, typing.
+
+use alloc::string::String;
+
+use super::{
+    Fed, Mode, Value,
+    mode::{Strings, Texts},
+};
+use crate::{
+    event::DiagnosticKind,
+    json::{
+        escape::escape,
+        scan::{JsonScan, is_plain},
+    },
+    machine::{
+        arguments::parameters::spec::{Edges, ParameterSpec},
+        output::Output,
+    },
+    typing::{Fit, Types, is_string_literal, json_or_string, may_be_null, typed},
+};
+
+/// Whitespace that is held, at most, in the hope that it ends up between tags.
+const MAX_GAP: usize = 1024;
+
+impl Value {
+    /// Whether all of `text` is the inside of a string that is being written, to be passed on as
+    /// it is.
+    #[inline]
+    pub(in super::super) fn passes(&mut self, spec: &ParameterSpec, text: &str) -> bool {
+        let passes = self.mode == Mode::String
+            && self.phase == super::Phase::Text
+            && self.edge.is_empty()
+            && !text.starts_with(' ')
+            && !text.ends_with(' ')
+            && spec.stops.find(text.as_bytes()).is_none()
+            && is_plain(text);
+        if passes && !text.is_empty() {
+            (self.blank, self.quote_here, self.line_start, self.run) = (false, false, false, 0);
+        }
+        passes
+    }
+
+    fn write_key(&self, out: &mut Output<'_>) {
+        out.arguments(if self.first { "{\"" } else { ", \"" });
+        escape(&self.key, |piece| out.arguments(piece));
+        out.arguments("\": ");
+    }
+
+    /// The value is a string; what is collected of it is written.
+    pub(super) fn open_string(&mut self, out: &mut Output<'_>) {
+        self.write_key(out);
+        out.arguments("\"");
+        escape(&self.collected, |piece| out.arguments(piece));
+        self.collected.clear();
+        self.mode = Mode::String;
+    }
+
+    /// Takes in text of the value, less what is trimmed.
+    pub(super) fn push(&mut self, edges: Edges, text: &str, out: &mut Output<'_>) {
+        if text.is_empty() {
+            return;
+        }
+        self.line_start = text.ends_with('\n');
+        self.quote_here = self.quote_here && text.trim_ascii().is_empty();
+        let mut text = text;
+        if self.blank {
+            let shorter = match edges {
+                Edges::Kept => text,
+                Edges::Newlines => text.strip_prefix('\n').unwrap_or(text),
+                Edges::Trimmed => text.trim_ascii_start(),
+            };
+            self.newline_dropped = shorter.len() < text.len();
+            text = shorter;
+            self.blank = edges == Edges::Trimmed && text.is_empty();
+        }
+        if text.is_empty() {
+            return;
+        }
+        let body = match edges {
+            Edges::Trimmed => text.trim_ascii_end(),
+            _ => text.strip_suffix('\n').unwrap_or(text),
+        };
+        if edges != Edges::Trimmed || !body.is_empty() {
+            self.put_edge(out);
+            self.put(body, out);
+            self.run = 0;
+        }
+        let edge = &text[body.len()..];
+        self.edge.push_str(edge);
+        self.run += edge.len();
+        if self.run > MAX_GAP {
+            self.put_edge(out);
+        }
+    }
+
+    fn put_edge(&mut self, out: &mut Output<'_>) {
+        let mut edge = core::mem::take(&mut self.edge);
+        self.put(&edge, out);
+        edge.clear();
+        self.edge = edge;
+    }
+
+    pub(super) fn put(&mut self, text: &str, out: &mut Output<'_>) {
+        match self.mode {
+            Mode::String => escape(text, |piece| out.arguments(piece)),
+            Mode::Drop => self.dropped += text.len() as u64,
+            Mode::Text(_) | Mode::Typed(..) | Mode::Json | Mode::Guess if text.is_empty() => {}
+            Mode::Text(_) | Mode::Typed(..) | Mode::Json | Mode::Guess => {
+                self.collected.push_str(text);
+                let long = self.collected.len() > out.calls.options.limits.value;
+                let decided =
+                    matches!(self.mode, Mode::Text(texts) if !texts.may_be_more(&self.collected));
+                if long || decided {
+                    self.outgrown = !matches!(self.mode, Mode::Text(_));
+                    self.open_string(out);
+                }
+            }
+        }
+    }
+
+    /// The value ended with `end`, before the cursor; whether it was written.
+    pub(in super::super) fn close(
+        &mut self,
+        edges: Edges,
+        end: Fed,
+        offset: usize,
+        out: &mut Output<'_>,
+    ) -> bool {
+        // A newline before another's tag is that tag's.
+        let drops = edges == Edges::Trimmed || self.newline_dropped || end != Fed::Own;
+        if !drops {
+            self.put_edge(out);
+        }
+        self.edge.clear();
+        let mut mistyped = self.outgrown;
+        match self.mode {
+            Mode::String => out.arguments("\""),
+            Mode::Drop => {
+                out.diagnose(DiagnosticKind::DuplicateParameter, offset, self.dropped);
+            }
+            mode => {
+                self.write_key(out);
+                let fit = write(&self.collected, mode, |piece| out.arguments(piece));
+                mistyped |= fit == Fit::No && mode != Mode::Guess;
+            }
+        }
+        self.collected.clear();
+        if mistyped {
+            out.diagnose(DiagnosticKind::Mistyped, offset, 0);
+        }
+        self.mode != Mode::Drop
+    }
+
+    /// Writes JSON that was kept, under the name of the value last read.
+    pub(in super::super) fn write_kept(&self, json: &str, out: &mut Output<'_>) {
+        self.write_key(out);
+        out.arguments(json.trim_ascii());
+    }
+
+    /// The collected text, if the value is JSON by the wire's word or by its looks.
+    pub(in super::super) fn collected_json(&self) -> Option<&str> {
+        matches!(self.mode, Mode::Json | Mode::Guess).then_some(&self.collected)
+    }
+
+    /// Closes a value that the end of the stream cut, if that takes no guess; whether anything
+    /// of it is written.
+    pub(in super::super) fn repair(&mut self, out: &mut Output<'_>) -> bool {
+        let types = match self.mode {
+            Mode::String => {
+                out.arguments("\"");
+                return true;
+            }
+            Mode::Typed(types, _) if !types.has(Types::STRING) => types,
+            Mode::Json => Types::ALL,
+            _ => return false,
+        };
+        let text = self.collected.trim_ascii();
+        let array = text.starts_with('[') && types.has(Types::ARRAY);
+        let object = text.starts_with('{') && types.has(Types::OBJECT);
+        let mut scan = JsonScan::new();
+        let mut valid = String::new();
+        scan.feed(text, |piece| valid.push_str(piece));
+        match scan.closing() {
+            Some(closing) if (array || object) && valid.len() >= text.len() => {
+                self.write_key(out);
+                out.arguments(&valid);
+                out.arguments(&closing);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Texts {
+    /// Whether what begins with `text` may turn out not to be the string it spells.
+    fn may_be_more(self, text: &str) -> bool {
+        self.types.has(Types::NULL) && may_be_null(text)
+            || self.strings == Strings::MayBeJson && text.starts_with('"')
+    }
+}
+
+/// Writes a whole value.
+fn write(text: &str, mode: Mode, mut out: impl FnMut(&str)) -> Fit {
+    match mode {
+        Mode::Typed(types, strings) | Mode::Text(Texts { types, strings }) => {
+            let decodes = strings == Strings::MayBeJson && types.has(Types::STRING);
+            if decodes && is_string_literal(text) {
+                return json_or_string(text, out);
+            }
+            typed(text, types, &mut out)
+        }
+        _ => json_or_string(text, out),
+    }
+}
