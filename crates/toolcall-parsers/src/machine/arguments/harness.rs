@@ -79,7 +79,8 @@ pub(super) fn run<'t>(
     out.start(tool, None, 0);
     reader.begin(tool);
     let (mut text, mut progress) = (String::new(), Progress::More);
-    for part in parts {
+    // The call machine goes on to the arguments at once, whatever is left of the chunk.
+    for part in core::iter::once("").chain(parts) {
         text.push_str(part);
         if progress == Progress::More {
             let mut cursor = Cursor::new(&text);
