@@ -7,6 +7,7 @@ use lexopt::{Arg, Error, Parser, ValueExt};
 pub(crate) const USAGE: &str = "\
 cargo xtask ci                             everything a change must pass
 cargo xtask tidy                           house rules the compiler does not know
+cargo xtask families                       the tables that are made of `families/`
 cargo xtask bench [--quick] [FILTER]       throughput and allocations, as ratios in one run
 cargo xtask fuzz [--time SECONDS] [TARGET] all fuzz targets, or one, for a time each
 cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
@@ -19,6 +20,7 @@ pub(crate) enum Command {
     Help,
     Ci,
     Tidy,
+    Families,
     Bench { pace: Pace, filter: Option<String> },
     Fuzz { seconds: u64, target: Option<String> },
     Release { mode: Mode, crates: Vec<String> },
@@ -49,6 +51,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "help" => Command::Help,
         "ci" => Command::Ci,
         "tidy" => Command::Tidy,
+        "families" => Command::Families,
         "bench" => Command::Bench { pace: Pace::Full, filter: None },
         "fuzz" => Command::Fuzz { seconds: FUZZ_SECONDS, target: None },
         "release" => Command::Release { mode: Mode::Publish, crates: Vec::new() },
@@ -96,6 +99,7 @@ mod tests {
         assert_eq!(command("tidy --help"), Some(Command::Help));
         assert_eq!(command("ci"), Some(Command::Ci));
         assert_eq!(command("tidy"), Some(Command::Tidy));
+        assert_eq!(command("families"), Some(Command::Families));
         let bench = |pace, filter: Option<&str>| {
             Some(Command::Bench { pace, filter: filter.map(Into::into) })
         };

@@ -2,6 +2,7 @@
 
 mod bench;
 mod ci;
+mod families;
 mod flags;
 mod fuzz;
 mod manifest;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         }
         Command::Ci => ci::run(&root),
         Command::Tidy => tidy::run(&root),
+        Command::Families => families::run(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),
         Command::Fuzz { seconds, target } => fuzz::run(&root, seconds, target.as_deref()),
         Command::Release { mode, crates } => release::run(&root, mode, &crates),

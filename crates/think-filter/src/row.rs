@@ -81,19 +81,18 @@ impl Row {
 mod tests {
     use alloc::vec::Vec;
 
+    use super::Row;
     use crate::{formats::formats, table::FORMATS};
 
-    /// The formats in code and those of the families' files, until the former go.
+    /// Where the files say something else than code does, until the latter goes: the engine's name
+    /// became another of the family's, and Granite 3.3 has tags besides the phrases.
+    const DIFFERENT: [&str; 3] = ["qwen3_coder", "granite", "cohere_command4"];
+
     #[test]
     fn the_table_has_the_formats_that_code_has() {
-        let mut different = Vec::new();
-        for old in formats() {
-            match FORMATS.iter().find(|row| row.name == old.name) {
-                None => different.push(alloc::format!("{}: missing", old.name)),
-                Some(row) if row.format() == old => {}
-                Some(row) => different.push(alloc::format!("{:#?}\n{old:#?}", row.format())),
-            }
-        }
-        assert!(different.is_empty(), "{}", different.join("\n"));
+        let row = |name: &str| FORMATS.iter().find(|row| row.name == name).map(Row::format);
+        let different = formats().into_iter().filter(|old| row(&old.name).as_ref() != Some(old));
+        let names: Vec<_> = different.map(|old| old.name).collect();
+        assert_eq!(names, DIFFERENT);
     }
 }

@@ -56,6 +56,12 @@ impl FamilyError {
         &self.field
     }
 
+    /// What is wrong with it.
+    #[must_use]
+    pub fn problem(&self) -> &str {
+        self.problem.trim_end()
+    }
+
     /// What is wrong with the template in the field, if that is the problem.
     #[must_use]
     pub fn in_template(&self) -> Option<&TemplateError> {
@@ -77,7 +83,7 @@ impl fmt::Display for FamilyError {
         if !self.field.is_empty() {
             write!(f, "`{}`: ", self.field)?;
         }
-        f.write_str(self.problem.trim_end())
+        f.write_str(self.problem())
     }
 }
 

@@ -1,0 +1,253 @@
+//! A family's file, checked, with all it takes from others.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use toolcall_parsers::family::{
+    Family, FamilyError, FamilyFile, merge, reasoning, resolve, with_variant,
+};
+
+use super::marks::{Marks, Section, Starts};
+
+/// Names by the engine that has them; those of `other` are ours.
+pub(super) type Names = BTreeMap<String, Vec<String>>;
+
+/// What a file says of itself.
+#[derive(Debug, Deserialize)]
+pub(super) struct Head {
+    pub(super) about: String,
+    pub(super) source: String,
+    #[serde(default)]
+    pub(super) models: Vec<String>,
+    #[serde(default)]
+    pub(super) names: Names,
+    #[serde(default)]
+    variant: Vec<VariantHead>,
+}
+
+/// The models of a variant.
+#[derive(Debug, Deserialize)]
+struct VariantHead {
+    models: Vec<String>,
+    #[serde(default)]
+    template_has: Vec<String>,
+}
+
+/// A family.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) head: Head,
+    /// The file with what it takes from others.
+    pub(super) file: Value,
+    pub(super) family: Family,
+    pub(super) stream: Stream,
+    /// The reasoning format that stands in this file, if any.
+    pub(super) marks: Option<Marks>,
+    /// What engines call that format.
+    pub(super) reasoning_names: Names,
+    pub(super) variants: Vec<Variant>,
+}
+
+/// The family as some models write it.
+#[derive(Debug)]
+pub(super) struct Variant {
+    pub(super) models: Vec<String>,
+    pub(super) template_has: Vec<String>,
+    pub(super) stream: Stream,
+}
+
+/// How a stream looks.
+#[derive(Debug, PartialEq)]
+pub(super) struct Stream {
+    pub(super) calls: Option<(String, Option<usize>)>,
+    pub(super) reasoning: Option<String>,
+    pub(super) in_reasoning: &'static str,
+    pub(super) starts: Starts,
+    pub(super) switch: BTreeMap<String, bool>,
+    pub(super) special_tokens: bool,
+}
+
+/// The keys of a file that say what calls look like.
+const CALLS: [&str; 7] =
+    ["calls", "end_of_turn", "erase", "messages", "special_tokens", "suffix", "write"];
+
+impl Entry {
+    /// Reads and checks a file, with the files it may refer to.
+    pub(super) fn new(file: &FamilyFile, files: &[FamilyFile]) -> Result<Self, FamilyError> {
+        Self::read(file, files).map_err(|error| file.error(error))
+    }
+
+    fn read(file: &FamilyFile, files: &[FamilyFile]) -> Result<Self, FamilyError> {
+        let name = file.name().to_owned();
+        let lookup = |name: &str| {
+            let found = files.iter().find(|file| file.name() == name);
+            found.map(|file| file.value().clone())
+        };
+        let head: Head = typed(file.value(), "")?;
+        let resolved = resolve(&name, file.value(), lookup)?;
+        let family = Family::from_value(&resolved)?;
+        let section = reasoning(&name, file.value(), lookup)?;
+        let mut marks = None;
+        if let Some((owner, section)) = &section
+            && *owner == name
+        {
+            marks = Some(Marks::new(&typed(&section.clone().into(), "reasoning")?, &family)?);
+        }
+        let reasoning_names = match (&marks, file.value().get("reasoning")) {
+            (Some(_), Some(own)) => typed::<Section>(own, "reasoning")?.names,
+            _ => Names::new(),
+        };
+        let stream = stream(&family, None, section.as_ref())?;
+        let mut entry = Self {
+            name,
+            head,
+            file: resolved,
+            family,
+            stream,
+            marks,
+            reasoning_names,
+            variants: Vec::new(),
+        };
+        entry.check_spellings()?;
+        let variants = file.value().get("variant").and_then(Value::as_array);
+        for (i, variant) in variants.into_iter().flatten().enumerate() {
+            let path = format!("variant[{i}]");
+            if with_variant(&entry.file, variant) == with_variant(&entry.file, &Map::new().into()) {
+                return Err(FamilyError::new(path, "it changes nothing"));
+            }
+            let read = entry.variant(i, variant, section.as_ref(), &lookup);
+            let read = read.map_err(|error| inside(&path, &error))?;
+            entry.variants.push(read);
+        }
+        Ok(entry)
+    }
+
+    fn variant(
+        &mut self,
+        i: usize,
+        variant: &Value,
+        section: Option<&(String, Map<String, Value>)>,
+        lookup: &impl Fn(&str) -> Option<Value>,
+    ) -> Result<Variant, FamilyError> {
+        let changed = with_variant(&self.file, variant);
+        let family = Family::from_value(&changed)?;
+        let section = match variant.get("reasoning") {
+            None => section.cloned(),
+            Some(Value::Object(over)) => {
+                let base = section.map(|(_, base)| base.clone()).unwrap_or_default();
+                let merged = merge(&base.into(), &over.clone().into());
+                let owner = section.map_or(&self.name, |(owner, _)| owner).clone();
+                merged.as_object().map(|merged| (owner, merged.clone()))
+            }
+            Some(_) => reasoning(&self.name, variant, lookup)?,
+        };
+        if let Some((owner, section)) = &section
+            && *owner == self.name
+        {
+            let marks = Marks::new(&typed(&section.clone().into(), "reasoning")?, &family)?;
+            match &self.marks {
+                None => self.marks = Some(marks),
+                Some(own) if own.reads_as(&marks) => {}
+                Some(_) => {
+                    let problem = "other tags are another format: one with a file of its own";
+                    return Err(FamilyError::new("reasoning.block", problem));
+                }
+            }
+        }
+        let head = self.head.variant.get(i);
+        let number = (calls_of(&changed) != calls_of(&self.file)).then_some(i);
+        Ok(Variant {
+            models: head.map(|head| head.models.clone()).unwrap_or_default(),
+            template_has: head.map(|head| head.template_has.clone()).unwrap_or_default(),
+            stream: stream(&family, number, section.as_ref())?,
+        })
+    }
+
+    /// Whether the models call tools.
+    pub(super) fn has_calls(&self) -> bool {
+        !self.family.forms.is_empty()
+    }
+
+    /// What the file says of calls, as compact JSON.
+    pub(super) fn calls(&self) -> String {
+        let mut calls = calls_of(&self.file);
+        let variants = self.file.get("variant").and_then(Value::as_array);
+        if self.variants.iter().any(|it| matches!(it.stream.calls, Some((_, Some(_))))) {
+            let variants =
+                variants.into_iter().flatten().map(|variant| Value::Object(calls_of(variant)));
+            calls.insert("variant".into(), variants.collect());
+        }
+        Value::Object(calls).to_string()
+    }
+
+    /// A spelling of what no template has is a slip.
+    fn check_spellings(&self) -> Result<(), FamilyError> {
+        for (i, form) in self.family.forms.iter().enumerate() {
+            let all = [&form.sections, &form.calls, &form.parameters, &form.elements];
+            let texts: Vec<String> = all.into_iter().flatten().map(ToString::to_string).collect();
+            for (text, _) in &form.spellings {
+                let text = text.replace('\\', r"\\").replace('\n', r"\n");
+                if !texts.iter().any(|template| template.contains(&text)) {
+                    let single = self.file.get("calls").is_some_and(Value::is_object);
+                    let index = if single { String::new() } else { format!("[{i}]") };
+                    let field = format!("calls{index}.spellings.{text}");
+                    return Err(FamilyError::new(field, "no template has it"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn calls_of(file: &Value) -> Map<String, Value> {
+    let entries = file.as_object().into_iter().flatten();
+    let calls = entries.filter(|(key, _)| CALLS.contains(&key.as_str()));
+    calls.map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+fn stream(
+    family: &Family,
+    variant: Option<usize>,
+    section: Option<&(String, Map<String, Value>)>,
+) -> Result<Stream, FamilyError> {
+    let (reasoning, section) = match section {
+        Some((owner, section)) => {
+            (Some(owner.clone()), typed(&section.clone().into(), "reasoning")?)
+        }
+        None => (None, Section::default()),
+    };
+    let in_reasoning = family.forms.first().map(|form| form.in_reasoning).unwrap_or_default();
+    Ok(Stream {
+        calls: (!family.forms.is_empty()).then(|| (family.name.clone(), variant)),
+        reasoning,
+        in_reasoning: match in_reasoning {
+            toolcall_parsers::InReasoning::Literal => "Literal",
+            toolcall_parsers::InReasoning::Suspend => "Suspend",
+            toolcall_parsers::InReasoning::End => "End",
+        },
+        starts: section.starts,
+        switch: section.switch,
+        special_tokens: family.special_tokens,
+    })
+}
+
+/// A part of a file as a type; errors name the field.
+pub(super) fn typed<'v, T: Deserialize<'v>>(
+    value: &'v Value,
+    path: &str,
+) -> Result<T, FamilyError> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let inner = error.path().to_string();
+        let dot = if path.is_empty() || inner == "." { "" } else { "." };
+        let inner = if inner == "." { "" } else { &inner };
+        FamilyError::new(format!("{path}{dot}{inner}"), error.inner())
+    })
+}
+
+/// The same error of a field inside a table.
+fn inside(path: &str, error: &FamilyError) -> FamilyError {
+    let dot = if error.field().is_empty() { "" } else { "." };
+    FamilyError::new(format!("{path}{dot}{}", error.field()), error.problem())
+}
