@@ -7,7 +7,7 @@ use jail_match::{End, Tail};
 use super::{
     call::{List, Machine, State},
     output::Output,
-    plan::{Arguments, Missing, Plan},
+    plan::{Arguments, Leaf, Missing, Plan},
 };
 use super::{arguments::Cut, object::ArgumentsState};
 use crate::{
@@ -87,11 +87,11 @@ impl Machine {
         let closing = match &leaf.arguments {
             Arguments::Parameters(spec) => {
                 let cut = self.parameters.finish(spec, tail, repair, out);
-                return self.end_parameters(cut, tail.len(), out);
+                return self.end_parameters(leaf, cut, tail.len(), out);
             }
             Arguments::Elements(spec) => {
                 let cut = self.elements.finish(spec, tail, repair, out);
-                return self.end_parameters(cut, tail.len(), out);
+                return self.end_parameters(leaf, cut, tail.len(), out);
             }
             Arguments::Raw { .. } => {
                 let expected = !leaf.ends.tags.is_empty() && leaf.ends.missing == Missing::Reported;
@@ -113,15 +113,21 @@ impl Machine {
     }
 
     /// The arguments of parameters as the end of the stream left them.
-    fn end_parameters(&mut self, cut: Cut, at: usize, out: &mut Output<'_>) -> Outcome {
+    fn end_parameters(
+        &mut self,
+        leaf: &Leaf,
+        cut: Cut,
+        at: usize,
+        out: &mut Output<'_>,
+    ) -> Outcome {
         match cut {
             Cut::Whole => {
                 out.diagnose(DiagnosticKind::MissingCloser, at, 0);
-                self.parameters.close(out);
+                self.close_parameters(leaf, out);
                 Outcome::Complete
             }
             Cut::Repaired => {
-                self.parameters.close(out);
+                self.close_parameters(leaf, out);
                 Outcome::Repaired
             }
             Cut::Incomplete => Outcome::Incomplete,

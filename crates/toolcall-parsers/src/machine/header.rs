@@ -110,8 +110,9 @@ impl Machine {
         if self.list == List::None {
             for &id in &node.sections {
                 let section = &plan.sections[usize::from(id)];
-                if section.bracket == Bracket::Square
-                    && (section.blanks == Blanks::Free || spaced == 0) {
+                // Brackets may stand around the calls of any section.
+                let may = section.bracket == Bracket::Square || node.field.is_some();
+                if may && (section.blanks == Blanks::Free || spaced == 0) {
                     consider(Next::Bracket(id), "[");
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::{
     call::{Machine, Step},
-    cursor::{Cursor, Progress},
+    cursor::{Cursor, Progress, Undecided, longest_prefix},
     output::Output,
     plan::{Arguments, Leaf, Plan},
 };
@@ -94,11 +94,17 @@ impl Machine {
             Arguments::Parameters(spec) => {
                 let progress = self.parameters.feed(spec, cursor, out);
                 if progress == Progress::Done {
-                    return self.behind_parameters(leaf, cursor, out);
+                    return self.behind_parameters(plan, leaf, cursor, out);
                 }
                 progress
             }
-            Arguments::Elements(spec) => self.elements.feed(spec, cursor, out),
+            Arguments::Elements(spec) => {
+                let progress = self.elements.feed(spec, cursor, out);
+                if progress == Progress::Done {
+                    return self.behind_parameters(plan, leaf, cursor, out);
+                }
+                progress
+            }
         };
         match progress {
             Progress::More => Step::more(cursor.at),
@@ -110,20 +116,40 @@ impl Machine {
         }
     }
 
-    /// Behind the last parameter: whatever ends the call must stand here.
+    /// Behind the last parameter or element: whatever ends the call must stand here.
     fn behind_parameters(
         &mut self,
+        plan: &Plan,
         leaf: &Leaf,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Step {
-        let _ = leaf;
+        cursor.skip_blanks();
         if cursor.rest().is_empty() {
             return Step::more(cursor.at);
         }
-        self.parameters.close(out);
+        let section = self.section.map(|id| &plan.sections[usize::from(id)]);
+        let ends = section.into_iter().flat_map(|section| section.ends.tags.iter().flatten());
+        let calls = section.map_or(&[][..], |it| &plan.nodes[usize::from(it.calls)].tags);
+        let opens = section.map_or(&[][..], |section| &section.opens);
+        let own = leaf.ends.tags.iter().flatten();
+        let texts = own.chain(ends).chain(opens).chain(&plan.stops).map(|text| &**text);
+        match longest_prefix(cursor.rest(), texts.chain(calls.iter().map(|tag| &*tag.text))) {
+            Err(Undecided) => return Step::more(cursor.at),
+            Ok(None) => return self.bad(cursor, out),
+            Ok(Some(_)) => {}
+        }
+        self.close_parameters(leaf, out);
         self.complete(out);
         Step::Go
+    }
+
+    /// Writes what is missing behind the last parameter.
+    pub(super) fn close_parameters(&mut self, leaf: &Leaf, out: &mut Output<'_>) {
+        match leaf.arguments {
+            Arguments::Elements(_) => self.elements.close(out),
+            _ => self.parameters.close(out),
+        }
     }
 
     /// In a value that is the arguments.

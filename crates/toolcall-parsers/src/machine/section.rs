@@ -238,12 +238,17 @@ impl Machine {
                     self.state = State::Header;
                     return Step::Go;
                 }
-                Ok(Some(_)) => return Step::done(from),
+                Ok(Some(n)) => {
+                    let visible = |byte: &u8| !byte.is_ascii_whitespace();
+                    let noise = rest[..at].bytes().filter(visible).count() as u64;
+                    cursor.at = from + at + texts().nth(n).map_or(0, str::len);
+                    out.diagnose(DiagnosticKind::EmptyList, cursor.at, noise);
+                    return Step::done(cursor.at);
+                }
                 Ok(None) => at += rest[at..].chars().next().map_or(1, char::len_utf8),
             }
         }
         self.looked_at = at;
-        let _ = out;
         Step::more(from)
     }
 

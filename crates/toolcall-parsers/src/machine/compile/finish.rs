@@ -57,10 +57,6 @@ impl Compiler<'_> {
                 orphans.push(end.clone());
             }
         }
-        // Where the opener of a section without calls is markup, its end is, too.
-        for section in self.trie.sections.iter().filter(|section| section.is_token) {
-            erase.extend(section.ends.tags.iter().flatten().map(|end| token(end)));
-        }
         Plan {
             openers,
             nodes: self.trie.nodes,

@@ -119,17 +119,22 @@ impl Compiler<'_> {
                 (_, Some(body)) => tags.iter().fold(body, |at, tag| self.trie.tag(at, tag, form)),
                 (Some((first, rest)), None) => {
                     let open = self.trie.open(first, form);
+                    self.trie.again(open, first, form);
                     rest.iter().fold(open, |at, tag| self.trie.tag(at, tag, form))
                 }
                 (None, None) => self.trie.bare(form),
             };
             let ends = self.ends(&suffix, form);
             let opens = tags.first().map_or(Vec::new(), |tag| self.trie.spell(tag, form));
+            let noisy = calls.iter().flatten().all(|token| match token {
+                Token::Arguments(holder) => matches!(holder, Holder::Arguments(_)),
+                _ => true,
+            });
             let rule = if exact && glued { Blanks::Exact } else { Blanks::Free };
             let section = self.trie.section(node, Section {
                 calls: node,
                 bracket,
-                is_token: bracket == Bracket::None && opens.iter().any(|open| is_token(open)),
+                is_token: noisy && bracket == Bracket::None && opens.iter().any(|open| is_token(open)),
                 opens,
                 ends,
                 commit,
@@ -139,7 +144,8 @@ impl Compiler<'_> {
             let entry = |node, commit| Entry { node: Some(node), commit };
             for call in &calls {
                 self.call((n, form), entry(inside, commit), call, &section_ends, blanks)?;
-                if bracket == Bracket::Square && !tags.is_empty() {
+                // The list may be missing where an end tag shows that the call is one.
+                if bracket == Bracket::Square && !tags.is_empty() && !suffix.is_empty() {
                     self.call((n, form), entry(node, commit), call, &section_ends, blanks)?;
                 }
                 let tagged = matches!(call.iter().find(|t| !matches!(t, Token::Meant(_))),

@@ -234,12 +234,15 @@ fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
 /// around keyword arguments.
 fn bracketed(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
+    // Whether a bracket stands before the calls.
+    let mut opened = false;
     for token in tokens {
         let opens = match token {
             Token::Calls => Some('['),
             Token::Arguments(Holder::Arguments(_)) => Some('('),
             _ => None,
         };
+        opened &= !matches!(token, Token::Calls);
         if let Some(bracket) = opens {
             let spaces = out.iter().rev().take_while(|t| matches!(t, Token::Space(_))).count();
             let at = out.len() - spaces;
@@ -249,10 +252,13 @@ fn bracketed(tokens: Vec<Token>) -> Vec<Token> {
             {
                 tag.pop();
                 out.insert(at, Token::Tag(bracket.to_string()));
+                opened = true;
+            } else if let Some(Token::Tag(tag)) = at.checked_sub(1).and_then(|at| out.get(at)) {
+                opened |= *tag == *bracket.to_string();
             }
         }
         let closes = match (&token, out.iter().rev().find(|t| !matches!(t, Token::Space(_)))) {
-            (Token::Tag(tag), Some(Token::Calls)) => tag.starts_with(']'),
+            (Token::Tag(tag), Some(Token::Calls)) => opened && tag.starts_with(']'),
             (Token::Tag(tag), Some(Token::Arguments(Holder::Arguments(_)))) => tag.starts_with(')'),
             _ => false,
         };
