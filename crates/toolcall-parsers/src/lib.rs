@@ -22,6 +22,7 @@ mod registry;
 pub mod template;
 mod tools;
 mod typing;
+pub mod write;
 
 pub use bodies::{CallBodies, InReasoning, edges};
 pub use encode::{EncodeCall, EncodeError, EncodeErrorKind, encode, encode_as};

@@ -54,27 +54,27 @@ impl EncodeErrorKind {
 
 /// A fault, before it is known of which call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) kind: EncodeErrorKind,
-    pub(super) why: &'static str,
-    pub(super) key: Option<String>,
-    pub(super) at: Option<usize>,
+pub(crate) struct Fault {
+    pub(crate) kind: EncodeErrorKind,
+    pub(crate) why: &'static str,
+    pub(crate) key: Option<String>,
+    pub(crate) at: Option<usize>,
 }
 
 impl Fault {
-    pub(super) fn new(kind: EncodeErrorKind, why: &'static str) -> Self {
+    pub(crate) fn new(kind: EncodeErrorKind, why: &'static str) -> Self {
         Self { kind, why, key: None, at: None }
     }
 
-    pub(super) fn at(self, at: usize) -> Self {
+    pub(crate) fn at(self, at: usize) -> Self {
         Self { at: Some(at), ..self }
     }
 
-    pub(super) fn of(self, key: &str) -> Self {
+    pub(crate) fn of(self, key: &str) -> Self {
         Self { key: Some(short(key)), ..self }
     }
 
-    pub(super) fn in_call(self, family: &str, call: usize, name: &str) -> EncodeError {
+    pub(crate) fn in_call(self, family: &str, call: usize, name: &str) -> EncodeError {
         EncodeError { family: family.to_owned(), call, name: short(name), fault: self }
     }
 }

@@ -6,14 +6,14 @@
 
 mod brace;
 mod envelope;
-mod error;
+pub(crate) mod error;
 mod json;
 mod layout;
 mod named;
 mod python;
 mod tagged;
 mod tree;
-mod value;
+pub(crate) mod value;
 mod verify;
 
 use alloc::{

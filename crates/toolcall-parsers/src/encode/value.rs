@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 128;
 /// A JSON value. Equality is of spelling for numbers and of order for members: stricter than
 /// JSON's own, and true of everything the encoder writes.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Node<'t> {
+pub(crate) enum Node<'t> {
     Null,
     Bool(bool),
     Number(&'t str),
@@ -22,7 +22,7 @@ pub(super) enum Node<'t> {
 
 impl Node<'_> {
     /// What JSON calls it.
-    pub(super) const fn kind(&self) -> &'static str {
+    pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Bool(_) => "boolean",
@@ -35,17 +35,17 @@ impl Node<'_> {
 }
 
 /// The members of an object, in order.
-pub(super) type Members<'t> = Vec<(String, Node<'t>)>;
+pub(crate) type Members<'t> = Vec<(String, Node<'t>)>;
 
 /// Where a text stops being what it should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NotJson {
-    pub(super) at: usize,
-    pub(super) expected: &'static str,
+pub(crate) struct NotJson {
+    pub(crate) at: usize,
+    pub(crate) expected: &'static str,
 }
 
 /// Reads exactly one JSON object.
-pub(super) fn read_object(text: &str) -> Result<Members<'_>, NotJson> {
+pub(crate) fn read_object(text: &str) -> Result<Members<'_>, NotJson> {
     let mut reader = Reader { text, at: 0 };
     reader.blanks();
     if reader.peek() != Some(b'{') {
@@ -57,7 +57,7 @@ pub(super) fn read_object(text: &str) -> Result<Members<'_>, NotJson> {
 }
 
 /// The first key that occurs twice.
-pub(super) fn repeated<'m>(members: &'m [(String, Node<'_>)]) -> Option<&'m str> {
+pub(crate) fn repeated<'m>(members: &'m [(String, Node<'_>)]) -> Option<&'m str> {
     let mut seen = alloc::collections::BTreeSet::new();
     members.iter().map(|(key, _)| key.as_str()).find(|key| !seen.insert(*key))
 }

@@ -1,0 +1,313 @@
+//! Walking a template: literals as they stand, holes from a call.
+
+use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
+use core::fmt::Write;
+
+use super::{
+    Call, Failed,
+    header::{self, Place},
+    json::{self, Layout},
+    literal::{self, Quoted},
+    python,
+    tags::{Rest, find, holes, tag},
+};
+use crate::{
+    encode::{
+        EncodeErrorKind,
+        error::Fault,
+        value::{Members, Node},
+    },
+    family::{Family, Form, KeyRole, Keys},
+    template::{Dialect, Hole, Part, Template},
+    tools::Tools,
+    typing::Path,
+};
+
+/// Writes the wire.
+pub(super) struct Writer<'w> {
+    pub(super) family: &'w Family,
+    pub(super) form: &'w Form,
+    pub(super) section: &'w Template,
+    pub(super) tools: &'w Tools,
+    /// How many call templates are passed over.
+    pub(super) from: usize,
+    /// Where the block begins.
+    pub(super) begun: usize,
+    /// The call that is being written.
+    pub(super) at: usize,
+    pub(super) out: String,
+}
+
+/// What the holes of a template are filled from.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'s> {
+    pub(super) call: &'s Call<'s>,
+    /// The calls of a section; none inside a call.
+    pub(super) all: &'s [Call<'s>],
+    /// A parameter with the template that it is written in.
+    pub(super) parameter: Option<(&'s str, &'s Node<'s>, &'s Template)>,
+}
+
+impl<'w> Writer<'w> {
+    /// Writes a section with its calls.
+    pub(super) fn block(&mut self, calls: &[Call<'_>]) -> Result<(), Failed> {
+        (self.begun, self.at) = (self.out.len(), calls[0].index);
+        let scope = Scope { call: &calls[0], all: calls, parameter: None };
+        let section = self.section;
+        self.walk(Rest { parts: &section.parts, around: None }, &scope)
+            .map_err(|fault| (self.at, fault))
+    }
+
+    /// Writes a call with the first template that can express it: those for its very name before
+    /// those for any.
+    fn call(&mut self, call: &Call<'_>, around: &Rest<'_>) -> Result<(), Fault> {
+        self.at = call.index;
+        let fixed = |template: &Template| {
+            holes(&template.parts).find_map(|hole| match hole {
+                Hole::NameIs(word) | Hole::NameMeant(word) => Some(word == call.name),
+                _ => None,
+            })
+        };
+        let form = self.form;
+        let own = form.calls.iter().filter(|template| fixed(template) == Some(true));
+        let any = form.calls.iter().filter(|template| fixed(template).is_none());
+        self.first_of(own.chain(any).skip(self.from), |writer, template| {
+            writer.has_places(template, call)?;
+            let scope = Scope { call, all: &[], parameter: None };
+            writer.walk(Rest { parts: &template.parts, around: Some(around) }, &scope)
+        })
+    }
+
+    /// Whether a call's id and arguments have places in a template.
+    fn has_places(&self, template: &Template, call: &Call<'_>) -> Result<(), Fault> {
+        let keeps_id = |hole: &Hole| match (hole, &self.form.keys) {
+            (Hole::Id(_), _) => true,
+            (Hole::Object(_), Keys::Named(keys)) => !keys.id.is_empty(),
+            _ => false,
+        };
+        let mut all = holes(&self.section.parts).chain(holes(&template.parts));
+        if call.id.is_some() && !all.any(keeps_id) {
+            let why = "the family's syntax has no place for ids";
+            return Err(Fault::new(EncodeErrorKind::Id, why));
+        }
+        let mut holds = holes(&template.parts);
+        let holds = holds.any(|hole| {
+            use Hole::{Arguments, Elements, Object, Parameters, Raw};
+            matches!(hole, Object(_) | Arguments(_) | Raw(_) | Parameters { .. } | Elements)
+        });
+        if !holds && !call.arguments.is_empty() {
+            let why = "the syntax is for calls without arguments";
+            return Err(Fault::new(EncodeErrorKind::Arguments, why));
+        }
+        Ok(())
+    }
+
+    /// Writes with the first template that does not fail; else the first fault counts.
+    pub(super) fn first_of<'t>(
+        &mut self,
+        templates: impl Iterator<Item = &'t Template>,
+        mut write: impl FnMut(&mut Self, &'t Template) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let begun = self.out.len();
+        let mut first = None;
+        for template in templates {
+            match write(self, template) {
+                Ok(()) => return Ok(()),
+                Err(fault) => first = first.or(Some(fault)),
+            }
+            self.out.truncate(begun);
+        }
+        let why = "the form has no template for it";
+        Err(first.unwrap_or_else(|| Fault::new(EncodeErrorKind::Grammar, why)))
+    }
+
+    /// Writes the parts of a template.
+    pub(super) fn walk(&mut self, rest: Rest<'_>, scope: &Scope<'_>) -> Result<(), Fault> {
+        let mut parts = rest.parts;
+        while let Some((part, behind)) = parts.split_first() {
+            parts = behind;
+            let rest = Rest { parts, around: rest.around };
+            match part {
+                Part::Literal(text) => self.out.push_str(text),
+                Part::Hole(hole) => self.hole(hole, &rest, scope)?,
+                Part::Group(parts) if has_values(parts, scope) => {
+                    self.walk(Rest { parts, around: Some(&rest) }, scope)?;
+                }
+                Part::Group(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn hole(&mut self, hole: &Hole, rest: &Rest<'_>, scope: &Scope<'_>) -> Result<(), Fault> {
+        let call = scope.call;
+        match hole {
+            Hole::Calls { separator } => {
+                for (i, call) in scope.all.iter().enumerate() {
+                    self.out.push_str(if i > 0 { separator } else { "" });
+                    self.call(call, rest)?;
+                }
+            }
+            Hole::Call => self.call(call, rest)?,
+            Hole::Name | Hole::NameIs(_) | Hole::NameDeclared | Hole::Label => {
+                let name = header::name(call, &self.place(&rest.next()))?.into_owned();
+                self.out.push_str(&name);
+            }
+            // Its name goes without saying; a role without a hole of its own is the model's.
+            Hole::NameMeant(_) | Hole::Note => {}
+            Hole::Role => self.out.push_str("assistant"),
+            Hole::Id(template) => self.id(template.as_deref(), rest, scope)?,
+            Hole::Index(from) => {
+                // Writing to a string cannot fail.
+                let _ = write!(self.out, "{}", call.index + *from as usize);
+            }
+            Hole::Object(dialect) => {
+                let object = Node::Object(self.call_object(call)?);
+                self.dialect(*dialect, call, &object)?;
+            }
+            Hole::Arguments(dialect) => {
+                let object = Node::Object(call.arguments.clone());
+                self.dialect(*dialect, call, &object)?;
+            }
+            Hole::Raw(key) => self.raw(key, call, rest)?,
+            Hole::Parameters { separator } => self.parameters(call, separator)?,
+            Hole::Elements => self.elements(call)?,
+            Hole::Key | Hole::Value(_) | Hole::Type | Hole::StringFlag => {
+                let Some(parameter) = scope.parameter else { return Err(no_value()) };
+                self.parameter(hole, parameter, call, rest)?;
+            }
+            Hole::Text | Hole::Channel | Hole::Recipient => return Err(no_value()),
+        }
+        Ok(())
+    }
+
+    fn parameter(
+        &mut self,
+        hole: &Hole,
+        (key, value, template): (&str, &Node<'_>, &Template),
+        call: &Call<'_>,
+        rest: &Rest<'_>,
+    ) -> Result<(), Fault> {
+        match hole {
+            Hole::Key => {
+                let key = header::key(key, &self.place(&rest.next()))?.into_owned();
+                self.out.push_str(&key);
+            }
+            Hole::Value(trim) => self.value(call, (key, value, template), *trim, rest)?,
+            Hole::Type => self.out.push_str(value.kind()),
+            _ => self.out.push_str(match value {
+                Node::String(_) => "true",
+                _ => "false",
+            }),
+        }
+        Ok(())
+    }
+
+    fn place<'p>(&'p self, next: &'p [&'p str]) -> Place<'p> {
+        Place { before: &self.out, begun: self.begun, next }
+    }
+
+    /// The id that is given, or one that the wire cannot do without.
+    fn id(
+        &mut self,
+        template: Option<&Template>,
+        rest: &Rest<'_>,
+        scope: &Scope<'_>,
+    ) -> Result<(), Fault> {
+        let call = scope.call;
+        let id = match (call.id, template) {
+            (Some(id), Some(template)) if !header::id_fits(&template.parts, id, call.name) => {
+                return Err(Fault::new(EncodeErrorKind::Id, "an id must contain the name"));
+            }
+            (Some(id), _) => id.to_owned(),
+            (None, Some(template)) => {
+                return self.walk(Rest { parts: &template.parts, around: Some(rest) }, scope);
+            }
+            (None, None) => header::made_id(call.index),
+        };
+        header::id(&id, &self.place(&rest.next()))?;
+        self.out.push_str(&id);
+        Ok(())
+    }
+
+    /// A call as an object.
+    fn call_object<'c>(&self, call: &Call<'c>) -> Result<Members<'c>, Fault> {
+        let arguments = Node::Object(call.arguments.clone());
+        let Keys::Named(keys) = &self.form.keys else {
+            return Ok(vec![(call.name.to_owned(), arguments)]);
+        };
+        let no_key = || Fault::new(EncodeErrorKind::Grammar, "there is no key for a part of it");
+        let mut members = Vec::new();
+        for role in keys.order {
+            let (keys, value) = match (role, call.id) {
+                (KeyRole::Name, _) => (&keys.name, Node::String(call.name.to_owned())),
+                (KeyRole::Arguments, _) => (&keys.arguments, arguments.clone()),
+                (KeyRole::Id, Some(id)) => (&keys.id, Node::String(id.to_owned())),
+                (KeyRole::Id, None) => continue,
+            };
+            members.push((keys.first().ok_or_else(no_key)?.clone(), value));
+        }
+        Ok(members)
+    }
+
+    /// An object in a dialect; in parentheses, Python's are keyword arguments, and a script's
+    /// without members nothing.
+    fn dialect(&mut self, dialect: Dialect, call: &Call<'_>, node: &Node<'_>) -> Result<(), Fault> {
+        let Node::Object(members) = node else { return Ok(()) };
+        let applied = self.out.ends_with('(');
+        match (dialect, self.form.quote.first()) {
+            (Dialect::Json, _) => {
+                let layout = Layout::at_end_of(&self.out, self.family.write.json);
+                json::object(members, layout, &mut self.out);
+            }
+            (Dialect::Python, _) if applied => python::keywords(members, &mut self.out)?,
+            (Dialect::Python, _) => python::node(node, &mut self.out),
+            (Dialect::Literal, Some(quote)) => Quoted {
+                form: self.form,
+                quote,
+                write: self.family.write,
+                tool: self.tools.get(call.name),
+                path: Path::default(),
+                out: &mut self.out,
+            }
+            .arguments(members)?,
+            (Dialect::Literal, None) if applied && members.is_empty() => {}
+            (Dialect::Literal, None) => literal::script(node, &mut self.out),
+        }
+        Ok(())
+    }
+
+    /// The one argument of a call, as it stands.
+    fn raw(&mut self, key: &str, call: &Call<'_>, rest: &Rest<'_>) -> Result<(), Fault> {
+        let [(name, Node::String(text))] = &call.arguments[..] else {
+            let why = "the syntax is for one argument, a string";
+            return Err(Fault::new(EncodeErrorKind::Arguments, why));
+        };
+        if name != key {
+            return Err(Fault::new(EncodeErrorKind::Key, "the syntax is for another").of(name));
+        }
+        let between = self.form.between.iter().filter(|between| !between.trim_ascii().is_empty());
+        let ends = self.family.end_of_turn.iter().chain(between).map(String::as_str);
+        let next = rest.next();
+        let ends = ends.chain(next.iter().map(|next| tag(next)));
+        if let Some(at) = ends.filter_map(|end| find(text, end)).min() {
+            let why = "it contains what would end it";
+            return Err(Fault::new(EncodeErrorKind::Value, why).of(name).at(at));
+        }
+        self.out.push_str(text);
+        Ok(())
+    }
+}
+
+/// Whether nothing in a group lacks a value.
+fn has_values(parts: &[Part], scope: &Scope<'_>) -> bool {
+    parts.iter().all(|part| match part {
+        Part::Hole(Hole::Id(None)) => scope.call.id.is_some(),
+        Part::Hole(Hole::Channel | Hole::Recipient | Hole::Note | Hole::Text) => false,
+        _ => true,
+    })
+}
+
+fn no_value() -> Fault {
+    Fault::new(EncodeErrorKind::Grammar, "nothing says what stands in a hole")
+}

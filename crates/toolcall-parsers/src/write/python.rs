@@ -1,0 +1,81 @@
+//! Values as Python writes them.
+
+use alloc::string::String;
+use core::fmt::Write;
+
+use super::header::not_identifier;
+use crate::encode::{
+    EncodeErrorKind,
+    error::Fault,
+    value::{Members, Node, repeated},
+};
+
+/// Writes members as the keyword arguments of a call.
+pub(super) fn keywords(members: &Members<'_>, out: &mut String) -> Result<(), Fault> {
+    if let Some(key) = repeated(members) {
+        return Err(Fault::new(EncodeErrorKind::Key, "a keyword cannot be repeated").of(key));
+    }
+    for (i, (key, value)) in members.iter().enumerate() {
+        if let Some(at) = not_identifier(key, &[]) {
+            let why = "a keyword must be an identifier";
+            return Err(Fault::new(EncodeErrorKind::Key, why).of(key).at(at));
+        }
+        out.push_str(if i > 0 { ", " } else { "" });
+        out.push_str(key);
+        out.push('=');
+        node(value, out);
+    }
+    Ok(())
+}
+
+pub(super) fn node(node: &Node<'_>, out: &mut String) {
+    match node {
+        Node::Null => out.push_str("None"),
+        Node::Bool(true) => out.push_str("True"),
+        Node::Bool(false) => out.push_str("False"),
+        Node::Number(spelling) => out.push_str(spelling),
+        Node::String(text) => string(text, out),
+        Node::Object(members) => {
+            out.push('{');
+            for (i, (key, value)) in members.iter().enumerate() {
+                out.push_str(if i > 0 { ", " } else { "" });
+                string(key, out);
+                out.push_str(": ");
+                self::node(value, out);
+            }
+            out.push('}');
+        }
+        Node::Array(elements) => {
+            out.push('[');
+            for (i, element) in elements.iter().enumerate() {
+                out.push_str(if i > 0 { ", " } else { "" });
+                self::node(element, out);
+            }
+            out.push(']');
+        }
+    }
+}
+
+/// As Python's `repr` writes it: in single quotes unless only double ones need no escapes.
+fn string(text: &str, out: &mut String) {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    out.push(quote);
+    for scalar in text.chars() {
+        match scalar {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            _ if scalar == quote => {
+                out.push('\\');
+                out.push(scalar);
+            }
+            _ if scalar.is_control() => {
+                // Control characters end below U+00A0; writing to a string cannot fail.
+                let _ = write!(out, "\\x{:02x}", u32::from(scalar));
+            }
+            _ => out.push(scalar),
+        }
+    }
+    out.push(quote);
+}

@@ -1,0 +1,96 @@
+//! The fixed texts of templates: what may follow a hole, and what ends an open value.
+
+use alloc::{boxed::Box, vec::Vec};
+
+use crate::template::{Hole, Part, Template};
+
+/// All holes of a template, those of its groups included, those inside an id not.
+pub(super) fn holes(parts: &[Part]) -> Box<dyn Iterator<Item = &Hole> + '_> {
+    Box::new(parts.iter().flat_map(|part| -> Box<dyn Iterator<Item = &Hole> + '_> {
+        match part {
+            Part::Literal(_) => Box::new(core::iter::empty()),
+            Part::Hole(hole) => Box::new(core::iter::once(hole)),
+            Part::Group(parts) => holes(parts),
+        }
+    }))
+}
+
+/// What stands behind a part: the rest of its template, then of the one that holds it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rest<'t> {
+    pub(super) parts: &'t [Part],
+    pub(super) around: Option<&'t Rest<'t>>,
+}
+
+impl<'t> Rest<'t> {
+    /// The texts that may come next, as shown: of groups their beginnings, and what follows them.
+    /// They end at the first text that cannot be missing, or at a hole.
+    pub(super) fn next(&self) -> Vec<&'t str> {
+        let mut texts = Vec::new();
+        let mut rest = Some(self);
+        while let Some(Rest { parts, around }) = rest {
+            if begin(parts, &mut texts) {
+                break;
+            }
+            rest = *around;
+        }
+        texts
+    }
+}
+
+/// Collects what `parts` may begin with; whether something in them is always there.
+fn begin<'t>(parts: &'t [Part], texts: &mut Vec<&'t str>) -> bool {
+    for part in parts {
+        match part {
+            Part::Literal(text) => {
+                texts.push(text);
+                return true;
+            }
+            Part::Hole(_) => return true,
+            Part::Group(parts) => {
+                begin(parts, texts);
+            }
+        }
+    }
+    false
+}
+
+/// The tag a literal begins with: up to whitespace, or to where one tag follows another.
+/// Whitespace before it does not matter.
+pub(super) fn tag(literal: &str) -> &str {
+    let literal = literal.trim_ascii_start();
+    let blank = literal.find(|c: char| c.is_ascii_whitespace());
+    let end = literal.find("><").map(|at| at + 1).into_iter().chain(blank).min();
+    &literal[..end.unwrap_or(literal.len())]
+}
+
+/// The text before the first hole of a kind, and the tag behind it; empty where there is none.
+pub(super) fn around(template: &Template, kind: fn(&Hole) -> bool) -> (&str, &str) {
+    let parts = &template.parts;
+    let Some(at) = parts.iter().position(|part| matches!(part, Part::Hole(hole) if kind(hole)))
+    else {
+        return ("", "");
+    };
+    let literal = |part: Option<usize>| match part.and_then(|at| parts.get(at)) {
+        Some(Part::Literal(text)) => text.as_str(),
+        _ => "",
+    };
+    (literal(at.checked_sub(1)).trim_ascii_start(), tag(literal(Some(at + 1))))
+}
+
+/// Where `text` holds `tag`, or where it and `tag` behind it make an earlier one; nothing for an
+/// empty tag.
+pub(super) fn find(text: &str, tag: &str) -> Option<usize> {
+    if tag.is_empty() {
+        return None;
+    }
+    // Only the last bytes can make a tag together with the tag itself.
+    let whole = text.find(tag);
+    whole.or_else(|| {
+        let from = text.len().saturating_sub(tag.len() - 1);
+        (from..text.len()).filter(|&at| text.is_char_boundary(at)).find(|&at| {
+            let own = &text[at..];
+            tag.strip_prefix(own).is_some_and(|rest| tag.starts_with(rest))
+        })
+    })
+}
