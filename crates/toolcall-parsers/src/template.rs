@@ -7,13 +7,40 @@
 //! One template serves both directions: the encoder writes it as it stands, and the reader is
 //! compiled from it.
 
+mod display;
+mod parse;
+#[cfg(test)]
+mod tests;
+mod touch;
+
 use alloc::{boxed::Box, string::String, vec::Vec};
+
+pub use self::parse::TemplateError;
 
 /// A parsed wire template: literals, holes and optional groups, in the order of the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Template {
     /// The parts, in order. Two literals never stand next to each other.
     pub parts: Vec<Part>,
+}
+
+impl Template {
+    /// Its holes in the order of the wire, those in groups too; what an id's own template holds
+    /// is not among them.
+    pub fn holes(&self) -> impl Iterator<Item = &Hole> {
+        let mut open = Vec::from([self.parts.iter()]);
+        core::iter::from_fn(move || {
+            while let Some(parts) = open.last_mut() {
+                match parts.next() {
+                    Some(Part::Hole(hole)) => return Some(hole),
+                    Some(Part::Group(inner)) => open.push(inner.iter()),
+                    Some(Part::Literal(_)) => {}
+                    None => drop(open.pop()),
+                }
+            }
+            None
+        })
+    }
 }
 
 /// A part of a [`Template`].

@@ -1,0 +1,388 @@
+//! Reading wire templates.
+//!
+//! ```text
+//! template = { literal | hole | "{?" template "}" }
+//! hole     = "{" word [ ":" argument | "=" text ] "}"
+//! ```
+//!
+//! In literals `{{` and `}}` are braces and `\n`, `\t`, `\\`, `\{`, `\}` are what they look like.
+//! Inside a group or an id's template a `}` always closes, so that only `\}` is a brace there.
+
+use alloc::{borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
+use core::fmt;
+
+use jail_match::UnknownName;
+
+use super::{Dialect, Hole, Part, Template, Trim, touch};
+
+/// Every word a hole can begin with.
+const WORDS: [&str; 20] = [
+    "arguments",
+    "call",
+    "calls",
+    "channel",
+    "elements",
+    "id",
+    "index",
+    "key",
+    "label",
+    "name",
+    "note",
+    "object",
+    "parameters",
+    "raw",
+    "recipient",
+    "role",
+    "string",
+    "text",
+    "type",
+    "value",
+];
+
+/// How deep groups nest: an option inside an option is the most that any family writes, and each
+/// level doubles what the reader must keep apart.
+const MAX_GROUP_DEPTH: u8 = 2;
+
+impl Template {
+    /// Reads a template.
+    ///
+    /// ```
+    /// use toolcall_parsers::template::Template;
+    /// let template = Template::parse(r"<call>{name}{?:{id}}\n{arguments}</call>")?;
+    /// assert_eq!(template.to_string(), r"<call>{name}{?:{id}}\n{arguments}</call>");
+    ///
+    /// let error = Template::parse("<call>{nmae}</call>").unwrap_err();
+    /// assert_eq!((error.at(), error.found()), (7, "`nmae`"));
+    /// # Ok::<(), toolcall_parsers::template::TemplateError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Text that is no template: the error says where in it, what was expected and what was found.
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        let mut reader = Reader { text, at: 0, holes: Vec::new() };
+        let parts = reader.parts(Nesting::Top)?;
+        let template = Self { parts };
+        touch::check(&template, &reader.holes)?;
+        Ok(template)
+    }
+}
+
+/// Why a text is no template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateError {
+    at: usize,
+    expected: String,
+    found: String,
+}
+
+impl TemplateError {
+    pub(super) fn new(at: usize, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self { at, expected: expected.into(), found: found.into() }
+    }
+
+    /// The byte offset in the template.
+    #[must_use]
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// What could have stood there.
+    #[must_use]
+    pub fn expected(&self) -> &str {
+        &self.expected
+    }
+
+    /// What stood there.
+    #[must_use]
+    pub fn found(&self) -> &str {
+        &self.found
+    }
+}
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, expected, found } = self;
+        write!(f, "template, byte {at}: expected {expected}, found {found}")
+    }
+}
+
+impl core::error::Error for TemplateError {}
+
+/// What a run of parts stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Nesting {
+    Top,
+    Group(u8),
+    /// An id's template, and how deep in groups the hole stands or its own parts do.
+    Id(u8),
+}
+
+impl Nesting {
+    /// One group deeper, unless that is too deep.
+    fn deeper(self) -> Option<Self> {
+        match self {
+            Self::Top => Some(Self::Group(1)),
+            Self::Group(depth) => (depth < MAX_GROUP_DEPTH).then(|| Self::Group(depth + 1)),
+            Self::Id(depth) => (depth < MAX_GROUP_DEPTH).then(|| Self::Id(depth + 1)),
+        }
+    }
+}
+
+/// A template's text and the place in it.
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    /// Where each hole began, in the order of the text, those inside an id not counted.
+    holes: Vec<usize>,
+}
+
+impl<'t> Reader<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// Goes over `literal` if it is next.
+    fn take(&mut self, literal: &str) -> bool {
+        let is_next = self.rest().starts_with(literal);
+        if is_next {
+            self.at += literal.len();
+        }
+        is_next
+    }
+
+    fn error(&self, expected: &str) -> TemplateError {
+        let found = match self.rest().chars().next() {
+            Some(char) => format!("`{}`", char.escape_debug()),
+            None => "the end".to_owned(),
+        };
+        TemplateError::new(self.at, expected, found)
+    }
+
+    /// Parts up to the end, or up to the brace that closes what they stand in.
+    fn parts(&mut self, nesting: Nesting) -> Result<Vec<Part>, TemplateError> {
+        let mut parts = Vec::new();
+        let mut literal = String::new();
+        loop {
+            let Some(next) = self.rest().chars().next() else { break };
+            match next {
+                '{' if !self.rest().starts_with("{{") => {
+                    push(&mut parts, &mut literal);
+                    parts.push(self.braced(nesting)?);
+                }
+                '}' if nesting != Nesting::Top => break,
+                '{' | '}' => {
+                    if !self.take("{{") && !self.take("}}") {
+                        return Err(self.error("a literal (a brace is `}}`)"));
+                    }
+                    literal.push(next);
+                }
+                _ => literal.push(self.char()?),
+            }
+        }
+        push(&mut parts, &mut literal);
+        Ok(parts)
+    }
+
+    /// A character of a literal, its escape undone.
+    fn char(&mut self) -> Result<char, TemplateError> {
+        let mut chars = self.rest().chars();
+        let Some(first) = chars.next() else { return Err(self.error("a character")) };
+        if first != '\\' {
+            self.at += first.len_utf8();
+            return Ok(first);
+        }
+        let char = match chars.next() {
+            Some('n') => '\n',
+            Some('t') => '\t',
+            Some(same @ ('\\' | '{' | '}')) => same,
+            _ => {
+                self.at += 1;
+                return Err(self.error(r"`n`, `t`, `\`, `{` or `}` after `\`"));
+            }
+        };
+        self.at += 2;
+        Ok(char)
+    }
+
+    /// A hole or a group, from its opening brace to its closing one.
+    fn braced(&mut self, nesting: Nesting) -> Result<Part, TemplateError> {
+        let from = self.at;
+        if !self.take("{?") {
+            self.at += 1;
+            if !matches!(nesting, Nesting::Id(_)) {
+                self.holes.push(from);
+            }
+            return Ok(Part::Hole(self.hole(nesting)?));
+        }
+        let Some(inner) = nesting.deeper() else {
+            return Err(TemplateError::new(
+                from,
+                format!("groups nested at most {MAX_GROUP_DEPTH} deep"),
+                "a deeper group",
+            ));
+        };
+        let parts = self.parts(inner)?;
+        if parts.is_empty() {
+            return Err(self.error("something in the group"));
+        }
+        self.close("`}` to end the group")?;
+        Ok(Part::Group(parts))
+    }
+
+    fn close(&mut self, expected: &str) -> Result<(), TemplateError> {
+        if self.take("}") { Ok(()) } else { Err(self.error(expected)) }
+    }
+
+    /// A hole, behind its opening brace.
+    fn hole(&mut self, nesting: Nesting) -> Result<Hole, TemplateError> {
+        let from = self.at;
+        let is_word = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+        let len = self.rest().bytes().take_while(|&byte| is_word(byte)).count();
+        let word = self.rest().get(..len).unwrap_or_default();
+        if word.is_empty() {
+            return Err(self.error("a hole's name (a brace is `{{`)"));
+        }
+        if !WORDS.contains(&word) {
+            let expected = format!("a hole{}", nearest("hole", word, &WORDS));
+            return Err(TemplateError::new(from, expected, format!("`{word}`")));
+        }
+        self.at += len;
+        let hole = if self.take("=") {
+            if word != "name" {
+                return Err(TemplateError::new(self.at - 1, "`}` or `:`", "`=`"));
+            }
+            Hole::NameMeant(self.name()?)
+        } else if self.take(":") {
+            self.argument(word, nesting)?
+        } else {
+            self.plain(word, from)?
+        };
+        self.close("`}` to end the hole")?;
+        Ok(hole)
+    }
+
+    /// The hole called `word`, without an argument.
+    fn plain(&self, word: &str, from: usize) -> Result<Hole, TemplateError> {
+        Ok(match word {
+            "arguments" => Hole::Arguments(Dialect::Json),
+            "call" => Hole::Call,
+            "calls" => Hole::Calls { separator: String::new() },
+            "channel" => Hole::Channel,
+            "elements" => Hole::Elements,
+            "id" => Hole::Id(None),
+            "index" => Hole::Index(0),
+            "key" => Hole::Key,
+            "label" => Hole::Label,
+            "name" => Hole::Name,
+            "note" => Hole::Note,
+            "object" => Hole::Object(Dialect::Json),
+            "parameters" => Hole::Parameters { separator: String::new() },
+            "recipient" => Hole::Recipient,
+            "role" => Hole::Role,
+            "string" => Hole::StringFlag,
+            "text" => Hole::Text,
+            "type" => Hole::Type,
+            "value" => Hole::Value(Trim::Shown),
+            _ => return Err(TemplateError::new(from, "`{raw:KEY}`", format!("`{{{word}}}`"))),
+        })
+    }
+
+    /// The hole called `word` with the argument that is next.
+    fn argument(&mut self, word: &str, nesting: Nesting) -> Result<Hole, TemplateError> {
+        Ok(match word {
+            "id" => self.id(nesting)?,
+            "calls" => Hole::Calls { separator: self.text("a separator")? },
+            "parameters" => Hole::Parameters { separator: self.text("a separator")? },
+            "raw" => Hole::Raw(self.text("the argument's key")?),
+            "object" => Hole::Object(self.dialect()?),
+            "arguments" => Hole::Arguments(self.dialect()?),
+            "value" => {
+                self.one_of("value's option", &["trim"], &[()])?;
+                Hole::Value(Trim::All)
+            }
+            "index" => {
+                let from = self.at;
+                let digits = self.text("the first number")?;
+                let number = digits.parse();
+                let bad = |_| TemplateError::new(from, "a number", format!("`{digits}`"));
+                Hole::Index(number.map_err(bad)?)
+            }
+            "name" => match self.name()? {
+                word if word == "declared" => Hole::NameDeclared,
+                word => Hole::NameIs(word),
+            },
+            _ => return Err(TemplateError::new(self.at - 1, "`}`", "`:`")),
+        })
+    }
+
+    /// The template of an id.
+    fn id(&mut self, nesting: Nesting) -> Result<Hole, TemplateError> {
+        let inner = match nesting {
+            Nesting::Top => Nesting::Id(0),
+            Nesting::Group(depth) => Nesting::Id(depth),
+            Nesting::Id(_) => return Err(self.error("`}`: an id holds no other")),
+        };
+        let parts = self.parts(inner)?;
+        if parts.is_empty() {
+            return Err(self.error("the id's template"));
+        }
+        Ok(Hole::Id(Some(Box::new(Template { parts }))))
+    }
+
+    /// Text up to the brace that closes the hole; never empty.
+    fn text(&mut self, expected: &str) -> Result<String, TemplateError> {
+        let mut text = String::new();
+        while !matches!(self.rest().chars().next(), None | Some('{' | '}')) {
+            text.push(self.char()?);
+        }
+        if text.is_empty() { Err(self.error(expected)) } else { Ok(text) }
+    }
+
+    /// A tool's name.
+    fn name(&mut self) -> Result<String, TemplateError> {
+        let from = self.at;
+        let name = self.text("a tool's name")?;
+        let odd = |char: char| char.is_whitespace() || "()[]{}<>\"'`".contains(char);
+        match name.chars().find(|&char| odd(char)) {
+            None => Ok(name),
+            Some(char) => {
+                let expected = "a name without blanks, brackets and quotes";
+                Err(TemplateError::new(from, expected, format!("`{}`", char.escape_debug())))
+            }
+        }
+    }
+
+    fn dialect(&mut self) -> Result<Dialect, TemplateError> {
+        let dialects = [Dialect::Json, Dialect::Python, Dialect::Literal];
+        self.one_of("dialect", &["json", "python", "literal"], &dialects)
+    }
+
+    /// What the word that is next stands for.
+    fn one_of<T: Copy>(
+        &mut self,
+        what: &'static str,
+        words: &[&str],
+        meanings: &[T],
+    ) -> Result<T, TemplateError> {
+        let from = self.at;
+        let word = self.text(&format!("a {what}"))?;
+        let found = words.iter().zip(meanings).find(|(known, _)| **known == word);
+        found.map(|(_, &meaning)| meaning).ok_or_else(|| {
+            let expected = format!("a {what}{}", nearest(what, &word, words));
+            TemplateError::new(from, expected, format!("`{word}`"))
+        })
+    }
+}
+
+/// Ends a literal.
+fn push(parts: &mut Vec<Part>, literal: &mut String) {
+    if !literal.is_empty() {
+        parts.push(Part::Literal(core::mem::take(literal)));
+    }
+}
+
+/// The known words that are nearest to `word`, in brackets.
+fn nearest(what: &'static str, word: &str, known: &[&str]) -> String {
+    let unknown = UnknownName::new(what, word, known.iter().copied());
+    format!(" (nearest: {})", unknown.nearest().join(", "))
+}
