@@ -9,7 +9,7 @@ use super::{
     json::{self, Layout},
     literal::{self, Quoted},
     python,
-    tags::{Rest, find, holes, tag},
+    tags::{Rest, find, tag},
 };
 use crate::{
     encode::{
@@ -63,7 +63,7 @@ impl<'w> Writer<'w> {
     fn call(&mut self, call: &Call<'_>, around: &Rest<'_>) -> Result<(), Fault> {
         self.at = call.index;
         let fixed = |template: &Template| {
-            holes(&template.parts).find_map(|hole| match hole {
+            template.holes().find_map(|hole| match hole {
                 Hole::NameIs(word) | Hole::NameMeant(word) => Some(word == call.name),
                 _ => None,
             })
@@ -85,12 +85,12 @@ impl<'w> Writer<'w> {
             (Hole::Object(_), Keys::Named(keys)) => !keys.id.is_empty(),
             _ => false,
         };
-        let mut all = holes(&self.section.parts).chain(holes(&template.parts));
+        let mut all = self.section.holes().chain(template.holes());
         if call.id.is_some() && !all.any(keeps_id) {
             let why = "the family's syntax has no place for ids";
             return Err(Fault::new(EncodeErrorKind::Id, why));
         }
-        let mut holds = holes(&template.parts);
+        let mut holds = template.holes();
         let holds = holds.any(|hole| {
             use Hole::{Arguments, Elements, Object, Parameters, Raw};
             matches!(hole, Object(_) | Arguments(_) | Raw(_) | Parameters { .. } | Elements)

@@ -111,7 +111,7 @@ fn blocks(
     calls: &[Call<'_>],
     tools: &Tools,
 ) -> Result<String, Failed> {
-    let all = tags::holes(&section.parts).any(|hole| matches!(hole, Hole::Calls { .. }));
+    let all = section.holes().any(|hole| matches!(hole, Hole::Calls { .. }));
     let between = form.between.first().map_or("\n", |between| between);
     let mut writer =
         Writer { family, form, section, tools, from, begun: 0, at: 0, out: String::new() };

@@ -3,7 +3,7 @@
 use super::{
     Call,
     call::{Scope, Writer},
-    tags::{Rest, around, find, holes, tag},
+    tags::{Rest, around, find, tag},
     typed::{self, Reading},
 };
 use crate::{
@@ -16,6 +16,9 @@ use crate::{
     template::{Hole, Part, Template, Trim},
     typing::admitted,
 };
+
+/// Opens a section of character data, in which nothing is markup but its end.
+const CDATA: &str = "<![CDATA[";
 
 impl Writer<'_> {
     pub(super) fn parameters(&mut self, call: &Call<'_>, separator: &str) -> Result<(), Fault> {
@@ -47,11 +50,20 @@ impl Writer<'_> {
     ) -> Result<(), Fault> {
         let says = |hole: &Hole| matches!(hole, Hole::Type | Hole::StringFlag);
         let string = matches!(value, Node::String(_));
-        let said = holes(&template.parts).any(says).then_some(string);
+        let said = template.holes().any(says).then_some(string);
         let tool = self.tools.get(call.name);
         let declared = tool.and_then(|tool| admitted(&tool.parameters, key));
         let reading = Reading::of(self.form, declared, said);
         let text = typed::text(value, self.family.write, |text| reading.read(text))?;
+        if self.out.ends_with(CDATA) {
+            // A section cannot hold its own end: it goes on in another.
+            self.out.push_str(&text.replace("]]>", "]]]]><![CDATA[>"));
+            return Ok(());
+        }
+        if string && text.contains(['<', '&', '\n']) && self.has_cdata() {
+            let why = "text with markup stands in a section of character data";
+            return Err(Fault::new(EncodeErrorKind::Value, why));
+        }
         if let Some(at) = self.ends_value(&text, rest) {
             let why = "it contains the tags that would end it";
             return Err(Fault::new(EncodeErrorKind::Value, why).at(at));
@@ -62,6 +74,12 @@ impl Writer<'_> {
         }
         self.out.push_str(&text);
         Ok(())
+    }
+
+    /// Whether a template of the form has such sections.
+    fn has_cdata(&self) -> bool {
+        let value = |hole: &Hole| matches!(hole, Hole::Value(_));
+        self.form.parameters.iter().any(|template| around(template, value).0.ends_with(CDATA))
     }
 
     /// Whether whitespace at the edges of a value is taken for the template's: all of it, or a

@@ -1,19 +1,8 @@
 //! The fixed texts of templates: what may follow a hole, and what ends an open value.
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::vec::Vec;
 
 use crate::template::{Hole, Part, Template};
-
-/// All holes of a template, those of its groups included, those inside an id not.
-pub(super) fn holes(parts: &[Part]) -> Box<dyn Iterator<Item = &Hole> + '_> {
-    Box::new(parts.iter().flat_map(|part| -> Box<dyn Iterator<Item = &Hole> + '_> {
-        match part {
-            Part::Literal(_) => Box::new(core::iter::empty()),
-            Part::Hole(hole) => Box::new(core::iter::once(hole)),
-            Part::Group(parts) => holes(parts),
-        }
-    }))
-}
 
 /// What stands behind a part: the rest of its template, then of the one that holds it.
 #[derive(Debug, Clone, Copy)]
