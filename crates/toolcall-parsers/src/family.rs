@@ -3,7 +3,26 @@
 //! Everything here is plain data, read from a file of the family language. The machine and the
 //! encoder interpret it; neither knows a family's name.
 
+mod check;
+mod error;
+mod fields;
+#[cfg(feature = "toml")]
+mod file;
+mod form;
+mod like;
+mod messages;
+mod read;
+#[cfg(all(test, feature = "toml"))]
+mod tests;
+
 use alloc::{string::String, vec::Vec};
+
+#[cfg(feature = "toml")]
+pub use self::file::FamilyFile;
+pub use self::{
+    error::FamilyError,
+    like::{merge, reasoning, resolve, with_variant},
+};
 
 use crate::{bodies::InReasoning, template::Template};
 

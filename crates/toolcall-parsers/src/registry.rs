@@ -1,11 +1,13 @@
 //! The registered families, by name.
 
+mod lookup;
 mod names;
 
 use alloc::{sync::Arc, vec::Vec};
 
 use jail_match::{Alias, UnknownName, resolve, same_name};
 
+pub(crate) use self::lookup::file;
 use self::names::{ENGINES, OTHERS};
 use crate::{families, grammar::Grammar};
 

@@ -1,0 +1,84 @@
+//! What is wrong with a family's file, and where.
+
+use alloc::string::{String, ToString};
+use core::fmt;
+
+use crate::template::TemplateError;
+
+/// What is wrong with a family's file, and where. The fault is its author's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FamilyError {
+    file: String,
+    line: Option<usize>,
+    field: String,
+    problem: String,
+    template: Option<TemplateError>,
+}
+
+impl FamilyError {
+    /// A problem of the field called `field`, such as `calls[1].section[0]`; empty if it is no
+    /// single one.
+    pub fn new(field: impl Into<String>, problem: impl fmt::Display) -> Self {
+        Self {
+            file: String::new(),
+            line: None,
+            field: field.into(),
+            problem: problem.to_string(),
+            template: None,
+        }
+    }
+
+    pub(super) fn template(field: impl Into<String>, error: TemplateError) -> Self {
+        Self { template: Some(error.clone()), ..Self::new(field, error) }
+    }
+
+    /// The same, in a line of a file.
+    #[must_use]
+    pub fn in_file(self, file: impl Into<String>, line: Option<usize>) -> Self {
+        Self { file: file.into(), line, ..self }
+    }
+
+    /// The file; empty if it is not known.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The line of the file, from 1.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        self.line
+    }
+
+    /// The field, such as `calls[1].section[0]`; empty if it is no single one.
+    #[must_use]
+    pub fn field(&self) -> &str {
+        &self.field
+    }
+
+    /// What is wrong with the template in the field, if that is the problem.
+    #[must_use]
+    pub fn in_template(&self) -> Option<&TemplateError> {
+        self.template.as_ref()
+    }
+}
+
+impl fmt::Display for FamilyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.file.is_empty() {
+            write!(f, "{}:", self.file)?;
+        }
+        if let Some(line) = self.line {
+            write!(f, "{line}:")?;
+        }
+        if !self.file.is_empty() || self.line.is_some() {
+            f.write_str(" ")?;
+        }
+        if !self.field.is_empty() {
+            write!(f, "`{}`: ", self.field)?;
+        }
+        f.write_str(self.problem.trim_end())
+    }
+}
+
+impl core::error::Error for FamilyError {}

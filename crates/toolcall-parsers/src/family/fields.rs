@@ -1,0 +1,196 @@
+//! The fields of a file as a value: each knows where it stands, so that every error names it.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use jail_match::UnknownName;
+use serde_json::{Map, Value};
+
+use super::error::FamilyError;
+use crate::template::{Part, Template};
+
+type Read<T> = Result<T, FamilyError>;
+
+/// The path of `key` in the table at `path`.
+pub(super) fn join(path: &str, key: &str) -> String {
+    let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    let dot = if path.is_empty() { "" } else { "." };
+    if !key.is_empty() && key.bytes().all(bare) {
+        format!("{path}{dot}{key}")
+    } else {
+        format!("{path}{dot}{key:?}")
+    }
+}
+
+/// A value of a file, and its path.
+#[derive(Debug)]
+pub(super) struct Field<'v> {
+    value: &'v Value,
+    path: String,
+}
+
+impl<'v> Field<'v> {
+    pub(super) fn new(value: &'v Value, path: String) -> Self {
+        Self { value, path }
+    }
+
+    pub(super) fn error(&self, problem: impl core::fmt::Display) -> FamilyError {
+        FamilyError::new(self.path.as_str(), problem)
+    }
+
+    fn expected(&self, what: &str) -> FamilyError {
+        let found = match self.value {
+            Value::Null => "nothing".to_string(),
+            Value::Bool(_) | Value::Number(_) => format!("`{}`", self.value),
+            Value::String(text) => format!("the text {text:?}"),
+            Value::Array(_) => "a list".to_string(),
+            Value::Object(_) => "a table".to_string(),
+        };
+        self.error(format!("expected {what}, found {found}"))
+    }
+
+    pub(super) fn is_table(&self) -> bool {
+        self.value.is_object()
+    }
+
+    /// A text, perhaps empty.
+    pub(super) fn text(&self) -> Read<String> {
+        let text = self.value.as_str().ok_or_else(|| self.expected("a text"))?;
+        Ok(text.to_string())
+    }
+
+    /// A text that is not empty: an empty marker would be everywhere.
+    pub(super) fn token(&self) -> Read<String> {
+        let text = self.text()?;
+        if text.is_empty() {
+            Err(self.error("expected a text that is not empty"))
+        } else {
+            Ok(text)
+        }
+    }
+
+    pub(super) fn flag(&self) -> Read<bool> {
+        self.value.as_bool().ok_or_else(|| self.expected("`true` or `false`"))
+    }
+
+    /// A number from 1, as an index from 0.
+    pub(super) fn ordinal(&self) -> Read<usize> {
+        let number = self.value.as_u64().and_then(|number| usize::try_from(number).ok());
+        let index = number.and_then(|number| number.checked_sub(1));
+        index.ok_or_else(|| self.expected("a number from 1"))
+    }
+
+    /// What the word stands for.
+    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Read<T> {
+        let names = || words.iter().map(|&(name, _)| name);
+        let Some(word) = self.value.as_str() else {
+            let names: Vec<_> = names().map(|name| format!("`{name}`")).collect();
+            return Err(self.expected(&names.join(" or ")));
+        };
+        let found = words.iter().find(|(name, _)| *name == word);
+        let unknown = || self.error(UnknownName::new("word", word, names()));
+        found.map(|&(_, meaning)| meaning).ok_or_else(unknown)
+    }
+
+    pub(super) fn template(&self) -> Read<Template> {
+        let text = self.token()?;
+        Template::parse(&text).map_err(|error| FamilyError::template(self.path.as_str(), error))
+    }
+
+    /// A text as it stands in a template, escapes undone.
+    pub(super) fn literal(&self) -> Read<String> {
+        match <[Part; 1]>::try_from(self.template()?.parts) {
+            Ok([Part::Literal(text)]) => Ok(text),
+            _ => Err(self.error("expected a literal without holes")),
+        }
+    }
+
+    /// The key of this field as a literal of a template.
+    pub(super) fn literal_of(&self, key: &str) -> Read<String> {
+        Field::new(&Value::from(key), self.path.clone()).literal()
+    }
+
+    /// One or many: a list is read entry by entry, anything else as its only entry.
+    pub(super) fn list<T>(&self, read: impl Fn(&Field<'v>) -> Read<T>) -> Read<Vec<T>> {
+        match self.value {
+            Value::Array(items) => items
+                .iter()
+                .enumerate()
+                .map(|(i, value)| read(&Field::new(value, format!("{}[{i}]", self.path))))
+                .collect(),
+            _ => read(self).map(|one| Vec::from([one])),
+        }
+    }
+
+    /// As [`Field::list`], but not empty.
+    pub(super) fn some<T>(&self, read: impl Fn(&Field<'v>) -> Read<T>) -> Read<Vec<T>> {
+        let list = self.list(read)?;
+        if list.is_empty() { Err(self.error("expected at least one entry")) } else { Ok(list) }
+    }
+
+    /// A table with no other keys than `known`.
+    pub(super) fn table(&self, known: &[&str]) -> Read<Fields<'v>> {
+        let fields = self.entries()?;
+        match fields.map.keys().find(|key| !known.contains(&key.as_str())) {
+            None => Ok(fields),
+            Some(key) => {
+                let unknown = UnknownName::new("field", key, known.iter().copied());
+                Err(FamilyError::new(join(&fields.path, key), unknown))
+            }
+        }
+    }
+
+    /// A table with any keys.
+    pub(super) fn entries(&self) -> Read<Fields<'v>> {
+        match self.value {
+            Value::Object(map) => Ok(Fields { map, path: self.path.clone() }),
+            _ => Err(self.expected("a table")),
+        }
+    }
+}
+
+/// The entries of a table.
+#[derive(Debug)]
+pub(super) struct Fields<'v> {
+    map: &'v Map<String, Value>,
+    path: String,
+}
+
+impl<'v> Fields<'v> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'v str, Field<'v>)> {
+        self.map.iter().map(|(key, value)| (key.as_str(), Field::new(value, join(&self.path, key))))
+    }
+
+    pub(super) fn required(&self, key: &str) -> Read<Field<'v>> {
+        let missing = || FamilyError::new(self.path.as_str(), format!("`{key}` is missing"));
+        let value = self.map.get(key).ok_or_else(missing)?;
+        Ok(Field::new(value, join(&self.path, key)))
+    }
+
+    /// What is at `key`, if the table has it.
+    pub(super) fn optional<T>(
+        &self,
+        key: &str,
+        read: impl FnOnce(Field<'v>) -> Read<T>,
+    ) -> Read<Option<T>> {
+        let field = self.map.get(key).map(|value| Field::new(value, join(&self.path, key)));
+        field.map(read).transpose()
+    }
+
+    /// What is at `key`, else the default.
+    pub(super) fn or_default<T: Default>(
+        &self,
+        key: &str,
+        read: impl FnOnce(Field<'v>) -> Read<T>,
+    ) -> Read<T> {
+        Ok(self.optional(key, read)?.unwrap_or_default())
+    }
+
+    /// What the word at `key` stands for, else the default.
+    pub(super) fn word<T: Copy + Default>(&self, key: &str, words: &[(&str, T)]) -> Read<T> {
+        self.or_default(key, |field| field.word(words))
+    }
+}

@@ -1,0 +1,142 @@
+//! Families from TOML files, whose lines errors name.
+
+use alloc::{
+    borrow::ToOwned,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use serde_json::{Map, Value};
+use toml::de::{DeTable, DeValue};
+
+use super::{Family, FamilyError, fields::join, like};
+
+/// The keys of a call object whose order in the file is the order on the wire.
+const ORDERED: [&str; 3] = ["name", "arguments", "id"];
+
+/// A family's file as a value, and the lines of its fields.
+#[derive(Debug, Clone)]
+pub struct FamilyFile {
+    name: String,
+    value: Value,
+    /// Field and line, in the order of the file.
+    lines: Vec<(String, usize)>,
+}
+
+impl FamilyFile {
+    /// Reads the text of the file of the family called `name`.
+    ///
+    /// # Errors
+    /// Text that is not TOML.
+    pub fn parse(name: &str, text: &str) -> Result<Self, FamilyError> {
+        let table = DeTable::parse(text).map_err(|error| {
+            let line = error.span().map(|span| line(text, span.start));
+            FamilyError::new("", error.message()).in_file(path(name), line)
+        })?;
+        let mut file = Self { name: name.to_owned(), value: Value::Null, lines: Vec::new() };
+        let mut value = file.table(text, table.get_ref(), "");
+        if value.get("name").is_some() {
+            return Err(file.error(FamilyError::new("name", "a file's name is the family's")));
+        }
+        value.insert("name".to_owned(), name.into());
+        file.value = Value::Object(value);
+        Ok(file)
+    }
+
+    /// The family's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The file's fields, and its name as `name`. Where the order of `keys` counts, `order` says
+    /// it.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// The same error with the file and the line of its field; a field that is taken from
+    /// another file has the line that says so.
+    #[must_use]
+    pub fn error(&self, error: FamilyError) -> FamilyError {
+        let line = self.line(error.field());
+        error.in_file(path(&self.name), line)
+    }
+
+    /// The line of the field, or of the innermost table around it.
+    fn line(&self, field: &str) -> Option<usize> {
+        let find = |wanted: &str| self.lines.iter().find(|(field, _)| field == wanted);
+        let ends = field.char_indices().filter(|&(_, char)| char == '.' || char == '[');
+        let mut ends: Vec<usize> = ends.map(|(at, _)| at).collect();
+        ends.push(field.len());
+        let prefixes = ends.into_iter().rev().filter_map(|end| field.get(..end));
+        prefixes.chain(["like"]).find_map(find).map(|&(_, line)| line)
+    }
+
+    fn table(&mut self, text: &str, table: &DeTable<'_>, path: &str) -> Map<String, Value> {
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        let mut map = Map::new();
+        for (key, value) in &entries {
+            let field = join(path, key.get_ref());
+            self.lines.push((field.clone(), line(text, key.span().start)));
+            let value = self.value_of(text, value.get_ref(), &field);
+            map.insert(key.get_ref().to_string(), value);
+        }
+        let keys = entries.iter().map(|(key, _)| key.get_ref().as_ref());
+        let order: Vec<&str> = keys.filter(|key| ORDERED.contains(key)).collect();
+        let is_keys = path == "keys" || path.ends_with(".keys");
+        if is_keys && order.len() == ORDERED.len() && !map.contains_key("order") {
+            map.insert("order".to_owned(), order.into());
+        }
+        map
+    }
+
+    fn value_of(&mut self, text: &str, value: &DeValue<'_>, path: &str) -> Value {
+        match value {
+            DeValue::String(text) => text.to_string().into(),
+            DeValue::Boolean(flag) => (*flag).into(),
+            DeValue::Integer(number) => {
+                i64::from_str_radix(number.as_str(), number.radix()).unwrap_or(i64::MAX).into()
+            }
+            // No field is one of these: as texts they are refused with the field's name.
+            DeValue::Float(number) => number.as_str().into(),
+            DeValue::Datetime(time) => time.to_string().into(),
+            DeValue::Array(items) => items
+                .iter()
+                .enumerate()
+                .map(|(i, item)| {
+                    let field = format!("{path}[{i}]");
+                    self.lines.push((field.clone(), line(text, item.span().start)));
+                    self.value_of(text, item.get_ref(), &field)
+                })
+                .collect(),
+            DeValue::Table(table) => Value::Object(self.table(text, table, path)),
+        }
+    }
+}
+
+impl Family {
+    /// Reads a family from a TOML file of that name; the families it is `like` are the
+    /// registered ones.
+    ///
+    /// # Errors
+    /// As [`Family::from_json`]; the error names file, line and field.
+    pub fn from_toml(name: &str, text: &str) -> Result<Self, FamilyError> {
+        let file = FamilyFile::parse(name, text)?;
+        like::resolve(name, file.value(), crate::registry::file)
+            .and_then(|resolved| Self::from_value(&resolved))
+            .map_err(|error| file.error(error))
+    }
+}
+
+fn path(name: &str) -> String {
+    format!("{name}.toml")
+}
+
+/// The line of a byte, from 1.
+fn line(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
+}

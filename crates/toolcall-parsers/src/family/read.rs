@@ -1,0 +1,132 @@
+//! Families from the file format.
+
+use alloc::{format, string::String};
+
+use jail_match::Newlines;
+use serde_json::Value;
+
+use super::{
+    At, Erase, Family, FamilyError, KeyOrder, Spacing, Suffix, Words, Write, check,
+    fields::{Field, Fields},
+    form, like, messages,
+};
+
+type Read<T> = Result<T, FamilyError>;
+
+/// The keys of a file. Those that other layers own are known but not read here: which models
+/// write the family, what engines call it, and how it reasons.
+const KEYS: [&str; 14] = [
+    "name",
+    "about",
+    "source",
+    "models",
+    "names",
+    "end_of_turn",
+    "erase",
+    "special_tokens",
+    "suffix",
+    "reasoning",
+    "calls",
+    "messages",
+    "write",
+    "variant",
+];
+
+impl Family {
+    /// Reads a family from JSON: the file format, with `name` beside its keys, and an `order`
+    /// where the order of `keys` counts. The families it is `like` are the registered ones.
+    ///
+    /// ```
+    /// use toolcall_parsers::family::Family;
+    /// let family = Family::from_json(r#"{
+    ///     "name": "shouted",
+    ///     "calls": {"call": "CALL! {object} !DONE", "keys": {"name": "do", "arguments": "with"}}
+    /// }"#)?;
+    /// assert_eq!(family.forms[0].calls[0].to_string(), "CALL! {object} !DONE");
+    ///
+    /// let error = Family::from_json(r#"{"name": "x", "calls": {"call": "<{nmae}>"}}"#).unwrap_err();
+    /// assert_eq!(error.field(), "calls.call");
+    /// assert_eq!(error.in_template().map(|error| error.at()), Some(2));
+    /// # Ok::<(), toolcall_parsers::family::FamilyError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Text that is not JSON, a field that is unknown, missing or of another type, a template
+    /// that is none, fields that do not fit each other: the error names the field.
+    pub fn from_json(text: &str) -> Result<Self, FamilyError> {
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| FamilyError::new("", error))?;
+        let name = value.get("name").and_then(Value::as_str).unwrap_or_default();
+        Self::from_value(&like::resolve(name, &value, crate::registry::file)?)
+    }
+
+    /// Reads a family from a value, as [`Family::from_json`] from text; `like` must have been
+    /// [resolved](super::resolve).
+    ///
+    /// # Errors
+    /// As [`Family::from_json`].
+    pub fn from_value(value: &Value) -> Result<Self, FamilyError> {
+        let fields = Field::new(value, String::new()).table(&KEYS)?;
+        let family = Self {
+            name: name(&fields.required("name")?)?,
+            about: fields.or_default("about", |field| field.text())?,
+            source: fields.or_default("source", |field| field.text())?,
+            forms: fields.or_default("calls", |field| field.some(form::read))?,
+            messages: fields.optional("messages", messages::read)?,
+            end_of_turn: fields.or_default("end_of_turn", |field| field.list(Field::token))?,
+            erase: fields.or_default("erase", |field| field.list(erase))?,
+            special_tokens: fields.or_default("special_tokens", |field| field.flag())?,
+            suffix: fields.word("suffix", &[("none", Suffix::None), ("learnt", Suffix::Learnt)])?,
+            write: fields.or_default("write", write)?,
+        };
+        check::check(&family, value)?;
+        Ok(family)
+    }
+}
+
+/// A name as it can be a file's: lower case, digits and `_`.
+fn name(field: &Field<'_>) -> Read<String> {
+    let name = field.token()?;
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    match name.bytes().all(fits) {
+        true => Ok(name),
+        false => Err(field.error(format!("expected lower case, digits and `_`, found {name:?}"))),
+    }
+}
+
+fn erase(field: &Field<'_>) -> Read<Erase> {
+    if !field.is_table() {
+        return Ok(Erase { text: field.token()?, at: At::Anywhere, once: false, newlines: (0, 0) });
+    }
+    let fields = field.table(&["text", "at", "once", "newlines"])?;
+    let all = Newlines::MANY;
+    let newlines = [("none", (0, 0)), ("one", (1, 1)), ("all", (all, all))];
+    Ok(Erase {
+        text: fields.required("text")?.token()?,
+        at: fields.or_default("at", |field| {
+            field.word(&[
+                ("anywhere", At::Anywhere),
+                ("lead", At::Lead),
+                ("line", At::Line),
+                ("after_call", At::AfterCall),
+            ])
+        })?,
+        once: fields.or_default("once", |field| field.flag())?,
+        newlines: fields.word("newlines", &newlines)?,
+    })
+}
+
+fn write(field: Field<'_>) -> Read<Write> {
+    let fields: Fields<'_> = field.table(&["json", "words", "keys", "form"])?;
+    let json = [
+        ("spaced", Spacing::Spaced),
+        ("compact", Spacing::Compact),
+        ("indented", Spacing::Indented),
+    ];
+    Ok(Write {
+        json: fields.word("json", &json)?,
+        words: fields.word("words", &[("json", Words::Json), ("python", Words::Python)])?,
+        keys: fields.word("keys", &[("given", KeyOrder::Given), ("sorted", KeyOrder::Sorted)])?,
+        form: fields.or_default("form", |field| field.ordinal())?,
+    })
+}
