@@ -5,11 +5,13 @@ use core::fmt::Write;
 
 use super::{
     Call, Failed,
+    elements::Elements,
     header::{self, Place},
-    json::{self, Layout},
-    literal::{self, Quoted},
-    python,
+    json::Json,
+    literal::{Quoted, Script},
+    python::{self, Python},
     tags::{Rest, find, tag},
+    value,
 };
 use crate::{
     encode::{
@@ -162,16 +164,14 @@ impl<'w> Writer<'w> {
                 let _ = write!(self.out, "{}", call.index + *from as usize);
             }
             Hole::Object(dialect) => {
-                let object = Node::Object(self.call_object(call)?);
-                self.dialect(*dialect, call, &object)?;
+                self.dialect(*dialect, call, self.call_object(call)?)?;
             }
             Hole::Arguments(dialect) => {
-                let object = Node::Object(call.arguments.clone());
-                self.dialect(*dialect, call, &object)?;
+                self.dialect(*dialect, call, call.arguments.clone())?;
             }
             Hole::Raw(key) => self.raw(key, call, rest)?,
             Hole::Parameters { separator } => self.parameters(call, separator)?,
-            Hole::Elements => self.elements(call)?,
+            Hole::Elements => Elements::write(self, call)?,
             Hole::Key | Hole::Value(_) | Hole::Type | Hole::StringFlag => {
                 let Some(parameter) = scope.parameter else { return Err(no_value()) };
                 self.parameter(hole, parameter, call, rest)?;
@@ -252,29 +252,30 @@ impl<'w> Writer<'w> {
 
     /// An object in a dialect; in parentheses, Python's are keyword arguments, and a script's
     /// without members nothing.
-    fn dialect(&mut self, dialect: Dialect, call: &Call<'_>, node: &Node<'_>) -> Result<(), Fault> {
-        let Node::Object(members) = node else { return Ok(()) };
+    fn dialect(
+        &mut self,
+        dialect: Dialect,
+        call: &Call<'_>,
+        members: Members<'_>,
+    ) -> Result<(), Fault> {
         let applied = self.out.ends_with('(');
-        match (dialect, self.form.quote.first()) {
-            (Dialect::Json, _) => {
-                let layout = Layout::at_end_of(&self.out, self.family.write.json);
-                json::object(members, layout, &mut self.out);
-            }
-            (Dialect::Python, _) if applied => python::keywords(members, &mut self.out)?,
-            (Dialect::Python, _) => python::node(node, &mut self.out),
-            (Dialect::Literal, Some(quote)) => Quoted {
-                form: self.form,
-                quote,
-                write: self.family.write,
-                tool: self.tools.get(call.name),
-                path: Path::default(),
-                out: &mut self.out,
-            }
-            .arguments(members)?,
-            (Dialect::Literal, None) if applied && members.is_empty() => {}
-            (Dialect::Literal, None) => literal::script(node, &mut self.out),
+        let (path, out) = (&mut Path::default(), &mut self.out);
+        let (form, write) = (self.form, self.family.write);
+        match (dialect, form.quote.first()) {
+            (Dialect::Python, _) if applied => return python::keywords(&members, out),
+            (Dialect::Literal, None) if applied && members.is_empty() => return Ok(()),
+            _ => {}
         }
-        Ok(())
+        let node = &Node::Object(members);
+        match (dialect, form.quote.first()) {
+            (Dialect::Json, _) => value::write(&Json::at_end_of(out, write.json), node, path, out),
+            (Dialect::Python, _) => value::write(&Python, node, path, out),
+            (Dialect::Literal, None) => value::write(&Script, node, path, out),
+            (Dialect::Literal, Some(quote)) => {
+                let tool = self.tools.get(call.name);
+                value::write(&Quoted { form, quote, write, tool }, node, path, out)
+            }
+        }
     }
 
     /// The one argument of a call, as it stands.

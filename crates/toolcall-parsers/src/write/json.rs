@@ -2,90 +2,82 @@
 
 use alloc::string::String;
 
+use super::value::{Style, write};
 use crate::{
-    encode::value::{Members, Node},
+    encode::{error::Fault, value::Node},
     family::Spacing,
     json::escape::escape,
+    typing::Path,
 };
 
-/// Blanks a level of indented JSON.
+/// Blanks a level of indented JSON, as Python's `json.dumps(indent=4)` and templates have it.
 const INDENT: usize = 4;
 
-/// How JSON is laid out.
+/// JSON, laid out.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Layout {
+pub(super) struct Json {
     spacing: Spacing,
-    /// Blanks before each line of indented JSON, at the current level.
+    /// Blanks before each line of an indented value.
     margin: usize,
 }
 
-impl Layout {
-    /// The layout of a value that begins at the end of `out`: its lines are indented as the one
-    /// it begins in.
+impl Json {
+    /// JSON that begins at the end of `out`: its lines are indented as the one it begins in.
     pub(super) fn at_end_of(out: &str, spacing: Spacing) -> Self {
         let line = out.rsplit('\n').next().unwrap_or("");
         Self { spacing, margin: line.len() - line.trim_start_matches(' ').len() }
     }
 
-    fn deeper(self) -> Self {
-        Self { margin: self.margin + INDENT, ..self }
-    }
-
-    fn line(self, out: &mut String) {
+    fn line(self, level: usize, out: &mut String) {
         if self.spacing == Spacing::Indented {
             out.push('\n');
-            out.extend(core::iter::repeat_n(' ', self.margin));
-        }
-    }
-
-    fn comma(self, out: &mut String) {
-        out.push_str(if self.spacing == Spacing::Spaced { ", " } else { "," });
-    }
-}
-
-/// Writes `node`, strings with no more escapes than JSON demands.
-pub(super) fn node(node: &Node<'_>, layout: Layout, out: &mut String) {
-    match node {
-        Node::Null => out.push_str("null"),
-        Node::Bool(true) => out.push_str("true"),
-        Node::Bool(false) => out.push_str("false"),
-        Node::Number(spelling) => out.push_str(spelling),
-        Node::String(text) => string(text, out),
-        Node::Object(members) => object(members, layout, out),
-        Node::Array(elements) => {
-            out.push('[');
-            for (i, element) in elements.iter().enumerate() {
-                if i > 0 {
-                    layout.comma(out);
-                }
-                layout.deeper().line(out);
-                self::node(element, layout.deeper(), out);
-            }
-            if !elements.is_empty() {
-                layout.line(out);
-            }
-            out.push(']');
+            out.extend(core::iter::repeat_n(' ', self.margin + level * INDENT));
         }
     }
 }
 
-pub(super) fn object(members: &Members<'_>, layout: Layout, out: &mut String) {
-    out.push('{');
-    for (i, (key, value)) in members.iter().enumerate() {
-        if i > 0 {
-            layout.comma(out);
-        }
-        layout.deeper().line(out);
+impl Style for Json {
+    fn colon(&self) -> &'static str {
+        if self.spacing == Spacing::Compact { ":" } else { ": " }
+    }
+
+    fn before(&self, n: usize, _: &Node<'_>, path: &Path, out: &mut String) {
+        let comma = if self.spacing == Spacing::Spaced { ", " } else { "," };
+        out.push_str(if n > 0 { comma } else { "" });
+        self.line(path.steps().count() + 1, out);
+    }
+
+    fn behind(&self, _: &Node<'_>, path: &Path, out: &mut String) {
+        self.line(path.steps().count(), out);
+    }
+
+    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
         string(key, out);
-        out.push_str(if layout.spacing == Spacing::Compact { ":" } else { ": " });
-        node(value, layout.deeper(), out);
+        Ok(())
     }
-    if !members.is_empty() {
-        layout.line(out);
+
+    fn scalar(&self, node: &Node<'_>, _: &Path, out: &mut String) -> Result<(), Fault> {
+        match node {
+            Node::String(text) => string(text, out),
+            Node::Bool(true) => out.push_str("true"),
+            Node::Bool(false) => out.push_str("false"),
+            Node::Number(spelling) => out.push_str(spelling),
+            // Containers are no scalars.
+            Node::Null | Node::Object(_) | Node::Array(_) => out.push_str("null"),
+        }
+        Ok(())
     }
-    out.push('}');
 }
 
+/// A value as JSON that begins a line.
+pub(super) fn text(node: &Node<'_>, spacing: Spacing) -> String {
+    let mut out = String::new();
+    // Everything there is can be said in JSON.
+    let _ = write(&Json::at_end_of("", spacing), node, &mut Path::default(), &mut out);
+    out
+}
+
+/// A string with no more escapes than JSON demands.
 pub(super) fn string(text: &str, out: &mut String) {
     out.push('"');
     escape(text, |piece| out.push_str(piece));

@@ -1,145 +1,100 @@
 //! Objects with bare keys: strings in quotes of the form's own, or as a script writes them.
 
-use alloc::{format, string::String};
+use alloc::string::String;
 
 use super::{
     header::not_identifier,
-    json,
+    json::{self, Json},
+    tags::find,
     typed::{self, Reading},
+    value::Style,
 };
 use crate::{
-    encode::{
-        EncodeErrorKind,
-        error::Fault,
-        value::{Members, Node},
-    },
+    encode::{EncodeErrorKind, error::Fault, value::Node},
     family::{Form, Spacing, Types as DecidedBy, Write},
     tools::Tool,
     typing::{Path, Types, declared_at},
 };
 
-/// Writes objects whose strings stand between quotes that nothing can escape.
+/// Strings between quotes that nothing can escape; if the wire carries no types, every scalar.
 pub(super) struct Quoted<'w> {
     pub(super) form: &'w Form,
     pub(super) quote: &'w str,
     pub(super) write: Write,
     pub(super) tool: Option<&'w Tool>,
-    pub(super) path: Path,
-    pub(super) out: &'w mut String,
 }
 
 impl Quoted<'_> {
-    /// Writes the arguments of a call: a fault names the argument it is in.
-    pub(super) fn arguments(mut self, members: &Members<'_>) -> Result<(), Fault> {
-        self.out.push('{');
-        for (i, (key, value)) in members.iter().enumerate() {
-            self.member(i, key, value).map_err(|fault| fault.of(key))?;
+    fn quoted(&self, text: &str, kind: EncodeErrorKind, out: &mut String) -> Result<(), Fault> {
+        if let Some(at) = find(text, self.quote) {
+            return Err(Fault::new(kind, "it contains the quote that would end it").at(at));
         }
-        self.out.push('}');
+        out.extend([self.quote, text, self.quote]);
         Ok(())
     }
+}
 
-    fn member(&mut self, i: usize, key: &str, value: &Node<'_>) -> Result<(), Fault> {
-        self.out.push_str(if i > 0 { "," } else { "" });
-        self.key(key)?;
-        self.out.push(':');
-        self.path.member(key);
-        self.node(value)?;
-        self.path.pop();
-        Ok(())
+impl Style for Quoted<'_> {
+    fn colon(&self) -> &'static str {
+        ":"
     }
 
-    /// A key: bare if nothing in it would end it.
-    fn key(&mut self, key: &str) -> Result<(), Fault> {
+    fn before(&self, n: usize, _: &Node<'_>, _: &Path, out: &mut String) {
+        out.push_str(if n > 0 { "," } else { "" });
+    }
+
+    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
         let bare = !key.is_empty()
             && key.trim_ascii() == key
             && !key.contains([':', ',', '{', '}', '[', ']'])
             && !key.starts_with(self.quote);
         if bare {
-            self.out.push_str(key);
+            out.push_str(key);
             return Ok(());
         }
-        self.quoted(key, EncodeErrorKind::Key)
+        self.quoted(key, EncodeErrorKind::Key, out)
     }
 
-    fn node(&mut self, node: &Node<'_>) -> Result<(), Fault> {
-        match node {
-            Node::Object(members) => {
-                self.out.push('{');
-                for (i, (key, value)) in members.iter().enumerate() {
-                    self.member(i, key, value)?;
-                }
-                self.out.push('}');
-            }
-            Node::Array(elements) => {
-                self.out.push('[');
-                for (i, element) in elements.iter().enumerate() {
-                    self.out.push_str(if i > 0 { "," } else { "" });
-                    self.path.element(i);
-                    self.node(element)?;
-                    self.path.pop();
-                }
-                self.out.push(']');
-            }
-            Node::String(text) if self.form.types == DecidedBy::Wire => {
-                self.quoted(text, EncodeErrorKind::Value)?;
-            }
-            scalar if self.form.types == DecidedBy::Wire => {
-                json::node(scalar, json::Layout::at_end_of("", Spacing::Compact), self.out);
-            }
-            scalar => {
-                let declared =
-                    self.tool.and_then(|tool| declared_at(&tool.parameters, self.path.steps()));
-                let declared = declared.filter(|types| *types != Types::ALL);
-                let reading = Reading::of(self.form, declared, None);
-                let text = typed::text(scalar, self.write, |text| reading.read(text))?;
-                self.quoted(&text, EncodeErrorKind::Value)?;
-            }
+    fn scalar(&self, node: &Node<'_>, path: &Path, out: &mut String) -> Result<(), Fault> {
+        if self.form.types == DecidedBy::Wire {
+            return match node {
+                Node::String(text) => self.quoted(text, EncodeErrorKind::Value, out),
+                _ => Json::at_end_of("", Spacing::Compact).scalar(node, path, out),
+            };
         }
-        Ok(())
-    }
-
-    fn quoted(&mut self, text: &str, kind: EncodeErrorKind) -> Result<(), Fault> {
-        let quote = self.quote;
-        // A quote may also begin in the text and end in the one behind it.
-        match format!("{text}{quote}").find(quote) {
-            Some(at) if at < text.len() => {
-                Err(Fault::new(kind, "it contains the quote that would end it").at(at))
-            }
-            _ => {
-                self.out.extend([quote, text, quote]);
-                Ok(())
-            }
-        }
+        let declared = self.tool.and_then(|tool| declared_at(&tool.parameters, path.steps()));
+        let declared = declared.filter(|types| *types != Types::ALL);
+        let reading = Reading::of(self.form, declared, None);
+        let text = typed::text(node, self.write, |text| reading.read(text))?;
+        self.quoted(&text, EncodeErrorKind::Value, out)
     }
 }
 
-/// Writes a value as a script does: keys bare where they can be, strings as JSON.
-pub(super) fn script(node: &Node<'_>, out: &mut String) {
-    match node {
-        Node::Object(members) => script_object(members, out),
-        Node::Array(elements) => {
-            out.push('[');
-            for (i, element) in elements.iter().enumerate() {
-                out.push_str(if i > 0 { ", " } else { "" });
-                script(element, out);
-            }
-            out.push(']');
-        }
-        scalar => json::node(scalar, json::Layout::at_end_of("", Spacing::Spaced), out),
-    }
-}
+/// Keys bare where they can be, strings as in JSON.
+pub(super) struct Script;
 
-fn script_object(members: &Members<'_>, out: &mut String) {
-    out.push('{');
-    for (i, (key, value)) in members.iter().enumerate() {
-        out.push_str(if i > 0 { ", " } else { " " });
+impl Style for Script {
+    fn before(&self, n: usize, node: &Node<'_>, _: &Path, out: &mut String) {
+        out.push_str(match (n, node) {
+            (0, Node::Object(_)) => " ",
+            (0, _) => "",
+            _ => ", ",
+        });
+    }
+
+    fn behind(&self, node: &Node<'_>, _: &Path, out: &mut String) {
+        out.push_str(if matches!(node, Node::Object(_)) { " " } else { "" });
+    }
+
+    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
         match not_identifier(key, &[]) {
             None => out.push_str(key),
             Some(_) => json::string(key, out),
         }
-        out.push_str(": ");
-        script(value, out);
+        Ok(())
     }
-    out.push_str(if members.is_empty() { "}" } else { " }" });
+
+    fn scalar(&self, node: &Node<'_>, path: &Path, out: &mut String) -> Result<(), Fault> {
+        Json::at_end_of("", Spacing::Spaced).scalar(node, path, out)
+    }
 }

@@ -14,6 +14,7 @@ mod tags;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod value;
 mod verify;
 
 use alloc::{string::String, vec::Vec};

@@ -3,12 +3,41 @@
 use alloc::string::String;
 use core::fmt::Write;
 
-use super::header::not_identifier;
-use crate::encode::{
-    EncodeErrorKind,
-    error::Fault,
-    value::{Members, Node, repeated},
+use super::{
+    header::not_identifier,
+    json::Json,
+    value::{self, Style},
 };
+use crate::{
+    encode::{
+        EncodeErrorKind,
+        error::Fault,
+        value::{Members, Node, repeated},
+    },
+    family::Spacing,
+    typing::Path,
+};
+
+/// Python literals.
+pub(super) struct Python;
+
+impl Style for Python {
+    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
+        string(key, out);
+        Ok(())
+    }
+
+    fn scalar(&self, node: &Node<'_>, path: &Path, out: &mut String) -> Result<(), Fault> {
+        match node {
+            Node::Null => out.push_str("None"),
+            Node::Bool(true) => out.push_str("True"),
+            Node::Bool(false) => out.push_str("False"),
+            Node::String(text) => string(text, out),
+            number => return Json::at_end_of("", Spacing::Spaced).scalar(number, path, out),
+        }
+        Ok(())
+    }
+}
 
 /// Writes members as the keyword arguments of a call.
 pub(super) fn keywords(members: &Members<'_>, out: &mut String) -> Result<(), Fault> {
@@ -23,37 +52,9 @@ pub(super) fn keywords(members: &Members<'_>, out: &mut String) -> Result<(), Fa
         out.push_str(if i > 0 { ", " } else { "" });
         out.push_str(key);
         out.push('=');
-        node(value, out);
+        value::write(&Python, value, &mut Path::default(), out)?;
     }
     Ok(())
-}
-
-pub(super) fn node(node: &Node<'_>, out: &mut String) {
-    match node {
-        Node::Null => out.push_str("None"),
-        Node::Bool(true) => out.push_str("True"),
-        Node::Bool(false) => out.push_str("False"),
-        Node::Number(spelling) => out.push_str(spelling),
-        Node::String(text) => string(text, out),
-        Node::Object(members) => {
-            out.push('{');
-            for (i, (key, value)) in members.iter().enumerate() {
-                out.push_str(if i > 0 { ", " } else { "" });
-                string(key, out);
-                out.push_str(": ");
-                self::node(value, out);
-            }
-            out.push('}');
-        }
-        Node::Array(elements) => {
-            out.push('[');
-            for (i, element) in elements.iter().enumerate() {
-                out.push_str(if i > 0 { ", " } else { "" });
-                self::node(element, out);
-            }
-            out.push(']');
-        }
-    }
 }
 
 /// As Python's `repr` writes it: in single quotes unless only double ones need no escapes.
@@ -66,14 +67,9 @@ fn string(text: &str, out: &mut String) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            _ if scalar == quote => {
-                out.push('\\');
-                out.push(scalar);
-            }
-            _ if scalar.is_control() => {
-                // Control characters end below U+00A0; writing to a string cannot fail.
-                let _ = write!(out, "\\x{:02x}", u32::from(scalar));
-            }
+            _ if scalar == quote => out.extend(['\\', scalar]),
+            // Control characters end below U+00A0; writing to a string cannot fail.
+            _ if scalar.is_control() => drop(write!(out, "\\x{:02x}", u32::from(scalar))),
             _ => out.push(scalar),
         }
     }

@@ -8,7 +8,7 @@ use crate::template::{Hole, Part, Template};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rest<'t> {
     pub(super) parts: &'t [Part],
-    pub(super) around: Option<&'t Rest<'t>>,
+    pub(super) around: Option<&'t Self>,
 }
 
 impl<'t> Rest<'t> {

@@ -58,27 +58,22 @@ pub(super) fn text<'v>(
     write: Write,
     read: impl Fn(&str) -> String,
 ) -> Result<Cow<'v, str>, Fault> {
-    let json = |spacing| {
-        let mut json = String::new();
-        json::node(value, json::Layout::at_end_of("", spacing), &mut json);
-        json
-    };
     let plain: Cow<'v, str> = match (value, write.words) {
         (Node::String(text), _) => text.as_str().into(),
         (Node::Bool(true), Words::Python) => "True".into(),
         (Node::Bool(false), Words::Python) => "False".into(),
         (Node::Null, Words::Python) => "None".into(),
-        _ => json(write.json).into(),
+        _ => json::text(value, write.json).into(),
     };
     let same = |text: &str| {
         let read = read(text);
         // Whitespace is no part of a value; strings have no other spelling than this.
-        read == json(write.json) || read == json(Spacing::Compact)
+        read == json::text(value, write.json) || read == json::text(value, Spacing::Compact)
     };
     if same(&plain) {
         return Ok(plain);
     }
-    let json = json(write.json);
+    let json = json::text(value, write.json);
     if same(&json) {
         return Ok(json.into());
     }

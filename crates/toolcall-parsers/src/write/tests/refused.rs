@@ -96,7 +96,7 @@ fn what_templates_cannot_express_is_refused_with_the_place() {
         (TREE, plain, f("{\"s\": \"\", \"c\": \"\"}"), Kind::Key, None),
         (TREE, plain, f("{\"s\": \"a]<b\"}"), Kind::Value, Some(1)),
         (TREE, plain, f("{\"n\": \"7\"}"), Kind::Value, None),
-        (TREE, plain, f("{\"o\": {\"a\": \"\", \"a\": \"\"}}"), Kind::Value, None),
+        (TREE, plain, f("{\"q\": {\"a\": \"\", \"a\": \"\"}}"), Kind::Value, None),
         (TREE, plain, f("{\"q\": {\"item\": \"\"}}"), Kind::Value, None),
     ];
     for (templates, options, call, kind, at) in rows {
