@@ -152,7 +152,7 @@ impl<'w> Writer<'w> {
             }
             Hole::Call => self.call(call, rest)?,
             Hole::Name | Hole::NameIs(_) | Hole::NameDeclared | Hole::Label => {
-                let name = header::name(call, &self.place(&rest.next()))?.into_owned();
+                let name = header::name(call, &self.place(rest, &rest.next()))?.into_owned();
                 self.out.push_str(&name);
             }
             // Its name goes without saying; a role without a hole of its own is the model's.
@@ -172,39 +172,34 @@ impl<'w> Writer<'w> {
             Hole::Raw(key) => self.raw(key, call, rest)?,
             Hole::Parameters { separator } => self.parameters(call, separator)?,
             Hole::Elements => Elements::write(self, call)?,
-            Hole::Key | Hole::Value(_) | Hole::Type | Hole::StringFlag => {
-                let Some(parameter) = scope.parameter else { return Err(no_value()) };
-                self.parameter(hole, parameter, call, rest)?;
-            }
-            Hole::Text | Hole::Channel | Hole::Recipient => return Err(no_value()),
+            _ => match (hole, scope.parameter) {
+                (Hole::Key, Some((key, ..))) => {
+                    let key = header::key(key, &self.place(rest, &rest.next()))?.into_owned();
+                    self.out.push_str(&key);
+                }
+                (Hole::Value(trim), Some(parameter)) => self.value(call, parameter, *trim, rest)?,
+                (Hole::Type, Some((_, value, _))) => self.out.push_str(value.kind()),
+                (Hole::StringFlag, Some((_, Node::String(_), _))) => self.out.push_str("true"),
+                (Hole::StringFlag, Some(_)) => self.out.push_str("false"),
+                _ => {
+                    let why = "nothing says what stands in a hole";
+                    return Err(Fault::new(EncodeErrorKind::Grammar, why));
+                }
+            },
         }
         Ok(())
     }
 
-    fn parameter(
-        &mut self,
-        hole: &Hole,
-        (key, value, template): (&str, &Node<'_>, &Template),
-        call: &Call<'_>,
-        rest: &Rest<'_>,
-    ) -> Result<(), Fault> {
-        match hole {
-            Hole::Key => {
-                let key = header::key(key, &self.place(&rest.next()))?.into_owned();
-                self.out.push_str(&key);
-            }
-            Hole::Value(trim) => self.value(call, (key, value, template), *trim, rest)?,
-            Hole::Type => self.out.push_str(value.kind()),
-            _ => self.out.push_str(match value {
-                Node::String(_) => "true",
-                _ => "false",
-            }),
-        }
-        Ok(())
-    }
-
-    fn place<'p>(&'p self, next: &'p [&'p str]) -> Place<'p> {
-        Place { before: &self.out, begun: self.begun, next }
+    fn place<'p>(&'p self, rest: &Rest<'_>, next: &'p [&'p str]) -> Place<'p> {
+        let hole = rest.parts.iter().find_map(|part| match part {
+            Part::Hole(hole) => Some(hole),
+            _ => None,
+        });
+        let applied = match hole {
+            Some(Hole::Arguments(Dialect::Literal)) => self.form.quote.is_empty(),
+            hole => hole == Some(&Hole::Arguments(Dialect::Python)),
+        };
+        Place { before: &self.out, begun: self.begun, next, applied }
     }
 
     /// The id that is given, or one that the wire cannot do without.
@@ -225,7 +220,7 @@ impl<'w> Writer<'w> {
             }
             (None, None) => header::made_id(call.index),
         };
-        header::id(&id, &self.place(&rest.next()))?;
+        header::id(&id, &self.place(rest, &rest.next()))?;
         self.out.push_str(&id);
         Ok(())
     }
@@ -307,8 +302,4 @@ fn has_values(parts: &[Part], scope: &Scope<'_>) -> bool {
         Part::Hole(Hole::Channel | Hole::Recipient | Hole::Note | Hole::Text) => false,
         _ => true,
     })
-}
-
-fn no_value() -> Fault {
-    Fault::new(EncodeErrorKind::Grammar, "nothing says what stands in a hole")
 }

@@ -49,7 +49,7 @@ impl<'e, 'w> Elements<'e, 'w> {
 
     /// Whether a key is no tag, or begins one that is the call's own.
     fn is_markup(&self, key: &str) -> bool {
-        let head = around(self.template, |hole| *hole == Hole::Key).0;
+        let head = around(self.template, |hole| *hole == Hole::Key).0.trim_ascii_start();
         let word = key.split_ascii_whitespace().next().unwrap_or("");
         let own = |text: &str| {
             text.match_indices(head).any(|(at, _)| {
@@ -139,7 +139,7 @@ impl<'e, 'w> Elements<'e, 'w> {
             Some(nothing) if text.trim_ascii().is_empty() => String::from(nothing),
             _ => reading.read(text),
         })?;
-        let head = around(self.template, |hole| *hole == Hole::Key).0;
+        let head = around(self.template, |hole| *hole == Hole::Key).0.trim_ascii_start();
         let found = [head, &format!("{}/", tag(head))].map(|tag| text.find(tag));
         if let Some(at) = found.into_iter().flatten().min() {
             let why = "it contains what begins a tag";

@@ -17,6 +17,8 @@ pub(super) struct Place<'p> {
     pub(super) begun: usize,
     /// The texts that may come next, as shown.
     pub(super) next: &'p [&'p str],
+    /// Whether a script's or Python's arguments follow, to which only an identifier is applied.
+    pub(super) applied: bool,
 }
 
 impl Place<'_> {
@@ -60,7 +62,7 @@ impl Place<'_> {
 pub(super) fn name<'c>(call: &Call<'c>, place: &Place<'_>) -> Result<Cow<'c, str>, Fault> {
     let no = |at, why| Err(Fault::new(EncodeErrorKind::Name, why).at(at));
     let name = call.name;
-    if place.next.iter().any(|next| next.starts_with(['(', '.'])) {
+    if place.applied {
         match not_identifier(name, &['.', '-']) {
             Some(at) => return no(at, "a function's name cannot hold this"),
             None if name.ends_with(['.', '-']) => {
@@ -72,7 +74,7 @@ pub(super) fn name<'c>(call: &Call<'c>, place: &Place<'_>) -> Result<Cow<'c, str
     if place.before.len() == place.begun && !name_starts().any(|c| name.starts_with(c)) {
         return no(0, "a call that nothing announces begins with an ASCII letter or `_`");
     }
-    let odd = |c: char| c.is_whitespace() || "()[]{}<>\"'`".contains(c);
+    let odd = |c: char| c.is_whitespace() || "()[]{}<>,\"'`".contains(c);
     match place.end_of(name, odd) {
         Some(at) => no(at, "the header cannot hold this"),
         None => Ok(place.written(name)),
@@ -91,9 +93,9 @@ pub(super) fn id(id: &str, place: &Place<'_>) -> Result<(), Fault> {
 pub(super) fn key<'k>(key: &'k str, place: &Place<'_>) -> Result<Cow<'k, str>, Fault> {
     // Behind `=`, quotes that enclose a key are no part of it.
     let enclosed = place.before.ends_with('=') && key.starts_with(['"', '\'']);
-    // In a tag of its own, `<` and `>` are those of the tag.
-    let in_tag = place.quoted() || place.next.iter().any(|next| next.starts_with(['>', '"']));
-    match place.end_of(key, |c| in_tag && "<>".contains(c)) {
+    // In and between tags, `<` and `>` are those of tags.
+    let tagged = place.next.iter().any(|next| next.starts_with(['<', '>', '"']));
+    match place.end_of(key, |c| tagged && "<>".contains(c)) {
         _ if enclosed => {
             Err(Fault::new(EncodeErrorKind::Key, "quotes around it would be removed").at(0))
         }

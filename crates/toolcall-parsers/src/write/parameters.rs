@@ -60,7 +60,10 @@ impl Writer<'_> {
             self.out.push_str(&text.replace("]]>", "]]]]><![CDATA[>"));
             return Ok(());
         }
-        if string && text.contains(['<', '&', '\n']) && self.has_cdata() {
+        if string
+            && text.contains(['<', '&', '\n'])
+            && self.around_values().any(|(head, _)| head.ends_with(CDATA))
+        {
             let why = "text with markup stands in a section of character data";
             return Err(Fault::new(EncodeErrorKind::Value, why));
         }
@@ -76,10 +79,10 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether a template of the form has such sections.
-    fn has_cdata(&self) -> bool {
+    /// What stands around values in the form's templates, as shown.
+    fn around_values(&self) -> impl Iterator<Item = (&str, &str)> {
         let value = |hole: &Hole| matches!(hole, Hole::Value(_));
-        self.form.parameters.iter().any(|template| around(template, value).0.ends_with(CDATA))
+        self.form.parameters.iter().map(move |template| around(template, value))
     }
 
     /// Whether whitespace at the edges of a value is taken for the template's: all of it, or a
@@ -91,17 +94,8 @@ impl Writer<'_> {
         let before = text.starts_with('\n') && !self.out.ends_with('\n');
         let shown = rest.next().iter().any(|next| next.starts_with('\n'));
         let behind = text.ends_with('\n') && !shown;
-        self.form.parameters.iter().any(|template| {
-            let shows = |at: usize, step: isize| {
-                let literal = at.checked_add_signed(step).and_then(|at| template.parts.get(at));
-                matches!(literal, Some(Part::Literal(text))
-                    if if step < 0 { text.ends_with('\n') } else { text.starts_with('\n') })
-            };
-            let values = template.parts.iter().enumerate();
-            values
-                .filter(|(_, part)| matches!(part, Part::Hole(Hole::Value(_))))
-                .any(|(at, _)| before && shows(at, -1) || behind && shows(at, 1))
-        })
+        self.around_values()
+            .any(|(head, end)| before && head.ends_with('\n') || behind && end.starts_with('\n'))
     }
 
     /// Where a value holds what would end it: its own end; the whole header of a parameter at the
@@ -111,24 +105,24 @@ impl Writer<'_> {
         let own = rest.next().iter().filter_map(|next| find(text, tag(next))).min();
         let header = self.form.parameters.iter().filter_map(|template| {
             let (head, end) = around(template, |hole| *hole == Hole::Key);
+            let (head, last) = (head.trim_ascii_start(), text.rfind(tag(end))?);
             let begins = |&(at, _): &(usize, &str)| {
-                let stands = self.family.special_tokens || at == 0 || text[..at].ends_with('\n');
-                stands && text[at + head.len()..].contains(end)
+                let line = at == 0 || text[..at].ends_with('\n');
+                (line || self.family.special_tokens) && at + head.len() <= last
             };
             if head.is_empty() { None } else { text.match_indices(head).find(begins) }
         });
+        let calls = |hole: &Hole| matches!(hole, Hole::Calls { .. } | Hole::Call);
+        let section = tag(around(self.section, calls).1);
         let closes = self.form.calls.iter().filter_map(|call| {
-            let (_, end) = around(call, |hole| matches!(hole, Hole::Parameters { .. }));
-            let calls = |hole: &Hole| matches!(hole, Hole::Calls { .. } | Hole::Call);
-            let section = around(self.section, calls).1;
+            let end = tag(around(call, |hole| matches!(hole, Hole::Parameters { .. })).1);
             let next = match call.parts.first() {
                 Some(Part::Literal(text)) => tag(text),
                 _ => "",
             };
             let ends = |&(at, _): &(usize, &str)| {
                 let behind = text[at + end.len()..].trim_ascii_start();
-                let follows = |tag: &str| !tag.is_empty() && behind.starts_with(tag);
-                follows(section) || follows(next)
+                [section, next].iter().any(|tag| !tag.is_empty() && behind.starts_with(tag))
             };
             if end.is_empty() { None } else { text.match_indices(end).find(ends) }
         });

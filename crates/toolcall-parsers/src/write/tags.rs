@@ -53,18 +53,16 @@ pub(super) fn tag(literal: &str) -> &str {
     &literal[..end.unwrap_or(literal.len())]
 }
 
-/// The text before the first hole of a kind, and the tag behind it; empty where there is none.
+/// The literals before and behind the first hole of a kind, as shown; empty where there is none.
 pub(super) fn around(template: &Template, kind: fn(&Hole) -> bool) -> (&str, &str) {
     let parts = &template.parts;
-    let Some(at) = parts.iter().position(|part| matches!(part, Part::Hole(hole) if kind(hole)))
-    else {
-        return ("", "");
-    };
-    let literal = |part: Option<usize>| match part.and_then(|at| parts.get(at)) {
+    let is = |part: &Part| matches!(part, Part::Hole(hole) if kind(hole));
+    let Some(at) = parts.iter().position(is) else { return ("", "") };
+    let literal = |at: Option<usize>| match at.and_then(|at| parts.get(at)) {
         Some(Part::Literal(text)) => text.as_str(),
         _ => "",
     };
-    (literal(at.checked_sub(1)).trim_ascii_start(), tag(literal(Some(at + 1))))
+    (literal(at.checked_sub(1)), literal(Some(at + 1)))
 }
 
 /// Where `text` holds `tag`, or where it and `tag` behind it make an earlier one; nothing for an
