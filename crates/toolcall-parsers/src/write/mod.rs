@@ -37,6 +37,19 @@ use crate::{
 /// names, arguments, and the ids that were given. No calls are the empty text. Forms are tried in
 /// order, from the one that the family says is written.
 ///
+/// ```
+/// use toolcall_parsers::{EncodeCall, Tools, family::Family, write::encode};
+/// let family = Family::from_json(
+///     r#"{"name": "shouted", "calls": {"call": "CALL! {name}\\n{arguments} !DONE"}}"#,
+/// )?;
+/// let call = EncodeCall::new("lookup_tide", r#"{"port":"Brest","day":3}"#);
+/// assert_eq!(
+///     encode(&family, &[call], &Tools::none())?,
+///     "CALL! lookup_tide\n{\"port\": \"Brest\", \"day\": 3} !DONE",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// What the family cannot express, with the call and the place: the first form's reason, if there
 /// are several.
