@@ -218,3 +218,8 @@ impl Plan {
         }
     }
 }
+
+/// What a name may begin with where nothing announces a call.
+pub(crate) fn name_starts() -> impl Iterator<Item = char> {
+    ('a'..='z').chain('A'..='Z').chain(['_'])
+}

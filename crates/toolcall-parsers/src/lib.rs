@@ -6,6 +6,7 @@ extern crate alloc;
 
 mod calls;
 mod compiled;
+mod encode;
 mod event;
 pub mod family;
 pub mod guided;
@@ -23,6 +24,7 @@ mod typing;
 mod value;
 
 pub use compiled::{CompileError, Grammar, InReasoning, edges};
+pub use encode::{EncodeCall, EncodeError, EncodeErrorKind, encode, encode_form};
 pub use event::{
     Call, CallSink, Diagnostic, DiagnosticKind, Event, Events, Message, Outcome, OwnedEvent,
 };

@@ -5,6 +5,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use jail_match::{Anchor, Newlines};
 
 use super::anchor;
+use crate::compiled::name_starts;
 use crate::{
     family::{At, CommitOn, Form, NewlineRule},
     machine::arguments::{attributes, tag::Tag as EndTag},
@@ -238,7 +239,7 @@ impl Trie {
             self.opener("[".into(), at, 0, Start::List(section));
         }
         if named {
-            for letter in ('a'..='z').chain('A'..='Z').chain(['_']) {
+            for letter in name_starts() {
                 self.opener(String::from(letter).into(), at, 0, Start::Letter(bare));
             }
         }

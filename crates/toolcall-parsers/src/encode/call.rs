@@ -1,0 +1,305 @@
+//! Walking a template: literals as they stand, holes from a call.
+
+use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
+use core::fmt::Write;
+
+use super::{
+    Call, Failed,
+    elements::Elements,
+    header::{self, Place},
+    json::Json,
+    literal::{Quoted, Script},
+    python::{self, Python},
+    tags::{Rest, find, tag},
+    value,
+};
+use crate::{
+    encode::{
+        EncodeErrorKind,
+        error::Fault,
+        input::{Members, Node},
+    },
+    family::{Family, Form, KeyRole, Keys},
+    template::{Dialect, Hole, Part, Template},
+    tools::Tools,
+    typing::Path,
+};
+
+/// Writes the wire.
+pub(super) struct Writer<'w> {
+    pub(super) family: &'w Family,
+    pub(super) form: &'w Form,
+    pub(super) section: &'w Template,
+    pub(super) tools: &'w Tools,
+    /// How many call templates are passed over.
+    pub(super) from: usize,
+    /// Where the block begins.
+    pub(super) begun: usize,
+    /// The call that is being written.
+    pub(super) at: usize,
+    pub(super) out: String,
+}
+
+/// What the holes of a template are filled from.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'s> {
+    pub(super) call: &'s Call<'s>,
+    /// The calls of a section; none inside a call.
+    pub(super) all: &'s [Call<'s>],
+    /// A parameter with the template that it is written in.
+    pub(super) parameter: Option<(&'s str, &'s Node<'s>, &'s Template)>,
+}
+
+impl<'w> Writer<'w> {
+    /// Writes a section with its calls.
+    pub(super) fn block(&mut self, calls: &[Call<'_>]) -> Result<(), Failed> {
+        (self.begun, self.at) = (self.out.len(), calls[0].index);
+        let scope = Scope { call: &calls[0], all: calls, parameter: None };
+        let section = self.section;
+        self.walk(Rest { parts: &section.parts, around: None }, &scope)
+            .map_err(|fault| (self.at, fault))
+    }
+
+    /// Writes a call with the first template that can express it: those for its very name before
+    /// those for any.
+    fn call(&mut self, call: &Call<'_>, around: &Rest<'_>) -> Result<(), Fault> {
+        self.at = call.index;
+        let fixed = |template: &Template| {
+            template.holes().find_map(|hole| match hole {
+                Hole::NameIs(word) | Hole::NameMeant(word) => Some(word == call.name),
+                _ => None,
+            })
+        };
+        let form = self.form;
+        let own = form.calls.iter().filter(|template| fixed(template) == Some(true));
+        let any = form.calls.iter().filter(|template| fixed(template).is_none());
+        self.first_of(own.chain(any).skip(self.from), |writer, template| {
+            writer.has_places(template, call)?;
+            let scope = Scope { call, all: &[], parameter: None };
+            writer.walk(Rest { parts: &template.parts, around: Some(around) }, &scope)
+        })
+    }
+
+    /// Whether a call's id and arguments have places in a template.
+    fn has_places(&self, template: &Template, call: &Call<'_>) -> Result<(), Fault> {
+        let keeps_id = |hole: &Hole| match (hole, &self.form.keys) {
+            (Hole::Id(_), _) => true,
+            (Hole::Object(_), Keys::Named(keys)) => !keys.id.is_empty(),
+            _ => false,
+        };
+        let mut all = self.section.holes().chain(template.holes());
+        if call.id.is_some() && !all.any(keeps_id) {
+            let why = "the family's syntax has no place for ids";
+            return Err(Fault::new(EncodeErrorKind::Id, why));
+        }
+        let mut holds = template.holes();
+        let holds = holds.any(|hole| {
+            use Hole::{Arguments, Elements, Object, Parameters, Raw};
+            matches!(hole, Object(_) | Arguments(_) | Raw(_) | Parameters { .. } | Elements)
+        });
+        if !holds && !call.arguments.is_empty() {
+            let why = "the syntax is for calls without arguments";
+            return Err(Fault::new(EncodeErrorKind::Arguments, why));
+        }
+        Ok(())
+    }
+
+    /// Writes with the first template that does not fail; else the first fault counts.
+    pub(super) fn first_of<'t>(
+        &mut self,
+        templates: impl Iterator<Item = &'t Template>,
+        mut write: impl FnMut(&mut Self, &'t Template) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let begun = self.out.len();
+        let mut first = None;
+        for template in templates {
+            match write(self, template) {
+                Ok(()) => return Ok(()),
+                Err(fault) => first = first.or(Some(fault)),
+            }
+            self.out.truncate(begun);
+        }
+        let why = "the form has no template for it";
+        Err(first.unwrap_or_else(|| Fault::new(EncodeErrorKind::Grammar, why)))
+    }
+
+    /// Writes the parts of a template.
+    pub(super) fn walk(&mut self, rest: Rest<'_>, scope: &Scope<'_>) -> Result<(), Fault> {
+        let mut parts = rest.parts;
+        while let Some((part, behind)) = parts.split_first() {
+            parts = behind;
+            let rest = Rest { parts, around: rest.around };
+            match part {
+                Part::Literal(text) => self.out.push_str(text),
+                Part::Hole(hole) => self.hole(hole, &rest, scope)?,
+                Part::Group(parts) if has_values(parts, scope) => {
+                    self.walk(Rest { parts, around: Some(&rest) }, scope)?;
+                }
+                Part::Group(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn hole(&mut self, hole: &Hole, rest: &Rest<'_>, scope: &Scope<'_>) -> Result<(), Fault> {
+        let call = scope.call;
+        match hole {
+            Hole::Calls { separator } => {
+                for (i, call) in scope.all.iter().enumerate() {
+                    self.out.push_str(if i > 0 { separator } else { "" });
+                    self.call(call, rest)?;
+                }
+            }
+            Hole::Call => self.call(call, rest)?,
+            Hole::Name | Hole::NameIs(_) | Hole::NameDeclared | Hole::Label => {
+                let name = header::name(call, &self.place(rest, &rest.next()))?.into_owned();
+                self.out.push_str(&name);
+            }
+            // Its name goes without saying; a role without a hole of its own is the model's.
+            Hole::NameMeant(_) | Hole::Note => {}
+            Hole::Role => self.out.push_str("assistant"),
+            Hole::Id(template) => self.id(template.as_deref(), rest, scope)?,
+            Hole::Index(from) => {
+                // Writing to a string cannot fail.
+                let _ = write!(self.out, "{}", call.index + *from as usize);
+            }
+            Hole::Object(dialect) => {
+                self.dialect(*dialect, call, self.call_object(call)?)?;
+            }
+            Hole::Arguments(dialect) => {
+                self.dialect(*dialect, call, call.arguments.clone())?;
+            }
+            Hole::Raw(key) => self.raw(key, call, rest)?,
+            Hole::Parameters { separator } => self.parameters(call, separator)?,
+            Hole::Elements => Elements::write(self, call)?,
+            _ => match (hole, scope.parameter) {
+                (Hole::Key, Some((key, ..))) => {
+                    let key = header::key(key, &self.place(rest, &rest.next()))?.into_owned();
+                    self.out.push_str(&key);
+                }
+                (Hole::Value(trim), Some(parameter)) => self.value(call, parameter, *trim, rest)?,
+                (Hole::Type, Some((_, value, _))) => self.out.push_str(value.kind()),
+                (Hole::StringFlag, Some((_, Node::String(_), _))) => self.out.push_str("true"),
+                (Hole::StringFlag, Some(_)) => self.out.push_str("false"),
+                _ => {
+                    let why = "nothing says what stands in a hole";
+                    return Err(Fault::new(EncodeErrorKind::Grammar, why));
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn place<'p>(&'p self, rest: &Rest<'_>, next: &'p [&'p str]) -> Place<'p> {
+        let hole = rest.parts.iter().find_map(|part| match part {
+            Part::Hole(hole) => Some(hole),
+            _ => None,
+        });
+        let applied = match hole {
+            Some(Hole::Arguments(Dialect::Literal)) => self.form.quote.is_empty(),
+            hole => hole == Some(&Hole::Arguments(Dialect::Python)),
+        };
+        Place { before: &self.out, begun: self.begun, next, applied }
+    }
+
+    /// The id that is given, or one that the wire cannot do without.
+    fn id(
+        &mut self,
+        template: Option<&Template>,
+        rest: &Rest<'_>,
+        scope: &Scope<'_>,
+    ) -> Result<(), Fault> {
+        let call = scope.call;
+        let id = match (call.id, template) {
+            (Some(id), Some(template)) if !header::id_fits(&template.parts, id, call.name) => {
+                return Err(Fault::new(EncodeErrorKind::Id, "an id must contain the name"));
+            }
+            (Some(id), _) => id.to_owned(),
+            (None, Some(template)) => {
+                return self.walk(Rest { parts: &template.parts, around: Some(rest) }, scope);
+            }
+            (None, None) => header::made_id(call.index),
+        };
+        header::id(&id, &self.place(rest, &rest.next()))?;
+        self.out.push_str(&id);
+        Ok(())
+    }
+
+    /// A call as an object.
+    fn call_object<'c>(&self, call: &Call<'c>) -> Result<Members<'c>, Fault> {
+        let arguments = Node::Object(call.arguments.clone());
+        let Keys::Named(keys) = &self.form.keys else {
+            return Ok(vec![(call.name.to_owned(), arguments)]);
+        };
+        let no_key = || Fault::new(EncodeErrorKind::Grammar, "there is no key for a part of it");
+        let mut members = Vec::new();
+        for role in keys.order {
+            let (keys, value) = match (role, call.id) {
+                (KeyRole::Name, _) => (&keys.name, Node::String(call.name.to_owned())),
+                (KeyRole::Arguments, _) => (&keys.arguments, arguments.clone()),
+                (KeyRole::Id, Some(id)) => (&keys.id, Node::String(id.to_owned())),
+                (KeyRole::Id, None) => continue,
+            };
+            members.push((keys.first().ok_or_else(no_key)?.clone(), value));
+        }
+        Ok(members)
+    }
+
+    /// An object in a dialect; in parentheses, Python's are keyword arguments, and a script's
+    /// without members nothing.
+    fn dialect(
+        &mut self,
+        dialect: Dialect,
+        call: &Call<'_>,
+        members: Members<'_>,
+    ) -> Result<(), Fault> {
+        let applied = self.out.ends_with('(');
+        let (path, out) = (&mut Path::default(), &mut self.out);
+        let (form, write) = (self.form, self.family.write);
+        match (dialect, form.quote.first()) {
+            (Dialect::Python, _) if applied => return python::keywords(&members, out),
+            (Dialect::Literal, None) if applied && members.is_empty() => return Ok(()),
+            _ => {}
+        }
+        let node = &Node::Object(members);
+        match (dialect, form.quote.first()) {
+            (Dialect::Json, _) => value::write(&Json::at_end_of(out, write.json), node, path, out),
+            (Dialect::Python, _) => value::write(&Python, node, path, out),
+            (Dialect::Literal, None) => value::write(&Script, node, path, out),
+            (Dialect::Literal, Some(quote)) => {
+                let tool = self.tools.get(call.name);
+                value::write(&Quoted { form, quote, write, tool }, node, path, out)
+            }
+        }
+    }
+
+    /// The one argument of a call, as it stands.
+    fn raw(&mut self, key: &str, call: &Call<'_>, rest: &Rest<'_>) -> Result<(), Fault> {
+        let [(name, Node::String(text))] = &call.arguments[..] else {
+            let why = "the syntax is for one argument, a string";
+            return Err(Fault::new(EncodeErrorKind::Arguments, why));
+        };
+        if name != key {
+            return Err(Fault::new(EncodeErrorKind::Key, "the syntax is for another").of(name));
+        }
+        let between = self.form.between.iter().filter(|between| !between.trim_ascii().is_empty());
+        let ends = self.family.end_of_turn.iter().chain(between).map(String::as_str);
+        let next = rest.next();
+        let ends = ends.chain(next.iter().map(|next| tag(next)));
+        if let Some(at) = ends.filter_map(|end| find(text, end)).min() {
+            let why = "it contains what would end it";
+            return Err(Fault::new(EncodeErrorKind::Value, why).of(name).at(at));
+        }
+        self.out.push_str(text);
+        Ok(())
+    }
+}
+
+/// Whether nothing in a group lacks a value.
+fn has_values(parts: &[Part], scope: &Scope<'_>) -> bool {
+    parts.iter().all(|part| match part {
+        Part::Hole(Hole::Id(None)) => scope.call.id.is_some(),
+        Part::Hole(Hole::Channel | Hole::Recipient | Hole::Note | Hole::Text) => false,
+        _ => true,
+    })
+}

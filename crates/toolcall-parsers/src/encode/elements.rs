@@ -1,0 +1,151 @@
+//! Arguments as elements: a template repeated and nested.
+
+use alloc::{format, string::String};
+
+use super::{
+    Call,
+    call::{Scope, Writer},
+    tags::{Rest, around, tag},
+    typed::{self, Reading},
+};
+use crate::{
+    encode::{EncodeErrorKind, error::Fault, input::Node},
+    template::{Hole, Part, Template},
+    typing::{Path, Types, declared_at},
+};
+
+/// The element that is an item of a list.
+const ITEM: &str = "item";
+
+/// Writes the elements of a call.
+pub(super) struct Elements<'e, 'w> {
+    writer: &'e mut Writer<'w>,
+    call: &'e Call<'e>,
+    template: &'w Template,
+    path: Path,
+}
+
+impl<'e, 'w> Elements<'e, 'w> {
+    pub(super) fn write(writer: &'e mut Writer<'w>, call: &'e Call<'e>) -> Result<(), Fault> {
+        let Some(template) = writer.form.elements.first() else {
+            return Err(Fault::new(EncodeErrorKind::Grammar, "there is no template of an element"));
+        };
+        let mut elements = Self { writer, call, template, path: Path::default() };
+        for (key, value) in &call.arguments {
+            elements.member(key, value).map_err(|fault| fault.of(key))?;
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, key: &str, value: &Node<'_>) -> Result<(), Fault> {
+        if self.is_markup(key) {
+            return Err(Fault::new(EncodeErrorKind::Key, "a tag cannot be this"));
+        }
+        self.path.member(key);
+        let written = self.element(key, value);
+        self.path.pop();
+        written
+    }
+
+    /// Whether a key is no tag, or begins one that is the call's own.
+    fn is_markup(&self, key: &str) -> bool {
+        let head = around(self.template, |hole| *hole == Hole::Key).0.trim_ascii_start();
+        let word = key.split_ascii_whitespace().next().unwrap_or("");
+        let own = |text: &str| {
+            text.match_indices(head).any(|(at, _)| {
+                let rest = text[at + head.len()..].strip_prefix(word);
+                rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+            })
+        };
+        let templates = self.writer.form.calls.iter().chain([self.writer.section]);
+        let mut parts = templates.flat_map(|template| &template.parts);
+        key.is_empty()
+            || key.trim_ascii() != key
+            || key.starts_with('/')
+            || key.contains(|c: char| c.is_control() || c == '<' || c == '>')
+            || parts.any(|part| matches!(part, Part::Literal(text) if own(text)))
+    }
+
+    /// An element, at the end of the path.
+    fn element(&mut self, key: &str, node: &Node<'_>) -> Result<(), Fault> {
+        let template = self.template;
+        let value = |part: &Part| matches!(part, Part::Hole(Hole::Value(_)));
+        let at = template.parts.iter().position(value).unwrap_or(template.parts.len());
+        let (head, end) = template.parts.split_at(at);
+        let scope = Scope { call: self.call, parameter: Some((key, node, template)), all: &[] };
+        self.writer.walk(Rest { parts: head, around: None }, &scope)?;
+        let begun = self.writer.out.len();
+        let tool = self.writer.tools.get(self.call.name);
+        let types = tool.and_then(|tool| declared_at(&tool.parameters, self.path.steps()));
+        if let Err(fault) = self.inside(node, types) {
+            // What elements cannot hold may still be written as JSON, where the schema says that
+            // the text is no string.
+            self.writer.out.truncate(begun);
+            self.leaf(node, types).map_err(|_| fault)?;
+        }
+        self.writer.walk(Rest { parts: end.get(1..).unwrap_or(&[]), around: None }, &scope)
+    }
+
+    /// What stands inside an element: others, or text.
+    fn inside(&mut self, node: &Node<'_>, types: Option<Types>) -> Result<(), Fault> {
+        let no = |why| Err(Fault::new(EncodeErrorKind::Value, why));
+        // The schema decides whether elements are a list, else whether the first is an item.
+        let declared = types.unwrap_or(Types::ALL);
+        let either = declared.has(Types::ARRAY) == declared.has(Types::OBJECT);
+        let list = |first: &str| if either { first == ITEM } else { declared.has(Types::ARRAY) };
+        match node {
+            Node::Object(members) if !members.is_empty() => {
+                if list(&members[0].0) {
+                    return no("it would be read back as a list");
+                }
+                if members.windows(2).any(|two| two[0].0 == two[1].0) {
+                    return no("repeated members would be read back as a list");
+                }
+                members.iter().try_for_each(|(key, value)| self.member(key, value))
+            }
+            Node::Array(elements) if !elements.is_empty() => {
+                if !list(ITEM) {
+                    return no("it would be read back as an object");
+                }
+                for (n, element) in elements.iter().enumerate() {
+                    self.path.element(n);
+                    let written = self.element(ITEM, element);
+                    self.path.pop();
+                    written?;
+                }
+                Ok(())
+            }
+            _ => self.leaf(node, types),
+        }
+    }
+
+    /// An element with text alone.
+    fn leaf(&mut self, node: &Node<'_>, types: Option<Types>) -> Result<(), Fault> {
+        let reading = Reading::of(self.writer.form, types, None);
+        let nothing = types.filter(|types| !types.has(Types::STRING));
+        let nothing = nothing.and_then(|types| match (types.has(Types::ARRAY), types) {
+            (true, _) => Some("[]"),
+            (false, types) => types.has(Types::OBJECT).then_some("{}"),
+        });
+        let empty = match node {
+            Node::Array(elements) if elements.is_empty() => Some("[]"),
+            Node::Object(members) if members.is_empty() => Some("{}"),
+            _ => None,
+        };
+        if empty.is_some() && empty == nothing {
+            return Ok(());
+        }
+        let text = typed::text(node, self.writer.family.write, |text| match nothing {
+            Some(nothing) if text.trim_ascii().is_empty() => String::from(nothing),
+            _ => reading.read(text),
+        })?;
+        let head = around(self.template, |hole| *hole == Hole::Key).0.trim_ascii_start();
+        let found = [head, &format!("{}/", tag(head))].map(|tag| text.find(tag));
+        if let Some(at) = found.into_iter().flatten().min() {
+            let why = "it contains what begins a tag";
+            return Err(Fault::new(EncodeErrorKind::Value, why).at(at));
+        }
+        self.writer.out.push_str(&text);
+        Ok(())
+    }
+}

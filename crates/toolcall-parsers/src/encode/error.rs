@@ -1,0 +1,131 @@
+//! Why calls cannot be written in a family's syntax.
+
+use alloc::{
+    borrow::ToOwned,
+    string::{String, ToString},
+};
+use core::fmt;
+
+/// Calls that a family cannot express, or that are none. The fault is the caller's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EncodeError {
+    family: String,
+    call: usize,
+    name: String,
+    fault: Fault,
+}
+
+/// What of a call cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EncodeErrorKind {
+    /// The arguments are not the text of one JSON object.
+    Arguments,
+    /// The name.
+    Name,
+    /// The id.
+    Id,
+    /// The name of an argument.
+    Key,
+    /// The value of an argument.
+    Value,
+    /// This call beside the ones before it.
+    Several,
+    /// Something that was written and did not read back.
+    NotReadBack,
+    /// Any call: the grammar lacks what writing takes.
+    Grammar,
+}
+
+impl EncodeErrorKind {
+    const fn what(self) -> &'static str {
+        match self {
+            Self::Arguments => "its arguments",
+            Self::Name => "its name",
+            Self::Id => "its id",
+            Self::Key => "the argument name",
+            Self::Value => "the value of argument",
+            Self::Several => "a further call",
+            Self::NotReadBack => "the call",
+            Self::Grammar => "any call",
+        }
+    }
+}
+
+/// A fault, before it is known of which call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) kind: EncodeErrorKind,
+    pub(crate) why: &'static str,
+    pub(crate) key: Option<String>,
+    pub(crate) at: Option<usize>,
+}
+
+impl Fault {
+    pub(crate) fn new(kind: EncodeErrorKind, why: &'static str) -> Self {
+        Self { kind, why, key: None, at: None }
+    }
+
+    pub(crate) fn at(self, at: usize) -> Self {
+        Self { at: Some(at), ..self }
+    }
+
+    pub(crate) fn of(self, key: &str) -> Self {
+        Self { key: Some(short(key)), ..self }
+    }
+
+    pub(crate) fn in_call(self, family: &str, call: usize, name: &str) -> EncodeError {
+        EncodeError { family: family.to_owned(), call, name: short(name), fault: self }
+    }
+}
+
+impl EncodeError {
+    /// What cannot be written.
+    #[must_use]
+    pub fn kind(&self) -> EncodeErrorKind {
+        self.fault.kind
+    }
+
+    /// Which call, from 0.
+    #[must_use]
+    pub fn call(&self) -> usize {
+        self.call
+    }
+
+    /// The argument it is about, if it is about one; the head of it if it is long.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        self.fault.key.as_deref()
+    }
+
+    /// The byte of the arguments, the name, the id or the value that decided, if one did.
+    #[must_use]
+    pub fn at(&self) -> Option<usize> {
+        self.fault.at
+    }
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { family, call, name, fault } = self;
+        write!(f, "{family}: call {call} ({name:?}): cannot write {}", fault.kind.what())?;
+        if let Some(key) = &fault.key {
+            write!(f, " {key:?}")?;
+        }
+        if let Some(at) = fault.at {
+            write!(f, ", byte {at}")?;
+        }
+        write!(f, ": {}", fault.why)
+    }
+}
+
+impl core::error::Error for EncodeError {}
+
+/// The head of a text that is echoed in messages.
+fn short(text: &str) -> String {
+    const MOST: usize = 32;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => text[..end].to_owned() + "...",
+        None => text.to_string(),
+    }
+}

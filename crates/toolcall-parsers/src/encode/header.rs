@@ -1,0 +1,145 @@
+//! Names, ids and keys: what a header may hold, and how it is written there.
+
+use alloc::{borrow::Cow, format, string::String};
+
+use super::{Call, tags::tag};
+use crate::{
+    compiled::name_starts,
+    encode::{EncodeErrorKind, error::Fault},
+    template::{Hole, Part},
+};
+
+/// A place in a header: what is written before it, and what may stand behind it.
+pub(super) struct Place<'p> {
+    /// What is written already.
+    pub(super) before: &'p str,
+    /// Where the block began.
+    pub(super) begun: usize,
+    /// The texts that may come next, as shown.
+    pub(super) next: &'p [&'p str],
+    /// Whether a script's or Python's arguments follow, to which only an identifier is applied.
+    pub(super) applied: bool,
+}
+
+impl Place<'_> {
+    /// Between the quotes of an attribute.
+    fn quoted(&self) -> bool {
+        self.before.ends_with("=\"") && self.next.iter().any(|next| next.starts_with('"'))
+    }
+
+    /// Text as it stands at this place.
+    fn written<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.quoted() && text.contains(['&', '"']) {
+            // Readers decode nothing else, and templates write other `&` as they are.
+            true => text
+                .replace("&amp;", "&amp;amp;")
+                .replace("&quot;", "&amp;quot;")
+                .replace('"', "&quot;")
+                .into(),
+            false => text.into(),
+        }
+    }
+
+    /// The first byte of `text` that ends it too early, or that the place cannot hold.
+    fn end_of(&self, text: &str, odd: impl Fn(char) -> bool) -> Option<usize> {
+        let blank = |c: char| c.is_ascii_whitespace();
+        let edges = text.trim_ascii() != text || text.is_empty();
+        let found = text.find(|c: char| c.is_control() || odd(c));
+        // Shown whitespace may end what stands before it.
+        let shown = |next: &str| match next.chars().next() {
+            Some('\n') => text.find('\n'),
+            Some(c) if blank(c) => text.find(blank),
+            _ => None,
+        };
+        let ends = |next: &&str| text.find(tag(next)).filter(|_| !tag(next).is_empty());
+        let stop = self.next.iter().filter(|_| !self.quoted()).filter_map(ends).min();
+        let shown = self.next.iter().filter_map(|next| shown(next)).min();
+        [found, stop, shown, edges.then_some(0)].into_iter().flatten().min()
+    }
+}
+
+/// A tool's name.
+pub(super) fn name<'c>(call: &Call<'c>, place: &Place<'_>) -> Result<Cow<'c, str>, Fault> {
+    let no = |at, why| Err(Fault::new(EncodeErrorKind::Name, why).at(at));
+    let name = call.name;
+    if place.applied {
+        match not_identifier(name, &['.', '-']) {
+            Some(at) => return no(at, "a function's name cannot hold this"),
+            None if name.ends_with(['.', '-']) => {
+                return no(name.len() - 1, "a function's name cannot end so");
+            }
+            None => {}
+        }
+    }
+    if place.before.len() == place.begun && !name_starts().any(|c| name.starts_with(c)) {
+        return no(0, "a call that nothing announces begins with an ASCII letter or `_`");
+    }
+    let odd = |c: char| c.is_whitespace() || "()[]{}<>,\"'`".contains(c);
+    match place.end_of(name, odd) {
+        Some(at) => no(at, "the header cannot hold this"),
+        None => Ok(place.written(name)),
+    }
+}
+
+/// An id that is given.
+pub(super) fn id(id: &str, place: &Place<'_>) -> Result<(), Fault> {
+    match place.end_of(id, char::is_whitespace) {
+        Some(at) => Err(Fault::new(EncodeErrorKind::Id, "the header cannot hold this").at(at)),
+        None => Ok(()),
+    }
+}
+
+/// The name of a parameter.
+pub(super) fn key<'k>(key: &'k str, place: &Place<'_>) -> Result<Cow<'k, str>, Fault> {
+    // Behind `=`, quotes that enclose a key are no part of it.
+    let enclosed = place.before.ends_with('=') && key.starts_with(['"', '\'']);
+    // In and between tags, `<` and `>` are those of tags.
+    let tagged = place.next.iter().any(|next| next.starts_with(['<', '>', '"']));
+    match place.end_of(key, |c| tagged && "<>".contains(c)) {
+        _ if enclosed => {
+            Err(Fault::new(EncodeErrorKind::Key, "quotes around it would be removed").at(0))
+        }
+        Some(at) => Err(Fault::new(EncodeErrorKind::Key, "the header cannot hold this").at(at)),
+        None => Ok(place.written(key)),
+    }
+}
+
+/// The first byte that an identifier cannot hold; some more scalars may follow its first.
+pub(super) fn not_identifier(word: &str, more: &[char]) -> Option<usize> {
+    let fits = |at, c: char| {
+        let begins = c == '_' || c.is_alphabetic();
+        begins || at > 0 && (c.is_alphanumeric() || more.contains(&c))
+    };
+    match word.char_indices().find(|&(at, c)| !fits(at, c)) {
+        Some((at, _)) => Some(at),
+        None if word.is_empty() => Some(0),
+        None => None,
+    }
+}
+
+/// Whether the template of an id takes `text`, with the call's own name in it.
+pub(super) fn id_fits(parts: &[Part], text: &str, name: &str) -> bool {
+    let Some((first, rest)) = parts.split_first() else { return text.is_empty() };
+    match first {
+        Part::Literal(literal) => {
+            text.strip_prefix(literal.as_str()).is_some_and(|text| id_fits(rest, text, name))
+        }
+        Part::Hole(Hole::Name) => {
+            text.strip_prefix(name).is_some_and(|text| id_fits(rest, text, name))
+        }
+        Part::Hole(Hole::Index(_)) => {
+            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+            digits > 0 && id_fits(rest, &text[digits..], name)
+        }
+        Part::Hole(_) => false,
+        Part::Group(parts) => {
+            let with = [&parts[..], rest].concat();
+            id_fits(&with, text, name) || id_fits(rest, text, name)
+        }
+    }
+}
+
+/// An id for a wire that demands one, where none is given.
+pub(super) fn made_id(index: usize) -> String {
+    format!("call_{index}")
+}

@@ -1,0 +1,262 @@
+//! Reading the arguments to encode: strict JSON, numbers by their spelling so that none is
+//! rounded.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::json::scan::{EscapeFault, decode_escape};
+
+/// The deepest nesting of arguments, their own object included.
+const MAX_DEPTH: usize = 128;
+
+/// A JSON value. Equality is of spelling for numbers and of order for members: stricter than
+/// JSON's own, and true of everything the encoder writes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Node<'t> {
+    Null,
+    Bool(bool),
+    Number(&'t str),
+    String(String),
+    Array(Vec<Self>),
+    Object(Members<'t>),
+}
+
+impl Node<'_> {
+    /// What JSON calls it.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "boolean",
+            Self::Number(_) => "number",
+            Self::String(_) => "string",
+            Self::Array(_) => "array",
+            Self::Object(_) => "object",
+        }
+    }
+}
+
+/// The members of an object, in order.
+pub(crate) type Members<'t> = Vec<(String, Node<'t>)>;
+
+/// Where a text stops being what it should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NotJson {
+    pub(crate) at: usize,
+    pub(crate) expected: &'static str,
+}
+
+/// Reads exactly one JSON object.
+pub(crate) fn read_object(text: &str) -> Result<Members<'_>, NotJson> {
+    let mut reader = Reader { text, at: 0 };
+    reader.blanks();
+    if reader.peek() != Some(b'{') {
+        return Err(reader.expected("an object"));
+    }
+    let members = reader.object(1)?;
+    reader.blanks();
+    if reader.at == text.len() { Ok(members) } else { Err(reader.expected("the end")) }
+}
+
+/// The first key that occurs twice.
+pub(crate) fn repeated<'m>(members: &'m [(String, Node<'_>)]) -> Option<&'m str> {
+    let mut seen = alloc::collections::BTreeSet::new();
+    members.iter().map(|(key, _)| key.as_str()).find(|key| !seen.insert(*key))
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn expected(&self, expected: &'static str) -> NotJson {
+        NotJson { at: self.at, expected }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn skip(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn need(&mut self, byte: u8, expected: &'static str) -> Result<(), NotJson> {
+        if self.skip(byte) { Ok(()) } else { Err(self.expected(expected)) }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Node<'t>, NotJson> {
+        match self.peek() {
+            Some(b'{' | b'[') if depth >= MAX_DEPTH => {
+                Err(self.expected("no more than 128 levels of nesting"))
+            }
+            Some(b'{') => Ok(Node::Object(self.object(depth + 1)?)),
+            Some(b'[') => Ok(Node::Array(self.array(depth + 1)?)),
+            Some(b'"') => Ok(Node::String(self.string()?)),
+            Some(b'-' | b'0'..=b'9') => Ok(Node::Number(self.number()?)),
+            _ => {
+                const WORDS: [(&str, Node<'static>); 3] = [
+                    ("null", Node::Null),
+                    ("true", Node::Bool(true)),
+                    ("false", Node::Bool(false)),
+                ];
+                let rest = &self.text[self.at..];
+                let Some((word, node)) = WORDS.into_iter().find(|(word, _)| rest.starts_with(word))
+                else {
+                    return Err(self.expected("a value"));
+                };
+                self.at += word.len();
+                Ok(node)
+            }
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Members<'t>, NotJson> {
+        let mut members = Vec::new();
+        self.need(b'{', "an object")?;
+        self.blanks();
+        while !self.skip(b'}') {
+            if !members.is_empty() {
+                self.need(b',', "a comma or a closing brace")?;
+                self.blanks();
+            }
+            let key = self.string()?;
+            self.blanks();
+            self.need(b':', "a colon")?;
+            self.blanks();
+            members.push((key, self.value(depth)?));
+            self.blanks();
+        }
+        Ok(members)
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Vec<Node<'t>>, NotJson> {
+        let mut elements = Vec::new();
+        self.need(b'[', "an array")?;
+        self.blanks();
+        while !self.skip(b']') {
+            if !elements.is_empty() {
+                self.need(b',', "a comma or a closing bracket")?;
+                self.blanks();
+            }
+            elements.push(self.value(depth)?);
+            self.blanks();
+        }
+        Ok(elements)
+    }
+
+    fn string(&mut self) -> Result<String, NotJson> {
+        self.need(b'"', "a string")?;
+        let mut string = String::new();
+        loop {
+            let rest = &self.text[self.at..];
+            let stop = rest.bytes().position(|b| b < 0x20 || b == b'"' || b == b'\\');
+            let len = stop.unwrap_or(rest.len());
+            string.push_str(&rest[..len]);
+            self.at += len;
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(string);
+                }
+                Some(b'\\') => self.escape(&mut string)?,
+                Some(_) => return Err(self.expected("an escape for a control character")),
+                None => return Err(self.expected("a closing quote")),
+            }
+        }
+    }
+
+    fn escape(&mut self, string: &mut String) -> Result<(), NotJson> {
+        let bytes = &self.text.as_bytes()[self.at..];
+        let (scalar, len) = match decode_escape(bytes) {
+            Ok(decoded) => decoded,
+            Err(EscapeFault::Cut | EscapeFault::Bad) => return Err(self.expected("an escape")),
+        };
+        let lone =
+            scalar == char::REPLACEMENT_CHARACTER && !bytes[..len].eq_ignore_ascii_case(b"\\ufffd");
+        if lone {
+            return Err(self.expected("the other half of a surrogate pair"));
+        }
+        string.push(scalar);
+        self.at += len;
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<&'t str, NotJson> {
+        let from = self.at;
+        self.skip(b'-');
+        let zero = self.skip(b'0');
+        if !zero {
+            self.digits()?;
+        }
+        if self.skip(b'.') {
+            self.digits()?;
+        }
+        if self.skip(b'e') || self.skip(b'E') {
+            if !self.skip(b'+') {
+                self.skip(b'-');
+            }
+            self.digits()?;
+        }
+        Ok(&self.text[from..self.at])
+    }
+
+    fn digits(&mut self) -> Result<(), NotJson> {
+        if !matches!(self.peek(), Some(b'0'..=b'9')) {
+            return Err(self.expected("a digit"));
+        }
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::{Node, read_object};
+
+    #[test]
+    fn numbers_keep_their_spelling_and_members_their_order() {
+        let members = read_object(" {\"b\": [1.50, -0, 1E+400], \"a\\u00e9\\ud83d\\ude00\": {}} ");
+        let numbers = ["1.50", "-0", "1E+400"].map(Node::Number);
+        let expected = vec![
+            ("b".into(), Node::Array(numbers.to_vec())),
+            ("aé😀".into(), Node::Object(vec![])),
+        ];
+        assert_eq!(members, Ok(expected));
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_where_it_stops_being_one() {
+        let rows = [
+            ("", 0),
+            ("[]", 0),
+            ("null", 0),
+            ("{", 1),
+            ("{\"a\" 1}", 5),
+            ("{\"a\": 01}", 7),
+            ("{\"a\": 1.}", 8),
+            ("{\"a\": 1,}", 8),
+            ("{,}", 1),
+            ("{\"a\": 'b'}", 6),
+            ("{\"a\": \"\n\"}", 7),
+            ("{\"a\": \"\\ud83d\"}", 7),
+            ("{\"a\": \"\\x\"}", 7),
+            ("{\"a\": NaN}", 6),
+            ("{} {}", 3),
+        ];
+        for (text, at) in rows {
+            assert_eq!(read_object(text).map_err(|no| no.at), Err(at), "{text:?}");
+        }
+    }
+}

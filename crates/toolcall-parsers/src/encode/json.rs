@@ -1,0 +1,85 @@
+//! JSON with a family's spacing.
+
+use alloc::string::String;
+
+use super::value::{Style, write};
+use crate::{
+    encode::{error::Fault, input::Node},
+    family::Spacing,
+    json::escape::escape,
+    typing::Path,
+};
+
+/// Blanks a level of indented JSON, as Python's `json.dumps(indent=4)` and templates have it.
+const INDENT: usize = 4;
+
+/// JSON, laid out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Json {
+    spacing: Spacing,
+    /// Blanks before each line of an indented value.
+    margin: usize,
+}
+
+impl Json {
+    /// JSON that begins at the end of `out`: its lines are indented as the one it begins in.
+    pub(super) fn at_end_of(out: &str, spacing: Spacing) -> Self {
+        let line = out.rsplit('\n').next().unwrap_or("");
+        Self { spacing, margin: line.len() - line.trim_start_matches(' ').len() }
+    }
+
+    fn line(self, level: usize, out: &mut String) {
+        if self.spacing == Spacing::Indented {
+            out.push('\n');
+            out.extend(core::iter::repeat_n(' ', self.margin + level * INDENT));
+        }
+    }
+}
+
+impl Style for Json {
+    fn colon(&self) -> &'static str {
+        if self.spacing == Spacing::Compact { ":" } else { ": " }
+    }
+
+    fn before(&self, n: usize, _: &Node<'_>, path: &Path, out: &mut String) {
+        let comma = if self.spacing == Spacing::Spaced { ", " } else { "," };
+        out.push_str(if n > 0 { comma } else { "" });
+        self.line(path.steps().count() + 1, out);
+    }
+
+    fn behind(&self, _: &Node<'_>, path: &Path, out: &mut String) {
+        self.line(path.steps().count(), out);
+    }
+
+    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
+        string(key, out);
+        Ok(())
+    }
+
+    fn scalar(&self, node: &Node<'_>, _: &Path, out: &mut String) -> Result<(), Fault> {
+        match node {
+            Node::String(text) => string(text, out),
+            Node::Bool(true) => out.push_str("true"),
+            Node::Bool(false) => out.push_str("false"),
+            Node::Number(spelling) => out.push_str(spelling),
+            // Containers are no scalars.
+            Node::Null | Node::Object(_) | Node::Array(_) => out.push_str("null"),
+        }
+        Ok(())
+    }
+}
+
+/// A value as JSON that begins a line.
+pub(super) fn text(node: &Node<'_>, spacing: Spacing) -> String {
+    let mut out = String::new();
+    // Everything there is can be said in JSON.
+    let _ = write(&Json::at_end_of("", spacing), node, &mut Path::default(), &mut out);
+    out
+}
+
+/// A string with no more escapes than JSON demands.
+pub(super) fn string(text: &str, out: &mut String) {
+    out.push('"');
+    escape(text, |piece| out.push_str(piece));
+    out.push('"');
+}

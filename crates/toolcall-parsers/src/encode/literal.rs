@@ -1,0 +1,100 @@
+//! Objects with bare keys: strings in quotes of the form's own, or as a script writes them.
+
+use alloc::string::String;
+
+use super::{
+    header::not_identifier,
+    json::{self, Json},
+    tags::find,
+    typed::{self, Reading},
+    value::Style,
+};
+use crate::{
+    encode::{EncodeErrorKind, error::Fault, input::Node},
+    family::{Form, Spacing, Types as DecidedBy, Write},
+    tools::Tool,
+    typing::{Path, Types, declared_at},
+};
+
+/// Strings between quotes that nothing can escape; if the wire carries no types, every scalar.
+pub(super) struct Quoted<'w> {
+    pub(super) form: &'w Form,
+    pub(super) quote: &'w str,
+    pub(super) write: Write,
+    pub(super) tool: Option<&'w Tool>,
+}
+
+impl Quoted<'_> {
+    fn quoted(&self, text: &str, kind: EncodeErrorKind, out: &mut String) -> Result<(), Fault> {
+        if let Some(at) = find(text, self.quote) {
+            return Err(Fault::new(kind, "it contains the quote that would end it").at(at));
+        }
+        out.extend([self.quote, text, self.quote]);
+        Ok(())
+    }
+}
+
+impl Style for Quoted<'_> {
+    fn colon(&self) -> &'static str {
+        ":"
+    }
+
+    fn before(&self, n: usize, _: &Node<'_>, _: &Path, out: &mut String) {
+        out.push_str(if n > 0 { "," } else { "" });
+    }
+
+    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
+        let bare = !key.is_empty()
+            && key.trim_ascii() == key
+            && !key.contains([':', ',', '{', '}', '[', ']'])
+            && !key.starts_with(self.quote);
+        if bare {
+            out.push_str(key);
+            return Ok(());
+        }
+        self.quoted(key, EncodeErrorKind::Key, out)
+    }
+
+    fn scalar(&self, node: &Node<'_>, path: &Path, out: &mut String) -> Result<(), Fault> {
+        if self.form.types == DecidedBy::Wire {
+            return match node {
+                Node::String(text) => self.quoted(text, EncodeErrorKind::Value, out),
+                _ => Json::at_end_of("", Spacing::Compact).scalar(node, path, out),
+            };
+        }
+        let declared = self.tool.and_then(|tool| declared_at(&tool.parameters, path.steps()));
+        let declared = declared.filter(|types| *types != Types::ALL);
+        let reading = Reading::of(self.form, declared, None);
+        let text = typed::text(node, self.write, |text| reading.read(text))?;
+        self.quoted(&text, EncodeErrorKind::Value, out)
+    }
+}
+
+/// Keys bare where they can be, strings as in JSON.
+pub(super) struct Script;
+
+impl Style for Script {
+    fn before(&self, n: usize, node: &Node<'_>, _: &Path, out: &mut String) {
+        out.push_str(match (n, node) {
+            (0, Node::Object(_)) => " ",
+            (0, _) => "",
+            _ => ", ",
+        });
+    }
+
+    fn behind(&self, node: &Node<'_>, _: &Path, out: &mut String) {
+        out.push_str(if matches!(node, Node::Object(_)) { " " } else { "" });
+    }
+
+    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
+        match not_identifier(key, &[]) {
+            None => out.push_str(key),
+            Some(_) => json::string(key, out),
+        }
+        Ok(())
+    }
+
+    fn scalar(&self, node: &Node<'_>, path: &Path, out: &mut String) -> Result<(), Fault> {
+        Json::at_end_of("", Spacing::Spaced).scalar(node, path, out)
+    }
+}

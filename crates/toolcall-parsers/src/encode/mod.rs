@@ -1,0 +1,213 @@
+//! Calls to wire text: a family's templates, written as they stand.
+//!
+//! What the templates leave open is filled in from the calls: the first template that can express
+//! a call is taken, and nothing is returned that does not read back as the calls it was made of.
+
+mod call;
+mod elements;
+mod error;
+mod header;
+mod input;
+mod json;
+mod literal;
+mod parameters;
+mod python;
+mod tags;
+#[cfg(test)]
+mod tests;
+mod typed;
+mod value;
+mod verify;
+
+use alloc::{string::String, vec::Vec};
+
+use self::{call::Writer, verify::verify};
+use self::{
+    error::Fault,
+    input::{Members, Node, read_object},
+};
+pub use self::error::{EncodeError, EncodeErrorKind};
+use crate::{
+    compiled::Grammar,
+    family::{Family, Form, KeyOrder},
+    template::{Hole, Part, Template},
+    tools::Tools,
+};
+
+/// A call to encode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EncodeCall<'c> {
+    /// The tool's name.
+    pub name: &'c str,
+    /// The arguments: the JSON text of one object. Numbers keep their spelling, members their
+    /// order; whitespace and escapes become the family's.
+    pub arguments: &'c str,
+    /// The id, if it is to be on the wire.
+    pub id: Option<&'c str>,
+}
+
+impl<'c> EncodeCall<'c> {
+    /// A call without an id.
+    #[must_use]
+    pub const fn new(name: &'c str, arguments: &'c str) -> Self {
+        Self { name, arguments, id: None }
+    }
+
+    /// The call with an id.
+    #[must_use]
+    pub const fn with_id(self, id: &'c str) -> Self {
+        Self { id: Some(id), ..self }
+    }
+}
+
+/// Writes calls in the syntax of `grammar`, as an assistant's message without other text.
+///
+/// A parser of the family with default options and the same tools gives exactly these calls back:
+/// names, arguments, and the ids that were given. No calls are the empty text. Forms are tried in
+/// order, from the one that the family says is written.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use toolcall_parsers::{EncodeCall, Tools, encode, grammar};
+/// let call = EncodeCall::new("lookup_tide", r#"{"port":"Brest","day":3}"#);
+/// let wire = |family| encode(&grammar(family).unwrap(), &[call], &Tools::none());
+/// assert_eq!(
+///     wire("hermes")?,
+///     "<tool_call>\n{\"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}}\n</tool_call>",
+/// );
+/// assert_eq!(wire("pythonic")?, "[lookup_tide(port='Brest', day=3)]");
+/// // Without a schema the family's values are strings, so that a number cannot come back.
+/// assert_eq!(
+///     wire("qwen3_coder").unwrap_err().to_string(),
+///     "qwen3_coder: call 0 (\"lookup_tide\"): cannot write the value of argument \"day\": \
+///      it would be read back as a string: no schema says otherwise",
+/// );
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// What the family cannot express, with the call and the place: the first form's reason, if there
+/// are several.
+pub fn encode(
+    grammar: &Grammar,
+    calls: &[EncodeCall<'_>],
+    tools: &Tools,
+) -> Result<String, EncodeError> {
+    let family = grammar.family();
+    let forms = family.forms.len();
+    let order = (0..forms).map(|n| (family.write.form + n) % forms);
+    first_written(order.map(|n| encode_form(grammar, n, calls, tools)))
+        .unwrap_or_else(|| encode_form(grammar, 0, calls, tools))
+}
+
+/// Writes calls as [`encode`] does, in the form with this number, counted from 0.
+///
+/// # Errors
+/// What cannot be expressed in that form.
+pub fn encode_form(
+    grammar: &Grammar,
+    form: usize,
+    calls: &[EncodeCall<'_>],
+    tools: &Tools,
+) -> Result<String, EncodeError> {
+    let family = grammar.family();
+    let Some(first) = calls.first() else { return Ok(String::new()) };
+    let fail = |(n, fault): Failed| {
+        fault.in_call(&family.name, n, calls.get(n).map_or(first.name, |call| call.name))
+    };
+    let mut read = Vec::with_capacity(calls.len());
+    for (index, call) in calls.iter().enumerate() {
+        read.push(Call::read(index, call, family.write.keys).map_err(|no| fail((index, no)))?);
+    }
+    let Some(form) = family.forms.get(form) else {
+        return Err(fail((0, Fault::new(EncodeErrorKind::Grammar, "there is no form for it"))));
+    };
+    let bare = [Template { parts: alloc::vec![Part::Hole(Hole::Call)] }];
+    let sections = if form.sections.is_empty() { &bare } else { &form.sections[..] };
+    // Each section with the call templates from each on: what an earlier one wrote may not read
+    // back.
+    let ways = sections
+        .iter()
+        .flat_map(|section| (0..form.calls.len().max(1)).map(move |from| (section, from)));
+    let written = ways.map(|(section, from)| {
+        let wire = blocks(family, form, (section, from), &read, tools)?;
+        verify(grammar, &wire, &read, tools)?;
+        Ok(wire)
+    });
+    first_written(written)
+        .unwrap_or_else(|| Err((0, Fault::new(EncodeErrorKind::Grammar, "there is no section"))))
+        .map_err(fail)
+}
+
+/// A call by its number that cannot be written, and why.
+type Failed = (usize, Fault);
+
+/// The first success, else the first error.
+fn first_written<E>(ways: impl Iterator<Item = Result<String, E>>) -> Option<Result<String, E>> {
+    let mut first = None;
+    for way in ways {
+        match way {
+            Ok(wire) => return Some(Ok(wire)),
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    first.map(Err)
+}
+
+/// Writes the sections of a message, and what stands between them.
+fn blocks(
+    family: &Family,
+    form: &Form,
+    (section, from): (&Template, usize),
+    calls: &[Call<'_>],
+    tools: &Tools,
+) -> Result<String, Failed> {
+    let all = section.holes().any(|hole| matches!(hole, Hole::Calls { .. }));
+    let between = form.between.first().map_or("\n", |between| between);
+    let mut writer =
+        Writer { family, form, section, tools, from, begun: 0, at: 0, out: String::new() };
+    for block in calls.chunks(if all { calls.len() } else { 1 }) {
+        writer.out.push_str(if block[0].index > 0 { between } else { "" });
+        writer.block(block)?;
+    }
+    Ok(writer.out)
+}
+
+/// A call whose arguments were read.
+struct Call<'c> {
+    index: usize,
+    name: &'c str,
+    id: Option<&'c str>,
+    arguments: Members<'c>,
+}
+
+impl<'c> Call<'c> {
+    fn read(index: usize, call: &EncodeCall<'c>, order: KeyOrder) -> Result<Self, Fault> {
+        let EncodeCall { name, arguments, id } = *call;
+        let mut arguments = read_object(arguments)
+            .map_err(|no| Fault::new(EncodeErrorKind::Arguments, no.expected).at(no.at))?;
+        match (name, id) {
+            ("", _) => return Err(Fault::new(EncodeErrorKind::Name, "it is empty")),
+            (_, Some("")) => return Err(Fault::new(EncodeErrorKind::Id, "it is empty")),
+            _ => {}
+        }
+        if order == KeyOrder::Sorted {
+            sort(&mut arguments);
+        }
+        Ok(Self { index, name, id, arguments })
+    }
+}
+
+/// Sorts the members of an object, and of all inside, by their keys.
+fn sort(members: &mut Members<'_>) {
+    fn inside(node: &mut Node<'_>) {
+        match node {
+            Node::Object(members) => sort(members),
+            Node::Array(elements) => elements.iter_mut().for_each(inside),
+            _ => {}
+        }
+    }
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    members.iter_mut().for_each(|(_, value)| inside(value));
+}

@@ -1,0 +1,131 @@
+//! Tagged values: a template repeated, a parameter each.
+
+use super::{
+    Call,
+    call::{Scope, Writer},
+    tags::{Rest, around, find, tag},
+    typed::{self, Reading},
+};
+use crate::{
+    encode::{
+        EncodeErrorKind,
+        error::Fault,
+        input::{Node, repeated},
+    },
+    family::Repeated,
+    template::{Hole, Part, Template, Trim},
+    typing::admitted,
+};
+
+/// Opens a section of character data, in which nothing is markup but its end.
+const CDATA: &str = "<![CDATA[";
+
+impl Writer<'_> {
+    pub(super) fn parameters(&mut self, call: &Call<'_>, separator: &str) -> Result<(), Fault> {
+        if self.form.repeated == Repeated::KeepFirst
+            && let Some(key) = repeated(&call.arguments)
+        {
+            let why = "of repeated arguments the first counts here, the last in JSON";
+            return Err(Fault::new(EncodeErrorKind::Key, why).of(key));
+        }
+        for (i, (key, value)) in call.arguments.iter().enumerate() {
+            self.out.push_str(if i > 0 { separator } else { "" });
+            let templates = &self.form.parameters;
+            self.first_of(templates.iter(), |writer, template| {
+                let scope = Scope { call, parameter: Some((key, value, template)), all: &[] };
+                writer.walk(Rest { parts: &template.parts, around: None }, &scope)
+            })
+            .map_err(|fault| fault.of(key))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a value so that its end is found and its edges are kept.
+    pub(super) fn value(
+        &mut self,
+        call: &Call<'_>,
+        (key, value, template): (&str, &Node<'_>, &Template),
+        trim: Trim,
+        rest: &Rest<'_>,
+    ) -> Result<(), Fault> {
+        let says = |hole: &Hole| matches!(hole, Hole::Type | Hole::StringFlag);
+        let string = matches!(value, Node::String(_));
+        let said = template.holes().any(says).then_some(string);
+        let tool = self.tools.get(call.name);
+        let declared = tool.and_then(|tool| admitted(&tool.parameters, key));
+        let reading = Reading::of(self.form, declared, said);
+        let text = typed::text(value, self.family.write, |text| reading.read(text))?;
+        if self.out.ends_with(CDATA) {
+            // A section cannot hold its own end: it goes on in another.
+            self.out.push_str(&text.replace("]]>", "]]]]><![CDATA[>"));
+            return Ok(());
+        }
+        if string
+            && text.contains(['<', '&', '\n'])
+            && self.around_values().any(|(head, _)| head.ends_with(CDATA))
+        {
+            let why = "text with markup stands in a section of character data";
+            return Err(Fault::new(EncodeErrorKind::Value, why));
+        }
+        if let Some(at) = self.ends_value(&text, rest) {
+            let why = "it contains the tags that would end it";
+            return Err(Fault::new(EncodeErrorKind::Value, why).at(at));
+        }
+        if string && self.loses_edges(&text, trim, rest) {
+            let why = "the whitespace at its edges would be trimmed";
+            return Err(Fault::new(EncodeErrorKind::Value, why));
+        }
+        self.out.push_str(&text);
+        Ok(())
+    }
+
+    /// What stands around values in the form's templates, as shown.
+    fn around_values(&self) -> impl Iterator<Item = (&str, &str)> {
+        let value = |hole: &Hole| matches!(hole, Hole::Value(_));
+        self.form.parameters.iter().map(move |template| around(template, value))
+    }
+
+    /// Whether whitespace at the edges of a value is taken for the template's: all of it, or a
+    /// newline that another template of the form shows there, but this one does not.
+    fn loses_edges(&self, text: &str, trim: Trim, rest: &Rest<'_>) -> bool {
+        if trim == Trim::All {
+            return text.trim_ascii() != text;
+        }
+        let before = text.starts_with('\n') && !self.out.ends_with('\n');
+        let shown = rest.next().iter().any(|next| next.starts_with('\n'));
+        let behind = text.ends_with('\n') && !shown;
+        self.around_values()
+            .any(|(head, end)| before && head.ends_with('\n') || behind && end.starts_with('\n'))
+    }
+
+    /// Where a value holds what would end it: its own end; the whole header of a parameter at the
+    /// start of a line, or anywhere if it is a special token; the end of its call where that of
+    /// the section or a next call follows.
+    fn ends_value(&self, text: &str, rest: &Rest<'_>) -> Option<usize> {
+        let own = rest.next().iter().filter_map(|next| find(text, tag(next))).min();
+        let header = self.form.parameters.iter().filter_map(|template| {
+            let (head, end) = around(template, |hole| *hole == Hole::Key);
+            let (head, last) = (head.trim_ascii_start(), text.rfind(tag(end))?);
+            let begins = |&(at, _): &(usize, &str)| {
+                let line = at == 0 || text[..at].ends_with('\n');
+                (line || self.family.special_tokens) && at + head.len() <= last
+            };
+            if head.is_empty() { None } else { text.match_indices(head).find(begins) }
+        });
+        let calls = |hole: &Hole| matches!(hole, Hole::Calls { .. } | Hole::Call);
+        let section = tag(around(self.section, calls).1);
+        let closes = self.form.calls.iter().filter_map(|call| {
+            let end = tag(around(call, |hole| matches!(hole, Hole::Parameters { .. })).1);
+            let next = match call.parts.first() {
+                Some(Part::Literal(text)) => tag(text),
+                _ => "",
+            };
+            let ends = |&(at, _): &(usize, &str)| {
+                let behind = text[at + end.len()..].trim_ascii_start();
+                [section, next].iter().any(|tag| !tag.is_empty() && behind.starts_with(tag))
+            };
+            if end.is_empty() { None } else { text.match_indices(end).find(ends) }
+        });
+        own.into_iter().chain(header.chain(closes).map(|(at, _)| at)).min()
+    }
+}

@@ -1,0 +1,77 @@
+//! Values as Python writes them.
+
+use alloc::string::String;
+use core::fmt::Write;
+
+use super::{
+    header::not_identifier,
+    json::Json,
+    value::{self, Style},
+};
+use crate::{
+    encode::{
+        EncodeErrorKind,
+        error::Fault,
+        input::{Members, Node, repeated},
+    },
+    family::Spacing,
+    typing::Path,
+};
+
+/// Python literals.
+pub(super) struct Python;
+
+impl Style for Python {
+    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
+        string(key, out);
+        Ok(())
+    }
+
+    fn scalar(&self, node: &Node<'_>, path: &Path, out: &mut String) -> Result<(), Fault> {
+        match node {
+            Node::Null => out.push_str("None"),
+            Node::Bool(true) => out.push_str("True"),
+            Node::Bool(false) => out.push_str("False"),
+            Node::String(text) => string(text, out),
+            number => return Json::at_end_of("", Spacing::Spaced).scalar(number, path, out),
+        }
+        Ok(())
+    }
+}
+
+/// Writes members as the keyword arguments of a call.
+pub(super) fn keywords(members: &Members<'_>, out: &mut String) -> Result<(), Fault> {
+    if let Some(key) = repeated(members) {
+        return Err(Fault::new(EncodeErrorKind::Key, "a keyword cannot be repeated").of(key));
+    }
+    for (i, (key, value)) in members.iter().enumerate() {
+        if let Some(at) = not_identifier(key, &[]) {
+            let why = "a keyword must be an identifier";
+            return Err(Fault::new(EncodeErrorKind::Key, why).of(key).at(at));
+        }
+        out.push_str(if i > 0 { ", " } else { "" });
+        out.push_str(key);
+        out.push('=');
+        value::write(&Python, value, &mut Path::default(), out)?;
+    }
+    Ok(())
+}
+
+/// As Python's `repr` writes it: in single quotes unless only double ones need no escapes.
+fn string(text: &str, out: &mut String) {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    out.push(quote);
+    for scalar in text.chars() {
+        match scalar {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            _ if scalar == quote => out.extend(['\\', scalar]),
+            // Control characters end below U+00A0; writing to a string cannot fail.
+            _ if scalar.is_control() => drop(write!(out, "\\x{:02x}", u32::from(scalar))),
+            _ => out.push(scalar),
+        }
+    }
+    out.push(quote);
+}

@@ -1,0 +1,83 @@
+//! The fixed texts of templates: what may follow a hole, and what ends an open value.
+
+use alloc::vec::Vec;
+
+use crate::template::{Hole, Part, Template};
+
+/// What stands behind a part: the rest of its template, then of the one that holds it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rest<'t> {
+    pub(super) parts: &'t [Part],
+    pub(super) around: Option<&'t Self>,
+}
+
+impl<'t> Rest<'t> {
+    /// The texts that may come next, as shown: of groups their beginnings, and what follows them.
+    /// They end at the first text that cannot be missing, or at a hole.
+    pub(super) fn next(&self) -> Vec<&'t str> {
+        let mut texts = Vec::new();
+        let mut rest = Some(self);
+        while let Some(Rest { parts, around }) = rest {
+            if begin(parts, &mut texts) {
+                break;
+            }
+            rest = *around;
+        }
+        texts
+    }
+}
+
+/// Collects what `parts` may begin with; whether something in them is always there.
+fn begin<'t>(parts: &'t [Part], texts: &mut Vec<&'t str>) -> bool {
+    for part in parts {
+        match part {
+            Part::Literal(text) => {
+                texts.push(text);
+                return true;
+            }
+            Part::Hole(_) => return true,
+            Part::Group(parts) => {
+                begin(parts, texts);
+            }
+        }
+    }
+    false
+}
+
+/// The tag a literal begins with: up to whitespace, or to where one tag follows another.
+/// Whitespace before it does not matter.
+pub(super) fn tag(literal: &str) -> &str {
+    let literal = literal.trim_ascii_start();
+    let blank = literal.find(|c: char| c.is_ascii_whitespace());
+    let end = literal.find("><").map(|at| at + 1).into_iter().chain(blank).min();
+    &literal[..end.unwrap_or(literal.len())]
+}
+
+/// The literals before and behind the first hole of a kind, as shown; empty where there is none.
+pub(super) fn around(template: &Template, kind: fn(&Hole) -> bool) -> (&str, &str) {
+    let parts = &template.parts;
+    let is = |part: &Part| matches!(part, Part::Hole(hole) if kind(hole));
+    let Some(at) = parts.iter().position(is) else { return ("", "") };
+    let literal = |at: Option<usize>| match at.and_then(|at| parts.get(at)) {
+        Some(Part::Literal(text)) => text.as_str(),
+        _ => "",
+    };
+    (literal(at.checked_sub(1)), literal(Some(at + 1)))
+}
+
+/// Where `text` holds `tag`, or where it and `tag` behind it make an earlier one; nothing for an
+/// empty tag.
+pub(super) fn find(text: &str, tag: &str) -> Option<usize> {
+    if tag.is_empty() {
+        return None;
+    }
+    // Only the last bytes can make a tag together with the tag itself.
+    let whole = text.find(tag);
+    whole.or_else(|| {
+        let from = text.len().saturating_sub(tag.len() - 1);
+        (from..text.len()).filter(|&at| text.is_char_boundary(at)).find(|&at| {
+            let own = &text[at..];
+            tag.strip_prefix(own).is_some_and(|rest| tag.starts_with(rest))
+        })
+    })
+}

@@ -1,0 +1,128 @@
+//! What is refused.
+
+use super::*;
+
+const TAGGED: Templates<'_> =
+    ("<c>{call}</c>", &["<f={name}>\n{parameters}</f>"], &["<p={key}>\n{value}\n</p>\n"]);
+const NAMED: Templates<'_> = ("{call}", &["<f>{name}<a>{arguments}</f>"], &[]);
+const PYTHON: Templates<'_> = ("[{calls:, }]", &["{name}({arguments:python})"], &[]);
+const BARE: Templates<'_> = ("{call}", &["{name}({arguments:python})"], &[]);
+const OBJECT: Templates<'_> = ("{call}", &["<c>{object}"], &[]);
+const LITERAL: Templates<'_> = ("{call}", &["<c>{name}{arguments:literal}"], &[]);
+const ID: Templates<'_> = ("{call}", &["<c>{id:{?f.}{name}{?:{index}}}<a>{arguments}"], &[]);
+const RAW: Templates<'_> = ("{call}", &["<c>{name=f}{raw:code}</c>"], &[]);
+const TREE: Templates<'_> = (
+    "]<calls>{call}]</calls>",
+    &["]<c n=\"{name}\">{elements}]</c>"],
+    &["]<{key}>{value}]</{key}>"],
+);
+
+fn quotes(family: &mut Family) {
+    family.forms[0].quote = strings(&["<q>"]);
+    family.forms[0].types = Types::Wire;
+}
+
+fn special(family: &mut Family) {
+    family.special_tokens = true;
+}
+
+#[test]
+fn what_templates_cannot_express_is_refused_with_the_place() {
+    let f = |arguments| EncodeCall::new("f", arguments);
+    let named = |name| EncodeCall::new(name, "{}");
+    let rows: &[(Templates<'_>, Options, EncodeCall<'_>, Kind, Option<usize>)] = &[
+        (OBJECT, plain, f("[1]"), Kind::Arguments, Some(0)),
+        (OBJECT, plain, named(""), Kind::Name, None),
+        (OBJECT, plain, f("{}").with_id(""), Kind::Id, None),
+        (OBJECT, |f| f.forms[0].keys = Keys::NameIsKey, f("{}").with_id("1"), Kind::Id, None),
+        (OBJECT, |f| super::named(f).name.clear(), f("{}"), Kind::Grammar, None),
+        (OBJECT, |f| f.forms.clear(), f("{}"), Kind::Grammar, None),
+        (OBJECT, |f| f.forms[0].calls.clear(), f("{}"), Kind::Grammar, None),
+        (NAMED, plain, f("{}").with_id("1"), Kind::Id, None),
+        (NAMED, plain, named("f g"), Kind::Name, Some(1)),
+        (NAMED, plain, named("f{"), Kind::Name, Some(1)),
+        (NAMED, plain, named("f\""), Kind::Name, Some(1)),
+        (NAMED, plain, named(" f"), Kind::Name, Some(0)),
+        (PYTHON, plain, named("1f"), Kind::Name, Some(0)),
+        (PYTHON, plain, named("f."), Kind::Name, Some(1)),
+        (PYTHON, plain, f("{\"a b\": 1}"), Kind::Key, Some(1)),
+        (PYTHON, plain, f("{\"a\": 1, \"a\": 2}"), Kind::Key, None),
+        (BARE, plain, named("éf"), Kind::Name, Some(0)),
+        (ID, plain, f("{}").with_id("g:0"), Kind::Id, None),
+        (ID, plain, f("{}").with_id("f:x"), Kind::Id, None),
+        (LITERAL, quotes, f("{\"s\": \"ab<q>\"}"), Kind::Value, Some(2)),
+        (LITERAL, quotes, f("{\"a:<q>\": 1}"), Kind::Key, Some(2)),
+        (LITERAL, |f| f.forms[0].quote = strings(&["<q>"]), f("{\"n\": \"7\"}"), Kind::Value, None),
+        (RAW, plain, named("g"), Kind::Grammar, None),
+        (RAW, plain, f("{\"code\": 1}"), Kind::Arguments, None),
+        (RAW, plain, f("{\"other\": \"\"}"), Kind::Key, None),
+        (RAW, plain, f("{\"code\": \"x</c>\"}"), Kind::Value, Some(1)),
+        (
+            RAW,
+            |f| f.end_of_turn = strings(&["<e>"]),
+            f("{\"code\": \"<e>\"}"),
+            Kind::Value,
+            Some(0),
+        ),
+        (("{call}", &["<f={name}/>"], &[]), plain, f("{\"s\": \"\"}"), Kind::Arguments, None),
+        (TAGGED, plain, f("{\"a>\": \"\"}"), Kind::Key, Some(1)),
+        (TAGGED, plain, f("{\"\": \"\"}"), Kind::Key, Some(0)),
+        (TAGGED, plain, f("{\"'a'\": \"\"}"), Kind::Key, Some(0)),
+        (TAGGED, plain, f("{\"s\": 1}"), Kind::Value, None),
+        (TAGGED, plain, f("{\"n\": \"7\"}"), Kind::Value, None),
+        (TAGGED, plain, f("{\"m\": \"7\"}"), Kind::Value, None),
+        (TAGGED, plain, f("{\"other\": true}"), Kind::Value, None),
+        (TAGGED, plain, f("{\"s\": \"ab</p>\"}"), Kind::Value, Some(2)),
+        (TAGGED, plain, f("{\"s\": \"a\\n<p=k>\"}"), Kind::Value, Some(2)),
+        (TAGGED, special, f("{\"s\": \"a <p=k>\"}"), Kind::Value, Some(2)),
+        (TAGGED, plain, f("{\"s\": \"</f> </c>\"}"), Kind::Value, Some(0)),
+        (TAGGED, plain, f("{\"s\": \"</f>\\n<f=g>\"}"), Kind::Value, Some(0)),
+        (
+            TAGGED,
+            |f| f.forms[0].repeated = Repeated::KeepFirst,
+            f("{\"s\": \"\", \"s\": \"\"}"),
+            Kind::Key,
+            None,
+        ),
+        (
+            ("{call}", &["<f={name}>{parameters}</f>"], &["<p={key}>{value:trim}</p>"]),
+            plain,
+            f("{\"s\": \" x\"}"),
+            Kind::Value,
+            None,
+        ),
+        (TREE, plain, f("{\"a>\": \"\"}"), Kind::Key, None),
+        (TREE, plain, f("{\"/a\": \"\"}"), Kind::Key, None),
+        (TREE, plain, f("{\"s\": \"\", \"c\": \"\"}"), Kind::Key, None),
+        (TREE, plain, f("{\"s\": \"a]<b\"}"), Kind::Value, Some(1)),
+        (TREE, plain, f("{\"n\": \"7\"}"), Kind::Value, None),
+        (TREE, plain, f("{\"q\": {\"a\": \"\", \"a\": \"\"}}"), Kind::Value, None),
+        (TREE, plain, f("{\"q\": {\"item\": \"\"}}"), Kind::Value, None),
+    ];
+    for (templates, options, call, kind, at) in rows {
+        let family = family(*templates, *options);
+        let error = encode(&family, &[*call], &tools()).expect_err(&alloc::format!("{call:?}"));
+        assert_eq!((error.kind(), error.at()), (*kind, *at), "{call:?}: {error}");
+    }
+}
+
+#[test]
+fn tags_that_end_nothing_where_they_stand_are_written() {
+    for value in ["x <p=a>", "</f>", "</f> x", "</c>", "<p=", "\n", "\n\n\n", "</p"] {
+        let arguments = json!({"s": value}).to_string();
+        let wire = encode(&family(TAGGED, plain), &[EncodeCall::new("f", &arguments)], &tools());
+        assert!(wire.is_ok(), "{value:?}: {wire:?}");
+    }
+}
+
+#[test]
+fn the_call_at_fault_is_named() {
+    let calls = ["{}", "{\"s\": \"x</p>\"}"].map(|arguments| EncodeCall::new("f", arguments));
+    let error = encode(&family(TAGGED, plain), &calls, &tools()).expect_err("an end tag");
+    assert_eq!((error.call(), error.key()), (1, Some("s")));
+    assert_eq!(
+        error.to_string(),
+        "test: call 1 (\"f\"): cannot write the value of argument \"s\", byte 1: \
+         it contains the tags that would end it"
+    );
+}

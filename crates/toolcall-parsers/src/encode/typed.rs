@@ -1,0 +1,87 @@
+//! The text that is read back as a value, where the wire does not say what it is.
+
+use alloc::{borrow::Cow, string::String};
+
+use super::json;
+use crate::{
+    encode::{EncodeErrorKind, error::Fault, input::Node},
+    family::{Form, Spacing, Types as DecidedBy, Undeclared, Words, Write},
+    typing::{Types, json_or_string, typed},
+};
+
+/// How a text becomes a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// It is a string.
+    String,
+    /// It is of one of these types, or a string.
+    Typed(Types),
+    /// It is the JSON it spells, or a string.
+    Json,
+}
+
+impl Reading {
+    /// How a text is read where the schema admits `declared`, if it says anything, and the wire
+    /// says whether it is a string, if it does.
+    pub(super) fn of(form: &Form, declared: Option<Types>, said: Option<bool>) -> Self {
+        let by_schema = form.types == DecidedBy::Schema;
+        match (declared.filter(|_| by_schema), said) {
+            (Some(Types::ALL), _) | (None, Some(true)) => Self::String,
+            (Some(types), _) if types.only_string() => Self::String,
+            (Some(types), _) => Self::Typed(types),
+            (None, Some(false)) => Self::Json,
+            (None, None) => match form.undeclared {
+                Some(Undeclared::Text) => Self::String,
+                None if by_schema => Self::String,
+                Some(Undeclared::Json) | None => Self::Json,
+            },
+        }
+    }
+
+    /// The JSON that this text becomes.
+    pub(super) fn read(self, text: &str) -> String {
+        let mut read = String::new();
+        let put = |piece: &str| read.push_str(piece);
+        let _ = match self {
+            Self::String => typed(text, Types::STRING, put),
+            Self::Typed(types) => typed(text, types, put),
+            Self::Json => json_or_string(text, put),
+        };
+        read
+    }
+}
+
+/// The text that `read` makes this value of: the first that does of its plain spelling, JSON in
+/// the place of the family's words, and JSON with strings in quotes.
+pub(super) fn text<'v>(
+    value: &'v Node<'_>,
+    write: Write,
+    read: impl Fn(&str) -> String,
+) -> Result<Cow<'v, str>, Fault> {
+    let plain: Cow<'v, str> = match (value, write.words) {
+        (Node::String(text), _) => text.as_str().into(),
+        (Node::Bool(true), Words::Python) => "True".into(),
+        (Node::Bool(false), Words::Python) => "False".into(),
+        (Node::Null, Words::Python) => "None".into(),
+        _ => json::text(value, write.json).into(),
+    };
+    let same = |text: &str| {
+        let read = read(text);
+        // Whitespace is no part of a value; strings have no other spelling than this.
+        read == json::text(value, write.json) || read == json::text(value, Spacing::Compact)
+    };
+    if same(&plain) {
+        return Ok(plain);
+    }
+    let json = json::text(value, write.json);
+    if same(&json) {
+        return Ok(json.into());
+    }
+    Err(Fault::new(
+        EncodeErrorKind::Value,
+        match value {
+            Node::String(_) => "its schema would make something other than a string of it",
+            _ => "it would be read back as a string: no schema says otherwise",
+        },
+    ))
+}

@@ -1,0 +1,69 @@
+//! Writing values: one walk over objects and arrays, with what each dialect puts around them.
+
+use alloc::string::String;
+
+use crate::{
+    encode::{error::Fault, input::Node},
+    typing::Path,
+};
+
+/// How a dialect spells values.
+pub(super) trait Style {
+    /// Between a key and its value.
+    fn colon(&self) -> &'static str {
+        ": "
+    }
+
+    /// Before the member or element with this number of the container at the end of the path.
+    fn before(&self, n: usize, _: &Node<'_>, _: &Path, out: &mut String) {
+        out.push_str(if n > 0 { ", " } else { "" });
+    }
+
+    /// Behind the last member or element.
+    fn behind(&self, _: &Node<'_>, _: &Path, _: &mut String) {}
+
+    /// A member's name.
+    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault>;
+
+    /// A value that is neither object nor array.
+    fn scalar(&self, node: &Node<'_>, path: &Path, out: &mut String) -> Result<(), Fault>;
+}
+
+/// Writes a value that stands at the end of the path. A fault names the outermost member it is in.
+pub(super) fn write(
+    style: &impl Style,
+    node: &Node<'_>,
+    path: &mut Path,
+    out: &mut String,
+) -> Result<(), Fault> {
+    let (close, empty) = match node {
+        Node::Object(members) => {
+            out.push('{');
+            for (n, (key, value)) in members.iter().enumerate() {
+                style.before(n, node, path, out);
+                style.key(key, out).map_err(|fault| fault.of(key))?;
+                out.push_str(style.colon());
+                path.member(key);
+                write(style, value, path, out).map_err(|fault| fault.of(key))?;
+                path.pop();
+            }
+            ('}', members.is_empty())
+        }
+        Node::Array(elements) => {
+            out.push('[');
+            for (n, element) in elements.iter().enumerate() {
+                style.before(n, node, path, out);
+                path.element(n);
+                write(style, element, path, out)?;
+                path.pop();
+            }
+            (']', elements.is_empty())
+        }
+        scalar => return style.scalar(scalar, path, out),
+    };
+    if !empty {
+        style.behind(node, path, out);
+    }
+    out.push(close);
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! Reading back what was written, before it goes out.
+
+use super::{Call, Failed};
+use alloc::string::ToString;
+
+use jail_match::End;
+
+use crate::{
+    compiled::Grammar,
+    encode::{EncodeErrorKind, error::Fault, input::read_object},
+    event::{Message, Outcome},
+    parser::{Parser, parse},
+    tools::Tools,
+};
+
+/// What a parser of `grammar` makes of `wire`.
+fn read_back(grammar: &Grammar, wire: &str, tools: &Tools) -> Result<Message, Fault> {
+    let fault = |why: &dyn ToString| Fault::new(EncodeErrorKind::Grammar, &why.to_string());
+    let parser = Parser::builder(grammar.clone()).tools(tools.clone()).build();
+    parse(&parser.map_err(|error| fault(&error))?, wire, End::Stop).map_err(|error| fault(&error))
+}
+
+/// Parses `wire`, which must give `calls` and nothing else.
+pub(super) fn verify(
+    grammar: &Grammar,
+    wire: &str,
+    calls: &[Call<'_>],
+    tools: &Tools,
+) -> Result<(), Failed> {
+    let message = read_back(grammar, wire, tools).map_err(|fault| (0, fault))?;
+    for call in calls {
+        let fault = |kind, why| Err((call.index, Fault::new(kind, why)));
+        let Some(back) = message.calls.get(call.index) else {
+            return match call.index {
+                0 if !tools.admits(call.name) => {
+                    fault(EncodeErrorKind::Name, "only declared tools are calls in this syntax")
+                }
+                0 => fault(EncodeErrorKind::NotReadBack, "it reads as no call"),
+                _ => fault(EncodeErrorKind::Several, "it does not read as one behind the others"),
+            };
+        };
+        if back.name != call.name {
+            return fault(EncodeErrorKind::Name, "it reads back as another");
+        }
+        if call.id.is_some_and(|id| id != back.id) {
+            return fault(EncodeErrorKind::Id, "it reads back as another");
+        }
+        if back.outcome != Some(Outcome::Complete)
+            || read_object(&back.arguments).as_ref() != Ok(&call.arguments)
+        {
+            return fault(EncodeErrorKind::NotReadBack, "its arguments read back as others");
+        }
+    }
+    let extra = message.calls.len() > calls.len() || !message.content.trim_ascii().is_empty();
+    if extra || !message.reasoning.is_empty() {
+        let why = "more reads back than was written";
+        return Err((0, Fault::new(EncodeErrorKind::NotReadBack, why)));
+    }
+    Ok(())
+}
