@@ -201,37 +201,38 @@ fn of(value: &Value) -> Types {
     }
 }
 
-/// A type's name, or what SQL, Python and others call it.
+/// Types by name, or by what SQL, Python and others call them.
+const NAMES: &[(Types, &[&str])] = &[
+    (Types::NULL, &["null", "none", "nil"]),
+    (Types::BOOLEAN, &["boolean", "bool", "binary"]),
+    (Types::INTEGER, &["integer"]),
+    (Types::NUMBER, &["number", "decimal", "double"]),
+    (Types::ARRAY, &["array", "list", "sequence", "tuple", "set"]),
+    (Types::OBJECT, &["object", "dict", "map", "dictionary"]),
+    (Types::STRING, &["string", "str", "text", "varchar", "char", "enum"]),
+    (Types::ALL, &["any"]),
+];
+
+/// Types whose names have something behind these: `int64`, `List[str]`.
+const PREFIXES: &[(Types, &[&str])] = &[
+    (Types::INTEGER, &["int", "uint", "long", "short", "unsigned"]),
+    (Types::NUMBER, &["num", "float", "double"]),
+    (Types::BOOLEAN, &["bool"]),
+    (Types::OBJECT, &["dict"]),
+    (Types::ARRAY, &["list", "arr"]),
+];
+
+/// The type of this name; a string if it is unknown.
 pub(crate) fn by_name(name: &str) -> Types {
-    let name = name.trim_ascii().to_ascii_lowercase();
-    match name.as_str() {
-        "null" | "none" | "nil" => Types::NULL,
-        "boolean" | "bool" | "binary" => Types::BOOLEAN,
-        "integer" => Types::INTEGER,
-        "number" | "decimal" | "double" => Types::NUMBER,
-        "array" | "list" | "sequence" | "tuple" | "set" => Types::ARRAY,
-        "object" | "dict" | "map" | "dictionary" => Types::OBJECT,
-        "string" | "str" | "text" | "varchar" | "char" | "enum" => Types::STRING,
-        "any" => Types::ALL,
-        other => {
-            const PREFIXES: &[(&str, Types)] = &[
-                ("int", Types::INTEGER),
-                ("uint", Types::INTEGER),
-                ("long", Types::INTEGER),
-                ("short", Types::INTEGER),
-                ("unsigned", Types::INTEGER),
-                ("num", Types::NUMBER),
-                ("float", Types::NUMBER),
-                ("double", Types::NUMBER),
-                ("bool", Types::BOOLEAN),
-                ("dict", Types::OBJECT),
-                ("list", Types::ARRAY),
-                ("arr", Types::ARRAY),
-            ];
-            let known = PREFIXES.iter().find(|(prefix, _)| other.starts_with(prefix));
-            known.map_or(Types::STRING, |&(_, types)| types)
-        }
-    }
+    let name = name.trim_ascii().as_bytes();
+    let find = |table: &[(Types, &[&str])], fits: &dyn Fn(&[u8]) -> bool| {
+        let row = table.iter().find(|(_, names)| names.iter().any(|name| fits(name.as_bytes())));
+        row.map(|&(types, _)| types)
+    };
+    let whole = |known: &[u8]| name.eq_ignore_ascii_case(known);
+    let head =
+        |known: &[u8]| name.get(..known.len()).is_some_and(|n| n.eq_ignore_ascii_case(known));
+    find(NAMES, &whole).or_else(|| find(PREFIXES, &head)).unwrap_or(Types::STRING)
 }
 
 /// A pointer with its `%XX` resolved; `None` if that is no UTF-8.

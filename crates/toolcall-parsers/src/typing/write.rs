@@ -82,7 +82,8 @@ fn container(text: &str, types: Types, out: &mut impl FnMut(&str)) -> bool {
     python(text, out)
 }
 
-/// Writes a Python dict, list or tuple as JSON; whether `text` is one and nothing else.
+/// Writes a Python dict, list or tuple as JSON; whether `text` is one and nothing else. Strict
+/// JSON is all that is read so far.
 fn python(_text: &str, _out: &mut impl FnMut(&str)) -> bool {
     false
 }

@@ -121,7 +121,9 @@ impl Parameters {
     /// arguments as it stands: nothing in it is escaped, and no tag begins there.
     #[inline]
     pub(crate) fn passes(&mut self, spec: &ParameterSpec, text: &str) -> bool {
-        matches!(self.state, State::Value(_)) && self.value.passes(spec, text)
+        let State::Value(node) = self.state else { return false };
+        let Some(value) = spec.value(node) else { return false };
+        self.value.passes(Place { spec, value, tool: &self.tool }, text)
     }
 
     /// Reads on. Done: the text behind the cursor is no parameter; nothing of it is consumed.

@@ -151,7 +151,8 @@ impl Value {
         let mut from = cursor.at;
         while let Some(hit) = place.spec.stops.find(&text.as_bytes()[from..]) {
             let at = from + hit;
-            let found = self.find(place, text, (cursor.at, at));
+            let first = from == cursor.at;
+            let found = self.find(place, text, (cursor.at, at), first);
             if let Found::Nothing = found {
                 from = at + text[at..].chars().next().map_or(1, char::len_utf8);
                 continue;
@@ -187,8 +188,9 @@ impl Value {
         Some(Fed::More)
     }
 
-    /// What stands at `at`; the text from `from` on has not been pushed.
-    fn find(&self, place: Place<'_>, text: &str, (from, at): (usize, usize)) -> Found {
+    /// What stands at `at`; the text from `from` on has not been pushed, and what begins there is
+    /// the first or not that was looked at in it.
+    fn find(&self, place: Place<'_>, text: &str, (from, at): (usize, usize), first: bool) -> Found {
         let Place { spec, value, .. } = place;
         let rest = &text[at..];
         let mut undecided = false;
@@ -202,7 +204,7 @@ impl Value {
         if let Some((_, len)) = tag(&value.ends) {
             return Found::Own(len);
         }
-        if self.quote_here && text[from..at].trim_ascii().is_empty() {
+        if first && self.quote_here && text[from..at].trim_ascii().is_empty() {
             for (n, (open, _)) in value.quotes.iter().enumerate() {
                 if let Some((_, len)) = tag(core::slice::from_ref(open)) {
                     return Found::Quote(n, len);

@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use super::{
-    Fed, Mode, Value,
+    Fed, Mode, Place, Value,
     mode::{Strings, Texts},
 };
 use crate::{
@@ -12,10 +12,7 @@ use crate::{
         escape::escape,
         scan::{JsonScan, is_plain},
     },
-    machine::{
-        arguments::parameters::spec::{Edges, ParameterSpec},
-        output::Output,
-    },
+    machine::{arguments::parameters::spec::Edges, output::Output},
     typing::{Fit, Types, is_string_literal, json_or_string, may_be_null, typed},
 };
 
@@ -26,13 +23,13 @@ impl Value {
     /// Whether all of `text` is the inside of a string that is being written, to be passed on as
     /// it is.
     #[inline]
-    pub(in super::super) fn passes(&mut self, spec: &ParameterSpec, text: &str) -> bool {
+    pub(in super::super) fn passes(&mut self, place: Place<'_>, text: &str) -> bool {
+        let blank_edge = || text.starts_with(' ') || text.ends_with(' ');
         let passes = self.mode == Mode::String
             && self.phase == super::Phase::Text
             && self.edge.is_empty()
-            && !text.starts_with(' ')
-            && !text.ends_with(' ')
-            && spec.stops.find(text.as_bytes()).is_none()
+            && !(place.value.edges == Edges::Trimmed && blank_edge())
+            && place.spec.stops.find(text.as_bytes()).is_none()
             && is_plain(text);
         if passes && !text.is_empty() {
             (self.blank, self.quote_here, self.line_start, self.run) = (false, false, false, 0);
