@@ -10,7 +10,7 @@ mod literal;
 mod scan;
 mod state;
 
-pub use state::{Counters, Held, HeldKind, Settings};
+pub use state::{Counters, EdgeEvents, Held, HeldKind, Settings};
 
 use alloc::string::String;
 use smallvec::SmallVec;
@@ -19,10 +19,12 @@ use crate::{
     body::{Bodies, End, Feed, Resume},
     channel::Channel,
     code::Code,
+    diagnostic::{Diagnostic, DiagnosticKind},
     edge::OnCommit,
+    event::Event,
     limits::LimitError,
     matcher::ceil_char_boundary,
-    sink::{Notice, NoticeKind, Sink, Span, SpanKind},
+    sink::{Sink, Span, SpanKind},
     space::{Spaces, Whitespace},
     table::{Table, class},
 };
@@ -245,7 +247,7 @@ impl Driver {
                 self.base += chunk.len() as u64;
                 self.spaces.count(channel, chunk.len());
                 self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
-                sink.text(channel, chunk);
+                sink.event(Event::text(channel, chunk));
                 return Ok(());
             }
         }
@@ -377,7 +379,7 @@ impl Driver {
         {
             let bytes = self.base - at;
             self.mode = Mode::Halted(self.base);
-            sink.notice(Notice { kind: NoticeKind::Halted, at, bytes });
+            sink.event(Diagnostic::new(DiagnosticKind::Halted, at, bytes).into());
         }
     }
 

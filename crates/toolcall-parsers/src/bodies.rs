@@ -3,7 +3,7 @@
 use alloc::{string::String, sync::Arc, vec::Vec};
 
 use jail_match::{
-    Anchor, Bodies, BodyId, Channel, ChannelMask, Edge, End, Feed, Newlines, OnCommit,
+    Anchor, Bodies, BodyId, ByRef, Channel, ChannelMask, Edge, End, Feed, Newlines, OnCommit,
     Opener as At, Resume, Tail, Then, Uses,
 };
 
@@ -13,7 +13,7 @@ use crate::{
         Engine,
         envelope::{EnvelopeEngine, edges::envelope_edges},
     },
-    event::CallSink,
+    event::{Event, Sink},
     grammar::{self, Certainty, Grammar, Opener, Role},
     ids::Ids,
     options::{Options, Wanted},
@@ -206,7 +206,7 @@ impl CallBodies {
         };
         if let Some(part) = part {
             // The marker is the beginning of the body; nothing can come out of it yet.
-            let mut nothing = crate::event::Events(|_: crate::event::Event<'_>| {});
+            let mut nothing = |_: Event<'_>| {};
             let behind = self.calls.at;
             self.calls.at -= part.len() as u64;
             self.engine.feed(shape, part, &mut self.calls, &mut nothing);
@@ -216,7 +216,7 @@ impl CallBodies {
 
     /// The engines are compiled once, for any sink: there is much of them, and it is entered once
     /// a chunk.
-    fn feed_any(&mut self, text: &str, sink: &mut dyn CallSink) -> Feed {
+    fn feed_any(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         let Self { grammar, calls, engine, .. } = self;
         let feed = match self.active {
             Active::Opener => {
@@ -242,7 +242,7 @@ impl CallBodies {
         }
     }
 
-    fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn CallSink) -> Tail {
+    fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> Tail {
         let Self { grammar, calls, engine, .. } = self;
         match (self.active, &grammar.envelope) {
             (Active::Envelope(_), Some(envelope)) => {
@@ -258,7 +258,7 @@ impl CallBodies {
     }
 }
 
-impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
+impl<S: Sink + ?Sized> Bodies<S> for CallBodies {
     fn begin(&mut self, opener: At) {
         self.shape = 0;
         self.letter = None;
@@ -286,8 +286,8 @@ impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
         self.calls.committed()
     }
 
-    fn feed(&mut self, text: &str, mut sink: &mut S) -> Feed {
-        self.feed_any(text, &mut sink)
+    fn feed(&mut self, text: &str, sink: &mut S) -> Feed {
+        self.feed_any(text, &mut ByRef(sink))
     }
 
     fn retry(&mut self) -> bool {
@@ -309,8 +309,8 @@ impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
         more
     }
 
-    fn finish(&mut self, tail: &str, end: End, mut sink: &mut S) -> Tail {
-        self.finish_any(tail, end, &mut sink)
+    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> Tail {
+        self.finish_any(tail, end, &mut ByRef(sink))
     }
 
     fn held(&self) -> usize {

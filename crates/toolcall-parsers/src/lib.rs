@@ -25,9 +25,7 @@ mod typing;
 
 pub use bodies::{CallBodies, InReasoning, edges};
 pub use encode::{EncodeCall, EncodeError, EncodeErrorKind, encode, encode_as};
-pub use event::{
-    Call, CallSink, Diagnostic, DiagnosticKind, Event, Events, Message, Outcome, OwnedEvent,
-};
+pub use event::{Call, Diagnostic, DiagnosticKind, Event, Message, Outcome, OwnedEvent, Sink};
 pub use families::template_grammar;
 pub use grammar::Grammar;
 pub use ids::{IdSource, Ids};

@@ -4,10 +4,11 @@ use super::{Candidate, Cursor, Driver, Mode, Window};
 use crate::{
     body::{Bodies, Feed, Resume, Tail},
     channel::Channel,
+    diagnostic::{Diagnostic, DiagnosticKind},
     edge::OnCommit,
     limits::{LimitError, LimitPolicy},
     matcher::ceil_char_boundary,
-    sink::{Notice, NoticeKind, Sink, SpanKind},
+    sink::{Sink, SpanKind},
     space::Boundary,
 };
 
@@ -58,7 +59,7 @@ impl Driver {
                     }
                     Tail::Markup => {
                         self.spent |= candidate.use_bit;
-                        self.drop_candidate(w, c, w.text.len(), NoticeKind::CutOpener, sink);
+                        self.drop_candidate(w, c, w.text.len(), DiagnosticKind::CutOpener, sink);
                     }
                     Tail::Release => self.refute(candidate, w, c, w.text.len(), sink),
                 }
@@ -174,7 +175,7 @@ impl Driver {
             Resume::Enter(channel) => {
                 if self.stack.len() >= self.settings.limits.depth {
                     // The text behind is the new channel's: it takes the place of the top one.
-                    sink.notice(Notice { kind: NoticeKind::DepthLimit, at, bytes: 0 });
+                    sink.event(Diagnostic::new(DiagnosticKind::DepthLimit, at, 0).into());
                     self.leave(sink);
                 }
                 self.enter(channel, 0, sink);
@@ -200,7 +201,7 @@ impl Driver {
         self.rescan_until = self.rescan_until.max(died - 1);
         if self.rescans > MAX_RESCANS {
             let bytes = died - opened;
-            sink.notice(Notice { kind: NoticeKind::RescanLimit, at: opened, bytes });
+            sink.event(Diagnostic::new(DiagnosticKind::RescanLimit, opened, bytes).into());
             c.pos = death;
         } else {
             // The opener may not match again; whatever begins behind its first scalar may.
@@ -218,13 +219,13 @@ impl Driver {
         sink: &mut S,
     ) -> Result<(), LimitError> {
         let (at, bytes) = (w.base + c.out as u64, (limit - c.out) as u64);
-        let kind = NoticeKind::CandidateLimit;
+        let kind = DiagnosticKind::CandidateLimit;
         if self.settings.limits.policy == LimitPolicy::Drop {
             self.drop_candidate(w, c, limit, kind, sink);
             return Ok(());
         }
         self.counters.refuted += 1;
-        sink.notice(Notice { kind, at, bytes });
+        sink.event(Diagnostic::new(kind, at, bytes).into());
         self.mode = Mode::Text;
         (c.pos, c.seen) = (limit, c.out);
         if self.settings.limits.policy == LimitPolicy::Error {
@@ -242,13 +243,13 @@ impl Driver {
         w: &Window<'_>,
         c: &mut Cursor,
         to: usize,
-        kind: NoticeKind,
+        kind: DiagnosticKind,
         sink: &mut S,
     ) {
         self.counters.refuted += 1;
         self.mode = Mode::Text;
         let (at, bytes) = (w.base + c.out as u64, (to - c.out) as u64);
-        sink.notice(Notice { kind, at, bytes });
+        sink.event(Diagnostic::new(kind, at, bytes).into());
         self.account(SpanKind::Dropped, w, c.out, to, sink);
         self.spaces.boundary(Boundary::Other, self.channel(), sink);
         *c = Cursor::at(to);

@@ -1,7 +1,7 @@
 //! Small bodies for the driver, and the driver as a machine of the laws.
 
 use jail_match::{
-    Bodies, BodyId, Channel, Driver, End, Feed, Notice, Opener, Resume, Settings, Sink, Span,
+    Bodies, BodyId, Channel, Driver, End, Event, Feed, Opener, Resume, Settings, Sink, Span,
     SpanKind, Table, Tail,
 };
 use stream_laws::{Held, HeldKind, Machine, Record};
@@ -117,12 +117,14 @@ impl Bodies<Out<'_>> for Tiny {
 pub(crate) struct Out<'a>(pub(crate) &'a mut Record);
 
 impl Sink for Out<'_> {
-    fn text(&mut self, channel: Channel, text: &str) {
-        self.0.text(channel.index() as u8, text);
-    }
-
-    fn notice(&mut self, notice: Notice) {
-        self.0.diagnostic(notice.kind.name(), notice.at, notice.bytes);
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Diagnostic(it) => self.0.diagnostic(it.kind.name(), it.at, it.bytes),
+            event => {
+                let (channel, text) = event.as_text().expect("bodies write calls themselves");
+                self.0.text(channel.index() as u8, text);
+            }
+        }
     }
 
     fn account(&mut self, span: Span) {

@@ -1,8 +1,8 @@
 //! Stop strings: alone against a search that looks at everything again, and in front of a guard.
 
 use llm_stream_guard::{
-    BuildError, Delivery, End, Guard, GuardBuilder, HeldKind, Outcome, Shown, Stop, StopString,
-    profile,
+    BuildError, Delivery, End, Guard, GuardBuilder, HeldKind, Outcome, Shown, StopString,
+    StopStrings, profile,
 };
 use proptest::prelude::*;
 use stream_laws::{
@@ -55,7 +55,7 @@ proptest! {
         text in "[abéc]{0,24}",
         seed: u64,
     ) {
-        let stop = Stop::new(strings.clone()).expect("no empty string");
+        let stop = StopStrings::new(strings.clone()).expect("no empty string");
         let found = first(&strings, &text);
         let expected = match found {
             None => &text,
@@ -85,7 +85,8 @@ proptest! {
 
 #[test]
 fn work_is_linear_in_text_that_nearly_stops() {
-    let mut stop = Stop::new([StopString::hidden(format!("{}b", "a".repeat(63)))]).expect("text");
+    let mut stop =
+        StopStrings::new([StopString::hidden(format!("{}b", "a".repeat(63)))]).expect("text");
     for _ in 0..1 << 16 {
         stop.push("a", |_| {});
     }
@@ -135,9 +136,9 @@ fn a_string_ends_the_message_wherever_it_stands() {
 fn the_guard_tells_what_is_held_and_where_it_stopped() {
     let mut guard = guard();
     let mut seen = Vec::new();
-    let mut sink = llm_stream_guard::Events(|event: llm_stream_guard::Event<'_>| {
+    let mut sink = |event: llm_stream_guard::Event<'_>| {
         seen.push(event.to_owned());
-    });
+    };
     guard.push("hi\n\nUse", &mut sink).expect("no limit");
     assert_eq!((guard.held().bytes, guard.held().kind), (5, HeldKind::Marker));
     assert_eq!(guard.stopped(), None);

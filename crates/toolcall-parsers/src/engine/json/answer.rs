@@ -1,11 +1,11 @@
 //! Objects that hold an answer instead of a call: their string is visible text.
 
-use jail_match::{Channel, Feed};
+use jail_match::Feed;
 
 use super::{JsonEngine, State, Step};
 use crate::{
     calls::Calls,
-    event::CallSink,
+    event::{Event, Sink},
     json::{
         decode::{Decoded, decode},
         scan::{JsonScan, Scanned},
@@ -24,10 +24,10 @@ impl JsonEngine {
         text: &str,
         i: &mut usize,
         calls: &mut Calls,
-        sink: &mut dyn CallSink,
+        sink: &mut dyn Sink,
     ) -> Step {
         let rest = &text[*i..];
-        let mut out = |piece: &str| sink.text(Channel::CONTENT, piece);
+        let mut out = |piece: &str| sink.event(Event::Content(piece));
         let (used, done) = if self.state == State::Answer {
             match decode(rest, |piece, _| out(piece)) {
                 Decoded::More { used } => (used, false),

@@ -15,7 +15,6 @@ use stream_laws::{Cut, Work, check_bounded, check_linear};
 use self::harness::{Law, builder, check, check_rows, check_values, line, parser};
 use crate::{
     Repair,
-    event::Events,
     grammar::{Grammar, PythonQuotes, PythonShape, Shape},
     options::{CallLimits, Options},
     tools::Tools,
@@ -397,16 +396,16 @@ fn work_is_linear_and_memory_bounded() {
 #[test]
 fn long_strings_stream_as_slices_of_the_chunk() {
     let mut parser = parser("pythonic").0;
-    let mut nothing = Events(|_: crate::Event<'_>| {});
+    let mut nothing = |_: crate::Event<'_>| {};
     parser.push("[f(a='", &mut nothing).expect("no limit is an error");
     let chunk = "a piece of a long string".to_string();
     let range = chunk.as_bytes().as_ptr_range();
     let mut fragments = Vec::new();
-    let mut sink = Events(|event: crate::Event<'_>| {
+    let mut sink = |event: crate::Event<'_>| {
         if let crate::Event::CallArguments { fragment, .. } = event {
             fragments.push(range.contains(&fragment.as_ptr()) && fragment == chunk);
         }
-    });
+    };
     parser.push(&chunk, &mut sink).expect("no limit is an error");
     assert_eq!(fragments, vec![true]);
     assert_eq!(parser.held().bytes, 0);

@@ -7,7 +7,7 @@ use alloc::{format, string::String, vec::Vec};
 use serde_json::{Value, json};
 
 use crate::{
-    CallLimits, End, Event, Events, Grammar, LimitError, Options, Outcome, Parser, Repair, Tools,
+    CallLimits, End, Event, Grammar, LimitError, Options, Outcome, Parser, Repair, Tools,
     Whitespace, grammar,
 };
 
@@ -16,15 +16,16 @@ use crate::{
 fn render<'t>(parser: &Parser, parts: impl IntoIterator<Item = &'t str>, end: End) -> String {
     let mut parser = parser.clone();
     let mut seen = String::new();
-    let mut sink = Events(|event: Event<'_>| match event {
+    let mut sink = |event: Event<'_>| match event {
         Event::Content(text) | Event::Reasoning(text) => seen.push_str(text),
         Event::CallStart { name, .. } => seen.push_str(&format!("[{name} ")),
         Event::CallArguments { fragment, .. } => seen.push_str(fragment),
         Event::CallEnd { outcome: Outcome::Complete, .. } => seen.push(']'),
         Event::CallEnd { outcome, .. } => seen.push_str(&format!(" {}]", outcome.name())),
         Event::Diagnostic(d) => seen.push_str(&format!("{{{} {}}}", d.kind.name(), d.bytes)),
-    });
-    let run = |parser: &mut Parser, sink: &mut _| -> Result<(), LimitError> {
+        _ => {}
+    };
+    let run = |parser: &mut Parser, sink: &mut dyn crate::Sink| -> Result<(), LimitError> {
         parts.into_iter().try_for_each(|part| parser.push(part, sink))?;
         parser.finish(end, sink)
     };
@@ -329,11 +330,11 @@ fn a_long_string_streams_without_being_held() {
     let wire = format!("<function=f><parameter=s>\n{value}\n</parameter></function>");
     let (mut arguments, mut held) = (String::new(), 0);
     for byte in wire.split_inclusive(|_: char| true) {
-        let mut sink = Events(|event: Event<'_>| {
+        let mut sink = |event: Event<'_>| {
             if let Event::CallArguments { fragment, .. } = event {
                 arguments.push_str(fragment);
             }
-        });
+        };
         parser.push(byte, &mut sink).expect("no limit has the error policy");
         held = held.max(parser.buffered());
     }
@@ -351,7 +352,7 @@ fn hostile_values_cost_linear_work() {
     for hostile in ["<", "\n", "</function>\n ", "\n<parameter=k", "</parameter", " "] {
         let mut parser = parser("qwen3_coder", Options::default());
         let wire = format!("<function=f><parameter=s>{}", hostile.repeat(20_000 / hostile.len()));
-        let mut sink = Events(|_: Event<'_>| {});
+        let mut sink = |_: Event<'_>| {};
         for byte in wire.split_inclusive(|_: char| true) {
             parser.push(byte, &mut sink).expect("no limit has the error policy");
         }

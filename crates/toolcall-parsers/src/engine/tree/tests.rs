@@ -4,23 +4,22 @@ use alloc::{format, string::String};
 
 use serde_json::{Value, json};
 
-use crate::{
-    CallLimits, Event, Events, Options, Outcome, Parser, Repair, Tools, Whitespace, grammar,
-};
+use crate::{CallLimits, Event, Options, Outcome, Parser, Repair, Tools, Whitespace, grammar};
 
 /// Pushes `parts` and renders all events: text as it is, a call as `[name arguments outcome]`, a
 /// diagnostic as `{kind bytes}`.
 fn render<'t>(parser: &Parser, parts: impl IntoIterator<Item = &'t str>) -> String {
     let mut parser = parser.clone();
     let mut seen = String::new();
-    let mut sink = Events(|event: Event<'_>| match event {
+    let mut sink = |event: Event<'_>| match event {
         Event::Content(text) | Event::Reasoning(text) => seen.push_str(text),
         Event::CallStart { name, .. } => seen.push_str(&format!("[{name} ")),
         Event::CallArguments { fragment, .. } => seen.push_str(fragment),
         Event::CallEnd { outcome: Outcome::Complete, .. } => seen.push(']'),
         Event::CallEnd { outcome, .. } => seen.push_str(&format!(" {}]", outcome.name())),
         Event::Diagnostic(d) => seen.push_str(&format!("{{{} {}}}", d.kind.name(), d.bytes)),
-    });
+        _ => {}
+    };
     for part in parts {
         parser.push(part, &mut sink).expect("no limit has the error policy");
     }
@@ -216,11 +215,11 @@ fn what_is_held_is_bounded() {
 fn declared_strings_stream() {
     let mut parser = parser(Options::default());
     let mut seen = String::new();
-    let mut sink = Events(|event: Event<'_>| {
+    let mut sink = |event: Event<'_>| {
         if let Event::CallArguments { fragment, .. } = event {
             seen.push_str(fragment);
         }
-    });
+    };
     let wire = "~<invoke name=\"f\">~<o>~<s>ab]<]mini".replace('~', "]<]minimax[>[");
     parser.push(&wire, &mut sink).expect("no limit");
     assert_eq!(seen, "{\"o\": {\"s\": \"ab");

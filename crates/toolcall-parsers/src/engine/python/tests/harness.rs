@@ -7,7 +7,7 @@ use stream_laws::{
     check_nothing_lost, check_total,
 };
 
-use crate::{CallSink, Diagnostic, End, Outcome, Parser};
+use crate::{End, Event, Parser};
 
 /// A parser as the laws see it.
 #[derive(Clone)]
@@ -17,11 +17,17 @@ pub(super) struct Law(pub(super) Parser);
 struct Recorder<'r>(&'r mut Record);
 
 impl jail_match::Sink for Recorder<'_> {
-    fn text(&mut self, _: jail_match::Channel, text: &str) {
-        self.0.text(stream_laws::CONTENT, text);
-    }
-    fn notice(&mut self, notice: jail_match::Notice) {
-        self.diagnostic(notice.into());
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::CallStart { index, id, name } => self.0.call_start(index, id, name),
+            Event::CallArguments { index, fragment } => self.0.call_arguments(index, fragment),
+            Event::CallEnd { index, outcome } => self.0.call_end(index, outcome.name()),
+            Event::Diagnostic(it) => self.0.diagnostic(it.kind.name(), it.at, it.bytes),
+            event => {
+                let (channel, text) = event.as_text().expect("text is all there is besides");
+                self.0.text(channel.index() as u8, text);
+            }
+        }
     }
     fn account(&mut self, span: jail_match::Span) {
         let kind = match span.kind {
@@ -31,21 +37,6 @@ impl jail_match::Sink for Recorder<'_> {
             jail_match::SpanKind::Dropped => SpanKind::Dropped,
         };
         self.0.span(kind, span.at, span.len);
-    }
-}
-
-impl CallSink for Recorder<'_> {
-    fn call_start(&mut self, index: u32, id: &str, name: &str) {
-        self.0.call_start(index, id, name);
-    }
-    fn call_arguments(&mut self, index: u32, fragment: &str) {
-        self.0.call_arguments(index, fragment);
-    }
-    fn call_end(&mut self, index: u32, outcome: Outcome) {
-        self.0.call_end(index, outcome.name());
-    }
-    fn diagnostic(&mut self, diagnostic: Diagnostic) {
-        self.0.diagnostic(diagnostic.kind.name(), diagnostic.at, diagnostic.bytes);
     }
 }
 
