@@ -231,14 +231,19 @@ impl CallBodies {
             }
         };
         match feed {
-            Feed::More { used } | Feed::Done { used, .. } => self.calls.at += used as u64,
             Feed::NotMine { .. } => {}
+            Feed::More { used }
+            | Feed::Committed { used }
+            | Feed::Done { used, .. }
+            | Feed::Markup { used, .. } => self.calls.at += used as u64,
         }
-        match feed {
-            Feed::Done { used, .. } if self.calls.stops() => {
-                Feed::Done { used, then: Resume::Halt }
-            }
-            feed => feed,
+        let halts = self.calls.stops();
+        let place = |then| if halts { Resume::Halt } else { then };
+        match (feed, self.calls.committed()) {
+            (Feed::More { used }, true) => Feed::Committed { used },
+            (Feed::Done { used, then }, true) => Feed::Done { used, then: place(then) },
+            (Feed::Done { used, then }, false) => Feed::Markup { used, then: place(then) },
+            (feed, _) => feed,
         }
     }
 
@@ -282,10 +287,6 @@ impl<S: Sink + ?Sized> Bodies<S> for CallBodies {
         self.start_engine();
     }
 
-    fn committed(&self) -> bool {
-        self.calls.committed()
-    }
-
     fn feed(&mut self, text: &str, sink: &mut S) -> Feed {
         self.feed_any(text, &mut ByRef(sink))
     }
@@ -311,6 +312,11 @@ impl<S: Sink + ?Sized> Bodies<S> for CallBodies {
 
     fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> Tail {
         self.finish_any(tail, end, &mut ByRef(sink))
+    }
+
+    fn end(&mut self) {
+        self.engine = Engine::Idle;
+        self.envelope.end();
     }
 
     fn held(&self) -> usize {

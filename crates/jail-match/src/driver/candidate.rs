@@ -42,10 +42,6 @@ impl Driver {
                 c.pos += used;
                 candidate.fed = c.pos - c.out;
                 self.mode = Mode::Candidate(candidate);
-                if bodies.committed() {
-                    self.commit(candidate, w, c, sink);
-                    return Ok(true);
-                }
                 if w.text.len() >= most {
                     return self.overrun(w, c, limit, sink).map(|()| true);
                 }
@@ -64,18 +60,22 @@ impl Driver {
                     Tail::Release => self.refute(candidate, w, c, w.text.len(), sink),
                 }
             }
-            Feed::Done { used, then } => {
-                let committed = bodies.committed();
+            Feed::Committed { used } => {
                 c.pos += used;
-                if committed {
-                    self.commit(candidate, w, c, sink);
-                } else {
-                    self.spent |= candidate.use_bit;
-                    self.account(SpanKind::Markup, w, c.out, c.pos, sink);
-                    self.spaces.boundary(Boundary::Other, self.channel(), sink);
-                    *c = Cursor::at(c.pos);
-                }
-                self.body_done(then, committed, w.base + c.pos as u64, sink);
+                self.commit(candidate, w, c, sink);
+            }
+            Feed::Done { used, then } => {
+                c.pos += used;
+                self.commit(candidate, w, c, sink);
+                self.body_done(then, true, w.base + c.pos as u64, sink);
+            }
+            Feed::Markup { used, then } => {
+                c.pos += used;
+                self.spent |= candidate.use_bit;
+                self.account(SpanKind::Markup, w, c.out, c.pos, sink);
+                self.spaces.boundary(Boundary::Other, self.channel(), sink);
+                *c = Cursor::at(c.pos);
+                self.body_done(then, false, w.base + c.pos as u64, sink);
             }
             Feed::NotMine { used } => {
                 if bodies.retry() {
@@ -104,8 +104,10 @@ impl Driver {
             let feed = bodies.feed(offered, sink);
             self.counters.examined += looked_at(feed, offered);
             match feed {
-                Feed::More { used } => self.consume_body(w, c, used, sink),
-                Feed::Done { used, then } => {
+                Feed::More { used } | Feed::Committed { used } => {
+                    self.consume_body(w, c, used, sink);
+                }
+                Feed::Done { used, then } | Feed::Markup { used, then } => {
                     self.consume_body(w, c, used, sink);
                     self.body_done(then, true, w.base + c.pos as u64, sink);
                     return true;
@@ -259,8 +261,8 @@ impl Driver {
 /// How much of what it was offered a body looked at: it stops at what it decided.
 pub(super) fn looked_at(feed: Feed, offered: &str) -> u64 {
     let bytes = match feed {
-        Feed::More { .. } => offered.len(),
-        Feed::Done { used, .. } | Feed::NotMine { used } => used,
+        Feed::More { .. } | Feed::Committed { .. } => offered.len(),
+        Feed::Done { used, .. } | Feed::Markup { used, .. } | Feed::NotMine { used } => used,
     };
     bytes as u64
 }

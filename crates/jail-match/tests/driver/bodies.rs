@@ -64,10 +64,6 @@ impl Bodies<Out<'_>> for Tiny {
         (self.body, self.reading, self.committed) = (opener.body, 0, false);
     }
 
-    fn committed(&self) -> bool {
-        self.committed
-    }
-
     fn feed(&mut self, text: &str, sink: &mut Out<'_>) -> Feed {
         let mut from = 0;
         let eager = matches!(self.body, EAGER | HALTING);
@@ -82,7 +78,7 @@ impl Bodies<Out<'_>> for Tiny {
             match found {
                 None => return Feed::More { used: text.len() },
                 Some((used, Verdict::Refute)) => return Feed::NotMine { used },
-                Some((used, Verdict::Done(then))) => return Feed::Done { used, then },
+                Some((used, Verdict::Done(then))) => return Feed::Markup { used, then },
                 Some((used, Verdict::Commit)) => {
                     self.start(sink.0);
                     from = used;
@@ -96,7 +92,7 @@ impl Bodies<Out<'_>> for Tiny {
             return Feed::Done { used: from + at + closer.len(), then };
         }
         let kept = (1..closer.len()).rev().find(|&n| text[from..].ends_with(&closer[..n]));
-        Feed::More { used: text.len() - kept.unwrap_or(0) }
+        Feed::Committed { used: text.len() - kept.unwrap_or(0) }
     }
 
     fn retry(&mut self) -> bool {

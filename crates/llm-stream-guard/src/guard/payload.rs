@@ -123,17 +123,17 @@ impl ChoiceBodies {
         trial.text.push_str(text);
         let before = trial.fed;
         match trial.read() {
-            Feed::Done { used, then } if trial.verdict.good => {
+            feed @ (Feed::Done { used, .. } | Feed::Markup { used, .. }) if trial.verdict.good => {
                 self.release(&trial, before + used, sink);
-                Feed::Done { used, then }
+                feed
             }
-            Feed::Done { used, .. } | Feed::NotMine { used } => {
+            Feed::Done { used, .. } | Feed::Markup { used, .. } | Feed::NotMine { used } => {
                 self.trial = Some(trial);
                 Feed::NotMine { used }
             }
-            more => {
+            Feed::More { used } | Feed::Committed { used } => {
                 self.trial = Some(trial);
-                more
+                Feed::More { used }
             }
         }
     }
@@ -152,17 +152,17 @@ impl ChoiceBodies {
         loop {
             let fed = trial.fed;
             match trial.read() {
-                Feed::Done { used, then } if trial.verdict.good => {
+                Feed::Done { used, then } | Feed::Markup { used, then } if trial.verdict.good => {
                     let end = fed + used;
                     self.release(&trial, end, sink);
                     return Feed::Done { used: end.saturating_sub(before), then };
                 }
-                Feed::More { .. } if trial.verdict.good => {
+                Feed::More { .. } | Feed::Committed { .. } if trial.verdict.good => {
                     if room < text.len() {
                         break;
                     }
                     self.trial = Some(trial);
-                    return Feed::More { used: text.len() };
+                    return Feed::Committed { used: text.len() };
                 }
                 _ if Bodies::<Verdict>::retry(&mut self.inner) => {
                     trial = self.trial(std::mem::take(&mut trial.text));
@@ -171,7 +171,19 @@ impl ChoiceBodies {
             }
         }
         self.reject((before + text.len()) as u64);
-        Feed::More { used: text.len() }
+        Feed::Committed { used: text.len() }
+    }
+
+    /// Reads on in a payload that must be whole, or drops what follows one that was rejected.
+    fn read_guided<S: Sink + ?Sized>(&mut self, text: &str, sink: &mut S) -> Feed {
+        match self.trial.take() {
+            Some(trial) if self.bad == BadPayload::Reject => self.read_own(trial, text, sink),
+            Some(trial) => self.read_kept(trial, text, sink),
+            None => {
+                self.dropped += text.len() as u64;
+                Feed::Committed { used: text.len() }
+            }
+        }
     }
 
     fn reject(&mut self, bytes: u64) {
@@ -183,7 +195,7 @@ impl ChoiceBodies {
 impl Trial {
     fn read(&mut self) -> Feed {
         let feed = self.machine.feed(&self.text[self.fed..], &mut self.verdict);
-        if let Feed::More { used } = feed {
+        if let Feed::More { used } | Feed::Committed { used } = feed {
             self.fed += used;
         }
         feed
@@ -200,24 +212,12 @@ impl<S: Sink + ?Sized> Bodies<S> for ChoiceBodies {
         }
     }
 
-    fn committed(&self) -> bool {
-        match self.trial {
-            Some(_) => self.bad == BadPayload::Reject,
-            None => self.rejected.is_some() || Bodies::<S>::committed(&self.inner),
-        }
-    }
-
     #[inline]
     fn feed(&mut self, text: &str, sink: &mut S) -> Feed {
-        match self.trial.take() {
-            Some(trial) if self.bad == BadPayload::Reject => self.read_own(trial, text, sink),
-            Some(trial) => self.read_kept(trial, text, sink),
-            None if self.rejected.is_some() => {
-                self.dropped += text.len() as u64;
-                Feed::More { used: text.len() }
-            }
-            None => self.inner.feed(text, sink),
+        if self.trial.is_some() || self.rejected.is_some() {
+            return self.read_guided(text, sink);
         }
+        self.inner.feed(text, sink)
     }
 
     fn retry(&mut self) -> bool {
@@ -253,6 +253,11 @@ impl<S: Sink + ?Sized> Bodies<S> for ChoiceBodies {
             Tail::Release if self.payload => Tail::Markup,
             tail => tail,
         }
+    }
+
+    fn end(&mut self) {
+        self.trial = None;
+        Bodies::<S>::end(&mut self.inner);
     }
 
     fn held(&self) -> usize {

@@ -84,6 +84,8 @@ pub(super) fn read(
         }
         Feed::Done { used, then } => Feed::Done { used: used + i, then },
         Feed::NotMine { used } => Feed::NotMine { used: used + i },
+        // Whether a call is certain only the calls know.
+        Feed::Committed { .. } | Feed::Markup { .. } => feed,
     }
 }
 

@@ -109,6 +109,11 @@ impl EnvelopeEngine {
         matches!(self.state, State::Body(_))
     }
 
+    /// The body is over.
+    pub(crate) fn end(&mut self) {
+        self.arguments = Arguments::new();
+    }
+
     pub(crate) fn held(&self) -> usize {
         self.arguments.held()
     }
