@@ -19,13 +19,28 @@ pub enum End {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feed {
     /// It wants more. The first `used` bytes are done with; the rest comes again with more text
-    /// behind it, and the body must keep it short.
+    /// after it, and the body must keep it short.
     More {
         /// Bytes consumed.
         used: usize,
     },
-    /// It is complete after `used` bytes.
+    /// As [`Feed::More`], and it is sure of itself: what it consumed will not be text. Until a
+    /// body says so, or that it is done, the driver keeps everything since the opener, and nothing
+    /// may be written to the sink. Said once or with every feed from there on.
+    Committed {
+        /// Bytes consumed.
+        used: usize,
+    },
+    /// It is complete after `used` bytes, and was what the opener promised.
     Done {
+        /// Bytes consumed.
+        used: usize,
+        /// Where the stream goes on.
+        then: Resume,
+    },
+    /// It is complete after `used` bytes, which were markup and nothing else: it never committed,
+    /// and there was no call.
+    Markup {
         /// Bytes consumed.
         used: usize,
         /// Where the stream goes on.
@@ -83,10 +98,6 @@ pub trait Bodies<S: ?Sized> {
     /// An opener was matched: prepare the body for the text behind it.
     fn begin(&mut self, opener: Opener);
 
-    /// Whether the active body is sure of itself. Until it is, the driver keeps everything
-    /// since the opener, and nothing may be written to the sink.
-    fn committed(&self) -> bool;
-
     /// The next text. Called with text that starts where the last `used` ended.
     fn feed(&mut self, text: &str, sink: &mut S) -> Feed;
 
@@ -98,6 +109,10 @@ pub trait Bodies<S: ?Sized> {
 
     /// The stream ended; `tail` is what was not consumed.
     fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> Tail;
+
+    /// The active body is over: it is complete, was refuted, or the stream ended. What it holds
+    /// may be let go.
+    fn end(&mut self) {}
 
     /// Bytes the active body holds itself, beyond what the driver keeps for it.
     fn held(&self) -> usize {
@@ -111,9 +126,6 @@ pub struct NoBodies;
 
 impl<S: ?Sized> Bodies<S> for NoBodies {
     fn begin(&mut self, _: Opener) {}
-    fn committed(&self) -> bool {
-        false
-    }
     fn feed(&mut self, _: &str, _: &mut S) -> Feed {
         Feed::NotMine { used: 0 }
     }

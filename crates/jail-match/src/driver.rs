@@ -10,7 +10,7 @@ mod literal;
 mod scan;
 mod state;
 
-pub use state::{Counters, Held, HeldKind, Settings};
+pub use state::{Counters, EdgeEvents, Held, HeldKind, Settings};
 
 use alloc::string::String;
 use smallvec::SmallVec;
@@ -19,10 +19,12 @@ use crate::{
     body::{Bodies, End, Feed, Resume},
     channel::Channel,
     code::Code,
+    diagnostic::{Diagnostic, DiagnosticKind},
     edge::OnCommit,
+    event::Event,
     limits::LimitError,
     matcher::ceil_char_boundary,
-    sink::{Notice, NoticeKind, Sink, Span, SpanKind},
+    sink::{Sink, Span, SpanKind},
     space::{Spaces, Whitespace},
     table::{Table, class},
 };
@@ -245,7 +247,7 @@ impl Driver {
                 self.base += chunk.len() as u64;
                 self.spaces.count(channel, chunk.len());
                 self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
-                sink.text(channel, chunk);
+                sink.event(Event::text(channel, chunk));
                 return Ok(());
             }
         }
@@ -272,8 +274,8 @@ impl Driver {
         let feed = bodies.feed(chunk, sink);
         self.counters.examined += candidate::looked_at(feed, chunk);
         let (used, done) = match feed {
-            Feed::More { used } => (used, None),
-            Feed::Done { used, then } => (used, Some(then)),
+            Feed::More { used } | Feed::Committed { used } => (used, None),
+            Feed::Done { used, then } | Feed::Markup { used, then } => (used, Some(then)),
             // Against the contract; what was committed stays so.
             Feed::NotMine { .. } => (0, Some(Resume::Here)),
         };
@@ -288,6 +290,7 @@ impl Driver {
             }
             Some(then) => {
                 self.body_done(then, true, self.base, sink);
+                bodies.end();
                 return self.push_slow(&chunk[used..], bodies, sink);
             }
         }
@@ -370,6 +373,10 @@ impl Driver {
         matches!(self.mode, Mode::Halted(_))
     }
 
+    fn is_in_body(&self) -> bool {
+        matches!(self.mode, Mode::Candidate(_) | Mode::Committed)
+    }
+
     /// Reports what was dropped since a body halted.
     fn end_halt<S: Sink + ?Sized>(&mut self, sink: &mut S) {
         if let Mode::Halted(at) = self.mode
@@ -377,7 +384,7 @@ impl Driver {
         {
             let bytes = self.base - at;
             self.mode = Mode::Halted(self.base);
-            sink.notice(Notice { kind: NoticeKind::Halted, at, bytes });
+            sink.event(Diagnostic::new(DiagnosticKind::Halted, at, bytes).into());
         }
     }
 
@@ -436,18 +443,23 @@ impl Driver {
             c.pos = candidate.fed;
         }
         loop {
-            let go_on = match self.mode {
-                Mode::Text => self.scan_text(&w, &mut c, bodies, sink),
+            let in_body = self.is_in_body();
+            let stepped = match self.mode {
+                Mode::Text => Ok(self.scan_text(&w, &mut c, bodies, sink)),
                 Mode::Candidate(candidate) => {
-                    self.feed_candidate(candidate, &w, &mut c, bodies, sink)?
+                    self.feed_candidate(candidate, &w, &mut c, bodies, sink)
                 }
-                Mode::Committed => self.feed_committed(&w, &mut c, bodies, sink),
+                Mode::Committed => Ok(self.feed_committed(&w, &mut c, bodies, sink)),
                 Mode::Halted(_) => {
                     self.account(SpanKind::Dropped, &w, c.out, w.text.len(), sink);
                     return Ok(w.text.len());
                 }
                 Mode::Failed(error) => return Err(error),
             };
+            if in_body && !self.is_in_body() {
+                bodies.end();
+            }
+            let go_on = stepped?;
             self.check_reasoning()?;
             if !go_on {
                 return Ok(c.out);

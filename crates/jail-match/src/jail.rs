@@ -22,10 +22,10 @@ pub use pair::{EndOrder, Flow, Inner, Nested, OnFail, Pair, Quote, Release};
 use alloc::sync::Arc;
 
 use crate::{
+    diagnostic::DiagnosticKind,
     driver::{Held, HeldKind},
     limits::LimitError,
     pending::Pending,
-    sink::NoticeKind,
 };
 use blocks::Blocks;
 use lookout::Progress;
@@ -169,7 +169,7 @@ impl Jail {
     /// As [`Jail::push`], under [`OnFail::Error`].
     pub fn expire(
         &mut self,
-        kind: NoticeKind,
+        kind: DiagnosticKind,
         then: OnFail,
         mut on: impl FnMut(JailEvent<'_>),
     ) -> Result<bool, LimitError> {

@@ -4,7 +4,7 @@
 //! it may stand, and what it does. A [`Driver`] scans a message with it:
 //!
 //! ```text
-//!   chunks ──► [ cursor ] ── no marker ────────────────► Sink::text(channel, ..)
+//!   chunks ──► [ cursor ] ── no marker ────────────────► Sink::event(Event::Content(..))
 //!                  │
 //!                  ├─ Erase, Enter, Leave, Switch ─────► Sink::account, another channel
 //!                  │
@@ -16,23 +16,8 @@
 //!
 //! ```
 //! use jail_match::{
-//!     Channel, Driver, Edge, End, NoBodies, Settings, Sink, Table, Then, Whitespace,
+//!     Channel, Driver, Edge, End, Event, NoBodies, Settings, Table, Then, Whitespace,
 //! };
-//!
-//! #[derive(Default)]
-//! struct Split {
-//!     content: String,
-//!     reasoning: String,
-//! }
-//!
-//! impl Sink for Split {
-//!     fn text(&mut self, channel: Channel, text: &str) {
-//!         match channel {
-//!             Channel::REASONING => self.reasoning.push_str(text),
-//!             _ => self.content.push_str(text),
-//!         }
-//!     }
-//! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let table = Table::new([
@@ -40,20 +25,25 @@
 //!     Edge::new("</think>", Channel::REASONING.mask(), Then::Leave),
 //! ])?;
 //! let mut driver = Driver::new(table, Settings::default().whitespace(Whitespace::Verbatim));
-//! let mut split = Split::default();
+//! let (mut content, mut reasoning) = (String::new(), String::new());
+//! let mut sink = |event: Event<'_>| match event {
+//!     Event::Content(text) => content.push_str(text),
+//!     Event::Reasoning(text) => reasoning.push_str(text),
+//!     _ => {}
+//! };
 //! for chunk in ["<thi", "nk>why", "</thi", "nk>because"] {
-//!     driver.push(chunk, &mut NoBodies, &mut split)?;
+//!     driver.push(chunk, &mut NoBodies, &mut sink)?;
 //! }
-//! driver.finish(End::Stop, &mut NoBodies, &mut split)?;
-//! assert_eq!((split.reasoning.as_str(), split.content.as_str()), ("why", "because"));
+//! driver.finish(End::Stop, &mut NoBodies, &mut sink)?;
+//! assert_eq!((reasoning.as_str(), content.as_str()), ("why", "because"));
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! # Contracts
 //!
-//! * **Chunks do not matter.** Text, spans, notices and their offsets are the same for every cut.
-//! * **Nothing is lost.** Each byte of input reaches [`Sink::text`] or one [`Sink::account`].
+//! * **Chunks do not matter.** Text, spans, diagnostics and their offsets are the same for every cut.
+//! * **Nothing is lost.** Each byte of input reaches [`Sink::event`] as text or one [`Sink::account`].
 //! * **What is held**, see [`Driver::held`]: a proper prefix of a live marker (at most the longest
 //!   marker less one byte) with the newlines that may bind to it (at most [`Newlines::MANY`]); a
 //!   candidate ([`Limits::candidate`]); whitespace whose fate the next visible byte decides
@@ -74,8 +64,10 @@ extern crate std;
 mod body;
 mod channel;
 mod code;
+mod diagnostic;
 mod driver;
 mod edge;
+mod event;
 mod jail;
 mod limits;
 mod marker;
@@ -88,8 +80,10 @@ mod table;
 
 pub use body::{Bodies, End, Feed, NoBodies, Opener, Resume, Tail};
 pub use channel::{Channel, ChannelMask};
-pub use driver::{Counters, Driver, Held, HeldKind, Settings};
+pub use diagnostic::{Diagnostic, DiagnosticKind};
+pub use driver::{Counters, Driver, EdgeEvents, Held, HeldKind, Settings};
 pub use edge::{Anchor, Bind, BodyId, Case, Edge, InCode, Newlines, OnCommit, Suffix, Then, Uses};
+pub use event::{Event, Outcome, OwnedEvent};
 pub use jail::{
     At, Closed, Dropped, EndOrder, Flow, Inner, Jail, JailBuilder, JailCounters, JailError,
     JailEvent, JailSignal, Jailed, Mark, Nested, OnFail, Pair, Quote, Release,
@@ -98,7 +92,7 @@ pub use limits::{LimitError, LimitPolicy, Limits, ReasoningLimit, ZeroLimit};
 pub use marker::{Class, MAX_CLASSES, MarkerSet, MarkerSetBuilder, Probe};
 pub use matcher::{Found, Matcher};
 pub use names::{Alias, UnknownName, resolve, same_name};
-pub use sink::{Notice, NoticeKind, Sink, Span, SpanKind};
+pub use sink::{ByRef, Sink, Span, SpanKind};
 pub use space::Whitespace;
 pub use table::{Table, TableError};
 

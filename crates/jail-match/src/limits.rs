@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::sink::NoticeKind;
+use crate::diagnostic::DiagnosticKind;
 
 /// Bounds on what a driver holds. All sizes are bytes of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl core::error::Error for ZeroLimit {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitError {
     /// Which limit.
-    pub kind: NoticeKind,
+    pub kind: DiagnosticKind,
     /// Stream offset of the bytes that hit it.
     pub at: u64,
     /// How many bytes they are.
@@ -97,7 +97,7 @@ pub struct LimitError {
 impl fmt::Display for LimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, at, bytes } = self;
-        if *kind == NoticeKind::ReasoningLimit {
+        if *kind == DiagnosticKind::ReasoningLimit {
             return write!(f, "byte {at}: {} hit; what came before was released", kind.name());
         }
         write!(f, "byte {at}: {} hit after {bytes} bytes; they were released as text", kind.name())

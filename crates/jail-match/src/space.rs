@@ -9,9 +9,11 @@ use run::Run;
 
 use crate::{
     channel::Channel,
+    diagnostic::{Diagnostic, DiagnosticKind},
     edge::OnCommit,
+    event::Event,
     limits::{LimitError, ReasoningLimit},
-    sink::{Notice, NoticeKind, Sink, Span, SpanKind},
+    sink::{Sink, Span, SpanKind},
 };
 
 /// What becomes of whitespace around markup. Every policy is independent of chunking.
@@ -183,7 +185,7 @@ impl Spaces {
         }
         if self.passes(channel) {
             self.count(channel, text.len());
-            sink.text(channel, text);
+            sink.event(Event::text(channel, text));
             return;
         }
         let lead = text.len() - trim_start(text).len();
@@ -263,11 +265,8 @@ impl Spaces {
             let bytes = run.text.len() as u64;
             // Reported where the limit lies, whatever the chunk that crossed it.
             let excess = (run.text.len() - limit) as u64;
-            sink.notice(Notice {
-                kind: NoticeKind::WhitespaceLimit,
-                at: at + text.len() as u64 - excess,
-                bytes: bytes - excess,
-            });
+            let (kind, at) = (DiagnosticKind::WhitespaceLimit, at + text.len() as u64 - excess);
+            sink.event(Diagnostic::new(kind, at, bytes - excess).into());
             run.overflow = true;
             self.release(channel, sink);
         }
@@ -281,8 +280,8 @@ impl Spaces {
         let mut from = 0;
         for run in text.split(|c| !is_space(c)) {
             if run.len() > self.limit {
-                let (kind, bytes) = (NoticeKind::WhitespaceLimit, self.limit as u64);
-                sink.notice(Notice { kind, at: at + from as u64 + bytes, bytes });
+                let (kind, bytes) = (DiagnosticKind::WhitespaceLimit, self.limit as u64);
+                sink.event(Diagnostic::new(kind, at + from as u64 + bytes, bytes).into());
             }
             from += run.len();
             from += text[from..].chars().next().map_or(0, char::len_utf8);

@@ -1,7 +1,7 @@
 //! A guard as a machine the laws can judge: its events, diagnostics and account as a record.
 
-use jail_match::{Channel, HeldKind, LimitError, Notice, Sink, Span, SpanKind};
-use llm_stream_guard::{CallSink, Diagnostic, End, Guard, Outcome};
+use jail_match::{HeldKind, LimitError, Sink, Span, SpanKind};
+use llm_stream_guard::{End, Event, Guard};
 use stream_laws::{ByteMachine, Held, Machine, Record};
 
 /// A guard, and how its stream ends.
@@ -77,12 +77,18 @@ fn note(result: Result<(), LimitError>, out: &mut Record) {
 pub struct Recorder<'r>(pub &'r mut Record);
 
 impl Sink for Recorder<'_> {
-    fn text(&mut self, channel: Channel, text: &str) {
-        self.0.text(channel.index() as u8, text);
-    }
-
-    fn notice(&mut self, notice: Notice) {
-        self.diagnostic(notice.into());
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::CallStart { index, id, name } => self.0.call_start(index, id, name),
+            Event::CallArguments { index, fragment } => self.0.call_arguments(index, fragment),
+            Event::CallEnd { index, outcome } => self.0.call_end(index, outcome.name()),
+            Event::Diagnostic(it) => self.0.diagnostic(it.kind.name(), it.at, it.bytes),
+            event => {
+                if let Some((channel, text)) = event.as_text() {
+                    self.0.text(channel.index() as u8, text);
+                }
+            }
+        }
     }
 
     fn account(&mut self, span: Span) {
@@ -93,23 +99,5 @@ impl Sink for Recorder<'_> {
             SpanKind::Dropped => stream_laws::SpanKind::Dropped,
         };
         self.0.span(kind, span.at, span.len);
-    }
-}
-
-impl CallSink for Recorder<'_> {
-    fn call_start(&mut self, index: u32, id: &str, name: &str) {
-        self.0.call_start(index, id, name);
-    }
-
-    fn call_arguments(&mut self, index: u32, fragment: &str) {
-        self.0.call_arguments(index, fragment);
-    }
-
-    fn call_end(&mut self, index: u32, outcome: Outcome) {
-        self.0.call_end(index, outcome.name());
-    }
-
-    fn diagnostic(&mut self, diagnostic: Diagnostic) {
-        self.0.diagnostic(diagnostic.kind.name(), diagnostic.at, diagnostic.bytes);
     }
 }

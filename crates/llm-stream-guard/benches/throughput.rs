@@ -9,7 +9,7 @@
 use std::{hint::black_box, time::Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use llm_stream_guard::{CallSink, End, Guard, Outcome, Sink, jail_match::Channel, profile};
+use llm_stream_guard::{End, Event, Guard, Sink, profile};
 
 /// Collects what comes out, as a caller would.
 #[derive(Default)]
@@ -20,18 +20,13 @@ struct Collect {
 
 impl Sink for Collect {
     #[inline]
-    fn text(&mut self, _: Channel, text: &str) {
-        self.content.push_str(text);
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Content(text) | Event::Reasoning(text) => self.content.push_str(text),
+            Event::CallArguments { fragment, .. } => self.arguments.push_str(fragment),
+            _ => {}
+        }
     }
-}
-
-impl CallSink for Collect {
-    fn call_start(&mut self, _: u32, _: &str, _: &str) {}
-    #[inline]
-    fn call_arguments(&mut self, _: u32, fragment: &str) {
-        self.arguments.push_str(fragment);
-    }
-    fn call_end(&mut self, _: u32, _: Outcome) {}
 }
 
 /// Text of at least `len` bytes: sentences with some markup-like bytes, as prose has them.

@@ -3,7 +3,7 @@
 //! `cargo run -p llm-stream-guard --features regex --example regex_jail`
 
 use llm_stream_guard::{
-    Guard, Handed, Jail, Jailer, OwnedEvent, Profile, guard_text,
+    Guard, Jail, Jailer, OwnedEvent, Profile, Replacement, guard_text,
     jail_match::{Mark, Pair},
 };
 use tokio_stream::StreamExt;
@@ -12,7 +12,7 @@ use tokio_stream::StreamExt;
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let key = Mark::pattern(r"sk-[A-Za-z0-9]{8,40}");
     let jail = Jail::builder().rule(Pair::single(key)).build()?;
-    let jailer = Jailer::new(jail).on_jailed(|_| Handed::Text("[key]".into()));
+    let jailer = Jailer::new(jail).on_jailed(|_| Replacement::Text("[key]".into()));
     let guard = Guard::builder(&Profile::named("plain")).jail(jailer).build()?;
     let chunks = ["The key s", "k-4f9", "a01c2d77 is mine; sk-", "lift is not."];
     let chunks = tokio_stream::iter(chunks.map(Ok::<_, std::io::Error>));

@@ -3,12 +3,11 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use jail_match::{
-    Channel, Dropped, Held, Jail, JailEvent, JailSignal, Jailed, LimitError, Notice, NoticeKind,
-    OnFail, Sink, Span,
+    Diagnostic, DiagnosticKind, Dropped, Event, Held, Jail, JailEvent, JailSignal, Jailed,
+    LimitError, OnFail, Sink,
 };
-use toolcall_parsers::{CallSink, Diagnostic, Outcome};
 
-use crate::observe::Tallied;
+use crate::{observe::Counted, stages::OutputStage};
 
 /// Tells the time since any fixed moment. Libraries read no clock: the host hands one in.
 pub trait Clock {
@@ -24,7 +23,7 @@ impl<F: Fn() -> Duration> Clock for F {
 
 /// What comes in place of a block that was handed over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Handed {
+pub enum Replacement {
     /// The block, as it was written.
     Verbatim,
     /// This text.
@@ -33,17 +32,17 @@ pub enum Handed {
     Nothing,
 }
 
-type Handler = Arc<dyn Fn(&Jailed<'_>) -> Handed + Send + Sync>;
+type Handler = Arc<dyn Fn(&Jailed<'_>) -> Replacement + Send + Sync>;
 pub(crate) type SharedClock = Arc<dyn Clock + Send + Sync>;
 
 /// A [`Jail`] for a guard or a stream.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use llm_stream_guard::{End, Guard, Handed, Jailer, Profile};
+/// use llm_stream_guard::{End, Guard, Replacement, Jailer, Profile};
 /// use llm_stream_guard::jail_match::Jail;
 /// let jail = Jail::builder().pair("<secret>", "</secret>").build()?;
-/// let jailer = Jailer::new(jail).on_jailed(|_| Handed::Text("[redacted]".to_owned()));
+/// let jailer = Jailer::new(jail).on_jailed(|_| Replacement::Text("[redacted]".to_owned()));
 /// let guard = Guard::builder(&Profile::named("plain")).jail(jailer).build()?;
 /// assert_eq!(guard.parse("a <secret>b</secret>", End::Stop)?.content, "a [redacted]");
 /// # Ok(())
@@ -52,25 +51,25 @@ pub(crate) type SharedClock = Arc<dyn Clock + Send + Sync>;
 #[derive(Debug, Clone)]
 pub struct Jailer {
     jail: Jail,
-    terms: Terms,
+    limits: HostLimits,
     open: Option<Open>,
     /// Partial marks and refuted ones that were reported.
-    told: (u64, u64),
+    reported: (u64, u64),
 }
 
 /// What a host says about blocks beyond the rules of the jail.
 #[derive(Clone, Default)]
-pub(crate) struct Terms {
+pub(crate) struct HostLimits {
     pub(crate) handler: Option<Handler>,
     pub(crate) chunks: Option<(u64, OnFail)>,
     pub(crate) time: Option<(Duration, OnFail, SharedClock)>,
 }
 
-impl fmt::Debug for Terms {
+impl fmt::Debug for HostLimits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = self.time.as_ref().map(|(time, over, _)| (time, over));
-        let terms = &mut f.debug_struct("Terms");
-        terms.field("chunks", &self.chunks).field("time", &time).finish_non_exhaustive()
+        let limits = &mut f.debug_struct("HostLimits");
+        limits.field("chunks", &self.chunks).field("time", &time).finish_non_exhaustive()
     }
 }
 
@@ -86,11 +85,11 @@ impl Jailer {
     /// The jail as it is: blocks handed over come out verbatim, as one piece.
     #[must_use]
     pub fn new(jail: Jail) -> Self {
-        Self::with(jail, Terms::default())
+        Self::with(jail, HostLimits::default())
     }
 
-    pub(crate) fn with(jail: Jail, terms: Terms) -> Self {
-        Self { jail, terms, open: None, told: (0, 0) }
+    pub(crate) fn with(jail: Jail, limits: HostLimits) -> Self {
+        Self { jail, limits, open: None, reported: (0, 0) }
     }
 
     /// What comes in place of each block handed over ([`jail_match::Release::Hand`]). Of tapped
@@ -98,9 +97,9 @@ impl Jailer {
     #[must_use]
     pub fn on_jailed(
         mut self,
-        handler: impl Fn(&Jailed<'_>) -> Handed + Send + Sync + 'static,
+        handler: impl Fn(&Jailed<'_>) -> Replacement + Send + Sync + 'static,
     ) -> Self {
-        self.terms.handler = Some(Arc::new(handler));
+        self.limits.handler = Some(Arc::new(handler));
         self
     }
 
@@ -108,7 +107,7 @@ impl Jailer {
     /// that takes more.
     #[must_use]
     pub fn chunk_limit(mut self, chunks: u64, over: OnFail) -> Self {
-        self.terms.chunks = Some((chunks, over));
+        self.limits.chunks = Some((chunks, over));
         self
     }
 
@@ -121,13 +120,13 @@ impl Jailer {
         over: OnFail,
         clock: impl Clock + Send + Sync + 'static,
     ) -> Self {
-        self.terms.time = Some((time, over, Arc::new(clock)));
+        self.limits.time = Some((time, over, Arc::new(clock)));
         self
     }
 
     pub(crate) fn reset(&mut self) {
         self.jail.reset();
-        (self.open, self.told) = (None, (0, 0));
+        (self.open, self.reported) = (None, (0, 0));
     }
 
     pub(crate) fn held(&self) -> Held {
@@ -145,69 +144,60 @@ impl Jailer {
     }
 
     /// A chunk comes, or nothing does for a while: a block may have been open for too long.
-    pub(crate) fn tick<S: CallSink + ?Sized>(
-        &mut self,
-        sink: &mut Tallied<'_, S>,
-    ) -> Result<(), LimitError> {
-        let (Some(open), Some((most, over, clock))) = (self.open, &self.terms.time) else {
+    pub(crate) fn tick<S: Sink>(&mut self, next: &mut Counted<'_, S>) -> Result<(), LimitError> {
+        let (Some(open), Some((most, over, clock))) = (self.open, &self.limits.time) else {
             return Ok(());
         };
         if clock.now().saturating_sub(open.since) > *most {
             let over = *over;
-            self.expire(NoticeKind::JailTime, over, sink)?;
+            self.expire(DiagnosticKind::JailTime, over, next)?;
         }
         Ok(())
     }
 
-    fn expire<S: CallSink + ?Sized>(
+    fn expire<S: Sink>(
         &mut self,
-        kind: NoticeKind,
+        kind: DiagnosticKind,
         over: OnFail,
-        sink: &mut Tallied<'_, S>,
+        next: &mut Counted<'_, S>,
     ) -> Result<(), LimitError> {
         self.open = None;
-        let handler = &self.terms.handler;
-        self.jail.expire(kind, over, |event| release(event, handler, sink)).map(drop)
+        let handler = &self.limits.handler;
+        self.jail.expire(kind, over, |event| release(event, handler, next)).map(drop)
     }
 
-    pub(crate) fn push<S: CallSink + ?Sized>(
+    pub(crate) fn push<S: Sink>(
         &mut self,
         text: &str,
-        sink: &mut Tallied<'_, S>,
+        next: &mut Counted<'_, S>,
     ) -> Result<(), LimitError> {
-        let handler = &self.terms.handler;
-        self.jail.push(text, |event| release(event, handler, sink))
+        let handler = &self.limits.handler;
+        self.jail.push(text, |event| release(event, handler, next))
     }
 
-    pub(crate) fn settle<S: CallSink + ?Sized>(
-        &mut self,
-        sink: &mut Tallied<'_, S>,
-    ) -> Result<(), LimitError> {
-        let handler = &self.terms.handler;
-        self.jail.settle(|event| release(event, handler, sink))
+    pub(crate) fn settle<S: Sink>(&mut self, next: &mut Counted<'_, S>) -> Result<(), LimitError> {
+        let handler = &self.limits.handler;
+        self.jail.settle(|event| release(event, handler, next))
     }
 
-    pub(crate) fn finish<S: CallSink + ?Sized>(
-        &mut self,
-        sink: &mut Tallied<'_, S>,
-    ) -> Result<(), LimitError> {
-        let handler = &self.terms.handler;
-        self.jail.finish(|event| release(event, handler, sink))
+    pub(crate) fn finish<S: Sink>(&mut self, next: &mut Counted<'_, S>) -> Result<(), LimitError> {
+        let handler = &self.limits.handler;
+        self.jail.finish(|event| release(event, handler, next))
     }
 
     /// A chunk was processed: a block may have taken too many.
-    pub(crate) fn chunk_ended<S: CallSink + ?Sized>(
+    pub(crate) fn chunk_ended<S: Sink>(
         &mut self,
-        sink: &mut Tallied<'_, S>,
+        next: &mut Counted<'_, S>,
     ) -> Result<(), LimitError> {
         let counters = self.jail.counters();
         let (partial, refuted) = (counters.partial, counters.refuted);
-        sink.tally(|tally| {
-            (self.told.0..partial).for_each(|_| tally.jail_partial());
-            (self.told.1..refuted).for_each(|_| tally.jail_refuted());
-        });
-        self.told = (partial, refuted);
-        if self.terms.chunks.is_none() && self.terms.time.is_none() {
+        if let Some(stats) = next.stage {
+            (self.reported.0..partial).for_each(|_| stats.jail_partial());
+            (self.reported.1..refuted).for_each(|_| stats.jail_refuted());
+        }
+        self.reported = (partial, refuted);
+        if self.limits.chunks.is_none() && self.limits.time.is_none() {
             return Ok(());
         }
         self.open = match (self.open, self.jail.open_at()) {
@@ -217,35 +207,34 @@ impl Jailer {
             }
             (_, Some(at)) => {
                 let since =
-                    self.terms.time.as_ref().map_or(Duration::ZERO, |(.., clock)| clock.now());
+                    self.limits.time.as_ref().map_or(Duration::ZERO, |(.., clock)| clock.now());
                 Some(Open { at, chunks: 1, since })
             }
         };
-        match (self.open, self.terms.chunks) {
+        match (self.open, self.limits.chunks) {
             (Some(open), Some((most, over))) if open.chunks > most => {
-                self.expire(NoticeKind::JailChunks, over, sink)
+                self.expire(DiagnosticKind::JailChunks, over, next)
             }
             _ => Ok(()),
         }
     }
 }
 
-fn release<S: CallSink + ?Sized>(
-    event: JailEvent<'_>,
-    handler: &Option<Handler>,
-    sink: &mut Tallied<'_, S>,
-) {
+fn release<S: Sink>(event: JailEvent<'_>, handler: &Option<Handler>, next: &mut Counted<'_, S>) {
     match event {
-        JailEvent::Text(text) => sink.text(Channel::CONTENT, text),
+        JailEvent::Text(text) => next.event(Event::Content(text)),
         JailEvent::Jailed(block) => {
-            let handed = handler.as_ref().map_or(Handed::Verbatim, |handler| handler(&block));
-            let text = match handed {
-                Handed::Verbatim => [block.start, block.body, block.end.unwrap_or("")].concat(),
-                Handed::Text(text) => text,
-                Handed::Nothing => String::new(),
+            let replacement =
+                handler.as_ref().map_or(Replacement::Verbatim, |handler| handler(&block));
+            let text = match replacement {
+                Replacement::Verbatim => {
+                    [block.start, block.body, block.end.unwrap_or("")].concat()
+                }
+                Replacement::Text(text) => text,
+                Replacement::Nothing => String::new(),
             };
             if !text.is_empty() {
-                sink.text(Channel::CONTENT, &text);
+                next.event(Event::Content(&text));
             }
         }
         JailEvent::Tapped(block) => {
@@ -253,81 +242,62 @@ fn release<S: CallSink + ?Sized>(
                 handler(&block);
             }
         }
-        JailEvent::Signal(signal) => report(signal, sink),
+        JailEvent::Signal(signal) => report(signal, next),
         _ => {}
     }
 }
 
-fn report<S: CallSink + ?Sized>(signal: JailSignal, sink: &mut Tallied<'_, S>) {
+fn report<S: Sink>(signal: JailSignal, next: &mut Counted<'_, S>) {
+    if let Some(stats) = next.stage {
+        stats.jail(signal);
+    }
     match signal {
-        JailSignal::Opened { pair, depth, .. } => sink.tally(|it| it.jail_opened(pair, depth)),
-        JailSignal::Closed { pair, bytes, why, .. } => {
-            sink.tally(|it| it.jail_closed(pair, bytes, why));
+        JailSignal::Dropped { at, bytes, why } if why != Dropped::Markup => {
+            next.event(Diagnostic::new(DiagnosticKind::JailDropped, at, bytes).into());
         }
-        JailSignal::Dropped { at, bytes, why } => {
-            sink.tally(|it| it.dropped(bytes, why));
-            if why != Dropped::Markup {
-                sink.notice(Notice { kind: NoticeKind::JailDropped, at, bytes });
-            }
+        JailSignal::Limit { kind, at, bytes, .. } => {
+            next.event(Diagnostic::new(kind, at, bytes).into());
         }
-        JailSignal::Limit { kind, at, bytes, .. } => sink.notice(Notice { kind, at, bytes }),
         _ => {}
     }
 }
 
-/// A sink in front of another that jails the content passing through.
-pub(crate) struct Jailing<'j, 'w, S: ?Sized> {
-    pub(crate) jailer: &'j mut Jailer,
-    pub(crate) sink: &'j mut Tallied<'w, S>,
+/// A jail around the content that passes.
+#[derive(Debug, Clone)]
+pub(crate) struct JailStage {
+    pub(crate) jailer: Jailer,
     /// The limit that ended it all: no content passes any more.
-    pub(crate) result: Result<(), LimitError>,
+    pub(crate) failed: Option<LimitError>,
 }
 
-impl<S: CallSink + ?Sized> Jailing<'_, '_, S> {
-    /// No mark spans what comes now.
-    fn settle(&mut self) {
-        if self.result.is_ok() {
-            self.result = self.jailer.settle(self.sink);
+impl JailStage {
+    pub(crate) fn new(jailer: Jailer) -> Self {
+        Self { jailer, failed: None }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.jailer.reset();
+        self.failed = None;
+    }
+
+    /// Runs `step` unless a limit ended it all.
+    pub(crate) fn run(&mut self, step: impl FnOnce(&mut Jailer) -> Result<(), LimitError>) {
+        if self.failed.is_none() {
+            self.failed = step(&mut self.jailer).err();
         }
     }
 }
 
-impl<S: CallSink + ?Sized> Sink for Jailing<'_, '_, S> {
-    fn text(&mut self, channel: Channel, text: &str) {
-        if channel == Channel::CONTENT {
-            if self.result.is_ok() {
-                self.result = self.jailer.push(text, self.sink);
+impl<S: Sink> OutputStage<Counted<'_, S>> for JailStage {
+    fn event(&mut self, event: Event<'_>, next: &mut Counted<'_, S>) {
+        match event {
+            Event::Content(text) => return self.run(|jailer| jailer.push(text, next)),
+            // No mark spans what comes now.
+            Event::Reasoning(_) | Event::Other(..) | Event::CallStart { .. } => {
+                self.run(|jailer| jailer.settle(next));
             }
-        } else {
-            self.settle();
-            self.sink.text(channel, text);
+            _ => {}
         }
-    }
-
-    fn notice(&mut self, notice: Notice) {
-        self.sink.notice(notice);
-    }
-
-    fn account(&mut self, span: Span) {
-        self.sink.account(span);
-    }
-}
-
-impl<S: CallSink + ?Sized> CallSink for Jailing<'_, '_, S> {
-    fn call_start(&mut self, index: u32, id: &str, name: &str) {
-        self.settle();
-        self.sink.call_start(index, id, name);
-    }
-
-    fn call_arguments(&mut self, index: u32, fragment: &str) {
-        self.sink.call_arguments(index, fragment);
-    }
-
-    fn call_end(&mut self, index: u32, outcome: Outcome) {
-        self.sink.call_end(index, outcome);
-    }
-
-    fn diagnostic(&mut self, diagnostic: Diagnostic) {
-        self.sink.diagnostic(diagnostic);
+        next.event(event);
     }
 }

@@ -7,10 +7,10 @@
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use llm_stream_guard::{End, Event, Events, Guard, profile};
+//! use llm_stream_guard::{End, Event, Guard, profile};
 //! let mut guard = Guard::builder(&profile("qwen3")?).build()?;
 //! let mut seen = Vec::new();
-//! let mut sink = Events(|event: Event<'_>| seen.push(event.to_owned()));
+//! let mut sink = |event: Event<'_>| seen.push(event.to_owned());
 //! for chunk in ["<think>look it up</th", "ink>\n<tool_call>{\"name\": \"find\", ", "\"arguments\": {}}</tool_call>"] {
 //!     guard.push(chunk, &mut sink)?;
 //! }
@@ -21,42 +21,40 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod atomic;
 pub mod chat;
 mod guard;
 mod jailed;
 mod jailer;
 pub mod lifecycle;
-mod nonempty;
 mod observe;
 mod profile;
 mod reasoning;
 pub mod sse;
+mod stages;
 mod stop;
 mod stream;
 mod utf8;
 
 pub use guard::{BadPayload, BuildError, Delivery, Guard, GuardBuilder, Rejected, ToolChoice};
 pub use jailed::{JailedError, JailedStream, JailedStreamBuilder};
-pub use jailer::{Clock, Handed, Jailer};
+pub use jailer::{Clock, Jailer, Replacement};
 #[cfg(feature = "tracing")]
 pub use observe::TracingObserver;
 pub use observe::{Observer, Stats};
 pub use profile::{Framing, Profile, profile, profile_for_model, profiles};
 pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
-pub use stop::{EmptyStop, Shown, Stop, StopString, Stopped};
+pub use stop::{EmptyStop, Shown, StopString, StopStrings, Stopped};
 pub use stream::{Guarded, Stage, TryItem, guard_text};
 pub use utf8::Utf8;
 
 pub use jail_match::{
     Alias, Counters, End, Held, HeldKind, Jail, JailError, LimitError, LimitPolicy, Limits,
-    ReasoningLimit, Sink, Whitespace,
+    ReasoningLimit, Whitespace,
 };
 pub use think_filter::{Format, Start, TokenEstimate};
 pub use toolcall_parsers::{
-    Call, CallLimits, CallSink, Diagnostic, DiagnosticKind, Event, Events, Grammar, Ids,
-    InReasoning, Message, Options, Outcome, OwnedEvent, Parallel, Repair, Tools, UnknownName,
-    UnknownTools, Wanted,
+    Call, CallLimits, Diagnostic, DiagnosticKind, Event, Grammar, Ids, InReasoning, Message,
+    Options, Outcome, OwnedEvent, Parallel, Repair, Sink, Tools, UnknownName, UnknownTools, Wanted,
 };
 
 pub use wire_remap::{Collapse, CollapseAction, CollapseLimits};

@@ -11,10 +11,12 @@ pub(crate) use foreign::Foreign;
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
-use jail_match::{Channel, Closed, Dropped, End, Held, Notice, Sink, Span};
-use toolcall_parsers::{CallSink, Diagnostic, DiagnosticKind, Outcome};
+use jail_match::{Closed, Diagnostic, Dropped, End, Event, Held, JailSignal, Outcome, Sink};
 
-use crate::jailer::SharedClock;
+use crate::{
+    jailer::SharedClock,
+    stages::{Link, OutputStage},
+};
 
 /// Is told what happens, never the text. Every method does nothing unless overridden.
 ///
@@ -122,7 +124,7 @@ pub struct Stats {
 
 /// Counts, and tells the observer if there is one.
 #[derive(Clone, Default)]
-pub(crate) struct Tally {
+pub(crate) struct StatsCollector {
     observer: Option<Arc<dyn Observer + Send + Sync>>,
     stats: Stats,
     clock: Option<SharedClock>,
@@ -131,9 +133,9 @@ pub(crate) struct Tally {
     foreign: Option<Foreign>,
 }
 
-impl fmt::Debug for Tally {
+impl fmt::Debug for StatsCollector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tally").field("stats", &self.stats).finish_non_exhaustive()
+        f.debug_struct("StatsCollector").field("stats", &self.stats).finish_non_exhaustive()
     }
 }
 
@@ -141,7 +143,7 @@ fn count(names: &mut BTreeMap<&'static str, u64>, name: &'static str) {
     *names.entry(name).or_default() += 1;
 }
 
-impl Tally {
+impl StatsCollector {
     pub(crate) fn observed(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
         Self { observer: Some(observer), ..self }
     }
@@ -183,22 +185,49 @@ impl Tally {
         self.tell(|observer| observer.held(held));
     }
 
-    pub(crate) fn jail_opened(&mut self, pair: usize, depth: usize) {
-        self.stats.jails_opened += 1;
-        if let Some(clock) = &self.clock {
-            self.opened.push(clock.now());
+    /// Learns of an event that is about to be emitted.
+    fn see(&mut self, event: Event<'_>) {
+        match event {
+            Event::Content(text) => self.content(Some(text)),
+            Event::CallStart { index, .. } => {
+                self.content(None);
+                self.stats.calls += 1;
+                self.tell(|observer| observer.call_started(index));
+            }
+            Event::CallEnd { index, outcome } => {
+                count(&mut self.stats.calls_ended, outcome.name());
+                self.tell(|observer| observer.call_ended(index, outcome));
+            }
+            Event::Diagnostic(diagnostic) => self.diagnostic(diagnostic),
+            _ => {}
         }
-        self.tell(|observer| observer.jail_opened(pair, depth));
     }
 
-    pub(crate) fn jail_closed(&mut self, pair: usize, bytes: u64, why: Closed) {
-        count(&mut self.stats.jails_closed, why.name());
-        let open = match (&self.clock, self.opened.pop()) {
-            (Some(clock), Some(since)) => Some(clock.now().saturating_sub(since)),
-            _ => None,
-        };
-        self.stats.jail_time += open.unwrap_or_default();
-        self.tell(|observer| observer.jail_closed(pair, bytes, why, open));
+    /// Learns what a jail does.
+    pub(crate) fn jail(&mut self, signal: JailSignal) {
+        match signal {
+            JailSignal::Opened { pair, depth, .. } => {
+                self.stats.jails_opened += 1;
+                if let Some(clock) = &self.clock {
+                    self.opened.push(clock.now());
+                }
+                self.tell(|observer| observer.jail_opened(pair, depth));
+            }
+            JailSignal::Closed { pair, bytes, why, .. } => {
+                count(&mut self.stats.jails_closed, why.name());
+                let open = match (&self.clock, self.opened.pop()) {
+                    (Some(clock), Some(since)) => Some(clock.now().saturating_sub(since)),
+                    _ => None,
+                };
+                self.stats.jail_time += open.unwrap_or_default();
+                self.tell(|observer| observer.jail_closed(pair, bytes, why, open));
+            }
+            JailSignal::Dropped { bytes, why, .. } => {
+                self.stats.dropped += bytes;
+                self.tell(|observer| observer.dropped(bytes, why));
+            }
+            _ => {}
+        }
     }
 
     pub(crate) fn jail_partial(&mut self) {
@@ -211,14 +240,9 @@ impl Tally {
         self.tell(|observer| observer.jail_refuted());
     }
 
-    pub(crate) fn dropped(&mut self, bytes: u64, why: Dropped) {
-        self.stats.dropped += bytes;
-        self.tell(|observer| observer.dropped(bytes, why));
-    }
-
-    pub(crate) fn diagnostic(&mut self, diagnostic: Diagnostic) {
+    fn diagnostic(&mut self, diagnostic: Diagnostic) {
         let name = diagnostic.kind.name();
-        if matches!(diagnostic.kind, DiagnosticKind::Driver(kind) if kind.is_limit()) {
+        if diagnostic.kind.is_limit() {
             count(&mut self.stats.limits, name);
             self.tell(|observer| observer.limit(name, diagnostic.bytes));
         }
@@ -243,62 +267,15 @@ impl Tally {
     }
 }
 
-/// A sink in front of another, of which the tally learns what passes.
-pub(crate) struct Tallied<'w, S: ?Sized> {
-    pub(crate) tally: Option<&'w mut Tally>,
-    pub(crate) sink: &'w mut S,
-}
+/// A sink of which the statistics, where there are any, learn what passes.
+pub(crate) type Counted<'a, S> = Link<'a, StatsStage, S>;
 
-impl<S: CallSink + ?Sized> Tallied<'_, S> {
-    pub(crate) fn tally(&mut self, what: impl FnOnce(&mut Tally)) {
-        if let Some(tally) = &mut self.tally {
-            what(tally);
-        }
-    }
-}
+/// The statistics as a stage.
+pub(crate) type StatsStage = Option<Box<StatsCollector>>;
 
-impl<S: CallSink + ?Sized> Sink for Tallied<'_, S> {
-    fn text(&mut self, channel: Channel, text: &str) {
-        if channel == Channel::CONTENT {
-            self.tally(|tally| tally.content(Some(text)));
-        }
-        self.sink.text(channel, text);
-    }
-
-    fn notice(&mut self, notice: Notice) {
-        self.tally(|tally| tally.diagnostic(notice.into()));
-        self.sink.notice(notice);
-    }
-
-    fn account(&mut self, span: Span) {
-        self.sink.account(span);
-    }
-}
-
-impl<S: CallSink + ?Sized> CallSink for Tallied<'_, S> {
-    fn call_start(&mut self, index: u32, id: &str, name: &str) {
-        self.tally(|tally| {
-            tally.content(None);
-            tally.stats.calls += 1;
-            tally.tell(|observer| observer.call_started(index));
-        });
-        self.sink.call_start(index, id, name);
-    }
-
-    fn call_arguments(&mut self, index: u32, fragment: &str) {
-        self.sink.call_arguments(index, fragment);
-    }
-
-    fn call_end(&mut self, index: u32, outcome: Outcome) {
-        self.tally(|tally| {
-            count(&mut tally.stats.calls_ended, outcome.name());
-            tally.tell(|observer| observer.call_ended(index, outcome));
-        });
-        self.sink.call_end(index, outcome);
-    }
-
-    fn diagnostic(&mut self, diagnostic: Diagnostic) {
-        self.tally(|tally| tally.diagnostic(diagnostic));
-        self.sink.diagnostic(diagnostic);
+impl<S: Sink + ?Sized> OutputStage<S> for StatsCollector {
+    fn event(&mut self, event: Event<'_>, next: &mut S) {
+        self.see(event);
+        next.event(event);
     }
 }

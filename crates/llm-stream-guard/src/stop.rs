@@ -39,7 +39,7 @@ impl StopString {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stopped {
-    /// Position of the stop string in the list given to [`Stop::new`].
+    /// Position of the stop string in the list given to [`StopStrings::new`].
     pub string: usize,
     /// Offset of its first byte in the text.
     pub at: u64,
@@ -58,8 +58,8 @@ pub struct Stopped {
 /// on chunks.
 ///
 /// ```
-/// use llm_stream_guard::{Stop, StopString};
-/// let mut stop = Stop::new([StopString::hidden("\n\nUser:"), StopString::visible("</answer>")])?;
+/// use llm_stream_guard::{StopString, StopStrings};
+/// let mut stop = StopStrings::new([StopString::hidden("\n\nUser:"), StopString::visible("</answer>")])?;
 /// let mut text = String::new();
 /// for chunk in ["4\n", "\nUs", "ed: 2\n\nUs", "er: and 3?"] {
 ///     stop.push(chunk, |piece| text.push_str(piece));
@@ -70,7 +70,7 @@ pub struct Stopped {
 /// # Ok::<(), llm_stream_guard::EmptyStop>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Stop {
+pub struct StopStrings {
     strings: Arc<Strings>,
     /// The beginning of a stop string.
     kept: String,
@@ -95,7 +95,7 @@ struct Strings {
 const ALL: u8 = 0;
 const HIDDEN: u8 = 1;
 
-impl Stop {
+impl StopStrings {
     /// Compiles the strings. One listed twice is hidden if one of the two is.
     ///
     /// # Errors
@@ -165,6 +165,7 @@ impl Stop {
         }
         if let Some(stopped) = &mut self.stopped {
             self.kept.clear();
+            self.passed = 0;
             stopped.dropped += rest.len() as u64;
         }
     }
@@ -174,6 +175,7 @@ impl Stop {
         let text = std::mem::take(&mut self.kept);
         if !text.is_empty() {
             self.scan(&text, true, &mut on);
+            self.passed = 0;
         }
     }
 

@@ -8,7 +8,7 @@ use std::{
 
 use futures_core::{FusedStream, Stream};
 use jail_match::{End, Held, LimitError};
-use toolcall_parsers::{Event, Events, OwnedEvent};
+use toolcall_parsers::{Event, OwnedEvent};
 
 use crate::{
     guard::Guard,
@@ -63,12 +63,12 @@ pub trait Stage {
 }
 
 impl Stage for Guard {
-    fn push(&mut self, chunk: &str, on: impl FnMut(Event<'_>)) -> Result<(), LimitError> {
-        self.push(chunk, &mut Events(on))
+    fn push(&mut self, chunk: &str, mut on: impl FnMut(Event<'_>)) -> Result<(), LimitError> {
+        self.push(chunk, &mut on)
     }
 
-    fn finish(&mut self, end: End, on: impl FnMut(Event<'_>)) -> Result<(), LimitError> {
-        self.finish(end, &mut Events(on))
+    fn finish(&mut self, end: End, mut on: impl FnMut(Event<'_>)) -> Result<(), LimitError> {
+        self.finish(end, &mut on)
     }
 
     fn held(&self) -> Held {

@@ -1,9 +1,9 @@
 //! Reasoning in the façade: names of all formats, the prompt's end, limits, estimates, collapse.
 
 use llm_stream_guard::{
-    Collapse, CollapseAction, CollapseLimits, End, Event, Events, Format, Guard, GuardBuilder,
-    LimitPolicy, Outcome, Profile, Reasoning, ReasoningLimit, Start, Whitespace, profile,
-    reasoning, reasoning_aliases, wire_remap::RemapTable,
+    Collapse, CollapseAction, CollapseLimits, End, Event, Format, Guard, GuardBuilder, LimitPolicy,
+    Outcome, Profile, Reasoning, ReasoningLimit, Start, Whitespace, profile, reasoning,
+    reasoning_aliases, wire_remap::RemapTable,
 };
 
 fn builder(name: &str) -> GuardBuilder {
@@ -35,9 +35,9 @@ fn events(guard: &Guard, chunks: &[&str], end: End) -> String {
         _ => {}
     };
     for chunk in chunks {
-        let _ = guard.push(chunk, &mut Events(&mut on));
+        let _ = guard.push(chunk, &mut on);
     }
-    let _ = guard.finish(end, &mut Events(&mut on));
+    let _ = guard.finish(end, &mut on);
     if last == 'r' {
         seen.push('}');
     }
@@ -117,14 +117,14 @@ fn a_limit_on_reasoning_holds_across_calls() {
     assert_eq!(shown(&guard, text), "{ab}[f]{c}de");
     let guard = builder("trinity").reasoning_limit(limit(LimitPolicy::Error)).build().unwrap();
     assert_eq!(shown(&guard, text), "{ab}[f]{c}");
-    let error = guard.clone().push(text, &mut Events(|_: Event<'_>| {})).unwrap_err();
+    let error = guard.clone().push(text, &mut |_: Event<'_>| {}).unwrap_err();
     assert_eq!(error.kind.name(), "reasoning_limit");
 }
 
 #[test]
 fn reasoning_tokens_are_estimated_from_what_came_out() {
     let mut guard = builder("qwen3").build().unwrap();
-    let mut sink = Events(|_: Event<'_>| {});
+    let mut sink = |_: Event<'_>| {};
     for chunk in ["<think>", "12345", "6789</think>", "visible"] {
         guard.push(chunk, &mut sink).unwrap();
     }
@@ -154,7 +154,7 @@ const COLLAPSE: &str = "ok\n<tool_call>\n<tool_call>\n<tool_call>\n<tool_call>\n
 #[test]
 fn nobody_looks_for_a_collapse_unless_asked() {
     let mut guard = builder("hermes").build().unwrap();
-    guard.push(COLLAPSE, &mut Events(|_: Event<'_>| {})).unwrap();
+    guard.push(COLLAPSE, &mut |_: Event<'_>| {}).unwrap();
     assert!(guard.collapse().is_none() && !guard.is_over());
 }
 
@@ -163,7 +163,7 @@ fn an_observed_collapse_changes_nothing() {
     let mut guard = collapsing(CollapseAction::Observe);
     let plain = builder("hermes").build().unwrap();
     assert_eq!(shown(&guard, COLLAPSE), shown(&plain, COLLAPSE));
-    guard.push(COLLAPSE, &mut Events(|_: Event<'_>| {})).unwrap();
+    guard.push(COLLAPSE, &mut |_: Event<'_>| {}).unwrap();
     assert!(matches!(guard.collapse(), Some(Collapse { start: 3, end: 38, run: 3, .. })));
     guard.reset();
     assert!(guard.collapse().is_none());
@@ -175,7 +175,7 @@ fn a_collapse_ends_the_message_for_every_cut() {
     let seen = shown(&guard, &format!("{COLLAPSE}</tool_call> and more"));
     assert!(seen.starts_with("ok\n") && !seen.contains(['[', 'm']), "no call, no more: {seen:?}");
     let mut guard = guard;
-    let mut sink = Events(|_: Event<'_>| {});
+    let mut sink = |_: Event<'_>| {};
     guard.push(COLLAPSE, &mut sink).unwrap();
     assert!(guard.is_over());
     assert_eq!(guard.held().bytes, 0);
@@ -188,7 +188,7 @@ fn a_collapse_ends_the_message_for_every_cut() {
 #[test]
 fn a_collapse_fails_the_message_on_request() {
     let mut guard = collapsing(CollapseAction::Error);
-    let mut sink = Events(|_: Event<'_>| {});
+    let mut sink = |_: Event<'_>| {};
     let error = guard.push(COLLAPSE, &mut sink).unwrap_err();
     assert_eq!((error.kind.name(), error.at, error.bytes), ("collapse", 3, 35));
     assert_eq!(guard.push("more", &mut sink), Err(error));

@@ -1,7 +1,7 @@
 //! A guard that decodes remapped delimiters first.
 
 use llm_stream_guard::{
-    Call, End, Event, Events, Guard, Whitespace, profile,
+    Call, End, Event, Guard, Whitespace, profile,
     wire_remap::{RemapTable, Truncated},
 };
 
@@ -28,12 +28,12 @@ struct Seen {
 fn run(guard: &Guard, chunks: &[&str]) -> Seen {
     let (mut guard, mut told) = (guard.clone(), Vec::new());
     let mut message = llm_stream_guard::Message::default();
-    let mut sink = Events(|event: Event<'_>| {
+    let mut sink = |event: Event<'_>| {
         if let Event::Diagnostic(one) = &event {
             told.push((one.kind.name(), one.at, one.bytes));
         }
         message.collect(event);
-    });
+    };
     for chunk in chunks {
         guard.push(chunk, &mut sink).unwrap();
     }

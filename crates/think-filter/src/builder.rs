@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use jail_match::{
-    Channel, Driver, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace,
+    Channel, Driver, EdgeEvents, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace,
 };
 
 use crate::{
@@ -25,7 +25,7 @@ pub struct ThinkFilterBuilder {
 
 impl ThinkFilterBuilder {
     pub(crate) fn new(format: Format) -> Self {
-        let settings = Settings::default();
+        let settings = Settings::default().edge_events(EdgeEvents::Reported);
         Self { format, settings, nonempty: None, estimate: four_bytes_a_token }
     }
 

@@ -1,6 +1,6 @@
 //! From the driver's sink to the caller's pieces: spans, counts, withheld reasoning.
 
-use jail_match::{Channel, End, Sink};
+use jail_match::{Channel, End, Event, Sink};
 
 use crate::{
     counts::Counts,
@@ -120,11 +120,12 @@ pub(crate) struct Pieces<'f, F> {
 }
 
 impl<F: FnMut(Piece<'_>)> Sink for Pieces<'_, F> {
-    fn text(&mut self, channel: Channel, text: &str) {
-        self.progress.text(channel, text, &mut self.on);
-    }
-
-    fn crossed(&mut self, edge: usize) {
+    #[inline]
+    fn event(&mut self, event: Event<'_>) {
+        if let Some((channel, text)) = event.as_text() {
+            return self.progress.text(channel, text, &mut self.on);
+        }
+        let Event::EdgeMatched(edge) = event else { return };
         match self.roles.get(edge) {
             Some(Role::Close) => self.progress.span_ended(&mut self.on),
             Some(Role::Echo) => self.progress.counts.echoes += 1,

@@ -1,6 +1,6 @@
 //! Where a stream begins, and how to tell from the prompt.
 
-use jail_match::{Channel, Driver, Found, Matcher, NoBodies, Settings, Sink, Table};
+use jail_match::{Channel, Driver, Event, Found, Matcher, NoBodies, Settings, Table};
 
 use crate::{
     format::Format,
@@ -114,16 +114,10 @@ impl Format {
         let Ok(table) = Table::new(format.edges()) else { return Start::Content };
         let mut driver = Driver::new(table, Settings::default());
         // Without bodies and a limit on the reasoning no push fails.
-        let _ = driver.push(last_turn(prompt), &mut NoBodies, &mut Nowhere);
+        let _ = driver.push(last_turn(prompt), &mut NoBodies, &mut |_: Event<'_>| {});
         match driver.channel() {
             Channel::CONTENT => Start::Content,
             _ => Start::Reasoning,
         }
     }
-}
-
-struct Nowhere;
-
-impl Sink for Nowhere {
-    fn text(&mut self, _: Channel, _: &str) {}
 }

@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec::Vec};
 
 use crate::{
-    event::{CallSink, Diagnostic, DiagnosticKind, Outcome},
+    event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
     options::{Options, Parallel, Stop, UnknownTools},
     tools::Tools,
 };
@@ -75,7 +75,7 @@ impl Calls {
         name: &str,
         id: Option<&str>,
         offset: usize,
-        sink: &mut dyn CallSink,
+        sink: &mut dyn Sink,
     ) {
         debug_assert!(!self.is_open(), "a call began inside another");
         self.committed = true;
@@ -96,7 +96,7 @@ impl Calls {
         self.next += 1;
         self.open = Open::Call(index);
         let id = self.unique_id(id, index, offset, sink);
-        sink.call_start(index, &id, name);
+        sink.event(Event::CallStart { index, id: &id, name });
         self.used_ids.push(id);
         if unknown && self.options.unknown_tools == UnknownTools::Report {
             self.diagnose(DiagnosticKind::UndeclaredTool, offset, 0, sink);
@@ -114,7 +114,7 @@ impl Calls {
     }
 
     /// Opens a call that is parsed but not reported.
-    pub(crate) fn mute(&mut self, kind: DiagnosticKind, offset: usize, sink: &mut dyn CallSink) {
+    pub(crate) fn mute(&mut self, kind: DiagnosticKind, offset: usize, sink: &mut dyn Sink) {
         self.committed = true;
         self.open = Open::Muted;
         self.diagnose(kind, offset, 0, sink);
@@ -125,7 +125,7 @@ impl Calls {
         native: Option<&str>,
         index: u32,
         offset: usize,
-        sink: &mut dyn CallSink,
+        sink: &mut dyn Sink,
     ) -> String {
         let Some(native) = native.filter(|id| !id.is_empty()) else {
             return self.options.ids.id(index);
@@ -143,17 +143,17 @@ impl Calls {
     }
 
     #[inline]
-    pub(crate) fn arguments(&self, fragment: &str, sink: &mut dyn CallSink) {
+    pub(crate) fn arguments(&self, fragment: &str, sink: &mut dyn Sink) {
         if let Open::Call(index) = self.open
             && !fragment.is_empty()
         {
-            sink.call_arguments(index, fragment);
+            sink.event(Event::CallArguments { index, fragment });
         }
     }
 
-    pub(crate) fn end(&mut self, outcome: Outcome, sink: &mut dyn CallSink) {
+    pub(crate) fn end(&mut self, outcome: Outcome, sink: &mut dyn Sink) {
         if let Open::Call(index) = self.open {
-            sink.call_end(index, outcome);
+            sink.event(Event::CallEnd { index, outcome });
             self.complete |= matches!(outcome, Outcome::Complete | Outcome::Repaired);
         }
         self.open = Open::No;
@@ -165,12 +165,13 @@ impl Calls {
         kind: DiagnosticKind,
         offset: usize,
         bytes: u64,
-        sink: &mut dyn CallSink,
+        sink: &mut dyn Sink,
     ) {
         let call = match self.open {
             Open::Call(index) => Some(index),
             Open::No | Open::Muted => None,
         };
-        sink.diagnostic(Diagnostic { kind, at: self.at + offset as u64, bytes, call });
+        let diagnostic = Diagnostic::new(kind, self.at + offset as u64, bytes).about(call);
+        sink.event(diagnostic.into());
     }
 }

@@ -25,9 +25,7 @@ mod value;
 
 pub use compiled::{CompileError, Grammar, InReasoning, edges};
 pub use encode::{EncodeCall, EncodeError, EncodeErrorKind, encode, encode_form};
-pub use event::{
-    Call, CallSink, Diagnostic, DiagnosticKind, Event, Events, Message, Outcome, OwnedEvent,
-};
+pub use event::{Call, Diagnostic, DiagnosticKind, Event, Message, Outcome, OwnedEvent, Sink};
 pub use family::Family;
 pub use ids::{IdSource, Ids};
 pub use options::{CallLimits, Options, Parallel, Repair, Stop, UnknownTools, Wanted};

@@ -7,7 +7,7 @@ use jail_match::{
 
 use crate::{
     compiled::{Grammar, InReasoning, edges},
-    event::{CallSink, Events, Message},
+    event::{Event, Message, Sink},
     options::Options,
     tool_call_parser::CallBodies,
     tools::Tools,
@@ -20,15 +20,15 @@ use crate::{
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use toolcall_parsers::{Event, Events, Parser, grammar};
+/// use toolcall_parsers::{Event, Parser, grammar};
 /// let mut parser = Parser::new(grammar("hermes")?)?;
 /// let mut seen = String::new();
-/// let mut sink = Events(|event: Event<'_>| match event {
+/// let mut sink = |event: Event<'_>| match event {
 ///     Event::Content(text) => seen.push_str(text),
 ///     Event::CallStart { name, .. } => seen.push_str(&format!("<{name}>")),
 ///     Event::CallArguments { fragment, .. } => seen.push_str(fragment),
 ///     _ => {}
-/// });
+/// };
 /// for chunk in ["Hi. <tool_", "call>{\"name\": \"ping\", \"arg", "uments\": {\"n\": 1}}</tool_call>"] {
 ///     parser.push(chunk, &mut sink)?;
 /// }
@@ -115,11 +115,7 @@ impl Parser {
     /// # Errors
     /// Only if a limit with the error policy is hit; see [`Driver::push`].
     #[inline]
-    pub fn push<S: CallSink + ?Sized>(
-        &mut self,
-        chunk: &str,
-        sink: &mut S,
-    ) -> Result<(), LimitError> {
+    pub fn push<S: Sink + ?Sized>(&mut self, chunk: &str, sink: &mut S) -> Result<(), LimitError> {
         self.driver.push(chunk, &mut self.bodies, sink)
     }
 
@@ -127,11 +123,7 @@ impl Parser {
     ///
     /// # Errors
     /// As [`Parser::push`].
-    pub fn finish<S: CallSink + ?Sized>(
-        &mut self,
-        end: End,
-        sink: &mut S,
-    ) -> Result<(), LimitError> {
+    pub fn finish<S: Sink + ?Sized>(&mut self, end: End, sink: &mut S) -> Result<(), LimitError> {
         self.driver.finish(end, &mut self.bodies, sink)
     }
 
@@ -190,7 +182,7 @@ pub fn held(driver: &Driver, body: usize) -> Held {
 pub fn parse(parser: &Parser, text: &str, end: End) -> Result<Message, LimitError> {
     let mut parser = parser.clone();
     let mut message = Message::default();
-    let mut sink = Events(|event: crate::Event<'_>| message.collect(event));
+    let mut sink = |event: Event<'_>| message.collect(event);
     parser.push(text, &mut sink)?;
     parser.finish(end, &mut sink)?;
     Ok(message)
@@ -199,6 +191,6 @@ pub fn parse(parser: &Parser, text: &str, end: End) -> Result<Message, LimitErro
 const _: () = {
     const fn machine<T: Clone + Send + 'static>() {}
     machine::<Parser>();
-    const fn body<B: Bodies<Events<fn(crate::Event<'_>)>>>() {}
+    const fn body<B: Bodies<fn(Event<'_>)>>() {}
     body::<CallBodies>();
 };

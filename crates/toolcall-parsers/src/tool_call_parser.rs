@@ -1,11 +1,10 @@
 //! The call machine as body parsers of a [`jail_match::Driver`].
 
-use jail_match::{Bodies, BodyId, End, Feed, Opener, Resume, Tail};
+use jail_match::{Bodies, BodyId, ByRef, End, Feed, Opener, Resume, Sink, Tail};
 
 use crate::{
     calls::Calls,
     compiled::Grammar,
-    event::CallSink,
     ids::Ids,
     machine::{call::Machine, output::Output},
     options::{Options, Wanted},
@@ -70,25 +69,33 @@ impl CallBodies {
 
     /// The machine is compiled once, for any sink: there is much of it, and it is entered once a
     /// chunk.
-    fn feed_any(&mut self, text: &str, sink: &mut dyn CallSink) -> Feed {
+    fn feed_any(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         let Self { grammar, calls, machine, .. } = self;
         let feed = machine.feed(grammar.plan(), text, &mut Output { calls, sink });
-        if let Feed::More { used } | Feed::Done { used, .. } = feed {
-            calls.at += used as u64;
-        }
-        match feed {
-            Feed::Done { used, .. } if calls.stops() => Feed::Done { used, then: Resume::Halt },
-            feed => feed,
-        }
+        let place = |then| if calls.stops() { Resume::Halt } else { then };
+        let feed = match (feed, calls.committed()) {
+            (Feed::More { used }, true) => Feed::Committed { used },
+            (Feed::Done { used, then }, true) => Feed::Done { used, then: place(then) },
+            (Feed::Done { used, then }, false) => Feed::Markup { used, then: place(then) },
+            (feed, _) => feed,
+        };
+        calls.at += match feed {
+            Feed::NotMine { .. } => 0,
+            Feed::More { used }
+            | Feed::Committed { used }
+            | Feed::Done { used, .. }
+            | Feed::Markup { used, .. } => used as u64,
+        };
+        feed
     }
 
-    fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn CallSink) -> Tail {
+    fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> Tail {
         let Self { grammar, calls, machine, .. } = self;
         machine.finish(grammar.plan(), tail, end, &mut Output { calls, sink })
     }
 }
 
-impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
+impl<S: Sink + ?Sized> Bodies<S> for CallBodies {
     fn begin(&mut self, opener: Opener) {
         let body: BodyId = opener.body;
         (self.opener, self.attempt) = (usize::from(body), 0);
@@ -96,12 +103,8 @@ impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
         self.restart();
     }
 
-    fn committed(&self) -> bool {
-        self.calls.committed()
-    }
-
-    fn feed(&mut self, text: &str, mut sink: &mut S) -> Feed {
-        self.feed_any(text, &mut sink)
+    fn feed(&mut self, text: &str, sink: &mut S) -> Feed {
+        self.feed_any(text, &mut ByRef(sink))
     }
 
     fn retry(&mut self) -> bool {
@@ -114,8 +117,12 @@ impl<S: CallSink + ?Sized> Bodies<S> for CallBodies {
         more
     }
 
-    fn finish(&mut self, tail: &str, end: End, mut sink: &mut S) -> Tail {
-        self.finish_any(tail, end, &mut sink)
+    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> Tail {
+        self.finish_any(tail, end, &mut ByRef(sink))
+    }
+
+    fn end(&mut self) {
+        self.machine.end();
     }
 
     fn held(&self) -> usize {

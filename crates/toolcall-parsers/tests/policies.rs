@@ -2,9 +2,8 @@
 //! where to stop; and large values a byte at a time.
 
 use toolcall_parsers::{
-    Diagnostic, DiagnosticKind, EncodeCall, End, Event, Events, Grammar, Ids, Message, Options,
-    Outcome, Parallel, Parser, Repair, Stop, Tools, UnknownTools, Whitespace, encode, grammars,
-    parse,
+    Diagnostic, DiagnosticKind, EncodeCall, End, Event, Grammar, Ids, Message, Options, Outcome,
+    Parallel, Parser, Repair, Stop, Tools, UnknownTools, Whitespace, encode, grammars, parse,
 };
 
 const BELL: EncodeCall<'_> = EncodeCall::new("ring_bell", r#"{"word": "ding"}"#);
@@ -42,7 +41,7 @@ fn read(grammar: &Grammar, options: Options, wire: &str) -> Message {
 fn read_slowly(grammar: &Grammar, options: Options, wire: &str) -> Message {
     let mut parser = parser(grammar, tools(), options);
     let mut message = Message::default();
-    let mut sink = Events(|event: Event<'_>| message.collect(event));
+    let mut sink = |event: Event<'_>| message.collect(event);
     for scalar in wire.split_inclusive(|_: char| true) {
         parser.push(scalar, &mut sink).expect("limits release");
     }
@@ -101,7 +100,7 @@ fn a_stopped_parser_says_so_and_can_start_over() {
     let call = encode(&grammar, &[BELL], &tools()).expect("it can be written");
     for _ in 0..2 {
         let mut message = Message::default();
-        let mut sink = Events(|event: Event<'_>| message.collect(event));
+        let mut sink = |event: Event<'_>| message.collect(event);
         parser.push("Hi. ", &mut sink).expect("limits release");
         assert!(!parser.is_stopped());
         parser.push(&call, &mut sink).expect("limits release");
@@ -199,12 +198,12 @@ fn large_values_arrive(len: usize, step: usize) {
         while !rest.is_empty() {
             let cut = (step..rest.len()).find(|&at| rest.is_char_boundary(at));
             let (piece, behind) = rest.split_at(cut.unwrap_or(rest.len()));
-            let mut sink = Events(|event: Event<'_>| message.collect(event));
+            let mut sink = |event: Event<'_>| message.collect(event);
             parser.push(piece, &mut sink).expect("limits release");
             held = held.max(parser.held().bytes);
             rest = behind;
         }
-        let mut sink = Events(|event: Event<'_>| message.collect(event));
+        let mut sink = |event: Event<'_>| message.collect(event);
         parser.finish(End::Stop, &mut sink).expect("limits release");
         assert_eq!(message.calls.len(), 1, "{}", grammar.name);
         let got: serde_json::Value =

@@ -4,10 +4,11 @@ use super::{Candidate, Cursor, Driver, Mode, Window};
 use crate::{
     body::{Bodies, Feed, Resume, Tail},
     channel::Channel,
+    diagnostic::{Diagnostic, DiagnosticKind},
     edge::OnCommit,
     limits::{LimitError, LimitPolicy},
     matcher::ceil_char_boundary,
-    sink::{Notice, NoticeKind, Sink, SpanKind},
+    sink::{Sink, SpanKind},
     space::Boundary,
 };
 
@@ -41,10 +42,6 @@ impl Driver {
                 c.pos += used;
                 candidate.fed = c.pos - c.out;
                 self.mode = Mode::Candidate(candidate);
-                if bodies.committed() {
-                    self.commit(candidate, w, c, sink);
-                    return Ok(true);
-                }
                 if w.text.len() >= most {
                     return self.overrun(w, c, limit, sink).map(|()| true);
                 }
@@ -58,23 +55,27 @@ impl Driver {
                     }
                     Tail::Markup => {
                         self.spent |= candidate.use_bit;
-                        self.drop_candidate(w, c, w.text.len(), NoticeKind::CutOpener, sink);
+                        self.drop_candidate(w, c, w.text.len(), DiagnosticKind::CutOpener, sink);
                     }
                     Tail::Release => self.refute(candidate, w, c, w.text.len(), sink),
                 }
             }
-            Feed::Done { used, then } => {
-                let committed = bodies.committed();
+            Feed::Committed { used } => {
                 c.pos += used;
-                if committed {
-                    self.commit(candidate, w, c, sink);
-                } else {
-                    self.spent |= candidate.use_bit;
-                    self.account(SpanKind::Markup, w, c.out, c.pos, sink);
-                    self.spaces.boundary(Boundary::Other, self.channel(), sink);
-                    *c = Cursor::at(c.pos);
-                }
-                self.body_done(then, committed, w.base + c.pos as u64, sink);
+                self.commit(candidate, w, c, sink);
+            }
+            Feed::Done { used, then } => {
+                c.pos += used;
+                self.commit(candidate, w, c, sink);
+                self.body_done(then, true, w.base + c.pos as u64, sink);
+            }
+            Feed::Markup { used, then } => {
+                c.pos += used;
+                self.spent |= candidate.use_bit;
+                self.account(SpanKind::Markup, w, c.out, c.pos, sink);
+                self.spaces.boundary(Boundary::Other, self.channel(), sink);
+                *c = Cursor::at(c.pos);
+                self.body_done(then, false, w.base + c.pos as u64, sink);
             }
             Feed::NotMine { used } => {
                 if bodies.retry() {
@@ -103,8 +104,10 @@ impl Driver {
             let feed = bodies.feed(offered, sink);
             self.counters.examined += looked_at(feed, offered);
             match feed {
-                Feed::More { used } => self.consume_body(w, c, used, sink),
-                Feed::Done { used, then } => {
+                Feed::More { used } | Feed::Committed { used } => {
+                    self.consume_body(w, c, used, sink);
+                }
+                Feed::Done { used, then } | Feed::Markup { used, then } => {
                     self.consume_body(w, c, used, sink);
                     self.body_done(then, true, w.base + c.pos as u64, sink);
                     return true;
@@ -174,7 +177,7 @@ impl Driver {
             Resume::Enter(channel) => {
                 if self.stack.len() >= self.settings.limits.depth {
                     // The text behind is the new channel's: it takes the place of the top one.
-                    sink.notice(Notice { kind: NoticeKind::DepthLimit, at, bytes: 0 });
+                    sink.event(Diagnostic::new(DiagnosticKind::DepthLimit, at, 0).into());
                     self.leave(sink);
                 }
                 self.enter(channel, 0, sink);
@@ -200,7 +203,7 @@ impl Driver {
         self.rescan_until = self.rescan_until.max(died - 1);
         if self.rescans > MAX_RESCANS {
             let bytes = died - opened;
-            sink.notice(Notice { kind: NoticeKind::RescanLimit, at: opened, bytes });
+            sink.event(Diagnostic::new(DiagnosticKind::RescanLimit, opened, bytes).into());
             c.pos = death;
         } else {
             // The opener may not match again; whatever begins behind its first scalar may.
@@ -218,13 +221,13 @@ impl Driver {
         sink: &mut S,
     ) -> Result<(), LimitError> {
         let (at, bytes) = (w.base + c.out as u64, (limit - c.out) as u64);
-        let kind = NoticeKind::CandidateLimit;
+        let kind = DiagnosticKind::CandidateLimit;
         if self.settings.limits.policy == LimitPolicy::Drop {
             self.drop_candidate(w, c, limit, kind, sink);
             return Ok(());
         }
         self.counters.refuted += 1;
-        sink.notice(Notice { kind, at, bytes });
+        sink.event(Diagnostic::new(kind, at, bytes).into());
         self.mode = Mode::Text;
         (c.pos, c.seen) = (limit, c.out);
         if self.settings.limits.policy == LimitPolicy::Error {
@@ -242,13 +245,13 @@ impl Driver {
         w: &Window<'_>,
         c: &mut Cursor,
         to: usize,
-        kind: NoticeKind,
+        kind: DiagnosticKind,
         sink: &mut S,
     ) {
         self.counters.refuted += 1;
         self.mode = Mode::Text;
         let (at, bytes) = (w.base + c.out as u64, (to - c.out) as u64);
-        sink.notice(Notice { kind, at, bytes });
+        sink.event(Diagnostic::new(kind, at, bytes).into());
         self.account(SpanKind::Dropped, w, c.out, to, sink);
         self.spaces.boundary(Boundary::Other, self.channel(), sink);
         *c = Cursor::at(to);
@@ -258,8 +261,8 @@ impl Driver {
 /// How much of what it was offered a body looked at: it stops at what it decided.
 pub(super) fn looked_at(feed: Feed, offered: &str) -> u64 {
     let bytes = match feed {
-        Feed::More { .. } => offered.len(),
-        Feed::Done { used, .. } | Feed::NotMine { used } => used,
+        Feed::More { .. } | Feed::Committed { .. } => offered.len(),
+        Feed::Done { used, .. } | Feed::Markup { used, .. } | Feed::NotMine { used } => used,
     };
     bytes as u64
 }

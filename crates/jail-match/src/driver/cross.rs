@@ -1,11 +1,13 @@
 //! Crossing an edge: what a matched marker does.
 
-use super::{Candidate, Cursor, Driver, Mode, Open, Window, scan::Hit};
+use super::{Candidate, Cursor, Driver, EdgeEvents, Mode, Open, Window, scan::Hit};
 use crate::{
     body::{Bodies, Opener},
     channel::Channel,
+    diagnostic::{Diagnostic, DiagnosticKind},
     edge::Then,
-    sink::{Notice, NoticeKind, Sink, SpanKind},
+    event::Event,
+    sink::{Sink, SpanKind},
     space::Boundary,
 };
 
@@ -29,8 +31,8 @@ impl Driver {
         self.flush_text(w, c, at, sink);
         let opens = matches!(then, Then::Enter(_));
         if opens && self.stack.len() >= self.settings.limits.depth {
-            let kind = NoticeKind::DepthLimit;
-            sink.notice(Notice { kind, at: w.base + at as u64, bytes: len as u64 });
+            let kind = DiagnosticKind::DepthLimit;
+            sink.event(Diagnostic::new(kind, w.base + at as u64, len as u64).into());
             c.pos = at + len;
             return;
         }
@@ -59,7 +61,9 @@ impl Driver {
                 self.spaces.boundary(Boundary::Other, channel, sink);
             }
         }
-        sink.crossed(edge);
+        if self.settings.edge_events == EdgeEvents::Reported {
+            sink.event(Event::EdgeMatched(edge));
+        }
     }
 
     /// Opens a channel on top of the current one.

@@ -18,6 +18,18 @@ pub struct Settings {
     pub limits: Limits,
     /// The most reasoning a message may hold, if there is a most.
     pub reasoning: Option<ReasoningLimit>,
+    /// Whether the sink learns which markers acted.
+    pub edge_events: EdgeEvents,
+}
+
+/// Whether a driver reports each marker that acted as an [`crate::Event::EdgeMatched`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EdgeEvents {
+    /// It does not: most sinks know nothing of the table.
+    #[default]
+    Silent,
+    /// It does.
+    Reported,
 }
 
 impl Default for Settings {
@@ -27,6 +39,7 @@ impl Default for Settings {
             whitespace: Whitespace::default(),
             limits: Limits::default(),
             reasoning: None,
+            edge_events: EdgeEvents::default(),
         }
     }
 }
@@ -48,6 +61,12 @@ impl Settings {
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// The same settings with markers that act reported, or not.
+    #[must_use]
+    pub fn edge_events(self, edge_events: EdgeEvents) -> Self {
+        Self { edge_events, ..self }
     }
 
     /// The same settings with a limit on the reasoning of a message, or none.

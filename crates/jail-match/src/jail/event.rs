@@ -1,7 +1,7 @@
 //! What a jail reports.
 
 use super::pair::OnFail;
-use crate::sink::NoticeKind;
+use crate::diagnostic::DiagnosticKind;
 
 /// What a [`crate::Jail`] reports, in source order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub enum JailSignal {
     /// A limit was hit, or the stream ended inside a block that must not be left open.
     Limit {
         /// Which.
-        kind: NoticeKind,
+        kind: DiagnosticKind,
         /// Where the block, or the start taken as text, begins.
         at: u64,
         /// How long it is up to now.
@@ -87,7 +87,7 @@ pub enum Closed {
     /// The stream ended.
     Stream,
     /// It hit this limit.
-    Limit(NoticeKind),
+    Limit(DiagnosticKind),
     /// A block around it was closed by a limit.
     Outer,
 }

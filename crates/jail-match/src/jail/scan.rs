@@ -8,7 +8,7 @@ use super::{
     pair::{Extent, Flow, Nested, OnFail},
     plan::{Effect, OUTSIDE, inside},
 };
-use crate::{limits::LimitError, matcher::floor_char_boundary, sink::NoticeKind};
+use crate::{diagnostic::DiagnosticKind, limits::LimitError, matcher::floor_char_boundary};
 
 impl Jail {
     /// Goes through `text`, which begins at offset `self.base`; returns the index from which it
@@ -82,7 +82,7 @@ impl Jail {
                     self.open(state, None, mark, offset, on);
                 }
                 Effect::Open(_) if self.blocks.depth() >= plan.depth => {
-                    let kind = NoticeKind::DepthLimit;
+                    let kind = DiagnosticKind::DepthLimit;
                     let bytes = mark.len() as u64;
                     self.limit(kind, offset, bytes, OnFail::Release, on);
                     self.blocks.take(mark, on);
@@ -136,7 +136,7 @@ impl Jail {
         let over = self.blocks.first_over();
         let pair = self.blocks.get(over).and_then(|block| block.pair);
         let then = pair.map_or(OnFail::End, |pair| self.plan.pairs[pair].over);
-        self.breach(over, NoticeKind::JailBytes, then, self.base + cut as u64, on)?;
+        self.breach(over, DiagnosticKind::JailBytes, then, self.base + cut as u64, on)?;
         Ok(cut)
     }
 
@@ -214,7 +214,7 @@ impl Jail {
             self.blocks.outermost += 1;
             if self.blocks.outermost > self.plan.blocks {
                 let behind = at + mark.len() as u64;
-                return self.breach(0, NoticeKind::JailCount, self.plan.over, behind, on);
+                return self.breach(0, DiagnosticKind::JailCount, self.plan.over, behind, on);
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use super::{
     event::{Closed, Dropped, JailEvent, JailSignal},
     pair::{OnFail, Release},
 };
-use crate::{limits::LimitError, sink::NoticeKind};
+use crate::{diagnostic::DiagnosticKind, limits::LimitError};
 
 impl Jail {
     /// Closes the innermost block, or quoted text, at stream offset `behind`.
@@ -88,7 +88,7 @@ impl Jail {
 
     pub(super) fn limit(
         &mut self,
-        kind: NoticeKind,
+        kind: DiagnosticKind,
         at: u64,
         bytes: u64,
         then: OnFail,
@@ -102,7 +102,7 @@ impl Jail {
     pub(super) fn breach(
         &mut self,
         n: usize,
-        kind: NoticeKind,
+        kind: DiagnosticKind,
         then: OnFail,
         here: u64,
         on: &mut impl FnMut(JailEvent<'_>),
@@ -159,7 +159,7 @@ impl Jail {
             let then = block.pair.map_or(OnFail::End, |pair| self.plan.pairs[pair].unclosed);
             let n = self.blocks.len() - 1;
             if matches!(block.mode, Mode::Keep | Mode::Tap) && then != OnFail::End {
-                self.breach(n, NoticeKind::JailUnclosed, then, self.base, on)?;
+                self.breach(n, DiagnosticKind::JailUnclosed, then, self.base, on)?;
             }
             if self.blocks.len() > n {
                 self.close(None, Closed::Stream, self.base, on);

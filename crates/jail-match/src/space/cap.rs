@@ -2,9 +2,11 @@
 
 use crate::{
     channel::Channel,
+    diagnostic::{Diagnostic, DiagnosticKind},
+    event::Event,
     limits::{LimitError, LimitPolicy, ReasoningLimit},
     matcher::floor_char_boundary,
-    sink::{Notice, NoticeKind, Sink, Span, SpanKind},
+    sink::{Sink, Span, SpanKind},
 };
 
 /// Counts reasoning as it comes out.
@@ -67,23 +69,23 @@ impl Cap {
         sink: &mut S,
     ) {
         let Some(limit) = self.limit.filter(|_| self.counts(channel)) else {
-            return sink.text(channel, text);
+            return sink.event(Event::text(channel, text));
         };
         if self.failed.is_some() {
             return;
         }
         if text.len() <= limit.bytes - self.used {
             self.used += text.len();
-            return sink.text(channel, text);
+            return sink.event(Event::text(channel, text));
         }
         // A shorter scalar behind one that did not fit must not come out.
         self.used = limit.bytes;
         let bytes = text.len() as u64;
         match limit.policy {
-            LimitPolicy::Release => sink.text(Channel::CONTENT, text),
+            LimitPolicy::Release => sink.event(Event::text(Channel::CONTENT, text)),
             LimitPolicy::Drop => sink.account(Span { kind: SpanKind::Dropped, at, len: bytes }),
             LimitPolicy::Error => {
-                let (kind, bytes) = (NoticeKind::ReasoningLimit, 0);
+                let (kind, bytes) = (DiagnosticKind::ReasoningLimit, 0);
                 self.failed = Some(LimitError { kind, at, bytes });
                 return;
             }
@@ -94,7 +96,7 @@ impl Cap {
     /// A span of reasoning ended: says how much of it was over the limit.
     pub(super) fn report<S: Sink + ?Sized>(&mut self, sink: &mut S) {
         if let Some(Over { at, bytes }) = self.over.take() {
-            sink.notice(Notice { kind: NoticeKind::ReasoningLimit, at, bytes });
+            sink.event(Diagnostic::new(DiagnosticKind::ReasoningLimit, at, bytes).into());
         }
     }
 }

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 
 use crate::{
     channel::Channel,
+    event::Event,
     sink::{Sink, Span, SpanKind},
 };
 
@@ -39,7 +40,7 @@ impl Run {
 
     pub(super) fn release<S: Sink + ?Sized>(&mut self, channel: Channel, sink: &mut S) {
         if !self.text.is_empty() {
-            sink.text(channel, &self.text);
+            sink.event(Event::text(channel, &self.text));
             self.text.clear();
             self.spans.clear();
         }

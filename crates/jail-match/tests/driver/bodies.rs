@@ -1,7 +1,7 @@
 //! Small bodies for the driver, and the driver as a machine of the laws.
 
 use jail_match::{
-    Bodies, BodyId, Channel, Driver, End, Feed, Notice, Opener, Resume, Settings, Sink, Span,
+    Bodies, BodyId, Channel, Driver, End, Event, Feed, Opener, Resume, Settings, Sink, Span,
     SpanKind, Table, Tail,
 };
 use stream_laws::{Held, HeldKind, Machine, Record};
@@ -64,10 +64,6 @@ impl Bodies<Out<'_>> for Tiny {
         (self.body, self.reading, self.committed) = (opener.body, 0, false);
     }
 
-    fn committed(&self) -> bool {
-        self.committed
-    }
-
     fn feed(&mut self, text: &str, sink: &mut Out<'_>) -> Feed {
         let mut from = 0;
         let eager = matches!(self.body, EAGER | HALTING);
@@ -82,7 +78,7 @@ impl Bodies<Out<'_>> for Tiny {
             match found {
                 None => return Feed::More { used: text.len() },
                 Some((used, Verdict::Refute)) => return Feed::NotMine { used },
-                Some((used, Verdict::Done(then))) => return Feed::Done { used, then },
+                Some((used, Verdict::Done(then))) => return Feed::Markup { used, then },
                 Some((used, Verdict::Commit)) => {
                     self.start(sink.0);
                     from = used;
@@ -96,7 +92,7 @@ impl Bodies<Out<'_>> for Tiny {
             return Feed::Done { used: from + at + closer.len(), then };
         }
         let kept = (1..closer.len()).rev().find(|&n| text[from..].ends_with(&closer[..n]));
-        Feed::More { used: text.len() - kept.unwrap_or(0) }
+        Feed::Committed { used: text.len() - kept.unwrap_or(0) }
     }
 
     fn retry(&mut self) -> bool {
@@ -117,12 +113,14 @@ impl Bodies<Out<'_>> for Tiny {
 pub(crate) struct Out<'a>(pub(crate) &'a mut Record);
 
 impl Sink for Out<'_> {
-    fn text(&mut self, channel: Channel, text: &str) {
-        self.0.text(channel.index() as u8, text);
-    }
-
-    fn notice(&mut self, notice: Notice) {
-        self.0.diagnostic(notice.kind.name(), notice.at, notice.bytes);
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Diagnostic(it) => self.0.diagnostic(it.kind.name(), it.at, it.bytes),
+            event => {
+                let (channel, text) = event.as_text().expect("bodies write calls themselves");
+                self.0.text(channel.index() as u8, text);
+            }
+        }
     }
 
     fn account(&mut self, span: Span) {

@@ -1,7 +1,7 @@
 //! Limits of jails, nesting, what blocks release, and what is reported about it.
 
 use jail_match::{
-    Flow, Inner, Jail, JailEvent, JailSignal, Nested, NoticeKind, OnFail, Pair, Release,
+    DiagnosticKind, Flow, Inner, Jail, JailEvent, JailSignal, Nested, OnFail, Pair, Release,
 };
 
 use stream_laws::{CutPlan, check_bounded, check_nothing_lost};
@@ -98,9 +98,9 @@ fn limits_of_chunks_and_time_are_the_callers() {
             }
             _ => {}
         };
-        assert_eq!(jail.expire(NoticeKind::JailTime, then, &mut on), Ok(false));
+        assert_eq!(jail.expire(DiagnosticKind::JailTime, then, &mut on), Ok(false));
         jail.push("{ab", &mut on).unwrap();
-        assert_eq!(jail.expire(NoticeKind::JailTime, then, &mut on), Ok(true));
+        assert_eq!(jail.expire(DiagnosticKind::JailTime, then, &mut on), Ok(true));
         assert_eq!(jail.open_at(), None);
         jail.push("c}", &mut on).unwrap();
         jail.finish(&mut on).unwrap();
@@ -108,8 +108,8 @@ fn limits_of_chunks_and_time_are_the_callers() {
     }
     let mut jail = built(Jail::builder().rule(curly()));
     jail.push("{ab", |_| {}).unwrap();
-    let error = jail.expire(NoticeKind::JailChunks, OnFail::Error, |_| {}).unwrap_err();
-    assert_eq!((error.kind, error.at, error.bytes), (NoticeKind::JailChunks, 0, 3));
+    let error = jail.expire(DiagnosticKind::JailChunks, OnFail::Error, |_| {}).unwrap_err();
+    assert_eq!((error.kind, error.at, error.bytes), (DiagnosticKind::JailChunks, 0, 3));
     assert_eq!(jail.push("c", |_| {}), Err(error));
 }
 

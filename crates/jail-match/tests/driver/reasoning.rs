@@ -1,8 +1,8 @@
 //! Limits on reasoning, pairs of markers, and what the sink is told of them.
 
 use jail_match::{
-    Channel, Driver, Edge, LimitPolicy, NoBodies, ReasoningLimit, Settings, Sink, Table, Then,
-    Whitespace,
+    Channel, Driver, Edge, EdgeEvents, Event, LimitPolicy, NoBodies, ReasoningLimit, Settings,
+    Sink, Table, Then, Whitespace,
 };
 
 use crate::tables::{
@@ -67,28 +67,29 @@ fn a_closer_of_another_pair_is_text() {
 #[derive(Default)]
 struct Texts {
     reasoning: String,
-    crossed: Vec<String>,
+    matched: Vec<String>,
 }
 
 impl Sink for Texts {
-    fn text(&mut self, channel: Channel, text: &str) {
-        if channel == Channel::REASONING {
-            self.reasoning.push_str(text);
-        }
-        self.crossed.push(text.to_owned());
-    }
-
-    fn crossed(&mut self, edge: usize) {
-        self.crossed.push(format!("#{edge}"));
+    fn event(&mut self, event: Event<'_>) {
+        self.matched.push(match event {
+            Event::Content(text) => text.to_owned(),
+            Event::Reasoning(text) => {
+                self.reasoning.push_str(text);
+                text.to_owned()
+            }
+            Event::EdgeMatched(edge) => format!("#{edge}"),
+            _ => return,
+        });
     }
 }
 
 #[test]
 fn the_sink_is_told_which_edge_acted_between_the_texts() {
     let table = Table::new(think()).expect("a good table");
-    let mut driver = Driver::new(table, verbatim());
+    let mut driver = Driver::new(table, verbatim().edge_events(EdgeEvents::Reported));
     let mut texts = Texts::default();
     let text = "</think><think><think>a</think>b</think>";
     driver.push(text, &mut NoBodies, &mut texts).expect("no error policy");
-    assert_eq!(texts.crossed, ["#3", "#0", "#1", "a", "#2", "b", "</think>"]);
+    assert_eq!(texts.matched, ["#3", "#0", "#1", "a", "#2", "b", "</think>"]);
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io};
 
-use llm_stream_guard::{End, Event, Events, Guard, LimitError};
+use llm_stream_guard::{End, Event, Guard, LimitError};
 
 use crate::parse::{
     native::{Fragment, NativeCalls},
@@ -175,8 +175,7 @@ impl Choice {
 
     fn feed(&mut self, bytes: &[u8], out: &mut Output<'_>) {
         let Self { guard, calls, .. } = self;
-        let result =
-            guard.push_bytes(bytes, &mut Events(|event: Event<'_>| pass(event, calls, out)));
+        let result = guard.push_bytes(bytes, &mut |event: Event<'_>| pass(event, calls, out));
         limit(result, out);
     }
 
@@ -186,7 +185,7 @@ impl Choice {
         }
         self.flush_recut(out);
         let Self { guard, calls, .. } = self;
-        let result = guard.finish(end, &mut Events(|event: Event<'_>| pass(event, calls, out)));
+        let result = guard.finish(end, &mut |event: Event<'_>| pass(event, calls, out));
         limit(result, out);
         self.calls.end(end, &mut |shown| out.show(shown));
         if self.guard.replaced() > 0 {

@@ -1,7 +1,7 @@
 //! Calls of a choice: the guard's and upstream's own, counted together.
 
 use serde_json::Map;
-use toolcall_parsers::{CallSink, Diagnostic, Outcome};
+use toolcall_parsers::Outcome;
 
 use super::{
     chunk::{FunctionDelta, ToolCallDelta},
@@ -125,10 +125,8 @@ impl Writer<'_, '_> {
         self.lane.next_call -= 1;
         self.violation(Violation::DroppedCall);
     }
-}
 
-impl CallSink for Writer<'_, '_> {
-    fn call_start(&mut self, _: u32, id: &str, name: &str) {
+    pub(super) fn call_start(&mut self, id: &str, name: &str) {
         let written = self.open_call(Some(name));
         let mut began = None;
         if let Some(index) = written {
@@ -151,13 +149,13 @@ impl CallSink for Writer<'_, '_> {
         self.lane.open = Some(OpenCall { written, began });
     }
 
-    fn call_arguments(&mut self, _: u32, fragment: &str) {
+    pub(super) fn call_arguments(&mut self, fragment: &str) {
         if let Some(OpenCall { written: Some(index), .. }) = self.lane.open {
             self.arguments(index, fragment);
         }
     }
 
-    fn call_end(&mut self, _: u32, outcome: Outcome) {
+    pub(super) fn call_end(&mut self, outcome: Outcome) {
         let Some(OpenCall { written: Some(index), began }) = self.lane.open.take() else { return };
         self.note(Note::CallEnd { index, outcome });
         if matches!(outcome, Outcome::Complete | Outcome::Repaired) {
@@ -165,9 +163,5 @@ impl CallSink for Writer<'_, '_> {
         } else if let (BrokenCalls::Drop, Some(began)) = (self.step.options.broken_calls, began) {
             self.undo(began);
         }
-    }
-
-    fn diagnostic(&mut self, diagnostic: Diagnostic) {
-        self.note(Note::Diagnostic(diagnostic));
     }
 }

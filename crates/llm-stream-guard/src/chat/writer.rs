@@ -1,6 +1,6 @@
 //! From a guard's events to the pieces of one choice.
 
-use jail_match::{Channel, Notice, Sink, Span};
+use jail_match::{Event, Sink, Span};
 use serde_json::{Map, Value};
 
 use super::{
@@ -152,9 +152,8 @@ impl Writer<'_, '_> {
     }
 }
 
-impl Sink for Writer<'_, '_> {
-    fn text(&mut self, channel: Channel, text: &str) {
-        let kind = if channel == Channel::REASONING { Kind::Reasoning } else { Kind::Content };
+impl Writer<'_, '_> {
+    fn text(&mut self, kind: Kind, text: &str) {
         if self.lane.riders.is_empty() {
             self.append(kind, text);
             self.lane.at += text.len() as u64;
@@ -162,9 +161,19 @@ impl Sink for Writer<'_, '_> {
             self.text_with_riders(kind, text);
         }
     }
+}
 
-    fn notice(&mut self, notice: Notice) {
-        self.note(Note::Diagnostic(notice.into()));
+impl Sink for Writer<'_, '_> {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Content(text) | Event::Other(_, text) => self.text(Kind::Content, text),
+            Event::Reasoning(text) => self.text(Kind::Reasoning, text),
+            Event::CallStart { id, name, .. } => self.call_start(id, name),
+            Event::CallArguments { fragment, .. } => self.call_arguments(fragment),
+            Event::CallEnd { outcome, .. } => self.call_end(outcome),
+            Event::Diagnostic(diagnostic) => self.note(Note::Diagnostic(diagnostic)),
+            _ => {}
+        }
     }
 
     fn account(&mut self, span: Span) {

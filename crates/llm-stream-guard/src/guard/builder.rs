@@ -5,22 +5,22 @@ use std::{fmt, sync::Arc};
 use jail_match::{
     Driver, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace, ZeroLimit,
 };
-use think_filter::{Format, Start, TokenEstimate, Withheld, four_bytes_a_token, last_turn};
+use think_filter::{Format, Start, TokenEstimate, four_bytes_a_token, last_turn};
 use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, UnknownName};
 
 use wire_remap::{CollapseLimits, RemapTable, StreamDecoder};
 
 use super::{
-    BadPayload, Delivery, Guard, Outlet, ToolChoice, choice::Plan, collapse::Watch,
-    payload::ChoiceBodies,
+    BadPayload, Delivery, Guard, ToolChoice, choice::GuidedGrammar, collapse::Watch,
+    cursor::Cursor, input::Input, output::Output, payload::ChoiceBodies,
 };
 use crate::{
-    atomic::Pending,
-    jailer::{Clock, Jailer},
-    observe::{Foreign, Observer, Tally},
+    jailer::{Clock, JailStage, Jailer},
+    observe::{Foreign, Observer, StatsCollector},
     profile::{self, Profile},
     reasoning::{Reasoning, reasoning},
-    stop::{EmptyStop, Stop, StopString},
+    stages::{atomic::Atomic, nonempty::Nonempty},
+    stop::{EmptyStop, StopString, StopStrings},
     utf8::Utf8,
 };
 
@@ -43,7 +43,7 @@ pub struct GuardBuilder {
     nonempty: Option<usize>,
     stop: Vec<StopString>,
     jailer: Option<Jailer>,
-    tally: Option<Tally>,
+    stats: Option<StatsCollector>,
     choice: ToolChoice,
     bad_payload: BadPayload,
     prompt: Option<String>,
@@ -70,7 +70,7 @@ impl GuardBuilder {
             nonempty: None,
             stop: Vec::new(),
             jailer: None,
-            tally: None,
+            stats: None,
             choice: ToolChoice::Auto,
             bad_payload: BadPayload::BestEffort,
             prompt: None,
@@ -223,25 +223,25 @@ impl GuardBuilder {
     /// guard tell the same observer.
     #[must_use]
     pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
-        let tally = self.tally.unwrap_or_default().observed(observer);
-        Self { tally: Some(tally), ..self }
+        let stats = self.stats.unwrap_or_default().observed(observer);
+        Self { stats: Some(stats), ..self }
     }
 
     /// Counts as [`GuardBuilder::stats`] does, and tells by `clock` how long jails are open.
     #[must_use]
     pub fn clock(self, clock: impl Clock + Send + Sync + 'static) -> Self {
-        let tally = self.tally.unwrap_or_default().timed(Arc::new(clock));
-        Self { tally: Some(tally), ..self }
+        let stats = self.stats.unwrap_or_default().timed(Arc::new(clock));
+        Self { stats: Some(stats), ..self }
     }
 
-    pub(crate) fn tally(self, tally: Option<Tally>) -> Self {
-        Self { tally, ..self }
+    pub(crate) fn stats_collector(self, stats: Option<StatsCollector>) -> Self {
+        Self { stats, ..self }
     }
 
     /// Counts what happens, for [`Guard::stats`]. Without it and an observer nothing is counted.
     #[must_use]
     pub fn stats(self) -> Self {
-        Self { tally: self.tally.or_else(|| Some(Tally::default())), ..self }
+        Self { stats: self.stats.or_else(|| Some(StatsCollector::default())), ..self }
     }
 
     /// A table of delimiters to map back before anything is recognised, in place of the
@@ -292,12 +292,12 @@ impl GuardBuilder {
             (None, Some(name)) => Some(profile::remap(name)?),
             (None, None) => None,
         };
-        let stop = (!self.stop.is_empty()).then(|| Stop::new(self.stop)).transpose()?;
+        let stop = (!self.stop.is_empty()).then(|| StopStrings::new(self.stop)).transpose()?;
         let special = self.profile.needs_special_tokens
             || grammar.as_ref().is_some_and(|grammar| grammar.special_tokens)
             || format.as_ref().is_some_and(|format| format.special_tokens);
         let grammar = grammar.unwrap_or_else(|| Arc::new(Grammar::default()));
-        let plan = Plan::new(&self.choice, self.bad_payload, grammar, &self.tools)?;
+        let plan = GuidedGrammar::new(&self.choice, self.bad_payload, grammar, &self.tools)?;
         let mut options = self.options;
         if self.choice != ToolChoice::Auto {
             options.wanted = self.choice.wanted();
@@ -314,10 +314,10 @@ impl GuardBuilder {
         if format.as_ref().is_none_or(Format::is_passthrough) && !has_channels {
             start = Start::Content;
         }
-        let tally = self.tally.map(|tally| {
+        let stats = self.stats.map(|stats| {
             let headers = plan.grammar.envelope.iter().flat_map(|envelope| envelope.markers());
             let own = edges.iter().map(|edge| edge.marker.as_ref()).chain(headers);
-            tally.watching(Foreign::new(own))
+            Box::new(stats.watching(Foreign::new(own)))
         });
         let table = Table::new(edges)?;
         let settings = Settings::default()
@@ -327,20 +327,30 @@ impl GuardBuilder {
             .reasoning(self.reasoning_limit);
         let bodies = CallBodies::new(plan.grammar, self.tools, options);
         let limit = self.limits.candidate;
-        Ok(Guard {
-            driver: Driver::new(table, settings),
-            bodies: ChoiceBodies::new(bodies, plan.guided, self.bad_payload, limit),
-            utf8: Utf8::default(),
-            pending: Pending::new(self.atomic_limit),
-            withheld: self.nonempty.map(|limit| Box::new(Withheld::new(limit))),
-            delivery: self.delivery,
-            prepend: format.and_then(|format| format.prepend).map(|text| Arc::from(text.as_ref())),
+        let input = Input {
             watch: watch(self.collapse, remap.as_ref()),
-            estimate: self.estimate,
-            remap: remap.map(|table| Box::new(StreamDecoder::new(&table))),
-            prepended: false,
             stop: stop.map(Box::new),
-            outlet: Outlet::new(self.jailer, tally),
+            decoder: remap.map(|table| Box::new(StreamDecoder::new(&table))),
+            prepend: format.and_then(|format| format.prepend).map(|text| Arc::from(text.as_ref())),
+            ..Input::default()
+        };
+        let atomic = self.delivery == Delivery::Atomic;
+        let output = Output {
+            atomic: atomic.then(|| Box::new(Atomic::new(self.atomic_limit))),
+            nonempty: self.nonempty.map(|limit| Box::new(Nonempty::new(limit))),
+            jail: self.jailer.map(|jailer| Box::new(JailStage::new(jailer))),
+            stats,
+        };
+        Ok(Guard {
+            plain: input.is_empty() && output.is_empty(),
+            utf8: Utf8::default(),
+            input,
+            cursor: Cursor {
+                driver: Driver::new(table, settings),
+                bodies: ChoiceBodies::new(bodies, plan.guided, self.bad_payload, limit),
+            },
+            output,
+            estimate: self.estimate,
             special,
         })
     }

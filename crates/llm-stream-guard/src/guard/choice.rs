@@ -79,13 +79,13 @@ pub enum BadPayload {
 }
 
 /// What is read under a choice.
-pub(super) struct Plan {
+pub(super) struct GuidedGrammar {
     pub(super) grammar: Arc<Grammar>,
     /// How many of its openers, the first ones, are those of a guided payload.
     pub(super) guided: usize,
 }
 
-impl Plan {
+impl GuidedGrammar {
     /// What is read under `choice` of a family that writes `native`.
     ///
     /// # Errors

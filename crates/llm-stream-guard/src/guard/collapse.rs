@@ -1,10 +1,7 @@
 //! Watching for a model that repeats its opener without end.
 
-use jail_match::{End, LimitError, NoticeKind};
-use toolcall_parsers::CallSink;
+use jail_match::{DiagnosticKind, LimitError};
 use wire_remap::{Collapse, CollapseDetector, CollapseLimits, RemapTable, Verdict};
-
-use super::Guard;
 
 /// The detector in front of a guard, over the text as it came.
 #[derive(Debug, Clone)]
@@ -31,13 +28,18 @@ impl Watch {
         Self { detector, at: 0, first: None, state: State::Watching }
     }
 
+    /// The collapse that was seen first.
+    pub(super) fn first(&self) -> Option<Collapse> {
+        self.first
+    }
+
     pub(super) fn reset(&mut self) {
         self.detector.reset();
         (self.at, self.first, self.state) = (0, None, State::Watching);
     }
 
     /// Looks at the next piece; returns how much of it counts.
-    fn see(&mut self, chunk: &str) -> usize {
+    pub(super) fn see(&mut self, chunk: &str) -> usize {
         let verdict = self.detector.observe(chunk);
         let (Verdict::Observed(collapse) | Verdict::EndStream(collapse) | Verdict::Error(collapse)) =
             verdict
@@ -51,7 +53,7 @@ impl Watch {
         self.state = match verdict {
             Verdict::EndStream(_) => State::Ended,
             Verdict::Error(Collapse { start: at, end, .. }) => {
-                State::Failed(LimitError { kind: NoticeKind::Collapse, at, bytes: end - at })
+                State::Failed(LimitError { kind: DiagnosticKind::Collapse, at, bytes: end - at })
             }
             _ => return chunk.len(),
         };
@@ -59,51 +61,11 @@ impl Watch {
     }
 
     /// What a push or the end comes to once the message is over.
-    fn over(&self) -> Option<Result<(), LimitError>> {
+    pub(super) fn over(&self) -> Option<Result<(), LimitError>> {
         match self.state {
             State::Watching => None,
             State::Ended => Some(Ok(())),
             State::Failed(error) => Some(Err(error)),
-        }
-    }
-}
-
-impl Guard {
-    /// The collapse that was seen first, if [`super::GuardBuilder::collapse`] asked to look for
-    /// one.
-    #[must_use]
-    pub fn collapse(&self) -> Option<Collapse> {
-        self.watch.as_ref().and_then(|watch| watch.first)
-    }
-
-    /// Whether a collapse ended the message: more text is ignored, and the stream may be closed.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.over().is_some()
-    }
-
-    pub(super) fn over(&self) -> Option<Result<(), LimitError>> {
-        self.watch.as_ref().and_then(|watch| watch.over())
-    }
-
-    /// Feeds the next piece as far as it goes before a collapse that ends the message.
-    pub(super) fn push_watched<S: CallSink + ?Sized>(
-        &mut self,
-        chunk: &str,
-        sink: &mut S,
-    ) -> Result<(), LimitError> {
-        if let Some(over) = self.over() {
-            return over;
-        }
-        let counts = self.watch.as_mut().map_or(chunk.len(), |watch| watch.see(chunk));
-        self.push_unwatched(&chunk[..counts], sink)?;
-        match self.over() {
-            None => Ok(()),
-            Some(over) => {
-                // Nothing of the garbage becomes an answer or a whole call.
-                self.finish_unwatched(End::Aborted, sink)?;
-                over
-            }
         }
     }
 }

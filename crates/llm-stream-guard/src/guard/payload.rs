@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use jail_match::{Bodies, Channel, End, Feed, Notice, Opener, Sink, Tail};
-use toolcall_parsers::{CallBodies, CallSink, Diagnostic, DiagnosticKind, Ids, Outcome, Wanted};
+use jail_match::{
+    Bodies, Diagnostic, DiagnosticKind, End, Event, Feed, Opener, Outcome, Sink, Tail,
+};
+use toolcall_parsers::{CallBodies, Ids, Wanted};
 
 use super::choice::BadPayload;
 
@@ -44,7 +46,7 @@ pub(super) struct ChoiceBodies {
 #[derive(Debug, Clone)]
 struct Trial {
     machine: CallBodies,
-    seen: Seen,
+    verdict: Verdict,
     /// The payload so far.
     text: String,
     /// How much of it the machine is done with.
@@ -101,16 +103,16 @@ impl ChoiceBodies {
     /// A reading of the payload whose events are only looked at.
     fn trial(&self, text: String) -> Box<Trial> {
         let machine = self.inner.clone();
-        Box::new(Trial { machine, seen: Seen::default(), text, fed: 0 })
+        Box::new(Trial { machine, verdict: Verdict::default(), text, fed: 0 })
     }
 
     /// The payload is whole, up to `end`: its events come out.
-    fn release<S: CallSink + ?Sized>(&mut self, trial: &Trial, end: usize, sink: &mut S) {
+    fn release<S: Sink + ?Sized>(&mut self, trial: &Trial, end: usize, sink: &mut S) {
         self.inner.feed(&trial.text[..end], sink);
     }
 
     /// Reads on in a payload whose bytes the driver keeps.
-    fn read_kept<S: CallSink + ?Sized>(
+    fn read_kept<S: Sink + ?Sized>(
         &mut self,
         mut trial: Box<Trial>,
         text: &str,
@@ -121,23 +123,23 @@ impl ChoiceBodies {
         trial.text.push_str(text);
         let before = trial.fed;
         match trial.read() {
-            Feed::Done { used, then } if trial.seen.good => {
+            feed @ (Feed::Done { used, .. } | Feed::Markup { used, .. }) if trial.verdict.good => {
                 self.release(&trial, before + used, sink);
-                Feed::Done { used, then }
+                feed
             }
-            Feed::Done { used, .. } | Feed::NotMine { used } => {
+            Feed::Done { used, .. } | Feed::Markup { used, .. } | Feed::NotMine { used } => {
                 self.trial = Some(trial);
                 Feed::NotMine { used }
             }
-            more => {
+            Feed::More { used } | Feed::Committed { used } => {
                 self.trial = Some(trial);
-                more
+                Feed::More { used }
             }
         }
     }
 
     /// Reads on in a payload that will never be text.
-    fn read_own<S: CallSink + ?Sized>(
+    fn read_own<S: Sink + ?Sized>(
         &mut self,
         mut trial: Box<Trial>,
         text: &str,
@@ -150,26 +152,38 @@ impl ChoiceBodies {
         loop {
             let fed = trial.fed;
             match trial.read() {
-                Feed::Done { used, then } if trial.seen.good => {
+                Feed::Done { used, then } | Feed::Markup { used, then } if trial.verdict.good => {
                     let end = fed + used;
                     self.release(&trial, end, sink);
                     return Feed::Done { used: end.saturating_sub(before), then };
                 }
-                Feed::More { .. } if trial.seen.good => {
+                Feed::More { .. } | Feed::Committed { .. } if trial.verdict.good => {
                     if room < text.len() {
                         break;
                     }
                     self.trial = Some(trial);
-                    return Feed::More { used: text.len() };
+                    return Feed::Committed { used: text.len() };
                 }
-                _ if Bodies::<Seen>::retry(&mut self.inner) => {
+                _ if Bodies::<Verdict>::retry(&mut self.inner) => {
                     trial = self.trial(std::mem::take(&mut trial.text));
                 }
                 _ => break,
             }
         }
         self.reject((before + text.len()) as u64);
-        Feed::More { used: text.len() }
+        Feed::Committed { used: text.len() }
+    }
+
+    /// Reads on in a payload that must be whole, or drops what follows one that was rejected.
+    fn read_guided<S: Sink + ?Sized>(&mut self, text: &str, sink: &mut S) -> Feed {
+        match self.trial.take() {
+            Some(trial) if self.bad == BadPayload::Reject => self.read_own(trial, text, sink),
+            Some(trial) => self.read_kept(trial, text, sink),
+            None => {
+                self.dropped += text.len() as u64;
+                Feed::Committed { used: text.len() }
+            }
+        }
     }
 
     fn reject(&mut self, bytes: u64) {
@@ -180,15 +194,15 @@ impl ChoiceBodies {
 
 impl Trial {
     fn read(&mut self) -> Feed {
-        let feed = self.machine.feed(&self.text[self.fed..], &mut self.seen);
-        if let Feed::More { used } = feed {
+        let feed = self.machine.feed(&self.text[self.fed..], &mut self.verdict);
+        if let Feed::More { used } | Feed::Committed { used } = feed {
             self.fed += used;
         }
         feed
     }
 }
 
-impl<S: CallSink + ?Sized> Bodies<S> for ChoiceBodies {
+impl<S: Sink + ?Sized> Bodies<S> for ChoiceBodies {
     fn begin(&mut self, opener: Opener) {
         Bodies::<S>::begin(&mut self.inner, opener);
         self.payload = usize::from(opener.body) < self.guided;
@@ -198,24 +212,12 @@ impl<S: CallSink + ?Sized> Bodies<S> for ChoiceBodies {
         }
     }
 
-    fn committed(&self) -> bool {
-        match self.trial {
-            Some(_) => self.bad == BadPayload::Reject,
-            None => self.rejected.is_some() || Bodies::<S>::committed(&self.inner),
-        }
-    }
-
     #[inline]
     fn feed(&mut self, text: &str, sink: &mut S) -> Feed {
-        match self.trial.take() {
-            Some(trial) if self.bad == BadPayload::Reject => self.read_own(trial, text, sink),
-            Some(trial) => self.read_kept(trial, text, sink),
-            None if self.rejected.is_some() => {
-                self.dropped += text.len() as u64;
-                Feed::More { used: text.len() }
-            }
-            None => self.inner.feed(text, sink),
+        if self.trial.is_some() || self.rejected.is_some() {
+            return self.read_guided(text, sink);
         }
+        self.inner.feed(text, sink)
     }
 
     fn retry(&mut self) -> bool {
@@ -231,8 +233,8 @@ impl<S: CallSink + ?Sized> Bodies<S> for ChoiceBodies {
         let own = self.bad == BadPayload::Reject;
         if let Some(mut trial) = self.trial.take() {
             let rest = if own { trial.text[trial.fed..].to_owned() } else { tail.to_owned() };
-            let closed = trial.machine.finish(&rest, end, &mut trial.seen);
-            if matches!(closed, Tail::Closed { .. }) && trial.seen.good {
+            let closed = trial.machine.finish(&rest, end, &mut trial.verdict);
+            if matches!(closed, Tail::Closed { .. }) && trial.verdict.good {
                 self.release(&trial, trial.fed, sink);
                 return self.inner.finish(&rest, end, sink);
             }
@@ -243,7 +245,7 @@ impl<S: CallSink + ?Sized> Bodies<S> for ChoiceBodies {
         }
         if let Some(Rejected { at, .. }) = self.rejected {
             let (kind, bytes) = (DiagnosticKind::BadPayload, self.dropped + tail.len() as u64);
-            sink.diagnostic(Diagnostic { kind, at, bytes, call: None });
+            sink.event(Diagnostic::new(kind, at, bytes).into());
             return Tail::Closed { used: tail.len() };
         }
         match self.inner.finish(tail, end, sink) {
@@ -253,6 +255,11 @@ impl<S: CallSink + ?Sized> Bodies<S> for ChoiceBodies {
         }
     }
 
+    fn end(&mut self) {
+        self.trial = None;
+        Bodies::<S>::end(&mut self.inner);
+    }
+
     fn held(&self) -> usize {
         self.buffered()
     }
@@ -260,32 +267,22 @@ impl<S: CallSink + ?Sized> Bodies<S> for ChoiceBodies {
 
 /// What a payload turned out to hold.
 #[derive(Debug, Clone)]
-struct Seen {
+struct Verdict {
     good: bool,
 }
 
-impl Default for Seen {
+impl Default for Verdict {
     fn default() -> Self {
         Self { good: true }
     }
 }
 
-impl Sink for Seen {
-    fn text(&mut self, _: Channel, _: &str) {}
-
-    fn notice(&mut self, _: Notice) {}
-}
-
-impl CallSink for Seen {
-    fn call_start(&mut self, _: u32, _: &str, _: &str) {}
-
-    fn call_arguments(&mut self, _: u32, _: &str) {}
-
-    fn call_end(&mut self, _: u32, outcome: Outcome) {
-        self.good &= outcome == Outcome::Complete;
-    }
-
-    fn diagnostic(&mut self, diagnostic: Diagnostic) {
-        self.good &= diagnostic.kind != DiagnosticKind::Skipped;
+impl Sink for Verdict {
+    fn event(&mut self, event: Event<'_>) {
+        self.good &= match event {
+            Event::CallEnd { outcome, .. } => outcome == Outcome::Complete,
+            Event::Diagnostic(diagnostic) => diagnostic.kind != DiagnosticKind::Skipped,
+            _ => true,
+        };
     }
 }

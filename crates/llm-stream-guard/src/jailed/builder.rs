@@ -13,8 +13,8 @@ use super::{
 use crate::{
     chat::{Annotations, ChatOptions},
     guard::{Delivery, Guard},
-    jailer::{Clock, Handed, Jailer, Terms},
-    observe::{Observer, Tally},
+    jailer::{Clock, HostLimits, Jailer, Replacement},
+    observe::{Observer, StatsCollector},
     profile::Profile,
 };
 
@@ -23,11 +23,11 @@ use crate::{
 pub struct JailedStreamBuilder {
     sequences: Sequences,
     rules: JailBuilder,
-    terms: Terms,
+    block_limits: HostLimits,
     parser: Option<String>,
     tools: Tools,
     options: Options,
-    tally: Option<Tally>,
+    stats: Option<StatsCollector>,
     reasoning: Option<String>,
     start: Option<Start>,
     limits: Limits,
@@ -95,16 +95,16 @@ impl JailedStreamBuilder {
     #[must_use]
     pub fn on_jailed(
         mut self,
-        handler: impl Fn(&Jailed<'_>) -> Handed + Send + Sync + 'static,
+        handler: impl Fn(&Jailed<'_>) -> Replacement + Send + Sync + 'static,
     ) -> Self {
-        self.terms.handler = Some(Arc::new(handler));
+        self.block_limits.handler = Some(Arc::new(handler));
         self
     }
 
     /// The most chunks such a block may take; see [`Jailer::chunk_limit`].
     #[must_use]
     pub fn chunk_limit(mut self, chunks: u64, over: OnFail) -> Self {
-        self.terms.chunks = Some((chunks, over));
+        self.block_limits.chunks = Some((chunks, over));
         self
     }
 
@@ -116,7 +116,7 @@ impl JailedStreamBuilder {
         over: OnFail,
         clock: impl Clock + Send + Sync + 'static,
     ) -> Self {
-        self.terms.time = Some((time, over, Arc::new(clock)));
+        self.block_limits.time = Some((time, over, Arc::new(clock)));
         self
     }
 
@@ -172,14 +172,14 @@ impl JailedStreamBuilder {
     /// Tells `observer` what happens; see [`crate::GuardBuilder::observer`].
     #[must_use]
     pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
-        let tally = self.tally.unwrap_or_default().observed(observer);
-        Self { tally: Some(tally), ..self }
+        let stats = self.stats.unwrap_or_default().observed(observer);
+        Self { stats: Some(stats), ..self }
     }
 
     /// Counts what happens; see [`Guard::stats`].
     #[must_use]
     pub fn stats(self) -> Self {
-        Self { tally: self.tally.or_else(|| Some(Tally::default())), ..self }
+        Self { stats: self.stats.or_else(|| Some(StatsCollector::default())), ..self }
     }
 
     /// Looks the parser up and compiles the sequences.
@@ -196,7 +196,7 @@ impl JailedStreamBuilder {
             .start(self.start.unwrap_or_default())
             .limits(self.limits)
             .whitespace(Whitespace::Verbatim)
-            .tally(self.tally);
+            .stats_collector(self.stats);
         let (guard, rules) = match &self.parser {
             Some(name) => {
                 let family = toolcall_parsers::grammar(name).map_err(JailedError::Parser)?;
@@ -209,7 +209,7 @@ impl JailedStreamBuilder {
         let guard = if rules.is_empty() && self.parser.is_some() {
             guard
         } else {
-            guard.jail(Jailer::with(rules.build()?, self.terms))
+            guard.jail(Jailer::with(rules.build()?, self.block_limits))
         };
         Ok(JailedStream { guard: guard.build()?, chat: self.chat, annotations: self.annotations })
     }

@@ -156,7 +156,7 @@ fn wire_delimiters_are_calls_wherever_they_are_cut() {
 #[test]
 fn two_holds_compose() {
     let mut guard = remapped().build().expect("builds");
-    let mut sink = llm_stream_guard::Events(|_: llm_stream_guard::Event<'_>| {});
+    let mut sink = |_: llm_stream_guard::Event<'_>| {};
     let longest = "[[/CALL]]".len() + "</tool_call>".len();
     for c in "a[[/CAL]] <thin[[CALL].</thi[".chars() {
         guard.push(&c.to_string(), &mut sink).expect("no limit");

@@ -1,8 +1,8 @@
 //! Jails around what a guard lets through as content.
 
 use llm_stream_guard::{
-    Guard, Handed, HeldKind, Jail, Jailer, OwnedEvent, Profile,
-    jail_match::{NoticeKind, OnFail, Pair},
+    Guard, HeldKind, Jail, Jailer, OwnedEvent, Profile, Replacement,
+    jail_match::{DiagnosticKind, OnFail, Pair},
     profile,
 };
 
@@ -10,7 +10,7 @@ use crate::{fed, seen};
 
 fn secrets() -> Jailer {
     let jail = Jail::builder().pair("<s>", "</s>").build().unwrap();
-    Jailer::new(jail).on_jailed(|block| Handed::Text(format!("[{}]", block.body)))
+    Jailer::new(jail).on_jailed(|block| Replacement::Text(format!("[{}]", block.body)))
 }
 
 fn guarded(jailer: Jailer) -> Guard {
@@ -36,7 +36,7 @@ fn no_mark_spans_a_call_and_a_block_may() {
 #[test]
 fn what_a_jail_holds_is_told() {
     let mut guard = guarded(secrets());
-    let mut sink = llm_stream_guard::Events(|_: llm_stream_guard::Event<'_>| {});
+    let mut sink = |_: llm_stream_guard::Event<'_>| {};
     guard.push("a<s", &mut sink).unwrap();
     assert_eq!((guard.held().bytes, guard.held().kind), (2, HeldKind::Marker));
     guard.push(">bcd", &mut sink).unwrap();
@@ -56,17 +56,17 @@ fn a_limit_of_a_jail_with_the_error_policy_ends_the_guard() {
     let (seen, result) = fed(&guard, &["a<s>bcde", "f", "</s>"]);
     assert_eq!(seen, "a!jail_bytes!<s>bc");
     let error = result.unwrap_err();
-    assert_eq!((error.kind, error.at, error.bytes), (NoticeKind::JailBytes, 1, 5));
+    assert_eq!((error.kind, error.at, error.bytes), (DiagnosticKind::JailBytes, 1, 5));
 }
 
 #[test]
 fn bytes_are_jailed_like_text() {
     let mut guard = Guard::builder(&Profile::named("plain")).jail(secrets()).build().unwrap();
     let mut content = String::new();
-    let mut sink = llm_stream_guard::Events(|event: llm_stream_guard::Event<'_>| {
+    let mut sink = |event: llm_stream_guard::Event<'_>| {
         let OwnedEvent::Content(text) = event.to_owned() else { panic!("{event:?}") };
         content.push_str(&text);
-    });
+    };
     for byte in "é<s>é</s>é".bytes() {
         guard.push_bytes(&[byte], &mut sink).unwrap();
     }
@@ -78,11 +78,11 @@ fn bytes_are_jailed_like_text() {
 fn a_message_boundary_settles_the_jail() {
     let mut guard = guarded(secrets());
     let mut content = String::new();
-    let mut sink = llm_stream_guard::Events(|event: llm_stream_guard::Event<'_>| {
+    let mut sink = |event: llm_stream_guard::Event<'_>| {
         if let OwnedEvent::Content(text) = event.to_owned() {
             content.push_str(&text);
         }
-    });
+    };
     guard.push("a<s", &mut sink).unwrap();
     guard.message_boundary(&mut sink);
     guard.push(">b</s>", &mut sink).unwrap();

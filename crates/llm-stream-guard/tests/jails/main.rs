@@ -5,20 +5,20 @@ mod content;
 mod observe;
 mod streams;
 
-use llm_stream_guard::{End, Event, Events, Guard, LimitError, OwnedEvent};
+use llm_stream_guard::{End, Event, Guard, LimitError, OwnedEvent};
 
 /// Feeds the pieces; content as it is, reasoning in braces, calls as `name(arguments)`,
 /// diagnostics as `!kind!`.
 fn fed(guard: &Guard, pieces: &[&str]) -> (String, Result<(), LimitError>) {
     let (mut guard, mut seen) = (guard.clone(), String::new());
-    let mut sink = Events(|event: Event<'_>| {
+    let mut sink = |event: Event<'_>| {
         if let (Event::Reasoning(text), true) = (event, seen.ends_with('}')) {
             seen.truncate(seen.len() - 1);
             seen.push_str(&format!("{text}}}"));
         } else {
             seen.push_str(&shown(&event.to_owned()));
         }
-    });
+    };
     let mut result = Ok(());
     for piece in pieces {
         result = guard.push(piece, &mut sink);

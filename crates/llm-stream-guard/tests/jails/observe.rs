@@ -9,7 +9,7 @@ use std::{
 };
 
 use llm_stream_guard::{
-    Diagnostic, End, Event, Events, Guard, Held, Jail, Jailer, Observer, Outcome, Profile,
+    Diagnostic, End, Event, Guard, Held, Jail, Jailer, Observer, Outcome, Profile,
     jail_match::{Closed, Dropped, OnFail, Pair, Release},
     profile,
 };
@@ -63,8 +63,8 @@ impl Observer for Notes {
     }
 }
 
-fn ignore() -> Events<impl FnMut(Event<'_>)> {
-    Events(|_: Event<'_>| {})
+fn ignore() -> impl FnMut(Event<'_>) {
+    |_: Event<'_>| {}
 }
 
 fn jailer() -> Jailer {

@@ -9,8 +9,8 @@ use std::{
 };
 
 use llm_stream_guard::{
-    Handed, JailedStream, JailedStreamBuilder, OwnedEvent,
-    jail_match::{Flow, Inner, Mark, Nested, NoticeKind, OnFail, Pair, Release},
+    JailedStream, JailedStreamBuilder, OwnedEvent, Replacement,
+    jail_match::{DiagnosticKind, Flow, Inner, Mark, Nested, OnFail, Pair, Release},
 };
 use tokio_stream::StreamExt;
 
@@ -40,7 +40,7 @@ fn text_without_a_mark_passes_in_the_chunks_it_came_in() {
 #[test]
 fn pairs_are_bound_with_and_without_a_parser() {
     let pairs = || JailedStream::builder().jail_pair("<a>", "</a>").jail_pair("<b>", "</b>");
-    let handed = pairs().on_jailed(|block| Handed::Text(format!("[{}]", block.body)));
+    let handed = pairs().on_jailed(|block| Replacement::Text(format!("[{}]", block.body)));
     assert_eq!(jailed(handed, "<a>1</b>2</a>3</b>"), "[1</b>2]3</b>");
     let text = format!("x<a>{CALL}</a>y<b>{CALL}</b>z");
     assert_eq!(jailed(pairs().tool_call_parser("hermes"), &text), "xf({})yf({})z");
@@ -87,12 +87,12 @@ fn what_is_jailed_comes_out_as_the_rule_says() {
         assert_eq!(jailed(JailedStream::builder().rule(rule), "a<x>b</x>c"), expected);
     }
     let rule = || Pair::new("<x>", "</x>");
-    let nothing = JailedStream::builder().rule(rule()).on_jailed(|_| Handed::Nothing);
+    let nothing = JailedStream::builder().rule(rule()).on_jailed(|_| Replacement::Nothing);
     assert_eq!(jailed(nothing, "a<x>b</x>c"), "ac");
     let strict = JailedStream::builder().rule(rule().unclosed(OnFail::Error));
     let (seen, result) = fed(strict.build().unwrap().guard(), &["a<x>b"]);
     assert_eq!(seen, "a!jail_unclosed!<x>b");
-    assert_eq!(result.unwrap_err().kind, NoticeKind::JailUnclosed);
+    assert_eq!(result.unwrap_err().kind, DiagnosticKind::JailUnclosed);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_tapped_block_passes_and_the_closure_learns_of_it() {
     let jail = JailedStream::builder().rule(Pair::new("<x>", "</x>").flow(Flow::Tap)).on_jailed(
         move |block| {
             kept.lock().unwrap().push(block.body.to_owned());
-            Handed::Nothing
+            Replacement::Nothing
         },
     );
     let (seen, _) = fed(jail.build().unwrap().guard(), &["a<x>b", "c</x>d"]);
@@ -115,7 +115,7 @@ fn a_tapped_block_passes_and_the_closure_learns_of_it() {
 #[test]
 fn expressions_are_rules() {
     let rule = Pair::new(Mark::pattern("(?m)^KEY=[a-z]{1,8}:"), Mark::pattern("(?m)[0-9]$"));
-    let jail = JailedStream::builder().rule(rule).on_jailed(|_| Handed::Text("***".into()));
+    let jail = JailedStream::builder().rule(rule).on_jailed(|_| Replacement::Text("***".into()));
     assert_eq!(jailed(jail, "KEY=a:1\nKEY=b:2\nMYKEY=c:3"), "***\n***\nMYKEY=c:3");
 }
 
@@ -124,7 +124,7 @@ fn blocks_nest() {
     let jail = JailedStream::builder()
         .rule(Pair::new("{", "}").inner(Inner::Every))
         .rules(|rules| rules.nested(Nested::InnerFirst).depth(2))
-        .on_jailed(|block| Handed::Text(format!("[{}]", block.body)));
+        .on_jailed(|block| Replacement::Text(format!("[{}]", block.body)));
     assert_eq!(jailed(jail, "a{b{c{d}e}f}"), "a!depth_limit![c{d][be]f}");
 }
 
@@ -152,7 +152,7 @@ fn a_block_that_takes_too_many_chunks_is_over() {
     let jail = plain().chunk_limit(1, OnFail::Error).build().unwrap();
     let (seen, result) = fed(jail.guard(), &["a<s>b", "c", "d"]);
     assert_eq!(seen, "a!jail_chunks!<s>bc");
-    assert_eq!(result.unwrap_err().kind, NoticeKind::JailChunks);
+    assert_eq!(result.unwrap_err().kind, DiagnosticKind::JailChunks);
 }
 
 #[test]
@@ -160,9 +160,9 @@ fn a_block_that_takes_too_long_is_over() {
     let (time, read) = clock();
     let jail = plain().time_limit(Duration::from_secs(5), OnFail::Release, read).build().unwrap();
     let (mut guard, mut seen) = (jail.guard().clone(), String::new());
-    let mut sink = llm_stream_guard::Events(|event: llm_stream_guard::Event<'_>| {
+    let mut sink = |event: llm_stream_guard::Event<'_>| {
         seen.push_str(&shown(&event.to_owned()));
-    });
+    };
     guard.push("a<s>b", &mut sink).unwrap();
     time.fetch_add(5, Ordering::Relaxed);
     guard.push("c", &mut sink).unwrap();

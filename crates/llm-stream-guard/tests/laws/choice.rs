@@ -162,9 +162,9 @@ fn the_name_comes_with_the_first_key_and_arguments_as_they_arrive() {
     let mut guard = builder("qwen3", named("tide")).build().expect("a registered profile");
     let mut message = Message::default();
     let mut push = |text: &str, message: &mut Message| {
-        let mut sink = llm_stream_guard::Events(|event: llm_stream_guard::Event<'_>| {
+        let mut sink = |event: llm_stream_guard::Event<'_>| {
             message.collect(event);
-        });
+        };
         guard.push(text, &mut sink).expect("no limit");
     };
     push("{\"port\"", &mut message);
@@ -174,9 +174,9 @@ fn the_name_comes_with_the_first_key_and_arguments_as_they_arrive() {
     let mut guard = builder("qwen3", ToolChoice::Required).build().expect("a registered profile");
     let mut message = Message::default();
     let mut push = |text: &str, message: &mut Message| {
-        let mut sink = llm_stream_guard::Events(|event: llm_stream_guard::Event<'_>| {
+        let mut sink = |event: llm_stream_guard::Event<'_>| {
             message.collect(event);
-        });
+        };
         guard.push(text, &mut sink).expect("no limit");
     };
     push("[{\"name\": \"tide\", \"arguments\": ", &mut message);
@@ -223,9 +223,9 @@ fn a_rejection_is_told_and_nothing_comes_out_behind_it() {
     let builder = builder("qwen3", named("tide")).bad_payload(BadPayload::Reject);
     let mut guard = builder.build().expect("a registered profile");
     let mut message = Message::default();
-    let mut sink = llm_stream_guard::Events(|event: llm_stream_guard::Event<'_>| {
+    let mut sink = |event: llm_stream_guard::Event<'_>| {
         message.collect(event);
-    });
+    };
     guard.push("\n{\"port\": Brest} and more", &mut sink).expect("no limit");
     let rejected = guard.rejected().expect("it was rejected");
     assert_eq!(rejected.at, 2);

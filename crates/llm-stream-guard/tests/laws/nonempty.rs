@@ -1,7 +1,7 @@
 //! Reasoning in place of an answer that never comes.
 
 use llm_stream_guard::{
-    Delivery, End, Event, Events, Guard, GuardBuilder, HeldKind, Message, Start, profile,
+    Delivery, End, Event, Guard, GuardBuilder, HeldKind, Message, Start, profile,
 };
 use stream_laws::{CutPlan, check_chunk_invariance, check_delivery};
 
@@ -46,12 +46,10 @@ fn reasoning_is_the_answer_only_if_the_stream_stopped_without_one() {
 fn what_is_withheld_is_told_and_released_once() {
     let mut guard = guard();
     let mut message = Message::default();
-    guard.push("hm, ", &mut Events(|event: Event<'_>| message.collect(event))).expect("no limit");
+    guard.push("hm, ", &mut |event: Event<'_>| message.collect(event)).expect("no limit");
     assert_eq!((guard.held().bytes, guard.held().kind), (4, HeldKind::Reasoning));
     assert_eq!(guard.buffered(), 4);
-    guard
-        .push("so</think>1", &mut Events(|event: Event<'_>| message.collect(event)))
-        .expect("no limit");
+    guard.push("so</think>1", &mut |event: Event<'_>| message.collect(event)).expect("no limit");
     assert_eq!((guard.held().bytes, message.reasoning.as_str()), (0, "hm, so"));
     assert_eq!(message.content, "1");
     guard.reset();
@@ -63,7 +61,7 @@ fn what_is_withheld_is_told_and_released_once() {
 fn a_boundary_leaves_reasoning_what_it_is() {
     let mut guard = guard();
     let mut message = Message::default();
-    let mut sink = Events(|event: Event<'_>| message.collect(event));
+    let mut sink = |event: Event<'_>| message.collect(event);
     guard.push("hm", &mut sink).expect("no limit");
     guard.message_boundary(&mut sink);
     guard.push("<think>two</think>", &mut sink).expect("no limit");

@@ -1,8 +1,8 @@
 //! Stop strings: alone against a search that looks at everything again, and in front of a guard.
 
 use llm_stream_guard::{
-    BuildError, Delivery, End, Guard, GuardBuilder, HeldKind, Outcome, Shown, Stop, StopString,
-    profile,
+    BuildError, Delivery, End, Guard, GuardBuilder, HeldKind, Outcome, Shown, StopString,
+    StopStrings, profile,
 };
 use proptest::prelude::*;
 use stream_laws::{
@@ -55,7 +55,7 @@ proptest! {
         text in "[abéc]{0,24}",
         seed: u64,
     ) {
-        let stop = Stop::new(strings.clone()).expect("no empty string");
+        let stop = StopStrings::new(strings.clone()).expect("no empty string");
         let found = first(&strings, &text);
         let expected = match found {
             None => &text,
@@ -85,7 +85,8 @@ proptest! {
 
 #[test]
 fn work_is_linear_in_text_that_nearly_stops() {
-    let mut stop = Stop::new([StopString::hidden(format!("{}b", "a".repeat(63)))]).expect("text");
+    let mut stop =
+        StopStrings::new([StopString::hidden(format!("{}b", "a".repeat(63)))]).expect("text");
     for _ in 0..1 << 16 {
         stop.push("a", |_| {});
     }
@@ -135,9 +136,9 @@ fn a_string_ends_the_message_wherever_it_stands() {
 fn the_guard_tells_what_is_held_and_where_it_stopped() {
     let mut guard = guard();
     let mut seen = Vec::new();
-    let mut sink = llm_stream_guard::Events(|event: llm_stream_guard::Event<'_>| {
+    let mut sink = |event: llm_stream_guard::Event<'_>| {
         seen.push(event.to_owned());
-    });
+    };
     guard.push("hi\n\nUse", &mut sink).expect("no limit");
     assert_eq!((guard.held().bytes, guard.held().kind), (5, HeldKind::Marker));
     assert_eq!(guard.stopped(), None);
@@ -169,4 +170,58 @@ fn neither_chunks_nor_delivery_matter_and_every_byte_is_accounted_for() {
     }
     check_bounded(&streaming, std::iter::repeat_n("\n\nUser", 999), 7)
         .unwrap_or_else(|broken| panic!("{broken}"));
+}
+
+/// A guard of a family with declared early arguments, and what it says and holds.
+fn texts(guard: &mut Guard, chunks: &[&str]) -> String {
+    let mut text = String::new();
+    let mut sink = |event: llm_stream_guard::Event<'_>| {
+        if let llm_stream_guard::Event::Content(piece) = event {
+            text.push_str(piece);
+        }
+    };
+    for chunk in chunks {
+        guard.push(chunk, &mut sink).expect("no error policy");
+    }
+    text
+}
+
+#[test]
+fn nothing_is_held_after_a_visible_stop_string() {
+    let mut guard = guard();
+    texts(&mut guard, &["a ST", "OP b"]);
+    assert!(guard.stopped().is_some());
+    assert_eq!(guard.held(), llm_stream_guard::Held::default());
+    let mut stop = StopStrings::new([StopString::visible("STOP")]).expect("text");
+    stop.push("STOP", |_| {});
+    assert_eq!(stop.held(), 0);
+    stop.finish(|_| {});
+    assert_eq!(stop.held(), 0);
+}
+
+#[test]
+fn a_stop_string_releases_what_stood_before_it_at_once() {
+    for wire in ["a <tool\n\nUser: b", "a \n <thi\n\nUser:"] {
+        let mut guard = guard();
+        let text = texts(&mut guard, &[wire]);
+        assert_eq!(text, wire.split("\n\nUser:").next().unwrap_or(""), "{wire:?}");
+        assert_eq!(guard.held().bytes, 0, "{wire:?}");
+        assert_eq!(texts(&mut guard, &["more"]), "");
+    }
+}
+
+#[test]
+fn a_refuted_candidate_with_early_arguments_is_not_held() {
+    let profile = llm_stream_guard::Profile::tools("llama3_json");
+    let mut guard = Guard::builder(&profile).build().expect("a registered family");
+    let wire = "{\"parameters\": {\"a\": 1}, \"other\": 2} and text.";
+    assert_eq!(texts(&mut guard, &[wire]), wire);
+    assert_eq!(guard.held(), llm_stream_guard::Held::default());
+    assert_eq!(guard.buffered(), 0);
+    let cut = "{\"parameters\": {\"a\": 1}, ";
+    let mut guard = Guard::builder(&profile).build().expect("a registered family");
+    guard.push(cut, &mut |_: llm_stream_guard::Event<'_>| {}).expect("no error policy");
+    guard.finish(End::Length, &mut |_: llm_stream_guard::Event<'_>| {}).expect("no error policy");
+    assert_eq!(guard.held(), llm_stream_guard::Held::default());
+    assert_eq!(guard.buffered(), 0);
 }

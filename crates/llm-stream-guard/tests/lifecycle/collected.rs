@@ -7,7 +7,7 @@ use std::{
 };
 
 use llm_stream_guard::{
-    End, Event, Events, Guard, OwnedEvent,
+    End, Event, Guard, OwnedEvent,
     lifecycle::{
         Clock, Ending, ItemInfo, Lifecycle, LifecycleEvent, Marks, MessageCollector, Stamp,
         TextCollector, message_json,
@@ -137,7 +137,7 @@ fn s4_22_the_aggregate_of_the_stream_is_the_parse_of_the_whole() {
 fn limited(limit: usize) -> (String, bool) {
     let mut guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
     let mut events = Vec::new();
-    let mut sink = Events(|event: Event<'_>| events.push(Ok::<_, Broken>(event.to_owned())));
+    let mut sink = |event: Event<'_>| events.push(Ok::<_, Broken>(event.to_owned()));
     guard.push(WIRE, &mut sink).unwrap();
     guard.finish(End::Stop, &mut sink).unwrap();
     let log = Log::default();

@@ -1,9 +1,8 @@
 //! The filter as a machine of the laws.
 
-use jail_match::{Channel, Driver, NoBodies, Notice, Settings, Sink, Span, Table};
+use jail_match::{Driver, Event, NoBodies, Settings, Sink, Span, Table};
 use stream_laws::{
-    CONTENT, Cut, CutPlan, Event, Held, HeldKind, Machine, REASONING, Record,
-    check_chunk_invariance, run,
+    CONTENT, Cut, CutPlan, Held, HeldKind, Machine, REASONING, Record, check_chunk_invariance, run,
 };
 use think_filter::{End, Format, Piece, ThinkFilter, Whitespace, format};
 
@@ -123,8 +122,8 @@ pub(crate) fn spans(filter: &ThinkFilter, text: &str) -> String {
     let spanned = Spanned(filter.clone());
     check_chunk_invariance(&spanned, text, CutPlan::standard(1)).unwrap();
     let whole = run(&spanned, text, Cut::Whole).coalesced().expect("no empty text");
-    let text = |event: &Event| match event {
-        Event::Text { text, .. } => text.clone(),
+    let text = |event: &stream_laws::Event| match event {
+        stream_laws::Event::Text { text, .. } => text.clone(),
         other => panic!("{other:?} from a filter"),
     };
     whole.events.iter().map(text).collect()
@@ -153,8 +152,14 @@ impl Told {
 struct Out<'a>(&'a mut Record);
 
 impl Sink for Out<'_> {
-    fn text(&mut self, channel: Channel, text: &str) {
-        self.0.text(channel.index() as u8, text);
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Diagnostic(it) => self.0.diagnostic(it.kind.name(), it.at, it.bytes),
+            event => {
+                let (channel, text) = event.as_text().expect("a filter makes no calls");
+                self.0.text(channel.index() as u8, text);
+            }
+        }
     }
 
     fn account(&mut self, span: Span) {
@@ -163,10 +168,6 @@ impl Sink for Out<'_> {
             _ => stream_laws::SpanKind::Markup,
         };
         self.0.span(kind, span.at, span.len);
-    }
-
-    fn notice(&mut self, notice: Notice) {
-        self.0.diagnostic(notice.kind.name(), notice.at, notice.bytes);
     }
 }
 
@@ -204,9 +205,9 @@ pub(crate) fn shown(think: &Think, text: &str) -> String {
 
 pub(crate) fn show(record: &Record) -> String {
     let whole = record.coalesced().expect("no empty text");
-    let piece = |event: &Event| match event {
-        Event::Text { channel: CONTENT, text } => text.clone(),
-        Event::Text { text, .. } => format!("{{{text}}}"),
+    let piece = |event: &stream_laws::Event| match event {
+        stream_laws::Event::Text { channel: CONTENT, text } => text.clone(),
+        stream_laws::Event::Text { text, .. } => format!("{{{text}}}"),
         other => panic!("{other:?} from a filter"),
     };
     whole.events.iter().map(piece).collect()

@@ -1,8 +1,6 @@
 //! Reading back what was written, before it goes out.
 
 use super::{Call, Failed};
-use alloc::string::ToString;
-
 use jail_match::End;
 
 use crate::{
@@ -15,9 +13,10 @@ use crate::{
 
 /// What a parser of `grammar` makes of `wire`.
 fn read_back(grammar: &Grammar, wire: &str, tools: &Tools) -> Result<Message, Fault> {
-    let fault = |why: &dyn ToString| Fault::new(EncodeErrorKind::Grammar, &why.to_string());
+    let fault = |why| Fault::new(EncodeErrorKind::Grammar, why);
     let parser = Parser::builder(grammar.clone()).tools(tools.clone()).build();
-    parse(&parser.map_err(|error| fault(&error))?, wire, End::Stop).map_err(|error| fault(&error))
+    let parser = parser.map_err(|_| fault("its markers make no table"))?;
+    parse(&parser, wire, End::Stop).map_err(|_| fault("a limit was hit while it was read back"))
 }
 
 /// Parses `wire`, which must give `calls` and nothing else.

@@ -1,6 +1,6 @@
 //! Objects that hold an answer in the place of a call: their string is visible text.
 
-use jail_match::Channel;
+use jail_match::Event;
 
 use super::{
     call::{Machine, Step},
@@ -21,7 +21,7 @@ impl Machine {
             return self.answer_text(cursor, out);
         }
         let sink = &mut *out.sink;
-        let mut write = |piece: &str| sink.text(Channel::CONTENT, piece);
+        let mut write = |piece: &str| sink.event(Event::Content(piece));
         match self.value.feed(dialect, None, cursor.rest(), &mut write) {
             Scanned::More { used } => {
                 cursor.at += used;
@@ -47,7 +47,7 @@ impl Machine {
             let stop = memchr::memchr2(b'"', b'\\', rest.as_bytes());
             let plain = &rest[..stop.unwrap_or(rest.len())];
             if !plain.is_empty() {
-                out.sink.text(Channel::CONTENT, plain);
+                out.sink.event(Event::Content(plain));
             }
             cursor.at += plain.len();
             match cursor.peek() {
@@ -59,7 +59,7 @@ impl Machine {
                 }
                 Some(_) => match unescape(cursor.rest().as_bytes(), Flavor::Json) {
                     Escape::Is(scalar, len) => {
-                        out.sink.text(Channel::CONTENT, scalar.encode_utf8(&mut [0; 4]));
+                        out.sink.event(Event::Content(scalar.encode_utf8(&mut [0; 4])));
                         cursor.at += len;
                     }
                     Escape::Cut => return Some(Step::more(cursor.at)),

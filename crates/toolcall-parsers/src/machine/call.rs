@@ -203,6 +203,12 @@ impl Machine {
         }
     }
 
+    /// The body is over: what is held may go.
+    pub(crate) fn end(&mut self) {
+        self.state = State::Header;
+        self.early.clear();
+    }
+
     /// Whether another reading of the same text is left.
     pub(crate) fn has_other_readings(&mut self) -> bool {
         self.attempt + 1 < self.choices || self.message.becomes_text()

@@ -2,13 +2,13 @@
 
 use crate::{
     calls::Calls,
-    event::{CallSink, DiagnosticKind, Outcome},
+    event::{DiagnosticKind, Outcome, Sink},
 };
 
 /// Where a machine writes: the calls of the message, and the sink.
 pub(crate) struct Output<'a> {
     pub(crate) calls: &'a mut Calls,
-    pub(crate) sink: &'a mut dyn CallSink,
+    pub(crate) sink: &'a mut dyn Sink,
 }
 
 impl Output<'_> {

@@ -4,14 +4,14 @@
 
 use std::{fs, path::PathBuf};
 
-use jail_match::{Channel, Notice, Sink, Span, SpanKind as Accounted};
+use jail_match::{Event, Sink, Span, SpanKind as Accounted};
 use stream_laws::{
     Held, HeldKind, Machine, Record, SpanKind,
     vector::{Case, Finish, Kind, Policy, Start, read_cases},
 };
 use toolcall_parsers::{
-    CallLimits, CallSink, Diagnostic, End, Family, Grammar, HeldKind as Holds, Limits, Options, Outcome,
-    Parser, ParserBuilder, Tools, Whitespace,
+    CallLimits, End, Family, Grammar, HeldKind as Holds, Limits, Options, Parser, ParserBuilder, Tools,
+    Whitespace,
 };
 
 /// The kinds of diagnostic that count bytes the driver dropped.
@@ -117,12 +117,17 @@ impl Machine for ParserMachine {
 struct Recorder<'r>(&'r mut Record);
 
 impl Sink for Recorder<'_> {
-    fn text(&mut self, channel: Channel, text: &str) {
-        self.0.text(channel.index() as u8, text);
-    }
-
-    fn notice(&mut self, notice: Notice) {
-        self.diagnostic(notice.into());
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::CallStart { index, id, name } => self.0.call_start(index, id, name),
+            Event::CallArguments { index, fragment } => self.0.call_arguments(index, fragment),
+            Event::CallEnd { index, outcome } => self.0.call_end(index, outcome.name()),
+            Event::Diagnostic(it) => self.0.diagnostic(it.kind.name(), it.at, it.bytes),
+            event => {
+                let (channel, text) = event.as_text().expect("text is all there is besides");
+                self.0.text(channel.index() as u8, text);
+            }
+        }
     }
 
     fn account(&mut self, span: Span) {
@@ -133,24 +138,6 @@ impl Sink for Recorder<'_> {
             Accounted::Dropped => SpanKind::Dropped,
         };
         self.0.span(kind, span.at, span.len);
-    }
-}
-
-impl CallSink for Recorder<'_> {
-    fn call_start(&mut self, index: u32, id: &str, name: &str) {
-        self.0.call_start(index, id, name);
-    }
-
-    fn call_arguments(&mut self, index: u32, fragment: &str) {
-        self.0.call_arguments(index, fragment);
-    }
-
-    fn call_end(&mut self, index: u32, outcome: Outcome) {
-        self.0.call_end(index, outcome.name());
-    }
-
-    fn diagnostic(&mut self, diagnostic: Diagnostic) {
-        self.0.diagnostic(diagnostic.kind.name(), diagnostic.at, diagnostic.bytes);
     }
 }
 

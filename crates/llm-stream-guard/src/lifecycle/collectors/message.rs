@@ -100,7 +100,7 @@ pub fn message_json(message: &Message) -> Value {
             "outcome": call.outcome.map(|outcome| outcome.name()),
         })
     };
-    let diagnostic = |Diagnostic { kind, at, bytes, call }: &Diagnostic| json!({"kind": kind.name(), "at": at, "bytes": bytes, "call": call});
+    let diagnostic = |Diagnostic { kind, at, bytes, call, .. }: &Diagnostic| json!({"kind": kind.name(), "at": at, "bytes": bytes, "call": call});
     json!({
         "content": message.content,
         "reasoning": message.reasoning,

@@ -1,0 +1,131 @@
+//! The output stages of a guard, and the chain they make before the caller's sink.
+
+use jail_match::{ByRef, End, Held, HeldKind, LimitError, Sink};
+
+use crate::{
+    jailer::JailStage,
+    observe::{Counted, StatsStage},
+    stages::{Link, atomic::Atomic, nonempty::Nonempty},
+};
+
+/// What is done with events, in this order. A stage that is not configured is none.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Output {
+    pub(super) atomic: Option<Box<Atomic>>,
+    pub(super) nonempty: Option<Box<Nonempty>>,
+    pub(super) jail: Option<Box<JailStage>>,
+    pub(super) stats: StatsStage,
+}
+
+type AfterJail<'a> = Counted<'a, ByRef<'a, dyn Sink + 'a>>;
+type AfterNonempty<'a> = Link<'a, Option<Box<JailStage>>, AfterJail<'a>>;
+type AfterAtomic<'a> = Link<'a, Option<Box<Nonempty>>, AfterNonempty<'a>>;
+
+/// The whole chain. Everything behind it is compiled once, for any sink.
+pub(super) type Chain<'a> = Link<'a, Option<Box<Atomic>>, AfterAtomic<'a>>;
+
+impl Output {
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { atomic, nonempty, jail, stats } = self;
+        atomic.is_none() && nonempty.is_none() && jail.is_none() && stats.is_none()
+    }
+
+    pub(super) fn reset(&mut self) {
+        let Self { atomic, nonempty, jail, stats } = self;
+        atomic.iter_mut().for_each(|stage| stage.reset());
+        nonempty.iter_mut().for_each(|stage| stage.reset());
+        jail.iter_mut().for_each(|stage| stage.reset());
+        stats.iter_mut().for_each(|stage| stage.reset());
+    }
+
+    /// The limit of a jail that ended it all.
+    pub(super) fn failed(&self) -> Option<LimitError> {
+        self.jail.as_ref().and_then(|jail| jail.failed)
+    }
+
+    /// The stages before `sink`.
+    pub(super) fn chain<'a>(&'a mut self, sink: &'a mut (dyn Sink + 'a)) -> Chain<'a> {
+        let Self { atomic, nonempty, jail, stats } = self;
+        let counted = Link { stage: stats, next: ByRef(sink) };
+        let jailed = Link { stage: jail, next: counted };
+        Link { stage: atomic, next: Link { stage: nonempty, next: jailed } }
+    }
+
+    pub(super) fn withholds_call(&self) -> bool {
+        self.atomic.as_ref().is_some_and(|atomic| atomic.is_open())
+    }
+
+    /// What atomic delivery holds.
+    pub(super) fn held_of_call(&self) -> usize {
+        self.atomic.as_ref().map_or(0, |atomic| atomic.held())
+    }
+
+    /// What is held, with the shares of the stages behind atomic delivery.
+    pub(super) fn held(&self, mut held: Held) -> Held {
+        let kept = self.nonempty.as_ref().map_or(0, |nonempty| nonempty.held());
+        if kept > 0 {
+            held = Held { bytes: held.bytes + kept, kind: HeldKind::Reasoning };
+        }
+        match self.jail.as_ref().map(|jail| jail.jailer.held()) {
+            Some(jailed) if jailed.kind != HeldKind::Nothing => {
+                Held { bytes: held.bytes + jailed.bytes, kind: jailed.kind }
+            }
+            _ => held,
+        }
+    }
+
+    pub(super) fn buffered(&self) -> usize {
+        self.held_of_call()
+            + self.nonempty.as_ref().map_or(0, |nonempty| nonempty.held())
+            + self.jail.as_ref().map_or(0, |jail| jail.jailer.buffered())
+    }
+}
+
+/// Steps that concern the stages and not an event.
+impl Chain<'_> {
+    fn jail(&mut self, step: impl FnOnce(&mut JailStage, &mut AfterJail<'_>)) {
+        let Link { stage, next } = &mut self.next.next;
+        if let Some(jail) = stage {
+            step(jail, next);
+        }
+    }
+
+    /// Time may have passed.
+    pub(super) fn tick(&mut self) {
+        self.jail(|jail, next| jail.run(|jailer| jailer.tick(next)));
+    }
+
+    /// A chunk was processed.
+    pub(super) fn chunk_ended(&mut self) {
+        self.jail(|jail, next| jail.run(|jailer| jailer.chunk_ended(next)));
+    }
+
+    /// Another message begins: reasoning that was withheld stays reasoning, and no mark spans the
+    /// boundary.
+    pub(super) fn message_boundary(&mut self) {
+        self.release();
+        if let Some(nonempty) = self.next.stage {
+            nonempty.reset();
+        }
+        self.jail(|jail, next| jail.run(|jailer| jailer.settle(next)));
+    }
+
+    /// Reasoning that was withheld is emitted.
+    pub(super) fn release(&mut self) {
+        if let Link { stage: Some(nonempty), next } = &mut self.next {
+            nonempty.release(next);
+        }
+    }
+
+    /// The cursor is done: reasoning that was withheld may be the answer.
+    pub(super) fn cursor_ended(&mut self, end: End) {
+        if let Link { stage: Some(nonempty), next } = &mut self.next {
+            nonempty.finish(end, next);
+        }
+    }
+
+    /// The message ended.
+    pub(super) fn finish(&mut self) {
+        self.jail(|jail, next| jail.run(|jailer| jailer.finish(next)));
+    }
+}

@@ -1,0 +1,44 @@
+//! Output stages: what stands between the cursor and the caller's sink.
+//!
+//! A stage has one method and sees every event; what it does not handle it passes on. Stages make a
+//! chain of [`Link`]s, which carry the account past them.
+
+pub(crate) mod atomic;
+pub(crate) mod nonempty;
+
+use jail_match::{Event, Sink, Span};
+
+/// A stage that writes to `S`.
+pub(crate) trait OutputStage<S: ?Sized> {
+    /// Handles the event or passes it on.
+    fn event(&mut self, event: Event<'_>, next: &mut S);
+}
+
+/// A stage that may not be configured: then everything passes.
+impl<T: OutputStage<S>, S: Sink + ?Sized> OutputStage<S> for Option<Box<T>> {
+    #[inline]
+    fn event(&mut self, event: Event<'_>, next: &mut S) {
+        match self {
+            Some(stage) => stage.event(event, next),
+            None => next.event(event),
+        }
+    }
+}
+
+/// A stage before a sink: a sink itself.
+pub(crate) struct Link<'a, T, S> {
+    pub(crate) stage: &'a mut T,
+    pub(crate) next: S,
+}
+
+impl<T: OutputStage<S>, S: Sink> Sink for Link<'_, T, S> {
+    #[inline]
+    fn event(&mut self, event: Event<'_>) {
+        self.stage.event(event, &mut self.next);
+    }
+
+    #[inline]
+    fn account(&mut self, span: Span) {
+        self.next.account(span);
+    }
+}

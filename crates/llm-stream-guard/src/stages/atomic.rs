@@ -1,0 +1,71 @@
+//! Atomic delivery: a call's events are emitted together, at its end.
+
+use jail_match::{Event, Sink};
+
+use super::OutputStage;
+
+/// Keeps an open call until it ends.
+#[derive(Debug, Clone)]
+pub(crate) struct Atomic {
+    call: Option<Started>,
+    arguments: String,
+    /// The most bytes of arguments that are kept; a longer call streams from there on.
+    limit: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Started {
+    index: u32,
+    id: String,
+    name: String,
+}
+
+impl Atomic {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { call: None, arguments: String::new(), limit }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.call = None;
+        self.arguments.clear();
+    }
+
+    /// Whether a call that began was not emitted.
+    pub(crate) fn is_open(&self) -> bool {
+        self.call.is_some()
+    }
+
+    pub(crate) fn held(&self) -> usize {
+        self.arguments.len()
+    }
+
+    fn release<S: Sink + ?Sized>(&mut self, next: &mut S) {
+        let Some(Started { index, id, name }) = self.call.take() else { return };
+        next.event(Event::CallStart { index, id: &id, name: &name });
+        if !self.arguments.is_empty() {
+            next.event(Event::CallArguments { index, fragment: &self.arguments });
+            self.arguments.clear();
+        }
+    }
+}
+
+impl<S: Sink + ?Sized> OutputStage<S> for Atomic {
+    fn event(&mut self, event: Event<'_>, next: &mut S) {
+        match event {
+            Event::CallStart { index, id, name } => {
+                self.call = Some(Started { index, id: id.to_owned(), name: name.to_owned() });
+            }
+            Event::CallArguments { fragment, .. } if self.is_open() => {
+                self.arguments.push_str(fragment);
+                if self.arguments.len() > self.limit {
+                    self.release(next);
+                }
+            }
+            Event::CallEnd { .. } => {
+                self.release(next);
+                next.event(event);
+            }
+            event => next.event(event),
+        }
+    }
+}
