@@ -146,7 +146,9 @@ mod tests {
         for alias in crate::registry::aliases() {
             let name = alias.to_string();
             let of = family(&name).map(|family| family.name.clone()).map_err(|e| e.to_string());
-            assert_eq!(of.as_deref(), Ok(alias.of), "{name}");
+            // What was another name of ours can be a family by now.
+            let own = alias.engine.is_empty() && of.as_deref() == Ok(alias.name);
+            assert!(own || of.as_deref() == Ok(alias.of), "{name}: {of:?}");
         }
         for grammar in crate::registry::grammars() {
             assert!(family(&grammar.name).is_ok(), "{}", grammar.name);
