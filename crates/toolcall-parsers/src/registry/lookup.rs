@@ -71,7 +71,7 @@ pub fn family_aliases() -> impl Iterator<Item = Alias> + Clone {
 /// An unknown name; the error lists the nearest known ones. A name that engines have for
 /// different families; the error lists those, as `engine:name`.
 pub fn family(name: &str) -> Result<Arc<Family>, UnknownName> {
-    read(name, |file| Some(file))
+    read(name, Some)
 }
 
 /// The family called `name` as the models of one of its variants write it; variants count from 0
