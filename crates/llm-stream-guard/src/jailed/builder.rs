@@ -4,11 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use jail_match::{JailBuilder, Jailed, Limits, OnFail, Pair, Whitespace};
 use think_filter::Start;
-use toolcall_parsers::{Options, Tools};
+use toolcall_parsers::{family::OwnMarkers, Options, Tools};
 
 use super::{
     JailedError, JailedStream,
-    sequences::{Family, Sequences},
+    sequences::Sequences,
 };
 use crate::{
     chat::{Annotations, ChatOptions},
@@ -129,7 +129,7 @@ impl JailedStreamBuilder {
     /// Keeps the family's own markers beside the sequences given by hand.
     #[must_use]
     pub fn also_family_markers(mut self) -> Self {
-        self.sequences.family = Family::Kept;
+        self.sequences.own = OwnMarkers::Kept;
         self
     }
 
@@ -201,8 +201,8 @@ impl JailedStreamBuilder {
             Some(name) => {
                 let family = toolcall_parsers::grammar(name).map_err(JailedError::Parser)?;
                 self.sequences.check()?;
-                let grammar = self.sequences.applied(family.as_ref().clone());
-                (guard.grammar(Arc::new(grammar)), self.rules)
+                let grammar = self.sequences.applied(family)?;
+                (guard.grammar(grammar), self.rules)
             }
             None => (guard, self.sequences.rules(self.rules)),
         };
