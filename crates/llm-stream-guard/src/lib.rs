@@ -31,7 +31,6 @@ mod nonempty;
 mod observe;
 mod profile;
 mod reasoning;
-pub mod sse;
 mod stop;
 mod stream;
 mod utf8;
@@ -59,6 +58,8 @@ pub use toolcall_parsers::{
     UnknownTools, Wanted,
 };
 
+/// Server-sent events: bytes in, events with the bytes they came in, and bytes out.
+pub use sse_events as sse;
 pub use wire_remap::{Collapse, CollapseAction, CollapseLimits};
 
 /// The crates below, whole.

@@ -1,7 +1,7 @@
 //! What lines mean, the same at every cut; nothing is lost.
 
-use llm_stream_guard::sse::{Decoder, Item};
 use proptest::prelude::*;
+use sse_events::{Decoder, Item};
 use stream_laws::{Cut, CutPlan};
 
 use crate::support::{Kept, Owned, decode, decode_every_way, events, streams};

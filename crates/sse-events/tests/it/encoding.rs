@@ -1,7 +1,7 @@
 //! Events written, read back.
 
-use llm_stream_guard::sse::{Decoder, Fields, Item, comment};
 use proptest::prelude::*;
+use sse_events::{Decoder, Fields, Item, comment};
 use stream_laws::Cut;
 
 use crate::support::{Owned, decode, events, streams};
@@ -29,8 +29,8 @@ fn with_data(raw: &str, data: &str) -> String {
 
 #[test]
 fn what_would_break_the_frame_is_refused() {
-    let name = |name| Fields { name: Some(name), ..Fields::default() };
-    let id = |id| Fields { id: Some(id), ..Fields::default() };
+    let name = |name| Fields::default().name(name);
+    let id = |id| Fields::default().id(id);
     assert_eq!(encoded(name("a\nb")).unwrap_err(), "field `event`: expected one line without NUL");
     assert_eq!(encoded(id("a\rb")).unwrap_err(), "field `id`: expected one line without NUL");
     assert!(encoded(id("a\0b")).is_err());
@@ -76,12 +76,11 @@ proptest! {
         retry: Option<u64>,
         seed: u64,
     ) {
-        let fields = Fields {
-            name: name.as_deref(),
-            data: data.as_deref().map(str::as_bytes),
-            id: id.as_deref(),
-            retry,
-        };
+        let mut fields = Fields::default();
+        fields.name = name.as_deref();
+        fields.data = data.as_deref().map(str::as_bytes);
+        fields.id = id.as_deref();
+        fields.retry = retry;
         let raw = encoded(fields).expect("writable fields");
         let data = data.as_deref().map(normalised);
         let event = Owned { raw: raw.clone(), name, data, id, retry, closed: true, ignored: 0 };

@@ -1,7 +1,7 @@
 //! One event, borrowed from the bytes it came in.
 
-use super::{
-    MARK,
+use crate::{
+    BYTE_ORDER_MARK,
     decoder::Dialect,
     encode::rows,
     lines::{Line, LineEnds, NoLine},
@@ -28,10 +28,10 @@ pub struct Event<'e> {
     pub closed: bool,
     /// How many bytes the lines have that are no field of the standard.
     pub ignored: u64,
-    pub(super) dialect: Dialect,
-    pub(super) bare: bool,
+    pub(crate) dialect: Dialect,
+    pub(crate) bare: bool,
     /// The raw bytes begin with a byte order mark.
-    pub(super) marked: bool,
+    pub(crate) marked: bool,
 }
 
 impl<'e> Event<'e> {
@@ -73,7 +73,8 @@ impl<'e> Event<'e> {
     }
 
     /// The event as if it had no name.
-    pub(crate) fn nameless(self) -> Self {
+    #[must_use]
+    pub fn without_name(self) -> Self {
         Self { name: None, ..self }
     }
 
@@ -112,7 +113,7 @@ impl<'e> Event<'e> {
                 }
                 let eol = *eol.get_or_insert(if end.is_empty() { b"\n" } else { end });
                 let line = &raw[line.start..line.end];
-                let content = if first { line.strip_prefix(MARK) } else { None };
+                let content = if first { line.strip_prefix(BYTE_ORDER_MARK) } else { None };
                 return Some(Content { line, content: content.unwrap_or(line), eol });
             }
             None

@@ -2,8 +2,8 @@
 
 use std::{convert::Infallible, io::Cursor};
 
-use llm_stream_guard::sse::Decoder;
 use proptest::prelude::*;
+use sse_events::Decoder;
 use sse_stream::{Sse, SseByteStream};
 use stream_laws::Cut;
 use tokio_stream::StreamExt as _;

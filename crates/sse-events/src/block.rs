@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
-use super::{
-    MARK,
-    decoder::{Dialect, Limit, Limits},
+use crate::{
+    BYTE_ORDER_MARK,
+    decoder::Dialect,
     event::Event,
+    limits::{Limit, Limits},
     lines::{Line, LineEnds, NoLine},
 };
 
 /// What reading on came to.
-pub(super) enum Read {
+pub(crate) enum Read {
     /// Everything was read, and the event is not over.
     More,
     /// The event ends before this index.
@@ -19,20 +20,20 @@ pub(super) enum Read {
 
 /// What stays the same while an event is read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reading {
-    pub(super) limits: Limits,
-    pub(super) dialect: Dialect,
+pub(crate) struct Reading {
+    pub(crate) limits: Limits,
+    pub(crate) dialect: Dialect,
     /// The event is the first of the stream.
-    pub(super) first: bool,
+    pub(crate) first: bool,
     /// No LF follows.
-    pub(super) decided: bool,
+    pub(crate) decided: bool,
     /// Nothing follows.
-    pub(super) ended: bool,
+    pub(crate) ended: bool,
 }
 
 /// The event being read.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// Where the current line starts.
     line: usize,
     /// The current line has no end before this index.
@@ -74,7 +75,7 @@ enum Then {
 
 impl Block {
     /// Reads on in `text`, which begins with the event's first byte that was not given away.
-    pub(super) fn read(&mut self, text: &[u8], ends: &mut LineEnds, how: Reading) -> Read {
+    pub(crate) fn read(&mut self, text: &[u8], ends: &mut LineEnds, how: Reading) -> Read {
         loop {
             let line = match ends.next(text, self.line, self.seen, how.decided) {
                 Ok(line) => line,
@@ -115,8 +116,8 @@ impl Block {
 
     fn take(&mut self, text: &[u8], line: Line, how: Reading) -> Then {
         let mut start = line.start;
-        if how.first && start == 0 && text[..line.end].starts_with(MARK) {
-            start += MARK.len();
+        if how.first && start == 0 && text[..line.end].starts_with(BYTE_ORDER_MARK) {
+            start += BYTE_ORDER_MARK.len();
         }
         let content = &text[start..line.end];
         match content.first() {
@@ -175,7 +176,7 @@ impl Block {
     }
 
     /// The event, whose raw bytes are `raw`.
-    pub(super) fn event<'e>(&'e self, raw: &'e [u8], dialect: Dialect, first: bool) -> Event<'e> {
+    pub(crate) fn event<'e>(&'e self, raw: &'e [u8], dialect: Dialect, first: bool) -> Event<'e> {
         let at = |range: &Option<Range<usize>>| range.clone().map(|range| &raw[range]);
         Event {
             raw,
@@ -191,34 +192,34 @@ impl Block {
             ignored: self.ignored,
             dialect,
             bare: self.bare,
-            marked: first && raw.starts_with(MARK),
+            marked: first && raw.starts_with(BYTE_ORDER_MARK),
         }
     }
 
     /// Bytes before `seen` are given away: how many they are.
-    pub(super) fn give_away(&mut self) -> usize {
+    pub(crate) fn give_away(&mut self) -> usize {
         self.begun |= self.seen > self.line;
         self.line = 0;
         std::mem::take(&mut self.seen)
     }
 
     /// The limit that the event is beyond.
-    pub(super) fn over(&self) -> Option<Limit> {
+    pub(crate) fn over(&self) -> Option<Limit> {
         self.over
     }
 
     /// Whether `text` ends in a CR that may be half of a line end.
-    pub(super) fn is_undecided(&self, text: &[u8]) -> bool {
+    pub(crate) fn is_undecided(&self, text: &[u8]) -> bool {
         self.seen < text.len()
     }
 
     /// Bytes kept beyond the raw ones.
-    pub(super) fn kept(&self) -> usize {
+    pub(crate) fn kept(&self) -> usize {
         self.joined.len()
     }
 
     /// Makes it as new, and keeps the buffer.
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         let mut joined = std::mem::take(&mut self.joined);
         joined.clear();
         *self = Self { joined, ..Self::default() };

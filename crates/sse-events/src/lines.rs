@@ -4,21 +4,21 @@ use memchr::memchr2;
 
 /// A line and its end, as indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) start: usize,
+pub(crate) struct Line {
+    pub(crate) start: usize,
     /// Behind its last byte.
-    pub(super) end: usize,
+    pub(crate) end: usize,
     /// Behind its line end.
-    pub(super) next: usize,
+    pub(crate) next: usize,
 }
 
 /// The line does not end yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NoLine {
+pub(crate) struct NoLine {
     /// Where it starts.
-    pub(super) start: usize,
+    pub(crate) start: usize,
     /// Where the next search for its end may begin.
-    pub(super) seen: usize,
+    pub(crate) seen: usize,
 }
 
 /// What is known about the line ends of a stream.
@@ -28,7 +28,7 @@ pub(super) struct NoLine {
 /// CR was seen to stand alone, a CR ends its line at once, and a LF behind it is the beginning of
 /// the next line's bytes.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LineEnds {
+pub(crate) struct LineEnds {
     style: Style,
     /// A CR just ended a line by itself: a LF now is its second half.
     absorb: bool,
@@ -45,7 +45,7 @@ impl LineEnds {
     /// The line of `text` that starts at `start`, which has no line end before `seen`.
     ///
     /// `decided` says that no LF follows `text`.
-    pub(super) fn next(
+    pub(crate) fn next(
         &mut self,
         text: &[u8],
         mut start: usize,
@@ -80,7 +80,7 @@ impl LineEnds {
     }
 
     /// How many of `bytes` complete a line behind text that ends in an undecided CR if `after_cr`.
-    pub(super) fn completing(self, bytes: &[u8], after_cr: bool) -> usize {
+    pub(crate) fn completing(self, bytes: &[u8], after_cr: bool) -> usize {
         if after_cr {
             return usize::from(bytes.first() == Some(&b'\n'));
         }
@@ -95,6 +95,6 @@ impl LineEnds {
 }
 
 /// Index of the first byte that ends a line.
-pub(super) fn find(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn find(bytes: &[u8]) -> Option<usize> {
     memchr2(b'\n', b'\r', bytes)
 }

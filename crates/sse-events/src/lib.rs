@@ -6,7 +6,7 @@
 //! items, in order, are the input.
 //!
 //! ```
-//! use llm_stream_guard::sse::{Decoder, Item};
+//! use sse_events::{Decoder, Item};
 //! let (mut decoder, mut forwarded, mut seen) = (Decoder::new(), Vec::new(), Vec::new());
 //! let input = b": ping\r\nid: 7\r\ndata: {\"n\":\r\ndata: 1}\r\n\r\n";
 //! for chunk in input.chunks(3) {
@@ -20,18 +20,26 @@
 //! decoder.finish(|_| unreachable!("nothing was left open"))?;
 //! assert_eq!(forwarded, input);
 //! assert_eq!(seen, [b"{\"n\":\n1}"]);
-//! # Ok::<(), llm_stream_guard::sse::TooLong>(())
+//! # Ok::<(), sse_events::TooLong>(())
 //! ```
+#![forbid(unsafe_code)]
 
 mod block;
 mod decoder;
 mod encode;
 mod event;
+mod limits;
 mod lines;
 
-pub use decoder::{Decoder, Item, Limit, Limits, TooLong};
+pub use decoder::{Decoder, Item};
 pub use encode::{FieldError, Fields, comment};
 pub use event::Event;
+pub use limits::{Limit, LimitPolicy, Limits, TooLong};
 
 /// What some producers put before the first line.
-const MARK: &[u8] = b"\xEF\xBB\xBF";
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// The README's example, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

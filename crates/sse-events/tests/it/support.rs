@@ -1,7 +1,7 @@
 //! Items kept for comparison, and streams of bytes that hold everything a line can be.
 
-use llm_stream_guard::sse::{Decoder, Event, Item, TooLong};
 use proptest::prelude::*;
+use sse_events::{Decoder, Event, Item, TooLong};
 use stream_laws::{Cut, CutPlan};
 
 /// An item with its own copy of the bytes.

@@ -1,41 +1,20 @@
 //! Bytes to events.
 
-use std::fmt;
-
-use jail_match::LimitPolicy;
-
-use super::{
+use crate::{
     block::{Block, Read, Reading},
     event::Event,
+    limits::{LimitPolicy, Limits, TooLong},
     lines::LineEnds,
 };
 
 /// How strictly lines are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Dialect {
+pub(crate) enum Dialect {
     /// As the standard says.
     #[default]
     Standard,
     /// As clients in the wild do.
     Lenient,
-}
-
-/// Bounds on what a decoder holds, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// A line. Default 8 MiB.
-    pub line: usize,
-    /// An event, all its lines together. Default 8 MiB.
-    pub event: usize,
-    /// What becomes of an event that is longer: its bytes pass uninterpreted ([`Item::Raw`]), are
-    /// dropped and counted ([`Item::Dropped`]), or end the decoder. Default: they are dropped.
-    pub policy: LimitPolicy,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { line: 8 << 20, event: 8 << 20, policy: LimitPolicy::Drop }
-    }
 }
 
 /// What a decoder found, in order.
@@ -224,35 +203,3 @@ enum Known {
     /// There are none.
     End,
 }
-
-/// What an event is beyond.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Limit {
-    /// [`Limits::line`].
-    Line,
-    /// [`Limits::event`].
-    Event,
-}
-
-/// An event was beyond the limits under [`LimitPolicy::Error`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TooLong {
-    /// Which limit.
-    pub limit: Limit,
-    /// Stream offset of the event's first byte.
-    pub at: u64,
-}
-
-impl fmt::Display for TooLong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let limit = match self.limit {
-            Limit::Line => "line",
-            Limit::Event => "event",
-        };
-        write!(f, "byte {}: the event is beyond the {limit} limit; reading stops", self.at)
-    }
-}
-
-impl std::error::Error for TooLong {}

@@ -2,18 +2,19 @@
 
 use std::fmt;
 
-use super::lines::find;
+use crate::lines::find;
 
 /// The fields of an event to be written. The default has none.
 ///
 /// ```
-/// use llm_stream_guard::sse::Fields;
+/// use sse_events::Fields;
 /// let mut out = Vec::new();
-/// Fields { name: Some("error"), data: Some(b"one\ntwo"), ..Fields::default() }.encode(&mut out)?;
+/// Fields::default().name("error").data(b"one\ntwo").encode(&mut out)?;
 /// assert_eq!(out, b"event: error\ndata: one\ndata: two\n\n");
-/// # Ok::<(), llm_stream_guard::sse::FieldError>(())
+/// # Ok::<(), sse_events::FieldError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Fields<'f> {
     /// The event's name, in one line.
     pub name: Option<&'f str>,
@@ -25,7 +26,31 @@ pub struct Fields<'f> {
     pub retry: Option<u64>,
 }
 
-impl Fields<'_> {
+impl<'f> Fields<'f> {
+    /// The same with a name.
+    #[must_use]
+    pub const fn name(self, name: &'f str) -> Self {
+        Self { name: Some(name), ..self }
+    }
+
+    /// The same with data.
+    #[must_use]
+    pub const fn data(self, data: &'f [u8]) -> Self {
+        Self { data: Some(data), ..self }
+    }
+
+    /// The same with an id.
+    #[must_use]
+    pub const fn id(self, id: &'f str) -> Self {
+        Self { id: Some(id), ..self }
+    }
+
+    /// The same with a time before a reconnection, in milliseconds.
+    #[must_use]
+    pub const fn retry(self, retry: u64) -> Self {
+        Self { retry: Some(retry), ..self }
+    }
+
     /// Appends the event to `out`.
     ///
     /// # Errors
@@ -63,7 +88,7 @@ pub fn comment(text: &str, out: &mut Vec<u8>) {
 }
 
 /// Appends `data` lines.
-pub(super) fn rows(data: &[u8], eol: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn rows(data: &[u8], eol: &[u8], out: &mut Vec<u8>) {
     lines("data: ", data, eol, out);
 }
 

@@ -1,10 +1,7 @@
 //! Lines and events beyond the limits: dropped, passed, refused; what follows is whole.
 
-use llm_stream_guard::{
-    LimitPolicy,
-    sse::{Decoder, Limit, Limits},
-};
 use proptest::prelude::*;
+use sse_events::{Decoder, Limit, LimitPolicy, Limits};
 use stream_laws::CutPlan;
 
 use crate::support::{Kept, decode_every_way, streams};
@@ -12,7 +9,7 @@ use crate::support::{Kept, decode_every_way, streams};
 const EVERY: CutPlan = CutPlan { two_way_up_to: 99, three_way_up_to: 99, random: 9, seed: 1 };
 
 fn decoder(policy: LimitPolicy) -> Decoder {
-    Decoder::new().limits(Limits { line: 12, event: 24, policy })
+    Decoder::new().limits(Limits::default().line(12).event(24).policy(policy))
 }
 
 fn lengths(kept: &[Kept]) -> Vec<(&str, u64)> {
