@@ -6,21 +6,10 @@ use jail_match::{
     Channel, Dropped, Held, Jail, JailEvent, JailSignal, Jailed, LimitError, Notice, NoticeKind,
     OnFail, Sink, Span,
 };
+use stream_lifecycle::Clock;
 use toolcall_parsers::{CallSink, Diagnostic, Outcome};
 
 use crate::observe::Tallied;
-
-/// Tells the time since any fixed moment. Libraries read no clock: the host hands one in.
-pub trait Clock {
-    /// The time now.
-    fn now(&self) -> Duration;
-}
-
-impl<F: Fn() -> Duration> Clock for F {
-    fn now(&self) -> Duration {
-        self()
-    }
-}
 
 /// What comes in place of a block that was handed over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +23,7 @@ pub enum Handed {
 }
 
 type Handler = Arc<dyn Fn(&Jailed<'_>) -> Handed + Send + Sync>;
-pub(crate) type SharedClock = Arc<dyn Clock + Send + Sync>;
+pub(crate) type SharedClock = Arc<dyn Clock>;
 
 /// A [`Jail`] for a guard or a stream.
 ///
@@ -115,12 +104,7 @@ impl Jailer {
     /// How long a block may be open, and what becomes of one that is open longer. The clock is
     /// read when a chunk comes and [`crate::Guard::tick`] is called: nothing wakes by itself.
     #[must_use]
-    pub fn time_limit(
-        mut self,
-        time: Duration,
-        over: OnFail,
-        clock: impl Clock + Send + Sync + 'static,
-    ) -> Self {
+    pub fn time_limit(mut self, time: Duration, over: OnFail, clock: impl Clock + 'static) -> Self {
         self.terms.time = Some((time, over, Arc::new(clock)));
         self
     }

@@ -5,6 +5,7 @@ use std::{fmt, sync::Arc};
 use jail_match::{
     Driver, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace, ZeroLimit,
 };
+use stream_lifecycle::Clock;
 use think_filter::{Format, Start, TokenEstimate, Withheld, four_bytes_a_token, last_turn};
 use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, UnknownName};
 
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::{
     atomic::Pending,
-    jailer::{Clock, Jailer},
+    jailer::Jailer,
     observe::{Foreign, Observer, Tally},
     profile::{self, Profile},
     reasoning::{Reasoning, reasoning},
