@@ -9,7 +9,6 @@ pub mod error;
 pub mod families;
 pub mod input;
 pub mod lookup;
-pub mod machine;
 pub mod parse;
 
 use std::{

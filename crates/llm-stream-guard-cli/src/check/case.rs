@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use guard_laws::GuardMachine;
 use jail_match::Whitespace;
 use llm_stream_guard::{
     End, Format, Guard, GuardBuilder, InReasoning, Profile, Tools, UnknownName,
@@ -13,7 +14,7 @@ use stream_laws::{
 use think_filter::{DupOpen, MarkerCase, Openers, Recur, StrayClose, StripRemarks};
 use toolcall_parsers::{Grammar, grammar, same_name, template_grammar};
 
-use crate::{lookup, machine::GuardMachine};
+use crate::lookup;
 
 /// The machine that runs `case`.
 ///

@@ -1,4 +1,5 @@
 //! A guard as a machine the laws can judge: its events, diagnostics and account as a record.
+#![forbid(unsafe_code)]
 
 use jail_match::{Channel, HeldKind, LimitError, Notice, Sink, Span, SpanKind};
 use llm_stream_guard::{CallSink, Diagnostic, End, Guard, Outcome};
