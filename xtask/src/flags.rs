@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use lexopt::{Arg, Error, Parser, ValueExt};
 
 pub(crate) const USAGE: &str = "\
-cargo xtask ci                             everything a change must pass
+cargo xtask ci [--full]                    what a change must pass; with what a release must
+cargo xtask size                           lines of code, and long files
 cargo xtask tidy                           house rules the compiler does not know
 cargo xtask bench [--quick] [FILTER]       throughput and allocations, as ratios in one run
 cargo xtask fuzz [--time SECONDS] [TARGET] all fuzz targets, or one, for a time each
@@ -17,11 +18,21 @@ const FUZZ_SECONDS: u64 = 60;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Help,
-    Ci,
+    Ci(Scope),
     Tidy,
+    Size,
     Bench { pace: Pace, filter: Option<String> },
     Fuzz { seconds: u64, target: Option<String> },
     Release { mode: Mode, crates: Vec<String> },
+}
+
+/// How much `ci` checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// What a change may break.
+    Change,
+    /// Also what rarely breaks and takes long: other features and compilers, fuzz targets.
+    Full,
 }
 
 /// How long the benchmarks take.
@@ -47,7 +58,8 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
     };
     let mut command = match name.as_str() {
         "help" => Command::Help,
-        "ci" => Command::Ci,
+        "ci" => Command::Ci(Scope::Change),
+        "size" => Command::Size,
         "tidy" => Command::Tidy,
         "bench" => Command::Bench { pace: Pace::Full, filter: None },
         "fuzz" => Command::Fuzz { seconds: FUZZ_SECONDS, target: None },
@@ -57,6 +69,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
     while let Some(arg) = parser.next()? {
         match (&mut command, arg) {
             (_, Arg::Short('h') | Arg::Long("help")) => return Ok(Command::Help),
+            (Command::Ci(scope), Arg::Long("full")) => *scope = Scope::Full,
             (Command::Bench { pace, .. }, Arg::Long("quick")) => *pace = Pace::Quick,
             (Command::Bench { filter: filter @ None, .. }, Arg::Value(text)) => {
                 *filter = Some(text.string()?);
@@ -77,7 +90,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, FUZZ_SECONDS, Mode, Pace, parse};
+    use super::{Command, FUZZ_SECONDS, Mode, Pace, Scope, parse};
 
     fn command(line: &str) -> Option<Command> {
         parse(line.split_whitespace().map(Into::into)).ok()
@@ -94,7 +107,9 @@ mod tests {
         };
         assert_eq!(command(""), Some(Command::Help));
         assert_eq!(command("tidy --help"), Some(Command::Help));
-        assert_eq!(command("ci"), Some(Command::Ci));
+        assert_eq!(command("ci"), Some(Command::Ci(Scope::Change)));
+        assert_eq!(command("ci --full"), Some(Command::Ci(Scope::Full)));
+        assert_eq!(command("size"), Some(Command::Size));
         assert_eq!(command("tidy"), Some(Command::Tidy));
         let bench = |pace, filter: Option<&str>| {
             Some(Command::Bench { pace, filter: filter.map(Into::into) })

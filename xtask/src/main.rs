@@ -2,11 +2,14 @@
 
 mod bench;
 mod ci;
+mod cycles;
 mod flags;
 mod fuzz;
 mod manifest;
 mod process;
 mod release;
+mod size;
+mod source;
 mod tidy;
 
 use std::{
@@ -30,7 +33,8 @@ fn main() -> ExitCode {
             println!("{}", flags::USAGE);
             Ok(())
         }
-        Command::Ci => ci::run(&root),
+        Command::Ci(scope) => ci::run(&root, scope),
+        Command::Size => size::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),
         Command::Fuzz { seconds, target } => fuzz::run(&root, seconds, target.as_deref()),

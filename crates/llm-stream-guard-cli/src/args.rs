@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::check::Pattern;
+use crate::pattern::Pattern;
 
 /// Turns the raw text stream of open-weight models into content, reasoning and tool calls.
 #[derive(Debug, Parser)]

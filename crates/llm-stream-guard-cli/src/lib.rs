@@ -10,6 +10,7 @@ pub mod families;
 pub mod input;
 pub mod lookup;
 pub mod parse;
+pub mod pattern;
 
 use std::{
     io::{self, BufWriter, Write},

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use crate::{
     BYTE_ORDER_MARK,
-    decoder::Dialect,
-    event::Event,
+    event::{Dialect, Event},
     limits::{Limit, Limits},
     lines::{Line, LineEnds, NoLine},
 };

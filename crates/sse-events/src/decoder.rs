@@ -2,20 +2,10 @@
 
 use crate::{
     block::{Block, Read, Reading},
-    event::Event,
+    event::{Dialect, Event},
     limits::{LimitPolicy, Limits, TooLong},
     lines::LineEnds,
 };
-
-/// How strictly lines are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Dialect {
-    /// As the standard says.
-    #[default]
-    Standard,
-    /// As clients in the wild do.
-    Lenient,
-}
 
 /// What a decoder found, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

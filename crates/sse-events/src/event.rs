@@ -2,10 +2,19 @@
 
 use crate::{
     BYTE_ORDER_MARK,
-    decoder::Dialect,
     encode::rows,
     lines::{Line, LineEnds, NoLine},
 };
+
+/// How strictly lines are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Dialect {
+    /// As the standard says.
+    #[default]
+    Standard,
+    /// As clients in the wild do.
+    Lenient,
+}
 
 /// An event, or a block of lines that is none: comments, an id, a blank line.
 ///

@@ -1,7 +1,6 @@
 //! `check`: vectors against the guards they ask for, at every cut.
 
 mod case;
-mod only;
 mod read;
 
 use std::{
@@ -14,7 +13,7 @@ use std::{
 };
 
 pub use case::{machine_for, machine_with};
-pub use only::Pattern;
+
 pub use read::{Line, read_lines};
 use serde_json::json;
 use stream_laws::{

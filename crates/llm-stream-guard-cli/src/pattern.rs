@@ -10,7 +10,7 @@ impl Pattern {
     /// Whether `id` is meant.
     ///
     /// ```
-    /// use llm_stream_guard_cli::check::Pattern;
+    /// use llm_stream_guard_cli::pattern::Pattern;
     /// let is = |pattern: &str, id| Pattern::from(pattern).matches(id);
     /// assert!(is("split", "hermes/split_name"));
     /// assert!(is("hermes/*", "hermes/split_name") && !is("split*", "hermes/split_name"));
