@@ -5,6 +5,7 @@ use std::{fmt, sync::Arc};
 use jail_match::{
     Driver, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace, ZeroLimit,
 };
+use stream_lifecycle::Clock;
 use think_filter::{Format, Start, TokenEstimate, four_bytes_a_token, last_turn};
 use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, UnknownName};
 
@@ -15,7 +16,7 @@ use super::{
     cursor::Cursor, input::Input, output::Output, payload::ChoiceBodies,
 };
 use crate::{
-    jailer::{Clock, JailStage, Jailer},
+    jailer::{JailStage, Jailer},
     observe::{Foreign, Observer, StatsCollector},
     profile::{self, Profile},
     reasoning::{Reasoning, reasoning},

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use jail_match::{JailBuilder, Jailed, Limits, OnFail, Pair, Whitespace};
+use stream_lifecycle::Clock;
 use think_filter::Start;
 use toolcall_parsers::{family::OwnMarkers, Options, Tools};
 
@@ -13,7 +14,7 @@ use super::{
 use crate::{
     chat::{Annotations, ChatOptions},
     guard::{Delivery, Guard},
-    jailer::{Clock, HostLimits, Jailer, Replacement},
+    jailer::{HostLimits, Jailer, Replacement},
     observe::{Observer, StatsCollector},
     profile::Profile,
 };
@@ -110,12 +111,7 @@ impl JailedStreamBuilder {
 
     /// How long such a block may be open; see [`Jailer::time_limit`].
     #[must_use]
-    pub fn time_limit(
-        mut self,
-        time: Duration,
-        over: OnFail,
-        clock: impl Clock + Send + Sync + 'static,
-    ) -> Self {
+    pub fn time_limit(mut self, time: Duration, over: OnFail, clock: impl Clock + 'static) -> Self {
         self.block_limits.time = Some((time, over, Arc::new(clock)));
         self
     }
