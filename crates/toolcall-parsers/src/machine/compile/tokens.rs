@@ -218,13 +218,14 @@ fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
         }
         let blank = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
         let word = &rest[..blank];
-        let end = match word.strip_prefix('<') {
+        // A token and the word behind it stand or fall together: other words may follow it, too.
+        let tag = word.strip_prefix('<').filter(|tag| !tag.starts_with(['|', '｜']));
+        let end = match tag {
             Some(tag) => tag.find(['<', '>']).map_or(blank, |at| {
                 at + 1 + usize::from(tag.as_bytes()[at] == b'>')
             }),
-            None => word.find("><").map_or_else(|| word.find('<').unwrap_or(blank), |at| at + 1),
+            None => word.find("><").map_or(blank, |at| at + 1),
         };
-        let end = if first == ']' { word.find("><").map_or(blank, |at| at + 1) } else { end };
         out.push(Token::Tag(rest[..end].to_string()));
         rest = &rest[end..];
     }
