@@ -16,7 +16,7 @@ use alloc::string::String;
 use smallvec::SmallVec;
 
 use crate::{
-    body::{Bodies, End, Feed, Resume},
+    body::{BodyParsers, End, Feed, Resume},
     channel::Channel,
     code::Code,
     diagnostic::{Diagnostic, DiagnosticKind},
@@ -201,7 +201,7 @@ impl Driver {
     }
 
     /// What is held, by the driver itself. An active body may hold more: see
-    /// [`Bodies::held`].
+    /// [`BodyParsers::held`].
     #[must_use]
     pub fn held(&self) -> Held {
         let bytes = self.buf.len() + self.spaces.held();
@@ -237,7 +237,7 @@ impl Driver {
     ) -> Result<(), LimitError>
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         if self.quiet && !chunk.is_empty() {
             let channel = self.channel();
@@ -268,7 +268,7 @@ impl Driver {
     ) -> Result<(), LimitError>
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         self.counters.bytes_in += chunk.len() as u64;
         let feed = bodies.feed(chunk, sink);
@@ -277,7 +277,7 @@ impl Driver {
             Feed::More { used } | Feed::Committed { used } => (used, None),
             Feed::Done { used, then } | Feed::Markup { used, then } => (used, Some(then)),
             // Against the contract; what was committed stays so.
-            Feed::NotMine { .. } => (0, Some(Resume::Here)),
+            Feed::Mismatch { .. } => (0, Some(Resume::SameChannel)),
         };
         if used > 0 {
             sink.account(Span { kind: SpanKind::Body, at: self.base, len: used as u64 });
@@ -305,7 +305,7 @@ impl Driver {
     ) -> Result<(), LimitError>
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         self.quiet = false;
         if let Mode::Failed(error) = self.mode {
@@ -354,7 +354,7 @@ impl Driver {
     pub fn finish<S, B>(&mut self, end: End, bodies: &mut B, sink: &mut S) -> Result<(), LimitError>
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         if let Mode::Failed(error) = self.mode {
             return Err(error);
@@ -416,7 +416,7 @@ impl Driver {
     ) -> Result<usize, LimitError>
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         let mut text = core::mem::take(&mut self.buf);
         let window = Window { text: &text, base: self.base, ended, settled };
@@ -436,7 +436,7 @@ impl Driver {
     ) -> Result<usize, LimitError>
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         let mut c = Cursor::at(0);
         if let Mode::Candidate(candidate) = self.mode {

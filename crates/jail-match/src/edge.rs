@@ -5,7 +5,7 @@ use alloc::borrow::Cow;
 use crate::channel::{Channel, ChannelMask};
 
 /// Number of a body kind, given by whoever builds the table and handed back to
-/// [`crate::Bodies::begin`].
+/// [`crate::BodyParsers::begin`].
 pub type BodyId = u16;
 
 /// A marker with its conditions and its effect.

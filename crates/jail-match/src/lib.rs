@@ -8,7 +8,7 @@
 //!                  │
 //!                  ├─ Erase, Enter, Leave, Switch ─────► Sink::account, another channel
 //!                  │
-//!                  └─ Body ─► candidate ── commits ────► Bodies::feed, up to its end
+//!                  └─ Body ─► candidate ── commits ────► BodyParsers::feed, up to its end
 //!                                 └────── is refuted ──► text, in place, scanned again
 //! ```
 //!
@@ -78,7 +78,7 @@ mod sink;
 mod space;
 mod table;
 
-pub use body::{Bodies, End, Feed, NoBodies, Opener, Resume, Tail};
+pub use body::{AtEnd, BodyParsers, End, Feed, NoBodies, Opener, Resume};
 pub use channel::{Channel, ChannelMask};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use driver::{Counters, Driver, EdgeEvents, Held, HeldKind, Settings};

@@ -3,8 +3,8 @@
 use alloc::{string::String, sync::Arc, vec::Vec};
 
 use jail_match::{
-    Anchor, Bodies, BodyId, ByRef, Channel, ChannelMask, Edge, End, Feed, Newlines, OnCommit,
-    Opener as At, Resume, Tail, Then, Uses,
+    Anchor, AtEnd, BodyId, BodyParsers, ByRef, Channel, ChannelMask, Edge, End, Feed, Newlines,
+    OnCommit, Opener as At, Resume, Then, Uses,
 };
 
 use crate::{
@@ -108,7 +108,7 @@ const ENVELOPE: BodyId = 1 << 12;
 /// The engines of a grammar as driver bodies. Body `n` is the grammar's `n`th opener; those of its
 /// envelope follow from a number of their own on.
 #[derive(Debug, Clone)]
-pub struct CallBodies {
+pub struct ToolCallParser {
     grammar: Arc<Grammar>,
     calls: Calls,
     engine: Engine,
@@ -129,7 +129,7 @@ enum Active {
     Envelope(usize),
 }
 
-impl CallBodies {
+impl ToolCallParser {
     /// Bodies for the openers of `grammar`.
     #[must_use]
     pub fn new(grammar: Arc<Grammar>, tools: Tools, options: Options) -> Self {
@@ -222,16 +222,16 @@ impl CallBodies {
             Active::Opener => {
                 let shape = grammar.openers.get(self.opener);
                 let shape = shape.and_then(|opener| opener.shapes.get(self.shape));
-                let Some(shape) = shape else { return Feed::NotMine { used: 0 } };
+                let Some(shape) = shape else { return Feed::Mismatch { used: 0 } };
                 engine.feed(shape, text, calls, sink)
             }
             Active::Envelope(_) => {
-                let Some(envelope) = &grammar.envelope else { return Feed::NotMine { used: 0 } };
+                let Some(envelope) = &grammar.envelope else { return Feed::Mismatch { used: 0 } };
                 self.envelope.feed(envelope, engine, text, calls, sink)
             }
         };
         match feed {
-            Feed::NotMine { .. } => {}
+            Feed::Mismatch { .. } => {}
             Feed::More { used }
             | Feed::Committed { used }
             | Feed::Done { used, .. }
@@ -247,23 +247,23 @@ impl CallBodies {
         }
     }
 
-    fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> Tail {
+    fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
         let Self { grammar, calls, engine, .. } = self;
         match (self.active, &grammar.envelope) {
             (Active::Envelope(_), Some(envelope)) => {
                 self.envelope.finish(envelope, engine, (tail, end), calls, sink)
             }
-            (Active::Envelope(_), None) => Tail::Release,
+            (Active::Envelope(_), None) => AtEnd::Release,
             (Active::Opener, _) => {
                 let shape = grammar.openers.get(self.opener);
                 let shape = shape.and_then(|opener| opener.shapes.get(self.shape));
-                shape.map_or(Tail::Release, |shape| engine.finish(shape, tail, end, calls, sink))
+                shape.map_or(AtEnd::Release, |shape| engine.finish(shape, tail, end, calls, sink))
             }
         }
     }
 }
 
-impl<S: Sink + ?Sized> Bodies<S> for CallBodies {
+impl<S: Sink + ?Sized> BodyParsers<S> for ToolCallParser {
     fn begin(&mut self, opener: At) {
         self.shape = 0;
         self.letter = None;
@@ -310,7 +310,7 @@ impl<S: Sink + ?Sized> Bodies<S> for CallBodies {
         more
     }
 
-    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> Tail {
+    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> AtEnd {
         self.finish_any(tail, end, &mut ByRef(sink))
     }
 

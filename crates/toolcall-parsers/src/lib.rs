@@ -23,7 +23,7 @@ pub mod template;
 mod tools;
 mod typing;
 
-pub use bodies::{CallBodies, InReasoning, edges};
+pub use bodies::{InReasoning, ToolCallParser, edges};
 pub use encode::{EncodeCall, EncodeError, EncodeErrorKind, encode, encode_as};
 pub use event::{Call, Diagnostic, DiagnosticKind, Event, Message, Outcome, OwnedEvent, Sink};
 pub use families::template_grammar;

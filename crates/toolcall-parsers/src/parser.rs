@@ -3,12 +3,12 @@
 use alloc::sync::Arc;
 
 use jail_match::{
-    Bodies, Channel, Counters, Driver, End, Held, HeldKind, LimitError, Limits, Settings, Table,
-    TableError, Whitespace,
+    BodyParsers, Channel, Counters, Driver, End, Held, HeldKind, LimitError, Limits, Settings,
+    Table, TableError, Whitespace,
 };
 
 use crate::{
-    bodies::{CallBodies, InReasoning, edges},
+    bodies::{InReasoning, ToolCallParser, edges},
     event::{Event, Message, Sink},
     grammar::Grammar,
     options::Options,
@@ -42,7 +42,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Parser {
     driver: Driver,
-    bodies: CallBodies,
+    bodies: ToolCallParser,
 }
 
 /// Builds a [`Parser`] with other than default settings.
@@ -87,7 +87,7 @@ impl ParserBuilder {
         let table = Table::new(edges(&self.grammar, InReasoning::Literal, 0))?;
         Ok(Parser {
             driver: Driver::new(table, self.settings),
-            bodies: CallBodies::new(self.grammar, self.tools, self.options),
+            bodies: ToolCallParser::new(self.grammar, self.tools, self.options),
         })
     }
 }
@@ -193,6 +193,6 @@ pub fn parse(parser: &Parser, text: &str, end: End) -> Result<Message, LimitErro
 const _: () = {
     const fn machine<T: Clone + Send + 'static>() {}
     machine::<Parser>();
-    const fn body<B: Bodies<fn(Event<'_>)>>() {}
-    body::<CallBodies>();
+    const fn body<B: BodyParsers<fn(Event<'_>)>>() {}
+    body::<ToolCallParser>();
 };

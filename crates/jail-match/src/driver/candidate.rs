@@ -2,7 +2,7 @@
 
 use super::{Candidate, Cursor, Driver, Mode, Window};
 use crate::{
-    body::{Bodies, Feed, Resume, Tail},
+    body::{AtEnd, BodyParsers, Feed, Resume},
     channel::Channel,
     diagnostic::{Diagnostic, DiagnosticKind},
     edge::OnCommit,
@@ -26,7 +26,7 @@ impl Driver {
     ) -> Result<bool, LimitError>
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         // The limit must fall on the same byte whatever the chunks.
         let most = c.out.saturating_add(self.settings.limits.candidate.max(candidate.opener));
@@ -48,16 +48,16 @@ impl Driver {
                 let Some(end) = w.ended else { return Ok(false) };
                 let tail = bodies.finish(&w.text[c.pos..], end, sink);
                 match tail {
-                    Tail::Closed { used } => {
+                    AtEnd::Closed { used } => {
                         c.pos += used;
                         self.commit(candidate, w, c, sink);
-                        self.body_done(Resume::Here, true, w.base + c.pos as u64, sink);
+                        self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
                     }
-                    Tail::Markup => {
+                    AtEnd::Markup => {
                         self.spent |= candidate.use_bit;
                         self.drop_candidate(w, c, w.text.len(), DiagnosticKind::CutOpener, sink);
                     }
-                    Tail::Release => self.refute(candidate, w, c, w.text.len(), sink),
+                    AtEnd::Release => self.refute(candidate, w, c, w.text.len(), sink),
                 }
             }
             Feed::Committed { used } => {
@@ -77,7 +77,7 @@ impl Driver {
                 *c = Cursor::at(c.pos);
                 self.body_done(then, false, w.base + c.pos as u64, sink);
             }
-            Feed::NotMine { used } => {
+            Feed::Mismatch { used } => {
                 if bodies.retry() {
                     c.pos = c.out + candidate.opener;
                     return Ok(true);
@@ -97,7 +97,7 @@ impl Driver {
     ) -> bool
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         let offered = &w.text[c.pos..];
         if !offered.is_empty() {
@@ -113,17 +113,17 @@ impl Driver {
                     return true;
                 }
                 // Against the contract; what was committed stays so.
-                Feed::NotMine { .. } => {
-                    self.body_done(Resume::Here, true, w.base + c.pos as u64, sink);
+                Feed::Mismatch { .. } => {
+                    self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
                     return true;
                 }
             }
         }
         let Some(end) = w.ended else { return false };
-        if let Tail::Closed { used } = bodies.finish(&w.text[c.pos..], end, sink) {
+        if let AtEnd::Closed { used } = bodies.finish(&w.text[c.pos..], end, sink) {
             self.consume_body(w, c, used, sink);
         }
-        self.body_done(Resume::Here, true, w.base + c.pos as u64, sink);
+        self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
         true
     }
 
@@ -172,7 +172,7 @@ impl Driver {
             self.spaces.call_ended();
         }
         match then {
-            Resume::Here => {}
+            Resume::SameChannel => {}
             Resume::Halt => self.mode = Mode::Halted(at),
             Resume::Enter(channel) => {
                 if self.stack.len() >= self.settings.limits.depth {
@@ -262,7 +262,7 @@ impl Driver {
 pub(super) fn looked_at(feed: Feed, offered: &str) -> u64 {
     let bytes = match feed {
         Feed::More { .. } | Feed::Committed { .. } => offered.len(),
-        Feed::Done { used, .. } | Feed::Markup { used, .. } | Feed::NotMine { used } => used,
+        Feed::Done { used, .. } | Feed::Markup { used, .. } | Feed::Mismatch { used } => used,
     };
     bytes as u64
 }

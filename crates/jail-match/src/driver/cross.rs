@@ -2,7 +2,7 @@
 
 use super::{Candidate, Cursor, Driver, EdgeEvents, Mode, Open, Window, scan::Hit};
 use crate::{
-    body::{Bodies, Opener},
+    body::{BodyParsers, Opener},
     channel::Channel,
     diagnostic::{Diagnostic, DiagnosticKind},
     edge::Then,
@@ -22,7 +22,7 @@ impl Driver {
         sink: &mut S,
     ) where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         let Hit { edge, at, len, bound } = hit;
         let channel = self.channel();

@@ -2,7 +2,7 @@
 
 use super::{Cursor, Driver, Window};
 use crate::{
-    body::Bodies,
+    body::BodyParsers,
     channel::Channel,
     code::Code,
     edge::{Anchor, InCode},
@@ -43,7 +43,7 @@ impl Driver {
     ) -> bool
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         let bytes = w.text.as_bytes();
         self.swallow_newlines(w, c, sink);

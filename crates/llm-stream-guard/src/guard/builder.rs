@@ -6,13 +6,13 @@ use jail_match::{
     Driver, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace, ZeroLimit,
 };
 use think_filter::{Format, Start, TokenEstimate, four_bytes_a_token, last_turn};
-use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, UnknownName};
+use toolcall_parsers::{Grammar, InReasoning, Options, ToolCallParser, Tools, UnknownName};
 
 use wire_remap::{CollapseLimits, RemapTable, StreamDecoder};
 
 use super::{
     BadPayload, Delivery, Guard, ToolChoice, choice::GuidedGrammar, collapse::Watch,
-    cursor::Cursor, input::Input, output::Output, payload::ChoiceBodies,
+    cursor::Cursor, input::Input, output::Output, payload::GuidedParser,
 };
 use crate::{
     jailer::{Clock, JailStage, Jailer},
@@ -325,7 +325,7 @@ impl GuardBuilder {
             .whitespace(self.whitespace)
             .limits(self.limits)
             .reasoning(self.reasoning_limit);
-        let bodies = CallBodies::new(plan.grammar, self.tools, options);
+        let bodies = ToolCallParser::new(plan.grammar, self.tools, options);
         let limit = self.limits.candidate;
         let input = Input {
             watch: watch(self.collapse, remap.as_ref()),
@@ -347,7 +347,7 @@ impl GuardBuilder {
             input,
             cursor: Cursor {
                 driver: Driver::new(table, settings),
-                bodies: ChoiceBodies::new(bodies, plan.guided, self.bad_payload, limit),
+                bodies: GuidedParser::new(bodies, plan.guided, self.bad_payload, limit),
             },
             output,
             estimate: self.estimate,

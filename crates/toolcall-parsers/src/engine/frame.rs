@@ -74,7 +74,7 @@ pub(crate) fn close(
     calls: &Calls,
     sink: &mut dyn CallSink,
 ) -> Feed {
-    let then = Resume::Here;
+    let then = Resume::SameChannel;
     if closers.is_empty() {
         return Feed::Done { used: i, then };
     }
@@ -108,7 +108,7 @@ pub(crate) fn skip(
     calls: &Calls,
     sink: &mut dyn CallSink,
 ) -> Feed {
-    let then = Resume::Here;
+    let then = Resume::SameChannel;
     let stops = closers.iter().chain(calls.openers.iter()).map(|t| t.as_ref());
     match find(&text[i..], stops) {
         Ok((at, n)) => {

@@ -6,7 +6,7 @@ mod shape;
 
 use alloc::string::String;
 
-use jail_match::{End, Feed, Tail};
+use jail_match::{AtEnd, End, Feed};
 
 pub use self::shape::{Container, Item, JsonShape, Keys};
 use super::{
@@ -194,34 +194,34 @@ impl JsonEngine {
         _: End,
         calls: &mut Calls,
         sink: &mut dyn CallSink,
-    ) -> Tail {
+    ) -> AtEnd {
         if !calls.committed() {
             return uncommitted(self.certainty);
         }
         if calls.is_open() {
             self.cut(calls, sink);
-            return Tail::Closed { used: tail.len() };
+            return AtEnd::Closed { used: tail.len() };
         }
         match self.state {
             // All calls are whole: what follows them is no part of one.
-            State::Close | State::Between => Tail::Closed { used: 0 },
+            State::Close | State::Between => AtEnd::Closed { used: 0 },
             State::Broken => {
                 let bytes = self.dropped + tail.len() as u64;
                 calls.diagnose(DiagnosticKind::Skipped, tail.len(), bytes, sink);
-                Tail::Closed { used: tail.len() }
+                AtEnd::Closed { used: tail.len() }
             }
             _ if self.answered => {
                 calls.diagnose(DiagnosticKind::MissingCloser, tail.len(), 0, sink);
-                Tail::Closed { used: tail.len() }
+                AtEnd::Closed { used: tail.len() }
             }
             State::First | State::AfterElement | State::Element | State::AfterList => {
-                Tail::Closed { used: tail.len() }
+                AtEnd::Closed { used: tail.len() }
             }
             // A further call object was cut before its name was known.
             _ => {
                 let bytes = calls.at + tail.len() as u64 - self.item_at;
                 calls.diagnose(DiagnosticKind::Skipped, tail.len(), bytes, sink);
-                Tail::Closed { used: tail.len() }
+                AtEnd::Closed { used: tail.len() }
             }
         }
     }
@@ -372,7 +372,7 @@ impl JsonEngine {
             self.state = State::Close;
             Step::Go
         } else {
-            Step::Return(Feed::NotMine { used: i })
+            Step::Return(Feed::Mismatch { used: i })
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) mod tagged;
 pub(crate) mod text;
 pub(crate) mod tree;
 
-use jail_match::{End, Feed, Tail};
+use jail_match::{AtEnd, End, Feed};
 
 use crate::{
     calls::Calls,
@@ -69,7 +69,7 @@ impl Engine {
             (Self::Tagged(engine), Shape::Tagged(shape)) => engine.feed(shape, text, calls, sink),
             (Self::Brace(engine), Shape::Brace(shape)) => engine.feed(shape, text, calls, sink),
             (Self::Tree(engine), Shape::Tree(shape)) => engine.feed(shape, text, calls, sink),
-            _ => Feed::NotMine { used: 0 },
+            _ => Feed::Mismatch { used: 0 },
         }
     }
 
@@ -80,7 +80,7 @@ impl Engine {
         end: End,
         calls: &mut Calls,
         sink: &mut dyn CallSink,
-    ) -> Tail {
+    ) -> AtEnd {
         match (self, shape) {
             (Self::Json(engine), Shape::Json(shape)) => {
                 engine.finish(shape, tail, end, calls, sink)
@@ -100,7 +100,7 @@ impl Engine {
             (Self::Tree(engine), Shape::Tree(shape)) => {
                 engine.finish(shape, tail, end, calls, sink)
             }
-            _ => Tail::Release,
+            _ => AtEnd::Release,
         }
     }
 
@@ -119,9 +119,9 @@ impl Engine {
 }
 
 /// What the end of the stream makes of a body that never committed.
-pub(crate) fn uncommitted(certainty: Certainty) -> Tail {
+pub(crate) fn uncommitted(certainty: Certainty) -> AtEnd {
     match certainty {
-        Certainty::Marked => Tail::Markup,
-        Certainty::Unmarked => Tail::Release,
+        Certainty::Marked => AtEnd::Markup,
+        Certainty::Unmarked => AtEnd::Release,
     }
 }

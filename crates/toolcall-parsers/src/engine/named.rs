@@ -6,7 +6,7 @@ mod shape;
 
 use alloc::string::String;
 
-use jail_match::{End, Feed, Tail};
+use jail_match::{AtEnd, End, Feed};
 
 pub(crate) use self::field::fits;
 use self::field::{declared, visible};
@@ -116,14 +116,14 @@ impl NamedEngine {
         end: End,
         calls: &mut Calls,
         sink: &mut dyn CallSink,
-    ) -> Tail {
+    ) -> AtEnd {
         if !calls.committed() {
             return uncommitted(self.certainty);
         }
         if calls.is_open() {
             if let (Some(raw), State::Either | State::Raw) = (&shape.raw, self.state) {
                 self.finish_raw(raw, tail, end, calls, sink);
-                return Tail::Closed { used: tail.len() };
+                return AtEnd::Closed { used: tail.len() };
             }
             match self.arguments.closing() {
                 Some(text) if calls.options.repair == Repair::Close => {
@@ -132,15 +132,15 @@ impl NamedEngine {
                 }
                 _ => calls.end(Outcome::Incomplete, sink),
             }
-            return Tail::Closed { used: tail.len() };
+            return AtEnd::Closed { used: tail.len() };
         }
         match self.state {
-            State::Close(_) => Tail::Closed { used: 0 },
-            State::Section => Tail::Closed { used: 0 },
+            State::Close(_) => AtEnd::Closed { used: 0 },
+            State::Section => AtEnd::Closed { used: 0 },
             _ => {
                 let bytes = self.dropped + self.field.len() as u64 + tail.len() as u64;
                 calls.diagnose(DiagnosticKind::Skipped, tail.len(), bytes, sink);
-                Tail::Closed { used: tail.len() }
+                AtEnd::Closed { used: tail.len() }
             }
         }
     }

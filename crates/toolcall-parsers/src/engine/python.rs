@@ -19,7 +19,7 @@ mod tests;
 
 use alloc::string::String;
 
-use jail_match::{End, Feed, Tail};
+use jail_match::{AtEnd, End, Feed};
 
 pub use self::shape::{PythonCall, PythonContainer, PythonShape, Quotes};
 
@@ -162,17 +162,17 @@ impl PythonEngine {
         _: End,
         calls: &mut Calls,
         sink: &mut dyn CallSink,
-    ) -> Tail {
+    ) -> AtEnd {
         if !calls.committed() {
             return uncommitted(self.certainty);
         }
         if calls.is_open() {
             self.cut(shape, tail, calls, sink);
-            return Tail::Closed { used: tail.len() };
+            return AtEnd::Closed { used: tail.len() };
         }
         let skipped = match self.state {
             // All calls are whole: what follows them is no part of one.
-            State::Close | State::Between => return Tail::Closed { used: 0 },
+            State::Close | State::Between => return AtEnd::Closed { used: 0 },
             State::Element | State::AfterElement => 0,
             State::Broken => self.dropped + tail.len() as u64,
             // A further call was cut before it was certain.
@@ -181,7 +181,7 @@ impl PythonEngine {
         if skipped > 0 {
             calls.diagnose(DiagnosticKind::Skipped, tail.len(), skipped, sink);
         }
-        Tail::Closed { used: tail.len() }
+        AtEnd::Closed { used: tail.len() }
     }
 
     /// The stream ended inside a call.
@@ -364,7 +364,7 @@ impl PythonEngine {
             self.state = State::Close;
             Step::Go
         } else {
-            Step::Return(Feed::NotMine { used: i })
+            Step::Return(Feed::Mismatch { used: i })
         }
     }
 
@@ -419,7 +419,7 @@ impl PythonEngine {
             return Feed::More { used: at };
         }
         calls.diagnose(DiagnosticKind::Skipped, at, self.dropped, sink);
-        Feed::Done { used: at, then: jail_match::Resume::Here }
+        Feed::Done { used: at, then: jail_match::Resume::SameChannel }
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) enum Step {
 impl Step {
     /// The engine is through with its call, behind `used` bytes.
     pub(crate) fn done(used: usize) -> Self {
-        Self::Return(Feed::Done { used, then: Resume::Here })
+        Self::Return(Feed::Done { used, then: Resume::SameChannel })
     }
 
     /// As [`not_mine`].
@@ -23,5 +23,5 @@ impl Step {
 /// The scalar at `at` shows that the text is not the engine's.
 pub(crate) fn not_mine(text: &str, at: usize) -> Feed {
     let len = text[at..].chars().next().map_or(0, char::len_utf8);
-    Feed::NotMine { used: at + len }
+    Feed::Mismatch { used: at + len }
 }

@@ -1,6 +1,6 @@
 //! The end of the stream.
 
-use jail_match::{End, Tail};
+use jail_match::{AtEnd, End};
 
 use super::{BraceEngine, Kind, State, shape::BraceShape, value::Mode};
 use crate::{
@@ -18,21 +18,21 @@ impl BraceEngine {
         _: End,
         calls: &mut Calls,
         sink: &mut dyn CallSink,
-    ) -> Tail {
+    ) -> AtEnd {
         if !calls.committed() {
             return uncommitted(self.certainty);
         }
         if calls.is_open() {
             self.cut(calls, sink);
-            return Tail::Closed { used: tail.len() };
+            return AtEnd::Closed { used: tail.len() };
         }
         if self.state == State::Broken {
             let bytes = self.dropped + tail.len() as u64;
             calls.diagnose(DiagnosticKind::Skipped, tail.len(), bytes, sink);
-            return Tail::Closed { used: tail.len() };
+            return AtEnd::Closed { used: tail.len() };
         }
         // The call is whole: what follows it is no part of it.
-        Tail::Closed { used: 0 }
+        AtEnd::Closed { used: 0 }
     }
 
     /// The stream ended inside a call.

@@ -185,7 +185,7 @@ impl BraceEngine {
                 '{' if !self.name.is_empty() => {
                     *i = at + 1;
                     if self.certainty == Certainty::Unmarked && !calls.tools.admits(&self.name) {
-                        return Step::Return(Feed::NotMine { used: *i });
+                        return Step::Return(Feed::Mismatch { used: *i });
                     }
                     calls.start(&self.name, None, *i, sink);
                     self.path.clear();

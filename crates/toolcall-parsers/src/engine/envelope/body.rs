@@ -1,6 +1,6 @@
 //! The body of a call that another engine reads, and the end of the stream.
 
-use jail_match::{Channel, End, Feed, Resume, Tail};
+use jail_match::{AtEnd, Channel, End, Feed, Resume};
 
 use super::{
     EnvelopeEngine, State,
@@ -22,11 +22,11 @@ impl EnvelopeEngine {
         (tail, end): (&str, End),
         calls: &mut Calls,
         sink: &mut dyn CallSink,
-    ) -> Tail {
+    ) -> AtEnd {
         let used = tail.len();
         match self.state {
             State::Header => return uncommitted(Certainty::Marked),
-            State::Close => return Tail::Closed { used: 0 },
+            State::Close => return AtEnd::Closed { used: 0 },
             State::Blank | State::Arguments => match self.arguments.closing() {
                 Some(text) if calls.options.repair == Repair::Close => {
                     calls.arguments(&text, sink);
@@ -43,13 +43,13 @@ impl EnvelopeEngine {
                     return engine.finish(shape, tail, end, calls, sink);
                 }
                 (Target::Calls(shapes), inner) => {
-                    let Some(shape) = shapes.get(self.reading) else { return Tail::Release };
+                    let Some(shape) = shapes.get(self.reading) else { return AtEnd::Release };
                     return inner.finish(shape, tail, end, calls, sink);
                 }
-                _ => return Tail::Release,
+                _ => return AtEnd::Release,
             },
         }
-        Tail::Closed { used }
+        AtEnd::Closed { used }
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) fn read(
             // No reading was left: it is text.
             None => Feed::Done { used: 0, then: content },
         },
-        _ => Feed::NotMine { used: 0 },
+        _ => Feed::Mismatch { used: 0 },
     };
     calls.at -= i as u64;
     match feed {
@@ -83,7 +83,7 @@ pub(super) fn read(
             Feed::Done { used: used + i, then: content }
         }
         Feed::Done { used, then } => Feed::Done { used: used + i, then },
-        Feed::NotMine { used } => Feed::NotMine { used: used + i },
+        Feed::Mismatch { used } => Feed::Mismatch { used: used + i },
         // Whether a call is certain only the calls know.
         Feed::Committed { .. } | Feed::Markup { .. } => feed,
     }

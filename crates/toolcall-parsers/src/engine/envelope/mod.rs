@@ -168,7 +168,7 @@ impl EnvelopeEngine {
         let (at, mark) = match self.header.feed(envelope, calls.options.limits.name, &text[used..])
         {
             Read::More { used: more } => return Step::Return(Feed::More { used: used + more }),
-            Read::Bad { at } => return Step::Return(Feed::NotMine { used: used + at }),
+            Read::Bad { at } => return Step::Return(Feed::Mismatch { used: used + at }),
             Read::Ended { used: end } => return text_in(Channel::CONTENT, used + end),
             Read::Message { used: end, mark } => (used + end, mark),
         };
@@ -180,7 +180,7 @@ impl EnvelopeEngine {
             recipient: self.header.recipient(),
         };
         let Some(route) = envelope.route(header) else {
-            return Step::Return(Feed::NotMine { used: at });
+            return Step::Return(Feed::Mismatch { used: at });
         };
         *i = at;
         let Route { recipient, to, .. } = &envelope.routes[route];

@@ -138,7 +138,7 @@ impl JsonEngine {
             State::Key => {
                 let role = self.role(shape, &read);
                 if role == Role::Other && !calls.committed() && !may_stand(shape, &read) {
-                    return Step::Return(Feed::NotMine { used: i });
+                    return Step::Return(Feed::Mismatch { used: i });
                 }
                 if role == Role::Arguments && shape.item == Item::NameIsKey {
                     if self.started {
@@ -149,7 +149,7 @@ impl JsonEngine {
                         && !calls.committed()
                         && calls.tools.get(&read).is_none()
                     {
-                        return Step::Return(Feed::NotMine { used: i });
+                        return Step::Return(Feed::Mismatch { used: i });
                     }
                     self.name = Some(read);
                 }
@@ -173,7 +173,7 @@ impl JsonEngine {
                     && !calls.committed()
                     && !self.admits(shape, calls)
                 {
-                    return Step::Return(Feed::NotMine { used: i });
+                    return Step::Return(Feed::Mismatch { used: i });
                 }
                 if self.certainty == Certainty::Marked || calls.committed() || kept {
                     return self.start(shape, text, i, calls, sink);

@@ -1,6 +1,6 @@
 //! The end of the stream.
 
-use jail_match::{End, Tail};
+use jail_match::{AtEnd, End};
 
 use super::{State, TaggedEngine, Written, shape::TaggedShape};
 use crate::{
@@ -18,24 +18,24 @@ impl TaggedEngine {
         _: End,
         calls: &mut Calls,
         sink: &mut dyn CallSink,
-    ) -> Tail {
+    ) -> AtEnd {
         if !calls.committed() {
             return uncommitted(self.certainty);
         }
         let used = tail.len();
         if calls.is_open() {
             self.cut(shape, tail, calls, sink);
-            return Tail::Closed { used };
+            return AtEnd::Closed { used };
         }
         match self.state {
             // All calls are whole: what follows them is no part of one.
-            State::Section => Tail::Closed { used: 0 },
+            State::Section => AtEnd::Closed { used: 0 },
             // Behind a fault, or in the header of a further call.
             _ => {
                 let begun = if self.state == State::Call { self.head_bytes(shape) } else { 0 };
                 let bytes = self.dropped + begun + used as u64;
                 calls.diagnose(DiagnosticKind::Skipped, used, bytes, sink);
-                Tail::Closed { used }
+                AtEnd::Closed { used }
             }
         }
     }

@@ -218,7 +218,7 @@ impl TaggedEngine {
                 let name = name(shape, self.head.name());
                 *i += used;
                 if self.certainty == Certainty::Unmarked && !calls.tools.admits(name) {
-                    return Step::Return(Feed::NotMine { used: *i });
+                    return Step::Return(Feed::Mismatch { used: *i });
                 }
                 self.name.clear();
                 self.name.push_str(name);

@@ -1,6 +1,6 @@
 //! The end of the stream.
 
-use jail_match::{End, Tail};
+use jail_match::{AtEnd, End};
 
 use super::{State, TreeEngine, shape::TreeShape};
 use crate::{
@@ -18,23 +18,23 @@ impl TreeEngine {
         _: End,
         calls: &mut Calls,
         sink: &mut dyn CallSink,
-    ) -> Tail {
+    ) -> AtEnd {
         if !calls.committed() {
             return uncommitted(self.certainty);
         }
         let used = tail.len();
         if calls.is_open() {
             self.cut(shape, used, calls, sink);
-            return Tail::Closed { used };
+            return AtEnd::Closed { used };
         }
         match self.state {
             // All calls are whole: what follows them is no part of one.
-            State::Section => Tail::Closed { used: 0 },
+            State::Section => AtEnd::Closed { used: 0 },
             State::Text | State::Tag | State::Broken => {
                 let broken = if self.state == State::Broken { self.dropped } else { 0 };
                 let bytes = broken + self.tag_begun() + used as u64;
                 calls.diagnose(DiagnosticKind::Skipped, used, bytes, sink);
-                Tail::Closed { used }
+                AtEnd::Closed { used }
             }
         }
     }
