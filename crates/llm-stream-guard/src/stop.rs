@@ -165,7 +165,6 @@ impl StopStrings {
         }
         if let Some(stopped) = &mut self.stopped {
             self.kept.clear();
-            self.passed = 0;
             stopped.dropped += rest.len() as u64;
         }
     }
@@ -175,7 +174,6 @@ impl StopStrings {
         let text = std::mem::take(&mut self.kept);
         if !text.is_empty() {
             self.scan(&text, true, &mut on);
-            self.passed = 0;
         }
     }
 
@@ -205,7 +203,8 @@ impl StopStrings {
         if until > passed {
             on(&text[passed..until]);
         }
-        self.passed = until.max(passed) - keep;
+        // Nothing is kept after a stop string, whatever of it was passed on.
+        self.passed = if found.is_some() { 0 } else { until.max(passed) - keep };
         self.at += keep as u64;
         keep
     }
