@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use jail_match::{MarkerSet, MarkerSetBuilder, Probe};
+use jail_match::{MarkerSet, MarkerSetBuilder, Match, Search};
 
 /// A text that ends a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -223,10 +223,10 @@ impl StopStrings {
         while let Some(hit) = set.next_stop(class, &bytes[pos..]) {
             let stop = pos + hit;
             self.examined += set.longest() as u64;
-            match set.probe(class, bytes, stop, from, ended, |_, _| true) {
-                Probe::Miss => pos = stop + 1,
-                Probe::Partial { at } => return (at, None),
-                Probe::Match { at, len, id } => return (at, Some((len, id))),
+            match set.search_at(class, bytes, stop, from, ended, |_, _| true) {
+                Search::Miss => pos = stop + 1,
+                Search::Partial { at } => return (at, None),
+                Search::Match(Match { at, len, id, .. }) => return (at, Some((len, id))),
             }
         }
         (bytes.len(), None)

@@ -11,7 +11,7 @@ use crate::{
     filter::ThinkFilter,
     format::Format,
     start::Start,
-    withheld::Withheld,
+    withheld::WithheldReasoning,
 };
 
 /// Builds a [`ThinkFilter`] with other than default settings.
@@ -97,7 +97,7 @@ impl ThinkFilterBuilder {
             Driver::new(table, settings),
             roles.into(),
             self.format.prepend,
-            self.nonempty.map(Withheld::new),
+            self.nonempty.map(WithheldReasoning::new),
             self.estimate,
         ))
     }

@@ -12,7 +12,7 @@ use crate::{
     edges::Role,
     format::{Format, Text},
     pieces::{Piece, Pieces, Progress},
-    withheld::Withheld,
+    withheld::WithheldReasoning,
 };
 
 /// Splits a message into content and reasoning while it arrives.
@@ -68,7 +68,7 @@ impl ThinkFilter {
         driver: Driver,
         roles: Arc<[Role]>,
         prepend: Option<Text>,
-        withheld: Option<Withheld>,
+        withheld: Option<WithheldReasoning>,
         estimate: TokenEstimate,
     ) -> Self {
         let progress = Progress::new(withheld);
@@ -130,7 +130,7 @@ impl ThinkFilter {
     #[must_use]
     pub fn held(&self) -> Held {
         let held = self.driver.held();
-        match self.progress.withheld.as_ref().map_or(0, Withheld::held) {
+        match self.progress.withheld.as_ref().map_or(0, WithheldReasoning::held) {
             0 => held,
             kept => Held { bytes: held.bytes + kept, kind: HeldKind::Reasoning },
         }

@@ -9,7 +9,7 @@ use jail_match::{Channel, End};
 /// The same text never goes to two channels: where reasoning is to be the answer if there is no
 /// other, it must wait.
 #[derive(Debug, Clone)]
-pub struct Withheld {
+pub struct WithheldReasoning {
     state: State,
     limit: usize,
 }
@@ -42,7 +42,7 @@ impl State {
     const OPEN: Self = Self::Open { text: String::new(), runs: Vec::new() };
 }
 
-impl Withheld {
+impl WithheldReasoning {
     /// Keeps at most `limit` bytes: more of it is an answer that nobody would wait for.
     #[must_use]
     pub const fn new(limit: usize) -> Self {
@@ -61,7 +61,7 @@ impl Withheld {
     }
 
     /// Whether `text` of `channel` is kept. If not, it comes out behind what was, which is then
-    /// for [`Withheld::release`].
+    /// for [`WithheldReasoning::release`].
     pub fn keeps(&mut self, channel: Channel, new: &str) -> bool {
         let blank = |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
         let visible = channel != Channel::REASONING && !new.bytes().all(blank);

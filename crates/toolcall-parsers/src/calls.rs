@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 use crate::{
     event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
     grammar::{List, Text},
-    options::{Options, Parallel, Stop, UnknownTools},
+    options::{Options, Parallel, StopAfter, UnknownTools},
     tools::Tools,
 };
 
@@ -118,7 +118,7 @@ impl Calls {
 
     /// Whether nothing more of the message counts.
     pub(crate) fn stops(&self) -> bool {
-        self.complete && self.options.stop == Stop::FirstCall
+        self.complete && self.options.stop == StopAfter::FirstCall
     }
 
     /// The active body is sure of itself, though it is no call.

@@ -29,7 +29,7 @@ pub use event::{Call, Diagnostic, DiagnosticKind, Event, Message, Outcome, Owned
 pub use families::template_grammar;
 pub use grammar::Grammar;
 pub use ids::{IdSource, Ids};
-pub use options::{CallLimits, Options, Parallel, Repair, Stop, UnknownTools, Wanted};
+pub use options::{CallLimits, Options, Parallel, Repair, StopAfter, UnknownTools, Wanted};
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use partial::PartialArguments;
 pub use registry::{aliases, grammar, grammars};

@@ -141,7 +141,7 @@ impl Parser {
         held(&self.driver, self.bodies.buffered())
     }
 
-    /// Whether [`Stop::FirstCall`](crate::Stop) ended the reading: nothing more will come out.
+    /// Whether [`StopAfter::FirstCall`](crate::StopAfter) ended the reading: nothing more will come out.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.driver.is_halted()

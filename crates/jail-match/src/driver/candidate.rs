@@ -1,6 +1,9 @@
 //! Candidates and bodies: from the opener to the commit or the refutation, and to the end.
 
-use super::{Candidate, Cursor, Driver, Mode, Window};
+use super::{
+    Driver,
+    window::{Candidate, Cursor, Mode, Window},
+};
 use crate::{
     body::{AtEnd, BodyParsers, Feed, Resume},
     channel::Channel,
@@ -9,7 +12,7 @@ use crate::{
     limits::{LimitError, LimitPolicy},
     matcher::ceil_char_boundary,
     sink::{Sink, SpanKind},
-    space::Boundary,
+    whitespace::Boundary,
 };
 
 /// How often a byte may be looked at again because the candidate it stood in was refuted.
@@ -73,7 +76,7 @@ impl Driver {
                 c.pos += used;
                 self.spent |= candidate.use_bit;
                 self.account(SpanKind::Markup, w, c.out, c.pos, sink);
-                self.spaces.boundary(Boundary::Other, self.channel(), sink);
+                self.emitter.boundary(Boundary::Other, self.channel(), sink);
                 *c = Cursor::at(c.pos);
                 self.body_done(then, false, w.base + c.pos as u64, sink);
             }
@@ -151,7 +154,7 @@ impl Driver {
         self.account(SpanKind::Body, w, c.out, c.pos, sink);
         *c = Cursor::at(c.pos);
         let channel = self.channel();
-        self.spaces.boundary(Boundary::Call, channel, sink);
+        self.emitter.boundary(Boundary::Call, channel, sink);
         if candidate.on_commit == OnCommit::Leave && channel != Channel::CONTENT {
             self.leave(sink);
         }
@@ -169,7 +172,7 @@ impl Driver {
         self.mode = Mode::Text;
         self.swallow = 0;
         if committed {
-            self.spaces.call_ended();
+            self.emitter.call_ended();
         }
         match then {
             Resume::SameChannel => {}
@@ -233,7 +236,7 @@ impl Driver {
         if self.settings.limits.policy == LimitPolicy::Error {
             let error = LimitError { kind, at, bytes };
             self.flush_text(w, c, limit, sink);
-            self.spaces.finish(sink);
+            self.emitter.finish(sink);
             self.mode = Mode::Failed(error);
             return Err(error);
         }
@@ -253,7 +256,7 @@ impl Driver {
         let (at, bytes) = (w.base + c.out as u64, (to - c.out) as u64);
         sink.event(Diagnostic::new(kind, at, bytes).into());
         self.account(SpanKind::Dropped, w, c.out, to, sink);
-        self.spaces.boundary(Boundary::Other, self.channel(), sink);
+        self.emitter.boundary(Boundary::Other, self.channel(), sink);
         *c = Cursor::at(to);
     }
 }

@@ -1,6 +1,9 @@
 //! Text that is known to hold no markers.
 
-use super::{Cursor, Driver, Mode, Window};
+use super::{
+    Driver,
+    window::{Cursor, Mode, Window},
+};
 use crate::{body::BodyParsers, limits::LimitError, sink::Sink};
 
 impl Driver {

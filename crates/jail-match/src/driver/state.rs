@@ -3,7 +3,7 @@
 use crate::{
     channel::Channel,
     limits::{Limits, ReasoningLimit},
-    space::Whitespace,
+    whitespace::Whitespace,
 };
 
 /// Settings of a driver.

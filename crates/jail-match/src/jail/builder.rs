@@ -7,7 +7,7 @@ use super::{
     error::JailError,
     mark::Mark,
     pair::{Nested, OnFail, Pair},
-    plan::Rules,
+    rules::Rules,
 };
 
 /// Builds a [`Jail`].
@@ -115,7 +115,7 @@ impl JailBuilder {
         if pooled {
             pairs.push(pool);
         }
-        let plan = Rules { pairs, pooled, nested, depth, blocks, over }.compile()?;
-        Ok(Jail::new(Arc::new(plan)))
+        let rules = Rules { pairs, pooled, nested, depth, blocks, over }.compile()?;
+        Ok(Jail::new(Arc::new(rules)))
     }
 }

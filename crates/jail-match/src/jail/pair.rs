@@ -28,7 +28,7 @@ pub struct Pair {
     pub(crate) extent: Extent,
     pub(crate) order: EndOrder,
     pub(crate) release: Release,
-    pub(crate) flow: Flow,
+    pub(crate) flow: BlockDelivery,
     pub(crate) limit: usize,
     pub(crate) over: OnFail,
     pub(crate) unclosed: OnFail,
@@ -90,7 +90,7 @@ impl Pair {
             extent: Extent::ToEnd,
             order: EndOrder::Longest,
             release: Release::Hand,
-            flow: Flow::Withhold,
+            flow: BlockDelivery::Withhold,
             limit: 1 << 20,
             over: OnFail::End,
             unclosed: OnFail::End,
@@ -144,7 +144,7 @@ impl Pair {
 
     /// Whether its text waits for the end.
     #[must_use]
-    pub fn flow(self, flow: Flow) -> Self {
+    pub fn flow(self, flow: BlockDelivery) -> Self {
         Self { flow, ..self }
     }
 
@@ -228,7 +228,7 @@ pub enum Release {
 
 /// Whether a block's text waits for its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Flow {
+pub enum BlockDelivery {
     /// It does.
     #[default]
     Withhold,

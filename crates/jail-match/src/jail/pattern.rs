@@ -14,7 +14,7 @@ use regex_automata::{
 };
 
 use super::error::Problem;
-use crate::marker::Reading;
+use crate::marker::Prefix;
 
 type Dfa = dense::DFA<Vec<u32>>;
 
@@ -108,9 +108,9 @@ impl Pattern {
         before: Option<u8>,
         ended: bool,
         work: &mut u64,
-    ) -> Reading {
+    ) -> Prefix {
         let Some(mut state) = run.state.or_else(|| start(&self.dfa, before)) else {
-            return Reading::Differs;
+            return Prefix::Mismatch;
         };
         // One byte beyond: it tells whether a match ends before it.
         let reach = text.len().min(self.hold.saturating_add(1));
@@ -142,9 +142,9 @@ impl Pattern {
             run.settled = true;
         }
         match run.best {
-            _ if !run.settled => Reading::Cut,
-            0 => Reading::Differs,
-            len => Reading::Full(len),
+            _ if !run.settled => Prefix::Partial,
+            0 => Prefix::Mismatch,
+            len => Prefix::Match(len),
         }
     }
 
@@ -231,10 +231,10 @@ fn mark(known: &mut Vec<bool>, index: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Pattern, Run};
-    use crate::marker::Reading;
+    use crate::marker::Prefix;
 
     /// What is known after each byte of `text`, and at its end.
-    fn readings(expression: &str, hold: Option<usize>, text: &str) -> Vec<Reading> {
+    fn readings(expression: &str, hold: Option<usize>, text: &str) -> Vec<Prefix> {
         let pattern = Pattern::new(expression, hold).unwrap();
         let (mut run, mut work) = (Run::default(), 0);
         let mut one =
@@ -244,7 +244,7 @@ mod tests {
         all
     }
 
-    use Reading::{Cut, Differs, Full};
+    use Prefix::{Cut, Differs, Full};
     use std::vec::Vec;
 
     #[test]

@@ -11,7 +11,7 @@ use crate::{
 
 /// Counts reasoning as it comes out.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Cap {
+pub(super) struct ReasoningBudget {
     limit: Option<ReasoningLimit>,
     used: usize,
     over: Option<Over>,
@@ -25,7 +25,7 @@ struct Over {
     bytes: u64,
 }
 
-impl Cap {
+impl ReasoningBudget {
     pub(super) fn new(limit: Option<ReasoningLimit>) -> Self {
         Self { limit, ..Self::default() }
     }
