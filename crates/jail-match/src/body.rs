@@ -1,4 +1,4 @@
-//! Bodies: the resumable machines that take over behind an opener.
+//! Bodies: the resumable machines that take over after an opener.
 
 use crate::{channel::Channel, edge::BodyId};
 
@@ -89,20 +89,20 @@ pub struct Opener {
     pub body: BodyId,
     /// The channel the opener stood in.
     pub channel: Channel,
-    /// Stream offset of the first byte behind the opener.
+    /// Stream offset of the first byte after the opener.
     pub at: u64,
 }
 
 /// The machines a [`crate::Driver`] may hand control to; at most one is active at a time.
 pub trait BodyParsers<S: ?Sized> {
-    /// An opener was matched: prepare the body for the text behind it.
+    /// An opener was matched: prepare the body for the text after it.
     fn begin(&mut self, opener: Opener);
 
     /// The next text. Called with text that starts where the last `used` ended.
     fn feed(&mut self, text: &str, sink: &mut S) -> Feed;
 
     /// After [`Feed::Mismatch`]: whether another reading of the same opener is to be tried, from
-    /// the byte behind the opener.
+    /// the byte after the opener.
     fn retry(&mut self) -> bool {
         false
     }

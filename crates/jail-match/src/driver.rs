@@ -158,7 +158,7 @@ impl Driver {
     ///
     /// # Errors
     /// Only under [`LimitPolicy::Error`](crate::LimitPolicy::Error), when a limit is hit: the candidate has been released as
-    /// text, no byte behind it was taken (the first of those is [`LimitError::at`] plus
+    /// text, no byte after it was taken (the first of those is [`LimitError::at`] plus
     /// [`LimitError::bytes`]), and every later push returns the same error.
     #[inline]
     pub fn push<S, B>(
@@ -190,7 +190,7 @@ impl Driver {
         self.push_slow(chunk, bodies, sink)
     }
 
-    /// Ends the stream: everything held comes out or is accounted for. The driver is then
+    /// Ends the stream: everything held is emitted or is accounted for. The driver is then
     /// spent; [`Driver::reset`] makes it as new.
     ///
     /// # Errors

@@ -117,7 +117,7 @@ pub enum Suffix {
 }
 
 impl Suffix {
-    /// The most characters behind the `:`.
+    /// The most characters after the `:`.
     pub const LONGEST: usize = 32;
 }
 

@@ -103,7 +103,7 @@ impl Jail {
     ///
     /// # Errors
     /// Only if a limit with [`OnFail::Error`] was hit: what was held has been released, no byte
-    /// behind it was taken (the first of those is [`LimitError::at`] plus [`LimitError::bytes`]),
+    /// after it was taken (the first of those is [`LimitError::at`] plus [`LimitError::bytes`]),
     /// and every later call returns the same error.
     pub fn push(
         &mut self,
@@ -127,7 +127,7 @@ impl Jail {
         Ok(())
     }
 
-    /// Ends the stream: what is held comes out, and open blocks close. The jail is then spent;
+    /// Ends the stream: what is held is emitted, and open blocks close. The jail is then spent;
     /// [`Jail::reset`] makes it as new.
     ///
     /// # Errors
@@ -146,7 +146,7 @@ impl Jail {
     }
 
     /// Text follows that no mark may span, because something else stands between: what is held
-    /// outside blocks comes out. Open blocks stay open.
+    /// outside blocks is emitted. Open blocks stay open.
     ///
     /// # Errors
     /// As [`Jail::push`].

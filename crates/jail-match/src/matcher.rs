@@ -88,7 +88,7 @@ impl Matcher {
         self.held = held;
     }
 
-    /// Ends the stream: what is held comes out, complete markers as markers, the rest as text.
+    /// Ends the stream: what is held is emitted, complete markers as markers, the rest as text.
     /// The matcher is then as new.
     pub fn finish(&mut self, mut on: impl FnMut(Found<'_>)) {
         let mut held = core::mem::take(&mut self.held);

@@ -9,11 +9,11 @@ use jail_match::{MarkerSet, MarkerSetBuilder, Match, Search};
 pub struct StopString {
     /// The text.
     pub text: String,
-    /// Whether it comes out.
+    /// Whether it is emitted.
     pub shown: Shown,
 }
 
-/// Whether a stop string comes out.
+/// Whether a stop string is emitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Shown {
     /// Nothing of it, not even its beginning.
@@ -24,12 +24,12 @@ pub enum Shown {
 }
 
 impl StopString {
-    /// A stop string that does not come out.
+    /// A stop string that is not emitted.
     pub fn hidden(text: impl Into<String>) -> Self {
         Self { text: text.into(), shown: Shown::Hidden }
     }
 
-    /// A stop string that comes out before the message ends.
+    /// A stop string that is emitted before the message ends.
     pub fn visible(text: impl Into<String>) -> Self {
         Self { text: text.into(), shown: Shown::Visible }
     }
@@ -43,9 +43,9 @@ pub struct Stopped {
     pub string: usize,
     /// Offset of its first byte in the text.
     pub at: u64,
-    /// Offset behind its last byte.
+    /// Offset after its last byte.
     pub end: u64,
-    /// Offset behind the last byte that came out: one of the two.
+    /// Offset after the last byte that was emitted: one of the two.
     pub shown: u64,
     /// How many bytes followed its last, so far: they were dropped.
     pub dropped: u64,
@@ -134,7 +134,7 @@ impl StopStrings {
         Ok(Self { strings, kept, passed: 0, at: 0, stopped: None, examined: 0 })
     }
 
-    /// Feeds the next piece; `on` receives what is certain to come out.
+    /// Feeds the next piece; `on` receives what is certain to be emitted.
     pub fn push(&mut self, chunk: &str, mut on: impl FnMut(&str)) {
         let mut rest = chunk;
         while self.stopped.is_none() && !rest.is_empty() {
@@ -238,7 +238,7 @@ impl StopStrings {
         self.stopped
     }
 
-    /// Bytes received that may yet come out.
+    /// Bytes received that may yet be emitted.
     #[must_use]
     pub fn held(&self) -> usize {
         self.kept.len() - self.passed

@@ -65,7 +65,7 @@ impl ThinkFilterBuilder {
     }
 
     /// Makes the reasoning the answer if there is no other: when the stream stopped of itself and
-    /// nothing visible came out, the reasoning comes out as content.
+    /// nothing visible was emitted, the reasoning is emitted as content.
     ///
     /// The same text never goes to two channels, so reasoning is withheld until something visible
     /// comes, or it outgrew `limit` bytes, which makes it reasoning for good: up to `limit` bytes

@@ -80,7 +80,7 @@ impl ThinkFilter {
     ///
     /// # Errors
     /// Only if a limit on the reasoning with the error policy is hit: what came before is out, what
-    /// stands behind was not taken, and every later push returns the same error.
+    /// stands after was not taken, and every later push returns the same error.
     pub fn push(&mut self, chunk: &str, mut on: impl FnMut(Piece<'_>)) -> Result<(), LimitError> {
         if self.finished && !chunk.is_empty() {
             self.reset();
@@ -95,7 +95,7 @@ impl ThinkFilter {
         driver.push(chunk, &mut NoBodies, &mut Pieces { progress, roles, on })
     }
 
-    /// Ends the message as `end` says: what is held comes out. An unclosed span stays reasoning.
+    /// Ends the message as `end` says: what is held is emitted. An unclosed span stays reasoning.
     /// A second time does nothing.
     ///
     /// # Errors

@@ -77,7 +77,7 @@ impl Progress {
         }
     }
 
-    /// Whatever is withheld comes out where it belongs.
+    /// Whatever is withheld is emitted where it belongs.
     fn release(&mut self, on: &mut impl FnMut(Piece<'_>)) {
         self.with_withheld(on, |withheld, on| withheld.release(on));
     }

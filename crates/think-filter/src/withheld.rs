@@ -16,7 +16,7 @@ pub struct WithheldReasoning {
 
 #[derive(Debug, Clone)]
 enum State {
-    /// Nothing visible came out yet: all that came before.
+    /// Nothing visible was emitted yet: all that came before.
     Open { text: String, runs: Vec<Run> },
     /// There is an answer, or too much reasoning to wait for one.
     Decided,
@@ -28,7 +28,7 @@ enum Run {
     SpanEnd,
 }
 
-/// What comes out when the waiting is over, in the order in which it came.
+/// What is emitted when the waiting is over, in the order in which it came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "text and where its spans end is all there is")]
 pub enum Kept<'a> {
@@ -60,7 +60,7 @@ impl WithheldReasoning {
         if let State::Open { text, .. } = &self.state { text.len() } else { 0 }
     }
 
-    /// Whether `text` of `channel` is kept. If not, it comes out behind what was, which is then
+    /// Whether `text` of `channel` is kept. If not, it is emitted after what was, which is then
     /// for [`WithheldReasoning::release`].
     pub fn keeps(&mut self, channel: Channel, new: &str) -> bool {
         let blank = |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
@@ -86,7 +86,7 @@ impl WithheldReasoning {
         true
     }
 
-    /// Gives out what was kept, each text on the channel it was for, and keeps nothing more.
+    /// Emits what was kept, each text on the channel it was for, and keeps nothing more.
     pub fn release(&mut self, on: impl FnMut(Kept<'_>)) {
         self.put(|channel| channel, on);
     }

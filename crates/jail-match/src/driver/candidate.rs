@@ -179,7 +179,7 @@ impl Driver {
             Resume::Halt => self.mode = Mode::Halted(at),
             Resume::Enter(channel) => {
                 if self.stack.len() >= self.settings.limits.depth {
-                    // The text behind is the new channel's: it takes the place of the top one.
+                    // The text after is the new channel's: it takes the place of the top one.
                     sink.event(Diagnostic::new(DiagnosticKind::DepthLimit, at, 0).into());
                     self.leave(sink);
                 }
@@ -189,7 +189,7 @@ impl Driver {
         }
     }
 
-    /// The candidate is text after all; `death` is the index behind the deciding byte.
+    /// The candidate is text after all; `death` is the index after the deciding byte.
     pub(super) fn refute<S: Sink + ?Sized>(
         &mut self,
         candidate: Candidate,
@@ -209,7 +209,7 @@ impl Driver {
             sink.event(Diagnostic::new(DiagnosticKind::RescanLimit, opened, bytes).into());
             c.pos = death;
         } else {
-            // The opener may not match again; whatever begins behind its first scalar may.
+            // The opener may not match again; whatever begins after its first scalar may.
             c.pos = ceil_char_boundary(w.text, c.out + candidate.bound + 1);
         }
         c.seen = c.out;

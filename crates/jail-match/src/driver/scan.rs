@@ -55,7 +55,7 @@ impl Driver {
             let hit = c.pos + found;
             let start = floor_char_boundary(w.text, hit);
             if self.emitter.edge_of_markup() {
-                // A stop inside a scalar may lie behind its start: never look back.
+                // A stop inside a scalar may lie after its start: never look back.
                 let from = c.out.max(c.blank).min(start);
                 c.blank = start;
                 if !is_blank(&w.text[from..start]) {
@@ -154,11 +154,11 @@ impl Driver {
         Decision::Pass(hit + 1)
     }
 
-    /// The newlines from `start` on may belong to the marker behind them.
+    /// The newlines from `start` on may belong to the marker after them.
     fn look_behind_newlines(&self, w: &Window<'_>, start: usize, most: usize) -> Decision {
         let bytes = w.text.as_bytes();
         // Where markers begin with a newline themselves, each newline must be asked about, and
-        // one that no marker can bind (more follow than any binds) is not looked behind.
+        // one that no marker can bind (more follow than any binds) is not looked past.
         let singly = self.table.newline_starts();
         let reach = if singly { most + 1 } else { usize::MAX };
         let run = bytes[start..].iter().take(reach).take_while(|&&b| b == b'\n').count();
@@ -169,7 +169,7 @@ impl Driver {
         }
         let optional = self.binds_optional();
         let channel = self.channel();
-        // The marker stands behind newlines that were not tracked yet.
+        // The marker stands after newlines that were not tracked yet.
         let mut code = self.code;
         code.advance(&bytes[start..end]);
         let (class, ended) = (self.class(), w.is_last());

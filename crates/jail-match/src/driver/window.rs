@@ -34,14 +34,14 @@ pub(super) struct Open {
     pub(super) pair: u8,
 }
 
-/// The text being processed: the caller's chunk, or what was held with its head behind it.
+/// The text being processed: the caller's chunk, or what was held with its head after it.
 #[derive(Clone, Copy)]
 pub(super) struct Window<'t> {
     pub(super) text: &'t str,
     /// Stream offset of its first byte.
     pub(super) base: u64,
     pub(super) ended: Option<End>,
-    /// No marker goes on behind this window, though the stream may.
+    /// No marker goes on after this window, though the stream may.
     pub(super) settled: bool,
 }
 

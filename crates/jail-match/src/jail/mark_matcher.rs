@@ -1,4 +1,4 @@
-//! What is looked for in one state of a jail: literals and expressions behind one question.
+//! What is looked for in one state of a jail: literals and expressions, asked about together.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -232,7 +232,7 @@ fn read(pattern: &Pattern, _: &mut Run, _: &[u8], _: Option<u8>, _: bool, _: &mu
     match *pattern {}
 }
 
-/// The index behind the scalar at `at`.
+/// The index after the scalar at `at`.
 pub(crate) fn scalar_behind(text: &str, at: usize) -> usize {
     text[at..].chars().next().map_or(text.len(), |scalar| at + scalar.len_utf8())
 }

@@ -149,7 +149,7 @@ impl Pair {
     }
 
     /// The most bytes between start and end, and what becomes of a block with more. Its end may
-    /// begin directly behind them.
+    /// begin directly after them.
     #[must_use]
     pub fn limit(self, bytes: usize, over: OnFail) -> Self {
         Self { limit: bytes, over, ..self }
@@ -181,7 +181,7 @@ impl Quote {
         Self { open: open.into(), close: close.into(), escape: None }
     }
 
-    /// The same quotes with a character that makes the one behind it literal.
+    /// The same quotes with a character that makes the one after it literal.
     #[must_use]
     pub fn escaped(self, escape: char) -> Self {
         Self { escape: Some(escape), ..self }

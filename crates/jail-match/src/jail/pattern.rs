@@ -98,7 +98,7 @@ impl Pattern {
         })
     }
 
-    /// Reads on in `text`, which begins where the run began, behind the byte `before`.
+    /// Reads on in `text`, which begins where the run began, after the byte `before`.
     ///
     /// Returns what is certain, `Cut` being that it is not, and adds the bytes read to `work`.
     pub(crate) fn read(
@@ -159,7 +159,7 @@ impl Pattern {
     }
 }
 
-/// The state in which a run behind `before` begins.
+/// The state in which a run after `before` begins.
 fn start(dfa: &Dfa, before: Option<u8>) -> Option<StateID> {
     let config = start::Config::new().look_behind(before).anchored(Anchored::Yes);
     dfa.start_state(&config).ok()

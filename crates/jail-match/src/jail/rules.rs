@@ -83,7 +83,7 @@ impl Rules {
         };
         let outside = (0..self.pairs.len()).filter(|&n| self.pairs[n].place == Place::Anywhere);
         states.push(self.state(0, outside.flat_map(starts), EndOrder::Longest)?);
-        // The states of quotes stand behind those of all pairs.
+        // The states of quotes stand after those of all pairs.
         let mut quotes: Vec<(usize, &Quote)> = Vec::new();
         for (of, pair) in self.pairs.iter().enumerate() {
             let ends = pair.ends.iter().enumerate().map(|(number, mark)| Listed {

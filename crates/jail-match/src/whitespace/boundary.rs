@@ -39,7 +39,7 @@ impl Emitter {
                     run.drop_held(sink);
                     run.visible = false;
                 }
-                // Text of another channel follows: in source order, it comes behind.
+                // Text of another channel follows: in source order, it comes after.
                 Boundary::Enter(to) if to != Channel::HIDDEN && rule == Rule::TrimEnd => {
                     self.release(channel, sink);
                 }
@@ -76,7 +76,7 @@ impl Emitter {
     }
 
     /// A body's opener was met in `channel`. Where a call does not end the channel, whitespace
-    /// before it is not the channel's last, and comes out before the call does.
+    /// before it is not the channel's last, and is emitted before the call is.
     pub(crate) fn opener<S: Sink + ?Sized>(
         &mut self,
         channel: Channel,

@@ -83,14 +83,14 @@ impl Emitter {
         self.reasoning_bytes = 0;
     }
 
-    /// So many bytes of `channel` are given out.
+    /// So many bytes of `channel` are emitted.
     pub(crate) fn count(&mut self, channel: Channel, bytes: usize) {
         if channel == Channel::REASONING {
             self.reasoning_bytes += bytes as u64;
         }
     }
 
-    /// Gives out text of a channel, reasoning as far as it may.
+    /// Emits text of a channel, reasoning as far as it may.
     pub(super) fn put<S: Sink + ?Sized>(
         &mut self,
         channel: Channel,
@@ -105,7 +105,7 @@ impl Emitter {
         }
         if within < text.len() {
             if self.budget.spills() {
-                // It becomes visible content: what was held of that comes out before it.
+                // It becomes visible content: what was held of that is emitted before it.
                 self.content.release(Channel::CONTENT, sink);
                 self.content.visible = true;
             }
@@ -113,7 +113,7 @@ impl Emitter {
         }
     }
 
-    /// What is held of a channel comes out.
+    /// What is held of a channel is emitted.
     pub(super) fn release<S: Sink + ?Sized>(&mut self, channel: Channel, sink: &mut S) {
         if !self.budget.counts(channel) {
             let held = self.run(channel).text.len();

@@ -25,7 +25,7 @@ pub(crate) struct Emitter {
     pub(super) content: Run,
     pub(super) reasoning: Run,
     pub(super) budget: ReasoningBudget,
-    /// Bytes of reasoning given out since the start of the stream.
+    /// Bytes of reasoning emitted since the start of the stream.
     pub(super) reasoning_bytes: u64,
 }
 

@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl Emitter {
-    /// A visible byte follows: what was held is dropped or comes out before it.
+    /// A visible byte follows: what was held is dropped or is emitted before it.
     pub(super) fn settle<S: Sink + ?Sized>(&mut self, channel: Channel, rule: Rule, sink: &mut S) {
         let markup_first = self.called || self.marked;
         let run = self.run(channel);

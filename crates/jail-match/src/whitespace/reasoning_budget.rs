@@ -9,7 +9,7 @@ use crate::{
     sink::{Sink, Span, SpanKind},
 };
 
-/// Counts reasoning as it comes out.
+/// Counts reasoning as it is emitted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ReasoningBudget {
     limit: Option<ReasoningLimit>,
@@ -60,7 +60,7 @@ impl ReasoningBudget {
         }
     }
 
-    /// Gives out `text`, which stands at offset `at` and is all within the limit, or all beyond.
+    /// Emits `text`, which stands at offset `at` and is all within the limit, or all beyond.
     pub(super) fn put<S: Sink + ?Sized>(
         &mut self,
         channel: Channel,
@@ -78,7 +78,7 @@ impl ReasoningBudget {
             self.used += text.len();
             return sink.event(Event::text(channel, text));
         }
-        // A shorter scalar behind one that did not fit must not come out.
+        // A shorter scalar after one that did not fit must not be emitted.
         self.used = limit.bytes;
         let bytes = text.len() as u64;
         match limit.policy {

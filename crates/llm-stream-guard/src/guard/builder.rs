@@ -134,7 +134,7 @@ impl GuardBuilder {
     ///
     /// What counts are the openers of the remapping in use, of [`RemapTable::hermes`] if there is
     /// none: canonical, as on the wire, and their fragments. [`Guard::collapse`] tells the first.
-    /// One that ends the stream ends the message as aborted behind the opener that made it one;
+    /// One that ends the stream ends the message as aborted after the opener that made it one;
     /// under the error policy every push from there on fails, too.
     #[must_use]
     pub fn collapse(self, limits: CollapseLimits) -> Self {
@@ -191,7 +191,7 @@ impl GuardBuilder {
     }
 
     /// Makes the reasoning the answer if there is no other: when the stream stopped of itself,
-    /// nothing visible came out and no call, the reasoning comes out as content.
+    /// nothing visible was emitted and no call, the reasoning is emitted as content.
     ///
     /// The same text never goes to two channels, so reasoning is withheld until something
     /// visible comes, a call begins, or it outgrew `limit` bytes, which makes it reasoning for
@@ -212,8 +212,8 @@ impl GuardBuilder {
     /// A jail around content: what is left when reasoning and calls were taken out, so that its
     /// marks are not looked for in those, and none spans one. Offsets it reports count content.
     ///
-    /// Its limit with the error policy ends the guard; content behind it in the same chunk does
-    /// not come out.
+    /// Its limit with the error policy ends the guard; content after it in the same chunk is
+    /// not emitted.
     #[must_use]
     pub fn jail(self, jailer: Jailer) -> Self {
         Self { jailer: Some(jailer), ..self }

@@ -22,7 +22,7 @@ pub enum ToolChoice {
     /// The model may call.
     #[default]
     Auto,
-    /// No call comes out. Markup of calls is removed; text that may be a call without markup is
+    /// No call is emitted. Markup of calls is removed; text that may be a call without markup is
     /// text, unless the tools are declared and it names one.
     None,
     /// The answer is calls: an object or an array of them, or the family's own syntax.
@@ -50,7 +50,7 @@ impl ToolChoice {
         }
     }
 
-    /// Which calls may come out.
+    /// Which calls may be emitted.
     pub(super) fn wanted(&self) -> Wanted {
         match self {
             Self::Auto | Self::Required => Wanted::Any,
@@ -65,14 +65,14 @@ impl ToolChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BadPayload {
-    /// Each call comes out as soon as it is certain; what breaks later is a malformed call. A
+    /// Each call is emitted as soon as it is certain; what breaks later is a malformed call. A
     /// payload with no call in it is text.
     #[default]
     BestEffort,
-    /// Nothing comes out before the payload is whole. If one of its calls is broken, all of it is
+    /// Nothing is emitted before the payload is whole. If one of its calls is broken, all of it is
     /// text. At most [`jail_match::Limits::candidate`] bytes are held.
     RecoverAsText,
-    /// Nothing comes out before the payload is whole. If one of its calls is broken, or the
+    /// Nothing is emitted before the payload is whole. If one of its calls is broken, or the
     /// payload is longer than [`jail_match::Limits::candidate`], it is dropped with all that
     /// follows: see [`super::Guard::rejected`].
     Reject,
@@ -149,7 +149,7 @@ impl GuidedGrammar {
     }
 }
 
-/// The openers of a payload: at the lead, and behind a call with or without a separator.
+/// The openers of a payload: at the lead, and after a call with or without a separator.
 fn openers(shapes: impl Fn(Container) -> Vec<Shape>) -> Vec<Opener> {
     let opener = |marker: &'static str, at, role, container| Opener {
         marker: marker.into(),

@@ -21,7 +21,7 @@ type AfterJail<'a> = Counted<'a, ByRef<'a, dyn Sink + 'a>>;
 type AfterNonempty<'a> = Link<'a, Option<Box<JailStage>>, AfterJail<'a>>;
 type AfterAtomic<'a> = Link<'a, Option<Box<Nonempty>>, AfterNonempty<'a>>;
 
-/// The whole chain. Everything behind it is compiled once, for any sink.
+/// The whole chain. Everything after it is compiled once, for any sink.
 pub(super) type Chain<'a> = Link<'a, Option<Box<Atomic>>, AfterAtomic<'a>>;
 
 impl Output {
@@ -60,7 +60,7 @@ impl Output {
         self.atomic.as_ref().map_or(0, |atomic| atomic.held())
     }
 
-    /// What is held, with the shares of the stages behind atomic delivery.
+    /// What is held, with the shares of the stages after atomic delivery.
     pub(super) fn held(&self, mut held: Held) -> Held {
         let kept = self.nonempty.as_ref().map_or(0, |nonempty| nonempty.held());
         if kept > 0 {

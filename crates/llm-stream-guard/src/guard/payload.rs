@@ -1,4 +1,4 @@
-//! Bodies under a tool choice: a guided payload may have to be whole before any of it comes out.
+//! Bodies under a tool choice: a guided payload may have to be whole before any of it is emitted.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use super::choice::BadPayload;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rejected {
-    /// Offset behind the payload's first byte.
+    /// Offset after the payload's first byte.
     pub at: u64,
 }
 
@@ -82,7 +82,7 @@ impl GuidedParser {
         self.inner.ids()
     }
 
-    /// Which calls may come out.
+    /// Which calls may be emitted.
     pub(super) fn wanted(&self) -> &Wanted {
         self.inner.wanted()
     }
@@ -106,7 +106,7 @@ impl GuidedParser {
         Box::new(Trial { machine, verdict: Verdict::default(), text, fed: 0 })
     }
 
-    /// The payload is whole, up to `end`: its events come out.
+    /// The payload is whole, up to `end`: its events are emitted.
     fn release<S: Sink + ?Sized>(&mut self, trial: &Trial, end: usize, sink: &mut S) {
         self.inner.feed(&trial.text[..end], sink);
     }
