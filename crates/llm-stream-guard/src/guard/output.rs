@@ -129,3 +129,48 @@ impl Chain<'_> {
         self.jail(|jail, next| jail.run(|jailer| jailer.finish(next)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jail_match::{Diagnostic, DiagnosticKind, Event, Jail, OwnedEvent, Sink, Span, SpanKind};
+
+    use super::{Atomic, JailStage, Nonempty, Output};
+    use crate::jailer::Jailer;
+
+    #[derive(Default)]
+    struct Received {
+        events: Vec<OwnedEvent>,
+        accounted: u64,
+    }
+
+    impl Sink for Received {
+        fn event(&mut self, event: Event<'_>) {
+            self.events.push(event.to_owned());
+        }
+
+        fn account(&mut self, span: Span) {
+            self.accounted += span.len;
+        }
+    }
+
+    #[test]
+    fn every_stage_passes_on_what_it_does_not_handle() {
+        let jail = Jail::builder().pair("<s>", "</s>").build().unwrap();
+        let mut output = Output {
+            atomic: Some(Box::new(Atomic::new(64))),
+            nonempty: Some(Box::new(Nonempty::new(64))),
+            jail: Some(Box::new(JailStage::new(Jailer::new(jail)))),
+            stats: Some(Box::default()),
+        };
+        let (mut bare, mut staged) = (Received::default(), Received::default());
+        let mut chain = output.chain(&mut staged);
+        let stages: [&mut dyn Sink; 2] = [&mut bare, &mut chain];
+        for sink in stages {
+            sink.event(Event::EdgeMatched(3));
+            sink.event(Diagnostic::new(DiagnosticKind::Noise, 1, 2).into());
+            sink.account(Span { kind: SpanKind::Markup, at: 0, len: 5 });
+        }
+        assert_eq!(staged.events, bare.events);
+        assert_eq!((staged.accounted, bare.accounted), (5, 5));
+    }
+}
