@@ -244,41 +244,41 @@ mod tests {
         all
     }
 
-    use Prefix::{Cut, Differs, Full};
+    use Prefix::{Match, Mismatch, Partial};
     use std::vec::Vec;
 
     #[test]
     fn a_match_is_known_with_its_last_byte() {
-        assert_eq!(readings("ab", None, "ab"), [Cut, Full(2), Full(2)]);
-        assert_eq!(readings("a[0-9]{2}", None, "a12"), [Cut, Cut, Full(3), Full(3)]);
+        assert_eq!(readings("ab", None, "ab"), [Partial, Match(2), Match(2)]);
+        assert_eq!(readings("a[0-9]{2}", None, "a12"), [Partial, Partial, Match(3), Match(3)]);
     }
 
     #[test]
     fn a_mismatch_is_known_with_the_byte_that_makes_it() {
-        assert_eq!(readings("ab", None, "ax")[1], Differs);
+        assert_eq!(readings("ab", None, "ax")[1], Mismatch);
     }
 
     #[test]
     fn a_match_that_may_grow_waits() {
-        assert_eq!(readings("ab?", None, "a"), [Cut, Full(1)]);
-        assert_eq!(readings("ab?", None, "ax")[1], Full(1));
+        assert_eq!(readings("ab?", None, "a"), [Partial, Match(1)]);
+        assert_eq!(readings("ab?", None, "ax")[1], Match(1));
     }
 
     #[test]
     fn what_looks_ahead_waits_for_one_byte() {
-        assert_eq!(readings("(?m)a$", None, "a\n"), [Cut, Full(1), Full(1)]);
-        assert_eq!(readings("(?m)a$", None, "ab")[1], Differs);
-        assert_eq!(readings("a$", None, "a"), [Cut, Full(1)]);
+        assert_eq!(readings("(?m)a$", None, "a\n"), [Partial, Match(1), Match(1)]);
+        assert_eq!(readings("(?m)a$", None, "ab")[1], Mismatch);
+        assert_eq!(readings("a$", None, "a"), [Partial, Match(1)]);
     }
 
     #[test]
     fn the_hold_ends_a_match() {
-        assert_eq!(readings("a+", Some(2), "aaa"), [Cut, Full(2), Full(2), Full(2)]);
-        assert_eq!(readings("a+b", Some(2), "aaa")[2], Differs);
+        assert_eq!(readings("a+", Some(2), "aaa"), [Partial, Match(2), Match(2), Match(2)]);
+        assert_eq!(readings("a+b", Some(2), "aaa")[2], Mismatch);
     }
 
     #[test]
     fn preference_decides_not_length() {
-        assert_eq!(readings("a|ab", None, "ab")[0], Full(1));
+        assert_eq!(readings("a|ab", None, "ab")[0], Match(1));
     }
 }
