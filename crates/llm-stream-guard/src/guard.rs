@@ -10,12 +10,14 @@ mod builder;
 mod choice;
 mod collapse;
 mod cursor;
+mod error;
 mod input;
 mod output;
 mod payload;
 
-pub use builder::{BuildError, GuardBuilder};
+pub use builder::GuardBuilder;
 pub use choice::{BadPayload, ToolChoice};
+pub use error::BuildError;
 pub use payload::Rejected;
 
 use jail_match::{ByRef, Counters, End, Held, HeldKind, LimitError, Sink};
@@ -63,6 +65,8 @@ pub struct Guard {
     special: bool,
     estimate: TokenEstimate,
 }
+
+type Pushed = Result<(), LimitError>;
 
 /// What follows for the output stages when the cursor has read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,13 +177,13 @@ impl Guard {
         self.output.failed().map_or(Ok(()), Err)
     }
 
-    /// Runs `step` with the stages apart and the chain of those behind the cursor.
+    /// Runs `step` with the stages apart and the chain of those after the cursor.
     fn staged(
         &mut self,
         sink: &mut dyn Sink,
         then: Then,
-        step: impl FnOnce(&mut Utf8, &mut Input, &mut Cursor, &mut Chain<'_>) -> Result<(), LimitError>,
-    ) -> Result<(), LimitError> {
+        step: impl FnOnce(&mut Utf8, &mut Input, &mut Cursor, &mut Chain<'_>) -> Pushed,
+    ) -> Pushed {
         if let Some(error) = self.output.failed() {
             return Err(error);
         }
@@ -286,7 +290,7 @@ impl Guard {
         self.cursor.bodies.rejected()
     }
 
-    /// Where a stop string ended the message. Nothing that follows will come out, and generation
+    /// Where a stop string ended the message. Nothing that follows will be emitted, and generation
     /// may be cancelled.
     #[must_use]
     pub fn stopped(&self) -> Option<Stopped> {

@@ -17,7 +17,7 @@ pub struct Options {
     /// Which calls may come out.
     pub wanted: Wanted,
     /// Whether the message is read to its end.
-    pub stop: Stop,
+    pub stop: StopAfter,
     /// What becomes of names that are not declared.
     pub unknown_tools: UnknownTools,
     /// Bounds inside a call.
@@ -71,7 +71,7 @@ impl Wanted {
 
 /// Whether the message is read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Stop {
+pub enum StopAfter {
     /// It is.
     #[default]
     AtEnd,

@@ -1,19 +1,17 @@
 //! Building a guard: a profile's names looked up, its table compiled.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
-use jail_match::{
-    Driver, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace, ZeroLimit,
-};
+use jail_match::{Driver, Limits, ReasoningLimit, Settings, Table, Whitespace};
 use stream_lifecycle::Clock;
 use think_filter::{Format, Start, TokenEstimate, four_bytes_a_token, last_turn};
-use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, UnknownName};
+use toolcall_parsers::{Grammar, InReasoning, Options, ToolCallParser, Tools};
 
 use wire_remap::{CollapseLimits, RemapTable, StreamDecoder};
 
 use super::{
-    BadPayload, Delivery, Guard, ToolChoice, choice::GuidedGrammar, collapse::Watch,
-    cursor::Cursor, input::Input, output::Output, payload::ChoiceBodies,
+    BadPayload, BuildError, Delivery, Guard, ToolChoice, choice::GuidedGrammar, collapse::Watch,
+    cursor::Cursor, input::Input, output::Output, payload::GuidedParser,
 };
 use crate::{
     jailer::{JailStage, Jailer},
@@ -21,7 +19,7 @@ use crate::{
     profile::{self, Profile},
     reasoning::{Reasoning, reasoning},
     stages::{atomic::Atomic, nonempty::Nonempty},
-    stop::{EmptyStop, StopString, StopStrings},
+    stop::{StopString, StopStrings},
     utf8::Utf8,
 };
 
@@ -135,7 +133,7 @@ impl GuardBuilder {
     ///
     /// What counts are the openers of the remapping in use, of [`RemapTable::hermes`] if there is
     /// none: canonical, as on the wire, and their fragments. [`Guard::collapse`] tells the first.
-    /// One that ends the stream ends the message as aborted behind the opener that made it one;
+    /// One that ends the stream ends the message as aborted after the opener that made it one;
     /// under the error policy every push from there on fails, too.
     #[must_use]
     pub fn collapse(self, limits: CollapseLimits) -> Self {
@@ -192,7 +190,7 @@ impl GuardBuilder {
     }
 
     /// Makes the reasoning the answer if there is no other: when the stream stopped of itself,
-    /// nothing visible came out and no call, the reasoning comes out as content.
+    /// nothing visible was emitted and no call, the reasoning is emitted as content.
     ///
     /// The same text never goes to two channels, so reasoning is withheld until something
     /// visible comes, a call begins, or it outgrew `limit` bytes, which makes it reasoning for
@@ -213,8 +211,8 @@ impl GuardBuilder {
     /// A jail around content: what is left when reasoning and calls were taken out, so that its
     /// marks are not looked for in those, and none spans one. Offsets it reports count content.
     ///
-    /// Its limit with the error policy ends the guard; content behind it in the same chunk does
-    /// not come out.
+    /// Its limit with the error policy ends the guard; content after it in the same chunk is
+    /// not emitted.
     #[must_use]
     pub fn jail(self, jailer: Jailer) -> Self {
         Self { jailer: Some(jailer), ..self }
@@ -326,7 +324,7 @@ impl GuardBuilder {
             .whitespace(self.whitespace)
             .limits(self.limits)
             .reasoning(self.reasoning_limit);
-        let bodies = CallBodies::new(plan.grammar, self.tools, options);
+        let bodies = ToolCallParser::new(plan.grammar, self.tools, options);
         let limit = self.limits.candidate;
         let input = Input {
             watch: watch(self.collapse, remap.as_ref()),
@@ -348,7 +346,7 @@ impl GuardBuilder {
             input,
             cursor: Cursor {
                 driver: Driver::new(table, settings),
-                bodies: ChoiceBodies::new(bodies, plan.guided, self.bad_payload, limit),
+                bodies: GuidedParser::new(bodies, plan.guided, self.bad_payload, limit),
             },
             output,
             estimate: self.estimate,
@@ -365,67 +363,4 @@ fn watch(limits: Option<CollapseLimits>, remap: Option<&RemapTable>) -> Option<B
         None => Watch::new(&RemapTable::hermes(), limits),
     };
     Some(Box::new(watch))
-}
-
-/// Why a guard could not be built. The fault is the caller's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// A name is not registered.
-    Unknown(UnknownName),
-    /// A marker is faulty.
-    Table(TableError),
-    /// A limit is zero.
-    Limit(ZeroLimit),
-    /// Reasoning is told by the messages of one family, calls are another's.
-    TwoGrammars {
-        /// The family of the messages.
-        reasoning: String,
-        /// The tool-call family.
-        tools: String,
-    },
-    /// A stop string is empty.
-    Stop(EmptyStop),
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(error) => error.fmt(f),
-            Self::Table(error) => error.fmt(f),
-            Self::Limit(error) => error.fmt(f),
-            Self::TwoGrammars { reasoning, tools } => write!(
-                f,
-                "reasoning format `{reasoning}` needs tool-call family `{reasoning}` or none, \
-                 found `{tools}`"
-            ),
-            Self::Stop(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for BuildError {}
-
-impl From<UnknownName> for BuildError {
-    fn from(error: UnknownName) -> Self {
-        Self::Unknown(error)
-    }
-}
-
-impl From<TableError> for BuildError {
-    fn from(error: TableError) -> Self {
-        Self::Table(error)
-    }
-}
-
-impl From<ZeroLimit> for BuildError {
-    fn from(error: ZeroLimit) -> Self {
-        Self::Limit(error)
-    }
-}
-
-impl From<EmptyStop> for BuildError {
-    fn from(error: EmptyStop) -> Self {
-        Self::Stop(error)
-    }
 }

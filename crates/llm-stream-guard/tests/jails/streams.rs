@@ -10,7 +10,7 @@ use std::{
 
 use llm_stream_guard::{
     JailedStream, JailedStreamBuilder, OwnedEvent, Replacement,
-    jail_match::{DiagnosticKind, Flow, Inner, Mark, Nested, OnFail, Pair, Release},
+    jail_match::{BlockDelivery, DiagnosticKind, Inner, Mark, Nested, OnFail, Pair, Release},
 };
 use tokio_stream::StreamExt;
 
@@ -99,12 +99,12 @@ fn what_is_jailed_comes_out_as_the_rule_says() {
 fn a_tapped_block_passes_and_the_closure_learns_of_it() {
     let bodies = Arc::new(Mutex::new(Vec::new()));
     let kept = bodies.clone();
-    let jail = JailedStream::builder().rule(Pair::new("<x>", "</x>").flow(Flow::Tap)).on_jailed(
-        move |block| {
+    let jail = JailedStream::builder()
+        .rule(Pair::new("<x>", "</x>").flow(BlockDelivery::Tap))
+        .on_jailed(move |block| {
             kept.lock().unwrap().push(block.body.to_owned());
             Replacement::Nothing
-        },
-    );
+        });
     let (seen, _) = fed(jail.build().unwrap().guard(), &["a<x>b", "c</x>d"]);
     assert_eq!(
         (seen.as_str(), bodies.lock().unwrap().as_slice()),

@@ -1,4 +1,4 @@
-//! What is looked for in one state of a jail: literals and expressions behind one question.
+//! What is looked for in one state of a jail: literals and expressions, asked about together.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     edge::{Case, Suffix},
-    marker::{MarkerSet, MarkerSetBuilder, Reading},
+    marker::{MarkerSet, MarkerSetBuilder, Match, Prefix, Search},
     matcher::floor_char_boundary,
 };
 
@@ -35,19 +35,6 @@ pub(crate) struct View<'t> {
     pub(crate) ended: bool,
 }
 
-/// What a look at a text found.
-pub(crate) enum Seen {
-    Nothing,
-    /// What stands at this index may become a mark.
-    Hold(usize),
-    /// A mark; `id` is its position in the list.
-    Mark {
-        at: usize,
-        len: usize,
-        id: usize,
-    },
-}
-
 /// How far expressions have read at the position that is held.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
@@ -56,7 +43,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Goes to a position of a lookout: what was read there before is kept.
+    /// Goes to a position of a matcher: what was read there before is kept.
     fn enter(&mut self, at: (u64, usize), runs: usize) {
         if self.at != Some(at) {
             self.at = Some(at);
@@ -67,7 +54,7 @@ impl Progress {
 }
 
 #[derive(Debug)]
-enum Sought {
+enum Needle {
     /// The marker with this number in the set.
     Literal(usize),
     /// An expression, with its place among the runs.
@@ -77,10 +64,10 @@ enum Sought {
 
 /// A compiled list of marks.
 #[derive(Debug)]
-pub(crate) struct Lookout {
+pub(crate) struct MarkMatcher {
     /// Tells it from the others of its jail.
     number: usize,
-    marks: Box<[(Sought, At)]>,
+    marks: Box<[(Needle, At)]>,
     /// First bytes of marks with their positions, sorted.
     firsts: Box<[(u8, usize)]>,
     set: MarkerSet,
@@ -89,7 +76,7 @@ pub(crate) struct Lookout {
     order: EndOrder,
 }
 
-impl Lookout {
+impl MarkMatcher {
     /// Compiles `marks`.
     ///
     /// # Errors
@@ -115,7 +102,7 @@ impl Lookout {
                     firsts.extend(if fold { cases } else { [first; 2] }.map(|byte| (byte, id)));
                     longest = longest.max(mark.text.len());
                     literals += 1;
-                    Sought::Literal(literals - 1)
+                    Needle::Literal(literals - 1)
                 }
                 #[cfg(feature = "regex")]
                 Kind::Pattern { hold } => {
@@ -125,7 +112,7 @@ impl Lookout {
                         firsts.push((byte, id));
                     }
                     longest = longest.max(pattern.longest());
-                    Sought::Pattern(Box::new(pattern), id - literals)
+                    Needle::Pattern(Box::new(pattern), id - literals)
                 }
             };
             sought.push((one, mark.at));
@@ -156,7 +143,7 @@ impl Lookout {
         until: usize,
         progress: &mut Progress,
         work: &mut u64,
-    ) -> Seen {
+    ) -> Search {
         let bytes = view.text.as_bytes();
         // The search may stop at a later byte of a scalar.
         let reach = until.saturating_add(4).min(bytes.len());
@@ -170,44 +157,50 @@ impl Lookout {
             }
             *work += hit as u64;
             match self.look(view, start, progress, work) {
-                Seen::Nothing => pos = scalar_behind(view.text, start),
-                seen => return seen,
+                Search::Miss => pos = scalar_behind(view.text, start),
+                found => return found,
             }
         }
         *work += reach.saturating_sub(pos) as u64;
-        Seen::Nothing
+        Search::Miss
     }
 
     /// What stands at `start`.
-    fn look(&self, view: View<'_>, start: usize, progress: &mut Progress, work: &mut u64) -> Seen {
+    fn look(
+        &self,
+        view: View<'_>,
+        start: usize,
+        progress: &mut Progress,
+        work: &mut u64,
+    ) -> Search {
         let bytes = view.text.as_bytes();
         let rest = &bytes[start..];
-        let Some(&first) = rest.first() else { return Seen::Nothing };
+        let Some(&first) = rest.first() else { return Search::Miss };
         let before = start.checked_sub(1).map_or(view.before, |last| Some(bytes[last]));
         progress.enter((view.base + start as u64, self.number), self.patterns);
         let bucket = self.firsts.partition_point(|&(byte, _)| byte < first);
         let bucket = self.firsts[bucket..].iter().take_while(|&&(byte, _)| byte == first);
         let (mut best, mut open) = (None, false);
         for &(_, id) in bucket {
-            let (sought, at) = &self.marks[id];
+            let (needle, at) = &self.marks[id];
             if !at.holds(before) {
                 continue;
             }
-            let reading = match sought {
-                Sought::Literal(marker) => {
+            let prefix = match needle {
+                Needle::Literal(marker) => {
                     *work += rest.len().min(self.longest) as u64;
-                    self.set.reading(*marker, rest)
+                    self.set.match_prefix(*marker, rest)
                 }
-                Sought::Pattern(pattern, run) => {
+                Needle::Pattern(pattern, run) => {
                     read(pattern, &mut progress.runs[*run], rest, before, view.ended, work)
                 }
             };
-            match reading {
-                Reading::Cut if !view.ended => open = true,
-                Reading::Full(len) if best.is_none_or(|(most, _)| len > most) => {
+            match prefix {
+                Prefix::Partial if !view.ended => open = true,
+                Prefix::Match(len) if best.is_none_or(|(most, _)| len > most) => {
                     best = Some((len, id));
                 }
-                Reading::Cut | Reading::Full(_) | Reading::Differs => {}
+                Prefix::Partial | Prefix::Match(_) | Prefix::Mismatch => {}
             }
             if self.order == EndOrder::Listed && (open || best.is_some()) {
                 break;
@@ -215,9 +208,9 @@ impl Lookout {
         }
         match best {
             // What is still open may turn out longer.
-            _ if open => Seen::Hold(start),
-            Some((len, id)) => Seen::Mark { at: start, len, id },
-            None => Seen::Nothing,
+            _ if open => Search::Partial { at: start },
+            Some((len, id)) => Search::Match(Match { at: start, len, id }),
+            None => Search::Miss,
         }
     }
 }
@@ -230,16 +223,16 @@ fn read(
     before: Option<u8>,
     ended: bool,
     work: &mut u64,
-) -> Reading {
+) -> Prefix {
     pattern.read(run, text, before, ended, work)
 }
 
 #[cfg(not(feature = "regex"))]
-fn read(pattern: &Pattern, _: &mut Run, _: &[u8], _: Option<u8>, _: bool, _: &mut u64) -> Reading {
+fn read(pattern: &Pattern, _: &mut Run, _: &[u8], _: Option<u8>, _: bool, _: &mut u64) -> Prefix {
     match *pattern {}
 }
 
-/// The index behind the scalar at `at`.
+/// The index after the scalar at `at`.
 pub(crate) fn scalar_behind(text: &str, at: usize) -> usize {
     text[at..].chars().next().map_or(text.len(), |scalar| at + scalar.len_utf8())
 }

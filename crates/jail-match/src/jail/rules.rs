@@ -5,8 +5,8 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use super::{
     error::{Entry, JailError, Owner, Problem},
-    lookout::Lookout,
     mark::Mark,
+    mark_matcher::MarkMatcher,
     pair::{EndOrder, Inner, Nested, OnFail, Pair, Place, Quote},
 };
 
@@ -25,7 +25,7 @@ pub(crate) enum Effect {
 
 #[derive(Debug)]
 pub(crate) struct State {
-    pub(crate) lookout: Lookout,
+    pub(crate) matcher: MarkMatcher,
     effects: Box<[Effect]>,
 }
 
@@ -39,7 +39,7 @@ impl State {
 pub(crate) const OUTSIDE: usize = 0;
 
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct CompiledRules {
     /// Outside, then one for each pair, then the quotes.
     pub(crate) states: Box<[State]>,
     pub(crate) pairs: Box<[Pair]>,
@@ -68,7 +68,7 @@ pub(crate) fn inside(pair: usize) -> usize {
 }
 
 impl Rules {
-    pub(crate) fn compile(self) -> Result<Plan, JailError> {
+    pub(crate) fn compile(self) -> Result<CompiledRules, JailError> {
         self.check()?;
         let mut states = Vec::new();
         let starts = |pair: usize| {
@@ -83,7 +83,7 @@ impl Rules {
         };
         let outside = (0..self.pairs.len()).filter(|&n| self.pairs[n].place == Place::Anywhere);
         states.push(self.state(0, outside.flat_map(starts), EndOrder::Longest)?);
-        // The states of quotes stand behind those of all pairs.
+        // The states of quotes stand after those of all pairs.
         let mut quotes: Vec<(usize, &Quote)> = Vec::new();
         for (of, pair) in self.pairs.iter().enumerate() {
             let ends = pair.ends.iter().enumerate().map(|(number, mark)| Listed {
@@ -119,9 +119,9 @@ impl Rules {
             let listed = core::iter::once(close).chain(escape);
             states.push(self.state(states.len(), listed, EndOrder::Longest)?);
         }
-        let longest = states.iter().map(|state| state.lookout.longest()).max().unwrap_or(0);
+        let longest = states.iter().map(|state| state.matcher.longest()).max().unwrap_or(0);
         let Self { pairs, nested, depth, blocks, over, .. } = self;
-        Ok(Plan {
+        Ok(CompiledRules {
             states: states.into(),
             pairs: pairs.into(),
             nested,
@@ -141,11 +141,11 @@ impl Rules {
     ) -> Result<State, JailError> {
         let listed: Vec<Listed> = listed.collect();
         let marks: Vec<&Mark> = listed.iter().map(|one| &one.mark).collect();
-        let lookout = Lookout::new(number, &marks, order).map_err(|(id, problem)| {
+        let matcher = MarkMatcher::new(number, &marks, order).map_err(|(id, problem)| {
             let Listed { mark, of, role, number, .. } = &listed[id];
             self.error(*of, role, *number, mark, problem)
         })?;
-        Ok(State { lookout, effects: listed.iter().map(|one| one.effect).collect() })
+        Ok(State { matcher, effects: listed.iter().map(|one| one.effect).collect() })
     }
 
     fn owner(&self, pair: usize) -> Owner {

@@ -1,30 +1,34 @@
-//! Crossing an edge: what a matched marker does.
+//! Applying an edge: what a matched marker does.
 
-use super::{Candidate, Cursor, Driver, EdgeEvents, Mode, Open, Window, scan::Hit};
+use super::{
+    Driver, EdgeEvents,
+    scan::EdgeMatch,
+    window::{Candidate, Cursor, Mode, Open, Window},
+};
 use crate::{
-    body::{Bodies, Opener},
+    body::{BodyParsers, Opener},
     channel::Channel,
     diagnostic::{Diagnostic, DiagnosticKind},
     edge::Then,
     event::Event,
     sink::{Sink, SpanKind},
-    space::Boundary,
+    whitespace::Boundary,
 };
 
 impl Driver {
-    /// Applies the edge that was hit.
-    pub(super) fn cross<S, B>(
+    /// Applies the edge whose marker matched.
+    pub(super) fn apply_edge<S, B>(
         &mut self,
-        hit: Hit,
+        matched: EdgeMatch,
         w: &Window<'_>,
         c: &mut Cursor,
         bodies: &mut B,
         sink: &mut S,
     ) where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
-        let Hit { edge, at, len, bound } = hit;
+        let EdgeMatch { edge, at, len, bound } = matched;
         let channel = self.channel();
         let then = self.table.edges()[edge].then;
         let use_bit = self.table.use_bit(edge);
@@ -41,7 +45,7 @@ impl Driver {
             self.code.advance(&w.text.as_bytes()[at..at + bound]);
         }
         if let Then::Body(body, on_commit) = then {
-            self.spaces.opener(channel, on_commit, sink);
+            self.emitter.opener(channel, on_commit, sink);
             self.counters.candidates += 1;
             bodies.begin(Opener { body, channel, at: w.base + (at + len) as u64 });
             let candidate = Candidate { opener: len, fed: len, bound, use_bit, on_commit };
@@ -58,7 +62,7 @@ impl Driver {
             Then::Leave => self.leave(sink),
             Then::Switch(to) => self.switch(to, self.table.edges()[edge].pair, sink),
             Then::Erase | Then::Body(..) => {
-                self.spaces.boundary(Boundary::Other, channel, sink);
+                self.emitter.boundary(Boundary::Other, channel, sink);
             }
         }
         if self.settings.edge_events == EdgeEvents::Reported {
@@ -68,14 +72,14 @@ impl Driver {
 
     /// Opens a channel on top of the current one.
     pub(super) fn enter<S: Sink + ?Sized>(&mut self, to: Channel, pair: u8, sink: &mut S) {
-        self.spaces.boundary(Boundary::Enter(to), self.channel(), sink);
+        self.emitter.boundary(Boundary::Enter(to), self.channel(), sink);
         self.stack.push(Open { channel: to, pair });
         self.spent &= !self.table.per_entry(to);
     }
 
     /// Closes the current channel; at the bottom content goes on.
     pub(super) fn leave<S: Sink + ?Sized>(&mut self, sink: &mut S) {
-        self.spaces.boundary(Boundary::Leave, self.channel(), sink);
+        self.emitter.boundary(Boundary::Leave, self.channel(), sink);
         self.stack.pop();
     }
 

@@ -9,9 +9,9 @@ use crate::{
     sink::{Sink, Span, SpanKind},
 };
 
-/// Counts reasoning as it comes out.
+/// Counts reasoning as it is emitted.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Cap {
+pub(super) struct ReasoningBudget {
     limit: Option<ReasoningLimit>,
     used: usize,
     over: Option<Over>,
@@ -25,7 +25,7 @@ struct Over {
     bytes: u64,
 }
 
-impl Cap {
+impl ReasoningBudget {
     pub(super) fn new(limit: Option<ReasoningLimit>) -> Self {
         Self { limit, ..Self::default() }
     }
@@ -60,7 +60,7 @@ impl Cap {
         }
     }
 
-    /// Gives out `text`, which stands at offset `at` and is all within the limit, or all beyond.
+    /// Emits `text`, which stands at offset `at` and is all within the limit, or all beyond.
     pub(super) fn put<S: Sink + ?Sized>(
         &mut self,
         channel: Channel,
@@ -78,7 +78,7 @@ impl Cap {
             self.used += text.len();
             return sink.event(Event::text(channel, text));
         }
-        // A shorter scalar behind one that did not fit must not come out.
+        // A shorter scalar after one that did not fit must not be emitted.
         self.used = limit.bytes;
         let bytes = text.len() as u64;
         match limit.policy {
