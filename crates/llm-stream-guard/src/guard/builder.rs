@@ -235,8 +235,10 @@ impl GuardBuilder {
         Self { tally: Some(tally), ..self }
     }
 
-    pub(crate) fn tally(self, tally: Option<Tally>) -> Self {
-        Self { tally, ..self }
+    /// A reasoning format by its name, in place of the profile's.
+    pub(crate) fn reasoning_named(mut self, name: String) -> Self {
+        self.profile.reasoning = Some(name);
+        self
     }
 
     /// Counts what happens, for [`Guard::stats`]. Without it and an observer nothing is counted.
