@@ -233,8 +233,10 @@ impl GuardBuilder {
         Self { stats: Some(stats), ..self }
     }
 
-    pub(crate) fn stats_collector(self, stats: Option<StatsCollector>) -> Self {
-        Self { stats, ..self }
+    /// A reasoning format by its name, in place of the profile's.
+    pub(crate) fn reasoning_named(mut self, name: String) -> Self {
+        self.profile.reasoning = Some(name);
+        self
     }
 
     /// Counts what happens, for [`Guard::stats`]. Without it and an observer nothing is counted.
