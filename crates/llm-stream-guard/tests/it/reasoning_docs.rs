@@ -88,7 +88,7 @@ fn document() -> String {
     }
     text += CHANNELS;
     for family in all.iter().filter_map(family_of) {
-        row(&mut text, &[code([family.name.as_ref()]), family.about.to_string()]);
+        row(&mut text, &[code([family.name()]), family.family().about.clone()]);
     }
     text += NAMES;
     let heads = ENGINES.iter().map(|(_, engine)| (*engine).to_owned());

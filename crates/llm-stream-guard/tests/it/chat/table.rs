@@ -31,8 +31,9 @@ fn source(name: &str) -> (PathBuf, String) {
         return (root.join(format!("tests/it/{file}.rs")), format!("fn {function}("));
     }
     let root = root.join("..").join(krate);
-    let inside = matches!(file.split('/').next(), Some("engine" | "typing"));
-    let path = root.join(if inside { "src" } else { "tests" }).join(format!("{file}.rs"));
+    let inside = matches!(file.split('/').next(), Some("machine" | "typing"));
+    let tests = if root.join("tests/it").is_dir() { "tests/it" } else { "tests" };
+    let path = root.join(if inside { "src" } else { tests }).join(format!("{file}.rs"));
     (path, format!("fn {function}("))
 }
 

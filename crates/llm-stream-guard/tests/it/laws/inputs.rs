@@ -68,13 +68,10 @@ impl Inputs {
             wires.extend(some.iter().map(|wire| format!("{open}{wire}{close}")));
             wires.extend(some.iter().map(|wire| format!("{open}hm\n{close}\n\n{wire}")));
         }
-        let markup = markup(tools.as_deref(), format.as_ref());
+        let markup = markup(tools.as_ref(), format.as_ref());
         let mut markers = markup.clone();
         if let Some(tools) = &tools {
-            markers.extend(tools.openers.iter().map(|opener| opener.marker.to_string()));
-            markers.extend(tools.erase.iter().map(|erase| erase.marker.to_string()));
-            let envelope = tools.envelope.iter().flat_map(|envelope| envelope.markers());
-            markers.extend(envelope.map(ToString::to_string));
+            markers.extend(tools.openers().chain(tools.removed()).map(ToString::to_string));
         }
         markers.sort();
         markers.dedup();
@@ -102,7 +99,7 @@ impl Inputs {
 /// Whether a vector is about the profile or a part of it.
 fn belongs(case: &Case, of: &Profile) -> bool {
     match case.kind {
-        Kind::Tools => grammar(&case.family).is_ok_and(|g| of.tools.as_deref() == Some(&g.name)),
+        Kind::Tools => grammar(&case.family).is_ok_and(|g| of.tools.as_deref() == Some(g.name())),
         Kind::Reasoning => think_filter::format(&case.family)
             .is_ok_and(|format| of.reasoning.as_deref() == Some(&format.name)),
         Kind::Both => profile(&case.family).is_ok_and(|profile| profile.name == of.name),
@@ -112,9 +109,7 @@ fn belongs(case: &Case, of: &Profile) -> bool {
 fn markup(tools: Option<&Grammar>, format: Option<&Format>) -> Vec<String> {
     let mut markup = Vec::new();
     if let Some(tools) = tools {
-        let marked = tools.openers.iter().filter(|opener| opener.certainty == Default::default());
-        markup.extend(marked.map(|opener| opener.marker.to_string()));
-        markup.extend(tools.orphans.iter().map(ToString::to_string));
+        markup.extend(tools.markers().map(ToString::to_string));
     }
     if let Some(format) = format {
         markup.extend(format.open.iter().chain(&format.close).map(ToString::to_string));
