@@ -28,7 +28,7 @@ pub use encode::{EncodeCall, EncodeError, EncodeErrorKind, encode, encode_form};
 pub use event::{Call, Diagnostic, DiagnosticKind, Event, Message, Outcome, OwnedEvent, Sink};
 pub use family::Family;
 pub use ids::{IdSource, Ids};
-pub use options::{CallLimits, Options, Parallel, Repair, StopAfter, UnknownTools, Wanted};
+pub use options::{CallLimits, Options, Parallel, Repair, StopAfter, Tolerance, UnknownTools, Wanted};
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use partial::PartialArguments;
 pub use registry::{
