@@ -21,6 +21,7 @@ pub mod template;
 mod tool_call_parser;
 mod tools;
 mod typing;
+mod used_ids;
 mod value;
 
 pub use compiled::{CompileError, Grammar, InReasoning, edges};
@@ -36,6 +37,7 @@ pub use registry::{
 };
 pub use tool_call_parser::ToolCallParser;
 pub use tools::{Tool, Tools, ToolsError};
+pub use used_ids::{Claim, UsedIds};
 
 /// What is shared with every stage: the driver's vocabulary.
 pub use jail_match::{
