@@ -1,6 +1,6 @@
 //! The call machine as body parsers of a [`jail_match::Driver`].
 
-use jail_match::{BodyParsers, BodyId, ByRef, End, Feed, Opener, Resume, Sink, AtEnd};
+use jail_match::{AtEnd, BodyId, BodyParsers, ByRef, End, Feed, Opener, Resume, Sink};
 
 use crate::{
     calls::Calls,

@@ -32,11 +32,7 @@ impl UsedIds {
 
     /// Takes `wanted`, with a suffix if it is taken; `generated` where none can be remembered.
     /// Repeated ids cost no search: each remembers its next suffix.
-    pub fn claim(
-        &mut self,
-        wanted: String,
-        generated: impl FnOnce() -> String,
-    ) -> (String, Claim) {
+    pub fn claim(&mut self, wanted: String, generated: impl FnOnce() -> String) -> (String, Claim) {
         if self.bytes.saturating_add(wanted.len()) > MAX_BYTES {
             return (generated(), Claim::Changed);
         }

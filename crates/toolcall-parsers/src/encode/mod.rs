@@ -21,12 +21,12 @@ mod verify;
 
 use alloc::{string::String, vec::Vec};
 
+pub use self::error::{EncodeError, EncodeErrorKind};
 use self::{call::Writer, verify::verify};
 use self::{
     error::Fault,
     input::{Members, Node, read_object},
 };
-pub use self::error::{EncodeError, EncodeErrorKind};
 use crate::{
     compiled::Grammar,
     family::{Family, Form, KeyOrder},

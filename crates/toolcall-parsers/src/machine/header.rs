@@ -7,14 +7,11 @@ use super::{
     field::{declared, fits, id_with_name},
     output::Output,
     plan::{
-        Arguments, BlankStop, Blanks, Bracket, Field, FieldKind, Leaf, LeafId, Node, NodeId, Plan, Quotes,
-        SectionId,
+        Arguments, BlankStop, Blanks, Bracket, Field, FieldKind, Leaf, LeafId, Node, NodeId, Plan,
+        Quotes, SectionId,
     },
 };
-use crate::{
-    event::DiagnosticKind,
-    family::CommitOn,
-};
+use crate::{event::DiagnosticKind, family::CommitOn};
 
 /// What a literal of a header leads to.
 #[derive(Debug, Clone, Copy)]
@@ -371,7 +368,12 @@ impl Machine {
     }
 
     /// Takes the text of a field for what it is; whether it can be that.
-    pub(super) fn take_field(&mut self, kind: &FieldKind, text: &str, out: &mut Output<'_>) -> bool {
+    pub(super) fn take_field(
+        &mut self,
+        kind: &FieldKind,
+        text: &str,
+        out: &mut Output<'_>,
+    ) -> bool {
         let (name, id) = (&mut self.name, &mut self.id);
         let put = |to: &mut alloc::string::String, text: &str| {
             to.clear();

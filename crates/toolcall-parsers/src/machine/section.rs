@@ -329,7 +329,7 @@ fn tag_at(
 ) -> Result<Option<(u8, usize)>, Undecided> {
     let tags = || left.iter().enumerate().flat_map(|(i, tags)| tags.iter().map(move |t| (i, t)));
     let found = longest_prefix(&text[at..], tags().map(|(_, tag)| &**tag))?;
-    Ok(found.and_then(|found| tags().nth(found)).map(|(i, tag)| {
-        (n.saturating_add(i as u8).saturating_add(1), at + tag.len())
-    }))
+    Ok(found
+        .and_then(|found| tags().nth(found))
+        .map(|(i, tag)| (n.saturating_add(i as u8).saturating_add(1), at + tag.len())))
 }

@@ -221,9 +221,9 @@ fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
         // A token and the word behind it stand or fall together: other words may follow it, too.
         let tag = word.strip_prefix('<').filter(|tag| !tag.starts_with(['|', '｜']));
         let end = match tag {
-            Some(tag) => tag.find(['<', '>']).map_or(blank, |at| {
-                at + 1 + usize::from(tag.as_bytes()[at] == b'>')
-            }),
+            Some(tag) => tag
+                .find(['<', '>'])
+                .map_or(blank, |at| at + 1 + usize::from(tag.as_bytes()[at] == b'>')),
             None => word.find("><").map_or(blank, |at| at + 1),
         };
         out.push(Token::Tag(rest[..end].to_string()));
