@@ -10,12 +10,14 @@ mod builder;
 mod choice;
 mod collapse;
 mod cursor;
+mod error;
 mod input;
 mod output;
 mod payload;
 
-pub use builder::{BuildError, GuardBuilder};
+pub use builder::GuardBuilder;
 pub use choice::{BadPayload, ToolChoice};
+pub use error::BuildError;
 pub use payload::Rejected;
 
 use jail_match::{ByRef, Counters, End, Held, HeldKind, LimitError, Sink};

@@ -1,18 +1,16 @@
 //! Building a guard: a profile's names looked up, its table compiled.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
-use jail_match::{
-    Driver, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace, ZeroLimit,
-};
+use jail_match::{Driver, Limits, ReasoningLimit, Settings, Table, Whitespace};
 use stream_lifecycle::Clock;
 use think_filter::{Format, Start, TokenEstimate, four_bytes_a_token, last_turn};
-use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, UnknownName};
+use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools};
 
 use wire_remap::{CollapseLimits, RemapTable, StreamDecoder};
 
 use super::{
-    BadPayload, Delivery, Guard, ToolChoice, choice::GuidedGrammar, collapse::Watch,
+    BadPayload, BuildError, Delivery, Guard, ToolChoice, choice::GuidedGrammar, collapse::Watch,
     cursor::Cursor, input::Input, output::Output, payload::ChoiceBodies,
 };
 use crate::{
@@ -21,7 +19,7 @@ use crate::{
     profile::{self, Profile},
     reasoning::{Reasoning, reasoning},
     stages::{atomic::Atomic, nonempty::Nonempty},
-    stop::{EmptyStop, StopString, StopStrings},
+    stop::{StopString, StopStrings},
     utf8::Utf8,
 };
 
@@ -365,67 +363,4 @@ fn watch(limits: Option<CollapseLimits>, remap: Option<&RemapTable>) -> Option<B
         None => Watch::new(&RemapTable::hermes(), limits),
     };
     Some(Box::new(watch))
-}
-
-/// Why a guard could not be built. The fault is the caller's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// A name is not registered.
-    Unknown(UnknownName),
-    /// A marker is faulty.
-    Table(TableError),
-    /// A limit is zero.
-    Limit(ZeroLimit),
-    /// Reasoning is told by the messages of one family, calls are another's.
-    TwoGrammars {
-        /// The family of the messages.
-        reasoning: String,
-        /// The tool-call family.
-        tools: String,
-    },
-    /// A stop string is empty.
-    Stop(EmptyStop),
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(error) => error.fmt(f),
-            Self::Table(error) => error.fmt(f),
-            Self::Limit(error) => error.fmt(f),
-            Self::TwoGrammars { reasoning, tools } => write!(
-                f,
-                "reasoning format `{reasoning}` needs tool-call family `{reasoning}` or none, \
-                 found `{tools}`"
-            ),
-            Self::Stop(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for BuildError {}
-
-impl From<UnknownName> for BuildError {
-    fn from(error: UnknownName) -> Self {
-        Self::Unknown(error)
-    }
-}
-
-impl From<TableError> for BuildError {
-    fn from(error: TableError) -> Self {
-        Self::Table(error)
-    }
-}
-
-impl From<ZeroLimit> for BuildError {
-    fn from(error: ZeroLimit) -> Self {
-        Self::Limit(error)
-    }
-}
-
-impl From<EmptyStop> for BuildError {
-    fn from(error: EmptyStop) -> Self {
-        Self::Stop(error)
-    }
 }
