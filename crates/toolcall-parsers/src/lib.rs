@@ -32,7 +32,7 @@ pub use options::{CallLimits, Options, Parallel, Repair, Stop, UnknownTools, Wan
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use partial::PartialArguments;
 pub use registry::{
-    Summary, aliases, families, family, family_variant, grammar, grammars,
+    Summary, aliases, families, family, family_variant, grammar, grammar_variant, grammars,
 };
 pub use tool_call_parser::CallBodies;
 pub use tools::{Tool, Tools, ToolsError};

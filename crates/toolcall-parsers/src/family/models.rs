@@ -200,7 +200,8 @@ mod tests {
     fn what_begins_first_wins_then_what_is_most_literal() {
         let patterns = ["qwen3-*", "qwen3-coder-*", "hermes-*", "a*b", "a-*c"];
         let patterns: Vec<_> = patterns.map(|it| (ModelPattern::new(it), it)).into();
-        let found = |id: &str| ModelId::new(id).find(&patterns).map(|(_, of)| of).unwrap_or_default();
+        let found =
+            |id: &str| ModelId::new(id).find(&patterns).map(|(_, of)| of).unwrap_or_default();
         assert_eq!(found("Qwen3"), [&"qwen3-*"]);
         assert_eq!(found("qwen3-coder:30b"), [&"qwen3-coder-*"]);
         assert_eq!(found("huihui-hermes-qwen3-8b"), [&"hermes-*"]);
