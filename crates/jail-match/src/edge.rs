@@ -5,7 +5,7 @@ use alloc::borrow::Cow;
 use crate::channel::{Channel, ChannelMask};
 
 /// Number of a body kind, given by whoever builds the table and handed back to
-/// [`crate::Bodies::begin`].
+/// [`crate::BodyParsers::begin`].
 pub type BodyId = u16;
 
 /// A marker with its conditions and its effect.
@@ -117,7 +117,7 @@ pub enum Suffix {
 }
 
 impl Suffix {
-    /// The most characters behind the `:`.
+    /// The most characters after the `:`.
     pub const LONGEST: usize = 32;
 }
 

@@ -68,6 +68,8 @@ pub struct Guard {
     estimate: TokenEstimate,
 }
 
+type Pushed = Result<(), LimitError>;
+
 /// What follows for the output stages when the cursor has read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
@@ -186,13 +188,13 @@ impl Guard {
         self.output.failed().map_or(Ok(()), Err)
     }
 
-    /// Runs `step` with the stages apart and the chain of those behind the cursor.
+    /// Runs `step` with the stages apart and the chain of those after the cursor.
     fn staged(
         &mut self,
         sink: &mut dyn Sink,
         then: Then,
-        step: impl FnOnce(&mut Utf8, &mut Input, &mut Cursor, &mut Chain<'_>) -> Result<(), LimitError>,
-    ) -> Result<(), LimitError> {
+        step: impl FnOnce(&mut Utf8, &mut Input, &mut Cursor, &mut Chain<'_>) -> Pushed,
+    ) -> Pushed {
         if let Some(error) = self.output.failed() {
             return Err(error);
         }
@@ -299,7 +301,7 @@ impl Guard {
         self.cursor.bodies.rejected()
     }
 
-    /// Where a stop string ended the message. Nothing that follows will come out, and generation
+    /// Where a stop string ended the message. Nothing that follows will be emitted, and generation
     /// may be cancelled.
     #[must_use]
     pub fn stopped(&self) -> Option<Stopped> {

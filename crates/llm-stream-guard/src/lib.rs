@@ -26,6 +26,7 @@ pub mod chat;
 mod guard;
 mod jailed;
 mod jailer;
+mod json;
 pub mod lifecycle;
 mod observe;
 mod profile;

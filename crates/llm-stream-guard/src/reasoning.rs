@@ -2,7 +2,7 @@
 
 use jail_match::{Alias, Channel, Driver, Limits, Settings, Table, resolve, same_name};
 use think_filter::{Format, Start, last_turn};
-use toolcall_parsers::{CallBodies, Event, Grammar, InReasoning, Options, Tools, UnknownName};
+use toolcall_parsers::{Event, Grammar, InReasoning, Options, ToolCallParser, Tools, UnknownName};
 
 /// What tells reasoning from the answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,7 @@ impl Reasoning {
         let Ok(table) = Table::new(edges) else { return Start::Content };
         let limits = Limits::default();
         let mut driver = Driver::new(table, Settings::default().limits(limits));
-        let mut bodies = CallBodies::new(family.clone(), Tools::none(), Options::default());
+        let mut bodies = ToolCallParser::new(family.clone(), Tools::none(), Options::default());
         // The default limits release what hits them: no push fails.
         let _ = driver.push(last_turn(prompt), &mut bodies, &mut |_: Event<'_>| {});
         match driver.channel() {

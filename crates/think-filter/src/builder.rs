@@ -11,7 +11,7 @@ use crate::{
     filter::ThinkFilter,
     format::Format,
     start::Start,
-    withheld::Withheld,
+    withheld::WithheldReasoning,
 };
 
 /// Builds a [`ThinkFilter`] with other than default settings.
@@ -65,7 +65,7 @@ impl ThinkFilterBuilder {
     }
 
     /// Makes the reasoning the answer if there is no other: when the stream stopped of itself and
-    /// nothing visible came out, the reasoning comes out as content.
+    /// nothing visible was emitted, the reasoning is emitted as content.
     ///
     /// The same text never goes to two channels, so reasoning is withheld until something visible
     /// comes, or it outgrew `limit` bytes, which makes it reasoning for good: up to `limit` bytes
@@ -97,7 +97,7 @@ impl ThinkFilterBuilder {
             Driver::new(table, settings),
             roles.into(),
             self.format.prepend,
-            self.nonempty.map(Withheld::new),
+            self.nonempty.map(WithheldReasoning::new),
             self.estimate,
         ))
     }

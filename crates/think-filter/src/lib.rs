@@ -45,7 +45,7 @@ pub use rules::{
 };
 pub use start::{Start, last_turn};
 pub use whole::Split;
-pub use withheld::{Kept, Withheld};
+pub use withheld::{Kept, WithheldReasoning};
 
 /// What is shared with every stage: the driver's vocabulary.
 pub use jail_match::{

@@ -69,7 +69,7 @@ const TURNS: &[&str] = &[
     "</s>",
 ];
 
-/// `prompt` behind the last place where a turn begins or ends; all of it if there is none that is
+/// `prompt` after the last place where a turn begins or ends; all of it if there is none that is
 /// known.
 ///
 /// What the prompt says before that (old thoughts, a user who asks about `<think>`) says nothing

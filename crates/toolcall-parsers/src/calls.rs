@@ -4,7 +4,7 @@ use alloc::{format, string::String, vec::Vec};
 
 use crate::{
     event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
-    options::{Options, Parallel, Stop, UnknownTools},
+    options::{Options, Parallel, StopAfter, UnknownTools},
     tools::Tools,
 };
 
@@ -105,7 +105,7 @@ impl Calls {
 
     /// Whether nothing more of the message counts.
     pub(crate) fn stops(&self) -> bool {
-        self.complete && self.options.stop == Stop::FirstCall
+        self.complete && self.options.stop == StopAfter::FirstCall
     }
 
     /// The active body is sure of itself, though it is no call.

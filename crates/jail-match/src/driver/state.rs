@@ -3,7 +3,7 @@
 use crate::{
     channel::Channel,
     limits::{Limits, ReasoningLimit},
-    space::Whitespace,
+    whitespace::Whitespace,
 };
 
 /// Settings of a driver.
@@ -76,7 +76,7 @@ impl Settings {
     }
 }
 
-/// What a machine has received and not yet given out or accounted for.
+/// What a machine has received and not yet emitted or accounted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Held {
     /// Bytes held.
@@ -103,7 +103,7 @@ pub enum HeldKind {
     /// They are the start of a split UTF-8 sequence.
     Utf8,
     /// They are reasoning that may turn out to be all of the answer. The driver never holds any:
-    /// a stage behind it may.
+    /// a stage after it may.
     Reasoning,
 }
 
@@ -137,7 +137,7 @@ pub struct Counters {
     pub committed: u64,
     /// Candidates refuted, by their content or by a limit.
     pub refuted: u64,
-    /// Bytes of reasoning given out, whitespace and all.
+    /// Bytes of reasoning emitted, whitespace and all.
     pub reasoning_bytes: u64,
     /// The most bytes ever held.
     pub held_max: usize,

@@ -283,7 +283,7 @@ impl<'t> Naive<'t> {
                     self.steps.push(Step::Mark);
                     self.at = to;
                     match then {
-                        Resume::Here => {}
+                        Resume::SameChannel => {}
                         Resume::Halt => unreachable!("no body halts before its commit"),
                         Resume::Enter(to) => {
                             if self.stack.len() >= self.settings.limits.depth {

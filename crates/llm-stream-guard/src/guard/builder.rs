@@ -5,13 +5,13 @@ use std::sync::Arc;
 use jail_match::{Driver, Limits, ReasoningLimit, Settings, Table, Whitespace};
 use stream_lifecycle::Clock;
 use think_filter::{Format, Start, TokenEstimate, four_bytes_a_token, last_turn};
-use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools};
+use toolcall_parsers::{Grammar, InReasoning, Options, ToolCallParser, Tools};
 
 use wire_remap::{CollapseLimits, RemapTable, StreamDecoder};
 
 use super::{
     BadPayload, BuildError, Delivery, Guard, ToolChoice, choice::GuidedGrammar, collapse::Watch,
-    cursor::Cursor, input::Input, output::Output, payload::ChoiceBodies, request::Asked,
+    cursor::Cursor, input::Input, output::Output, payload::GuidedParser, request::Asked,
 };
 use crate::{
     jailer::{JailStage, Jailer},
@@ -135,7 +135,7 @@ impl GuardBuilder {
     ///
     /// What counts are the openers of the remapping in use, of [`RemapTable::hermes`] if there is
     /// none: canonical, as on the wire, and their fragments. [`Guard::collapse`] tells the first.
-    /// One that ends the stream ends the message as aborted behind the opener that made it one;
+    /// One that ends the stream ends the message as aborted after the opener that made it one;
     /// under the error policy every push from there on fails, too.
     #[must_use]
     pub fn collapse(self, limits: CollapseLimits) -> Self {
@@ -192,7 +192,7 @@ impl GuardBuilder {
     }
 
     /// Makes the reasoning the answer if there is no other: when the stream stopped of itself,
-    /// nothing visible came out and no call, the reasoning comes out as content.
+    /// nothing visible was emitted and no call, the reasoning is emitted as content.
     ///
     /// The same text never goes to two channels, so reasoning is withheld until something
     /// visible comes, a call begins, or it outgrew `limit` bytes, which makes it reasoning for
@@ -213,8 +213,8 @@ impl GuardBuilder {
     /// A jail around content: what is left when reasoning and calls were taken out, so that its
     /// marks are not looked for in those, and none spans one. Offsets it reports count content.
     ///
-    /// Its limit with the error policy ends the guard; content behind it in the same chunk does
-    /// not come out.
+    /// Its limit with the error policy ends the guard; content after it in the same chunk is
+    /// not emitted.
     #[must_use]
     pub fn jail(self, jailer: Jailer) -> Self {
         Self { jailer: Some(jailer), ..self }
@@ -235,8 +235,10 @@ impl GuardBuilder {
         Self { stats: Some(stats), ..self }
     }
 
-    pub(crate) fn stats_collector(self, stats: Option<StatsCollector>) -> Self {
-        Self { stats, ..self }
+    /// A reasoning format by its name, in place of the profile's.
+    pub(crate) fn reasoning_named(mut self, name: String) -> Self {
+        self.profile.reasoning = Some(name);
+        self
     }
 
     /// Counts what happens, for [`Guard::stats`]. Without it and an observer nothing is counted.
@@ -335,7 +337,7 @@ impl GuardBuilder {
             .whitespace(self.whitespace)
             .limits(self.limits)
             .reasoning(self.reasoning_limit);
-        let bodies = CallBodies::new(plan.grammar, self.tools, options);
+        let bodies = ToolCallParser::new(plan.grammar, self.tools, options);
         let limit = self.limits.candidate;
         let input = Input {
             watch: watch(self.collapse, remap.as_ref()),
@@ -357,7 +359,7 @@ impl GuardBuilder {
             input,
             cursor: Cursor {
                 driver: Driver::new(table, settings),
-                bodies: ChoiceBodies::new(bodies, plan.guided, self.bad_payload, limit),
+                bodies: GuidedParser::new(bodies, plan.guided, self.bad_payload, limit),
             },
             output,
             estimate: self.estimate,

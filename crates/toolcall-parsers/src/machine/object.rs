@@ -548,5 +548,5 @@ impl Machine {
 
 /// The text up to the cursor shows that it is no call.
 fn refuted(cursor: &Cursor<'_>) -> Step {
-    Step::Return(Feed::NotMine { used: cursor.at })
+    Step::Return(Feed::Mismatch { used: cursor.at })
 }
