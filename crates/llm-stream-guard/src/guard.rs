@@ -14,11 +14,13 @@ mod error;
 mod input;
 mod output;
 mod payload;
+mod request;
 
 pub use builder::GuardBuilder;
 pub use choice::{BadPayload, ToolChoice};
 pub use error::BuildError;
 pub use payload::Rejected;
+pub use request::RequestError;
 
 use jail_match::{ByRef, Counters, End, Held, HeldKind, LimitError, Sink};
 use think_filter::TokenEstimate;
@@ -33,7 +35,7 @@ use self::{
 use crate::{
     jailer::Jailer,
     observe::{Stats, StatsCollector},
-    profile::Profile,
+    profile::{Profile, UnknownModel, profile_for_model},
     stop::Stopped,
     utf8::Utf8,
 };
@@ -82,6 +84,15 @@ impl Guard {
     #[must_use]
     pub fn builder(profile: &Profile) -> GuardBuilder {
         GuardBuilder::new(profile)
+    }
+
+    /// A guard for the model with this id, such as `Qwen/Qwen3-8B` or `qwen3:8b`; see
+    /// [`crate::resolve_model`].
+    ///
+    /// # Errors
+    /// No family is known to be the model's.
+    pub fn for_model(id: &str) -> Result<GuardBuilder, UnknownModel> {
+        profile_for_model(id).map(|profile| GuardBuilder::new(&profile))
     }
 
     /// Feeds the next piece of text.

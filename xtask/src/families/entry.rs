@@ -41,6 +41,8 @@ pub(super) struct Entry {
     pub(super) head: Head,
     /// The file with what it takes from others.
     pub(super) file: Value,
+    /// The whole of it, for people to read: with the section on reasoning that it refers to, too.
+    pub(super) shown: Value,
     pub(super) family: Family,
     pub(super) stream: Stream,
     /// The reasoning format that stands in this file, if any.
@@ -100,10 +102,15 @@ impl Entry {
             _ => Names::new(),
         };
         let stream = stream(&family, None, section.as_ref())?;
+        let mut shown = resolved.clone();
+        if let (Some((_, section)), Some(shown)) = (&section, shown.as_object_mut()) {
+            shown.insert("reasoning".into(), section.clone());
+        }
         let mut entry = Self {
             name,
             head,
             file: resolved,
+            shown,
             family,
             stream,
             marks,

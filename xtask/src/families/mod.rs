@@ -4,6 +4,7 @@
 mod entry;
 mod literal;
 mod marks;
+mod models;
 mod names;
 mod tables;
 
@@ -26,6 +27,19 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
             println!("{}", path.display());
         }
     }
+    Ok(())
+}
+
+/// Says how many ids of the project's table of models are right.
+///
+/// # Errors
+/// Everything wrong with the files and that table, and the tables that are stale.
+pub(crate) fn check(root: &Path) -> Result<(), String> {
+    let findings = findings(root)?;
+    if !findings.is_empty() {
+        return Err(findings.join("\n"));
+    }
+    println!("{}", models::score(root, &entries(root)?)?);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use wire_remap::{CollapseLimits, RemapTable, StreamDecoder};
 
 use super::{
     BadPayload, BuildError, Delivery, Guard, ToolChoice, choice::GuidedGrammar, collapse::Watch,
-    cursor::Cursor, input::Input, output::Output, payload::GuidedParser,
+    cursor::Cursor, input::Input, output::Output, payload::GuidedParser, request::Asked,
 };
 use crate::{
     jailer::{JailStage, Jailer},
@@ -26,29 +26,30 @@ use crate::{
 /// Builds a [`Guard`].
 #[derive(Debug, Clone)]
 pub struct GuardBuilder {
-    profile: Profile,
+    pub(super) profile: Profile,
     format: Option<Format>,
-    grammar: Option<Grammar>,
+    pub(super) grammar: Option<Grammar>,
     remap: Option<RemapTable>,
-    tools: Tools,
-    options: Options,
+    pub(super) tools: Tools,
+    pub(super) options: Options,
     start: Option<Start>,
-    whitespace: Whitespace,
+    pub(super) whitespace: Whitespace,
     limits: Limits,
-    in_reasoning: InReasoning,
+    pub(super) in_reasoning: InReasoning,
     delivery: Delivery,
     atomic_limit: usize,
     token_suffix: Option<String>,
     nonempty: Option<usize>,
-    stop: Vec<StopString>,
+    pub(super) stop: Vec<StopString>,
     jailer: Option<Jailer>,
     stats: Option<StatsCollector>,
-    choice: ToolChoice,
+    pub(super) choice: ToolChoice,
     bad_payload: BadPayload,
-    prompt: Option<String>,
+    pub(super) prompt: Option<String>,
     reasoning_limit: Option<ReasoningLimit>,
     estimate: TokenEstimate,
     collapse: Option<CollapseLimits>,
+    pub(super) asked: Asked,
 }
 
 impl GuardBuilder {
@@ -76,6 +77,7 @@ impl GuardBuilder {
             reasoning_limit: None,
             estimate: four_bytes_a_token,
             collapse: None,
+            asked: Asked::default(),
             profile: profile.clone(),
         }
     }
@@ -256,12 +258,21 @@ impl GuardBuilder {
     ///
     /// # Errors
     /// An unknown reasoning format or tool-call family, a named tool that is not declared, a faulty
-    /// marker, a limit of zero, an empty stop string.
+    /// marker, a limit of zero, an empty stop string; the faults that [`GuardBuilder::model`] and
+    /// [`GuardBuilder::request`] tell of.
     pub fn build(self) -> Result<Guard, BuildError> {
+        self.heeding_request()?.compile()
+    }
+
+    /// Compiles what is said by now.
+    fn compile(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
         let mut grammar = match (self.grammar, &self.profile.tools) {
             (Some(grammar), _) => Some(grammar),
-            (None, Some(name)) => Some(toolcall_parsers::grammar(name)?),
+            (None, Some(name)) => Some(match self.profile.variant {
+                Some(variant) => toolcall_parsers::grammar_variant(name, variant)?,
+                None => toolcall_parsers::grammar(name)?,
+            }),
             (None, None) => None,
         };
         let told = match (self.format, &self.profile.reasoning) {

@@ -5,7 +5,6 @@
 //! JSON of calls is refuted, and the family's own syntax or text takes its place.
 
 use jail_match::{Channel, Edge, Then};
-use serde_json::Value;
 use toolcall_parsers::{
     Grammar, InReasoning, Tools, UnknownName, Wanted, edges,
     guided::{OwnCalls, Payload},
@@ -29,23 +28,6 @@ pub enum ToolChoice {
 }
 
 impl ToolChoice {
-    /// Reads the `tool_choice` of a request: one of the words, or `{"type": "function",
-    /// "function": {"name": ..}}`. `None` for what is neither.
-    #[must_use]
-    pub fn from_json(choice: &Value) -> Option<Self> {
-        match choice.as_str() {
-            Some("auto") => Some(Self::Auto),
-            Some("none") => Some(Self::None),
-            // Some servers' word for the same.
-            Some("required" | "any") => Some(Self::Required),
-            Some(_) => None,
-            None => {
-                let function = choice.get("function").unwrap_or(choice);
-                Some(Self::Named(function.get("name")?.as_str()?.to_owned()))
-            }
-        }
-    }
-
     /// Which calls may be emitted.
     pub(super) fn wanted(&self) -> Wanted {
         match self {

@@ -5,7 +5,8 @@ use std::fmt;
 use jail_match::{TableError, ZeroLimit};
 use toolcall_parsers::UnknownName;
 
-use crate::stop::EmptyStop;
+use super::RequestError;
+use crate::{profile::UnknownModel, stop::EmptyStop};
 
 /// Why a guard could not be built. The fault is the caller's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,16 @@ pub enum BuildError {
     },
     /// A stop string is empty.
     Stop(EmptyStop),
+    /// No family is known for the model whose id was given.
+    UnknownModel(UnknownModel),
+    /// The request is malformed.
+    Request(RequestError),
+    /// The request declares tools and leaves the choice to the model, but nothing says what its
+    /// calls look like.
+    NoToolGrammar {
+        /// The profile without calls.
+        profile: String,
+    },
 }
 
 impl fmt::Display for BuildError {
@@ -40,6 +51,13 @@ impl fmt::Display for BuildError {
                  found `{tools}`"
             ),
             Self::Stop(error) => error.fmt(f),
+            Self::UnknownModel(error) => error.fmt(f),
+            Self::Request(error) => error.fmt(f),
+            Self::NoToolGrammar { profile } => write!(
+                f,
+                "the request declares tools, but profile `{profile}` reads no calls; take a \
+                 profile with a tool-call family, or give a grammar"
+            ),
         }
     }
 }

@@ -8,11 +8,15 @@ mod jails;
 mod laws;
 /// Records of guarded streams.
 mod lifecycle;
+/// Model ids and the patterns of families.
+mod models;
 /// Names, limits and estimates of reasoning.
 mod reasoning;
 /// The page of reasoning formats.
 mod reasoning_docs;
 /// Guards that decode remapped delimiters.
 mod remap;
+/// Guards made from requests.
+mod request;
 /// Streams of text.
 mod stream;
