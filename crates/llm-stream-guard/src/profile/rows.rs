@@ -22,7 +22,7 @@ fn json_and_python() -> Vec<Profile> {
         // Before qwen3, whose pattern would hold it, too.
         Profile {
             models: list(&["qwen3-coder-*", "qwen3.5-*"]),
-            ..ending("qwen3_coder", "qwen3_coder")
+            ..ending("qwen3_coder", "qwen3")
         },
         Profile {
             tools: Some("hermes".into()),
@@ -93,7 +93,7 @@ fn json_and_python() -> Vec<Profile> {
         Profile { models: list(&["granite-4*"]), ..tools("granite4") },
         thinking_for("ernie45", "ernie45", &["ernie-4.5-*"]),
         thinking_for("internlm2", "basic", &["internlm2*", "intern-s1*"]),
-        thinking_for("apriel", "thinking", &["apriel-*"]),
+        thinking_for("apriel", "apriel", &["apriel-*"]),
         thinking_for("hunyuan_a13b", "hunyuan_a13b", &["hunyuan-a13b*"]),
         Profile {
             aliases: list(&["nemotron_nano_v2"]),
@@ -106,7 +106,7 @@ fn json_and_python() -> Vec<Profile> {
         thinking_for("xlam", "basic", &["xlam-*", "llama-xlam-*"]),
         thinking_for(
             "cohere",
-            "cohere_command4",
+            "cohere",
             &["command-a-*", "c4ai-command-a-*", "command-r7b-*"],
         ),
         Profile {
@@ -121,7 +121,11 @@ fn json_and_python() -> Vec<Profile> {
         Profile { models: list(&["step-audio-2*"]), ..tools("step_audio_2") },
         Profile { aliases: list(&["gpt_oss"]), ..channels("harmony", &["gpt-oss-*"]) },
         channels("inkling", &["inkling*"]),
-        channels("kimi_k3", &["kimi-k3*"]),
+        Profile {
+            needs_special_tokens: true,
+            models: list(&["kimi-k3*"]),
+            ..ending("kimi_k3", "kimi_k3")
+        },
         Profile {
             aliases: list(&["muse_spark"]),
             ..channels("muse_glimmer", &["muse-glimmer*", "muse-spark*"])
