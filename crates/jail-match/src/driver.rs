@@ -46,6 +46,10 @@ pub struct Driver {
     swallow: usize,
     /// Edges with limited uses that are used up.
     spent: u64,
+    /// A call ended the reasoning, whose own closer did not come yet.
+    ended_by_call: bool,
+    /// The suffix of the stream's markers, its `:` included, as soon as one carried it.
+    suffix: SmallVec<[u8; 16]>,
     /// Refuted text is scanned again up to this offset.
     rescan_until: u64,
     rescans: u32,
@@ -73,6 +77,8 @@ impl Driver {
             base: 0,
             swallow: 0,
             spent: 0,
+            ended_by_call: false,
+            suffix: SmallVec::new(),
             rescan_until: 0,
             rescans: 0,
             quiet: false,
@@ -98,12 +104,14 @@ impl Driver {
         if self.settings.start != Channel::CONTENT {
             self.stack.push(Open { channel: self.settings.start, pair: 0 });
             if self.settings.start == Channel::REASONING {
-                self.spent = self.table.reasoning_once();
+                self.spent = self.table.reasoning_once() | self.table.before_reasoning();
             }
         }
+        self.ended_by_call = false;
+        self.suffix.clear();
         self.emitter.reset();
         self.code = Code::default();
-        self.swallow = 0;
+        self.swallow = self.settings.newlines.binding(self.binds_optional()).1;
         (self.rescan_until, self.rescans) = (0, 0);
         self.quiet = false;
     }
@@ -118,6 +126,12 @@ impl Driver {
     #[must_use]
     pub fn position(&self) -> u64 {
         self.counters.bytes_in
+    }
+
+    /// Newlines that would still go with the marker just passed.
+    #[must_use]
+    pub fn bound_newlines(&self) -> usize {
+        self.swallow
     }
 
     /// Counters since the start.
@@ -244,6 +258,7 @@ impl Driver {
             self.emitter.reset();
             self.stack.clear();
             self.spent = 0;
+            self.ended_by_call = false;
             self.code = Code::default();
             self.swallow = 0;
             self.quiet = false;

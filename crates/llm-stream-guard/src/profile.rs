@@ -7,7 +7,6 @@ mod unknown;
 
 use std::collections::BTreeMap;
 
-use jail_match::Channel;
 use serde::{Deserialize, Serialize};
 use think_filter::Start;
 use toolcall_parsers::{InReasoning, UnknownName, same_name};
@@ -174,14 +173,6 @@ pub(crate) fn remap(name: &str) -> Result<RemapTable, UnknownName> {
     found
         .map(|(_, table)| table())
         .ok_or_else(|| UnknownName::new("remapping", name, NAMES.into_iter()))
-}
-
-/// The channel a stream begins in.
-pub(crate) fn channel(start: Start) -> Channel {
-    match start {
-        Start::Content => Channel::CONTENT,
-        Start::Reasoning => Channel::REASONING,
-    }
 }
 
 #[cfg(test)]

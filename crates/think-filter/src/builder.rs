@@ -10,7 +10,8 @@ use crate::{
     counts::{TokenEstimate, four_bytes_a_token},
     filter::ThinkFilter,
     format::Format,
-    start::Start,
+    rules::Openers,
+    start::{Opening, Start},
     withheld::WithheldReasoning,
 };
 
@@ -29,21 +30,32 @@ impl ThinkFilterBuilder {
         Self { format, settings, nonempty: None, estimate: four_bytes_a_token }
     }
 
-    /// Where the stream begins: in reasoning, if the prompt opened it.
+    /// Where the stream begins: in reasoning, if the prompt opened it; see [`Format::opening`].
+    /// Not told, it is content, and [`StrayClose::First`](crate::StrayClose::First) allows for a
+    /// prompt that opened some.
     #[must_use]
     pub fn start(self, start: Start) -> Self {
-        let channel = match start {
-            Start::Content => Channel::CONTENT,
-            Start::Reasoning => Channel::REASONING,
-        };
-        Self { settings: self.settings.start(channel), ..self }
+        let opening = self.format.opening(start);
+        self.opening(opening)
     }
 
-    /// Where the stream begins, as the prompt's end tells; see [`Format::start_after`].
+    fn opening(self, opening: Opening) -> Self {
+        let settings = self.settings.start(opening.start.channel()).newlines(opening.newlines);
+        Self { settings, format: self.format.with_known_start(), ..self }
+    }
+
+    /// Where openers count, if not where the format says.
+    #[must_use]
+    pub fn openers(mut self, openers: Openers) -> Self {
+        self.format.openers = openers;
+        self
+    }
+
+    /// Where the stream begins, as the prompt's end tells; see [`Format::opening_after`].
     #[must_use]
     pub fn prompt(self, prompt: &str) -> Self {
-        let start = self.format.start_after(prompt);
-        self.start(start)
+        let opening = self.format.opening_after(prompt);
+        self.opening(opening)
     }
 
     /// What becomes of whitespace next to the markers.

@@ -1,6 +1,6 @@
 //! A family's file, checked, with all it takes from others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -206,6 +206,22 @@ impl Entry {
             }
         }
         Ok(())
+    }
+}
+
+/// Tells the reasoning formats which of them a prompt may open in some family.
+pub(super) fn tell_opened_by_prompts(entries: &mut [Entry]) {
+    let streams = entries.iter().flat_map(|entry| {
+        entry.variants.iter().map(|variant| &variant.stream).chain([&entry.stream])
+    });
+    let opened: BTreeSet<String> = streams
+        .filter(|stream| stream.starts != Starts::Closed)
+        .filter_map(|stream| stream.reasoning.clone())
+        .collect();
+    for entry in entries.iter_mut().filter(|entry| opened.contains(&entry.name)) {
+        if let Some(marks) = &mut entry.marks {
+            marks.opened_by_prompts();
+        }
     }
 }
 

@@ -72,7 +72,8 @@ fn entries(root: &Path) -> Result<Vec<Entry>, String> {
 /// The families of files given as name and text, sorted by name.
 fn from_texts(texts: &[(String, String)]) -> Result<Vec<Entry>, Vec<FamilyError>> {
     let files = gather(texts.iter().map(|(name, text)| FamilyFile::parse(name, text)))?;
-    let entries = gather(files.iter().map(|file| Entry::new(file, &files)))?;
+    let mut entries = gather(files.iter().map(|file| Entry::new(file, &files)))?;
+    entry::tell_opened_by_prompts(&mut entries);
     let errors = names::check(&entries, &files);
     if errors.is_empty() { Ok(entries) } else { Err(errors) }
 }

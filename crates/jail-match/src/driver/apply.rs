@@ -9,7 +9,7 @@ use crate::{
     body::{BodyParsers, Opener},
     channel::Channel,
     diagnostic::{Diagnostic, DiagnosticKind},
-    edge::Then,
+    edge::{Anchor, Then, Uses},
     event::Event,
     sink::{Sink, SpanKind},
     whitespace::Boundary,
@@ -54,6 +54,8 @@ impl Driver {
             return;
         }
         self.spent |= use_bit;
+        self.learn_suffix(edge, &w.text.as_bytes()[at + bound..at + len]);
+        self.note(edge, w.base + at as u64, len as u64, sink);
         self.account(SpanKind::Markup, w, at, at + len, sink);
         *c = Cursor::at(at + len);
         self.swallow = self.table.edges()[edge].binds(self.binds_optional()).1;
@@ -75,6 +77,20 @@ impl Driver {
         self.emitter.boundary(Boundary::Enter(to), self.channel(), sink);
         self.stack.push(Open { channel: to, pair });
         self.spent &= !self.table.per_entry(to);
+        if to == Channel::REASONING {
+            self.spent |= self.table.before_reasoning();
+            self.ended_by_call = false;
+        }
+    }
+
+    /// What is special about the closers that close nothing here: an orphan is reported, and the
+    /// one that a call came before comes once.
+    fn note<S: Sink + ?Sized>(&mut self, edge: usize, at: u64, len: u64, sink: &mut S) {
+        let edge = &self.table.edges()[edge];
+        if edge.uses == Uses::BeforeReasoning {
+            sink.event(Diagnostic::new(DiagnosticKind::OrphanCloser, at, len).into());
+        }
+        self.ended_by_call &= edge.anchor != Anchor::Ended;
     }
 
     /// Closes the current channel; at the bottom content goes on.

@@ -157,6 +157,7 @@ impl Driver {
         self.emitter.boundary(Boundary::Call, channel, sink);
         if candidate.on_commit == OnCommit::Leave && channel != Channel::CONTENT {
             self.leave(sink);
+            self.ended_by_call = channel == Channel::REASONING;
         }
         self.mode = Mode::Committed;
     }

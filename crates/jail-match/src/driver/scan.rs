@@ -8,7 +8,7 @@ use crate::{
     body::BodyParsers,
     channel::Channel,
     code::Code,
-    edge::{Anchor, InCode},
+    edge::{Anchor, Edge, InCode, Suffix},
     marker::{Class, Match, Search},
     matcher::floor_char_boundary,
     sink::{Sink, SpanKind},
@@ -135,8 +135,8 @@ impl Driver {
         let class = self.class();
         self.counters.examined += self.table.longest().min(bytes.len() - start) as u64;
         let ended = w.is_last();
-        let search = self.table.set().search_at(class, bytes, hit, start, ended, |edge, _| {
-            self.is_live(edge, channel, self.code)
+        let search = self.table.set().search_at(class, bytes, hit, start, ended, |edge, at| {
+            self.is_live(edge, channel, self.code, &bytes[at..])
         });
         match search {
             Search::Match(Match { at, len, id }) => {
@@ -173,7 +173,7 @@ impl Driver {
         let mut code = self.code;
         code.advance(&bytes[start..end]);
         let (class, ended) = (self.class(), w.is_last());
-        let live = |edge| self.is_live(edge, channel, code);
+        let live = |edge| self.is_live(edge, channel, code, &bytes[end..]);
         let search = match end == bytes.len() {
             true if ended => Search::Miss,
             true => Search::Partial { at: end },
@@ -205,9 +205,9 @@ impl Driver {
         }
     }
 
-    /// Whether the edge may match where the cursor stands. What came before was settled, so the
-    /// lead and the state after a call need no look at the text.
-    fn is_live(&self, edge: usize, channel: Channel, code: Code) -> bool {
+    /// Whether the edge may match where the cursor stands, before `text`. What came before was
+    /// settled, so the lead and the state after markup need no look at it.
+    fn is_live(&self, edge: usize, channel: Channel, code: Code, text: &[u8]) -> bool {
         let unspent = self.spent & self.table.use_bit(edge) == 0;
         let edge = &self.table.edges()[edge];
         let anchored = match edge.anchor {
@@ -215,6 +215,10 @@ impl Driver {
             Anchor::Lead => self.emitter.lead(),
             Anchor::Start => self.emitter.untouched(),
             Anchor::AfterCall => self.emitter.after_call(),
+            Anchor::Ended => self.ended_by_call,
+            Anchor::Line => {
+                self.emitter.edge_of_markup() || channel == Channel::CONTENT && code.at_blank_line()
+            }
             Anchor::LineStart => channel == Channel::CONTENT && code.at_line_start(),
         };
         let hidden = edge.in_code == InCode::Literal
@@ -223,6 +227,25 @@ impl Driver {
             && code.hides();
         let opened_by = self.stack.last().map_or(0, |open| open.pair);
         let paired = edge.pair == 0 || opened_by == 0 || edge.pair == opened_by;
-        unspent && anchored && !hidden && paired
+        unspent && anchored && !hidden && paired && self.suffix_fits(edge, text)
+    }
+
+    /// Whether `text` may be the edge's marker with the suffix that the stream's markers carry.
+    fn suffix_fits(&self, edge: &Edge, text: &[u8]) -> bool {
+        if edge.suffix == Suffix::None || self.suffix.is_empty() {
+            return true;
+        }
+        let (head, last) = edge.marker.as_bytes().split_at(edge.marker.len() - 1);
+        let tail = text.get(head.len()..).unwrap_or_default();
+        self.suffix.iter().chain(last).zip(tail).all(|(a, b)| a == b)
+    }
+
+    /// Keeps the suffix of a marker, if it is the first that has one.
+    pub(super) fn learn_suffix(&mut self, edge: usize, text: &[u8]) {
+        let edge = &self.table.edges()[edge];
+        let at = edge.marker.len() - 1;
+        if self.suffix.is_empty() && text.len() > edge.marker.len() {
+            self.suffix.extend_from_slice(&text[at..text.len() - 1]);
+        }
     }
 }

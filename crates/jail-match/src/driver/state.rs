@@ -2,6 +2,7 @@
 
 use crate::{
     channel::Channel,
+    edge::Newlines,
     limits::{Limits, ReasoningLimit},
     whitespace::Whitespace,
 };
@@ -12,6 +13,9 @@ use crate::{
 pub struct Settings {
     /// The channel the stream begins in: reasoning if the prompt opened it.
     pub start: Channel,
+    /// Newlines that belong to the marker with which the prompt ended, where the message begins
+    /// with them.
+    pub newlines: Newlines,
     /// What becomes of whitespace that frames markup.
     pub whitespace: Whitespace,
     /// Bounds on what is held.
@@ -36,6 +40,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             start: Channel::CONTENT,
+            newlines: Newlines::NONE,
             whitespace: Whitespace::default(),
             limits: Limits::default(),
             reasoning: None,
@@ -49,6 +54,12 @@ impl Settings {
     #[must_use]
     pub fn start(self, start: Channel) -> Self {
         Self { start, ..self }
+    }
+
+    /// The same settings with newlines bound to a marker before the message.
+    #[must_use]
+    pub fn newlines(self, newlines: Newlines) -> Self {
+        Self { newlines, ..self }
     }
 
     /// The same settings with another whitespace policy.

@@ -60,9 +60,10 @@ impl Emitter {
         }
     }
 
-    /// Whether markers bound to the lead or to a call before may be live.
+    /// Whether markers bound to the lead, to a call or to other markup before may be live: as long
+    /// as nothing but whitespace came since.
     pub(crate) fn edge_of_markup(&self) -> bool {
-        self.lead || self.after_call
+        self.blank
     }
 
     pub(crate) fn lead(&self) -> bool {
@@ -93,14 +94,9 @@ impl Emitter {
 
     /// Whether text of `channel` may go to the sink as it is, without a look at it.
     pub(crate) fn passes(&self, channel: Channel) -> bool {
-        !self.lead
-            && !self.after_call
+        !self.blank
             && !self.budget.counts(channel)
-            && match self.policy.rule(channel) {
-                Rule::Keep => true,
-                Rule::DropBlank | Rule::DropBlankBeforeCall => !self.blank,
-                Rule::Trim | Rule::TrimEnd => false,
-            }
+            && !matches!(self.policy.rule(channel), Rule::Trim | Rule::TrimEnd)
     }
 
     pub(super) fn run(&mut self, channel: Channel) -> &mut Run {

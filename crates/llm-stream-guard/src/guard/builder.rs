@@ -106,7 +106,8 @@ impl GuardBuilder {
         Self { bad_payload, ..self }
     }
 
-    /// Where the stream begins, if not where the profile says.
+    /// Where the stream begins, if not where the profile says. Not told, and without a prompt, the
+    /// first closer of reasoning that nothing opened ends what a prompt may have opened.
     #[must_use]
     pub fn start(self, start: Start) -> Self {
         Self { start: Some(start), ..self }
@@ -314,17 +315,22 @@ impl GuardBuilder {
         if self.choice != ToolChoice::Auto {
             options.wanted = self.choice.wanted();
         }
+        let channels = Some(plan.grammar.clone()).filter(Grammar::has_messages);
+        let reasons = format.clone().map(Reasoning::Format);
+        let reasons = reasons.or_else(|| channels.clone().map(Reasoning::Channels));
+        let known = reasons.and_then(|told| match (self.start, &self.prompt) {
+            (Some(start), _) => Some(told.opening(start)),
+            (None, Some(prompt)) => Some(told.opening_after(prompt)),
+            (None, None) => None,
+        });
+        let format = if known.is_some() { format.map(Format::with_known_start) } else { format };
+        let mut opening = known.unwrap_or_else(|| self.profile.start.into());
+        if format.as_ref().is_none_or(Format::is_passthrough) && channels.is_none() {
+            opening = Start::Content.into();
+        }
         let mut edges = plan.edges(self.in_reasoning);
         if let Some(format) = &format {
             edges.extend(format.edges());
-        }
-        let channels = Some(plan.grammar.clone()).filter(Grammar::has_messages);
-        let has_channels = channels.is_some();
-        let reasons = format.clone().map(Reasoning::Format).or(channels.map(Reasoning::Channels));
-        let by_prompt = self.prompt.zip(reasons).map(|(prompt, told)| told.start_after(&prompt));
-        let mut start = self.start.or(by_prompt).unwrap_or(self.profile.start);
-        if format.as_ref().is_none_or(Format::is_passthrough) && !has_channels {
-            start = Start::Content;
         }
         let stats = self.stats.map(|stats| {
             let headers = plan.grammar.openers();
@@ -333,7 +339,8 @@ impl GuardBuilder {
         });
         let table = Table::new(edges)?;
         let settings = Settings::default()
-            .start(profile::channel(start))
+            .start(opening.start.channel())
+            .newlines(opening.newlines)
             .whitespace(self.whitespace)
             .limits(self.limits)
             .reasoning(self.reasoning_limit);

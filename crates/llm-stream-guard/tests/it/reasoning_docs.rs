@@ -16,7 +16,7 @@ const HEAD: &str = "\
 # Reasoning formats
 
 Written by `UPDATE_DOCS=1 cargo test -p llm-stream-guard --test it docs` from the registry:
-change the rows there.
+change the files in `families/`.
 
 Every stream begins in content unless the caller says that the prompt opened the reasoning, or
 hands over the prompt (`GuardBuilder::prompt`, `Format::start_after`). Whitespace is `framing` by
@@ -37,9 +37,9 @@ const RULES: &str = "\n## Rules
 
 | column | |
 |---|---|
-| opener counts | `anywhere` outside code, or only at the `lead`, before anything visible |
+| opener counts | `anywhere` outside code, at a `line`'s start and directly after markup, or only at the `lead`, before anything visible |
 | spans | `any` number of them, or `once`: later tags are text |
-| stray closer | with nothing open: removed at the `lead`, kept as `text`, or removed `anywhere` |
+| stray closer | with nothing open: removed at the `lead`, kept as `text`, or removed `anywhere`; the `first` wherever it stands, where a prompt nobody saw may have opened the reasoning |
 | repeated opener | the one right behind an opener or the prompt's: `absorbed`, or `text` |
 | closes | `any` closer closes, or only its `own` |
 | newlines | that go with opener and closer under `framing` and `trim`; bold: under every policy |
@@ -149,6 +149,7 @@ fn rules(format: &Format, profiles: &[Profile]) -> Vec<String> {
     let cells = [
         match format.openers {
             Openers::Anywhere => "anywhere",
+            Openers::Line => "line",
             Openers::Lead => "lead",
         },
         match format.recur {
@@ -157,6 +158,7 @@ fn rules(format: &Format, profiles: &[Profile]) -> Vec<String> {
         },
         match format.stray_close {
             StrayClose::Leading => "lead",
+            StrayClose::First => "first, lead",
             StrayClose::Keep => "text",
             StrayClose::Drop => "anywhere",
         },
@@ -229,6 +231,6 @@ fn the_page_is_what_the_registry_says() {
 #[test]
 fn every_engine_of_the_aliases_has_a_column() {
     for alias in reasoning_aliases() {
-        assert!(ENGINES.iter().any(|(engine, _)| *engine == alias.engine), "{alias:?}");
+        assert!(alias.engine.is_empty() || ENGINES.iter().any(|(engine, _)| *engine == alias.engine), "{alias:?}");
     }
 }

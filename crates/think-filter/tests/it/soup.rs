@@ -72,7 +72,7 @@ fn well_formed() -> impl Strategy<Value = (Format, String)> {
             let n = n % format.open.len().min(format.close.len());
             let (open, close) = (&format.open[n], &format.close[n]);
             let piece: String = close.chars().take(3).collect();
-            format!("{open}{thought}{piece} {close}{answer}é")
+            format!("{open}{thought}{piece} {close}{answer}é\n")
         };
         let text = spans[..most].iter().map(span).collect();
         (format, text)
@@ -147,7 +147,7 @@ proptest! {
             witnesses.extend(suffixes(&markers).into_iter().map(|suffix| suffix + tail));
         }
         // What a suffix may be, and behind it the tag's last byte.
-        witnesses.extend([":a>x", "a>x", ">x"].map(String::from));
+        witnesses.extend([":a>x", "a>x", ">x", ":6124c78e>x", "6124c78e>x"].map(String::from));
         check_prompt(&Told::new(&format, Whitespace::Verbatim), &text, &witnesses)
             .map_err(fail(&format))?;
     }
@@ -188,7 +188,7 @@ enum Fault {
     StartsOver,
 }
 
-/// A filter of `<think>` tags with one fault.
+/// A filter of `[THINK]` tags with one fault.
 #[derive(Debug, Clone)]
 struct Broken {
     fault: Fault,
@@ -200,7 +200,7 @@ struct Broken {
 impl Broken {
     fn new(fault: Fault) -> Self {
         let format =
-            Format { dup_open: DupOpen::Keep, ..Format::tags("pair", "<think>", "</think>") };
+            Format { dup_open: DupOpen::Keep, ..Format::tags("pair", "[THINK]", "[/THINK]") };
         Self {
             fault,
             inner: Told::new(&format, Whitespace::Verbatim),
@@ -239,7 +239,7 @@ impl Machine for Broken {
                 match reasoned {
                     Some(text) if self.fault == Fault::Twice => out.text(0, text),
                     _ if self.fault == Fault::Leaks && out.spans.len() > spans => {
-                        out.text(1, "</think>");
+                        out.text(1, "[/THINK]");
                     }
                     _ => {}
                 }
@@ -289,20 +289,20 @@ impl Machine for Broken {
 
 #[test]
 fn each_law_catches_the_filter_that_breaks_it() {
-    let text = "a<think>plan it</think>answer<thi";
+    let text = "a[THINK]plan it[/THINK]answer[THI";
     let plan = CutPlan::standard(1);
     let l1 = |fault| check_chunk_invariance(&Broken::new(fault), text, plan);
     assert!(l1(Fault::HoldsWholeChunksOnly).is_err());
     let l2 = |fault| check_nothing_lost(&Broken::new(fault), text, &[], plan);
     assert!(l2(Fault::ForgetsTheTail).is_err() && l2(Fault::Twice).is_err());
-    let witnesses = suffixes(&["<think>", "</think>"]);
+    let witnesses = suffixes(&["[THINK]", "[/THINK]"]);
     let l3 = |fault| check_prompt(&Broken::new(fault), text, &witnesses);
     assert!(l3(Fault::HoldsAlways).is_err() && l3(Fault::KeepsAll).is_err());
-    let endless = std::iter::repeat_n("text <", 1000);
+    let endless = std::iter::repeat_n("text [", 1000);
     assert!(check_bounded(&Broken::new(Fault::KeepsAll), endless, 64).is_err());
     let work = Work { bytes: 2048, per_byte: 96, growth_percent: 230 };
     let linear = check_linear(&Broken::new(Fault::StartsOver), |bytes| "x".repeat(bytes), work);
     assert!(linear.is_err());
-    let l8 = check_no_leak(&Broken::new(Fault::Leaks), "a<think>b</think>c", &["</think>"], plan);
+    let l8 = check_no_leak(&Broken::new(Fault::Leaks), "a[THINK]b[/THINK]c", &["[/THINK]"], plan);
     assert!(l8.is_err());
 }

@@ -9,8 +9,9 @@ use think_filter::{
 
 use crate::machine::{Spanned, Told, spans};
 
+/// A format whose openers count anywhere: what is asked here is something else.
 fn glm45() -> Format {
-    format("glm45").unwrap()
+    Format { openers: Openers::Anywhere, ..format("glm45").unwrap() }
 }
 
 fn verbatim(format: Format) -> ThinkFilterBuilder {
@@ -19,6 +20,62 @@ fn verbatim(format: Format) -> ThinkFilterBuilder {
 
 fn told(builder: ThinkFilterBuilder, text: &str) -> String {
     spans(&builder.build().unwrap(), text)
+}
+
+#[test]
+fn an_ordinary_opener_counts_where_a_line_begins_and_behind_markup() {
+    let line = || verbatim(format("glm45").unwrap());
+    for (text, expected) in [
+        ("The tag <think> is used.", "The tag <think> is used."),
+        ("{\"html\": \"<think>x</think>\"}", "{\"html\": \"<think>x</think>\"}"),
+        ("<think>a</think>b\n \t <think>c</think>d", "[a]b\n \t [c]d"),
+        ("<think>a</think> <think>b</think>c <think>", "[a] [b]c <think>"),
+    ] {
+        assert_eq!(told(line(), text), expected, "{text:?}");
+        assert_eq!(told(verbatim(glm45()).openers(Openers::Line), text), expected, "{text:?}");
+    }
+    let tokens = verbatim(format("mistral").unwrap());
+    assert_eq!(told(tokens, "a [THINK]b[/THINK]c"), "a [b]c", "no prose holds these");
+}
+
+#[test]
+fn the_first_closer_ends_what_a_prompt_may_have_opened() {
+    let qwen3 = || verbatim(format("qwen3").unwrap());
+    for (text, unknown, known) in [
+        ("a\n</think>\n\nb</think>c", "a\n\n\nb</think>c", "a\n</think>\n\nb</think>c"),
+        ("<think>a</think>b</think>c", "[a]b</think>c", "[a]b</think>c"),
+        ("a `</think>` b", "a `</think>` b", "a `</think>` b"),
+    ] {
+        assert_eq!(told(qwen3(), text), unknown, "{text:?}");
+        assert_eq!(told(qwen3().start(Start::Content), text), known, "{text:?}");
+    }
+    let framing = ThinkFilter::builder(format("qwen3").unwrap());
+    assert_eq!(told(framing, "a\n</think>\n\nb"), "a\nb", "what came before was emitted");
+}
+
+#[test]
+fn newlines_behind_the_prompts_closer_are_the_closers() {
+    let framing = || ThinkFilter::builder(format("glm45").unwrap());
+    assert_eq!(told(framing().start(Start::Content), "\n\n\na"), "\na");
+    assert_eq!(told(framing(), "\na"), "\na", "nobody knows the prompt");
+    assert_eq!(told(framing().prompt("x<think></think>\n"), "\n\na"), "\na", "one was written");
+    assert_eq!(told(framing().prompt("x"), "\na"), "\na");
+    assert_eq!(told(verbatim(glm45()).start(Start::Content), "\na"), "\na");
+}
+
+#[test]
+fn the_suffix_of_the_first_tag_is_that_of_every_other() {
+    let hy = || verbatim(format("hy_v3").unwrap());
+    let text = "<think:6124c78e>Not a closer: </think:0000> so...</think:6124c78e>Hi";
+    assert_eq!(told(hy(), text), "[Not a closer: </think:0000> so...]Hi");
+    assert_eq!(told(hy(), "<think:a>b</think>c"), "[b</think>c]");
+}
+
+#[test]
+fn a_label_without_its_newline_is_an_empty_thought() {
+    let gemma4 = || verbatim(format("gemma4").unwrap());
+    assert_eq!(told(gemma4(), "<|channel>thought<channel|>Ok"), "Ok");
+    assert_eq!(told(gemma4(), "<|channel>thoughts<channel|>Ok"), "[thoughts]Ok");
 }
 
 #[test]

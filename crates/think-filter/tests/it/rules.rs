@@ -14,9 +14,9 @@ fn prompt_opened(name: &str) -> Think {
 fn fences_and_inline_code_make_tags_literal() {
     let basic = Think::named("basic");
     for (text, expected) in [
-        ("see `<think>` here<think>a</think>b", "see `<think>` here{a}b"),
+        ("see `<think>` here\n<think>a</think>b", "see `<think>` here\n{a}b"),
         ("x\n```\n<think>a</think>\n```\n<think>b</think>c", "x\n```\n<think>a</think>\n```\n{b}c"),
-        ("it`s <think>a</think>\nb<think>c</think>", "it`s <think>a</think>\nb{c}"),
+        ("it`s <think>a</think>\n<think>c</think>", "it`s <think>a</think>\n{c}"),
         // In reasoning code hides nothing: the first closer wins.
         ("<think>`</think>`a", "{`}`a"),
     ] {

@@ -7,7 +7,7 @@ const WANTED: &[(&str, &str)] = &[
     ("deepseek_r1", "deepseek_r1"),
     ("deepseek_v4", "deepseek_v4"),
     ("qwen3", "qwen3"),
-    ("qwen3_coder", "qwen3_coder"),
+    ("qwen3_coder", "qwen3"),
     ("glm45", "glm45"),
     ("ling3", "ling3"),
     ("kimi", "kimi"),
@@ -17,7 +17,7 @@ const WANTED: &[(&str, &str)] = &[
     ("minimax_append_think", "minimax_append_think"),
     ("mistral", "mistral"),
     ("granite", "granite"),
-    ("cohere_command4", "cohere_command4"),
+    ("cohere_command4", "cohere"),
     ("gemma4", "gemma4"),
     ("seed_oss", "seed_oss"),
     ("ernie45", "ernie45"),
@@ -48,6 +48,10 @@ const WANTED: &[(&str, &str)] = &[
     ("smg:minimax", "deepseek_r1"),
     ("sglang:minimax", "qwen3"),
     ("dynamo:nemotron_nano", "basic"),
+    ("kimi_k3", "kimi_k3"),
+    ("apriel", "apriel"),
+    ("lfm2", "lfm2"),
+    ("ollama:lfm2", "basic"),
 ];
 
 #[test]
@@ -65,7 +69,10 @@ fn every_alias_means_a_format_and_no_engine_uses_a_name_twice() {
     for alias in aliases() {
         assert!(formats.iter().any(|format| format.name == alias.of), "{alias:?}");
         assert!(seen.insert((alias.engine, alias.name.replace('-', "_"))), "{alias:?} twice");
-        let by_engine = format(&format!("{}:{}", alias.engine, alias.name));
+        let by_engine = match alias.engine {
+            "" => format(alias.name),
+            engine => format(&format!("{engine}:{}", alias.name)),
+        };
         assert_eq!(by_engine.map(|format| format.name).as_deref(), Ok(alias.of), "{alias:?}");
     }
 }
