@@ -62,10 +62,10 @@ impl ModelId {
     }
 
     /// The first text that patterns match, and those of them with the most literal characters.
-    pub fn find<'s, T>(
+    pub fn find<'s, 'p, T>(
         &'s self,
-        patterns: &'s [(ModelPattern, T)],
-    ) -> Option<(&'s str, Vec<&'s T>)> {
+        patterns: &'p [(ModelPattern, T)],
+    ) -> Option<(&'s str, Vec<&'p T>)> {
         self.texts().find_map(|text| {
             let hits = || patterns.iter().filter(|(pattern, _)| pattern.is_for(text));
             let most = hits().map(|(pattern, _)| pattern.literals()).max()?;
