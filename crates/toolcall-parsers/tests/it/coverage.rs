@@ -1,17 +1,14 @@
 //! What a family's vectors must show, whatever they are called.
 
-#[expect(dead_code, reason = "shared with the tests of the parsers, which use all of it")]
-mod support;
-
 use stream_laws::{
     json::Value,
     vector::{Case, Finish},
 };
-use support::{profile_cases, vectors_if_any};
-use toolcall_parsers::{
-    EncodeCall, Grammar, Tools, encode,
-    grammar::{Item, Keys, PythonCall, Shape, Text},
-    grammars,
+use toolcall_parsers::{EncodeCall, Grammar, Tools, encode, grammars};
+
+use crate::support::{
+    families::{object_keys, texts},
+    profile_cases, vectors_if_any,
 };
 
 /// Something a case may show of a family.
@@ -52,7 +49,7 @@ fn wanted(grammar: &Grammar) -> Vec<(&'static str, Shows<'_>)> {
     if has_end(grammar) {
         wanted.push(("cut before the end", Box::new(move |case| cut(case) && complete(case))));
     }
-    if let Some(keys) = keys(grammar) {
+    if let Some(keys) = object_keys(grammar.family()).next() {
         wanted.push((
             "arguments before the name",
             Box::new(move |case| complete(case) && first(case, &keys.arguments, &keys.name)),
@@ -76,53 +73,21 @@ fn has_end(grammar: &Grammar) -> bool {
     wire.is_ok_and(|wire| wire.trim_end().ends_with(['>', ']', '`', '|', '!']))
 }
 
-fn shapes(grammar: &Grammar) -> impl Iterator<Item = &Shape> {
-    grammar.openers.iter().flat_map(|opener| &opener.shapes)
-}
-
-/// The keys of calls, where calls are objects with such.
-fn keys(grammar: &Grammar) -> Option<&Keys> {
-    shapes(grammar).find_map(|shape| match shape {
-        Shape::Json(shape) => match &shape.item {
-            Item::Keys(keys) => Some(keys),
-            Item::NameIsKey | Item::Arguments(_) => None,
-        },
-        Shape::Python(shape) => match &shape.call {
-            PythonCall::Dict(keys) => Some(keys),
-            PythonCall::Call | PythonCall::Object => None,
-        },
-        _ => None,
-    })
-}
-
 /// Whether one of the keys `early` stands before all of the keys `late`.
-fn first(case: &Case, early: &[Text], late: &[Text]) -> bool {
-    let place = |keys: &[Text]| {
+fn first(case: &Case, early: &[String], late: &[String]) -> bool {
+    let place = |keys: &[String]| {
         let quoted = keys.iter().flat_map(|key| [format!("\"{key}\""), format!("'{key}'")]);
         quoted.filter_map(|key| case.wire.find(&key)).min()
     };
     matches!((place(early), place(late)), (Some(early), Some(late)) if early < late)
 }
 
-/// The literals of a grammar that are more than a letter.
+/// What of a family's texts is more than a letter, and what JSON and Python are made of.
 fn markup(grammar: &Grammar) -> Vec<String> {
-    use serde_json::Value;
-    let mut found = Vec::new();
-    let mut values = vec![serde_json::to_value(grammar).expect("a grammar is data")];
-    while let Some(value) = values.pop() {
-        match value {
-            Value::Object(members) => {
-                let literal = |key: &str| !matches!(key, "name" | "about" | "layouts");
-                values.extend(members.into_iter().filter(|(k, _)| literal(k)).map(|(_, v)| v));
-            }
-            Value::Array(elements) => values.extend(elements),
-            Value::String(text) if text.contains(|c: char| c.is_ascii_punctuation()) => {
-                found.push(text);
-            }
-            _ => {}
-        }
-    }
-    // What JSON and Python are made of.
+    let mut found = texts(grammar.family());
+    found.extend(grammar.openers().map(String::from));
+    found.retain(|text| text.contains(|c: char| c.is_ascii_punctuation()));
+    found.extend(found.clone().iter().map(|text| text.trim().to_owned()));
     found.extend(["}}", "]", ")]", "}"].map(String::from));
     found
 }
@@ -146,11 +111,11 @@ fn strings(case: &Case) -> impl Iterator<Item = &str> {
 fn every_family_shows_what_it_does_with_the_usual_inputs() {
     let mut missing = Vec::new();
     for grammar in grammars() {
-        let mut cases = vectors_if_any(&grammar.name);
-        cases.extend(profile_cases(&grammar.name));
+        let mut cases = vectors_if_any(&grammar.name());
+        cases.extend(profile_cases(&grammar.name()));
         for (what, shows) in wanted(&grammar) {
             if !cases.iter().any(shows) {
-                missing.push(format!("{}: {what}", grammar.name));
+                missing.push(format!("{}: {what}", grammar.name()));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! A parser as a machine the laws and vectors can run.
 
-
+pub(crate) mod families;
+pub(crate) mod inputs;
 
 use std::{fs, path::PathBuf};
 
@@ -59,7 +60,6 @@ impl ParserMachine {
     }
 
     /// The same parser with other limits.
-    #[allow(dead_code, reason = "one of the test binaries has no use for it")]
     pub(crate) fn limited(&self, limits: Limits, call_limits: CallLimits) -> Self {
         let mut options = Options::default();
         options.limits = call_limits;

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use stream_laws::CutPlan;
-use toolcall_parsers::{EncodeCall, Tools, encode, encode_as, grammar};
+use toolcall_parsers::{EncodeCall, Tools, encode, encode_form, grammar};
 
-use crate::reads_back;
+use super::reads_back;
 
 const TIDE: EncodeCall<'_> = EncodeCall::new("lookup_tide", r#"{"port":"Brest","day":3}"#);
 const MONEY: EncodeCall<'_> = EncodeCall::new("convert_money", r#"{"amount":12.50,"to":"SEK"}"#);
@@ -250,11 +250,11 @@ fn calls_are_written_as_templates_write_them() {
 }
 
 #[test]
-fn mistral_has_two_layouts_and_both_have_a_place_for_ids() {
+fn mistral_has_two_forms_and_both_have_a_place_for_ids() {
     let grammar = grammar("mistral").expect("it is registered");
     let calls = [TIDE.with_id("aB3dE6gH9"), PING];
     let wire = |n: usize| {
-        let wire = encode_as(&grammar, &grammar.layouts[n], &calls, &Tools::none());
+        let wire = encode_form(&grammar, n, &calls, &Tools::none());
         wire.unwrap_or_else(|no| panic!("{no}"))
     };
     assert_eq!(
@@ -294,7 +294,7 @@ fn cdata_holds_what_tags_cannot() {
 #[test]
 fn no_calls_are_no_text() {
     for grammar in toolcall_parsers::grammars() {
-        assert_eq!(encode(&grammar, &[], &Tools::none()), Ok(String::new()), "{}", grammar.name);
+        assert_eq!(encode(&grammar, &[], &Tools::none()), Ok(String::new()), "{}", grammar.name());
     }
 }
 
