@@ -3,9 +3,9 @@
 
 #![no_main]
 
+use guard_laws::GuardMachine;
 use libfuzzer_sys::fuzz_target;
 use llm_stream_guard::{End, Guard, Profile, toolcall_parsers::grammars};
-use llm_stream_guard_cli::machine::GuardMachine;
 use stream_laws::{CutPlan, check_chunk_invariance, check_total};
 
 const PIECES: [&str; 24] = [

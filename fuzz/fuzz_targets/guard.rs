@@ -2,9 +2,9 @@
 
 #![no_main]
 
+use guard_laws::GuardMachine;
 use libfuzzer_sys::fuzz_target;
 use llm_stream_guard::{End, Guard, profiles};
-use llm_stream_guard_cli::machine::GuardMachine;
 use stream_laws::{CutPlan, check_byte_chunk_invariance, check_total_bytes};
 
 fuzz_target!(|data: &[u8]| {

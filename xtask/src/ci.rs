@@ -3,6 +3,7 @@
 use std::{path::Path, time::Instant};
 
 use crate::{
+    flags::Scope,
     fuzz,
     manifest::{self, Manifest, Publish},
     process::{Invocation, installed},
@@ -23,10 +24,10 @@ enum Step {
 }
 
 /// Runs every step and stops at the first that fails.
-pub(crate) fn run(root: &Path) -> Result<(), String> {
+pub(crate) fn run(root: &Path, scope: Scope) -> Result<(), String> {
     let mut summary = Vec::new();
     let mut failure = None;
-    for step in steps(root)? {
+    for step in steps(root, scope)? {
         let name = step.name();
         println!("\n=== {name}");
         let start = Instant::now();
@@ -47,25 +48,32 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     failure.map_or(Ok(()), Err)
 }
 
-fn steps(root: &Path) -> Result<Vec<Step>, String> {
-    let crates = manifest::crates(root)?;
+/// All with the same features: whatever one step compiled, the next finds.
+fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
+    let docs = |extra: &str| {
+        let line = format!("cargo doc --workspace --no-deps --all-features{extra}");
+        Step::Run(Invocation::new(&line).env("RUSTDOCFLAGS", "-D warnings"))
+    };
     let mut steps = vec![
         Step::Tidy,
         Step::cargo("fmt --all --check"),
         Step::cargo("clippy --workspace --all-targets --all-features -- -D warnings"),
         // The very command the README gives.
-        Step::cargo("test --workspace"),
-        // What only a feature turns on.
-        Step::cargo("test -p llm-stream-guard --all-features --test lifecycle --test chat"),
+        Step::cargo("test --workspace --all-features"),
     ];
-    steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
-    let doc = Invocation::new("cargo doc --workspace --no-deps");
-    steps.push(Step::Run(doc.env("RUSTDOCFLAGS", "-D warnings")));
-    steps.extend(optional(root, &crates));
+    match scope {
+        Scope::Change => steps.push(docs("")),
+        Scope::Full => {
+            let crates = manifest::crates(root)?;
+            steps.extend([docs(""), docs(" --document-private-items")]);
+            steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
+            steps.extend(optional(root, &crates));
+        }
+    }
     Ok(steps)
 }
 
-/// Only that it compiles: the tests ran with the default features.
+/// Only that it compiles: the tests ran with all features.
 fn feature_checks(crates: &[Manifest]) -> Vec<String> {
     crates
         .iter()
@@ -145,7 +153,7 @@ impl Step {
 
 #[cfg(test)]
 mod tests {
-    use super::{Manifest, feature_checks, steps};
+    use super::{Manifest, Scope, feature_checks, steps};
 
     #[test]
     fn libraries_with_features_are_checked_without_them() {
@@ -159,7 +167,10 @@ mod tests {
 
     #[test]
     fn the_test_command_of_the_readme_is_a_step() {
-        let steps = steps(&crate::root()).unwrap();
-        assert!(steps.iter().any(|step| step.name() == "cargo test --workspace"));
+        let root = crate::root();
+        let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+        let line = "cargo test --workspace --all-features";
+        assert!(readme.contains(line));
+        assert!(steps(&root, Scope::Change).unwrap().iter().any(|step| step.name() == line));
     }
 }

@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use lexopt::{Arg, Error, Parser, ValueExt};
 
 pub(crate) const USAGE: &str = "\
-cargo xtask ci                             everything a change must pass
+cargo xtask ci [--full]                    what a change must pass; with what a release must
+cargo xtask size                           lines of code, and long files
 cargo xtask tidy                           house rules the compiler does not know
 cargo xtask families                       the tables that are made of `families/`
 cargo xtask bench [--quick] [FILTER]       throughput and allocations, as ratios in one run
@@ -18,12 +19,22 @@ const FUZZ_SECONDS: u64 = 60;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Help,
-    Ci,
+    Ci(Scope),
     Tidy,
     Families,
+    Size,
     Bench { pace: Pace, filter: Option<String> },
     Fuzz { seconds: u64, target: Option<String> },
     Release { mode: Mode, crates: Vec<String> },
+}
+
+/// How much `ci` checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// What a change may break.
+    Change,
+    /// Also what rarely breaks and takes long: other features and compilers, fuzz targets.
+    Full,
 }
 
 /// How long the benchmarks take.
@@ -49,7 +60,8 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
     };
     let mut command = match name.as_str() {
         "help" => Command::Help,
-        "ci" => Command::Ci,
+        "ci" => Command::Ci(Scope::Change),
+        "size" => Command::Size,
         "tidy" => Command::Tidy,
         "families" => Command::Families,
         "bench" => Command::Bench { pace: Pace::Full, filter: None },
@@ -60,6 +72,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
     while let Some(arg) = parser.next()? {
         match (&mut command, arg) {
             (_, Arg::Short('h') | Arg::Long("help")) => return Ok(Command::Help),
+            (Command::Ci(scope), Arg::Long("full")) => *scope = Scope::Full,
             (Command::Bench { pace, .. }, Arg::Long("quick")) => *pace = Pace::Quick,
             (Command::Bench { filter: filter @ None, .. }, Arg::Value(text)) => {
                 *filter = Some(text.string()?);
@@ -80,7 +93,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, FUZZ_SECONDS, Mode, Pace, parse};
+    use super::{Command, FUZZ_SECONDS, Mode, Pace, Scope, parse};
 
     fn command(line: &str) -> Option<Command> {
         parse(line.split_whitespace().map(Into::into)).ok()
@@ -97,7 +110,9 @@ mod tests {
         };
         assert_eq!(command(""), Some(Command::Help));
         assert_eq!(command("tidy --help"), Some(Command::Help));
-        assert_eq!(command("ci"), Some(Command::Ci));
+        assert_eq!(command("ci"), Some(Command::Ci(Scope::Change)));
+        assert_eq!(command("ci --full"), Some(Command::Ci(Scope::Full)));
+        assert_eq!(command("size"), Some(Command::Size));
         assert_eq!(command("tidy"), Some(Command::Tidy));
         assert_eq!(command("families"), Some(Command::Families));
         let bench = |pace, filter: Option<&str>| {

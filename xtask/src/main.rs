@@ -2,12 +2,15 @@
 
 mod bench;
 mod ci;
+mod cycles;
 mod families;
 mod flags;
 mod fuzz;
 mod manifest;
 mod process;
 mod release;
+mod size;
+mod source;
 mod tidy;
 
 use std::{
@@ -31,7 +34,8 @@ fn main() -> ExitCode {
             println!("{}", flags::USAGE);
             Ok(())
         }
-        Command::Ci => ci::run(&root),
+        Command::Ci(scope) => ci::run(&root, scope),
+        Command::Size => size::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Families => families::run(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::check::Pattern;
+use crate::pattern::Pattern;
 
 /// Turns the raw text stream of open-weight models into content, reasoning and tool calls.
 #[derive(Debug, Parser)]
@@ -64,7 +64,7 @@ pub struct ParseArgs {
     /// Whether the events of a call come out as they are read or together at its end
     #[arg(long, value_enum, default_value_t)]
     pub delivery: DeliveryArg,
-    /// Re-cut the model's text into pieces of this many bytes
+    /// Re-cut the model's text into pieces of at most this many bytes, or a character
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pub chunk: Option<u32>,
     /// Most bytes held behind an opener that is not certain yet

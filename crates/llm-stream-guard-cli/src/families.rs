@@ -58,7 +58,7 @@ fn names_of(format: &str) -> Vec<String> {
 fn markers(reasoning: &Reasoning) -> (&[Text], &[Text], bool) {
     match reasoning {
         Reasoning::Format(format) => (&format.open, &format.close, format.special_tokens),
-        Reasoning::Channels(family) => (&[], &[], family.special_tokens),
+        Reasoning::Channels(family) => (&[], &[], family.family().special_tokens),
         _ => (&[], &[], false),
     }
 }
@@ -67,9 +67,10 @@ fn as_json() -> Value {
     let tools: Vec<Value> = grammars()
         .map(|grammar| {
             json!({
-                "name": grammar.name, "aliases": aliases_of(&grammar.name), "about": grammar.about,
-                "needs_special_tokens": grammar.special_tokens,
-                "engines": names_in_engines(&grammar.name),
+                "name": grammar.name(), "aliases": aliases_of(grammar.name()),
+                "about": grammar.family().about,
+                "needs_special_tokens": grammar.family().special_tokens,
+                "engines": names_in_engines(grammar.name()),
             })
         })
         .collect();
@@ -99,8 +100,9 @@ fn as_text() -> String {
     let mut text = String::new();
     let mut tools = vec![row(["tool-call family", "special tokens", "aliases", "models"])];
     tools.extend(grammars().map(|grammar| {
-        let aliases = aliases_of(&grammar.name).join(", ");
-        row([&grammar.name, yes(grammar.special_tokens), &aliases, &grammar.about])
+        let aliases = aliases_of(grammar.name()).join(", ");
+        let family = grammar.family();
+        row([grammar.name(), yes(family.special_tokens), &aliases, &family.about])
     }));
     add_table(&mut text, &tools);
     let mut formats =

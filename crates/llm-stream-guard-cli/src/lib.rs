@@ -9,8 +9,8 @@ pub mod error;
 pub mod families;
 pub mod input;
 pub mod lookup;
-pub mod machine;
 pub mod parse;
+pub mod pattern;
 
 use std::{
     io::{self, BufWriter, Write},

@@ -1,11 +1,11 @@
 //! Names to profiles: what `--family` and a vector's `family` mean.
 
-use std::{fmt::Display, path::Path, sync::Arc};
+use std::{fmt::Display, path::Path};
 
 use llm_stream_guard::{
     Profile, UnknownName, profile, profiles, reasoning, reasoning_aliases, reasoning_formats,
 };
-use toolcall_parsers::{Grammar, aliases, grammar, grammars};
+use toolcall_parsers::{Family, Grammar, aliases, families, grammar};
 
 use crate::error::{Error, misuse};
 
@@ -33,12 +33,13 @@ pub fn family(name: &str) -> Result<Profile, UnknownName> {
 ///
 /// # Errors
 /// It cannot be read, or is no grammar: the error names the field.
-pub fn read_grammar(path: &Path) -> Result<Arc<Grammar>, Error> {
+pub fn read_grammar(path: &Path) -> Result<Grammar, Error> {
     let fault = |error: &dyn Display| misuse(format!("--grammar {}: {error}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
     let is_json = path.extension().is_some_and(|kind| kind == "json");
-    let grammar = if is_json { Grammar::from_json(&text) } else { Grammar::from_toml(&text) };
-    grammar.map(Arc::new).map_err(|error| fault(&error))
+    let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy());
+    let family = if is_json { Family::from_json(&text) } else { Family::from_toml(&name, &text) };
+    Grammar::new(family.map_err(|error| fault(&error))?).map_err(|error| fault(&error))
 }
 
 /// The whole family, as vectors of kind `both` mean it: the profile of that name, else the
@@ -65,7 +66,7 @@ fn all_names() -> Vec<String> {
     let profiles = profiles();
     let mut names: Vec<String> = profiles.iter().map(|profile| profile.name.clone()).collect();
     names.extend(profiles.iter().flat_map(|profile| profile.aliases.iter().cloned()));
-    names.extend(grammars().map(|grammar| grammar.name.into_owned()));
+    names.extend(families().map(|family| family.name.to_owned()));
     names.extend(aliases().map(|alias| alias.name.to_owned()));
     names.extend(reasoning_formats().iter().map(|format| format.name().to_owned()));
     names.extend(reasoning_aliases().map(|alias| alias.name.to_owned()));

@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .sanitizer(Redactor::new(phones, "[phone];").sanitizer("phones", 0))
         .subscriber(Arc::new(print_end))
         .wrap(guard_text(upstream, guard))
-        .probe(Guarded::standing);
+        .probe(Guarded::progress);
 
     let mut stream = std::pin::pin!(stream);
     while let Some(event) = stream.next().await {

@@ -83,6 +83,9 @@ pub enum JailedError {
     Parser(UnknownName),
     /// A sequence is faulty, or there is none.
     Jail(JailError),
+    /// The sequences cannot stand in the place of this family's markers: its calls stand in
+    /// messages whose headers say what they are, or it could not be read with them.
+    Sequences(String),
     /// The sequences do not make a table.
     Build(BuildError),
 }
@@ -92,6 +95,11 @@ impl fmt::Display for JailedError {
         match self {
             Self::Parser(error) => error.fmt(f),
             Self::Jail(error) => error.fmt(f),
+            Self::Sequences(family) => write!(
+                f,
+                "sequences cannot replace the markers of `{family}`: leave them out, or use a \
+                 family whose calls have markers of their own"
+            ),
             Self::Build(error) => error.fmt(f),
         }
     }

@@ -6,20 +6,9 @@ use jail_match::{
     Diagnostic, DiagnosticKind, Dropped, Event, Held, Jail, JailEvent, JailSignal, Jailed,
     LimitError, OnFail, Sink,
 };
+use stream_lifecycle::Clock;
 
 use crate::{observe::Counted, stages::OutputStage};
-
-/// Tells the time since any fixed moment. Libraries read no clock: the host hands one in.
-pub trait Clock {
-    /// The time now.
-    fn now(&self) -> Duration;
-}
-
-impl<F: Fn() -> Duration> Clock for F {
-    fn now(&self) -> Duration {
-        self()
-    }
-}
 
 /// What comes in place of a block that was handed over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +22,7 @@ pub enum Replacement {
 }
 
 type Handler = Arc<dyn Fn(&Jailed<'_>) -> Replacement + Send + Sync>;
-pub(crate) type SharedClock = Arc<dyn Clock + Send + Sync>;
+pub(crate) type SharedClock = Arc<dyn Clock>;
 
 /// A [`Jail`] for a guard or a stream.
 ///
@@ -114,12 +103,7 @@ impl Jailer {
     /// How long a block may be open, and what becomes of one that is open longer. The clock is
     /// read when a chunk comes and [`crate::Guard::tick`] is called: nothing wakes by itself.
     #[must_use]
-    pub fn time_limit(
-        mut self,
-        time: Duration,
-        over: OnFail,
-        clock: impl Clock + Send + Sync + 'static,
-    ) -> Self {
+    pub fn time_limit(mut self, time: Duration, over: OnFail, clock: impl Clock + 'static) -> Self {
         self.limits.time = Some((time, over, Arc::new(clock)));
         self
     }

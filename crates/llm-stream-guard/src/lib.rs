@@ -29,7 +29,6 @@ pub mod lifecycle;
 mod observe;
 mod profile;
 mod reasoning;
-pub mod sse;
 mod stages;
 mod stop;
 mod stream;
@@ -37,14 +36,14 @@ mod utf8;
 
 pub use guard::{BadPayload, BuildError, Delivery, Guard, GuardBuilder, Rejected, ToolChoice};
 pub use jailed::{JailedError, JailedStream, JailedStreamBuilder};
-pub use jailer::{Clock, Jailer, Replacement};
+pub use jailer::{Jailer, Replacement};
 #[cfg(feature = "tracing")]
 pub use observe::TracingObserver;
 pub use observe::{Observer, Stats};
 pub use profile::{Framing, Profile, profile, profile_for_model, profiles};
 pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
 pub use stop::{EmptyStop, Shown, StopString, StopStrings, Stopped};
-pub use stream::{Guarded, Stage, TryItem, guard_text};
+pub use stream::{Guarded, Stage, guard_text};
 pub use utf8::Utf8;
 
 pub use jail_match::{
@@ -57,6 +56,9 @@ pub use toolcall_parsers::{
     Options, Outcome, OwnedEvent, Parallel, Repair, Sink, Tools, UnknownName, UnknownTools, Wanted,
 };
 
+/// Server-sent events: bytes in, events with the bytes they came in, and bytes out.
+pub use sse_events as sse;
+pub use stream_lifecycle::{Clock, TryItem};
 pub use wire_remap::{Collapse, CollapseAction, CollapseLimits};
 
 /// The crates below, whole.

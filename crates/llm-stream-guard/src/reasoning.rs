@@ -1,7 +1,5 @@
 //! The table of all reasoning formats: markers, and families that write in messages.
 
-use std::sync::Arc;
-
 use jail_match::{Alias, Channel, Driver, Limits, Settings, Table, resolve, same_name};
 use think_filter::{Format, Start, last_turn};
 use toolcall_parsers::{CallBodies, Event, Grammar, InReasoning, Options, Tools, UnknownName};
@@ -13,7 +11,7 @@ pub enum Reasoning {
     /// Markers around it.
     Format(Format),
     /// The headers of the messages a family writes, in which calls stand, too.
-    Channels(Arc<Grammar>),
+    Channels(Grammar),
 }
 
 /// What engines call the families that write in messages, by engine.
@@ -40,7 +38,7 @@ impl Reasoning {
     pub fn name(&self) -> &str {
         match self {
             Self::Format(format) => &format.name,
-            Self::Channels(family) => &family.name,
+            Self::Channels(family) => family.name(),
         }
     }
 
@@ -69,8 +67,8 @@ impl Reasoning {
 /// Every registered reasoning format, in the order of the documentation.
 #[must_use]
 pub fn reasoning_formats() -> Vec<Reasoning> {
-    let families = toolcall_parsers::grammars().filter(|family| family.envelope.is_some());
-    let channels = families.map(|family| Reasoning::Channels(Arc::new(family)));
+    let families = toolcall_parsers::grammars().filter(Grammar::has_messages);
+    let channels = families.map(Reasoning::Channels);
     think_filter::formats().into_iter().map(Reasoning::Format).chain(channels).collect()
 }
 

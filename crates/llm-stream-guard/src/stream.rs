@@ -8,11 +8,12 @@ use std::{
 
 use futures_core::{FusedStream, Stream};
 use jail_match::{End, Held, LimitError};
+use stream_lifecycle::TryItem;
 use toolcall_parsers::{Event, OwnedEvent};
 
 use crate::{
     guard::Guard,
-    lifecycle::{Standing, Withheld},
+    lifecycle::{Progress, limit_hit, withheld},
 };
 
 /// Puts `guard` around a stream of text.
@@ -105,22 +106,6 @@ pin_project_lite::pin_project! {
     }
 }
 
-/// A stream whose items are results; names their types.
-pub trait TryItem: Stream {
-    /// The type of the items.
-    type Ok;
-    /// The error type of the items.
-    type Error;
-}
-
-impl<S, T, E> TryItem for S
-where
-    S: Stream<Item = Result<T, E>>,
-{
-    type Ok = T;
-    type Error = E;
-}
-
 impl<S: TryItem, M> Guarded<S, M> {
     pub(crate) fn new(inner: S, machine: M) -> Self {
         Self { inner, machine, queue: VecDeque::new(), state: State::Open, limit: None }
@@ -136,14 +121,14 @@ impl<S: TryItem, M> Guarded<S, M> {
         self.limit
     }
 
-    /// How the stream stands: what the machine holds, how many events wait to be fetched, and
+    /// How far the stream is: what the machine holds, how many events wait to be fetched, and
     /// the limit that ended it.
-    pub fn standing(&self) -> Standing
+    pub fn progress(&self) -> Progress
     where
         M: Stage,
     {
-        let withheld = Withheld { items: self.queue.len(), ..self.machine.held().into() };
-        Standing { withheld, limit: self.limit }
+        let withheld = withheld(self.machine.held()).items(self.queue.len());
+        Progress::new(withheld, self.limit.map(limit_hit))
     }
 
     /// The inner stream.

@@ -90,6 +90,17 @@ impl Grammar {
         self.plan.openers.iter().filter(|opener| self.plan.is_marked(opener)).map(|o| &*o.marker)
     }
 
+    /// For each of [`Grammar::openers`], whether no text holds it but a model's of this family.
+    pub fn are_marked(&self) -> impl Iterator<Item = bool> {
+        self.plan.openers.iter().map(|opener| self.plan.is_marked(opener))
+    }
+
+    /// Whether its text stands in messages with headers.
+    #[must_use]
+    pub fn has_messages(&self) -> bool {
+        self.plan.messages.is_some()
+    }
+
     /// The grammar with `suffix` written into its tags, before their closing bracket: some
     /// checkpoints have their own (`<tool_call:opensource>`).
     #[must_use]

@@ -51,7 +51,7 @@ pub enum Part {
     /// A hole.
     Hole(Hole),
     /// `{?...}`: parts that may be missing together; never empty, nested at most two deep.
-    Group(Vec<Part>),
+    Group(Vec<Self>),
 }
 
 /// What a hole of a [`Template`] stands for.

@@ -93,7 +93,7 @@ impl Entry {
         if let Some((owner, section)) = &section
             && *owner == name
         {
-            marks = Some(Marks::new(&typed(&section.clone().into(), "reasoning")?, &family)?);
+            marks = Some(Marks::new(&typed(section, "reasoning")?, &family)?);
         }
         let reasoning_names = match (&marks, file.value().get("reasoning")) {
             (Some(_), Some(own)) => typed::<Section>(own, "reasoning")?.names,
@@ -128,7 +128,7 @@ impl Entry {
         &mut self,
         i: usize,
         variant: &Value,
-        section: Option<&(String, Map<String, Value>)>,
+        section: Option<&(String, Value)>,
         lookup: &impl Fn(&str) -> Option<Value>,
     ) -> Result<Variant, FamilyError> {
         let changed = with_variant(&self.file, variant);
@@ -136,17 +136,18 @@ impl Entry {
         let section = match variant.get("reasoning") {
             None => section.cloned(),
             Some(Value::Object(over)) => {
-                let base = section.map(|(_, base)| base.clone()).unwrap_or_default();
-                let merged = merge(&base.into(), &over.clone().into());
+                let none = Value::Object(Map::new());
+                let base = section.map_or(&none, |(_, base)| base);
+                let merged = merge(base, &Value::Object(over.clone()));
                 let owner = section.map_or(&self.name, |(owner, _)| owner).clone();
-                merged.as_object().map(|merged| (owner, merged.clone()))
+                Some((owner, merged))
             }
             Some(_) => reasoning(&self.name, variant, lookup)?,
         };
         if let Some((owner, section)) = &section
             && *owner == self.name
         {
-            let marks = Marks::new(&typed(&section.clone().into(), "reasoning")?, &family)?;
+            let marks = Marks::new(&typed(section, "reasoning")?, &family)?;
             match &self.marks {
                 None => self.marks = Some(marks),
                 Some(own) if own.reads_as(&marks) => {}
@@ -210,12 +211,10 @@ fn calls_of(file: &Value) -> Map<String, Value> {
 fn stream(
     family: &Family,
     variant: Option<usize>,
-    section: Option<&(String, Map<String, Value>)>,
+    section: Option<&(String, Value)>,
 ) -> Result<Stream, FamilyError> {
     let (reasoning, section) = match section {
-        Some((owner, section)) => {
-            (Some(owner.clone()), typed(&section.clone().into(), "reasoning")?)
-        }
+        Some((owner, section)) => (Some(owner.clone()), typed(section, "reasoning")?),
         None => (None, Section::default()),
     };
     let in_reasoning = family.forms.first().map(|form| form.in_reasoning).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! A vector as a machine: the guard its family, policy, tools and options ask for.
 
-use std::sync::Arc;
 
+use guard_laws::GuardMachine;
 use jail_match::Whitespace;
 use llm_stream_guard::{
     End, Format, Guard, GuardBuilder, InReasoning, Profile, Tools, UnknownName,
@@ -11,9 +11,9 @@ use stream_laws::{
     vector::{Case, Finish, Kind, Policy, Start},
 };
 use think_filter::{DupOpen, MarkerCase, Openers, Recur, StrayClose, StripRemarks};
-use toolcall_parsers::{Grammar, grammar, same_name, template_grammar};
+use toolcall_parsers::{Family, Grammar, grammar, same_name};
 
-use crate::{lookup, machine::GuardMachine};
+use crate::lookup;
 
 /// The machine that runs `case`.
 ///
@@ -29,8 +29,8 @@ pub fn machine_for(case: &Case) -> Result<GuardMachine, String> {
 ///
 /// # Errors
 /// As [`machine_for`].
-pub fn machine_with(case: &Case, own: &[Arc<Grammar>]) -> Result<GuardMachine, String> {
-    let own = own.iter().find(|grammar| same_name(&grammar.name, &case.family));
+pub fn machine_with(case: &Case, own: &[Grammar]) -> Result<GuardMachine, String> {
+    let own = own.iter().find(|grammar| same_name(grammar.name(), &case.family));
     let own = own.filter(|_| case.kind != Kind::Reasoning);
     let profile = match own {
         Some(_) if case.kind == Kind::Both => {
@@ -174,7 +174,7 @@ fn knows_markers(case: &Case, profile: &Profile) -> Result<(), String> {
     let wanted = wanted.ok_or("option `markers`: expected a string")?;
     let grammar = profile.tools.as_deref().map(grammar);
     let grammar = grammar.transpose().map_err(|error| error.to_string())?;
-    let known = grammar.is_some_and(|g| g.openers.iter().any(|o| o.marker.contains(wanted)));
+    let known = grammar.is_some_and(|g| g.openers().any(|opener| opener.contains(wanted)));
     if known {
         Ok(())
     } else {
@@ -186,12 +186,13 @@ fn knows_markers(case: &Case, profile: &Profile) -> Result<(), String> {
 const NONEMPTY_LIMIT: usize = 1 << 20;
 
 /// The grammar of a family whose calls stand behind a tag of the chat template.
-fn tagged(tag: &str, profile: &Profile) -> Result<Arc<Grammar>, String> {
-    let grammar = template_grammar(tag);
-    if profile.tools.as_deref().is_some_and(|name| same_name(name, &grammar.name)) {
-        Ok(Arc::new(grammar))
+fn tagged(tag: &str, profile: &Profile) -> Result<Grammar, String> {
+    let family = Family::from_tag(tag).map_err(|error| error.to_string())?;
+    let grammar = Grammar::new(family).map_err(|error| error.to_string())?;
+    if profile.tools.as_deref().is_some_and(|name| same_name(name, grammar.name())) {
+        Ok(grammar)
     } else {
-        Err(format!("option `tag`: only for family `{}`", grammar.name))
+        Err(format!("option `tag`: only for family `{}`", grammar.name()))
     }
 }
 
@@ -200,7 +201,7 @@ fn check_tag_prefix(prefix: &str, profile: &Profile) -> Result<(), String> {
     let grammar = profile.tools.as_deref().and_then(|name| grammar(name).ok());
     let takes = |marker: &str| marker.strip_prefix('<').is_some_and(|tag| tag.starts_with(prefix));
     match grammar {
-        Some(grammar) if grammar.openers.iter().any(|opener| takes(&opener.marker)) => Ok(()),
+        Some(grammar) if grammar.openers().any(takes) => Ok(()),
         _ => Err(format!("option `tag_prefix`: no tag of the family begins with `<{prefix}`")),
     }
 }

@@ -1,7 +1,6 @@
 //! `check`: vectors against the guards they ask for, at every cut.
 
 mod case;
-mod only;
 mod read;
 
 use std::{
@@ -14,7 +13,7 @@ use std::{
 };
 
 pub use case::{machine_for, machine_with};
-pub use only::Pattern;
+
 pub use read::{Line, read_lines};
 use serde_json::json;
 use stream_laws::{
@@ -75,7 +74,7 @@ pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
 ///
 /// # Errors
 /// How it failed. A line that is no case, or asks for what there is not, fails before any cut.
-pub fn run_line(line: &Line, own: &[Arc<Grammar>]) -> Result<(), Failure> {
+pub fn run_line(line: &Line, own: &[Grammar]) -> Result<(), Failure> {
     let case = line.case.as_ref().map_err(|problem| refused(line, problem))?;
     let machine = machine_with(case, own).map_err(|problem| refused(line, &problem))?;
     let run = || run_case_bytes(case, || machine.clone(), CutPlan::standard(0));
@@ -92,7 +91,7 @@ fn refused(line: &Line, problem: &str) -> Failure {
     Failure { id: line.id.clone(), cut: String::new(), mismatch }
 }
 
-fn run_all(lines: &[Line], own: &[Arc<Grammar>]) -> Vec<Result<(), Failure>> {
+fn run_all(lines: &[Line], own: &[Grammar]) -> Vec<Result<(), Failure>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(lines.len());
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(lines.len()));

@@ -1,22 +1,17 @@
-//! Bytes of the input to steps of the choices, whatever form the input has.
+//! Bytes of the input to chunks, whatever form the input has.
 
 use llm_stream_guard::{End, sse};
 
 use crate::{
     args::InputKind,
     input::{Detector, Line, Lines, Patience},
-    parse::{
-        choices::{Choices, Step},
-        chunk::{Seen, json_line, payload},
-        shown::Note,
-    },
+    parse::{chat::Chat, output::Output, shown::Note},
 };
 
 /// Takes the input in pieces.
 pub struct Feed<'r> {
     form: Form,
-    seen: Seen,
-    choices: Choices<'r>,
+    chat: Chat<'r>,
 }
 
 enum Form {
@@ -27,31 +22,31 @@ enum Form {
 }
 
 impl<'r> Feed<'r> {
-    /// Reads input of `kind` into `choices`.
-    pub fn new(kind: InputKind, patience: Patience, choices: Choices<'r>) -> Self {
+    /// Reads input of `kind` into `chat`.
+    pub fn new(kind: InputKind, patience: Patience, chat: Chat<'r>) -> Self {
         let form = form(kind).unwrap_or_else(|| Form::Unknown(Detector::new(patience)));
-        Self { form, seen: Seen::default(), choices }
+        Self { form, chat }
     }
 
-    /// The choices, to flush.
-    pub fn choices(&mut self) -> &mut Choices<'r> {
-        &mut self.choices
+    /// The output, to flush.
+    pub fn output(&mut self) -> &mut Output<'r> {
+        self.chat.output()
     }
 
     /// Takes the next piece.
     pub fn push(&mut self, bytes: &[u8]) {
-        let Self { seen, choices, .. } = self;
-        match &mut self.form {
+        let Self { form, chat } = self;
+        match form {
             Form::Unknown(detector) => {
                 if let Some(kind) = detector.push(bytes) {
                     self.settle(kind);
                 }
             }
-            Form::Text => choices.step(0, Step::Text(bytes)),
-            Form::Jsonl(lines) => lines.push(bytes, |line| on_line(line, seen, choices)),
+            Form::Text => chat.bytes(bytes),
+            Form::Jsonl(lines) => lines.push(bytes, |line| on_line(line, chat)),
             Form::Sse(decoder) => {
-                let result = decoder.push(bytes, |item| on_item(item, seen, choices));
-                stopped(result, choices);
+                let result = decoder.push(bytes, |item| on_item(item, chat));
+                stopped(result, chat);
             }
         }
     }
@@ -62,22 +57,16 @@ impl<'r> Feed<'r> {
             let kind = detector.finish();
             self.settle(kind);
         }
-        let Self { seen, choices, .. } = self;
-        match &mut self.form {
+        let Self { form, chat } = self;
+        match form {
             Form::Unknown(_) | Form::Text => {}
-            Form::Jsonl(lines) => lines.finish(|line| on_line(line, seen, choices)),
+            Form::Jsonl(lines) => lines.finish(|line| on_line(line, chat)),
             Form::Sse(decoder) => {
-                let result = decoder.finish(|item| on_item(item, seen, choices));
-                stopped(result, choices);
+                let result = decoder.finish(|item| on_item(item, chat));
+                stopped(result, chat);
             }
         }
-        // Chunks say how a choice ended; one that is open now was cut.
-        let cut = broken || (seen.chunks && (seen.error || !seen.done));
-        match end {
-            Some(end) if !broken => choices.end_open(end, None),
-            _ if cut => choices.end_open(End::Aborted, Some("no_finish_reason")),
-            _ => choices.end_open(End::Stop, None),
-        }
+        chat.finish(end, broken);
     }
 
     fn settle(&mut self, kind: InputKind) {
@@ -97,39 +86,38 @@ fn form(kind: InputKind) -> Option<Form> {
     }
 }
 
-fn on_line(line: Line<'_>, seen: &mut Seen, choices: &mut Choices<'_>) {
+fn on_line(line: Line<'_>, chat: &mut Chat<'_>) {
     match line {
-        Line::Whole(line) => json_line(line, seen, choices),
-        Line::TooLong(bytes) => too_long(bytes, choices),
+        Line::Whole(line) => chat.json("", line),
+        Line::TooLong(bytes) => too_long(bytes, chat),
     }
 }
 
-fn on_item(item: sse::Item<'_>, seen: &mut Seen, choices: &mut Choices<'_>) {
+fn on_item(item: sse::Item<'_>, chat: &mut Chat<'_>) {
     match item {
         sse::Item::Event(event) => {
             if event.ignored > 0 {
                 let bytes = Some(event.ignored);
-                choices.note(Note { kind: "no_field", bytes, ..Note::default() });
+                chat.output().note(Note { kind: "no_field", bytes, ..Note::default() });
             }
             if let Some(data) = event.data {
-                let name = String::from_utf8_lossy(event.name.unwrap_or_default());
-                payload(&name, data, seen, choices);
+                chat.json(&String::from_utf8_lossy(event.name.unwrap_or_default()), data);
             }
         }
-        sse::Item::Dropped { bytes } => too_long(bytes, choices),
+        sse::Item::Dropped { bytes } => too_long(bytes, chat),
         _ => {}
     }
 }
 
 /// Under the policy in use no event stops the decoder; if one ever does, it shows.
-fn stopped(result: Result<(), sse::TooLong>, choices: &mut Choices<'_>) {
+fn stopped(result: Result<(), sse::TooLong>, chat: &mut Chat<'_>) {
     if let Err(error) = result {
         let message = error.to_string();
         let message = Some(message.as_str());
-        choices.note(Note { kind: "line_limit", message, ..Note::default() });
+        chat.output().note(Note { kind: "line_limit", message, ..Note::default() });
     }
 }
 
-fn too_long(bytes: u64, choices: &mut Choices<'_>) {
-    choices.note(Note { kind: "line_limit", bytes: Some(bytes), ..Note::default() });
+fn too_long(bytes: u64, chat: &mut Chat<'_>) {
+    chat.output().note(Note { kind: "line_limit", bytes: Some(bytes), ..Note::default() });
 }

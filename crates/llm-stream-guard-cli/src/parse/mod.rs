@@ -1,10 +1,9 @@
 //! `parse`: a stream in, typed events out, while it is still arriving.
 
-mod choices;
-mod chunk;
+mod chat;
 mod feed;
 mod json_lines;
-mod native;
+mod output;
 mod readable;
 mod setup;
 mod shown;
@@ -15,10 +14,10 @@ use std::{
     path::Path,
 };
 
-pub use choices::{Choices, Step};
+pub use chat::Chat;
 pub use feed::Feed;
 pub use json_lines::JsonLines;
-pub use native::Fragment;
+pub use output::Output;
 pub use readable::{Colour, Readable};
 pub use setup::{guard, read_tools};
 pub use shown::{Note, Render, Shown};
@@ -77,8 +76,8 @@ pub fn parse_from(
     patience: Patience,
     render: &mut dyn Render,
 ) -> Result<(), Error> {
-    let choices = Choices::new(guard(args)?, args.chunk.map(|bytes| bytes as usize), render);
-    let mut feed = Feed::new(args.input, patience, choices);
+    let chat = Chat::new(guard(args)?, args.chunk.map(|bytes| bytes as usize), render);
+    let mut feed = Feed::new(args.input, patience, chat);
     let mut piece = vec![0; PIECE];
     loop {
         match input.read(&mut piece) {
@@ -87,13 +86,13 @@ pub fn parse_from(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
                 feed.finish(setup::end(args), true);
-                feed.choices().finish()?;
+                feed.output().finish()?;
                 return Err(misuse(format!("{}: {error}", args.file.display())));
             }
         }
-        feed.choices().flush()?;
+        feed.output().flush()?;
     }
     feed.finish(setup::end(args), false);
-    feed.choices().finish()?;
+    feed.output().finish()?;
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use jail_match::End;
 use serde_json::Value;
+use sse_events::{self as sse, Decoder, Event, Fields, Item};
 
 use super::{
     chunk::Chunk,
@@ -12,7 +13,6 @@ use super::{
     guard::ChatGuard,
     note::{ChatNote, ChatSink},
 };
-use crate::sse::{self, Decoder, Event, Fields, Item};
 
 /// Receives what a [`ChatSse`] writes, in order.
 pub trait SseSink {
@@ -202,6 +202,8 @@ impl Wire {
             Item::Event(event) => self.event(event, sink),
             Item::Raw(raw) => sink.bytes(raw),
             Item::Dropped { bytes } => self.dropped += bytes,
+            // No other item carries bytes.
+            _ => {}
         }
     }
 
@@ -272,7 +274,7 @@ impl Wire {
         let result = self.guard.finish(end, &mut Collect { chunks: &mut chunks, sink });
         for chunk in &chunks {
             // In lines that end as the event's do, but without its fields.
-            let place = event.map_or(Place::Own, |event| Place::Behind(event.nameless()));
+            let place = event.map_or(Place::Own, |event| Place::Behind(event.without_name()));
             self.write(chunk, place, sink);
         }
         chunks.clear();
@@ -290,7 +292,7 @@ impl Wire {
             Place::Of(event) => event.with_data(json, text),
             Place::Behind(event) => event.again(json, text),
             Place::Own => {
-                let _ = Fields { data: Some(json), ..Fields::default() }.encode(text);
+                let _ = Fields::default().data(json).encode(text);
             }
         }
         sink.bytes(text);

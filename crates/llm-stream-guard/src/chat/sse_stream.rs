@@ -7,10 +7,9 @@ use std::{
 
 use futures_core::{FusedStream, Stream};
 use jail_match::End;
+use stream_lifecycle::TryItem;
 
 use super::sse::{ChatSse, ChatSseError};
-use crate::stream::TryItem;
-
 /// Puts `machine` around the bytes of an event stream, as an HTTP body gives them.
 ///
 /// ```

@@ -5,6 +5,7 @@ use std::{fmt, sync::Arc};
 use jail_match::{
     Driver, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace, ZeroLimit,
 };
+use stream_lifecycle::Clock;
 use think_filter::{Format, Start, TokenEstimate, four_bytes_a_token, last_turn};
 use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, UnknownName};
 
@@ -15,7 +16,7 @@ use super::{
     cursor::Cursor, input::Input, output::Output, payload::ChoiceBodies,
 };
 use crate::{
-    jailer::{Clock, JailStage, Jailer},
+    jailer::{JailStage, Jailer},
     observe::{Foreign, Observer, StatsCollector},
     profile::{self, Profile},
     reasoning::{Reasoning, reasoning},
@@ -29,7 +30,7 @@ use crate::{
 pub struct GuardBuilder {
     profile: Profile,
     format: Option<Format>,
-    grammar: Option<Arc<Grammar>>,
+    grammar: Option<Grammar>,
     remap: Option<RemapTable>,
     tools: Tools,
     options: Options,
@@ -179,7 +180,7 @@ impl GuardBuilder {
 
     /// A tool-call grammar in place of the profile's.
     #[must_use]
-    pub fn grammar(self, grammar: Arc<Grammar>) -> Self {
+    pub fn grammar(self, grammar: Grammar) -> Self {
         Self { grammar: Some(grammar), ..self }
     }
 
@@ -271,9 +272,9 @@ impl GuardBuilder {
         let format = match told {
             Some(Reasoning::Format(format)) => Some(format),
             Some(Reasoning::Channels(channels)) => {
-                let tools = &grammar.get_or_insert_with(|| channels.clone()).name;
-                if *tools != channels.name {
-                    let (reasoning, tools) = (channels.name.to_string(), tools.to_string());
+                let tools = grammar.get_or_insert_with(|| channels.clone()).name();
+                if tools != channels.name() {
+                    let (reasoning, tools) = (channels.name().to_owned(), tools.to_owned());
                     return Err(BuildError::TwoGrammars { reasoning, tools });
                 }
                 None
@@ -283,7 +284,7 @@ impl GuardBuilder {
         let (grammar, format) = match &self.token_suffix {
             None => (grammar, format),
             Some(suffix) => (
-                grammar.map(|it| Arc::new(Arc::unwrap_or_clone(it).with_token_suffix(suffix))),
+                grammar.map(|grammar| grammar.with_token_suffix(suffix)),
                 format.map(|format| format.with_token_suffix(suffix)),
             ),
         };
@@ -294,9 +295,9 @@ impl GuardBuilder {
         };
         let stop = (!self.stop.is_empty()).then(|| StopStrings::new(self.stop)).transpose()?;
         let special = self.profile.needs_special_tokens
-            || grammar.as_ref().is_some_and(|grammar| grammar.special_tokens)
+            || grammar.as_ref().is_some_and(|grammar| grammar.family().special_tokens)
             || format.as_ref().is_some_and(|format| format.special_tokens);
-        let grammar = grammar.unwrap_or_else(|| Arc::new(Grammar::default()));
+        let grammar = grammar.unwrap_or_default();
         let plan = GuidedGrammar::new(&self.choice, self.bad_payload, grammar, &self.tools)?;
         let mut options = self.options;
         if self.choice != ToolChoice::Auto {
@@ -306,7 +307,7 @@ impl GuardBuilder {
         if let Some(format) = &format {
             edges.extend(format.edges());
         }
-        let channels = Some(plan.grammar.clone()).filter(|grammar| grammar.envelope.is_some());
+        let channels = Some(plan.grammar.clone()).filter(Grammar::has_messages);
         let has_channels = channels.is_some();
         let reasons = format.clone().map(Reasoning::Format).or(channels.map(Reasoning::Channels));
         let by_prompt = self.prompt.zip(reasons).map(|(prompt, told)| told.start_after(&prompt));
@@ -315,7 +316,7 @@ impl GuardBuilder {
             start = Start::Content;
         }
         let stats = self.stats.map(|stats| {
-            let headers = plan.grammar.envelope.iter().flat_map(|envelope| envelope.markers());
+            let headers = plan.grammar.openers();
             let own = edges.iter().map(|edge| edge.marker.as_ref()).chain(headers);
             Box::new(stats.watching(Foreign::new(own)))
         });

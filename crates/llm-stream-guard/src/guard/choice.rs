@@ -4,15 +4,11 @@
 //! openers stand before the family's own, so that one cursor reads both; a payload that is not
 //! JSON of calls is refuted, and the family's own syntax or text takes its place.
 
-use std::sync::Arc;
-
 use jail_match::{Channel, Edge, Then};
 use serde_json::Value;
 use toolcall_parsers::{
     Grammar, InReasoning, Tools, UnknownName, Wanted, edges,
-    grammar::{
-        At, Certainty, Closing, Container, Item, JsonShape, Keys, Opener, Role, Shape, Text,
-    },
+    guided::{OwnCalls, Payload},
 };
 
 /// What the request says about calls.
@@ -80,9 +76,18 @@ pub enum BadPayload {
 
 /// What is read under a choice.
 pub(super) struct GuidedGrammar {
-    pub(super) grammar: Arc<Grammar>,
+    pub(super) grammar: Grammar,
     /// How many of its openers, the first ones, are those of a guided payload.
     pub(super) guided: usize,
+    read: OpenersRead,
+}
+
+/// Which openers are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OpenersRead {
+    All,
+    /// Those that no text holds but a model's of the family.
+    Markers,
 }
 
 impl GuidedGrammar {
@@ -93,52 +98,47 @@ impl GuidedGrammar {
     pub(super) fn new(
         choice: &ToolChoice,
         bad: BadPayload,
-        native: Arc<Grammar>,
+        native: Grammar,
         tools: &Tools,
     ) -> Result<Self, UnknownName> {
-        let openers = match choice {
-            ToolChoice::Auto => return Ok(Self { grammar: native, guided: 0 }),
-            ToolChoice::None if !tools.is_empty() => {
-                return Ok(Self { grammar: native, guided: 0 });
-            }
+        let all = OpenersRead::All;
+        let payload = match choice {
+            ToolChoice::Auto => return Ok(Self { grammar: native, guided: 0, read: all }),
+            // Text that may be a call without markup is text, unless it names a declared tool.
             ToolChoice::None => {
-                let mut grammar = Arc::unwrap_or_clone(native);
-                grammar.openers.retain(|opener| opener.certainty == Certainty::Marked);
-                return Ok(Self { grammar: Arc::new(grammar), guided: 0 });
+                let read = if tools.is_empty() { OpenersRead::Markers } else { all };
+                return Ok(Self { grammar: native, guided: 0, read });
             }
-            ToolChoice::Required => openers(|container| vec![calls(container, keys(&[]))]),
+            ToolChoice::Required => Payload::Calls,
             ToolChoice::Named(name) => {
                 if !tools.admits(name) {
                     let names = tools.iter().map(|tool| tool.name.as_str());
                     return Err(UnknownName::new("tool", name, names));
                 }
-                openers(|container| named(name, tools, container))
+                Payload::Of(name)
             }
         };
-        let mut grammar = Arc::unwrap_or_clone(native);
-        let mut guided = openers;
-        if bad != BadPayload::Reject {
-            for opener in &mut guided {
-                // The first of two equal openers is the one that is read.
-                let same = grammar.openers.iter().find(|own| {
-                    (&own.marker, own.role) == (&opener.marker, opener.role)
-                        && (own.at == opener.at || matches!(own.at, At::Anywhere | At::LineStart))
-                });
-                opener.shapes.extend(same.into_iter().flat_map(|own| own.shapes.clone()));
-            }
-        }
-        let count = guided.len();
-        guided.append(&mut grammar.openers);
-        grammar.openers = guided;
-        Ok(Self { grammar: Arc::new(grammar), guided: count })
+        let own = match bad {
+            BadPayload::Reject => OwnCalls::Shadowed,
+            _ => OwnCalls::Tried,
+        };
+        // What compiled alone compiles behind a payload.
+        let (grammar, guided) = native.guided(payload, tools, own).unwrap_or((native, 0));
+        Ok(Self { grammar, guided, read: all })
     }
 
     /// The edges, with body ids from 0 on. A payload does not begin in reasoning.
     pub(super) fn edges(&self, in_reasoning: InReasoning) -> Vec<Edge> {
         let mut all = edges(&self.grammar, in_reasoning, 0);
+        let marked: Vec<bool> = self.grammar.are_marked().collect();
         all.retain_mut(|edge| {
-            let guided =
-                matches!(edge.then, Then::Body(body, _) if usize::from(body) < self.guided);
+            let Then::Body(body, _) = edge.then else { return true };
+            let body = usize::from(body);
+            let is_marked = marked.get(body).copied().unwrap_or(true);
+            if self.read == OpenersRead::Markers && !is_marked {
+                return false;
+            }
+            let guided = body < self.guided;
             let begins = edge.on.has(Channel::CONTENT);
             if guided && begins {
                 edge.on = Channel::CONTENT.mask();
@@ -147,74 +147,4 @@ impl GuidedGrammar {
         });
         all
     }
-}
-
-/// The openers of a payload: at the lead, and behind a call with or without a separator.
-fn openers(shapes: impl Fn(Container) -> Vec<Shape>) -> Vec<Opener> {
-    let opener = |marker: &'static str, at, role, container| Opener {
-        marker: marker.into(),
-        at,
-        certainty: Certainty::Unmarked,
-        role,
-        newlines_before: 0,
-        shapes: shapes(container),
-    };
-    vec![
-        opener("{", At::Lead, Role::Part, Container::Object),
-        opener("[", At::Lead, Role::Part, Container::Array),
-        opener("{", At::AfterCall, Role::Part, Container::Object),
-        opener(",", At::AfterCall, Role::Before, Container::Object),
-        opener(";", At::AfterCall, Role::Before, Container::Object),
-    ]
-}
-
-/// A call of the tool `name`: in an object that says so, or its arguments alone.
-fn named(name: &str, tools: &Tools, container: Container) -> Vec<Shape> {
-    let schema = tools.get(name).map(|tool| &tool.parameters);
-    let parameters = schema.and_then(|schema| schema.get("properties")?.as_object());
-    // A key that is a parameter of the tool says nothing about a call.
-    let parameters: Vec<&str> =
-        parameters.into_iter().flat_map(|map| map.keys().map(String::as_str)).collect();
-    let keys = Keys { beside: Some(unless(&["type"], &parameters)), ..keys(&parameters) };
-    let mut shapes = Vec::new();
-    if !keys.name.is_empty() && !keys.arguments.is_empty() {
-        shapes.push(calls(container, keys));
-    }
-    if container == Container::Object {
-        let item = Item::Arguments(name.to_owned().into());
-        shapes.push(shape(container, item));
-    }
-    shapes
-}
-
-fn calls(container: Container, keys: Keys) -> Shape {
-    shape(container, Item::Keys(keys))
-}
-
-fn shape(container: Container, item: Item) -> Shape {
-    Shape::Json(JsonShape {
-        glue: Vec::new(),
-        container,
-        item,
-        closers: Vec::new(),
-        closing: Closing::Optional,
-        ignored_names: Vec::new(),
-    })
-}
-
-/// The keys of a call, in the spellings of the engines that guide, without those `taken`.
-fn keys(taken: &[&str]) -> Keys {
-    Keys {
-        name: unless(&["name"], taken),
-        arguments: unless(&["arguments", "parameters"], taken),
-        id: unless(&["id"], taken),
-        wrap: unless(&["function", "tool_call"], taken),
-        list: unless(&["tool_calls"], taken),
-        answer: vec![],
-        beside: None,
-    }
-}
-
-fn unless(keys: &[&'static str], taken: &[&str]) -> Vec<Text> {
-    keys.iter().filter(|key| !taken.contains(key)).map(|key| Text::from(*key)).collect()
 }

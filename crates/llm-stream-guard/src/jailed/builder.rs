@@ -3,17 +3,18 @@
 use std::{sync::Arc, time::Duration};
 
 use jail_match::{JailBuilder, Jailed, Limits, OnFail, Pair, Whitespace};
+use stream_lifecycle::Clock;
 use think_filter::Start;
-use toolcall_parsers::{Options, Tools};
+use toolcall_parsers::{family::OwnMarkers, Options, Tools};
 
 use super::{
     JailedError, JailedStream,
-    sequences::{Family, Sequences},
+    sequences::Sequences,
 };
 use crate::{
     chat::{Annotations, ChatOptions},
     guard::{Delivery, Guard},
-    jailer::{Clock, HostLimits, Jailer, Replacement},
+    jailer::{HostLimits, Jailer, Replacement},
     observe::{Observer, StatsCollector},
     profile::Profile,
 };
@@ -110,12 +111,7 @@ impl JailedStreamBuilder {
 
     /// How long such a block may be open; see [`Jailer::time_limit`].
     #[must_use]
-    pub fn time_limit(
-        mut self,
-        time: Duration,
-        over: OnFail,
-        clock: impl Clock + Send + Sync + 'static,
-    ) -> Self {
+    pub fn time_limit(mut self, time: Duration, over: OnFail, clock: impl Clock + 'static) -> Self {
         self.block_limits.time = Some((time, over, Arc::new(clock)));
         self
     }
@@ -129,7 +125,7 @@ impl JailedStreamBuilder {
     /// Keeps the family's own markers beside the sequences given by hand.
     #[must_use]
     pub fn also_family_markers(mut self) -> Self {
-        self.sequences.family = Family::Kept;
+        self.sequences.own = OwnMarkers::Kept;
         self
     }
 
@@ -201,8 +197,8 @@ impl JailedStreamBuilder {
             Some(name) => {
                 let family = toolcall_parsers::grammar(name).map_err(JailedError::Parser)?;
                 self.sequences.check()?;
-                let grammar = self.sequences.applied(family.as_ref().clone());
-                (guard.grammar(Arc::new(grammar)), self.rules)
+                let grammar = self.sequences.applied(family)?;
+                (guard.grammar(grammar), self.rules)
             }
             None => (guard, self.sequences.rules(self.rules)),
         };

@@ -13,7 +13,7 @@ use jail_match::{Dropped, Held, Jail, JailEvent, JailSignal, OnFail};
 use serde_json::Value;
 pub use text::RedactText;
 
-use super::sanitize::{Sanitizer, Subject, Verdict};
+use stream_lifecycle::{Decision, Sanitizer, Subject, Verdict};
 
 /// Replaces what a jail catches.
 ///
@@ -39,6 +39,8 @@ pub struct Redactor {
     jail: Jail,
     replacement: Arc<str>,
     state: State,
+    /// What may be seen of a piece; kept for its capacity.
+    seen: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +69,7 @@ impl Redactor {
     ///
     /// Blocks that the jail hands over or drops are replaced; what it is told to release is not.
     pub fn new(jail: Jail, replacement: impl Into<Arc<str>>) -> Self {
-        Self { jail, replacement: replacement.into(), state: State::Open }
+        Self { jail, replacement: replacement.into(), state: State::Open, seen: String::new() }
     }
 
     /// Takes the next piece of text and writes what may be seen.
@@ -77,7 +79,7 @@ impl Redactor {
     /// ([`OnFail::Drop`]). It is replaced as far as it went, and nothing that follows is written,
     /// in later pieces neither.
     pub fn push(&mut self, text: &str, out: &mut String) -> Result<(), MatchTooLong> {
-        let Self { jail, replacement, state } = self;
+        let Self { jail, replacement, state, .. } = self;
         if *state == State::Open {
             // A failed push has said why in an event.
             let _ = jail.push(text, |event| write(event, replacement, state, out));
@@ -87,7 +89,7 @@ impl Redactor {
 
     /// Ends the text: a match that has not ended is replaced. The redactor is as new.
     pub fn finish(&mut self, out: &mut String) {
-        let Self { jail, replacement, state } = self;
+        let Self { jail, replacement, state, .. } = self;
         if *state == State::Open {
             // Under the error policy what is held is not written.
             let _ = jail.finish(|event| write(event, replacement, state, out));
@@ -104,6 +106,27 @@ impl Redactor {
         let result = self.push(text, out);
         self.finish(out);
         result
+    }
+
+    /// What becomes of the next piece.
+    fn pass(&mut self, text: &str) -> (Passed, Result<(), MatchTooLong>) {
+        let mut seen = std::mem::take(&mut self.seen);
+        seen.clear();
+        let result = self.push(text, &mut seen);
+        let passed = match seen.as_str() {
+            same if same == text => Passed::Unchanged,
+            "" => Passed::Held,
+            other => Passed::Changed(other.to_owned()),
+        };
+        self.seen = seen;
+        (passed, result)
+    }
+
+    /// What is seen of the text now that it has ended, if that is anything.
+    fn rest(&mut self) -> Option<String> {
+        let mut rest = String::new();
+        self.finish(&mut rest);
+        (!rest.is_empty()).then_some(rest)
     }
 
     /// What is held, and why.
@@ -139,6 +162,25 @@ impl Redactor {
             Value::Object(map) => map.values_mut().try_for_each(|item| self.redact_value(item)),
             _ => Ok(()),
         }
+    }
+}
+
+/// What becomes of a piece of text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Passed {
+    /// It is seen as it is.
+    Unchanged,
+    /// This is seen in its place.
+    Changed(String),
+    /// Nothing of it is seen, at least not yet.
+    Held,
+}
+
+/// A match that is too long ends the stream: its rest must not be seen.
+fn decision(result: Result<(), MatchTooLong>) -> Decision {
+    match result {
+        Ok(()) => Decision::Continue,
+        Err(MatchTooLong) => Decision::End("redaction_limit".into()),
     }
 }
 

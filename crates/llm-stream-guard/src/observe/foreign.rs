@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jail_match::{Found, MarkerSet, MarkerSetBuilder, Matcher};
-use toolcall_parsers::{Grammar, grammar::Certainty, grammars};
+use toolcall_parsers::grammars;
 
 /// Shorter markers are prose too often.
 const SHORTEST: usize = 5;
@@ -19,7 +19,7 @@ impl Foreign {
     /// All registered markers but those that contain, or stand in, one of `own`.
     pub(crate) fn new<'m>(own: impl IntoIterator<Item = &'m str>) -> Self {
         let own: Vec<&str> = own.into_iter().filter(|own| own.len() >= SHORTEST).collect();
-        let mut markers: Vec<String> = grammars().flat_map(|family| marks(&family)).collect();
+        let mut markers: Vec<String> = grammars().flat_map(|family| family.markers().map(str::to_owned).collect::<Vec<_>>()).collect();
         let formats = think_filter::formats();
         markers.extend(formats.iter().flat_map(|format| &format.open).map(ToString::to_string));
         markers.retain(|marker| {
@@ -53,11 +53,4 @@ impl Foreign {
     pub(crate) fn reset(&mut self) {
         self.matcher.reset();
     }
-}
-
-/// What nobody writes but a model of that family.
-fn marks(family: &Grammar) -> Vec<String> {
-    let certain = family.openers.iter().filter(|opener| opener.certainty == Certainty::Marked);
-    let headers = family.envelope.iter().flat_map(|envelope| envelope.markers());
-    certain.map(|opener| opener.marker.as_ref()).chain(headers).map(str::to_owned).collect()
 }

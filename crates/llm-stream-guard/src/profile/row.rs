@@ -9,8 +9,8 @@ pub(crate) struct Row {
     pub(crate) name: &'static str,
     /// Other names of ours for it.
     pub(crate) other_names: &'static [&'static str],
-    /// Patterns of model ids; of several that fit, the one with the most literal characters
-    /// counts.
+    /// Patterns of normalised model ids; the one that begins first in the id counts, then the one
+    /// with the most literal characters.
     pub(crate) models: &'static [&'static str],
     /// How its streams look unless a variant says otherwise.
     pub(crate) stream: Stream,

@@ -3,7 +3,7 @@
 use std::io;
 
 use llm_stream_guard::{
-    End, LimitPolicy,
+    End,
     chat::{ChatGuard, ChatOptions, ChatSse, ChatSseError, Chunk, Done, guard_sse},
     sse,
 };
@@ -218,19 +218,19 @@ fn bytes_that_are_no_text_do_not_come_out() {
 
 #[test]
 fn limits_bite_and_what_is_dropped_is_counted() {
-    let limits = |policy| sse::Limits { line: 200, event: 200, policy };
+    let limits = |policy| sse::Limits::default().line(200).event(200).policy(policy);
     let long = said(&"x".repeat(200));
     let upstream = [chunk(FIRST), long.clone(), said("ok")].concat();
-    let mut dropping = machine("qwen3").limits(limits(LimitPolicy::Drop));
+    let mut dropping = machine("qwen3").limits(limits(sse::LimitPolicy::Drop));
     let mut out = Vec::new();
     dropping.push(upstream.as_bytes(), &mut out).expect("it drops");
     assert_eq!(dropping.dropped(), long.len() as u64);
     assert_eq!(String::from_utf8(out).expect("text"), [chunk(FIRST), said("ok")].concat());
-    let mut releasing = machine("qwen3").limits(limits(LimitPolicy::Release));
+    let mut releasing = machine("qwen3").limits(limits(sse::LimitPolicy::Release));
     let mut out = Vec::new();
     releasing.push(upstream.as_bytes(), &mut out).expect("it releases");
     assert_eq!(String::from_utf8(out).expect("text"), upstream);
-    let mut failing = machine("qwen3").limits(limits(LimitPolicy::Error));
+    let mut failing = machine("qwen3").limits(limits(sse::LimitPolicy::Error));
     let error = failing.push(upstream.as_bytes(), &mut Vec::new()).expect_err("too long");
     assert!(matches!(error, ChatSseError::Event(_)), "{error}");
     failing.reset();

@@ -1,5 +1,6 @@
 //! Tool choice: what is read as calls when the request requires, names or forbids them.
 
+use guard_laws::GuardMachine;
 use llm_stream_guard::{
     BadPayload, BuildError, Delivery, End, Guard, GuardBuilder, LimitPolicy, Limits, Message,
     Options, Outcome, Parallel, ToolChoice, Tools, UnknownTools, profile,
@@ -9,8 +10,6 @@ use stream_laws::{
     CutPlan, Random, Work, check_bounded, check_chunk_invariance, check_delivery, check_isolation,
     check_linear, check_nothing_lost, check_prompt, check_total,
 };
-
-use crate::machine::GuardMachine;
 
 const POLICIES: [BadPayload; 3] =
     [BadPayload::BestEffort, BadPayload::RecoverAsText, BadPayload::Reject];

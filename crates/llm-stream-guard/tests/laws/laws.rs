@@ -1,5 +1,6 @@
 //! The laws, each over every profile.
 
+use guard_laws::GuardMachine;
 use llm_stream_guard::{
     Delivery, End, Guard, GuardBuilder, LimitPolicy, Limits, Options, Start, Tools, Whitespace,
 };
@@ -10,10 +11,7 @@ use stream_laws::{
     vector::{Case, Finish, Policy, Start as Begin},
 };
 
-use crate::{
-    inputs::{Inputs, of_all},
-    machine::GuardMachine,
-};
+use crate::inputs::{Inputs, of_all};
 
 /// The diagnostics that count dropped bytes.
 const DROPS: &[&str] = &["cut_opener"];

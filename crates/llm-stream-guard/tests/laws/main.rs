@@ -4,9 +4,5 @@
 mod choice;
 mod inputs;
 mod laws;
-// The command's adapter: one guard, one way to record it.
-#[allow(unreachable_pub)]
-#[path = "../../../llm-stream-guard-cli/src/machine.rs"]
-mod machine;
 mod nonempty;
 mod stop;

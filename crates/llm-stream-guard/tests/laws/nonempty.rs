@@ -1,11 +1,10 @@
 //! Reasoning in place of an answer that never comes.
 
+use guard_laws::GuardMachine;
 use llm_stream_guard::{
     Delivery, End, Event, Guard, GuardBuilder, HeldKind, Message, Start, profile,
 };
 use stream_laws::{CutPlan, check_chunk_invariance, check_delivery};
-
-use crate::machine::GuardMachine;
 
 /// Enough for every wire here but the longest.
 const LIMIT: usize = 64;

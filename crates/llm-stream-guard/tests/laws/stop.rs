@@ -1,5 +1,6 @@
 //! Stop strings: alone against a search that looks at everything again, and in front of a guard.
 
+use guard_laws::GuardMachine;
 use llm_stream_guard::{
     BuildError, Delivery, End, Guard, GuardBuilder, HeldKind, Outcome, Shown, StopString,
     StopStrings, profile,
@@ -8,8 +9,6 @@ use proptest::prelude::*;
 use stream_laws::{
     Cut, CutPlan, check_bounded, check_chunk_invariance, check_delivery, check_nothing_lost,
 };
-
-use crate::machine::GuardMachine;
 
 /// The string that ends first and where it begins, of several the longest.
 fn first(strings: &[StopString], text: &str) -> Option<(usize, usize, Shown)> {

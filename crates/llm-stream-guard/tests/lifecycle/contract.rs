@@ -1,19 +1,21 @@
-//! The contract in `docs/lifecycle.md` and the tests here name the same ids.
+//! The contract of `stream-lifecycle`, and the tests there and here, name the same ids.
 
 use std::collections::BTreeSet;
 
-const CONTRACT: &str = include_str!("../../../../docs/lifecycle.md");
+const CONTRACT: &str = include_str!("../../../stream-lifecycle/CONTRACT.md");
 const TESTS: &str = concat!(
     include_str!("chat.rs"),
     include_str!("collected.rs"),
-    include_str!("context.rs"),
-    include_str!("endings.rs"),
+    include_str!("../../../stream-lifecycle/tests/it/collected.rs"),
+    include_str!("../../../stream-lifecycle/tests/it/context.rs"),
+    include_str!("../../../stream-lifecycle/tests/it/endings.rs"),
     include_str!("enforce.rs"),
+    include_str!("../../../stream-lifecycle/tests/it/enforce.rs"),
     include_str!("guarded.rs"),
-    include_str!("panics.rs"),
-    include_str!("record.rs"),
-    include_str!("starts.rs"),
-    include_str!("subscribers.rs"),
+    include_str!("../../../stream-lifecycle/tests/it/panics.rs"),
+    include_str!("../../../stream-lifecycle/tests/it/record.rs"),
+    include_str!("../../../stream-lifecycle/tests/it/starts.rs"),
+    include_str!("../../../stream-lifecycle/tests/it/subscribers.rs"),
 );
 
 /// `S4.7` as tests spell it.

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use llm_stream_guard::{
-    Guard, Guarded, HeldKind, JailedStream, LimitPolicy, Limits, Outcome, OwnedEvent, guard_text,
-    lifecycle::{Ending, Lifecycle, MessageCollector, Observed, Party, TextCollector, Withheld},
+    Guard, Guarded, JailedStream, LimitPolicy, Limits, Outcome, OwnedEvent, guard_text,
+    lifecycle::{
+        Component, Ending, Lifecycle, MessageCollector, Observed, TextCollector, Withheld,
+    },
     profile,
 };
 use serde_json::{Value, json};
@@ -22,7 +24,7 @@ fn guarded(log: &Log, inner: Upstream) -> Observed<Guarded<Upstream>> {
         .subscriber(log.subscriber())
         .collect_with(MessageCollector::default())
         .wrap(guard_text(inner, guard()))
-        .probe(Guarded::standing)
+        .probe(Guarded::progress)
 }
 
 const CALL: &str = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>";
@@ -38,7 +40,7 @@ fn x_22_an_error_inside_a_call_closes_it_and_is_passed_on() {
     };
     assert_eq!((*outcome, error), (Outcome::Incomplete, &Broken("gone")));
     let end = log.end();
-    assert!(matches!(end.ending, Ending::Failed { who: Party::Upstream, .. }));
+    assert!(matches!(end.ending, Ending::Failed { who: Component::Upstream, .. }));
     assert!(end.withheld.is_nothing());
     let data = end.data.unwrap();
     assert_eq!(data["content"], "Hi. ");
@@ -88,8 +90,8 @@ fn x_24_a_drop_inside_a_call_tells_what_was_emitted_and_what_was_withheld() {
     drop(stream);
     let end = log.end();
     assert_eq!(end.ending, Ending::Dropped);
-    let Withheld { bytes, kind, items } = end.withheld;
-    assert_eq!((bytes, kind, items), (HALF_NAME.len(), HeldKind::Candidate, 0));
+    let Withheld { bytes, kind, items, .. } = end.withheld;
+    assert_eq!((bytes, kind, items), (HALF_NAME.len(), "candidate", 0));
     let data = end.data.unwrap();
     assert_eq!((&data["content"], data["calls"].as_array().unwrap().len()), (&json!("Hi. "), 0));
 }
@@ -104,7 +106,7 @@ fn x_24_the_finalizer_is_told_what_was_withheld() {
         .subscriber(log.subscriber())
         .finalizer(|finish| json!({"withheld": finish.withheld, "how": finish.ending.name()}))
         .wrap(guard_text(inner, guard()))
-        .probe(Guarded::standing);
+        .probe(Guarded::progress);
     let mut stream = Box::pin(stream);
     assert!(poll(&mut stream).is_pending());
     drop(stream);
@@ -121,7 +123,7 @@ fn x_24_a_drop_inside_a_jail_tells_how_much_it_withheld() {
         .subscriber(log.subscriber())
         .collect_with(MessageCollector::default())
         .wrap(jail.unwrap().apply_text(inner))
-        .probe(Guarded::standing);
+        .probe(Guarded::progress);
     let mut stream = Box::pin(stream);
     assert_eq!(next(&mut stream), Some(Ok(OwnedEvent::Content("a ".into()))));
     assert!(poll(&mut stream).is_pending());
@@ -156,7 +158,7 @@ fn tapped(log: &Log, inner: Upstream) -> Observed<Guarded<Observed<Upstream>>> {
         .subscriber(log.subscriber())
         .collect_with(MessageCollector::default())
         .wrap(guard_text(raw, guard()))
-        .probe(Guarded::standing)
+        .probe(Guarded::progress)
 }
 
 /// Tap, ending and aggregate of each END; all of one call.
@@ -201,7 +203,7 @@ fn a_guards_limit_is_no_completion() {
     let stream = Lifecycle::<OwnedEvent, Broken>::new("a")
         .subscriber(log.subscriber())
         .wrap(guard_text(items(["<tool_call>{\"name\": \"a rather long name"]), guard))
-        .probe(Guarded::standing);
+        .probe(Guarded::progress);
     drain(stream);
     assert_eq!(log.end().ending, Ending::Limit { what: "candidate_limit", at: 0 });
 }

@@ -1,28 +1,17 @@
-//! A stream's life on record: what happens when, whatever ends it. Ids like `s4_07` are
-//! explained in `docs/lifecycle.md`.
+//! The life of a guarded stream on record. Ids like `s4_07` are explained in the contract of
+//! `stream-lifecycle`.
 
-/// Random scripts, callers and consumers.
-mod chaos;
 /// Chat-completion chunks.
 mod chat;
-/// What is collected: aggregates, limits, times, marks.
+/// Messages that are collected.
 mod collected;
-/// Surroundings, on the thread that polls.
-mod context;
 /// Every line of the contract has a test.
 mod contract;
-/// Every way to end, and what follows.
-mod endings;
-/// Guardrails on the live stream.
+/// Redaction.
 mod enforce;
 /// Behind, and in front of, a guard.
 mod guarded;
-/// Panics of everybody's code.
-mod panics;
-/// The END event's content: sanitizers, codec, metadata.
-mod record;
-/// Starting, and failing to.
-mod starts;
-/// Queues, flushes, threads.
-mod subscribers;
+/// Upstreams and logs, shared with the tests of the crate below.
+#[expect(dead_code, reason = "those tests need more of it")]
+#[path = "../../../stream-lifecycle/tests/it/support.rs"]
 mod support;

@@ -1,6 +1,9 @@
 //! What is wrong with a family's file, and where.
 
-use alloc::string::{String, ToString};
+use alloc::{
+    boxed::Box,
+    string::{String, ToString},
+};
 use core::fmt;
 
 use crate::template::TemplateError;
@@ -12,7 +15,7 @@ pub struct FamilyError {
     line: Option<usize>,
     field: String,
     problem: String,
-    template: Option<TemplateError>,
+    template: Option<Box<TemplateError>>,
 }
 
 impl FamilyError {
@@ -29,7 +32,7 @@ impl FamilyError {
     }
 
     pub(super) fn template(field: impl Into<String>, error: TemplateError) -> Self {
-        Self { template: Some(error.clone()), ..Self::new(field, error) }
+        Self { template: Some(Box::new(error.clone())), ..Self::new(field, error) }
     }
 
     /// The same, in a line of a file.
@@ -65,7 +68,7 @@ impl FamilyError {
     /// What is wrong with the template in the field, if that is the problem.
     #[must_use]
     pub fn in_template(&self) -> Option<&TemplateError> {
-        self.template.as_ref()
+        self.template.as_deref()
     }
 }
 

@@ -114,7 +114,7 @@ impl<'v> Field<'v> {
     }
 
     /// One or many: a list is read entry by entry, anything else as its only entry.
-    pub(super) fn list<T>(&self, read: impl Fn(&Field<'v>) -> Read<T>) -> Read<Vec<T>> {
+    pub(super) fn list<T>(&self, read: impl Fn(&Self) -> Read<T>) -> Read<Vec<T>> {
         match self.value {
             Value::Array(items) => items
                 .iter()
@@ -126,7 +126,7 @@ impl<'v> Field<'v> {
     }
 
     /// As [`Field::list`], but not empty.
-    pub(super) fn some<T>(&self, read: impl Fn(&Field<'v>) -> Read<T>) -> Read<Vec<T>> {
+    pub(super) fn some<T>(&self, read: impl Fn(&Self) -> Read<T>) -> Read<Vec<T>> {
         let list = self.list(read)?;
         if list.is_empty() { Err(self.error("expected at least one entry")) } else { Ok(list) }
     }

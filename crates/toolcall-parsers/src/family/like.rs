@@ -7,7 +7,7 @@ use alloc::{
     vec::Vec,
 };
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::FamilyError;
 
@@ -110,15 +110,14 @@ pub fn reasoning(
     name: &str,
     file: &Value,
     lookup: impl Fn(&str) -> Option<Value>,
-) -> Result<Option<(String, Map<String, Value>)>, FamilyError> {
+) -> Result<Option<(String, Value)>, FamilyError> {
     let mut chain = Chain::new("reasoning", name);
     let (mut owner, mut file) = (name.to_owned(), file.clone());
     loop {
         let next = match (file.get("reasoning"), file.get("like")) {
             (Some(Value::Object(_)), _) => {
                 let resolved = resolve(&owner, &file, &lookup)?;
-                let section = resolved.get("reasoning").and_then(Value::as_object);
-                return Ok(section.map(|section| (owner, section.clone())));
+                return Ok(resolved.get("reasoning").map(|section| (owner, section.clone())));
             }
             (Some(Value::String(name)), _) | (None, Some(Value::String(name))) => name.clone(),
             (None, None) => return Ok(None),

@@ -206,10 +206,7 @@ fn cycles_and_long_chains_are_refused() {
 
 #[test]
 fn a_reasoning_section_is_that_of_the_file_it_stands_in() {
-    let of = |name: &str| {
-        let (owner, section) = reasoning(name, &lookup(name).unwrap(), lookup).unwrap().unwrap();
-        (owner, Value::Object(section))
-    };
+    let of = |name: &str| reasoning(name, &lookup(name).unwrap(), lookup).unwrap().unwrap();
     let a = lookup("a").unwrap()["reasoning"].clone();
     for name in ["a", "b", "h", "i"] {
         assert_eq!(of(name), ("a".to_string(), a.clone()), "{name}");

@@ -71,7 +71,7 @@ pub fn aliases() -> impl Iterator<Item = Alias> + Clone {
 /// An unknown name; the error lists the nearest known ones. A name that engines have for
 /// different families; the error lists those, as `engine:name`.
 pub fn family(name: &str) -> Result<Arc<Family>, UnknownName> {
-    read(name, |file| Some(file))
+    read(name, Some)
 }
 
 /// The family called `name` as the models of one of its variants write it; variants count from 0
@@ -146,7 +146,9 @@ mod tests {
         for alias in crate::registry::aliases() {
             let name = alias.to_string();
             let of = family(&name).map(|family| family.name.clone()).map_err(|e| e.to_string());
-            assert_eq!(of.as_deref(), Ok(alias.of), "{name}");
+            // What was another name of ours can be a family by now.
+            let own = alias.engine.is_empty() && of.as_deref() == Ok(alias.name);
+            assert!(own || of.as_deref() == Ok(alias.of), "{name}: {of:?}");
         }
         for grammar in crate::registry::grammars() {
             assert!(family(&grammar.name).is_ok(), "{}", grammar.name);

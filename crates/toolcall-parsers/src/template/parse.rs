@@ -162,8 +162,7 @@ impl<'t> Reader<'t> {
     fn parts(&mut self, nesting: Nesting) -> Result<Vec<Part>, TemplateError> {
         let mut parts = Vec::new();
         let mut literal = String::new();
-        loop {
-            let Some(next) = self.rest().chars().next() else { break };
+        while let Some(next) = self.rest().chars().next() {
             match next {
                 '{' if !self.rest().starts_with("{{") => {
                     push(&mut parts, &mut literal);

@@ -158,6 +158,8 @@ impl Transcoder {
 
     /// Writes the brackets of all that is open, which ends the value.
     pub(super) fn close_all(&mut self, cx: &mut Cx<'_, '_>) {
+        // Keywords open their object with the first value.
+        cx.out.put(if self.lead.starts_with('{') { "{" } else { "" });
         self.lead.clear();
         while !self.frames.is_empty() {
             self.pop(cx);

@@ -76,7 +76,9 @@ impl Transcoder {
                 Ok(()) | Err(Scanned::Noted { .. }) => {}
                 fault => return fault,
             },
-            State::After if self.key && self.scalar.is_empty() => return cx.bad(0),
+            State::After if self.key && self.scalar.is_empty() && self.mode != Mode::Key => {
+                return cx.bad(0);
+            }
             State::After if !self.key => self.settle(cx),
             State::Value if self.lead.is_empty() => return cx.bad(0),
             _ => {}

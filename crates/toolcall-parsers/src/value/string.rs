@@ -2,46 +2,21 @@
 //!
 //! In Python and in scripts a quote that ends the string is one behind which, after whitespace,
 //! stands `,` `)` `]` `}` or `:`; any other belongs to the string: `'sed -n '1,9p' f'`. In
-//! Python, unless such a quote was met, another string may follow, and continues the first.
+//! Python, unless such a quote was met, another string may follow behind whitespace, and continues
+//! the first.
 
 use super::{
     Syntax,
     dialect::{Quote, Tolerance},
     escape::plain_len,
+    prefix::{Continued, Prefix, continues},
     transcoder::{Cx, Mode, State, Step, Transcoder},
     unescape::{Escape, Flavor, unescape},
 };
-use crate::machine::cursor::{Prefix as Head, Undecided, blanks};
-
-/// The letters before a string's quote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Prefix {
-    raw: bool,
-    format: bool,
-    pub(super) bytes: bool,
-}
-
-impl Prefix {
-    /// The longest there is.
-    const LONGEST: usize = 2;
-
-    pub(super) fn parse(letters: &str) -> Option<Self> {
-        let mut prefix = Self::default();
-        for byte in letters.bytes() {
-            let flag = match byte {
-                b'r' | b'R' => &mut prefix.raw,
-                b'f' | b'F' => &mut prefix.format,
-                b'b' | b'B' => &mut prefix.bytes,
-                b'u' | b'U' if letters.len() == 1 => return Some(prefix),
-                _ => return None,
-            };
-            if core::mem::replace(flag, true) {
-                return None;
-            }
-        }
-        (!(prefix.format && prefix.bytes)).then_some(prefix)
-    }
-}
+use crate::{
+    machine::cursor::{Prefix as Head, Undecided, blanks},
+    typing::Types,
+};
 
 /// A string in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,8 +85,11 @@ impl Transcoder {
             self.scalar.clear();
         } else {
             self.count_element(cx);
-            self.mode = match (quote, cx.typing) {
-                (Quote::Own(_), Some(typing)) => self.declared(typing),
+            let declared = cx.typing.map_or(Mode::String, |typing| self.declared(typing));
+            // The quotes of JSON and scripts say of themselves that it is a string.
+            self.mode = match (quote, declared) {
+                (Quote::Own(_), mode) => mode,
+                (Quote::Byte(_), Mode::Typed(types)) if !types.has(Types::STRING) => declared,
                 _ => Mode::String,
             };
             self.begin_held(cx);
@@ -269,8 +247,8 @@ impl Transcoder {
             _ if cx.dialect.is(Syntax::Python) && !text.nested => match continues(cx.rest()) {
                 None => return cx.more(),
                 Some(Continued::No) => false,
-                // `'a 'b' c'` rather than a string and one with a prefix.
-                Some(Continued::By(_, 1.., _)) if self.blanks.is_empty() => false,
+                // `'a 'b' c'` and `'it''s'` rather than strings with nothing between them.
+                Some(_) if self.blanks.is_empty() => false,
                 Some(_) => {
                     self.blanks.clear();
                     return self.go(text, At::End);
@@ -375,23 +353,5 @@ impl Transcoder {
             self.scalar.push_str(text);
         }
         Ok(())
-    }
-}
-
-/// What stands behind a string.
-enum Continued {
-    No,
-    /// Another string: its prefix, the length of that, its quote.
-    By(Prefix, usize, u8),
-}
-
-/// Whether a string begins at the head of `text`; nothing if more of it must be seen.
-fn continues(text: &str) -> Option<Continued> {
-    let letters = |b: &u8| b.is_ascii_alphabetic();
-    let len = text.bytes().take(Prefix::LONGEST + 1).take_while(letters).count();
-    match (text.as_bytes().get(len), Prefix::parse(&text[..len])) {
-        (None, Some(_)) => None,
-        (Some(&quote @ (b'\'' | b'"')), Some(prefix)) => Some(Continued::By(prefix, len, quote)),
-        _ => Some(Continued::No),
     }
 }

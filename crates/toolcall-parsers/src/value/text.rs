@@ -8,6 +8,7 @@ use super::{
     escape::Batch,
     transcoder::{Cx, Top, Transcoder},
 };
+use crate::options::CallLimits;
 
 /// Reads a string of any dialect, its quotes included, up to the limit of a name.
 #[derive(Debug, Clone)]
@@ -40,6 +41,18 @@ impl TextReader {
         let mut out = |piece: &str| read.push_str(piece);
         let out = Batch::new(&mut out);
         self.literal.feed(&mut Cx { dialect, typing: None, text, i: 0, out })
+    }
+
+    /// Reads on without a limit, and hands out the text instead of keeping it.
+    pub(crate) fn stream(
+        &mut self,
+        dialect: &Dialect<'_>,
+        text: &str,
+        out: &mut dyn FnMut(&str),
+    ) -> Scanned {
+        let limits = CallLimits { name: usize::MAX, ..dialect.limits };
+        let dialect = &Dialect { limits, ..*dialect };
+        self.literal.feed(&mut Cx { dialect, typing: None, text, i: 0, out: Batch::new(out) })
     }
 
     /// What was read so far.

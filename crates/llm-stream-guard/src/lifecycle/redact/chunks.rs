@@ -2,18 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use jail_match::End;
 use serde_json::{Map, Value};
+use stream_lifecycle::{Decision, Guardrail, Output, UpstreamEnd, Withheld};
 
-use super::{
-    super::{
-        ending::Withheld,
-        guardrail::{Flow, Guardrail, Outlet},
-    },
-    MatchTooLong, Redactor,
-    text::flow,
+use super::{MatchTooLong, Passed, Redactor, decision};
+use crate::{
+    chat::{Choice, Chunk, Content, Delta, Field},
+    lifecycle::withheld,
 };
-use crate::chat::{Choice, Chunk, Content, Delta, Field};
 
 /// Redacts content and reasoning of chat-completion chunks, choice by choice.
 ///
@@ -95,11 +91,7 @@ impl Texts {
     fn finish(&mut self, delta: &mut Delta) {
         finish(&mut self.reasoning, &mut delta.reasoning);
         finish(&mut self.reasoning_content, &mut delta.reasoning_content);
-        let mut rest = String::new();
-        self.content.finish(&mut rest);
-        if rest.is_empty() {
-            return;
-        }
+        let Some(rest) = self.content.rest() else { return };
         match &mut delta.content {
             Field::Value(Content::Text(text)) => text.push_str(&rest),
             Field::Value(Content::Parts(parts)) => {
@@ -111,7 +103,7 @@ impl Texts {
 
     fn held(&self) -> Withheld {
         let Self { content, reasoning, reasoning_content } = self;
-        let held = [content, reasoning, reasoning_content].map(|one| Withheld::from(one.held()));
+        let held = [content, reasoning, reasoning_content].map(|one| withheld(one.held()));
         held.into_iter().fold(Withheld::NOTHING, Withheld::and)
     }
 }
@@ -119,24 +111,25 @@ impl Texts {
 /// Redacts a text field; one that is held whole goes missing.
 fn push(redactor: &mut Redactor, field: &mut Field<String>) -> Result<(), MatchTooLong> {
     let Field::Value(text) = field else { return Ok(()) };
-    let mut seen = String::with_capacity(text.len());
-    let result = redactor.push(text, &mut seen);
-    *field = if seen.is_empty() && !text.is_empty() { Field::Missing } else { Field::Value(seen) };
+    let (passed, result) = redactor.pass(text);
+    match passed {
+        Passed::Unchanged => {}
+        Passed::Changed(seen) => *text = seen,
+        Passed::Held => *field = Field::Missing,
+    }
     result
 }
 
 fn finish(redactor: &mut Redactor, field: &mut Field<String>) {
-    let mut rest = String::new();
-    redactor.finish(&mut rest);
+    let Some(rest) = redactor.rest() else { return };
     match field {
-        _ if rest.is_empty() => {}
         Field::Value(text) => text.push_str(&rest),
         none => *none = Field::Value(rest),
     }
 }
 
 impl Guardrail<Chunk> for RedactChunks {
-    fn push(&mut self, mut item: Chunk, out: &mut Outlet<Chunk>) -> Flow {
+    fn push(&mut self, mut item: Chunk, out: &mut Output<Chunk>) -> Decision {
         if self.fields.is_none() {
             self.fields = Some(item.fields.clone());
         }
@@ -145,13 +138,13 @@ impl Guardrail<Chunk> for RedactChunks {
             result = result.and(self.redact(choice));
         }
         if self.choices.len() > Self::CHOICES {
-            return Flow::End("choices_limit".into());
+            return Decision::End("choices_limit".into());
         }
         out.put(item);
-        flow(result)
+        decision(result)
     }
 
-    fn finish(&mut self, _: End, out: &mut Outlet<Chunk>) -> Flow {
+    fn finish(&mut self, _: UpstreamEnd, out: &mut Output<Chunk>) -> Decision {
         let rest = |(index, texts): (&u32, &mut Texts)| {
             let mut delta = Delta::default();
             texts.finish(&mut delta);
@@ -163,7 +156,7 @@ impl Guardrail<Chunk> for RedactChunks {
             let fields = self.fields.take().unwrap_or_default();
             out.put(Chunk { choices, fields, ..Chunk::default() });
         }
-        Flow::Continue
+        Decision::Continue
     }
 
     fn held(&self) -> Withheld {

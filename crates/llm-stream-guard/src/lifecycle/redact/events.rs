@@ -1,16 +1,11 @@
 //! A guardrail over a guard's events.
 
-use jail_match::End;
+use jail_match::HeldKind;
+use stream_lifecycle::{Decision, Guardrail, Output, UpstreamEnd, Withheld};
 use toolcall_parsers::OwnedEvent;
 
-use super::{
-    super::{
-        ending::Withheld,
-        guardrail::{Flow, Guardrail, Outlet},
-    },
-    Redactor, json,
-    text::flow,
-};
+use super::{Passed, Redactor, decision, json};
+use crate::lifecycle::withheld;
 
 /// Redacts content and reasoning while they stream, and on request the strings in a call's
 /// arguments, which are then held until the call ends.
@@ -20,19 +15,18 @@ use super::{
 #[derive(Debug, Clone)]
 pub struct RedactEvents {
     redactor: Redactor,
-    lane: Lane,
-    seen: String,
+    channel: Channel,
     arguments: Arguments,
 }
 
 /// What the text in the redactor belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lane {
+enum Channel {
     Content,
     Reasoning,
 }
 
-impl Lane {
+impl Channel {
     fn event(self, text: String) -> OwnedEvent {
         match self {
             Self::Content => OwnedEvent::Content(text),
@@ -51,7 +45,7 @@ impl RedactEvents {
     /// A guardrail over content and reasoning. Calls pass as they are.
     #[must_use]
     pub const fn new(redactor: Redactor) -> Self {
-        Self { redactor, lane: Lane::Content, seen: String::new(), arguments: Arguments::Pass }
+        Self { redactor, channel: Channel::Content, arguments: Arguments::Pass }
     }
 
     /// Redacts the arguments of calls, too. At most `limit` bytes of them are held; a call with
@@ -61,55 +55,52 @@ impl RedactEvents {
         Self { arguments: Arguments::Redact { limit, call: 0, text: String::new() }, ..self }
     }
 
-    fn text(&mut self, lane: Lane, text: String, out: &mut Outlet<OwnedEvent>) -> Flow {
-        if lane != self.lane {
+    fn text(&mut self, channel: Channel, text: String, out: &mut Output<OwnedEvent>) -> Decision {
+        if channel != self.channel {
             self.end_run(out);
-            self.lane = lane;
+            self.channel = channel;
         }
-        self.seen.clear();
-        let pushed = self.redactor.push(&text, &mut self.seen);
-        if self.seen == text {
-            out.put(lane.event(text));
-        } else if !self.seen.is_empty() {
-            out.put(lane.event(self.seen.clone()));
+        let (passed, result) = self.redactor.pass(&text);
+        match passed {
+            Passed::Unchanged => out.put(channel.event(text)),
+            Passed::Changed(text) => out.put(channel.event(text)),
+            Passed::Held => {}
         }
-        flow(pushed)
+        decision(result)
     }
 
     /// Lets out what is held of a run of text.
-    fn end_run(&mut self, out: &mut Outlet<OwnedEvent>) {
-        self.seen.clear();
-        self.redactor.finish(&mut self.seen);
-        if !self.seen.is_empty() {
-            out.put(self.lane.event(self.seen.clone()));
+    fn end_run(&mut self, out: &mut Output<OwnedEvent>) {
+        if let Some(rest) = self.redactor.rest() {
+            out.put(self.channel.event(rest));
         }
     }
 
     /// Lets out what is held of a call.
-    fn end_arguments(&mut self, out: &mut Outlet<OwnedEvent>) -> Flow {
+    fn end_arguments(&mut self, out: &mut Output<OwnedEvent>) -> Decision {
         let Arguments::Redact { call, text, .. } = &mut self.arguments else {
-            return Flow::Continue;
+            return Decision::Continue;
         };
         let held = std::mem::take(text);
         if held.is_empty() {
-            return Flow::Continue;
+            return Decision::Continue;
         }
         let mut fragment = String::new();
         let redacted = json::redact(&mut self.redactor, &held, &mut fragment);
         out.put(OwnedEvent::CallArguments { index: *call, fragment });
-        flow(redacted)
+        decision(redacted)
     }
 }
 
 impl Guardrail<OwnedEvent> for RedactEvents {
-    fn push(&mut self, item: OwnedEvent, out: &mut Outlet<OwnedEvent>) -> Flow {
+    fn push(&mut self, item: OwnedEvent, out: &mut Output<OwnedEvent>) -> Decision {
         match item {
-            OwnedEvent::Content(text) => return self.text(Lane::Content, text, out),
-            OwnedEvent::Reasoning(text) => return self.text(Lane::Reasoning, text, out),
+            OwnedEvent::Content(text) => return self.text(Channel::Content, text, out),
+            OwnedEvent::Reasoning(text) => return self.text(Channel::Reasoning, text, out),
             OwnedEvent::CallArguments { index, fragment } => match &mut self.arguments {
                 Arguments::Redact { limit, text, .. } if text.len() + fragment.len() > *limit => {
                     text.clear();
-                    return Flow::End("arguments_limit".into());
+                    return Decision::End("arguments_limit".into());
                 }
                 Arguments::Redact { call, text, .. } => {
                     *call = index;
@@ -118,9 +109,9 @@ impl Guardrail<OwnedEvent> for RedactEvents {
                 Arguments::Pass => out.put(OwnedEvent::CallArguments { index, fragment }),
             },
             OwnedEvent::CallEnd { .. } => {
-                let flow = self.end_arguments(out);
+                let decision = self.end_arguments(out);
                 out.put(item);
-                return flow;
+                return decision;
             }
             OwnedEvent::Diagnostic(_) => out.put(item),
             _ => {
@@ -128,10 +119,10 @@ impl Guardrail<OwnedEvent> for RedactEvents {
                 out.put(item);
             }
         }
-        Flow::Continue
+        Decision::Continue
     }
 
-    fn finish(&mut self, _: End, out: &mut Outlet<OwnedEvent>) -> Flow {
+    fn finish(&mut self, _: UpstreamEnd, out: &mut Output<OwnedEvent>) -> Decision {
         self.end_run(out);
         self.end_arguments(out)
     }
@@ -141,7 +132,7 @@ impl Guardrail<OwnedEvent> for RedactEvents {
             Arguments::Redact { text, .. } => text.len(),
             Arguments::Pass => 0,
         };
-        let arguments = Withheld { bytes: arguments, kind: jail_match::HeldKind::Call, items: 0 };
-        Withheld::from(self.redactor.held()).and(arguments)
+        let arguments = Withheld::bytes(arguments, HeldKind::Call.name());
+        withheld(self.redactor.held()).and(arguments)
     }
 }

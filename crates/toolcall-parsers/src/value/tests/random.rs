@@ -132,7 +132,7 @@ fn random_texts_read_the_same_at_every_cut() {
 }
 
 #[test]
-fn held_text_is_bounded_and_work_linear() {
+fn held_text_is_bounded() {
     let rows = [
         (Kind::Keywords, Syntax::Python, "a='", "x' \\u00e9"),
         (Kind::Keywords, Syntax::Python, "a=[", "{'k'},(1),"),

@@ -1,0 +1,104 @@
+//! A guard as a machine the laws can judge: its events, diagnostics and account as a record.
+#![forbid(unsafe_code)]
+
+use jail_match::{HeldKind, LimitError, Sink, Span, SpanKind};
+use llm_stream_guard::{End, Event, Guard};
+use stream_laws::{ByteMachine, Held, Machine, Record};
+
+/// A guard, and how its stream ends.
+#[derive(Debug, Clone)]
+pub struct GuardMachine {
+    guard: Guard,
+    end: End,
+}
+
+impl GuardMachine {
+    /// A machine that runs clones of `guard` and finishes them with `end`.
+    #[must_use]
+    pub fn new(guard: Guard, end: End) -> Self {
+        Self { guard, end }
+    }
+}
+
+impl Machine for GuardMachine {
+    fn push(&mut self, chunk: &str, out: &mut Record) {
+        let result = self.guard.push(chunk, &mut Recorder(out));
+        note(result, out);
+    }
+
+    fn finish(&mut self, out: &mut Record) {
+        let result = self.guard.finish(self.end, &mut Recorder(out));
+        note(result, out);
+    }
+
+    fn reset(&mut self) {
+        self.guard.reset();
+    }
+
+    fn held(&self) -> Held {
+        let held = self.guard.held();
+        let kind = match held.kind {
+            HeldKind::Marker => stream_laws::HeldKind::Marker,
+            // Reasoning that may yet be the answer is a candidate, of a kind.
+            HeldKind::Candidate | HeldKind::Reasoning => stream_laws::HeldKind::Candidate,
+            HeldKind::Whitespace => stream_laws::HeldKind::Whitespace,
+            HeldKind::Call => stream_laws::HeldKind::Call,
+            HeldKind::Utf8 => stream_laws::HeldKind::Utf8,
+            // A kind this adapter does not know must not pass for a permitted one.
+            _ => stream_laws::HeldKind::None,
+        };
+        Held::new(kind, held.bytes)
+    }
+
+    fn work(&self) -> u64 {
+        self.guard.counters().examined
+    }
+
+    fn state_size(&self) -> usize {
+        self.guard.buffered()
+    }
+}
+
+impl ByteMachine for GuardMachine {
+    fn push_bytes(&mut self, chunk: &[u8], out: &mut Record) {
+        let result = self.guard.push_bytes(chunk, &mut Recorder(out));
+        note(result, out);
+    }
+}
+
+/// A limit under the error policy ends the machine: the record says so.
+fn note(result: Result<(), LimitError>, out: &mut Record) {
+    if let Err(LimitError { kind, at, bytes }) = result {
+        out.diagnostic(kind.name(), at, bytes);
+    }
+}
+
+/// Writes what a guard emits into a record.
+#[derive(Debug)]
+pub struct Recorder<'r>(pub &'r mut Record);
+
+impl Sink for Recorder<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::CallStart { index, id, name } => self.0.call_start(index, id, name),
+            Event::CallArguments { index, fragment } => self.0.call_arguments(index, fragment),
+            Event::CallEnd { index, outcome } => self.0.call_end(index, outcome.name()),
+            Event::Diagnostic(it) => self.0.diagnostic(it.kind.name(), it.at, it.bytes),
+            event => {
+                if let Some((channel, text)) = event.as_text() {
+                    self.0.text(channel.index() as u8, text);
+                }
+            }
+        }
+    }
+
+    fn account(&mut self, span: Span) {
+        let kind = match span.kind {
+            SpanKind::Markup => stream_laws::SpanKind::Markup,
+            SpanKind::Framing => stream_laws::SpanKind::Framing,
+            SpanKind::Body => stream_laws::SpanKind::Call,
+            SpanKind::Dropped => stream_laws::SpanKind::Dropped,
+        };
+        self.0.span(kind, span.at, span.len);
+    }
+}

@@ -1,0 +1,204 @@
+//! A stream of chunks through the chat guard, whatever form they came in.
+
+use llm_stream_guard::{
+    End, Guard, Utf8,
+    chat::{
+        ChatChunk as _, ChatError, ChatGuard, ChatOptions, Choice, Chunk, Completion, Content,
+        Delta, Emission, Field, Stop, Synthesis,
+    },
+};
+use serde_json::Value;
+
+use crate::parse::{
+    output::Output,
+    shown::{Note, Render},
+};
+
+/// More choices than any request asks for: each has a guard of its own.
+const CHOICES: usize = 1024;
+
+/// The chat guard, and where its chunks go.
+pub struct Chat<'r> {
+    guard: ChatGuard,
+    output: Output<'r>,
+    /// Of raw text; chunks have their own.
+    utf8: Utf8,
+    /// The longest piece of text that is fed.
+    piece: Option<usize>,
+    seen: Seen,
+}
+
+/// What the input said about itself.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    /// `[DONE]` came.
+    done: bool,
+    chunks: bool,
+    error: bool,
+    /// The guard takes nothing more.
+    failed: bool,
+}
+
+impl<'r> Chat<'r> {
+    /// Choices are guarded by clones of `guard`, fed in pieces of at most `piece` bytes.
+    pub fn new(guard: Guard, piece: Option<usize>, render: &'r mut dyn Render) -> Self {
+        let mut options = ChatOptions::default();
+        // What the server wrote is shown, no more.
+        (options.synthesis, options.stop) = (Synthesis::Off, Stop::Keep);
+        (options.emission, options.limits.choices) = (Emission::SingleChoice, CHOICES);
+        let (guard, output) = (ChatGuard::new(guard, options), Output::new(render));
+        Self { guard, output, utf8: Utf8::default(), piece, seen: Seen::default() }
+    }
+
+    /// The output, to flush and to note what concerns the input as a whole.
+    pub fn output(&mut self) -> &mut Output<'r> {
+        &mut self.output
+    }
+
+    /// Takes raw bytes of choice 0.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        let mut text = String::new();
+        self.utf8.push(bytes, |piece| text.push_str(piece));
+        self.text(text);
+    }
+
+    /// Takes text of choice 0.
+    pub fn text(&mut self, text: String) {
+        self.push(chunk_of(Choice::default(), text));
+    }
+
+    /// Takes the data of one event, or one line of JSON.
+    pub fn json(&mut self, name: &str, data: &[u8]) {
+        let text = self.decoded(data);
+        match text.trim() {
+            "" => {}
+            "[DONE]" => self.seen.done = true,
+            text => match serde_json::from_str::<Value>(text) {
+                Ok(value) if name == "error" || value.is_error() => self.error(value),
+                Ok(Value::String(text)) => self.text(text),
+                Ok(value) => self.value(value, data.len()),
+                Err(error) => self.bad("bad_chunk", data.len(), Some(&error.to_string())),
+            },
+        }
+    }
+
+    fn value(&mut self, value: Value, bytes: usize) {
+        let chunk = if value.pointer("/choices/0/message").is_some() {
+            serde_json::from_value(value).ok().map(Completion::into_chunk)
+        } else {
+            value.into_chunk().ok()
+        };
+        match chunk {
+            Some(chunk) => {
+                self.seen.chunks |= !chunk.choices.is_empty();
+                self.push(chunk);
+            }
+            None => self.bad("no_chunk", bytes, None),
+        }
+    }
+
+    /// The server reported an error. What came with it is shown, too.
+    fn error(&mut self, mut value: Value) {
+        self.seen.error = true;
+        let error = value.get_mut("error").map(Value::take).unwrap_or_else(|| value.take());
+        let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str());
+        let message = message.map_or_else(|| error.to_string(), str::to_owned);
+        if let Ok(chunk) = value.into_chunk() {
+            self.push(chunk);
+        }
+        self.output.note(Note { kind: "error", message: Some(&message), ..Note::default() });
+    }
+
+    fn decoded<'d>(&mut self, data: &'d [u8]) -> std::borrow::Cow<'d, str> {
+        let broken = data.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
+        self.replaced(broken as u64);
+        String::from_utf8_lossy(data)
+    }
+
+    fn replaced(&mut self, count: u64) {
+        if count > 0 {
+            let count = Some(count);
+            self.output.note(Note { kind: "invalid_utf8", count, ..Note::default() });
+        }
+    }
+
+    fn bad(&mut self, kind: &str, bytes: usize, message: Option<&str>) {
+        let bytes = Some(bytes as u64);
+        self.output.note(Note { kind, bytes, message, ..Note::default() });
+    }
+
+    /// Feeds a chunk, its texts in pieces if that was asked for.
+    fn push(&mut self, mut chunk: Chunk) {
+        let fields = chunk.fields.clone();
+        for choice in &mut chunk.choices {
+            // The legacy completions API has bare text.
+            if let Some(Value::String(text)) = choice.extra.remove("text") {
+                choice.delta.content = Field::Value(Content::Text(text));
+            }
+            let Some(most) = self.piece else { continue };
+            let Some(text) = choice.delta.text().map(str::to_owned) else { continue };
+            let mut rest = text.as_str();
+            while rest.len() > most {
+                // What stands in front of the text goes with its first piece.
+                let delta = std::mem::take(&mut choice.delta);
+                choice.delta.tool_calls = delta.tool_calls;
+                let delta = Delta { tool_calls: Vec::new(), ..delta };
+                let index = choice.index;
+                let (piece, more) = rest.split_at(ceil_char_boundary(rest, most));
+                let piece = chunk_of(Choice { index, delta, ..Choice::default() }, piece.into());
+                self.feed(Chunk { fields: fields.clone(), ..piece });
+                rest = more;
+            }
+            choice.delta.content = Field::Value(Content::Text(rest.to_owned()));
+        }
+        self.feed(chunk);
+    }
+
+    fn feed(&mut self, chunk: Chunk) {
+        if !self.seen.failed {
+            let result = self.guard.push(chunk, &mut self.output);
+            self.check(result);
+        }
+    }
+
+    fn check(&mut self, result: Result<(), ChatError>) {
+        self.output.settle();
+        if let Err(error) = result {
+            self.seen.failed = true;
+            let message = error.to_string();
+            self.output.note(Note { kind: "stopped", message: Some(&message), ..Note::default() });
+        }
+    }
+
+    /// Ends the input; `end` if the caller knows how, `broken` if reading failed.
+    pub fn finish(&mut self, end: Option<End>, broken: bool) {
+        let mut text = String::new();
+        self.utf8.finish(|piece| text.push_str(piece));
+        if !text.is_empty() {
+            self.text(text);
+        }
+        // Chunks say how a choice ended; one that is open now was cut.
+        let Seen { done, chunks, error, .. } = self.seen;
+        let cut = broken || (chunks && (error || !done));
+        let end = match end {
+            Some(end) if !broken => end,
+            _ if cut => End::Aborted,
+            _ => End::Stop,
+        };
+        let result = self.guard.finish(end, &mut self.output);
+        self.check(result);
+        self.output.end(end);
+        self.replaced(self.utf8.replaced());
+    }
+}
+
+/// A chunk that adds `text` to a choice.
+fn chunk_of(mut choice: Choice, text: String) -> Chunk {
+    choice.delta.content = Field::Value(Content::Text(text));
+    Chunk { choices: vec![choice], ..Chunk::default() }
+}
+
+/// The first boundary of a character at or behind `at`: a piece is never empty.
+fn ceil_char_boundary(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
+}

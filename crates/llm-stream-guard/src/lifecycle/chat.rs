@@ -1,0 +1,95 @@
+//! Chat-completion chunks, joined to the response they make.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use stream_lifecycle::{ByteBudget, Collector, Finish, ItemInfo};
+
+use crate::chat::{Aggregator, Chunk, ToolCallDelta};
+
+/// Joins chunks, clean or not, any number of choices. The aggregate is the response as JSON.
+///
+/// The answer is whole when every choice that was seen has a known finish reason (`stop`,
+/// `length`, `tool_calls`, `content_filter`, `function_call`) and the total usage has come.
+#[derive(Debug, Clone)]
+pub struct ChatCollector {
+    response: Aggregator,
+    /// Whether each choice has finished, of the first so many.
+    finished: BTreeMap<u32, bool>,
+    counted: bool,
+}
+
+impl ChatCollector {
+    /// An answer with more choices is never known to be whole.
+    const CHOICES: usize = 1024;
+
+    /// A collector that keeps at most `limit` bytes of text and arguments.
+    #[must_use]
+    pub fn with_limit(limit: usize) -> Self {
+        let response = Aggregator::with_limit(limit);
+        Self { response, finished: BTreeMap::new(), counted: false }
+    }
+}
+
+impl Default for ChatCollector {
+    /// Keeps at most 16 MiB.
+    fn default() -> Self {
+        Self::with_limit(ByteBudget::DEFAULT)
+    }
+}
+
+impl<E> Collector<Chunk, E> for ChatCollector {
+    fn observe(&mut self, item: &Chunk) -> Result<(), E> {
+        self.response.push(item);
+        for choice in &item.choices {
+            let known = choice.finish_reason.value().is_some_and(|reason| is_known(reason));
+            if self.finished.len() <= Self::CHOICES {
+                *self.finished.entry(choice.index).or_default() |= known;
+            }
+        }
+        let total = item.usage.value().and_then(|usage| usage.get("total_tokens"));
+        self.counted |= total.is_some_and(Value::is_u64);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: Finish<'_>) -> Value {
+        // The response came from JSON.
+        serde_json::to_value(self.response.finish()).unwrap_or_default()
+    }
+
+    fn is_whole(&self) -> bool {
+        let count = self.finished.len();
+        self.counted
+            && (1..=Self::CHOICES).contains(&count)
+            && self.finished.values().all(|done| *done)
+    }
+
+    fn truncated(&self) -> bool {
+        self.response.is_truncated()
+    }
+
+    fn describe(&self, item: &Chunk) -> ItemInfo {
+        let mut info = ItemInfo::default();
+        info.usage = item.usage.value().cloned();
+        for choice in &item.choices {
+            info.choices.push(choice.index);
+            info.finish.extend(choice.finish_reason.value().cloned());
+            let text = choice.delta.text().map_or(0, str::len);
+            let reasoning = choice.delta.reasoning_text().map_or(0, str::len);
+            let calls: usize = choice.delta.tool_calls.iter().map(arguments).sum();
+            info.bytes += (text + reasoning + calls) as u64;
+            info.visible |= text > 0;
+        }
+        info
+    }
+}
+
+fn is_known(reason: &str) -> bool {
+    matches!(reason, "stop" | "length" | "tool_calls" | "content_filter" | "function_call")
+}
+
+fn arguments(call: &ToolCallDelta) -> usize {
+    let function = call.function.as_ref();
+    function.and_then(|function| function.arguments.as_ref()).map_or(0, String::len)
+}

@@ -1,0 +1,105 @@
+//! Our own events, joined to the message they make.
+
+use serde_json::{Value, json};
+use stream_lifecycle::{ByteBudget, Collector, Finish, ItemInfo};
+use toolcall_parsers::{Call, Diagnostic, Event, Message, OwnedEvent};
+
+/// Joins a guard's events. The aggregate is that of [`message_json`]: the same as parsing the
+/// whole text at once.
+#[derive(Debug, Clone)]
+pub struct MessageCollector {
+    message: Message,
+    budget: ByteBudget,
+}
+
+impl MessageCollector {
+    /// What a call or a diagnostic costs beside its text.
+    const ENTRY: usize = if size_of::<Call>() > size_of::<Diagnostic>() {
+        size_of::<Call>()
+    } else {
+        size_of::<Diagnostic>()
+    };
+
+    /// A collector that keeps at most `limit` bytes: what comes later is not in the aggregate.
+    #[must_use]
+    pub fn with_limit(limit: usize) -> Self {
+        Self { message: Message::default(), budget: ByteBudget::new(limit) }
+    }
+
+    fn add(&mut self, event: Event<'_>) {
+        let fits = match event {
+            Event::Content(text) => Event::Content(self.budget.take_text(text)),
+            Event::Reasoning(text) => Event::Reasoning(self.budget.take_text(text)),
+            Event::CallArguments { index, fragment } => {
+                Event::CallArguments { index, fragment: self.budget.take_text(fragment) }
+            }
+            Event::CallStart { id, name, .. } => {
+                if !self.budget.take(Self::ENTRY + id.len() + name.len()) {
+                    return;
+                }
+                event
+            }
+            Event::Diagnostic(_) if !self.budget.take(Self::ENTRY) => return,
+            // A call that was cut has not ended as far as is known.
+            Event::CallEnd { .. } if self.budget.is_exceeded() => return,
+            _ => event,
+        };
+        self.message.collect(fits);
+    }
+}
+
+impl Default for MessageCollector {
+    /// Keeps at most 16 MiB.
+    fn default() -> Self {
+        Self::with_limit(ByteBudget::DEFAULT)
+    }
+}
+
+impl<E> Collector<OwnedEvent, E> for MessageCollector {
+    fn observe(&mut self, item: &OwnedEvent) -> Result<(), E> {
+        self.add(item.as_event());
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _: Finish<'_>) -> Value {
+        message_json(&self.message)
+    }
+
+    fn truncated(&self) -> bool {
+        self.budget.is_exceeded()
+    }
+
+    fn describe(&self, item: &OwnedEvent) -> ItemInfo {
+        let (text, visible) = match item {
+            OwnedEvent::Content(text) => (text.as_str(), !text.is_empty()),
+            OwnedEvent::Reasoning(text) | OwnedEvent::CallArguments { fragment: text, .. } => {
+                (text.as_str(), false)
+            }
+            _ => ("", false),
+        };
+        let mut info = ItemInfo::default();
+        (info.bytes, info.visible) = (text.len() as u64, visible);
+        info
+    }
+}
+
+/// A message as JSON: `content`, `reasoning`, `calls` (`id`, `name`, `arguments` as text,
+/// `outcome`), `diagnostics` (`kind`, `at`, `bytes`, `call`).
+#[must_use]
+pub fn message_json(message: &Message) -> Value {
+    let call = |call: &Call| {
+        json!({
+            "id": call.id,
+            "name": call.name,
+            "arguments": call.arguments,
+            "outcome": call.outcome.map(|outcome| outcome.name()),
+        })
+    };
+    let diagnostic = |Diagnostic { kind, at, bytes, call, .. }: &Diagnostic| json!({"kind": kind.name(), "at": at, "bytes": bytes, "call": call});
+    json!({
+        "content": message.content,
+        "reasoning": message.reasoning,
+        "calls": message.calls.iter().map(call).collect::<Vec<_>>(),
+        "diagnostics": message.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,143 @@
+//! What lines mean, the same at every cut; nothing is lost.
+
+use proptest::prelude::*;
+use sse_events::{Decoder, Item};
+use stream_laws::{Cut, CutPlan};
+
+use crate::support::{Kept, Owned, decode, decode_every_way, events, streams};
+
+const EVERY: CutPlan = CutPlan { two_way_up_to: 256, three_way_up_to: 256, random: 16, seed: 5 };
+
+fn read(input: &str) -> Vec<Owned> {
+    events(decode_every_way(&Decoder::new(), input.as_bytes(), EVERY))
+}
+
+fn data(raw: &str, data: &str) -> Owned {
+    Owned { raw: raw.into(), data: Some(data.into()), closed: true, ..Owned::default() }
+}
+
+#[test]
+fn every_line_end_at_every_cut() {
+    for eol in ["\n", "\r", "\r\n"] {
+        let one = format!("data: a{eol}data:b{eol}{eol}");
+        let two = format!("data{eol}{eol}");
+        let input = format!("{one}{two}");
+        assert_eq!(read(&input), [data(&one, "a\nb"), data(&two, "")], "{eol:?}");
+    }
+    // The LF of a pair that was taken for a lone CR goes to the next event's bytes.
+    let mixed = "data: a\r\rdata: b\r\r\ndata: c\r\n\r\n";
+    let expected =
+        [data("data: a\r\r", "a"), data("data: b\r\r", "b"), data("\ndata: c\r\n\r\n", "c")];
+    assert_eq!(read(mixed), expected);
+}
+
+#[test]
+fn all_fields_are_read_and_the_last_one_counts() {
+    let raw = "event: x\nevent: y\nid: 7\nid: \0\nretry: 20\nretry: soon\n: hush\ndata:  two\nwhat: 1\n\n";
+    let event = Owned {
+        name: Some("y".into()),
+        id: Some("7".into()),
+        retry: Some(20),
+        ignored: 7,
+        ..data(raw, " two")
+    };
+    assert_eq!(read(raw), [event]);
+}
+
+#[test]
+fn a_mark_at_the_very_start_is_no_part_of_a_field() {
+    let raw = "\u{FEFF}data: é\n\n";
+    assert_eq!(read(raw), [data(raw, "é")]);
+    let late = &read("\ndata: x\n\n\u{FEFF}data: y\n\n")[2];
+    assert_eq!((late.data.as_deref(), late.ignored), (None, 10));
+}
+
+#[test]
+fn a_comment_waits_for_nothing() {
+    let mut decoder = Decoder::new();
+    let mut raws = Vec::new();
+    let mut push = |bytes: &[u8]| {
+        let mut on = |item: Item<'_>| match item {
+            Item::Event(event) => raws.push(event.raw.to_vec()),
+            other => panic!("{other:?}"),
+        };
+        decoder.push(bytes, &mut on).expect("no limit");
+        raws.len()
+    };
+    assert_eq!(push(b": ping\n"), 1);
+    assert_eq!(push(b"\n"), 2);
+    // Inside an event it belongs to that.
+    assert_eq!(push(b"data: x\n: ping\n"), 2);
+    assert_eq!(push(b"\n"), 3);
+    // Once a CR was seen to be a whole line end, the next one needs no byte behind it.
+    assert_eq!(push(b"data: x\r\rdata: y\r"), 4);
+    assert_eq!(push(b"\r"), 5);
+}
+
+#[test]
+fn an_event_the_end_cuts_comes_out_open() {
+    for (input, closed) in [("data: x\n\n", true), ("data: x\n", false), ("data: x", false)] {
+        assert_eq!(read(input), [Owned { closed, ..data(input, "x") }]);
+    }
+    assert_eq!(read("data: x\r\n\r"), [data("data: x\r\n\r", "x")]);
+    assert_eq!(read(""), []);
+    assert!(!read(": cut")[0].closed);
+}
+
+#[test]
+fn whole_rows_are_events_of_their_own_where_servers_forget_the_blank_line() {
+    let input = "data: {\"a\":\ndata: 1}\n\ndata: {}\ndata: [DONE]\n{\"error\": 1}\n";
+    let lenient = decode_every_way(&Decoder::new().lenient(), input.as_bytes(), EVERY);
+    let seen: Vec<_> = events(lenient).into_iter().map(|e| (e.data.unwrap(), e.closed)).collect();
+    let expected =
+        [("{\"a\":\n1}", true), ("{}", false), ("[DONE]", false), ("{\"error\": 1}", false)];
+    assert_eq!(seen, expected.map(|(data, closed)| (data.to_owned(), closed)));
+    // The standard joins them, and knows no line that begins with a brace.
+    let strict = read(input);
+    assert_eq!((strict[1].data.as_deref(), strict[1].ignored), (Some("{}\n[DONE]"), 12));
+}
+
+#[test]
+fn a_reset_decoder_is_as_new() {
+    let mut decoder = Decoder::new();
+    decoder.push(b"data: x\r\rdata: half", |_| {}).expect("no limit");
+    assert_eq!(decoder.held(), 10);
+    decoder.reset();
+    assert_eq!(decoder.held(), 0);
+    let raw = "\u{FEFF}data: y\r\n\r\n";
+    assert_eq!(events(decode(&decoder, raw.as_bytes(), Cut::EachByte)), [data(raw, "y")]);
+}
+
+proptest! {
+    #[test]
+    fn cuts_do_not_matter_and_the_raw_bytes_are_the_input(input in streams(), seed: u64) {
+        for decoder in [Decoder::new(), Decoder::new().lenient()] {
+            let kept = decode_every_way(&decoder, &input, CutPlan::quick(seed));
+            let raw: String = events(kept).into_iter().map(|event| event.raw).collect();
+            prop_assert_eq!(raw.as_bytes(), &input);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_kept(input: Vec<u8>, seed: u64) {
+        let mut raw = Vec::new();
+        let mut decoder = Decoder::new();
+        let mut on = |item: Item<'_>| if let Item::Event(event) = item {
+            raw.extend_from_slice(event.raw);
+        };
+        for piece in (Cut::Random { seed }).byte_pieces(&input) {
+            decoder.push(piece, &mut on).expect("no limit");
+        }
+        decoder.finish(&mut on).expect("no limit");
+        prop_assert_eq!(raw, input);
+    }
+}
+
+#[test]
+fn work_does_not_grow_with_the_number_of_pieces_held() {
+    // A megabyte in a line, a byte at a time: anything quadratic would not end.
+    let input = [b"data: ".as_slice(), &vec![b'x'; 1 << 20], b"\n\n"].concat();
+    let kept = decode(&Decoder::new(), &input, Cut::EachByte);
+    let [Kept::Event(event)] = kept.as_slice() else { panic!("one event") };
+    assert_eq!(event.data.as_ref().map(String::len), Some(1 << 20));
+}

@@ -1,0 +1,117 @@
+//! Events written, read back.
+
+use proptest::prelude::*;
+use sse_events::{Decoder, Fields, Item, comment};
+use stream_laws::Cut;
+
+use crate::support::{Owned, decode, events, streams};
+
+fn encoded(fields: Fields<'_>) -> Result<String, String> {
+    let mut out = b"before".to_vec();
+    let result = fields.encode(&mut out).map_err(|error| error.to_string());
+    let written = out.split_off(b"before".len());
+    assert_eq!(out, b"before");
+    assert!(result.is_ok() || written.is_empty(), "written in spite of {result:?}");
+    result.map(|()| String::from_utf8(written).expect("text"))
+}
+
+fn with_data(raw: &str, data: &str) -> String {
+    let mut out = Vec::new();
+    let mut decoder = Decoder::new().lenient();
+    let mut on = |item: Item<'_>| {
+        let Item::Event(event) = item else { panic!("{item:?}") };
+        event.with_data(data.as_bytes(), &mut out);
+    };
+    decoder.push(raw.as_bytes(), &mut on).expect("no limit");
+    decoder.finish(&mut on).expect("no limit");
+    String::from_utf8(out).expect("text")
+}
+
+#[test]
+fn what_would_break_the_frame_is_refused() {
+    let name = |name| Fields::default().name(name);
+    let id = |id| Fields::default().id(id);
+    assert_eq!(encoded(name("a\nb")).unwrap_err(), "field `event`: expected one line without NUL");
+    assert_eq!(encoded(id("a\rb")).unwrap_err(), "field `id`: expected one line without NUL");
+    assert!(encoded(id("a\0b")).is_err());
+    assert_eq!(encoded(name("a\0b")).unwrap(), "event: a\0b\n\n");
+}
+
+#[test]
+fn a_comment_of_several_lines_stays_one() {
+    let mut out = Vec::new();
+    comment("still\r\nthere", &mut out);
+    assert_eq!(out, b": still\n: there\n\n");
+}
+
+#[test]
+fn other_data_leaves_the_other_lines_as_they_came() {
+    let raw = "\u{FEFF}id:1\r\ndata: a\r\ndata:b\r\n:c\r\nx-y: z\r\n\r\n";
+    assert_eq!(
+        with_data(raw, "new\nrow"),
+        "\u{FEFF}id:1\r\ndata: new\r\ndata: row\r\n:c\r\nx-y: z\r\n\r\n"
+    );
+    assert_eq!(with_data("data: cut", "1"), "data: 1\n\n");
+    assert_eq!(
+        with_data("event: a\ndata: {}\ndata: {}\n", "1"),
+        "event: a\ndata: 1\n\ndata: 1\n\n"
+    );
+    assert_eq!(with_data("{\"error\": 1}\n\n", "1"), "data: 1\n\n");
+    assert_eq!(with_data("id: 1\r\r", "1"), "id: 1\rdata: 1\r\r");
+    // The LF belongs to the last line's bytes.
+    assert_eq!(with_data("data:\rdata:\r\ndata:", "1"), "data: 1\r\r");
+}
+
+/// A line end of any kind is read back as `\n`.
+fn normalised(data: &str) -> String {
+    data.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(
+        name in prop::option::of("[^\r\n]*"),
+        data in prop::option::of("[a \r\n:é]*"),
+        id in prop::option::of("[^\r\n\0]*"),
+        retry: Option<u64>,
+        seed: u64,
+    ) {
+        let mut fields = Fields::default();
+        fields.name = name.as_deref();
+        fields.data = data.as_deref().map(str::as_bytes);
+        fields.id = id.as_deref();
+        fields.retry = retry;
+        let raw = encoded(fields).expect("writable fields");
+        let data = data.as_deref().map(normalised);
+        let event = Owned { raw: raw.clone(), name, data, id, retry, closed: true, ignored: 0 };
+        prop_assert_eq!(events(decode(&Decoder::new(), raw.as_bytes(), Cut::Random { seed })), [event]);
+    }
+
+    #[test]
+    fn other_data_changes_nothing_else(input in streams(), data in "[a \r\n:é{}]*") {
+        let before = events(decode(&Decoder::new(), &input, Cut::Whole));
+        let mut out = Vec::new();
+        let mut on = |item: Item<'_>| match item {
+            Item::Event(event) if event.data.is_some() => {
+                event.with_data(data.as_bytes(), &mut out);
+            }
+            Item::Event(event) => out.extend_from_slice(event.raw),
+            other => panic!("{other:?}"),
+        };
+        let mut decoder = Decoder::new();
+        decoder.push(&input, &mut on).expect("no limit");
+        decoder.finish(&mut on).expect("no limit");
+        let meaning = |events: Vec<Owned>| -> Vec<Owned> {
+            // Whether a blank line belongs to the one before it depends on the line ends there.
+            let blank = |event: &Owned| Owned { closed: false, ..event.clone() } == Owned::default();
+            let events = events.into_iter().map(|event| Owned { raw: String::new(), ..event });
+            events.filter(|event| !blank(event)).collect()
+        };
+        let changed = before.into_iter().map(|event| match event.data {
+            Some(_) => Owned { data: Some(normalised(&data)), closed: true, ..event },
+            None => event,
+        });
+        let after = events(decode(&Decoder::new(), &out, Cut::Whole));
+        prop_assert_eq!(meaning(after), meaning(changed.collect()));
+    }
+}

@@ -1,0 +1,78 @@
+//! Lines and events beyond the limits: dropped, passed, refused; what follows is whole.
+
+use proptest::prelude::*;
+use sse_events::{Decoder, Limit, LimitPolicy, Limits};
+use stream_laws::CutPlan;
+
+use crate::support::{Kept, decode_every_way, streams};
+
+const EVERY: CutPlan = CutPlan { two_way_up_to: 99, three_way_up_to: 99, random: 9, seed: 1 };
+
+fn decoder(policy: LimitPolicy) -> Decoder {
+    Decoder::new().limits(Limits::default().line(12).event(24).policy(policy))
+}
+
+fn lengths(kept: &[Kept]) -> Vec<(&str, u64)> {
+    let length = |kept: &Kept| match kept {
+        Kept::Event(event) => ("event", event.raw.len() as u64),
+        Kept::Raw(raw) => ("raw", raw.len() as u64),
+        Kept::Dropped(bytes) => ("dropped", *bytes),
+        Kept::Failed(error) => ("failed", error.at),
+    };
+    kept.iter().map(length).collect()
+}
+
+#[test]
+fn each_limit_bites_at_its_byte_under_each_policy() {
+    let fits = "data: 123456\r\n\r\n";
+    let long_line = "data: 1234567\r\n\r\n";
+    let fits_in_all = "data: 123456\ndata: 123\n\n";
+    let long_event = "data: 123456\ndata: 1234\n\n";
+    for (long, limit) in [(long_line, Limit::Line), (long_event, Limit::Event)] {
+        let input = [fits, fits_in_all, long, fits].concat();
+        let bytes = long.len() as u64;
+        let around = [("event", 16), ("event", 24), ("event", 16)];
+        for (policy, name) in [(LimitPolicy::Drop, "dropped"), (LimitPolicy::Release, "raw")] {
+            let kept = decode_every_way(&decoder(policy), input.as_bytes(), EVERY);
+            assert_eq!(lengths(&kept), [around[0], around[1], (name, bytes), around[2]]);
+        }
+        let kept = decode_every_way(&decoder(LimitPolicy::Error), input.as_bytes(), EVERY);
+        assert_eq!(lengths(&kept), [around[0], around[1], ("failed", 40)]);
+        let Some(Kept::Failed(error)) = kept.last() else { panic!("a failure") };
+        assert_eq!(error.limit, limit);
+    }
+}
+
+#[test]
+fn a_decoder_that_failed_takes_nothing_more() {
+    let mut decoder = decoder(LimitPolicy::Error);
+    let error = decoder.push(b"data: 12345678901234567890", |_| {}).expect_err("too long");
+    assert_eq!(error.to_string(), "byte 0: the event is beyond the line limit; reading stops");
+    let again = decoder.push(b"\n\ndata: 1\n\n", |item| panic!("{item:?}"));
+    assert_eq!((again, decoder.finish(|item| panic!("{item:?}"))), (Err(error), Err(error)));
+}
+
+#[test]
+fn what_is_too_long_is_not_kept() {
+    for policy in [LimitPolicy::Drop, LimitPolicy::Release] {
+        let mut decoder = decoder(policy);
+        for _ in 0..1000 {
+            decoder.push(b"data: 12\r", |_| {}).expect("no error policy");
+            assert!(decoder.held() <= 2 * 24, "{} bytes held", decoder.held());
+            decoder.push(b"\n", |_| {}).expect("no error policy");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn released_or_dropped_no_byte_is_lost_at_any_cut(input in streams(), seed: u64) {
+        for policy in [LimitPolicy::Drop, LimitPolicy::Release] {
+            for decoder in [decoder(policy), decoder(policy).lenient()] {
+                let kept = decode_every_way(&decoder, &input, CutPlan::quick(seed));
+                let sum: u64 = lengths(&kept).into_iter().map(|(_, bytes)| bytes).sum();
+                prop_assert_eq!(sum, input.len() as u64);
+            }
+        }
+    }
+}

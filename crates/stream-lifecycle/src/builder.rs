@@ -1,0 +1,386 @@
+//! Setting a wrapper up, and starting it.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    future::{Future, poll_fn},
+    num::NonZeroU64,
+    pin::pin,
+    sync::Arc,
+    task::Poll,
+};
+
+use futures_core::Stream;
+use serde_json::{Map, Value};
+
+use crate::{
+    clock::Clock,
+    collector::{Closures, Collector, Finish, Refused},
+    context::{ContextHandle, within},
+    ending::{Component, Ending, ErrorInfo, LateClose},
+    event::{Call, ItemInfo},
+    guardrail::Guardrail,
+    live::Live,
+    metadata::{Merge, StatusKeys},
+    observed::Observed,
+    reporter::{Marks, OnNull, Reporter},
+    sanitize::Sanitizer,
+    subscribe::{Codec, Subscriber},
+};
+
+/// What happens around one stream of `Result<T, E>`: set up first, then started.
+///
+/// All of it is fixed when the stream starts. The module has an example.
+#[must_use = "nothing is recorded until the stream is started"]
+pub struct Lifecycle<T, E> {
+    call: Call,
+    live: Box<Live<T, E>>,
+    closures: Closures<T, E>,
+    collector: Option<Box<dyn Collector<T, E>>>,
+    context: Option<ContextHandle>,
+}
+
+impl<T: 'static, E: 'static> Lifecycle<T, E> {
+    /// A record for the call with this id. Wrappers of one call share the id.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            call: Call { id: id.into(), ..Call::default() },
+            live: Box::new(Live::new(Reporter::default())),
+            closures: Closures::default(),
+            collector: None,
+            context: None,
+        }
+    }
+
+    /// Where in the pipeline this wrapper stands: `raw`, `guarded`.
+    pub fn tap(mut self, tap: impl Into<Cow<'static, str>>) -> Self {
+        self.call.tap = tap.into();
+        self
+    }
+
+    /// A name for the call.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.call.name = Some(name.into());
+        self
+    }
+
+    /// The model.
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.call.model = Some(model.into());
+        self
+    }
+
+    /// The id of what made the call.
+    pub fn parent(mut self, parent: impl Into<String>) -> Self {
+        self.call.parent = Some(parent.into());
+        self
+    }
+
+    /// Attributes of the call, in every event; END metadata is merged over them.
+    pub fn attributes(mut self, attributes: Map<String, Value>) -> Self {
+        self.call.attributes = attributes;
+        self
+    }
+
+    /// Looks at every item; its error ends the stream.
+    pub fn collector(mut self, observe: impl FnMut(&T) -> Result<(), E> + Send + 'static) -> Self {
+        self.closures.observe = Some(Box::new(observe));
+        self
+    }
+
+    /// As [`Lifecycle::collector`], for a collector that keeps items: each is cloned for it.
+    pub fn collector_owned(
+        self,
+        mut observe: impl FnMut(T) -> Result<(), E> + Send + 'static,
+    ) -> Self
+    where
+        T: Clone,
+    {
+        self.collector(move |item| observe(item.clone()))
+    }
+
+    /// Makes the aggregate, exactly once, however the stream ends.
+    pub fn finalizer(
+        mut self,
+        finalize: impl FnOnce(Finish<'_>) -> Value + Send + 'static,
+    ) -> Self {
+        self.closures.finalize = Some(Box::new(finalize));
+        self
+    }
+
+    /// Says what may be told of an item: for marks, byte limits, and the first visible item.
+    pub fn describe(mut self, describe: impl Fn(&T) -> ItemInfo + Send + 'static) -> Self {
+        self.closures.describe = Some(Box::new(describe));
+        self
+    }
+
+    /// A collector that does all of it, in place of closures.
+    pub fn collect_with(mut self, collector: impl Collector<T, E> + 'static) -> Self {
+        self.collector = Some(Box::new(collector));
+        self
+    }
+
+    /// What becomes of an item the collector refused.
+    pub fn refused(mut self, refused: Refused) -> Self {
+        self.live.refused = refused;
+        self
+    }
+
+    /// Puts a guardrail into the live stream, in front of the collector.
+    pub fn enforce(mut self, guardrail: impl Guardrail<T> + 'static) -> Self {
+        self.live.guardrail = Some(Box::new(guardrail));
+        self
+    }
+
+    /// Adds a response sanitizer.
+    pub fn sanitizer(mut self, sanitizer: Sanitizer) -> Self {
+        self.live.reporter.sanitizers.fixed.push(sanitizer);
+        self
+    }
+
+    /// Reads the registered sanitizers again at the end. Those that are new run, too; those of
+    /// the start run whether or not they are still registered.
+    pub fn reread_sanitizers(
+        mut self,
+        registered: impl FnOnce() -> Vec<Sanitizer> + Send + 'static,
+    ) -> Self {
+        self.live.reporter.sanitizers.reread = Some(Box::new(registered));
+        self
+    }
+
+    /// Makes another form of the sanitized aggregate.
+    pub fn codec(mut self, codec: Arc<dyn Codec>) -> Self {
+        self.live.reporter.codec = Some(codec);
+        self
+    }
+
+    /// Adds a subscriber.
+    pub fn subscriber(mut self, subscriber: Arc<dyn Subscriber>) -> Self {
+        self.live.reporter.subscribers.push(subscriber);
+        self
+    }
+
+    /// The surroundings that upstream's polls and all user code run in.
+    pub fn context(mut self, context: ContextHandle) -> Self {
+        self.context = Some(context);
+        self
+    }
+
+    /// Tells the time. Without it there are no times.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.live.reporter.clock = Some(clock);
+        self
+    }
+
+    /// Ends the stream as [`Ending::TimedOut`] when this future is ready. It is polled with the
+    /// stream.
+    pub fn timeout(mut self, timer: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.live.timer = Some(Box::pin(timer));
+        self
+    }
+
+    /// The most items; one more ends the stream in its place.
+    pub fn limit_items(mut self, most: NonZeroU64) -> Self {
+        self.live.limits.items = Some(most);
+        self
+    }
+
+    /// The most bytes, as items are described; the item that exceeds them ends the stream in
+    /// its place.
+    pub fn limit_bytes(mut self, most: NonZeroU64) -> Self {
+        self.live.limits.bytes = Some(most);
+        self
+    }
+
+    /// Which items are marked.
+    pub fn marks(mut self, marks: Marks) -> Self {
+        self.live.reporter.marks = marks;
+        self
+    }
+
+    /// A payload that is kept with the stream ([`Observed::data`]). The END event's data is the
+    /// aggregate, not this; see [`OnNull`].
+    pub fn data(mut self, data: Value) -> Self {
+        self.live.reporter.data = Some(Arc::new(data));
+        self
+    }
+
+    /// What stands in the END event when the aggregate is null.
+    pub fn on_null(mut self, on_null: OnNull) -> Self {
+        self.live.reporter.on_null = on_null;
+        self
+    }
+
+    /// Metadata for the END event.
+    pub fn metadata(mut self, metadata: Map<String, Value>) -> Self {
+        self.live.reporter.metadata.own = metadata;
+        self
+    }
+
+    /// How metadata goes over attributes.
+    pub fn merge(mut self, merge: Merge) -> Self {
+        self.live.reporter.metadata.merge = merge;
+        self
+    }
+
+    /// Whether metadata may have its own words for how the stream ended.
+    pub fn status_keys(mut self, keys: StatusKeys) -> Self {
+        self.live.reporter.metadata.keys = keys;
+        self
+    }
+
+    /// What it means that the consumer leaves when the answer is whole.
+    pub fn late_close(mut self, late_close: LateClose) -> Self {
+        self.live.late_close = late_close;
+        self
+    }
+
+    /// Says what may be told of an error. Without it, its type's name.
+    pub fn describe_error(mut self, describe: impl Fn(&E) -> ErrorInfo + Send + 'static) -> Self {
+        self.live.describe_error = Some(Box::new(describe));
+        self
+    }
+
+    /// Makes the error the consumer gets where the wrapper itself cuts the stream: limit,
+    /// timeout, guardrail, panic. Without one the stream just ends, and a panic goes on.
+    pub fn cut_error(mut self, make: impl Fn(&Ending) -> Option<E> + Send + 'static) -> Self {
+        self.live.cut_error = Some(Box::new(make));
+        self
+    }
+
+    /// Tells subscribers that the call was refused. There is no START and no END.
+    pub fn reject(self, reason: impl Into<String>) {
+        let mut unstarted = self.finish_setup();
+        if let Some(live) = unstarted.live.take() {
+            let _ = within(unstarted.context.as_ref(), || live.reporter.reject(reason.into()));
+        }
+    }
+
+    /// Sends START. From here on END is certain.
+    pub fn start(self) -> Started<T, E> {
+        let mut started = self.finish_setup();
+        let Started { live: Some(live), context } = &mut started else { return started };
+        let (_, fault) = within(context.as_ref(), || live.reporter.start());
+        if let Some(payload) = fault {
+            live.fault(Component::Context, &payload);
+        }
+        started
+    }
+
+    /// Starts, and wraps a stream that exists.
+    pub fn wrap<S: Stream<Item = Result<T, E>>>(self, inner: S) -> Observed<S> {
+        self.start().wrap(inner)
+    }
+
+    /// Starts, and wraps the stream that `make` creates.
+    ///
+    /// # Errors
+    /// That of `make`; END has been sent, without output.
+    ///
+    /// # Panics
+    /// If `make` does, behind END.
+    pub fn create<S: Stream<Item = Result<T, E>>>(
+        self,
+        make: impl FnOnce() -> Result<S, E>,
+    ) -> Result<Observed<S>, E> {
+        let started = self.start();
+        let (made, _) = within(started.context.as_ref(), make);
+        started.settle(made)
+    }
+
+    /// As [`Lifecycle::create`], for a stream that has to be waited for. If the future is
+    /// dropped before it is ready, the stream ends as dropped.
+    ///
+    /// # Errors
+    /// As [`Lifecycle::create`].
+    ///
+    /// # Panics
+    /// As [`Lifecycle::create`].
+    pub async fn create_async<S: Stream<Item = Result<T, E>>>(
+        self,
+        make: impl Future<Output = Result<S, E>>,
+    ) -> Result<Observed<S>, E> {
+        let started = self.start();
+        let mut make = pin!(make);
+        let made =
+            poll_fn(|cx| match within(started.context.as_ref(), || make.as_mut().poll(cx)).0 {
+                Ok(Poll::Pending) => Poll::Pending,
+                Ok(Poll::Ready(made)) => Poll::Ready(Ok(made)),
+                Err(payload) => Poll::Ready(Err(payload)),
+            });
+        let made = made.await;
+        started.settle(made)
+    }
+
+    /// Everything in its place.
+    fn finish_setup(self) -> Started<T, E> {
+        let Self { call, mut live, closures, collector, context } = self;
+        live.reporter.call = Arc::new(call);
+        live.collector = collector.unwrap_or_else(|| Box::new(closures));
+        Started { live: Some(live), context }
+    }
+}
+
+impl<T, E> fmt::Debug for Lifecycle<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lifecycle").field("call", &self.call).finish_non_exhaustive()
+    }
+}
+
+/// A stream whose START was sent and whose producer does not exist yet. Dropped as it is, it
+/// sends END, without output.
+#[must_use = "dropping it ends the stream"]
+pub struct Started<T, E> {
+    live: Option<Box<Live<T, E>>>,
+    context: Option<ContextHandle>,
+}
+
+impl<T, E> Started<T, E> {
+    /// Wraps the stream.
+    pub fn wrap<S: Stream<Item = Result<T, E>>>(mut self, inner: S) -> Observed<S> {
+        Observed::new(inner, self.live.take(), self.context.take())
+    }
+
+    /// The stream could not be created: END, without output.
+    pub fn fail(mut self, error: &E) {
+        if let Some(live) = &mut self.live {
+            let error = live.info(error);
+            self.end(Ending::Failed { who: Component::Producer, error });
+        }
+    }
+
+    fn settle<S: Stream<Item = Result<T, E>>>(
+        mut self,
+        made: std::thread::Result<Result<S, E>>,
+    ) -> Result<Observed<S>, E> {
+        match made {
+            Ok(Ok(inner)) => Ok(self.wrap(inner)),
+            Ok(Err(error)) => {
+                self.fail(&error);
+                Err(error)
+            }
+            Err(payload) => {
+                self.end(Ending::panicked(Component::Producer, &payload));
+                std::panic::resume_unwind(payload)
+            }
+        }
+    }
+
+    fn end(&mut self, ending: Ending) {
+        if let Some(live) = self.live.take() {
+            let _ = within(self.context.as_ref(), || live.fail_start(ending));
+        }
+    }
+}
+
+impl<T, E> Drop for Started<T, E> {
+    fn drop(&mut self) {
+        self.end(Ending::Dropped);
+    }
+}
+
+impl<T, E> fmt::Debug for Started<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Started").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,50 @@
+//! Stopping a producer.
+
+use std::{
+    error::Error,
+    fmt,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use crate::{
+    ending::ErrorInfo,
+    unwind::{Payload, message},
+};
+
+type PollClose<S> = dyn FnMut(Pin<&mut S>, &mut Context<'_>) -> Poll<Result<(), CloseError>> + Send;
+
+/// How a producer is stopped.
+pub(crate) struct Closer<S>(pub(crate) Box<PollClose<S>>);
+
+/// A producer's cleanup failed.
+#[derive(Debug, Clone)]
+pub struct CloseError(Arc<dyn Error + Send + Sync>);
+
+impl CloseError {
+    /// What the cleanup said.
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(Arc::from(error.into()))
+    }
+
+    pub(crate) fn panicked(payload: &Payload) -> Self {
+        Self::new(format!("cleanup panicked: {}", message(payload)))
+    }
+
+    pub(crate) fn info(&self) -> ErrorInfo {
+        ErrorInfo { class: "CloseError".into(), message: Some(self.to_string()) }
+    }
+}
+
+impl fmt::Display for CloseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for CloseError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}

@@ -1,0 +1,274 @@
+//! How a stream ended, who is to blame, and what it still had.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::unwind::{Payload, message};
+
+/// How a stream ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Ending {
+    /// Upstream was exhausted; or the consumer left when nothing could follow any more
+    /// ([`LateClose`]).
+    Complete,
+    /// An error or a refusal ended it.
+    Failed {
+        /// The component that failed.
+        who: Component,
+        /// What kind of error.
+        error: ErrorInfo,
+    },
+    /// The consumer dropped the stream.
+    Dropped,
+    /// The consumer closed the stream.
+    Closed,
+    /// A limit was hit.
+    Limit {
+        /// Which.
+        what: &'static str,
+        /// The value that was allowed, or the stream offset where the limit fell.
+        at: u64,
+    },
+    /// The timer fired.
+    TimedOut,
+    /// User code panicked.
+    Panicked {
+        /// The component that failed.
+        who: Component,
+        /// The panic's message.
+        message: String,
+    },
+}
+
+impl Ending {
+    /// A short, stable name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Failed { .. } => "failed",
+            Self::Dropped => "dropped",
+            Self::Closed => "closed",
+            Self::Limit { .. } => "limit",
+            Self::TimedOut => "timed_out",
+            Self::Panicked { .. } => "panicked",
+        }
+    }
+
+    /// `ok`, `cancelled` (the consumer's wish), or `error`.
+    #[must_use]
+    pub const fn status(&self) -> &'static str {
+        match self {
+            Self::Complete => "ok",
+            Self::Dropped | Self::Closed => "cancelled",
+            _ => "error",
+        }
+    }
+
+    pub(crate) fn panicked(who: Component, payload: &Payload) -> Self {
+        Self::Panicked { who, message: message(payload) }
+    }
+}
+
+impl From<LimitHit> for Ending {
+    fn from(LimitHit { what, at }: LimitHit) -> Self {
+        Self::Limit { what, at }
+    }
+}
+
+/// A part of the pipeline that can fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Component {
+    /// What creates the upstream.
+    Producer,
+    /// The stream that is wrapped.
+    Upstream,
+    /// The item guardrail.
+    Guardrail,
+    /// The collector, while it looks at items.
+    Collector,
+    /// The collector, when it makes the aggregate.
+    Finalizer,
+    /// A response sanitizer, or what lists them.
+    Sanitizer,
+    /// The response codec.
+    Codec,
+    /// A subscriber.
+    Subscriber,
+    /// The context.
+    Context,
+    /// The clock.
+    Clock,
+    /// The timer.
+    Timer,
+    /// What stops the producer when the stream is closed.
+    Closer,
+    /// What describes errors, or makes them.
+    ErrorHook,
+}
+
+/// What is told of an error. Never its text, unless the caller asked for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct ErrorInfo {
+    /// Its class: the type's name unless the caller says otherwise.
+    pub class: Cow<'static, str>,
+    /// Its text.
+    pub message: Option<String>,
+}
+
+impl ErrorInfo {
+    /// An error of a class, without text.
+    pub fn class(class: impl Into<Cow<'static, str>>) -> Self {
+        Self { class: class.into(), message: None }
+    }
+
+    /// The same with the error's text.
+    #[must_use]
+    pub fn text(self, message: impl Into<String>) -> Self {
+        Self { message: Some(message.into()), ..self }
+    }
+}
+
+/// A fault that did not end the stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// The component that failed.
+    pub who: Component,
+    /// What it said.
+    pub message: String,
+}
+
+/// Faults, the first of them kept.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    pub(crate) kept: Vec<Fault>,
+    pub(crate) more: u64,
+}
+
+impl Faults {
+    const KEPT: usize = 16;
+
+    pub(crate) fn add(&mut self, who: Component, message: String) {
+        if self.kept.len() < Self::KEPT {
+            self.kept.push(Fault { who, message });
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Notes the panic, if there was one.
+    pub(crate) fn take<R>(&mut self, who: Component, result: Result<R, Payload>) -> Option<R> {
+        result.map_err(|payload| self.add(who, message(&payload))).ok()
+    }
+}
+
+/// What was received and never reached the consumer. Sizes, no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Withheld {
+    /// Bytes held by a machine.
+    pub bytes: usize,
+    /// Why the last of them were held, in the machine's word.
+    pub kind: &'static str,
+    /// Whole items that waited to be fetched.
+    pub items: usize,
+}
+
+impl Withheld {
+    /// Nothing.
+    pub const NOTHING: Self = Self { bytes: 0, kind: "nothing", items: 0 };
+
+    /// Bytes that a machine holds, and why.
+    #[must_use]
+    pub const fn bytes(bytes: usize, kind: &'static str) -> Self {
+        Self { bytes, kind, items: 0 }
+    }
+
+    /// The same with as many whole items.
+    #[must_use]
+    pub const fn items(self, items: usize) -> Self {
+        Self { items, ..self }
+    }
+
+    /// Whether nothing was withheld.
+    #[must_use]
+    pub const fn is_nothing(&self) -> bool {
+        self.bytes == 0 && self.items == 0
+    }
+
+    /// Both together; the reason is that of `self` where it holds anything.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        let kind = if self.bytes > 0 { self.kind } else { other.kind };
+        Self { bytes: self.bytes + other.bytes, kind, items: self.items + other.items }
+    }
+}
+
+impl Default for Withheld {
+    fn default() -> Self {
+        Self::NOTHING
+    }
+}
+
+/// How far an inner stream is, asked when the wrapper ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Progress {
+    /// What it still has.
+    pub withheld: Withheld,
+    /// The limit that ended it early, though it just stopped.
+    pub limit: Option<LimitHit>,
+}
+
+impl Progress {
+    /// A stream that holds `withheld`, and was ended by `limit` if there is one.
+    #[must_use]
+    pub const fn new(withheld: Withheld, limit: Option<LimitHit>) -> Self {
+        Self { withheld, limit }
+    }
+}
+
+/// A limit that ended a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LimitHit {
+    /// Which.
+    pub what: &'static str,
+    /// The stream offset where it fell.
+    pub at: u64,
+}
+
+impl LimitHit {
+    /// The limit of that name, hit at that stream offset.
+    #[must_use]
+    pub const fn new(what: &'static str, at: u64) -> Self {
+        Self { what, at }
+    }
+}
+
+/// Whether upstream said all it had to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UpstreamEnd {
+    /// It was exhausted.
+    Exhausted,
+    /// An error or a limit cut it.
+    Cut,
+}
+
+/// What it means that the consumer leaves when the answer is whole: everything has arrived that
+/// matters, only upstream's end has not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum LateClose {
+    /// The stream counts as complete.
+    #[default]
+    Complete,
+    /// It counts as dropped or closed.
+    AsItEnded,
+}

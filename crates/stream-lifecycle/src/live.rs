@@ -1,0 +1,336 @@
+//! A stream that has not ended yet: everything that is used up when it does.
+
+use std::{
+    future::Future,
+    num::NonZeroU64,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use crate::{
+    clock::Stamp,
+    collector::{Closures, Collector, Finish, Refused},
+    ending::{Component, Ending, ErrorInfo, LateClose, Progress, UpstreamEnd, Withheld},
+    event::ItemInfo,
+    guardrail::{Decision, Guardrail, Output},
+    reporter::{Outcome, Reporter},
+    unwind::{Payload, catch, message},
+};
+
+pub(crate) type Timer = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub(crate) type DescribeError<E> = Box<dyn Fn(&E) -> ErrorInfo + Send>;
+pub(crate) type CutError<E> = Box<dyn Fn(&Ending) -> Option<E> + Send>;
+
+/// Why the stream ends, and what the consumer gets instead of an item.
+pub(crate) struct Terminal<E> {
+    pub(crate) ending: Ending,
+    pub(crate) error: Option<E>,
+    pub(crate) panic: Option<Payload>,
+}
+
+impl<E> From<Ending> for Terminal<E> {
+    fn from(ending: Ending) -> Self {
+        Self { ending, error: None, panic: None }
+    }
+}
+
+impl<E> Terminal<E> {
+    pub(crate) fn panicked(who: Component, payload: Payload) -> Self {
+        Self { ending: Ending::panicked(who, &payload), error: None, panic: Some(payload) }
+    }
+
+    fn refused(reason: std::borrow::Cow<'static, str>) -> Self {
+        Ending::Failed { who: Component::Guardrail, error: ErrorInfo::class(reason) }.into()
+    }
+}
+
+/// How far a stream is.
+enum Phase<E> {
+    /// Upstream may have more.
+    Open,
+    /// Upstream is over; what the guardrail let out comes first.
+    Draining(Terminal<E>),
+    /// Nothing comes any more.
+    Over(Terminal<E>),
+}
+
+/// Bounds on a whole stream.
+#[derive(Default)]
+pub(crate) struct StreamLimits {
+    pub(crate) items: Option<NonZeroU64>,
+    pub(crate) bytes: Option<NonZeroU64>,
+}
+
+/// Caller's code and state of a stream that goes on.
+pub(crate) struct Live<T, E> {
+    pub(crate) reporter: Reporter,
+    pub(crate) collector: Box<dyn Collector<T, E>>,
+    pub(crate) guardrail: Option<Box<dyn Guardrail<T>>>,
+    pub(crate) timer: Option<Timer>,
+    pub(crate) limits: StreamLimits,
+    pub(crate) refused: Refused,
+    pub(crate) late_close: LateClose,
+    pub(crate) describe_error: Option<DescribeError<E>>,
+    pub(crate) cut_error: Option<CutError<E>>,
+    pub(crate) close_error: Option<ErrorInfo>,
+    /// When closing began; the stream ended then, though cleaning up takes longer.
+    closing: Option<Option<Stamp>>,
+    phase: Phase<E>,
+    out: Output<T>,
+    bytes: u64,
+}
+
+impl<T, E> Live<T, E> {
+    pub(crate) fn new(reporter: Reporter) -> Self
+    where
+        T: 'static,
+        E: 'static,
+    {
+        Self {
+            reporter,
+            collector: Box::new(Closures::default()),
+            guardrail: None,
+            timer: None,
+            limits: StreamLimits::default(),
+            refused: Refused::default(),
+            late_close: LateClose::default(),
+            describe_error: None,
+            cut_error: None,
+            close_error: None,
+            closing: None,
+            phase: Phase::Open,
+            out: Output::default(),
+            bytes: 0,
+        }
+    }
+
+    /// Whether the stream is over, but for saying so.
+    pub(crate) fn is_over(&self) -> bool {
+        match self.phase {
+            Phase::Open => false,
+            Phase::Draining(_) => self.out.0.is_empty(),
+            Phase::Over(_) => true,
+        }
+    }
+
+    /// How many items can still come, an error included, once upstream is over.
+    pub(crate) fn at_most(&self) -> Option<usize> {
+        match self.phase {
+            Phase::Open => None,
+            Phase::Draining(_) => Some(self.out.0.len().saturating_add(1)),
+            Phase::Over(_) => Some(1),
+        }
+    }
+
+    /// Notes a panic that did not end the stream.
+    pub(crate) fn fault(&mut self, who: Component, payload: &Payload) {
+        self.reporter.faults.add(who, message(payload));
+    }
+
+    pub(crate) fn stop(&mut self, terminal: impl Into<Terminal<E>>) {
+        self.phase = Phase::Over(terminal.into());
+    }
+
+    /// The consumer wants no more; time stops here.
+    pub(crate) fn begin_close(&mut self) {
+        if self.closing.is_none() {
+            self.closing = Some(self.reporter.now());
+        }
+    }
+
+    /// Why the stream ends if the consumer drops it now, or is done closing it.
+    pub(crate) fn given_up(&mut self) -> Terminal<E> {
+        match self.closing {
+            _ if self.is_over() => self.terminal(),
+            Some(_) => Ending::Closed.into(),
+            None => Ending::Dropped.into(),
+        }
+    }
+
+    /// Why the stream ends, once it is over.
+    pub(crate) fn terminal(&mut self) -> Terminal<E> {
+        match std::mem::replace(&mut self.phase, Phase::Open) {
+            Phase::Draining(terminal) | Phase::Over(terminal) => terminal,
+            Phase::Open => Ending::Complete.into(),
+        }
+    }
+
+    pub(crate) fn poll_timer(&mut self, cx: &mut Context<'_>) {
+        let Some(timer) = &mut self.timer else { return };
+        let fired = catch(|| timer.as_mut().poll(cx));
+        if !matches!(fired, Ok(Poll::Pending)) {
+            self.timer = None;
+            match fired {
+                Ok(_) => self.stop(Ending::TimedOut),
+                Err(payload) => self.stop(Terminal::panicked(Component::Timer, payload)),
+            }
+        }
+    }
+
+    /// An item from upstream; returns it if it goes straight to the consumer.
+    pub(crate) fn arrived(&mut self, item: T) -> Option<T> {
+        let Self { guardrail: Some(guardrail), out, .. } = self else { return self.deliver(item) };
+        match catch(|| guardrail.push(item, out)) {
+            Ok(Decision::Continue) => {}
+            Ok(Decision::End(reason)) => self.phase = Phase::Draining(Terminal::refused(reason)),
+            Err(payload) => self.stop(Terminal::panicked(Component::Guardrail, payload)),
+        }
+        None
+    }
+
+    /// The next item the guardrail let out.
+    pub(crate) fn next_out(&mut self) -> Option<T> {
+        self.out.0.pop_front()
+    }
+
+    /// Upstream has no more.
+    pub(crate) fn upstream_ended(&mut self, error: Option<E>, limit: Option<Ending>) {
+        let whole = error.is_none() && limit.is_none();
+        let end = if whole { UpstreamEnd::Exhausted } else { UpstreamEnd::Cut };
+        let mut terminal = match error {
+            None => limit.unwrap_or(Ending::Complete).into(),
+            Some(error) => self.failed(Component::Upstream, error),
+        };
+        if let Self { guardrail: Some(guardrail), out, .. } = self {
+            match catch(|| guardrail.finish(end, out)) {
+                Ok(Decision::End(reason)) if terminal.ending == Ending::Complete => {
+                    terminal = Terminal::refused(reason);
+                }
+                Ok(_) => {}
+                Err(payload) => {
+                    return self.stop(Terminal::panicked(Component::Guardrail, payload));
+                }
+            }
+        }
+        self.phase = Phase::Draining(terminal);
+    }
+
+    /// Shows the item to whom it concerns; returns it if the consumer may have it.
+    pub(crate) fn deliver(&mut self, item: T) -> Option<T> {
+        match self.show(&item) {
+            Ok(()) => Some(item),
+            Err(terminal) => {
+                // Only the collector's refusal has an error here.
+                let passes = terminal.error.is_some() && self.refused == Refused::Deliver;
+                self.stop(terminal);
+                passes.then_some(item)
+            }
+        }
+    }
+
+    fn show(&mut self, item: &T) -> Result<(), Terminal<E>> {
+        if let Some(most) = self.limits.items
+            && self.reporter.items >= most.get()
+        {
+            return Err(Ending::Limit { what: "items", at: most.get() }.into());
+        }
+        let info = self.describe(item)?;
+        if let Some(most) = self.limits.bytes {
+            self.bytes = self.bytes.saturating_add(info.as_ref().map_or(0, |info| info.bytes));
+            if self.bytes > most.get() {
+                return Err(Ending::Limit { what: "bytes", at: most.get() }.into());
+            }
+        }
+        self.reporter.item(info);
+        match catch(|| self.collector.observe(item)) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(self.failed(Component::Collector, error)),
+            Err(payload) => Err(Terminal::panicked(Component::Collector, payload)),
+        }
+    }
+
+    fn describe(&self, item: &T) -> Result<Option<ItemInfo>, Terminal<E>> {
+        let Self { reporter, collector, limits, .. } = self;
+        if !reporter.marks_next() && !reporter.awaits_visible() && limits.bytes.is_none() {
+            return Ok(None);
+        }
+        let described = catch(|| collector.describe(item));
+        described.map(Some).map_err(|payload| Terminal::panicked(Component::Collector, payload))
+    }
+
+    /// The ending an error makes.
+    pub(crate) fn failed(&mut self, who: Component, error: E) -> Terminal<E> {
+        let info = self.info(&error);
+        Terminal { ending: Ending::Failed { who, error: info }, error: Some(error), panic: None }
+    }
+
+    pub(crate) fn info(&mut self, error: &E) -> ErrorInfo {
+        let described = self.describe_error.as_ref().map(|describe| catch(|| describe(error)));
+        let told = described.and_then(|told| self.reporter.faults.take(Component::ErrorHook, told));
+        told.unwrap_or_else(|| ErrorInfo::class(std::any::type_name::<E>()))
+    }
+
+    /// Ends the stream: aggregate, then END. Returns what the consumer gets.
+    pub(crate) fn conclude(
+        mut self,
+        progress: Progress,
+        Terminal { ending, error, panic }: Terminal<E>,
+    ) -> Last<E> {
+        let ending = self.as_whole(ending);
+        let withheld = self.withheld(progress);
+        let Self { mut reporter, collector, guardrail, timer, cut_error, close_error, .. } = self;
+        reporter.times.end = match self.closing {
+            Some(at) => at,
+            None => reporter.now(),
+        };
+        let error = error.or_else(|| {
+            let cut = catch(|| cut_error.as_ref().and_then(|cut| cut(&ending)));
+            reporter.faults.take(Component::ErrorHook, cut).flatten()
+        });
+        let _ = reporter.faults.take(Component::Timer, catch(|| drop(timer)));
+        let _ = reporter.faults.take(Component::Guardrail, catch(|| drop(guardrail)));
+        let truncated = catch(|| collector.truncated());
+        let truncated = reporter.faults.take(Component::Collector, truncated).unwrap_or_default();
+        let finish = Finish { ending: &ending, withheld, items: reporter.items };
+        let data = catch(|| collector.finish(finish));
+        let data = reporter.faults.take(Component::Finalizer, data).unwrap_or_default();
+        reporter.end(Outcome { ending, data: Some(data), truncated, withheld, close_error });
+        match (error, panic) {
+            (Some(error), _) => Last::Error(error),
+            (None, Some(payload)) => Last::Panic(payload),
+            (None, None) => Last::Nothing,
+        }
+    }
+
+    /// Ends a stream that never was: END without output.
+    pub(crate) fn fail_start(mut self, ending: Ending) {
+        self.reporter.times.end = self.reporter.now();
+        self.reporter.end(Outcome {
+            ending,
+            data: None,
+            truncated: false,
+            withheld: Withheld::NOTHING,
+            close_error: None,
+        });
+    }
+
+    /// A consumer who leaves when nothing can follow took the whole answer.
+    fn as_whole(&mut self, ending: Ending) -> Ending {
+        let left = matches!(ending, Ending::Dropped | Ending::Closed);
+        if !left || self.late_close == LateClose::AsItEnded {
+            return ending;
+        }
+        let whole = catch(|| self.collector.is_whole());
+        match self.reporter.faults.take(Component::Collector, whole) {
+            Some(true) => Ending::Complete,
+            _ => ending,
+        }
+    }
+
+    fn withheld(&mut self, progress: Progress) -> Withheld {
+        let guardrail = self.guardrail.as_ref().map(|guardrail| catch(|| guardrail.held()));
+        let held = guardrail.and_then(|held| self.reporter.faults.take(Component::Guardrail, held));
+        let queued = Withheld { items: self.out.0.len(), ..Withheld::NOTHING };
+        progress.withheld.and(held.unwrap_or_default()).and(queued)
+    }
+}
+
+/// What the consumer gets when the stream has ended.
+pub(crate) enum Last<E> {
+    /// Nothing.
+    Nothing,
+    /// An error.
+    Error(E),
+    /// The panic that ended it.
+    Panic(Payload),
+}

@@ -1,0 +1,357 @@
+//! The wrapper: a stream like the one inside, that keeps the record.
+
+use std::{
+    fmt,
+    future::poll_fn,
+    pin::Pin,
+    sync::Arc,
+    task::{self, Poll, ready},
+    thread,
+};
+
+use futures_core::{FusedStream, Stream};
+use serde_json::Value;
+
+use crate::{
+    close::{CloseError, Closer},
+    context::{ContextHandle, within},
+    ending::{Component, Ending, ErrorInfo, Progress},
+    event::Call,
+    live::{Last, Live, Terminal},
+    stream::TryItem,
+    unwind::{Payload, catch},
+};
+
+type Probe<S> = Box<dyn Fn(&S) -> Progress + Send>;
+
+pin_project_lite::pin_project! {
+    /// A stream whose life is on record.
+    ///
+    /// Yields what the stream inside yields, through the guardrail if there is one, with the
+    /// same error type and without a buffer of its own. Fused. `Unpin` if the inner stream is.
+    /// Made by [`crate::Lifecycle::wrap`] and its kin; the module says what happens when.
+    #[must_use = "streams do nothing unless polled"]
+    #[project = Parts]
+    pub struct Observed<S: TryItem> {
+        #[pin]
+        inner: Option<S>,
+        // Gone once the stream ended.
+        live: Option<Box<Live<S::Ok, S::Error>>>,
+        call: Arc<Call>,
+        data: Option<Arc<Value>>,
+        context: Option<ContextHandle>,
+        probe: Option<Probe<S>>,
+        closer: Option<Closer<S>>,
+        closing: Closing,
+    }
+
+    impl<S: TryItem> PinnedDrop for Observed<S> {
+        fn drop(this: Pin<&mut Self>) {
+            this.project().give_up();
+        }
+    }
+}
+
+/// How far closing is.
+enum Closing {
+    No,
+    Begun,
+    Done(Result<(), CloseError>),
+}
+
+/// What becomes of upstream when the stream ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Release {
+    Now,
+    /// It is kept for its cleanup, if it has one.
+    AtClose,
+}
+
+impl<S: TryItem> Observed<S> {
+    pub(crate) fn new(
+        inner: S,
+        live: Option<Box<Live<S::Ok, S::Error>>>,
+        context: Option<ContextHandle>,
+    ) -> Self {
+        let reporter = live.as_ref().map(|live| &live.reporter);
+        Self {
+            inner: Some(inner),
+            call: reporter.map(|reporter| Arc::clone(&reporter.call)).unwrap_or_default(),
+            data: reporter.and_then(|reporter| reporter.data.clone()),
+            live,
+            context,
+            probe: None,
+            closer: None,
+            closing: Closing::No,
+        }
+    }
+
+    /// Asks the inner stream how it stands when the stream ends: what it withheld, and whether a
+    /// limit ended it.
+    pub fn probe(mut self, probe: impl Fn(&S) -> Progress + Send + 'static) -> Self {
+        self.probe = Some(Box::new(probe));
+        self
+    }
+
+    /// How the producer is stopped when the stream is closed: polled until it is ready. Upstream
+    /// is then kept until [`Observed::close`] or the drop, behind an error, too. Without it,
+    /// closing drops upstream.
+    pub fn on_close<F>(mut self, closer: F) -> Self
+    where
+        F: FnMut(Pin<&mut S>, &mut task::Context<'_>) -> Poll<Result<(), CloseError>>
+            + Send
+            + 'static,
+    {
+        self.closer = Some(Closer(Box::new(closer)));
+        self
+    }
+
+    /// The call this stream belongs to.
+    #[must_use]
+    pub fn call(&self) -> &Call {
+        &self.call
+    }
+
+    /// The surroundings user code runs in.
+    #[must_use]
+    pub fn context(&self) -> Option<&ContextHandle> {
+        self.context.as_ref()
+    }
+
+    /// The payload retained with [`crate::Lifecycle::data`].
+    #[must_use]
+    pub fn data(&self) -> Option<&Value> {
+        self.data.as_deref()
+    }
+
+    /// Ends the stream before upstream does: stops the producer, waits for its cleanup, then
+    /// ends as [`Ending::Closed`]. Polls yield nothing from the first call on. The result is
+    /// remembered: closing again returns it again. If this future is dropped, closing can be
+    /// taken up again.
+    ///
+    /// # Errors
+    /// If the producer's cleanup fails.
+    pub async fn close(mut self: Pin<&mut Self>) -> Result<(), CloseError> {
+        poll_fn(|cx| self.as_mut().poll_close(cx)).await
+    }
+
+    /// As [`Observed::close`], for callers that poll.
+    ///
+    /// # Errors
+    /// If the producer's cleanup fails.
+    pub fn poll_close(
+        self: Pin<&mut Self>,
+        cx: &mut task::Context<'_>,
+    ) -> Poll<Result<(), CloseError>> {
+        let mut parts = self.project();
+        if let Closing::Done(result) = parts.closing {
+            return Poll::Ready(result.clone());
+        }
+        *parts.closing = Closing::Begun;
+        let result = match parts.within(|parts| parts.poll_cleanup(cx)) {
+            Ok(polled) => ready!(polled),
+            Err(payload) => Err(CloseError::panicked(&payload)),
+        };
+        *parts.closing = Closing::Done(result.clone());
+        *parts.closer = None;
+        Poll::Ready(result)
+    }
+}
+
+impl<S: TryItem> Parts<'_, S> {
+    /// Runs `f` inside the context.
+    fn within<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> thread::Result<R> {
+        let context = self.context.take();
+        let (result, fault) = within(context.as_ref(), || f(self));
+        *self.context = context;
+        if let (Some(payload), Some(live)) = (fault, self.live.as_deref_mut()) {
+            live.fault(Component::Context, &payload);
+        }
+        result
+    }
+
+    /// Ends the stream: upstream goes, then comes the record. Returns what the consumer gets.
+    fn conclude(&mut self, terminal: Terminal<S::Error>, release: Release) -> Last<S::Error> {
+        let Some(mut live) = self.live.take() else { return Last::Nothing };
+        let progress = match self.progress() {
+            Ok(progress) => progress,
+            Err(payload) => {
+                live.fault(Component::Upstream, &payload);
+                Progress::default()
+            }
+        };
+        if (release == Release::Now || self.closer.is_none())
+            && let Err(payload) = self.release()
+        {
+            live.fault(Component::Upstream, &payload);
+        }
+        live.conclude(progress, terminal)
+    }
+
+    fn progress(&self) -> Result<Progress, Payload> {
+        let inner = self.inner.as_ref().get_ref().as_ref();
+        let (Some(probe), Some(inner)) = (&self.probe, inner) else {
+            return Ok(Progress::default());
+        };
+        catch(|| probe(inner))
+    }
+
+    fn release(&mut self) -> Result<(), Payload> {
+        catch(|| self.inner.set(None))
+    }
+
+    /// The wrapper is dropped.
+    fn give_up(&mut self) {
+        if self.live.is_none() && self.inner.is_none() {
+            return;
+        }
+        // Whatever panics, it must not leave a drop.
+        let _ = self.within(|parts| {
+            let Some(live) = parts.live.as_deref_mut() else {
+                // Upstream was kept for a close that never came.
+                let _ = parts.release();
+                return;
+            };
+            if matches!(parts.closing, Closing::Begun) {
+                live.close_error = Some(ErrorInfo::class("cleanup was cut off"));
+            }
+            let terminal = live.given_up();
+            parts.conclude(terminal, Release::Now);
+        });
+    }
+
+    /// Stops the producer, then ends the stream unless it has ended.
+    fn poll_cleanup(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<(), CloseError>> {
+        if let Some(live) = self.live.as_deref_mut() {
+            live.begin_close();
+        }
+        let result = match (self.closer.as_mut(), self.inner.as_mut().as_pin_mut()) {
+            (Some(Closer(poll)), Some(inner)) => match catch(|| poll(inner, cx)) {
+                Ok(polled) => ready!(polled),
+                Err(payload) => Err(CloseError::panicked(&payload)),
+            },
+            _ => Ok(()),
+        };
+        match self.live.as_deref_mut() {
+            Some(live) => {
+                live.close_error = result.as_ref().err().map(CloseError::info);
+                let terminal = live.given_up();
+                self.conclude(terminal, Release::Now);
+            }
+            None => {
+                // Its END has been told; nobody is left to tell of a panic.
+                let _ = self.release();
+            }
+        }
+        Poll::Ready(result)
+    }
+}
+
+/// What a poll came to.
+enum Step<T, E> {
+    Pending,
+    Item(T),
+    Last(Last<E>),
+}
+
+impl<S, T, E> Parts<'_, S>
+where
+    S: Stream<Item = Result<T, E>>,
+{
+    fn step(&mut self, cx: &mut task::Context<'_>) -> Step<T, E> {
+        loop {
+            let Some(live) = self.live.as_deref_mut() else { return Step::Last(Last::Nothing) };
+            if live.is_over() {
+                let terminal = live.terminal();
+                return Step::Last(self.conclude(terminal, Release::AtClose));
+            }
+            let passed = match live.next_out() {
+                Some(item) => live.deliver(item),
+                None => match self.advance(cx) {
+                    Poll::Ready(passed) => passed,
+                    Poll::Pending => return Step::Pending,
+                },
+            };
+            if let Some(item) = passed {
+                return Step::Item(item);
+            }
+        }
+    }
+
+    /// Polls the timer and upstream; returns an item the consumer may have.
+    fn advance(&mut self, cx: &mut task::Context<'_>) -> Poll<Option<T>> {
+        let Some(live) = self.live.as_deref_mut() else { return Poll::Ready(None) };
+        live.poll_timer(cx);
+        if live.is_over() {
+            return Poll::Ready(None);
+        }
+        let inner = self.inner.as_mut().as_pin_mut();
+        let polled = catch(|| inner.map_or(Poll::Ready(None), |inner| inner.poll_next(cx)));
+        let polled = match polled {
+            Ok(polled) => ready!(polled),
+            Err(payload) => {
+                live.stop(Terminal::panicked(Component::Upstream, payload));
+                return Poll::Ready(None);
+            }
+        };
+        match polled {
+            Some(Ok(item)) => return Poll::Ready(live.arrived(item)),
+            Some(Err(error)) => live.upstream_ended(Some(error), None),
+            None => {
+                let limit = self.progress().ok().and_then(|progress| progress.limit);
+                if let Some(live) = self.live.as_deref_mut() {
+                    live.upstream_ended(None, limit.map(Ending::from));
+                }
+            }
+        }
+        Poll::Ready(None)
+    }
+}
+
+impl<S, T, E> Stream for Observed<S>
+where
+    S: Stream<Item = Result<T, E>>,
+{
+    type Item = Result<T, E>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.is_terminated() {
+            return Poll::Ready(None);
+        }
+        match self.project().within(|parts| parts.step(cx)) {
+            Ok(Step::Pending) => Poll::Pending,
+            Ok(Step::Item(item)) => Poll::Ready(Some(Ok(item))),
+            Ok(Step::Last(Last::Error(error))) => Poll::Ready(Some(Err(error))),
+            Ok(Step::Last(Last::Nothing)) => Poll::Ready(None),
+            // END has been told: the consumer must not take a cut stream for a whole one.
+            Ok(Step::Last(Last::Panic(payload))) | Err(payload) => {
+                std::panic::resume_unwind(payload)
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        if self.is_terminated() {
+            return (0, Some(0));
+        }
+        (0, self.live.as_ref().and_then(|live| live.at_most()))
+    }
+}
+
+impl<S, T, E> FusedStream for Observed<S>
+where
+    S: Stream<Item = Result<T, E>>,
+{
+    fn is_terminated(&self) -> bool {
+        self.live.is_none() || !matches!(self.closing, Closing::No)
+    }
+}
+
+impl<S: TryItem> fmt::Debug for Observed<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observed")
+            .field("call", &self.call)
+            .field("ended", &self.live.is_none())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,181 @@
+//! Writes the record: START, marks, the one END.
+
+use std::{num::NonZeroU64, sync::Arc};
+
+use serde_json::Value;
+
+use crate::{
+    clock::{Clock, Stamp, Times},
+    ending::{Component, Ending, ErrorInfo, Faults, Withheld},
+    event::{Call, EndEvent, ItemInfo, LifecycleEvent, Mark, Omission, Rejected, Start},
+    metadata::Metadata,
+    sanitize::{Sanitizers, Subject},
+    subscribe::{Codec, Subscriber},
+    unwind::catch,
+};
+
+/// Which items are marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Marks {
+    /// None.
+    #[default]
+    Off,
+    /// The first, and every `n`th from there.
+    Every(NonZeroU64),
+}
+
+/// What stands in the END event when the finalizer's aggregate is null.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnNull {
+    /// Null.
+    #[default]
+    Null,
+    /// The payload retained with [`crate::Lifecycle::data`], which is about the request.
+    RetainedData,
+}
+
+/// Everything about one stream that does not depend on the type of its items.
+#[derive(Default)]
+pub(crate) struct Reporter {
+    pub(crate) call: Arc<Call>,
+    pub(crate) subscribers: Vec<Arc<dyn Subscriber>>,
+    pub(crate) sanitizers: Sanitizers,
+    pub(crate) codec: Option<Arc<dyn Codec>>,
+    pub(crate) metadata: Metadata,
+    pub(crate) clock: Option<Arc<dyn Clock>>,
+    pub(crate) data: Option<Arc<Value>>,
+    pub(crate) on_null: OnNull,
+    pub(crate) marks: Marks,
+    pub(crate) times: Times,
+    pub(crate) faults: Faults,
+    /// Items seen so far.
+    pub(crate) items: u64,
+}
+
+/// What only the wrapper knows of the end.
+pub(crate) struct Outcome {
+    pub(crate) ending: Ending,
+    /// The aggregate, if there ever was a stream.
+    pub(crate) data: Option<Value>,
+    pub(crate) truncated: bool,
+    pub(crate) withheld: Withheld,
+    pub(crate) close_error: Option<ErrorInfo>,
+}
+
+impl Reporter {
+    /// The present moment.
+    pub(crate) fn now(&mut self) -> Option<Stamp> {
+        let clock = self.clock.as_ref()?;
+        self.faults.take(Component::Clock, catch(|| Stamp::now(&**clock)))
+    }
+
+    pub(crate) fn reject(mut self, reason: String) {
+        let (call, at) = (Arc::clone(&self.call), self.now());
+        self.publish(LifecycleEvent::Rejected(Rejected { call, reason, at }));
+    }
+
+    pub(crate) fn start(&mut self) {
+        self.times.start = self.now();
+        let (call, at) = (Arc::clone(&self.call), self.times.start);
+        self.publish(LifecycleEvent::Start(Start { call, at }));
+    }
+
+    /// Whether somebody will be told of the next item.
+    pub(crate) fn marks_next(&self) -> bool {
+        match self.marks {
+            Marks::Off => false,
+            Marks::Every(n) => !self.subscribers.is_empty() && self.items % n == 0,
+        }
+    }
+
+    /// Whether the first visible item is still to come, and of interest.
+    pub(crate) fn awaits_visible(&self) -> bool {
+        self.clock.is_some() && self.times.first_visible.is_none()
+    }
+
+    /// An item arrived; `item` says what it is where somebody needs to know.
+    pub(crate) fn item(&mut self, item: Option<ItemInfo>) {
+        let marked = self.marks_next();
+        let visible = self.awaits_visible() && item.as_ref().is_some_and(|item| item.visible);
+        let mut at = None;
+        if marked || visible || self.items == 0 {
+            at = self.now();
+        }
+        if self.items == 0 {
+            self.times.first_item = at;
+        }
+        if visible {
+            self.times.first_visible = at;
+        }
+        if marked {
+            let (call, index) = (Arc::clone(&self.call), self.items);
+            let item = item.unwrap_or_default();
+            self.publish(LifecycleEvent::Mark(Mark { call, index, item, at }));
+        }
+        self.items += 1;
+    }
+
+    /// The stream is over: tells it, once.
+    pub(crate) fn end(mut self, outcome: Outcome) {
+        let Outcome { ending, data, truncated, withheld, close_error } = outcome;
+        let (mut omitted, mut annotated, mut codec_error) = (None, None, None);
+        let mut data = data.map(|data| self.or_retained(data));
+        if let Some(aggregate) = data.take() {
+            match self.sanitized(aggregate, &ending) {
+                Ok(sanitized) => {
+                    (annotated, codec_error) = self.annotated(&sanitized);
+                    data = Some(sanitized);
+                }
+                Err(omission) => omitted = Some(omission),
+            }
+        }
+        let metadata = std::mem::take(&mut self.metadata).at_end(&self.call.attributes, &ending);
+        let Faults { kept: faults, more: more_faults } = std::mem::take(&mut self.faults);
+        let (call, times, items) = (Arc::clone(&self.call), self.times, self.items);
+        self.publish(LifecycleEvent::End(Box::new(EndEvent {
+            call,
+            ending,
+            data,
+            omitted,
+            truncated,
+            annotated,
+            codec_error,
+            metadata,
+            times,
+            items,
+            withheld,
+            close_error,
+            faults,
+            more_faults,
+        })));
+    }
+
+    fn or_retained(&self, data: Value) -> Value {
+        match (self.on_null, &self.data) {
+            (OnNull::RetainedData, Some(retained)) if data.is_null() => retained.as_ref().clone(),
+            _ => data,
+        }
+    }
+
+    fn sanitized(&mut self, data: Value, ending: &Ending) -> Result<Value, Omission> {
+        let sanitizers = std::mem::take(&mut self.sanitizers);
+        sanitizers.run(data, Subject { call: &self.call, ending }, &mut self.faults)
+    }
+
+    fn annotated(&mut self, data: &Value) -> (Option<Value>, Option<String>) {
+        let Some(codec) = &self.codec else { return (None, None) };
+        match self.faults.take(Component::Codec, catch(|| codec.decode(data))) {
+            Some(Ok(annotated)) => (Some(annotated), None),
+            Some(Err(error)) => (None, Some(error)),
+            None => (None, Some("the codec panicked".into())),
+        }
+    }
+
+    fn publish(&mut self, event: LifecycleEvent) {
+        let event = Arc::new(event);
+        for subscriber in &self.subscribers {
+            let told = catch(|| subscriber.receive(&event));
+            let _ = self.faults.take(Component::Subscriber, told);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Response sanitizers: what may stand in the END event.
+
+use std::{borrow::Cow, fmt, sync::Arc};
+
+use serde_json::Value;
+
+use crate::{
+    ending::{Component, Ending, Faults},
+    event::{Call, Omission, OmittedWhy},
+    unwind::catch,
+};
+
+/// What a sanitizer makes of an aggregate.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// It may stay as it is.
+    Keep,
+    /// This goes in its place.
+    Replace(Value),
+    /// It must not be in the END event.
+    Omit,
+    /// The sanitizer could not tell; the aggregate must not be in the END event.
+    Fail(String),
+}
+
+/// What a sanitizer may know of the stream.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Subject<'a> {
+    /// The call.
+    pub call: &'a Call,
+    /// How the stream ended.
+    pub ending: &'a Ending,
+}
+
+type Run = dyn Fn(&Value, Subject<'_>) -> Verdict + Send + Sync;
+
+/// Looks at the aggregate before it becomes part of the END event. What the consumer of the
+/// stream gets is out of its reach; a [`crate::Guardrail`] sees to that.
+#[derive(Clone)]
+pub struct Sanitizer {
+    name: Cow<'static, str>,
+    priority: i32,
+    run: Arc<Run>,
+}
+
+impl Sanitizer {
+    /// A sanitizer. Lower priorities run first, each on the result of the one before; of equal
+    /// priorities the one registered first, then the one whose name sorts first.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        priority: i32,
+        run: impl Fn(&Value, Subject<'_>) -> Verdict + Send + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), priority, run: Arc::new(run) }
+    }
+}
+
+impl fmt::Debug for Sanitizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, priority, .. } = self;
+        f.debug_struct("Sanitizer")
+            .field("name", name)
+            .field("priority", priority)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reads the sanitizers that are registered now.
+pub(crate) type Reread = Box<dyn FnOnce() -> Vec<Sanitizer> + Send>;
+
+/// The sanitizers of a stream, fixed at its start.
+#[derive(Default)]
+pub(crate) struct Sanitizers {
+    pub(crate) fixed: Vec<Sanitizer>,
+    pub(crate) reread: Option<Reread>,
+}
+
+impl Sanitizers {
+    /// The aggregate as it may be told, or why it may not.
+    pub(crate) fn run(
+        self,
+        data: Value,
+        about: Subject<'_>,
+        faults: &mut Faults,
+    ) -> Result<Value, Omission> {
+        // Reading the registry and letting go of sanitizers is the caller's code, too.
+        let ran = catch(|| {
+            self.chain().into_iter().try_fold(data, |data, Sanitizer { name, run, .. }| {
+                let verdict = faults.take(Component::Sanitizer, catch(|| run(&data, about)));
+                let why = match verdict {
+                    Some(Verdict::Keep) => return Ok(data),
+                    Some(Verdict::Replace(new)) => return Ok(new),
+                    Some(Verdict::Omit) => OmittedWhy::Omitted,
+                    Some(Verdict::Fail(reason)) => OmittedWhy::Failed(reason),
+                    None => OmittedWhy::Panicked,
+                };
+                Err(Omission { by: name, why })
+            })
+        });
+        let registry = Omission { by: "registry".into(), why: OmittedWhy::Panicked };
+        faults.take(Component::Sanitizer, ran).unwrap_or(Err(registry))
+    }
+
+    /// All of them in order: those of the start, and those that came later.
+    fn chain(self) -> Vec<Sanitizer> {
+        let Self { fixed, reread } = self;
+        let now = reread.map_or(Vec::new(), |reread| reread());
+        let known = |one: &Sanitizer| fixed.iter().any(|old| Arc::ptr_eq(&old.run, &one.run));
+        let later: Vec<_> = now.iter().filter(|one| !known(one)).cloned().enumerate().collect();
+        let mut all: Vec<_> = fixed.into_iter().enumerate().chain(later).collect();
+        all.sort_by(|(n, a), (m, b)| {
+            (a.priority, n, a.name.as_ref()).cmp(&(b.priority, m, b.name.as_ref()))
+        });
+        all.into_iter().map(|(_, one)| one).collect()
+    }
+}

@@ -1,0 +1,139 @@
+//! What is collected: limits of aggregates, times, marks.
+
+use std::{num::NonZeroU64, sync::Arc, time::SystemTime};
+
+use serde_json::json;
+use stream_lifecycle::{
+    ItemInfo, Lifecycle, LifecycleEvent, Marks, Stamp, SystemClock, TextCollector,
+};
+
+use crate::support::{
+    Broken, Does, HandClock, Log, drain, items, next, record, recorded, upstream,
+};
+
+const THREE: NonZeroU64 = NonZeroU64::new(3).unwrap();
+
+#[test]
+fn s4_20_marks_are_sampled_and_tell_no_content() {
+    let log = Log::default();
+    let stream = recorded(&log).marks(Marks::Every(THREE)).wrap(items(["secret"; 7]));
+    drain(stream);
+    let marks: Vec<_> = log
+        .all()
+        .iter()
+        .filter_map(|event| match &**event {
+            LifecycleEvent::Mark(mark) => Some((mark.index, mark.item.bytes, mark.item.visible)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(marks, [(0, 6, true), (3, 6, true), (6, 6, true)]);
+    for event in log.all().iter().filter(|event| event.end().is_none()) {
+        assert!(!serde_json::to_string(&**event).unwrap().contains("secret"));
+    }
+    let log = Log::default();
+    drain(recorded(&log).wrap(items(["a"])));
+    assert_eq!(log.kinds(), ["start", "end"], "off unless asked for");
+}
+
+#[test]
+fn s4_20_a_mark_tells_index_choice_finish_usage_and_bytes() {
+    let log = Log::default();
+    let describe = |item: &String| {
+        let mut info = ItemInfo::default();
+        (info.bytes, info.choices) = (item.len() as u64, vec![2]);
+        (info.finish, info.usage) = (vec!["stop".into()], Some(json!({"total_tokens": 3})));
+        info
+    };
+    let record = record(&log).marks(Marks::Every(NonZeroU64::MIN)).describe(describe);
+    drain(record.wrap(items(["abc"])));
+    let mark = serde_json::to_value(&*log.all()[1]).unwrap();
+    assert_eq!(mark["index"], 0);
+    assert_eq!(
+        mark["item"],
+        json!({
+            "bytes": 3, "visible": false, "choices": [2], "finish": ["stop"],
+            "usage": {"total_tokens": 3},
+        })
+    );
+}
+
+fn at(seconds: u64) -> Option<Stamp> {
+    let clock = HandClock::default();
+    clock.advance(seconds);
+    Some(Stamp::now(&clock))
+}
+
+#[test]
+fn s4_21_times_are_those_of_the_stream_not_of_the_report() {
+    let (log, clock) = (Log::default(), HandClock::default());
+    let late = clock.clone();
+    let stream = record(&log)
+        .clock(Arc::new(clock.clone()))
+        .describe(|item: &String| {
+            let mut info = ItemInfo::default();
+            info.visible = item == "visible";
+            info
+        })
+        .finalizer(move |_| {
+            late.advance(100);
+            json!(null)
+        });
+    clock.advance(1);
+    let mut stream = Box::pin(stream.wrap(items(["hidden", "visible", "visible"])));
+    for _ in 0..4 {
+        clock.advance(1);
+        next(&mut stream);
+    }
+    let times = log.end().times;
+    assert_eq!((times.start, times.first_item), (at(1), at(2)));
+    assert_eq!((times.first_visible, times.end), (at(3), at(5)));
+}
+
+#[test]
+fn s4_21_without_a_clock_there_are_no_times_and_with_the_systems_they_go_on() {
+    let log = Log::default();
+    drain(recorded(&log).wrap(items(["a"])));
+    assert_eq!(log.end().times, Default::default());
+    let clock = SystemClock::new();
+    let (first, second) = (Stamp::now(&clock), Stamp::now(&clock));
+    assert!(second.monotonic >= first.monotonic);
+    assert!(first.wall > Some(SystemTime::UNIX_EPOCH));
+}
+
+#[test]
+fn s4_23_a_text_over_the_limit_is_cut_and_says_so() {
+    let log = Log::default();
+    let stream =
+        record(&log).collect_with(TextCollector::with_limit(4)).wrap(items(["abc", "éa", "d"]));
+    assert_eq!(drain(stream).len(), 3);
+    let end = log.end();
+    assert_eq!((end.data, end.truncated), (Some("abc".into()), true));
+}
+
+#[test]
+fn an_item_costs_no_allocation() {
+    let log = Log::default();
+    let stream = Lifecycle::<&'static str, Broken>::new("a")
+        .subscriber(log.subscriber())
+        .collector(
+            |item: &&'static str| if item.is_empty() { Err(Broken("empty")) } else { Ok(()) },
+        )
+        .wrap(tokio_stream::iter(["x"; 100].map(Ok)));
+    let mut stream = Box::pin(stream);
+    next(&mut stream);
+    let info = allocation_counter::measure(|| {
+        for _ in 0..90 {
+            assert!(next(&mut stream).is_some());
+        }
+    });
+    assert_eq!(info.count_total, 0);
+}
+
+#[test]
+fn a_failing_stream_reports_what_was_collected() {
+    let log = Log::default();
+    let inner = upstream([Does::Item("a"), Does::Item("b"), Does::Fail("x")]);
+    drain(recorded(&log).wrap(inner));
+    let end = log.end();
+    assert_eq!((end.data, end.items), (Some("ab".into()), 2));
+}

@@ -1,0 +1,230 @@
+//! Surroundings: upstream's polls and everybody's code run inside them, on whatever thread.
+
+use std::{cell::Cell, pin::Pin, sync::Arc, task, task::Poll, thread};
+
+use futures_core::Stream;
+use serde_json::Value;
+use stream_lifecycle::{
+    CloseError, Component, Context, ContextHandle, Ending, Lifecycle, LifecycleEvent, Sanitizer,
+    Verdict,
+};
+
+use crate::support::{Broken, Log, Trace, drain, items, next, record};
+
+thread_local! {
+    static SCOPE: Cell<&'static str> = const { Cell::new("none") };
+}
+
+/// Makes its name the thread's scope.
+struct Scope(&'static str);
+
+impl Context for Scope {
+    fn enter(&self, f: &mut dyn FnMut()) {
+        let before = SCOPE.replace(self.0);
+        f();
+        SCOPE.set(before);
+    }
+}
+
+fn here(trace: &Trace, who: &str) {
+    trace.note(format!("{who} in {}", SCOPE.get()));
+}
+
+/// Notes where it is polled; one item.
+struct Whereabouts(Trace, bool);
+
+impl Stream for Whereabouts {
+    type Item = Result<String, Broken>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut task::Context<'_>) -> Poll<Option<Self::Item>> {
+        here(&self.0, "upstream");
+        let more = std::mem::replace(&mut self.1, false);
+        Poll::Ready(more.then(|| Ok("a".to_owned())))
+    }
+}
+
+impl Drop for Whereabouts {
+    fn drop(&mut self) {
+        here(&self.0, "release");
+    }
+}
+
+/// A record that notes where each part of it runs.
+fn noting(trace: &Trace) -> Lifecycle<String, Broken> {
+    let part = |who: &'static str| {
+        let trace = trace.clone();
+        move || here(&trace, who)
+    };
+    let (collect, finalize) = (part("collector"), part("finalizer"));
+    let (sanitize, codec, subscribe) = (part("sanitizer"), part("codec"), part("subscriber"));
+    Lifecycle::new("a")
+        .context(ContextHandle::new(Scope("call")))
+        .collector(move |_: &String| {
+            collect();
+            Ok(())
+        })
+        .finalizer(move |_| {
+            finalize();
+            Value::Null
+        })
+        .sanitizer(Sanitizer::new("here", 0, move |_, _| {
+            sanitize();
+            Verdict::Keep
+        }))
+        .codec(Arc::new(move |_: &Value| {
+            codec();
+            Ok(Value::Null)
+        }))
+        .subscriber(Arc::new(move |_: &Arc<LifecycleEvent>| subscribe()))
+}
+
+#[test]
+fn s4_17_everything_runs_in_the_context_also_on_another_thread() {
+    let trace = Trace::default();
+    let stream = noting(&trace).wrap(Whereabouts(trace.clone(), true));
+    thread::spawn(move || SCOPE.set("other")).join().unwrap();
+    let polled = thread::spawn(move || {
+        SCOPE.set("other");
+        assert_eq!(drain(stream).len(), 1);
+        assert_eq!(SCOPE.get(), "other", "the thread's own scope is back");
+    });
+    polled.join().unwrap();
+    assert_eq!(
+        trace.all(),
+        [
+            "subscriber in call", // START
+            "upstream in call",
+            "collector in call",
+            "upstream in call",
+            "release in call",
+            "finalizer in call",
+            "sanitizer in call",
+            "codec in call",
+            "subscriber in call",
+        ]
+    );
+}
+
+#[test]
+fn s4_17_drop_and_close_run_in_the_context_too() {
+    for close in [false, true] {
+        let trace = Trace::default();
+        let stream = noting(&trace).wrap(Whereabouts(trace.clone(), true));
+        let sink = trace.clone();
+        let stream = stream.on_close(move |_, _| {
+            here(&sink, "cleanup");
+            Poll::Ready(Ok::<(), CloseError>(()))
+        });
+        let dropped = thread::spawn(move || {
+            let mut stream = Box::pin(stream);
+            let cx = &mut task::Context::from_waker(task::Waker::noop());
+            if close {
+                assert!(stream.as_mut().poll_close(cx).is_ready());
+            }
+        });
+        dropped.join().unwrap();
+        let all = trace.all();
+        assert!(all.iter().all(|one| one.ends_with("in call")), "{all:?}");
+        assert_eq!(trace.count("finalizer in call"), 1);
+        assert_eq!(trace.count("cleanup in call"), usize::from(close));
+    }
+}
+
+#[test]
+fn s4_17_the_context_is_there_for_the_caller() {
+    let stream = noting(&Trace::default()).wrap(items([]));
+    let context = stream.context().unwrap().clone();
+    let scope = thread::spawn(move || context.run(|| SCOPE.get())).join().unwrap();
+    assert_eq!(scope, "call");
+    assert!(Lifecycle::<String, Broken>::new("b").wrap(items([])).context().is_none());
+}
+
+#[test]
+fn s4_17_a_faulty_context_is_done_without() {
+    /// Does not run what it is given.
+    struct Lazy;
+    impl Context for Lazy {
+        fn enter(&self, _: &mut dyn FnMut()) {}
+    }
+    let log = Log::default();
+    assert_eq!(drain(record(&log).context(ContextHandle::new(Lazy)).wrap(items(["a"]))).len(), 1);
+    assert_eq!(log.end().ending, Ending::Complete);
+
+    /// Runs it, then panics.
+    struct Hasty;
+    impl Context for Hasty {
+        fn enter(&self, f: &mut dyn FnMut()) {
+            f();
+            std::panic::panic_any("left in a hurry");
+        }
+    }
+    let log = Log::default();
+    let mut stream =
+        Box::pin(record(&log).context(ContextHandle::new(Hasty)).wrap(items(["a", "b"])));
+    assert_eq!(next(&mut stream), Some(Ok("a".into())));
+    drop(stream);
+    let end = log.end();
+    assert_eq!(end.ending, Ending::Dropped);
+    assert!(end.faults.iter().all(|fault| fault.who == Component::Context));
+    assert_eq!(end.faults.len(), 2, "START and a poll: {:?}", end.faults);
+}
+
+#[cfg(feature = "tracing")]
+mod spans {
+    use std::cell::RefCell;
+
+    use tracing::{
+        Event, Metadata, Subscriber,
+        span::{Attributes, Id, Record},
+    };
+
+    use super::*;
+
+    thread_local! {
+        static ENTERED: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    }
+
+    /// Knows which spans the thread is in, and nothing else.
+    struct Spans;
+
+    impl Subscriber for Spans {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(7)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, _: &Event<'_>) {}
+
+        fn enter(&self, span: &Id) {
+            ENTERED.with_borrow_mut(|entered| entered.push(span.into_u64()));
+        }
+
+        fn exit(&self, _: &Id) {
+            ENTERED.with_borrow_mut(Vec::pop);
+        }
+    }
+
+    #[test]
+    fn s4_17_a_tracing_span_is_a_context() {
+        let trace = Trace::default();
+        let stream = tracing::subscriber::with_default(Spans, || {
+            let sink = trace.clone();
+            Lifecycle::<String, Broken>::new("a")
+                .context(ContextHandle::new(tracing::info_span!("call")))
+                .collector(move |_: &String| {
+                    sink.note(format!("{:?}", ENTERED.with_borrow(Clone::clone)));
+                    Ok(())
+                })
+                .wrap(items(["a"]))
+        });
+        thread::spawn(move || drain(stream)).join().unwrap();
+        assert_eq!(trace.all(), ["[7]"]);
+    }
+}

@@ -1,0 +1,441 @@
+//! Every way to end: the finalizer once, END once, with the right ending.
+
+use std::{
+    num::NonZeroU64,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Waker},
+};
+
+use futures_core::{FusedStream, Stream};
+use serde_json::{Value, json};
+use stream_lifecycle::{
+    CloseError, Collector, Component, Ending, ErrorInfo, Finish, LateClose, Lifecycle, Marks,
+    Refused,
+};
+
+use crate::support::{
+    Broken, Does, Log, Trace, counting, drain, items, next, poll, record, recorded, upstream,
+};
+
+const FIVE: NonZeroU64 = NonZeroU64::new(5).unwrap();
+const TWO: NonZeroU64 = NonZeroU64::new(2).unwrap();
+
+fn ok(texts: &[&str]) -> Vec<Result<String, Broken>> {
+    texts.iter().map(|text| Ok((*text).to_owned())).collect()
+}
+
+#[test]
+fn s4_01_an_item_is_marked_then_collected_then_yielded() {
+    let (log, trace) = (Log::default(), Trace::default());
+    let (marks, collects) = (trace.clone(), trace.clone());
+    let stream = record(&log)
+        .marks(Marks::Every(NonZeroU64::MIN))
+        .subscriber(Arc::new(move |event: &Arc<_>| marks.note(kind(event))))
+        .collector(move |item: &String| {
+            collects.note(format!("collect {item}"));
+            Ok(())
+        })
+        .wrap(items(["a", "b"]));
+    let mut stream = Box::pin(stream);
+    while let Some(Ok(item)) = next(&mut stream) {
+        trace.note(format!("yield {item}"));
+    }
+    assert_eq!(
+        trace.all(),
+        ["start", "mark", "collect a", "yield a", "mark", "collect b", "yield b", "end"]
+    );
+}
+
+fn kind(event: &stream_lifecycle::LifecycleEvent) -> String {
+    serde_json::to_value(event).unwrap()["event"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn s4_02_the_collector_borrows_and_the_owned_one_gets_its_own() {
+    /// Not `Clone`: the collector cannot have cloned it.
+    struct Whole(String);
+    let seen = Trace::default();
+    let sink = seen.clone();
+    let stream = Lifecycle::<Whole, Broken>::new("a")
+        .collector(move |item: &Whole| {
+            sink.note(item.0.as_str());
+            Ok(())
+        })
+        .wrap(tokio_stream::iter([Ok(Whole("x".into()))]));
+    assert_eq!(drain(stream).len(), 1);
+
+    let kept = Trace::default();
+    let sink = kept.clone();
+    let stream = Lifecycle::<String, Broken>::new("b")
+        .collector_owned(move |item| {
+            sink.note(item);
+            Ok(())
+        })
+        .wrap(items(["y"]));
+    assert_eq!(drain(stream), ok(&["y"]));
+    assert_eq!((seen.all(), kept.all()), (vec!["x".to_owned()], vec!["y".to_owned()]));
+}
+
+/// A record whose collector refuses `bad`.
+fn refusing(log: &Log, trace: &Trace) -> Lifecycle<String, Broken> {
+    let sink = trace.clone();
+    record(log).finalizer(counting(trace)).collector(move |item: &String| {
+        sink.note(format!("collect {item}"));
+        if item == "bad" { Err(Broken("refused")) } else { Ok(()) }
+    })
+}
+
+#[test]
+fn s4_03_a_collector_error_takes_the_items_place_and_ends_the_stream() {
+    let (log, trace) = (Log::default(), Trace::default());
+    let inner = items(["a", "bad", "c"]);
+    let seen = inner.seen();
+    let all = drain(refusing(&log, &trace).wrap(inner));
+    assert_eq!(all, [Ok("a".into()), Err(Broken("refused"))]);
+    assert_eq!(trace.all(), ["collect a", "collect bad", "finalizer"]);
+    assert_eq!(seen.polls(), 2);
+    assert!(matches!(log.end().ending, Ending::Failed { who: Component::Collector, .. }));
+}
+
+#[test]
+fn s4_03_a_refused_item_may_be_delivered_before_the_error() {
+    let (log, trace) = (Log::default(), Trace::default());
+    let stream = refusing(&log, &trace).refused(Refused::Deliver).wrap(items(["bad", "c"]));
+    assert_eq!(drain(stream), [Ok("bad".into()), Err(Broken("refused"))]);
+    assert!(matches!(log.end().ending, Ending::Failed { who: Component::Collector, .. }));
+}
+
+#[test]
+fn s4_03_a_drop_or_close_behind_a_delivered_refusal_ends_as_refused() {
+    let (log, trace) = (Log::default(), Trace::default());
+    let stream = refusing(&log, &trace).refused(Refused::Deliver).wrap(items(["bad", "c"]));
+    let mut stream = Box::pin(stream);
+    assert_eq!(next(&mut stream), Some(Ok("bad".into())));
+    assert_eq!(log.ends(), []);
+    drop(stream);
+    assert!(matches!(log.end().ending, Ending::Failed { who: Component::Collector, .. }));
+
+    let (log, trace) = (Log::default(), Trace::default());
+    let stream = refusing(&log, &trace).refused(Refused::Deliver).wrap(items(["bad", "c"]));
+    let mut stream = Box::pin(stream);
+    assert_eq!(next(&mut stream), Some(Ok("bad".into())));
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert!(matches!(stream.as_mut().poll_close(cx), Poll::Ready(Ok(()))));
+    assert!(matches!(log.end().ending, Ending::Failed { who: Component::Collector, .. }));
+}
+
+#[test]
+fn s4_04_an_upstream_error_comes_behind_end_and_nothing_behind_it() {
+    let (log, trace) = (Log::default(), Trace::default());
+    let inner = upstream([Does::Item("a"), Does::Fail("gone"), Does::Item("never")]);
+    let seen = inner.seen();
+    let mut stream = Box::pin(refusing(&log, &trace).wrap(inner));
+    assert_eq!(next(&mut stream), Some(Ok("a".into())));
+    assert_eq!(log.ends(), []);
+    assert_eq!(next(&mut stream), Some(Err(Broken("gone"))));
+    let class = std::any::type_name::<Broken>();
+    let ending = Ending::Failed { who: Component::Upstream, error: ErrorInfo::class(class) };
+    assert_eq!(log.end().ending, ending);
+    for _ in 0..3 {
+        assert_eq!(poll(&mut stream), Poll::Ready(None));
+    }
+    drop(stream);
+    assert_eq!(trace.all(), ["collect a", "finalizer"]);
+    assert_eq!((seen.polls(), log.ends().len()), (2, 1));
+}
+
+#[test]
+fn s4_05_and_s4_06_every_ending_finalizes_once_and_sends_end_once() {
+    type Run = fn(Lifecycle<String, Broken>);
+    let part = || items(["a", "b", "c"]);
+    let cases: [(&str, Run); 9] = [
+        ("complete", |record| drop(drain(record.wrap(items(["a"]))))),
+        ("failed", |record| drop(drain(record.wrap(upstream([Does::Fail("x")]))))),
+        ("dropped", |record| drop(record.wrap(items(["a"])))),
+        ("dropped", |record| {
+            let mut stream = Box::pin(record.wrap(items(["a", "b"])));
+            next(&mut stream);
+        }),
+        ("closed", |record| {
+            let mut stream = Box::pin(record.wrap(items(["a", "b"])));
+            next(&mut stream);
+            let cx = &mut Context::from_waker(Waker::noop());
+            assert!(matches!(stream.as_mut().poll_close(cx), Poll::Ready(Ok(()))));
+            assert_eq!(poll(&mut stream), Poll::Ready(None));
+        }),
+        ("limit", |record| {
+            drop(drain(record.limit_items(TWO).wrap(items(["a", "b", "c"]))));
+        }),
+        ("timed_out", |record| {
+            drop(drain(record.timeout(std::future::ready(())).wrap(items(["a"]))));
+        }),
+        ("panicked", |record| {
+            let cut = record.cut_error(|ending| Some(Broken(ending.name())));
+            let all = drain(cut.wrap(upstream([Does::Panic("oh")])));
+            assert_eq!(all, [Err(Broken("panicked"))]);
+        }),
+        ("failed", |record| {
+            let refuse = record.collector(|_: &String| Err(Broken("no")));
+            drop(drain(refuse.wrap(items(["a", "b"]))));
+        }),
+    ];
+    drop(part());
+    for (number, (name, run)) in cases.into_iter().enumerate() {
+        let (log, trace) = (Log::default(), Trace::default());
+        run(record(&log).finalizer(counting(&trace)));
+        let end = log.end();
+        assert_eq!(end.ending.name(), name, "case {number}");
+        assert_eq!(trace.all(), ["finalizer"], "case {number}");
+        assert_eq!(end.data.unwrap()["ending"], name, "case {number}");
+        assert_eq!(log.kinds(), ["start", "end"], "case {number}");
+    }
+}
+
+#[test]
+fn s4_06_end_comes_behind_the_finalizer_and_no_later_than_the_terminal_item() {
+    let (log, trace) = (Log::default(), Trace::default());
+    let sink = trace.clone();
+    let stream = record(&log)
+        .finalizer(counting(&trace))
+        .subscriber(Arc::new(move |event: &Arc<_>| sink.note(kind(event))))
+        .wrap(items([]));
+    let mut stream = Box::pin(stream);
+    assert_eq!(poll(&mut stream), Poll::Ready(None));
+    trace.note("none");
+    assert_eq!(trace.all(), ["start", "finalizer", "end", "none"]);
+}
+
+#[test]
+fn s4_07_an_empty_stream_has_a_finalizer_and_an_end() {
+    let (log, trace) = (Log::default(), Trace::default());
+    assert_eq!(drain(record(&log).finalizer(counting(&trace)).wrap(items([]))), []);
+    let end = log.end();
+    assert_eq!(end.ending, Ending::Complete);
+    assert_eq!(end.data, Some(json!({"items": 0, "ending": "complete"})));
+    assert_eq!(trace.all(), ["finalizer"]);
+}
+
+#[test]
+fn s4_08_a_drop_finalizes_with_what_there_was() {
+    let log = Log::default();
+    let mut stream = Box::pin(recorded(&log).wrap(items(["a", "b", "c"])));
+    next(&mut stream);
+    next(&mut stream);
+    drop(stream);
+    let end = log.end();
+    assert_eq!((end.ending, end.data), (Ending::Dropped, Some("ab".into())));
+    assert_eq!(end.metadata["status"], "cancelled");
+}
+
+/// Knows that nothing follows `.`.
+struct UpToTheDot(bool);
+
+impl Collector<String, Broken> for UpToTheDot {
+    fn observe(&mut self, item: &String) -> Result<(), Broken> {
+        self.0 = item == ".";
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, finish: Finish<'_>) -> Value {
+        finish.ending.name().into()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.0
+    }
+}
+
+#[test]
+fn s4_08_a_consumer_who_leaves_a_whole_answer_completed_it() {
+    let leave = |after: LateClose, reads: usize| {
+        let log = Log::default();
+        let record = record(&log).collect_with(UpToTheDot(false)).late_close(after);
+        let mut stream = Box::pin(record.wrap(items(["a", "."])));
+        (0..reads).for_each(|_| drop(next(&mut stream)));
+        drop(stream);
+        let end = log.end();
+        assert_eq!(end.data, Some(end.ending.name().into()), "the finalizer is told the same");
+        end.ending
+    };
+    assert_eq!(leave(LateClose::default(), 2), Ending::Complete);
+    assert_eq!(leave(LateClose::default(), 1), Ending::Dropped);
+    assert_eq!(leave(LateClose::AsItEnded, 2), Ending::Dropped);
+}
+
+/// An upstream whose cleanup waits for `ready` and then fails.
+fn slow_cleanup(
+    ready: &Arc<AtomicBool>,
+    trace: &Trace,
+) -> impl FnMut(Pin<&mut crate::support::Upstream>, &mut Context<'_>) -> Poll<Result<(), CloseError>>
++ Send
++ 'static {
+    let (ready, trace) = (Arc::clone(ready), trace.clone());
+    move |_, _| {
+        if !ready.load(Ordering::SeqCst) {
+            return Poll::Pending;
+        }
+        trace.note("cleanup");
+        Poll::Ready(Err(CloseError::new("the socket stuck")))
+    }
+}
+
+#[test]
+fn s4_09_close_stops_the_producer_and_remembers_what_it_said() {
+    let (log, trace, ready) = (Log::default(), Trace::default(), Arc::default());
+    let stream = record(&log)
+        .finalizer(counting(&trace))
+        .wrap(items(["a", "b"]))
+        .on_close(slow_cleanup(&ready, &trace));
+    let mut stream = Box::pin(stream);
+    next(&mut stream);
+    let cx = &mut Context::from_waker(Waker::noop());
+    {
+        // A close that is given up: nothing is lost, nothing is finalized early.
+        let mut close = Box::pin(stream.as_mut().close());
+        assert!(close.as_mut().poll(cx).is_pending());
+    }
+    assert_eq!(poll(&mut stream), Poll::Ready(None));
+    assert!(stream.is_terminated());
+    assert_eq!(log.ends(), []);
+    ready.store(true, Ordering::SeqCst);
+    for _ in 0..2 {
+        let mut close = Box::pin(stream.as_mut().close());
+        let Poll::Ready(Err(error)) = close.as_mut().poll(cx) else { panic!("not ready") };
+        assert_eq!(error.to_string(), "the socket stuck");
+    }
+    drop(stream);
+    assert_eq!(trace.all(), ["cleanup", "finalizer"]);
+    let end = log.end();
+    assert_eq!(end.ending, Ending::Closed);
+    assert_eq!(end.close_error.unwrap().message.unwrap(), "the socket stuck");
+}
+
+#[test]
+fn s4_09_a_drop_while_closing_ends_as_closed() {
+    let (log, trace, ready) = (Log::default(), Trace::default(), Arc::default());
+    let stream = record(&log).wrap(items(["a"])).on_close(slow_cleanup(&ready, &trace));
+    let mut stream = Box::pin(stream);
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert!(stream.as_mut().poll_close(cx).is_pending());
+    drop(stream);
+    let end = log.end();
+    assert_eq!((end.ending, end.close_error.is_some()), (Ending::Closed, true));
+}
+
+#[test]
+fn s4_09_close_reaches_the_cleanup_behind_an_error() {
+    let (log, trace) = (Log::default(), Trace::default());
+    let inner = upstream([Does::Fail("x")]);
+    let seen = inner.seen();
+    let stream = record(&log).wrap(inner).on_close(slow_cleanup(&Arc::new(true.into()), &trace));
+    let mut stream = Box::pin(stream);
+    assert_eq!(next(&mut stream), Some(Err(Broken("x"))));
+    assert!(!seen.dropped(), "its cleanup is still to come");
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert!(matches!(stream.as_mut().poll_close(cx), Poll::Ready(Err(_))));
+    assert!(seen.dropped());
+    assert_eq!(trace.all(), ["cleanup"]);
+    assert_eq!(log.end().ending.name(), "failed");
+}
+
+#[test]
+fn s4_25_any_result_stream_will_do_without_a_runtime() {
+    // `Upstream` is not `Unpin`, and the wrapper neither; an iterator's stream is, and so is it.
+    fn unpin<T: Unpin>(stream: T) -> T {
+        stream
+    }
+    let log = Log::default();
+    let all = drain(record(&log).wrap(upstream([Does::Wait, Does::Item("a"), Does::Wait])));
+    assert_eq!(all, ok(&["a"]));
+    assert_eq!(log.end().items, 1);
+    let plain = Lifecycle::<u8, ()>::new("b").wrap(tokio_stream::iter([Ok(1), Err(())]));
+    assert_eq!(drain(unpin(plain)), [Ok(1), Err(())]);
+}
+
+#[test]
+fn s4_27_upstream_is_polled_once_per_item_asked_for() {
+    let inner = items(["a", "b", "c"]);
+    let seen = inner.seen();
+    let mut stream = Box::pin(record(&Log::default()).wrap(inner));
+    assert_eq!(seen.polls(), 0);
+    for polls in 1..=3 {
+        assert!(next(&mut stream).is_some());
+        assert_eq!(seen.polls(), polls);
+    }
+    assert_eq!(stream.size_hint(), (0, None));
+    assert_eq!(next(&mut stream), None);
+    assert_eq!(stream.size_hint(), (0, Some(0)));
+}
+
+#[test]
+fn s4_30_upstream_is_dropped_as_soon_as_the_stream_ended() {
+    for last in [None, Some(Does::Fail("x"))] {
+        let inner = upstream(last);
+        let seen = inner.seen();
+        let gone = Arc::clone(&seen);
+        let stream = Lifecycle::<String, Broken>::new("a").finalizer(move |_| {
+            assert!(gone.dropped(), "the finalizer runs behind the producer's end");
+            Value::Null
+        });
+        let mut stream = Box::pin(stream.wrap(inner));
+        let _ = next(&mut stream);
+        assert!(seen.dropped());
+    }
+}
+
+#[test]
+fn a_limit_lets_through_what_it_allows_and_may_become_an_error() {
+    let log = Log::default();
+    let cut = |ending: &Ending| Some(Broken(ending.name()));
+    let stream = recorded(&log).limit_items(TWO).cut_error(cut).wrap(items(["a", "b", "c"]));
+    assert_eq!(drain(stream), [Ok("a".into()), Ok("b".into()), Err(Broken("limit"))]);
+    assert_eq!(log.end().ending, Ending::Limit { what: "items", at: 2 });
+    // As many as allowed are not too many.
+    let log = Log::default();
+    assert_eq!(drain(recorded(&log).limit_items(TWO).wrap(items(["a", "b"]))), ok(&["a", "b"]));
+    assert_eq!(log.end().ending, Ending::Complete);
+
+    let log = Log::default();
+    let stream = recorded(&log).limit_bytes(FIVE).wrap(items(["abc", "de", "f"]));
+    assert_eq!(drain(stream), ok(&["abc", "de"]));
+    let end = log.end();
+    assert_eq!(end.ending, Ending::Limit { what: "bytes", at: 5 });
+    assert_eq!((end.data, end.items), (Some("abcde".into()), 2));
+}
+
+#[test]
+fn a_timer_ends_a_stream_that_waits() {
+    let log = Log::default();
+    let fire = Arc::new(AtomicBool::new(false));
+    let timer = Arc::clone(&fire);
+    let timer = std::future::poll_fn(move |_| match timer.load(Ordering::SeqCst) {
+        true => Poll::Ready(()),
+        false => Poll::Pending,
+    });
+    let inner = upstream([Does::Item("a"), Does::Wait, Does::Wait, Does::Item("late")]);
+    let mut stream = Box::pin(recorded(&log).timeout(timer).wrap(inner));
+    assert_eq!(next(&mut stream), Some(Ok("a".into())));
+    assert_eq!(poll(&mut stream), Poll::Pending);
+    fire.store(true, Ordering::SeqCst);
+    assert_eq!(poll(&mut stream), Poll::Ready(None));
+    let end = log.end();
+    assert_eq!((end.ending, end.data), (Ending::TimedOut, Some("a".into())));
+}
+
+#[test]
+fn an_error_is_told_in_the_callers_words() {
+    let log = Log::default();
+    let words = |error: &Broken| {
+        let mut info = ErrorInfo::class("broken");
+        info.message = Some(error.0.to_owned());
+        info
+    };
+    drain(record(&log).describe_error(words).wrap(upstream([Does::Fail("pipe")])));
+    let end = log.end();
+    assert_eq!(end.metadata["error_class"], "broken");
+    assert_eq!(end.metadata["error_message"], "pipe");
+}

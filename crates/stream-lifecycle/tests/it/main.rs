@@ -1,0 +1,22 @@
+//! A stream's life on record: what happens when, whatever ends it. Ids like `s4_07` are
+//! explained in `CONTRACT.md`.
+
+/// Random scripts, callers and consumers.
+mod chaos;
+/// What is collected: limits, times, marks.
+mod collected;
+/// Surroundings, on the thread that polls.
+mod context;
+/// Every way to end, and what follows.
+mod endings;
+/// Guardrails on the live stream.
+mod enforce;
+/// Panics of everybody's code.
+mod panics;
+/// The END event's content: sanitizers, codec, metadata.
+mod record;
+/// Starting, and failing to.
+mod starts;
+/// Queues, flushes, threads.
+mod subscribers;
+mod support;

@@ -1,0 +1,192 @@
+//! Panics of everybody's code: END comes once, and none leaves a drop.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, panic_any},
+    sync::Arc,
+    task::Poll,
+};
+
+use serde_json::Value;
+use stream_lifecycle::{
+    Component, Decision, Ending, Fault, Guardrail, Lifecycle, LifecycleEvent, Output, Sanitizer,
+};
+
+use crate::support::{
+    Broken, Does, Log, Trace, counting, drain, items, next, poll, record, recorded, upstream,
+};
+
+/// Runs the stream to its panic and says what it carried.
+fn panic_of(stream: impl FnOnce()) -> String {
+    let payload = catch_unwind(AssertUnwindSafe(stream)).unwrap_err();
+    (*payload.downcast::<&str>().unwrap()).to_owned()
+}
+
+#[test]
+fn s4_10_a_panic_on_the_way_of_items_goes_on_behind_end() {
+    struct Rail;
+    impl Guardrail<String> for Rail {
+        fn push(&mut self, _: String, _: &mut Output<String>) -> Decision {
+            panic_any("rail")
+        }
+
+        fn finish(&mut self, _: stream_lifecycle::UpstreamEnd, _: &mut Output<String>) -> Decision {
+            Decision::Continue
+        }
+    }
+    type Make = fn(Lifecycle<String, Broken>) -> Lifecycle<String, Broken>;
+    let same: Make = |record| record;
+    let cases: [(Component, &str, Make, Does); 3] = [
+        (Component::Upstream, "up", same, Does::Panic("up")),
+        (
+            Component::Collector,
+            "collect",
+            |record| record.collector(|_: &String| panic_any("collect")),
+            Does::Item("a"),
+        ),
+        (Component::Guardrail, "rail", |record| record.enforce(Rail), Does::Item("a")),
+    ];
+    for (who, message, make, does) in cases {
+        let (log, trace) = (Log::default(), Trace::default());
+        let inner = upstream([does, Does::Item("never")]);
+        let seen = inner.seen();
+        let stream = make(record(&log).finalizer(counting(&trace))).wrap(inner);
+        let mut stream = Box::pin(stream);
+        assert_eq!(panic_of(|| drop(next(&mut stream))), message);
+        let ending = Ending::Panicked { who, message: message.into() };
+        assert_eq!(log.end().ending, ending);
+        assert_eq!((trace.all(), seen.dropped()), (vec!["finalizer".to_owned()], true));
+        // It is over: no second panic, no second END.
+        assert!(poll(&mut stream).is_ready());
+        drop(stream);
+        assert_eq!(log.ends().len(), 1);
+    }
+}
+
+#[test]
+fn s4_10_a_panicking_finalizer_leaves_null_and_a_fault() {
+    let log = Log::default();
+    let stream = record(&log).finalizer(|_| panic_any("fin")).wrap(items(["a"]));
+    assert_eq!(drain(stream).len(), 1);
+    let end = log.end();
+    assert_eq!((end.ending, end.data), (Ending::Complete, Some(Value::Null)));
+    assert_eq!(end.faults, [Fault { who: Component::Finalizer, message: "fin".into() }]);
+}
+
+#[test]
+fn s4_10_a_panicking_sanitizer_omits_the_aggregate() {
+    let (log, trace) = (Log::default(), Trace::default());
+    let sink = trace.clone();
+    let stream = recorded(&log)
+        .sanitizer(Sanitizer::new("bad", 0, |_, _| panic_any("san")))
+        .codec(Arc::new(move |_: &Value| {
+            sink.note("codec");
+            Ok(Value::Null)
+        }))
+        .wrap(items(["secret"]));
+    drain(stream);
+    let end = log.end();
+    assert_eq!((&end.data, &end.annotated), (&None, &None));
+    assert_eq!(end.omitted.unwrap().by, "bad");
+    assert_eq!(end.faults[0].who, Component::Sanitizer);
+    assert!(trace.all().is_empty(), "no codec on what was omitted");
+}
+
+#[test]
+fn s4_10_panics_of_codec_and_subscriber_end_nothing() {
+    let log = Log::default();
+    let stream = Lifecycle::<String, Broken>::new("a")
+        .subscriber(Arc::new(|_: &Arc<LifecycleEvent>| panic_any("sub")))
+        .subscriber(log.subscriber())
+        .codec(Arc::new(|_: &Value| panic_any("codec")))
+        .wrap(items(["a"]));
+    assert_eq!(drain(stream).len(), 1);
+    let end = log.end();
+    assert_eq!(end.ending, Ending::Complete);
+    assert_eq!(end.codec_error.as_deref(), Some("the codec panicked"));
+    let who: Vec<_> = end.faults.iter().map(|fault| fault.who).collect();
+    assert_eq!(who, [Component::Subscriber, Component::Codec]);
+}
+
+#[test]
+fn s4_10_no_panic_leaves_a_drop_even_while_unwinding() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic_any("bomb");
+        }
+    }
+    let log = Log::default();
+    let record = || {
+        let bomb = Bomb;
+        record(&log)
+            .collector(move |_: &String| {
+                let _bomb = &bomb;
+                Ok(())
+            })
+            .finalizer(|_| panic_any("fin"))
+            .sanitizer(Sanitizer::new("bad", 0, |_, _| panic_any("san")))
+            .subscriber(Arc::new(|_: &Arc<LifecycleEvent>| panic_any("sub")))
+            .wrap(items(["a"]))
+    };
+    drop(record());
+    let unwound = panic_of(|| {
+        let _stream = record();
+        panic_any("outer")
+    });
+    assert_eq!(unwound, "outer");
+    let endings: Vec<_> = log.ends().into_iter().map(|end| end.ending).collect();
+    assert_eq!(endings, [Ending::Dropped, Ending::Dropped]);
+}
+
+#[test]
+fn s4_10_faults_are_kept_up_to_a_limit() {
+    let log = Log::default();
+    let stream = record(&log)
+        .marks(stream_lifecycle::Marks::Every(std::num::NonZeroU64::MIN))
+        .subscriber(Arc::new(|_: &Arc<LifecycleEvent>| panic_any("sub")))
+        .wrap(items(["x"; 40]));
+    assert_eq!(drain(stream).len(), 40);
+    let end = log.end();
+    assert_eq!((end.faults.len(), end.more_faults), (16, 25));
+}
+
+#[test]
+fn s4_10_end_is_told_though_upstream_or_a_sanitizer_panics_when_it_is_dropped() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic_any("bomb");
+        }
+    }
+    let (log, bomb) = (Log::default(), Bomb);
+    let inner = tokio_stream::iter((0..2).map(move |n| {
+        let _bomb = &bomb;
+        Ok(n.to_string())
+    }));
+    let mut stream = Box::pin(recorded(&log).wrap(inner));
+    next(&mut stream);
+    drop(stream);
+    let end = log.end();
+    assert_eq!((end.ending, end.data), (Ending::Dropped, Some("0".into())));
+    assert_eq!(end.faults, [Fault { who: Component::Upstream, message: "bomb".into() }]);
+
+    // Ended, but kept for a close that never comes.
+    let (log, bomb) = (Log::default(), Bomb);
+    let inner = tokio_stream::iter((0..1).map(move |_| {
+        let _bomb = &bomb;
+        Err(Broken("x"))
+    }));
+    let stream = recorded(&log).wrap(inner).on_close(|_, _| Poll::Ready(Ok(())));
+    assert_eq!(drain(stream), [Err(Broken("x"))]);
+    assert_eq!(log.end().faults, []);
+
+    let (log, bomb) = (Log::default(), Bomb);
+    let keep = Sanitizer::new("keep", 0, move |_, _| {
+        let _bomb = &bomb;
+        stream_lifecycle::Verdict::Keep
+    });
+    drain(recorded(&log).sanitizer(keep).wrap(items(["a"])));
+    let end = log.end();
+    assert_eq!((end.ending, end.data), (Ending::Complete, None));
+    assert_eq!(end.faults[0].who, Component::Sanitizer);
+}

@@ -1,0 +1,180 @@
+//! The END event's content: sanitizers, codec, metadata, the retained payload.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use stream_lifecycle::{
+    Ending, Lifecycle, Merge, OmittedWhy, OnNull, Sanitizer, StatusKeys, Verdict,
+};
+
+use crate::support::{Broken, Does, Log, drain, items, record, recorded, upstream};
+
+/// Appends its name to a string aggregate.
+fn append(name: &'static str, priority: i32) -> Sanitizer {
+    Sanitizer::new(name, priority, move |data, _| {
+        Verdict::Replace(format!("{} {name}", data.as_str().unwrap_or("-")).into())
+    })
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap()
+}
+
+#[test]
+fn s4_11_sanitizers_chain_by_priority_then_registration() {
+    let log = Log::default();
+    let stream = recorded(&log)
+        .sanitizer(append("late", 9))
+        .sanitizer(append("z-first", 0))
+        .sanitizer(append("a-second", 0))
+        .sanitizer(append("early", -1))
+        .sanitizer(Sanitizer::new("keep", 5, |data, about| {
+            assert_eq!(data, "x early z-first a-second");
+            assert_eq!((about.call.id.as_str(), about.ending), ("call-1", &Ending::Complete));
+            Verdict::Keep
+        }))
+        .wrap(items(["x"]));
+    drain(stream);
+    assert_eq!(log.end().data, Some("x early z-first a-second late".into()));
+}
+
+#[test]
+fn s4_11_omit_and_fail_stop_the_chain_and_clear_data_and_annotation() {
+    for (verdict, why) in [
+        (Verdict::Omit, OmittedWhy::Omitted),
+        (Verdict::Fail("no model".into()), OmittedWhy::Failed("no model".into())),
+    ] {
+        let log = Log::default();
+        let stream = recorded(&log)
+            .sanitizer(Sanitizer::new("stop", 0, move |_, _| verdict.clone()))
+            .sanitizer(Sanitizer::new("never", 1, |_, _| unreachable!("the chain stopped")))
+            .codec(Arc::new(|_: &Value| Ok(json!("annotated"))))
+            .wrap(items(["secret"]));
+        assert_eq!(drain(stream), [Ok("secret".to_owned())]);
+        let end = log.end();
+        assert_eq!((end.ending, end.data, end.annotated), (Ending::Complete, None, None));
+        let omitted = end.omitted.unwrap();
+        assert_eq!((omitted.by.as_ref(), omitted.why), ("stop", why));
+        assert_eq!(end.faults, []);
+    }
+}
+
+#[test]
+fn s4_12_sanitizers_of_the_start_stay_and_later_ones_join() {
+    let log = Log::default();
+    let (start, later) = (append("start", 0), append("later", 0));
+    let both = vec![later, start.clone()];
+    let stream = recorded(&log).sanitizer(start).reread_sanitizers(|| both).wrap(items(["x"]));
+    drain(stream);
+    // Each once; of two first ones, the name decides.
+    assert_eq!(log.end().data, Some("x later start".into()));
+    // A registry that was emptied meanwhile removes nothing.
+    let log = Log::default();
+    let stream = recorded(&log).sanitizer(append("start", 0)).reread_sanitizers(Vec::new);
+    drain(stream.wrap(items(["x"])));
+    assert_eq!(log.end().data, Some("x start".into()));
+    // One that cannot be read fails closed.
+    let log = Log::default();
+    let stream = recorded(&log).reread_sanitizers(|| std::panic::panic_any("poisoned"));
+    drain(stream.wrap(items(["x"])));
+    let end = log.end();
+    assert_eq!((end.data, end.omitted.unwrap().why), (None, OmittedWhy::Panicked));
+}
+
+#[test]
+fn s4_13_sanitizers_do_not_touch_what_the_consumer_gets() {
+    let log = Log::default();
+    let omit = Sanitizer::new("omit", 0, |_, _| Verdict::Omit);
+    let all = drain(recorded(&log).sanitizer(omit).wrap(items(["my", " secret"])));
+    assert_eq!(all, [Ok("my".to_owned()), Ok(" secret".to_owned())]);
+    assert_eq!(log.end().data, None);
+}
+
+#[test]
+fn s4_14_the_codec_sees_the_sanitized_aggregate_and_its_error_is_told() {
+    let log = Log::default();
+    let stream = recorded(&log)
+        .sanitizer(append("clean", 0))
+        .codec(Arc::new(|data: &Value| Ok(json!({"decoded": data}))))
+        .wrap(items(["x"]));
+    drain(stream);
+    let end = log.end();
+    assert_eq!(end.annotated, Some(json!({"decoded": "x clean"})));
+    assert_eq!(end.codec_error, None);
+
+    let log = Log::default();
+    let codec = Arc::new(|_: &Value| Err("no usage".to_owned()));
+    drain(recorded(&log).codec(codec).wrap(items(["x"])));
+    let end = log.end();
+    assert_eq!((end.annotated, end.codec_error.as_deref()), (None, Some("no usage")));
+    assert_eq!(end.data, Some("x".into()), "the aggregate stays");
+}
+
+#[test]
+fn s4_15_metadata_goes_over_attributes_and_the_ending_over_both() {
+    let run = |merge: Merge, keys: StatusKeys| {
+        let log = Log::default();
+        let stream = record(&log)
+            .attributes(object(json!({"tags": {"a": 1, "b": 2}, "team": "x"})))
+            .metadata(object(json!({"tags": {"b": 3}, "status": "mine"})))
+            .merge(merge)
+            .status_keys(keys)
+            .wrap(upstream([Does::Fail("x")]));
+        drain(stream);
+        Value::Object(log.end().metadata)
+    };
+    let class = std::any::type_name::<Broken>();
+    let deep = json!({
+        "tags": {"a": 1, "b": 3}, "team": "x",
+        "status": "error", "ending": "failed", "error_class": class,
+    });
+    assert_eq!(run(Merge::default(), StatusKeys::default()), deep);
+    let mut shallow = deep.clone();
+    shallow["tags"] = json!({"b": 3});
+    assert_eq!(run(Merge::Shallow, StatusKeys::Protected), shallow);
+    let mut mine = deep;
+    mine["status"] = json!("mine");
+    assert_eq!(run(Merge::Deep, StatusKeys::Overridable), mine);
+}
+
+#[test]
+fn s4_16_a_null_aggregate_stays_null_unless_asked_otherwise() {
+    let run = |on_null: OnNull| {
+        let log = Log::default();
+        let record = record(&log).data(json!({"prompt": "p"})).on_null(on_null);
+        let stream = record.sanitizer(Sanitizer::new("keep", 0, |_, _| Verdict::Keep));
+        let stream = stream.wrap(items([]));
+        assert_eq!(stream.data(), Some(&json!({"prompt": "p"})));
+        drain(stream);
+        log.end().data
+    };
+    assert_eq!(run(OnNull::default()), Some(Value::Null));
+    assert_eq!(run(OnNull::RetainedData), Some(json!({"prompt": "p"})));
+    // An aggregate that is not null is never replaced.
+    let log = Log::default();
+    let stream = recorded(&log).data(json!(1)).on_null(OnNull::RetainedData);
+    drain(stream.wrap(items([])));
+    assert_eq!(log.end().data, Some("".into()));
+}
+
+#[test]
+fn end_names_the_call() {
+    let log = Log::default();
+    let stream = Lifecycle::<String, Broken>::new("id-7")
+        .tap("raw")
+        .name("chat")
+        .model("m")
+        .parent("agent")
+        .subscriber(log.subscriber())
+        .wrap(items([]));
+    assert_eq!(stream.call().tap, "raw");
+    drain(stream);
+    let end = serde_json::to_value(log.end()).unwrap();
+    let call = json!({
+        "id": "id-7", "tap": "raw", "name": "chat", "model": "m", "parent": "agent",
+        "attributes": {},
+    });
+    assert_eq!(end["call"], call);
+    assert_eq!(end["ending"], json!({"kind": "complete"}));
+    assert_eq!(end["withheld"], json!({"bytes": 0, "kind": "nothing", "items": 0}));
+}

@@ -1,0 +1,94 @@
+//! Starting, failing to, and being refused.
+
+use std::{
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind, panic_any},
+    task::{Context, Poll, Waker},
+};
+
+use stream_lifecycle::{Component, Ending};
+
+use crate::support::{Broken, Log, Trace, Upstream, counting, drain, items, record};
+
+type Made = Result<Upstream, Broken>;
+
+#[test]
+fn s4_28_a_refused_call_has_one_event_and_no_start() {
+    let (log, trace) = (Log::default(), Trace::default());
+    record(&log).finalizer(counting(&trace)).reject("over quota");
+    assert_eq!(log.kinds(), ["rejected"]);
+    let event = serde_json::to_value(&*log.all()[0]).unwrap();
+    assert_eq!((&event["reason"], &event["call"]["id"]), (&"over quota".into(), &"call-1".into()));
+    assert!(trace.all().is_empty());
+    // A record that is never started says nothing.
+    drop(record(&log));
+    assert_eq!(log.kinds(), ["rejected"]);
+}
+
+#[test]
+fn s4_29_start_comes_before_the_producer_is_created() {
+    let log = Log::default();
+    let stream = record(&log).create(|| {
+        assert_eq!(log.kinds(), ["start"]);
+        Made::Ok(items(["a"]))
+    });
+    assert_eq!(drain(stream.unwrap()).len(), 1);
+    assert_eq!(log.end().ending, Ending::Complete);
+}
+
+#[test]
+fn s4_29_a_producer_that_fails_has_an_end_without_output() {
+    let (log, trace) = (Log::default(), Trace::default());
+    let record = record(&log).finalizer(counting(&trace));
+    let failed = record.create(|| Made::Err(Broken("no route")));
+    assert_eq!(failed.err(), Some(Broken("no route")));
+    let end = log.end();
+    assert!(matches!(end.ending, Ending::Failed { who: Component::Producer, .. }));
+    assert_eq!((end.data, end.omitted, trace.all().len()), (None, None, 0));
+    assert_eq!(log.kinds(), ["start", "end"]);
+}
+
+#[test]
+fn s4_29_a_producer_that_panics_has_an_end_too() {
+    let log = Log::default();
+    let made = || record(&log).create(|| -> Made { panic_any("dns") });
+    assert!(catch_unwind(AssertUnwindSafe(made)).is_err());
+    let ending = Ending::Panicked { who: Component::Producer, message: "dns".into() };
+    assert_eq!(log.end().ending, ending);
+}
+
+#[test]
+fn s4_29_a_producer_may_be_waited_for_or_given_up() {
+    let cx = &mut Context::from_waker(Waker::noop());
+    let log = Log::default();
+    let mut ready = Box::pin(record(&log).create_async(async { Made::Ok(items(["a"])) }));
+    let Poll::Ready(Ok(stream)) = ready.as_mut().poll(cx) else { panic!("not ready") };
+    drain(stream);
+    assert_eq!(log.end().ending, Ending::Complete);
+
+    let log = Log::default();
+    let mut failing = Box::pin(record(&log).create_async(async { Made::Err(Broken("x")) }));
+    assert!(matches!(failing.as_mut().poll(cx), Poll::Ready(Err(Broken("x")))));
+    assert!(matches!(log.end().ending, Ending::Failed { who: Component::Producer, .. }));
+
+    let log = Log::default();
+    let mut waiting = Box::pin(record(&log).create_async(std::future::pending::<Made>()));
+    assert!(waiting.as_mut().poll(cx).is_pending());
+    assert_eq!(log.kinds(), ["start"]);
+    drop(waiting);
+    let end = log.end();
+    assert_eq!((end.ending, end.data), (Ending::Dropped, None));
+}
+
+#[test]
+fn a_start_can_be_settled_by_hand() {
+    let log = Log::default();
+    record(&log).start().fail(&Broken("x"));
+    assert_eq!(log.end().ending.name(), "failed");
+    let log = Log::default();
+    drop(record(&log).start());
+    assert_eq!(log.end().ending, Ending::Dropped);
+    let log = Log::default();
+    assert_eq!(drain(record(&log).start().wrap(items(["a"]))).len(), 1);
+    assert_eq!(log.end().ending, Ending::Complete);
+}

@@ -1,0 +1,227 @@
+//! Subscribers: fixed at the start, told inline or through a bounded queue; threads.
+
+use std::{
+    future::Future,
+    num::NonZeroUsize,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    task::{Context, Poll, Wake, Waker},
+    thread,
+    time::Duration,
+};
+
+use futures_core::Stream;
+use stream_lifecycle::{Inbox, Lifecycle, LifecycleEvent, Overflow, Queue, TextCollector};
+
+use crate::support::{Broken, Log, Trace, drain, items, next};
+
+const TWO: NonZeroUsize = NonZeroUsize::new(2).unwrap();
+const MANY: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+
+fn told(queue: &Queue, id: &str) -> Lifecycle<String, Broken> {
+    Lifecycle::new(id).subscriber(Arc::new(queue.clone()))
+}
+
+/// Rejects calls with these ids: one event each.
+fn reject(queue: &Queue, ids: impl IntoIterator<Item = &'static str>) {
+    ids.into_iter().for_each(|id| told(queue, id).reject("no"));
+}
+
+fn ids(inbox: &mut Inbox) -> Vec<String> {
+    std::iter::from_fn(|| inbox.take()).map(|event| event.call().id.clone()).collect()
+}
+
+#[test]
+fn s4_18_subscribers_are_told_in_the_order_they_were_registered() {
+    let trace = Trace::default();
+    let named = |name: &'static str| {
+        let trace = trace.clone();
+        Arc::new(move |event: &Arc<LifecycleEvent>| {
+            trace.note(format!("{name} {}", event.end().map_or("start", |_| "end")));
+        })
+    };
+    let stream =
+        Lifecycle::<String, Broken>::new("a").subscriber(named("one")).subscriber(named("two"));
+    drain(stream.wrap(items([])));
+    assert_eq!(trace.all(), ["one start", "two start", "one end", "two end"]);
+}
+
+#[test]
+fn s4_18_a_full_queue_loses_what_its_policy_says_and_counts_it() {
+    let (queue, mut inbox) = Queue::bounded(TWO, Overflow::DropOldest);
+    reject(&queue, ["a", "b", "c", "d"]);
+    assert_eq!((queue.lost(), ids(&mut inbox)), (2, vec!["c".to_owned(), "d".to_owned()]));
+
+    let (queue, mut inbox) = Queue::bounded(TWO, Overflow::DropNewest);
+    reject(&queue, ["a", "b", "c", "d"]);
+    assert_eq!((queue.lost(), ids(&mut inbox)), (2, vec!["a".to_owned(), "b".to_owned()]));
+    // Room again: what comes now is kept.
+    reject(&queue, ["e"]);
+    assert_eq!((queue.lost(), ids(&mut inbox)), (2, vec!["e".to_owned()]));
+}
+
+#[test]
+fn s4_18_a_blocking_queue_waits_and_loses_nothing() {
+    let (queue, mut inbox) = Queue::bounded(NonZeroUsize::MIN, Overflow::Block);
+    let sender = thread::spawn(move || {
+        reject(&queue, ["a", "b", "c"]);
+        queue.lost()
+    });
+    let mut seen = Vec::new();
+    while let Some(event) = inbox.wait() {
+        seen.push(event.call().id.clone());
+    }
+    assert_eq!((sender.join().unwrap(), seen.join("")), (0, "abc".to_owned()));
+}
+
+#[test]
+fn s4_18_a_queue_without_a_receiver_holds_nobody_up() {
+    let (queue, inbox) = Queue::bounded(NonZeroUsize::MIN, Overflow::Block);
+    reject(&queue, ["a"]);
+    drop(inbox);
+    reject(&queue, ["b", "c"]);
+    queue.flush_blocking();
+    assert_eq!(queue.lost(), 3);
+}
+
+#[test]
+fn s4_18_a_receiver_is_a_stream_that_ends_with_its_senders() {
+    struct Woken(AtomicUsize);
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    let (queue, inbox) = Queue::bounded(MANY, Overflow::DropNewest);
+    let mut inbox = Box::pin(inbox);
+    let woken = Arc::new(Woken(AtomicUsize::new(0)));
+    let waker = Waker::from(Arc::clone(&woken));
+    let cx = &mut Context::from_waker(&waker);
+    assert!(inbox.as_mut().poll_next(cx).is_pending());
+    assert_eq!(woken.0.load(Ordering::SeqCst), 0, "nothing woke it yet");
+    reject(&queue, ["a"]);
+    assert_eq!(woken.0.load(Ordering::SeqCst), 1);
+    let Poll::Ready(Some(event)) = inbox.as_mut().poll_next(cx) else { panic!("nothing") };
+    assert_eq!(event.call().id, "a");
+    assert!(inbox.as_mut().poll_next(cx).is_pending());
+    drop(queue);
+    assert_eq!(woken.0.load(Ordering::SeqCst), 2);
+    assert!(matches!(inbox.as_mut().poll_next(cx), Poll::Ready(None)));
+}
+
+#[test]
+fn s4_19_a_flush_waits_for_the_end_of_a_stream_dropped_just_before() {
+    let (queue, mut inbox) = Queue::bounded(MANY, Overflow::DropNewest);
+    let log = Trace::default();
+    let sink = log.clone();
+    let (ready, started) = mpsc::channel();
+    let worker = thread::spawn(move || {
+        ready.send(()).unwrap();
+        while let Some(event) = inbox.wait() {
+            // A slow subscriber: without the barrier the END would be missed below.
+            thread::sleep(Duration::from_millis(20));
+            sink.note(event.end().map_or("start", |end| end.ending.name()));
+        }
+    });
+    started.recv().unwrap();
+    let mut stream = Box::pin(told(&queue, "a").wrap(items(["x", "y"])));
+    next(&mut stream);
+    drop(stream);
+    queue.flush_blocking();
+    assert_eq!(log.all(), ["start", "dropped"]);
+    drop(queue);
+    worker.join().unwrap();
+}
+
+#[test]
+fn s4_19_a_flush_is_ready_when_what_came_before_it_is_delivered() {
+    let (queue, mut inbox) = Queue::bounded(TWO, Overflow::DropNewest);
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert!(Box::pin(queue.flush()).as_mut().poll(cx).is_ready(), "nothing to wait for");
+    reject(&queue, ["a", "b"]);
+    let mut flush = Box::pin(queue.flush());
+    assert!(flush.as_mut().poll(cx).is_pending());
+    // What comes, or is lost, later does not count.
+    reject(&queue, ["lost", "lost"]);
+    assert!(flush.as_mut().poll(cx).is_pending());
+    inbox.take();
+    inbox.take();
+    assert!(flush.as_mut().poll(cx).is_pending(), "the receiver still works on the second");
+    reject(&queue, ["c"]);
+    inbox.take();
+    assert!(flush.as_mut().poll(cx).is_ready());
+    let mut abandoned = Box::pin(queue.flush());
+    assert!(abandoned.as_mut().poll(cx).is_pending());
+    drop(inbox);
+    assert!(abandoned.as_mut().poll(cx).is_ready());
+}
+
+#[test]
+fn s4_18_and_s4_19_whatever_the_policy_every_event_is_delivered_or_counted() {
+    const SENDERS: usize = 4;
+    const EACH: usize = 200;
+    for overflow in [Overflow::Block, Overflow::DropOldest, Overflow::DropNewest] {
+        let (queue, mut inbox) = Queue::bounded(TWO, overflow);
+        let worker = thread::spawn(move || std::iter::from_fn(|| inbox.wait()).count() as u64);
+        let senders: Vec<_> = (0..SENDERS)
+            .map(|_| {
+                let queue = queue.clone();
+                thread::spawn(move || {
+                    for n in 0..EACH {
+                        reject(&queue, ["a"]);
+                        // A flush among others' events comes back, too.
+                        if n % 50 == 0 {
+                            queue.flush_blocking();
+                        }
+                    }
+                })
+            })
+            .collect();
+        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        let probe = queue.lost();
+        drop(queue);
+        let delivered = worker.join().unwrap();
+        assert_eq!(delivered + probe, (SENDERS * EACH) as u64, "{overflow:?}");
+        assert!(overflow != Overflow::Block || probe == 0);
+    }
+}
+
+#[test]
+fn s4_25_streams_on_many_threads_end_once_each() {
+    let log = Log::default();
+    let threads: Vec<_> = (0..8)
+        .map(|n| {
+            let record = Lifecycle::<String, Broken>::new(format!("call-{n}"))
+                .subscriber(log.subscriber())
+                .collect_with(TextCollector::default());
+            // Built here, polled there; every other one is dropped half way on a third thread.
+            let stream = record.wrap(items(["a", "b", "c"]));
+            thread::spawn(move || {
+                let mut stream = Box::pin(stream);
+                next(&mut stream);
+                if n % 2 == 0 {
+                    drain(stream);
+                } else {
+                    thread::spawn(move || drop(stream)).join().unwrap();
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let mut ends: Vec<_> = log
+        .ends()
+        .into_iter()
+        .map(|end| (end.call.id.clone(), end.ending.name(), end.data.unwrap()))
+        .collect();
+    ends.sort_by(|a, b| a.0.cmp(&b.0));
+    let expected: Vec<_> = (0..8)
+        .map(|n| match n % 2 {
+            0 => (format!("call-{n}"), "complete", "abc".into()),
+            _ => (format!("call-{n}"), "dropped", "a".into()),
+        })
+        .collect();
+    assert_eq!(ends, expected);
+}

@@ -1,0 +1,233 @@
+//! What the tests share: upstreams that do as they are told, a log of events, a clock by hand.
+
+use std::{
+    collections::VecDeque,
+    marker::PhantomPinned,
+    pin::Pin,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    task::{Context, Poll, Waker},
+    time::{Duration, SystemTime},
+};
+
+use futures_core::Stream;
+use serde_json::{Value, json};
+use stream_lifecycle::{
+    Clock, EndEvent, Finish, Lifecycle, LifecycleEvent, Subscriber, TextCollector,
+};
+
+/// The error of these streams.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Broken(pub(crate) &'static str);
+
+/// What an upstream does when it is polled.
+#[derive(Debug, Clone)]
+pub(crate) enum Does {
+    Item(&'static str),
+    Fail(&'static str),
+    Wait,
+    Panic(&'static str),
+}
+
+/// What became of an upstream.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    polls: AtomicU64,
+    dropped: AtomicBool,
+}
+
+impl Seen {
+    pub(crate) fn polls(&self) -> u64 {
+        self.polls.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn dropped(&self) -> bool {
+        self.dropped.load(Ordering::SeqCst)
+    }
+}
+
+/// Notes the drop of whatever owns it.
+struct OnDrop(Arc<Seen>);
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        self.0.dropped.store(true, Ordering::SeqCst);
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// An upstream that follows a script, then ends. It is not `Unpin`, and must not be polled
+    /// behind its end.
+    pub(crate) struct Upstream {
+        script: VecDeque<Does>,
+        ended: bool,
+        on_drop: OnDrop,
+        #[pin]
+        pinned: PhantomPinned,
+    }
+}
+
+pub(crate) fn upstream(script: impl IntoIterator<Item = Does>) -> Upstream {
+    Upstream {
+        script: script.into_iter().collect(),
+        ended: false,
+        on_drop: OnDrop(Arc::default()),
+        pinned: PhantomPinned,
+    }
+}
+
+pub(crate) fn items(texts: impl IntoIterator<Item = &'static str>) -> Upstream {
+    upstream(texts.into_iter().map(Does::Item))
+}
+
+impl Upstream {
+    pub(crate) fn seen(&self) -> Arc<Seen> {
+        Arc::clone(&self.on_drop.0)
+    }
+}
+
+impl Stream for Upstream {
+    type Item = Result<String, Broken>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.project();
+        assert!(!*this.ended, "polled behind the end");
+        this.on_drop.0.polls.fetch_add(1, Ordering::SeqCst);
+        Poll::Ready(match this.script.pop_front() {
+            Some(Does::Item(text)) => Some(Ok(text.to_owned())),
+            Some(Does::Fail(what)) => Some(Err(Broken(what))),
+            Some(Does::Panic(what)) => std::panic::panic_any(what),
+            Some(Does::Wait) => {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            None => {
+                *this.ended = true;
+                None
+            }
+        })
+    }
+}
+
+/// Polls once.
+pub(crate) fn poll<S: Stream + ?Sized>(stream: &mut Pin<Box<S>>) -> Poll<Option<S::Item>> {
+    stream.as_mut().poll_next(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Polls until something comes.
+pub(crate) fn next<S: Stream + ?Sized>(stream: &mut Pin<Box<S>>) -> Option<S::Item> {
+    loop {
+        if let Poll::Ready(item) = poll(stream) {
+            return item;
+        }
+    }
+}
+
+/// All that comes, and once more to see that nothing comes behind.
+pub(crate) fn drain<S: Stream>(stream: S) -> Vec<S::Item> {
+    let mut stream = Box::pin(stream);
+    let all: Vec<_> = std::iter::from_fn(|| next(&mut stream)).collect();
+    assert!(matches!(poll(&mut stream), Poll::Ready(None)), "not fused");
+    all
+}
+
+/// Notes what happened, in order, from any thread.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Trace(Arc<Mutex<Vec<String>>>);
+
+impl Trace {
+    pub(crate) fn note(&self, what: impl Into<String>) {
+        self.0.lock().unwrap().push(what.into());
+    }
+
+    pub(crate) fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+
+    /// How often this happened.
+    pub(crate) fn count(&self, what: &str) -> usize {
+        self.all().iter().filter(|one| *one == what).count()
+    }
+}
+
+/// Keeps every event it is told.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<Arc<LifecycleEvent>>>>);
+
+impl Log {
+    pub(crate) fn subscriber(&self) -> Arc<dyn Subscriber> {
+        let log = self.clone();
+        Arc::new(move |event: &Arc<LifecycleEvent>| {
+            log.0.lock().unwrap().push(Arc::clone(event));
+        })
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<LifecycleEvent>> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn ends(&self) -> Vec<EndEvent> {
+        self.all().iter().filter_map(|event| event.end().cloned()).collect()
+    }
+
+    /// The one END.
+    #[track_caller]
+    pub(crate) fn end(&self) -> EndEvent {
+        let mut ends = self.ends();
+        assert_eq!(ends.len(), 1, "{:?}", self.all());
+        ends.remove(0)
+    }
+
+    /// `start`, `mark`, `end`, `rejected`, in order.
+    pub(crate) fn kinds(&self) -> Vec<&'static str> {
+        let kind = |event: &Arc<LifecycleEvent>| match **event {
+            LifecycleEvent::Start(_) => "start",
+            LifecycleEvent::Mark(_) => "mark",
+            LifecycleEvent::End(_) => "end",
+            LifecycleEvent::Rejected(_) => "rejected",
+            _ => "unknown",
+        };
+        self.all().iter().map(kind).collect()
+    }
+}
+
+/// A record over text, told to `log`.
+pub(crate) fn record(log: &Log) -> Lifecycle<String, Broken> {
+    Lifecycle::new("call-1").subscriber(log.subscriber())
+}
+
+/// The same with the text joined.
+pub(crate) fn recorded(log: &Log) -> Lifecycle<String, Broken> {
+    record(log).collect_with(TextCollector::default())
+}
+
+/// A finalizer that notes its call and says how many items there were.
+pub(crate) fn counting(trace: &Trace) -> impl FnOnce(Finish<'_>) -> Value + Send + 'static {
+    let trace = trace.clone();
+    move |finish| {
+        trace.note("finalizer");
+        json!({"items": finish.items, "ending": finish.ending.name()})
+    }
+}
+
+/// A clock that goes when it is told.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct HandClock(Arc<AtomicU64>);
+
+impl HandClock {
+    pub(crate) fn advance(&self, seconds: u64) {
+        self.0.fetch_add(seconds, Ordering::SeqCst);
+    }
+}
+
+impl Clock for HandClock {
+    fn now(&self) -> Duration {
+        Duration::from_secs(self.0.load(Ordering::SeqCst))
+    }
+
+    fn wall(&self) -> Option<SystemTime> {
+        Some(SystemTime::UNIX_EPOCH + self.now())
+    }
+}

@@ -1,0 +1,49 @@
+//! The letters before a Python string, and where a further one begins.
+
+/// The letters before a string's quote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Prefix {
+    pub(super) raw: bool,
+    pub(super) format: bool,
+    pub(super) bytes: bool,
+}
+
+impl Prefix {
+    /// The longest there is.
+    const LONGEST: usize = 2;
+
+    pub(super) fn parse(letters: &str) -> Option<Self> {
+        let mut prefix = Self::default();
+        for byte in letters.bytes() {
+            let flag = match byte {
+                b'r' | b'R' => &mut prefix.raw,
+                b'f' | b'F' => &mut prefix.format,
+                b'b' | b'B' => &mut prefix.bytes,
+                b'u' | b'U' if letters.len() == 1 => return Some(prefix),
+                _ => return None,
+            };
+            if core::mem::replace(flag, true) {
+                return None;
+            }
+        }
+        (!(prefix.format && prefix.bytes)).then_some(prefix)
+    }
+}
+
+/// What stands behind a string.
+pub(super) enum Continued {
+    No,
+    /// Another string: its prefix, the length of that, its quote.
+    By(Prefix, usize, u8),
+}
+
+/// Whether a string begins at the head of `text`; nothing if more of it must be seen.
+pub(super) fn continues(text: &str) -> Option<Continued> {
+    let letters = |b: &u8| b.is_ascii_alphabetic();
+    let len = text.bytes().take(Prefix::LONGEST + 1).take_while(letters).count();
+    match (text.as_bytes().get(len), Prefix::parse(&text[..len])) {
+        (None, Some(_)) => None,
+        (Some(&quote @ (b'\'' | b'"')), Some(prefix)) => Some(Continued::By(prefix, len, quote)),
+        _ => Some(Continued::No),
+    }
+}
