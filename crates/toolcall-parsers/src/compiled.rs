@@ -3,9 +3,7 @@
 use alloc::{string::String, sync::Arc, vec::Vec};
 use core::fmt;
 
-use jail_match::{
-    BodyId, Channel, ChannelMask, Edge, Newlines, OnCommit, Then, Uses,
-};
+use jail_match::{BodyId, Channel, ChannelMask, Edge, Newlines, OnCommit, Then, Uses};
 
 use crate::{
     family::{Family, RouteTo, Suffix},

@@ -4,8 +4,8 @@ use alloc::{string::String, vec::Vec};
 
 use crate::{
     compiled::{CompileError, Grammar},
-    machine::compile::Guided,
     family::{At, Family, Form, KeyRole, Keys, NamedKeys},
+    machine::compile::Guided,
     template::{Dialect, Hole, Part, Template},
     tools::Tools,
 };
@@ -54,7 +54,8 @@ impl Grammar {
         let mut forms = Vec::new();
         let keys = keys(&taken);
         if !keys.name.is_empty() && !keys.arguments.is_empty() {
-            let list = [literal("["), Part::Hole(Hole::Calls { separator: ", ".into() }), literal("]")];
+            let list =
+                [literal("["), Part::Hole(Hole::Calls { separator: ", ".into() }), literal("]")];
             let sections = [Vec::from([Part::Hole(Hole::Call)]), list.to_vec()];
             let call = Vec::from([Part::Hole(Hole::Object(Dialect::Json))]);
             forms.push(form(sections.into(), call, Keys::Named(keys)));
@@ -67,8 +68,11 @@ impl Grammar {
         let count = forms.len();
         if own == OwnCalls::Tried {
             // Of two equal openers the first is read: the family's own stand behind it, too.
-            let anywhere = family.forms.iter().filter(|form| matches!(form.at, At::Anywhere | At::Line));
-            forms.extend(anywhere.map(|form| Form { at: At::Lead, ..form.clone() }).collect::<Vec<_>>());
+            let anywhere =
+                family.forms.iter().filter(|form| matches!(form.at, At::Anywhere | At::Line));
+            forms.extend(
+                anywhere.map(|form| Form { at: At::Lead, ..form.clone() }).collect::<Vec<_>>(),
+            );
         }
         forms.append(&mut family.forms);
         family.forms = forms;

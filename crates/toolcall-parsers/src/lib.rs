@@ -31,9 +31,7 @@ pub use ids::{IdSource, Ids};
 pub use options::{CallLimits, Options, Parallel, Repair, Stop, UnknownTools, Wanted};
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use partial::PartialArguments;
-pub use registry::{
-    Summary, aliases, families, family, family_variant, grammar, grammars,
-};
+pub use registry::{Summary, aliases, families, family, family_variant, grammar, grammars};
 pub use tool_call_parser::CallBodies;
 pub use tools::{Tool, Tools, ToolsError};
 

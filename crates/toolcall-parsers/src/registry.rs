@@ -6,9 +6,7 @@ mod table;
 use jail_match::UnknownName;
 
 pub(crate) use self::lookup::file;
-pub use self::lookup::{
-    Summary, aliases, families, family, family_variant,
-};
+pub use self::lookup::{Summary, aliases, families, family, family_variant};
 use crate::compiled::Grammar;
 
 /// The grammars of all registered families, by name.

@@ -33,7 +33,9 @@ impl Family {
         };
         let block = |call: &str| match (tag, ends.first()) {
             ("[", _) => json!({"section": "[{calls:, }]", "call": call}),
-            (_, Some(end)) => json!({"call": [format!("{text}{call}{end}"), format!("{text}{call}")]}),
+            (_, Some(end)) => {
+                json!({"call": [format!("{text}{call}{end}"), format!("{text}{call}")]})
+            }
             _ if marked => json!({"call": format!("{text}{call}")}),
             _ => json!({ "call": call }),
         };
@@ -48,8 +50,7 @@ impl Family {
         };
         let keys = json!({"wrapper": ["function"], "list": ["tool_calls"]});
         // Objects whose key is the name come first; few templates write them.
-        let mut calls =
-            Vec::from([form("{object}", json!("name_is_key")), form("{object}", keys)]);
+        let mut calls = Vec::from([form("{object}", json!("name_is_key")), form("{object}", keys)]);
         let mut erase = Vec::new();
         if marked {
             let mut loose = form("{name:declared}{arguments}", Value::Null);

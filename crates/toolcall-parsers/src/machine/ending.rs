@@ -4,12 +4,12 @@ use alloc::string::String;
 
 use jail_match::{End, Tail};
 
+use super::{arguments::Cut, object::ArgumentsState};
 use super::{
     call::{List, Machine, State},
     output::Output,
     plan::{Arguments, Leaf, Missing, Plan},
 };
-use super::{arguments::Cut, object::ArgumentsState};
 use crate::{
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
@@ -69,11 +69,9 @@ impl Machine {
         match self.state {
             State::Header | State::Field => plan.nodes[usize::from(self.node)].commit,
             State::Arguments => plan.leaves[usize::from(self.leaf)].commit,
-            State::SectionEnd(_) | State::Between => {
-                self.section.map_or(CommitOn::Marker, |section| {
-                    plan.sections[usize::from(section)].commit
-                })
-            }
+            State::SectionEnd(_) | State::Between => self
+                .section
+                .map_or(CommitOn::Marker, |section| plan.sections[usize::from(section)].commit),
             State::Message | State::CallEnd(_) | State::Broken | State::Noise | State::Empty => {
                 CommitOn::Marker
             }

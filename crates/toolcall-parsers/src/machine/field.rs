@@ -49,7 +49,8 @@ pub(super) fn fits<'s>(
     }
     if *kind == FieldKind::Name && stops.any(|stop| stop == "(") {
         let inside = next.is_alphanumeric() || matches!(next, '_' | '.' | '-');
-        return inside && !(field.is_empty() && more.is_empty() && !next.is_alphabetic() && next != '_');
+        return inside
+            && !(field.is_empty() && more.is_empty() && !next.is_alphabetic() && next != '_');
     }
     if next.is_ascii_whitespace() {
         return true;

@@ -7,14 +7,11 @@ use super::{
     field::{declared, fits, id_with_name},
     output::Output,
     plan::{
-        Arguments, BlankStop, Blanks, Bracket, Field, FieldKind, Leaf, LeafId, Node, NodeId, Plan, Quotes,
-        SectionId,
+        Arguments, BlankStop, Blanks, Bracket, Field, FieldKind, Leaf, LeafId, Node, NodeId, Plan,
+        Quotes, SectionId,
     },
 };
-use crate::{
-    event::DiagnosticKind,
-    family::CommitOn,
-};
+use crate::{event::DiagnosticKind, family::CommitOn};
 
 /// What a literal of a header leads to.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +36,6 @@ impl Machine {
         if let Some(leaf) = only(plan, node) {
             return self.begin_arguments(plan, leaf, cursor, out);
         }
-        let from = cursor.at;
         let spaced = match node.blanks {
             Blanks::Free => cursor.skip_blanks(),
             Blanks::Exact => 0,
@@ -81,7 +77,7 @@ impl Machine {
             self.begin_field(plan);
             return Step::Go;
         }
-        self.mismatch(plan, from, cursor, out)
+        self.mismatch(plan, cursor, out)
     }
 
     /// The longest literal that may stand here.
@@ -173,13 +169,7 @@ impl Machine {
     }
 
     /// Nothing that may stand here does.
-    fn mismatch(
-        &mut self,
-        plan: &Plan,
-        from: usize,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Step {
+    fn mismatch(&mut self, plan: &Plan, cursor: &Cursor<'_>, out: &mut Output<'_>) -> Step {
         if out.calls.committed() || self.list != List::None {
             return self.bad(cursor, out);
         }
@@ -193,7 +183,6 @@ impl Machine {
                 return self.bad(cursor, out);
             }
             if section.is_token && !self.in_call {
-                cursor.at = from;
                 self.state = State::Noise;
                 return Step::Go;
             }
@@ -371,7 +360,12 @@ impl Machine {
     }
 
     /// Takes the text of a field for what it is; whether it can be that.
-    pub(super) fn take_field(&mut self, kind: &FieldKind, text: &str, out: &mut Output<'_>) -> bool {
+    pub(super) fn take_field(
+        &mut self,
+        kind: &FieldKind,
+        text: &str,
+        out: &mut Output<'_>,
+    ) -> bool {
         let (name, id) = (&mut self.name, &mut self.id);
         let put = |to: &mut alloc::string::String, text: &str| {
             to.clear();

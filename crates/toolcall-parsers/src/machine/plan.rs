@@ -193,7 +193,10 @@ pub(crate) enum Arguments {
     /// An object that holds name and arguments.
     Object(Syntax),
     /// Text that is the value of this key, up to one of the ends.
-    Raw { key: Box<str>, ends: Vec<Box<str>> },
+    Raw {
+        key: Box<str>,
+        ends: Vec<Box<str>>,
+    },
     Parameters(ParameterSpec),
     Elements(ElementSpec),
 }

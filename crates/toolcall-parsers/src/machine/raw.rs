@@ -39,7 +39,12 @@ impl Raw {
     }
 
     /// Whether the arguments turned out to be an object; `None`: not known yet.
-    pub(super) fn is_object(&mut self, key: &str, cursor: &Cursor<'_>, out: &mut Output<'_>) -> Option<bool> {
+    pub(super) fn is_object(
+        &mut self,
+        key: &str,
+        cursor: &Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<bool> {
         if self.state == State::Text {
             return Some(false);
         }
@@ -93,7 +98,13 @@ impl Raw {
     }
 
     /// The stream ended, with `tail` not consumed; text that nothing else ends is whole then.
-    pub(super) fn finish(&mut self, tail: &str, end: End, ends_expected: bool, out: &mut Output<'_>) -> Outcome {
+    pub(super) fn finish(
+        &mut self,
+        tail: &str,
+        end: End,
+        ends_expected: bool,
+        out: &mut Output<'_>,
+    ) -> Outcome {
         let text = self.state == State::Text;
         if text {
             escape(tail, |piece| out.arguments(piece));

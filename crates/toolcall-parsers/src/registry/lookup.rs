@@ -111,7 +111,7 @@ pub(crate) fn file(name: &str) -> Option<Value> {
 mod tests {
     use alloc::string::ToString;
 
-    use super::{FAMILIES, Row, families, family, aliases, family_variant};
+    use super::{FAMILIES, Row, aliases, families, family, family_variant};
     use crate::family::{Family, with_variant};
 
     #[test]

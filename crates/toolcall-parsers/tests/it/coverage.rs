@@ -4,10 +4,15 @@ use stream_laws::{
     json::Value,
     vector::{Case, Finish},
 };
-use toolcall_parsers::{EncodeCall, Grammar, Tools, encode, grammars};
+use toolcall_parsers::{
+    EncodeCall, Family, Grammar, InReasoning, Tools, encode, families,
+    family::Form,
+    grammars,
+    template::{Part, Template},
+};
 
 use crate::support::{
-    families::{object_keys, texts},
+    families::{object_keys, tags, texts},
     profile_cases, vectors_if_any,
 };
 
@@ -87,7 +92,7 @@ fn markup(grammar: &Grammar) -> Vec<String> {
     let mut found = texts(grammar.family());
     found.extend(grammar.openers().map(String::from));
     found.retain(|text| text.contains(|c: char| c.is_ascii_punctuation()));
-    found.extend(found.clone().iter().map(|text| text.trim().to_owned()));
+    found.extend(found.clone().iter().flat_map(|text| tags(text)).map(String::from));
     found.extend(["}}", "]", ")]", "}"].map(String::from));
     found
 }
@@ -107,12 +112,43 @@ fn strings(case: &Case) -> impl Iterator<Item = &str> {
     found.into_iter()
 }
 
+/// The cases of the family, and of those that write calls as it does.
+fn cases(grammar: &Grammar) -> Vec<Case> {
+    let alike = |name: &str| {
+        let other = toolcall_parsers::family(name).expect("a registered family");
+        // Where a call stands in reasoning is for vectors of both.
+        let forms = |family: &Family| -> Vec<Form> {
+            let plain = |form: &Form| {
+                let mut form = form.clone();
+                form.in_reasoning = InReasoning::Literal;
+                form.between.clear();
+                form.calls = form.calls.iter().map(unspaced).collect();
+                form
+            };
+            family.forms.iter().map(plain).collect()
+        };
+        forms(&other) == forms(grammar.family()) && other.messages == grammar.family().messages
+    };
+    let names = families().map(|summary| summary.name).filter(|name| alike(name));
+    names.flat_map(|name| vectors_if_any(name).into_iter().chain(profile_cases(name))).collect()
+}
+
+/// The template without the whitespace that only the encoder writes.
+fn unspaced(template: &Template) -> Template {
+    let mut template = template.clone();
+    for part in &mut template.parts {
+        if let Part::Literal(text) = part {
+            *text = text.trim().to_owned();
+        }
+    }
+    template
+}
+
 #[test]
 fn every_family_shows_what_it_does_with_the_usual_inputs() {
     let mut missing = Vec::new();
     for grammar in grammars() {
-        let mut cases = vectors_if_any(&grammar.name());
-        cases.extend(profile_cases(&grammar.name()));
+        let cases = cases(&grammar);
         for (what, shows) in wanted(&grammar) {
             if !cases.iter().any(shows) {
                 missing.push(format!("{}: {what}", grammar.name()));

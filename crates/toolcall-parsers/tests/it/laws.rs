@@ -5,9 +5,7 @@ use stream_laws::{
     CutPlan, Violation, Work, check_bounded, check_chunk_invariance, check_isolation, check_linear,
     check_no_leak, check_nothing_lost, check_prompt, check_total,
 };
-use toolcall_parsers::{
-    CallLimits, Grammar, LimitPolicy, Limits, Whitespace, families, grammar,
-};
+use toolcall_parsers::{CallLimits, Grammar, LimitPolicy, Limits, Whitespace, families, grammar};
 
 use crate::support::{DROPS, ParserMachine, inputs::Inputs, vectors_if_any};
 
@@ -58,9 +56,8 @@ macro_rules! law {
 fn families_of(shard: usize, law: impl Fn(&Grammar, &Inputs) -> Result<(), Violation>) {
     // A developer of one family need not wait for all: `FAMILY=hermes cargo test`.
     let only = std::env::var("FAMILY").ok();
-    let wanted = |name: &&str| {
-        only.as_deref().is_none_or(|only| only.split(',').any(|one| one == *name))
-    };
+    let wanted =
+        |name: &&str| only.as_deref().is_none_or(|only| only.split(',').any(|one| one == *name));
     let names = families().map(|summary| summary.name).skip(shard).step_by(SHARDS);
     let mut broken = Vec::new();
     for name in names.filter(wanted) {
@@ -134,10 +131,14 @@ law!(nothing_panics_and_complete_calls_hold_objects, |grammar, inputs| {
     })
 });
 
-law!(neighbours_do_not_matter, |grammar, inputs| under(&[Whitespace::Framing], grammar, |machine| {
-    let wires: Vec<&str> = inputs.wires.iter().map(String::as_str).collect();
-    wires.chunks(8).try_for_each(|wires| check_isolation(machine, wires, 3))
-}));
+law!(neighbours_do_not_matter, |grammar, inputs| under(
+    &[Whitespace::Framing],
+    grammar,
+    |machine| {
+        let wires: Vec<&str> = inputs.wires.iter().map(String::as_str).collect();
+        wires.chunks(8).try_for_each(|wires| check_isolation(machine, wires, 3))
+    }
+));
 
 law!(markup_of_calls_is_not_leaked, |grammar, inputs| {
     let markup: Vec<&str> = inputs.markup.iter().map(String::as_str).collect();

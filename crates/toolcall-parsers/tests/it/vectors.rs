@@ -44,4 +44,3 @@ fn families_without_vectors_are_told() {
         }
     }
 }
-

@@ -27,7 +27,8 @@ impl Compiler<'_> {
         let mut erase: Vec<Erase> = family.end_of_turn.iter().map(|end| token(end)).collect();
         erase.extend(family.erase.iter().cloned());
         let messages = family.messages.as_ref().zip(self.trie.message_node());
-        let messages = messages.map(|(messages, body)| MessagePlan::new(messages, body, family.forms.first()));
+        let messages =
+            messages.map(|(messages, body)| MessagePlan::new(messages, body, family.forms.first()));
         if let Some(messages) = &messages {
             for (n, entry) in messages.entries.iter().enumerate() {
                 openers.push(Opener {
@@ -51,8 +52,7 @@ impl Compiler<'_> {
         for end in leaves.chain(sections).flat_map(|ends| ends.tags.iter().flatten()) {
             let opens = openers.iter().any(|opener| opener.marker == *end);
             let letters = end.contains(|c: char| c.is_alphanumeric());
-            let in_messages =
-                messages.as_ref().is_some_and(|messages| messages.ends.contains(end));
+            let in_messages = messages.as_ref().is_some_and(|messages| messages.ends.contains(end));
             if letters && !opens && !in_messages && !orphans.contains(end) {
                 orphans.push(end.clone());
             }

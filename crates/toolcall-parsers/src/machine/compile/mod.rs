@@ -18,12 +18,14 @@ use super::{
         elements::ElementSpec,
         parameters::{HeadersIn, ParameterSpec},
     },
-    plan::{Arguments, BlankStop, Blanks, Bracket, Ends, FormPlan, Leaf, Missing, NodeId, Plan, Section},
+    plan::{
+        Arguments, BlankStop, Blanks, Bracket, Ends, FormPlan, Leaf, Missing, NodeId, Plan, Section,
+    },
 };
 use crate::{
     compiled::CompileError,
-    guided::OwnCalls,
     family::{At, CommitOn, Family, Form, WhitespaceRule},
+    guided::OwnCalls,
     template::Template,
 };
 
@@ -131,15 +133,20 @@ impl Compiler<'_> {
                 _ => true,
             });
             let rule = if exact && glued { Blanks::Exact } else { Blanks::Free };
-            let section = self.trie.section(node, Section {
-                calls: node,
-                bracket,
-                is_token: noisy && bracket == Bracket::None && opens.iter().any(|open| is_token(open)),
-                opens,
-                ends,
-                commit,
-                blanks: rule,
-            });
+            let section = self.trie.section(
+                node,
+                Section {
+                    calls: node,
+                    bracket,
+                    is_token: noisy
+                        && bracket == Bracket::None
+                        && opens.iter().any(|open| is_token(open)),
+                    opens,
+                    ends,
+                    commit,
+                    blanks: rule,
+                },
+            );
             let inside = self.trie.sections[usize::from(section)].calls;
             let entry = |node, commit| Entry { node: Some(node), commit };
             for call in &calls {
@@ -148,8 +155,10 @@ impl Compiler<'_> {
                 if bracket == Bracket::Square && !tags.is_empty() && !suffix.is_empty() {
                     self.call((n, form), entry(node, commit), call, &section_ends, blanks)?;
                 }
-                let tagged = matches!(call.iter().find(|t| !matches!(t, Token::Meant(_))),
-                    Some(Token::Tag(_)));
+                let tagged = matches!(
+                    call.iter().find(|t| !matches!(t, Token::Meant(_))),
+                    Some(Token::Tag(_))
+                );
                 if !tags.is_empty() && tagged && self.trie.message_node().is_none() {
                     let commit = form.call_alone;
                     let alone = Entry { node: None, commit };
@@ -304,11 +313,7 @@ impl Compiler<'_> {
             .flatten()
             .filter(|tag| tag.len() > 1)
             .collect();
-        Structure {
-            call: strings(&call),
-            section: strings(section),
-            openers: strings(&openers),
-        }
+        Structure { call: strings(&call), section: strings(section), openers: strings(&openers) }
     }
 
     /// End tags in all their spellings; behind those of a call message, its end.

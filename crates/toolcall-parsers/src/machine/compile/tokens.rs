@@ -219,9 +219,9 @@ fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
         let blank = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
         let word = &rest[..blank];
         let end = match word.strip_prefix('<') {
-            Some(tag) => tag.find(['<', '>']).map_or(blank, |at| {
-                at + 1 + usize::from(tag.as_bytes()[at] == b'>')
-            }),
+            Some(tag) => tag
+                .find(['<', '>'])
+                .map_or(blank, |at| at + 1 + usize::from(tag.as_bytes()[at] == b'>')),
             None => word.find("><").map_or_else(|| word.find('<').unwrap_or(blank), |at| at + 1),
         };
         let end = if first == ']' { word.find("><").map_or(blank, |at| at + 1) } else { end };

@@ -122,12 +122,7 @@ impl Trie {
     }
 
     /// The node behind a hole at `node`.
-    pub(super) fn field(
-        &mut self,
-        node: NodeId,
-        kind: &FieldKind,
-        quotes: Quotes,
-    ) -> NodeId {
+    pub(super) fn field(&mut self, node: NodeId, kind: &FieldKind, quotes: Quotes) -> NodeId {
         if let Some((field, to)) = &mut self.nodes[usize::from(node)].field {
             if let (FieldKind::Attributes(known), FieldKind::Attributes(more)) =
                 (&mut field.kind, kind)
@@ -244,9 +239,8 @@ impl Trie {
             }
         }
         for separator in form.between.iter().map(|text| text.trim_ascii()) {
-            let anywhere = |opener: &Opener| {
-                *opener.marker == *separator && opener.at == Anchor::Anywhere
-            };
+            let anywhere =
+                |opener: &Opener| *opener.marker == *separator && opener.at == Anchor::Anywhere;
             if !separator.is_empty() && !self.openers.iter().any(anywhere) {
                 self.opener(separator.into(), Anchor::AfterCall, 0, Start::Node(bare));
             }
@@ -293,9 +287,8 @@ impl Trie {
                 continue;
             }
             let node = &self.nodes[usize::from(at)];
-            let declared = |&leaf: &LeafId| {
-                self.leaves[usize::from(leaf)].commit == CommitOn::DeclaredName
-            };
+            let declared =
+                |&leaf: &LeafId| self.leaves[usize::from(leaf)].commit == CommitOn::DeclaredName;
             if node.leaves.iter().any(declared) {
                 return CommitOn::DeclaredName;
             }

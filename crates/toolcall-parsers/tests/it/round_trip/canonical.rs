@@ -57,8 +57,8 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
     (
         "llama4_pythonic",
-        "<|python_start|>[lookup_tide(port='Brest', day=3)]<|python_end|>",
-        "<|python_start|>[lookup_tide(port='Brest', day=3), convert_money(amount=12.50, to='SEK'), ping()]<|python_end|>",
+        "[lookup_tide(port='Brest', day=3)]",
+        "[lookup_tide(port='Brest', day=3), convert_money(amount=12.50, to='SEK'), ping()]",
     ),
     (
         "olmo3",
@@ -78,9 +78,8 @@ const ROWS: &[(&str, &str, &str)] = &[
     (
         "harn_text",
         "<tool_call>\nlookup_tide({ port: \"Brest\", day: 3 })\n</tool_call>",
-        "<tool_call>\nlookup_tide({ port: \"Brest\", day: 3 })\n</tool_call>\n\
-         <tool_call>\nconvert_money({ amount: 12.50, to: \"SEK\" })\n</tool_call>\n\
-         <tool_call>\nping()\n</tool_call>",
+        "<tool_call>\nlookup_tide({ port: \"Brest\", day: 3 })\n\
+         convert_money({ amount: 12.50, to: \"SEK\" })\nping()\n</tool_call>",
     ),
     (
         "ollama_generic",
@@ -184,8 +183,8 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
     (
         "gemma4",
-        "<|tool_call>call:lookup_tide{port:<|\"|>Brest<|\"|>,day:3}<tool_call|>",
-        "<|tool_call>call:lookup_tide{port:<|\"|>Brest<|\"|>,day:3}<tool_call|><|tool_call>call:convert_money{amount:12.50,to:<|\"|>SEK<|\"|>}<tool_call|><|tool_call>call:ping{}<tool_call|>",
+        "<|tool_call>call:lookup_tide{day:3,port:<|\"|>Brest<|\"|>}<tool_call|>",
+        "<|tool_call>call:lookup_tide{day:3,port:<|\"|>Brest<|\"|>}<tool_call|><|tool_call>call:convert_money{amount:12.50,to:<|\"|>SEK<|\"|>}<tool_call|><|tool_call>call:ping{}<tool_call|>",
     ),
     (
         "functiongemma",
@@ -210,10 +209,10 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
     (
         "inkling",
-        "<|message_model|>lookup_tide<|content_invoke_tool_json|>{\"name\":\"lookup_tide\",\"args\":{\"port\":\"Brest\",\"day\":3}}<|end_message|>",
-        "<|message_model|>lookup_tide<|content_invoke_tool_json|>{\"name\":\"lookup_tide\",\"args\":{\"port\":\"Brest\",\"day\":3}}<|end_message|>\
-         <|message_model|>convert_money<|content_invoke_tool_json|>{\"name\":\"convert_money\",\"args\":{\"amount\":12.50,\"to\":\"SEK\"}}<|end_message|>\
-         <|message_model|>ping<|content_invoke_tool_json|>{\"name\":\"ping\",\"args\":{}}<|end_message|>",
+        "<|message_model|><|content_invoke_tool_json|>{\"name\":\"lookup_tide\",\"args\":{\"port\":\"Brest\",\"day\":3}}<|end_message|>",
+        "<|message_model|><|content_invoke_tool_json|>{\"name\":\"lookup_tide\",\"args\":{\"port\":\"Brest\",\"day\":3}}<|end_message|>\
+         <|message_model|><|content_invoke_tool_json|>{\"name\":\"convert_money\",\"args\":{\"amount\":12.50,\"to\":\"SEK\"}}<|end_message|>\
+         <|message_model|><|content_invoke_tool_json|>{\"name\":\"ping\",\"args\":{}}<|end_message|>",
     ),
     (
         "kimi_k3",
@@ -238,15 +237,19 @@ const ROWS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn calls_are_written_as_templates_write_them() {
+    let mut wrong = Vec::new();
     for (family, one, three) in ROWS {
         let grammar = grammar(family).expect("it is registered");
         for (calls, expected) in [(&[TIDE][..], one), (&[TIDE, MONEY, PING], three)] {
             let wire = encode(&grammar, calls, &tools()).unwrap_or_else(|no| panic!("{no}"));
-            assert_eq!(wire, *expected, "{family}");
+            if wire != *expected {
+                wrong.push(format!("{family}: {wire:?}, not {expected:?}"));
+            }
             reads_back(&grammar, &tools(), calls, &wire, CutPlan::standard(3))
                 .unwrap_or_else(|violation| panic!("{family}: {violation}"));
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
@@ -287,7 +290,7 @@ fn cdata_holds_what_tags_cannot() {
         encode(&grammar, &[call], &Tools::none()).unwrap_or_else(|no| panic!("{no}")),
         "<function name=\"f\"><param name=\"a\"><![CDATA[ x]]></param>\
          <param name=\"b\"><![CDATA[</param>]]]]><![CDATA[>]]></param>\
-         <param name=\"c\">plain & <b></param></function>"
+         <param name=\"c\"><![CDATA[plain & <b>]]></param></function>"
     );
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Inputs {
     pub(crate) endless: Vec<Endless>,
     /// Continuations that may turn held text into something else.
     pub(crate) witnesses: Vec<String>,
-    /// Texts at which a call or the header of a message begins.
+    /// Texts at which a call or the header of a message begins, or that are no content.
     pub(crate) openers: Vec<String>,
     /// Markers no committed call may leak.
     pub(crate) markup: Vec<String>,
@@ -74,7 +74,10 @@ impl Inputs {
             endless: endless(grammar, &markers),
             witnesses: sorted(witnesses),
             markup: sorted(markup),
-            openers,
+            openers: openers
+                .into_iter()
+                .chain(family.erase.iter().map(|e| e.text.clone()))
+                .collect(),
             decodes_text,
             name,
         }
@@ -96,37 +99,46 @@ impl Inputs {
 
 /// What makes a call of an unfinished candidate, whatever its state.
 fn commits(grammar: &Grammar, markers: &[&str]) -> Vec<String> {
+    // A whole call in each of the ways to write one, and in other spellings.
+    let family = grammar.family();
+    let mut wires = Vec::new();
+    for (name, arguments) in [("stop_all", "{\"a\": \"x\"}"), ("python", "{\"code\": \"x\"}")] {
+        for way in ways(grammar) {
+            wires.extend(encode(&way, &[EncodeCall::new(name, arguments)], &Tools::none()));
+        }
+    }
+    let respelled = |wire: &String| {
+        let spellings = family.forms.iter().flat_map(|form| &form.spellings);
+        spellings.fold(wire.clone(), |wire, (text, others)| wire.replace(text, &others[0]))
+    };
+    wires.extend(wires.clone().iter().map(respelled));
     let mut commits = Vec::new();
     let mut add = |whole: String| {
         commits.extend(suffixes(&[&whole]));
         commits.push(whole);
     };
-    // A whole call in each of the ways to write one.
-    for arguments in ["{\"a\": \"x\"}", "{\"code\": \"x\"}", "{}"] {
-        for name in ["stop_all", "python"] {
-            for way in ways(grammar) {
-                if let Ok(wire) = encode(&way, &[EncodeCall::new(name, arguments)], &Tools::none()) {
-                    add(wire);
-                }
-            }
-        }
-    }
-    let family = grammar.family();
+    sorted(wires).into_iter().for_each(&mut add);
     for keys in object_keys(family) {
         let (name, arguments) = (&keys.name[0], &keys.arguments[0]);
         for quote in ['"', '\''] {
-            let call = format!("{{{quote}{name}{quote}: {quote}stop_all{quote}, {quote}{arguments}{quote}: {{");
+            let call = format!(
+                "{{{quote}{name}{quote}: {quote}stop_all{quote}, {quote}{arguments}{quote}: {{{quote}a{quote}: 1"
+            );
             // Behind any other key or value.
             let q = quote.to_string();
-            let behind =
-                ["", &q, "\": 1", "': 1", ": 1", "1", "}", "]", "\": 1}", ": 1}", "1}", "\"\": 1", "\"\"", "{}", "[]"];
+            let behind = [
+                "", &q, "\": 1", "': 1", ": 1", "1", "}", "]", "\": 1}", ": 1}", "1}", "\"\": 1",
+                "\"\"", "{}", "[]",
+            ];
             behind.iter().for_each(|rest| add(format!("{rest}, {}", &call[1..])));
             add(format!("[{call}"));
             add(call);
         }
     }
     let holes = || family.forms.iter().flat_map(|form| &form.calls).flat_map(Template::holes);
-    if holes().any(|hole| matches!(hole, Hole::Arguments(Dialect::Python) | Hole::Object(Dialect::Python))) {
+    if holes().any(|hole| {
+        matches!(hole, Hole::Arguments(Dialect::Python) | Hole::Object(Dialect::Python))
+    }) {
         for call in ["[stop_all(a=1", "stop_all({a: 1", "stop_all({'a': 1", ")", "()"] {
             add(call.to_owned());
         }
@@ -135,6 +147,16 @@ fn commits(grammar: &Grammar, markers: &[&str]) -> Vec<String> {
     if family.forms.iter().any(|form| form.commit_on == Some(CommitOn::DeclaredName)) {
         markers.iter().for_each(|marker| add(format!("{marker}stop_all\n{{")));
         add("x\n{".to_owned());
+    }
+    // A tag that goes on as another attribute, before that of the name.
+    if family
+        .forms
+        .iter()
+        .flat_map(|form| &form.calls)
+        .any(|call| call.to_string().contains("=\"{name}\""))
+    {
+        add("=\"x\" name=\"stop_all\">".to_owned());
+        add("x tool=\"stop_all\"<|sep|>".to_owned());
     }
     commits
 }
@@ -227,7 +249,8 @@ fn endless(grammar: &Grammar, markers: &[&str]) -> Vec<Endless> {
         }
     }
     if let Some(messages) = &grammar.family().messages {
-        for start in grammar.openers().filter(|opener| markers.contains(opener)) {
+        // What begins a header in the middle reads on like the first.
+        for start in grammar.openers().filter(|opener| markers.contains(opener)).take(2) {
             for header in [start.to_owned(), format!("{start}a to=functions.f ")] {
                 for unit in ["x", " ", "x ", "\u{1F331}", "to="] {
                     add(&header, unit);

@@ -11,8 +11,8 @@ use stream_laws::{
     vector::{Case, Finish, Kind, Policy, Start, read_cases},
 };
 use toolcall_parsers::{
-    CallLimits, End, Family, Grammar, HeldKind as Holds, Limits, Options, Parser, ParserBuilder, Tools,
-    Whitespace,
+    CallLimits, End, Family, Grammar, HeldKind as Holds, Limits, Options, Parser, ParserBuilder,
+    Tools, Whitespace,
 };
 
 /// The kinds of diagnostic that count bytes the driver dropped.
@@ -36,7 +36,10 @@ impl ParserMachine {
         let tag = case.option("tag").map(|tag| tag.as_str().expect("a tag is a string"));
         let known = usize::from(tag.is_some());
         assert_eq!(case.options.len(), known, "{}: {:?}", case.id, case.options);
-        let grammar = tag.map_or_else(|| grammar.clone(), |tag| Grammar::new(Family::from_tag(tag).expect("a tag")).expect("a family"));
+        let grammar = tag.map_or_else(
+            || grammar.clone(),
+            |tag| Grammar::new(Family::from_tag(tag).expect("a tag")).expect("a family"),
+        );
         assert_ne!(case.start, Start::Reasoning, "{}", case.id);
         let tools = case.tools.as_deref().map_or_else(Tools::none, |tools| {
             let tools = serde_json::from_str(tools).expect("the reader checked it");
