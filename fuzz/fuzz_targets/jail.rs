@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use jail_match::{At, EndOrder, Flow, Inner, Nested, OnFail, Release};
+use jail_match::{At, EndOrder, BlockDelivery, Inner, Nested, OnFail, Release};
 use libfuzzer_sys::{
     arbitrary::{Result, Unstructured},
     fuzz_target,
@@ -75,7 +75,7 @@ fn rule(u: &mut Unstructured<'_>, rules: usize) -> Result<Rule> {
         only_inside: u.ratio(1, 6)?,
         order: *u.choose(&[EndOrder::Longest, EndOrder::Listed])?,
         release: *u.choose(&[Release::Hand, Release::Verbatim, Release::Strip, Release::Drop])?,
-        flow: *u.choose(&[Flow::Withhold, Flow::Withhold, Flow::Tap])?,
+        flow: *u.choose(&[BlockDelivery::Withhold, BlockDelivery::Withhold, BlockDelivery::Tap])?,
         limit: u.int_in_range(1..=40)?,
         over: *u.choose(FAILS)?,
         unclosed: *u.choose(FAILS)?,

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sse_events::{Decoder, Item};
+use llm_stream_guard::sse::{Decoder, Item};
 use stream_laws::{Cut, CutPlan};
 
 const FRAGMENTS: [&[u8]; 16] = [

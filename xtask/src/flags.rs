@@ -8,7 +8,7 @@ pub(crate) const USAGE: &str = "\
 cargo xtask ci [--full]                    what a change must pass; with what a release must
 cargo xtask size                           lines of code, and long files
 cargo xtask tidy                           house rules the compiler does not know
-cargo xtask families                       the tables that are made of `families/`
+cargo xtask families [--check]             the tables made of `families/`; or what is wrong with them
 cargo xtask bench [--quick] [FILTER]       throughput and allocations, as ratios in one run
 cargo xtask fuzz [--time SECONDS] [TARGET] all fuzz targets, or one, for a time each
 cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
@@ -21,7 +21,7 @@ pub(crate) enum Command {
     Help,
     Ci(Scope),
     Tidy,
-    Families,
+    Families(Tables),
     Size,
     Bench { pace: Pace, filter: Option<String> },
     Fuzz { seconds: u64, target: Option<String> },
@@ -35,6 +35,14 @@ pub(crate) enum Scope {
     Change,
     /// Also what rarely breaks and takes long: other features and compilers, fuzz targets.
     Full,
+}
+
+/// What becomes of the tables that are made of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tables {
+    Written,
+    /// Nothing is written; what is stale or wrong is told.
+    Checked,
 }
 
 /// How long the benchmarks take.
@@ -63,7 +71,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "ci" => Command::Ci(Scope::Change),
         "size" => Command::Size,
         "tidy" => Command::Tidy,
-        "families" => Command::Families,
+        "families" => Command::Families(Tables::Written),
         "bench" => Command::Bench { pace: Pace::Full, filter: None },
         "fuzz" => Command::Fuzz { seconds: FUZZ_SECONDS, target: None },
         "release" => Command::Release { mode: Mode::Publish, crates: Vec::new() },
@@ -73,6 +81,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         match (&mut command, arg) {
             (_, Arg::Short('h') | Arg::Long("help")) => return Ok(Command::Help),
             (Command::Ci(scope), Arg::Long("full")) => *scope = Scope::Full,
+            (Command::Families(tables), Arg::Long("check")) => *tables = Tables::Checked,
             (Command::Bench { pace, .. }, Arg::Long("quick")) => *pace = Pace::Quick,
             (Command::Bench { filter: filter @ None, .. }, Arg::Value(text)) => {
                 *filter = Some(text.string()?);
@@ -93,7 +102,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, FUZZ_SECONDS, Mode, Pace, Scope, parse};
+    use super::{Command, FUZZ_SECONDS, Mode, Pace, Scope, Tables, parse};
 
     fn command(line: &str) -> Option<Command> {
         parse(line.split_whitespace().map(Into::into)).ok()
@@ -114,7 +123,8 @@ mod tests {
         assert_eq!(command("ci --full"), Some(Command::Ci(Scope::Full)));
         assert_eq!(command("size"), Some(Command::Size));
         assert_eq!(command("tidy"), Some(Command::Tidy));
-        assert_eq!(command("families"), Some(Command::Families));
+        assert_eq!(command("families"), Some(Command::Families(Tables::Written)));
+        assert_eq!(command("families --check"), Some(Command::Families(Tables::Checked)));
         let bench = |pace, filter: Option<&str>| {
             Some(Command::Bench { pace, filter: filter.map(Into::into) })
         };

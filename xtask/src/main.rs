@@ -18,7 +18,7 @@ use std::{
     process::ExitCode,
 };
 
-use flags::Command;
+use flags::{Command, Tables};
 
 fn main() -> ExitCode {
     let command = match flags::parse(std::env::args_os().skip(1)) {
@@ -37,7 +37,8 @@ fn main() -> ExitCode {
         Command::Ci(scope) => ci::run(&root, scope),
         Command::Size => size::run(&root),
         Command::Tidy => tidy::run(&root),
-        Command::Families => families::run(&root),
+        Command::Families(Tables::Written) => families::run(&root),
+        Command::Families(Tables::Checked) => families::check(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),
         Command::Fuzz { seconds, target } => fuzz::run(&root, seconds, target.as_deref()),
         Command::Release { mode, crates } => release::run(&root, mode, &crates),

@@ -1,4 +1,4 @@
-//! Bodies: the resumable machines that take over behind an opener.
+//! Bodies: the resumable machines that take over after an opener.
 
 use crate::{channel::Channel, edge::BodyId};
 
@@ -48,7 +48,7 @@ pub enum Feed {
     },
     /// It is not what the opener promised, which the byte before `used` made certain. Only
     /// before the commit.
-    NotMine {
+    Mismatch {
         /// Bytes up to and with the deciding one; must not depend on chunking.
         used: usize,
     },
@@ -61,7 +61,7 @@ pub enum Resume {
     Halt,
     /// In the channel it would have been in.
     #[default]
-    Here,
+    SameChannel,
     /// In a channel opened on top of it.
     Enter(Channel),
     /// In this channel alone, all others closed.
@@ -70,7 +70,7 @@ pub enum Resume {
 
 /// What a body makes of the end of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tail {
+pub enum AtEnd {
     /// It ended what was open; the first `used` bytes of the tail are its own, the rest is text.
     Closed {
         /// Bytes of the tail consumed.
@@ -89,26 +89,26 @@ pub struct Opener {
     pub body: BodyId,
     /// The channel the opener stood in.
     pub channel: Channel,
-    /// Stream offset of the first byte behind the opener.
+    /// Stream offset of the first byte after the opener.
     pub at: u64,
 }
 
 /// The machines a [`crate::Driver`] may hand control to; at most one is active at a time.
-pub trait Bodies<S: ?Sized> {
-    /// An opener was matched: prepare the body for the text behind it.
+pub trait BodyParsers<S: ?Sized> {
+    /// An opener was matched: prepare the body for the text after it.
     fn begin(&mut self, opener: Opener);
 
     /// The next text. Called with text that starts where the last `used` ended.
     fn feed(&mut self, text: &str, sink: &mut S) -> Feed;
 
-    /// After [`Feed::NotMine`]: whether another reading of the same opener is to be tried, from
-    /// the byte behind the opener.
+    /// After [`Feed::Mismatch`]: whether another reading of the same opener is to be tried, from
+    /// the byte after the opener.
     fn retry(&mut self) -> bool {
         false
     }
 
     /// The stream ended; `tail` is what was not consumed.
-    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> Tail;
+    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> AtEnd;
 
     /// The active body is over: it is complete, was refuted, or the stream ended. What it holds
     /// may be let go.
@@ -124,12 +124,12 @@ pub trait Bodies<S: ?Sized> {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoBodies;
 
-impl<S: ?Sized> Bodies<S> for NoBodies {
+impl<S: ?Sized> BodyParsers<S> for NoBodies {
     fn begin(&mut self, _: Opener) {}
     fn feed(&mut self, _: &str, _: &mut S) -> Feed {
-        Feed::NotMine { used: 0 }
+        Feed::Mismatch { used: 0 }
     }
-    fn finish(&mut self, _: &str, _: End, _: &mut S) -> Tail {
-        Tail::Release
+    fn finish(&mut self, _: &str, _: End, _: &mut S) -> AtEnd {
+        AtEnd::Release
     }
 }

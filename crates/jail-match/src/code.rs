@@ -34,20 +34,25 @@ enum Line {
 pub(crate) struct Code {
     state: State,
     line: Line,
+    /// Nothing but blanks since the line began.
+    blank: bool,
     /// A run that may go on with the next text, and whether it began its line.
     run: Option<(Ticks, bool)>,
 }
 
 impl Default for Code {
     fn default() -> Self {
-        Self { state: State::Text, line: Line::Start { indent: 0 }, run: None }
+        Self { state: State::Text, line: Line::Start { indent: 0 }, blank: true, run: None }
     }
 }
 
 impl Code {
     /// Whether text without newlines and backticks leaves the state as it is.
     pub(crate) fn is_settled(self) -> bool {
-        self.line == Line::Middle && self.run.is_none() && !matches!(self.state, State::Closing(_))
+        self.line == Line::Middle
+            && !self.blank
+            && self.run.is_none()
+            && !matches!(self.state, State::Closing(_))
     }
 
     /// Whether a marker standing here would be inside code.
@@ -59,6 +64,11 @@ impl Code {
     /// Whether the next byte is the first of a line.
     pub(crate) fn at_line_start(self) -> bool {
         self.line == Line::Start { indent: 0 } && self.run.is_none()
+    }
+
+    /// Whether nothing but blanks came since the line began.
+    pub(crate) fn at_blank_line(self) -> bool {
+        self.blank
     }
 
     /// Takes in the next piece of text.
@@ -86,7 +96,7 @@ impl Code {
             b' ' if indent < 3 => self.line = Line::Start { indent: indent + 1 },
             b'\n' => self.newline(),
             b'`' | b'~' => {
-                self.line = Line::Middle;
+                (self.line, self.blank) = (Line::Middle, false);
                 self.run = Some((Ticks { byte: first, count: 1 }, true));
             }
             _ => {
@@ -98,6 +108,11 @@ impl Code {
     }
 
     fn middle(&mut self, text: &[u8]) -> usize {
+        // The newline that ends a blank line makes the next one blank, too.
+        self.blank &= !text
+            .iter()
+            .find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'))
+            .is_some_and(|byte| *byte != b'\n');
         let stop = match self.state {
             State::Fence(_) => memchr::memchr(b'\n', text),
             State::Closing(ticks) => {
@@ -121,7 +136,7 @@ impl Code {
     }
 
     fn newline(&mut self) {
-        self.line = Line::Start { indent: 0 };
+        (self.line, self.blank) = (Line::Start { indent: 0 }, true);
         self.state = match self.state {
             State::Fence(ticks) | State::Info(ticks) => State::Fence(ticks),
             // Small models open fences in the middle of a line.

@@ -40,6 +40,9 @@ pub enum DiagnosticKind {
     DepthLimit,
     /// Text was released without another look because it had been looked at too often.
     RescanLimit,
+    /// A closer ended reasoning that began in the prompt unknown to the driver: it was dropped, and
+    /// what came before it was content.
+    OrphanCloser,
     /// Reasoning outgrew [`crate::ReasoningLimit`]; reported when the span of it ends, with how
     /// many bytes were over.
     ReasoningLimit,
@@ -127,6 +130,7 @@ impl DiagnosticKind {
             Self::WhitespaceLimit => "whitespace_limit",
             Self::DepthLimit => "depth_limit",
             Self::RescanLimit => "rescan_limit",
+            Self::OrphanCloser => "orphan_closer",
             Self::ReasoningLimit => "reasoning_limit",
             Self::Collapse => "collapse",
             Self::DamagedMarker => "damaged_marker",

@@ -4,99 +4,31 @@
 //! commit or are refuted, and holds back only what a marker, a candidate or a whitespace policy
 //! needs. What is certain goes to the sink as slices of the caller's chunk.
 
+mod apply;
 mod candidate;
-mod cross;
 mod literal;
+mod push;
 mod scan;
 mod state;
+mod window;
 
 pub use state::{Counters, EdgeEvents, Held, HeldKind, Settings};
 
 use alloc::string::String;
 use smallvec::SmallVec;
 
+use self::window::{Mode, Open, Window};
 use crate::{
-    body::{Bodies, End, Feed, Resume},
+    body::{BodyParsers, End},
     channel::Channel,
     code::Code,
     diagnostic::{Diagnostic, DiagnosticKind},
-    edge::OnCommit,
     event::Event,
     limits::LimitError,
-    matcher::ceil_char_boundary,
     sink::{Sink, Span, SpanKind},
-    space::{Spaces, Whitespace},
     table::{Table, class},
+    whitespace::{Emitter, Whitespace},
 };
-
-#[derive(Debug, Clone, Copy)]
-enum Mode {
-    Text,
-    Candidate(Candidate),
-    Committed,
-    /// What comes since this stream offset is dropped.
-    Halted(u64),
-    /// A limit with the error policy was hit.
-    Failed(LimitError),
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Candidate {
-    /// Length of the opener.
-    opener: usize,
-    /// Bytes since the opener's first that the body has consumed, the opener with them.
-    fed: usize,
-    /// How many of the opener's bytes are newlines bound to it.
-    bound: usize,
-    /// The edge's bit, if its uses are limited.
-    use_bit: u64,
-    on_commit: OnCommit,
-}
-
-/// An open channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Open {
-    channel: Channel,
-    /// The pair of the marker that opened it; 0 if none did, or it is of none.
-    pair: u8,
-}
-
-/// The text being processed: the caller's chunk, or what was held with its head behind it.
-#[derive(Clone, Copy)]
-struct Window<'t> {
-    text: &'t str,
-    /// Stream offset of its first byte.
-    base: u64,
-    ended: Option<End>,
-    /// No marker goes on behind this window, though the stream may.
-    settled: bool,
-}
-
-impl Window<'_> {
-    /// Whether markers end here at the latest.
-    fn is_last(&self) -> bool {
-        self.settled || self.ended.is_some()
-    }
-}
-
-/// Indices into a window.
-#[derive(Clone, Copy)]
-struct Cursor {
-    /// Text before this was emitted or accounted for.
-    out: usize,
-    /// Markers were looked for up to here.
-    pos: usize,
-    /// Lines and code were tracked up to here.
-    seen: usize,
-    /// Text from `out` to here is known to be blank.
-    blank: usize,
-}
-
-impl Cursor {
-    fn at(index: usize) -> Self {
-        Self { out: index, pos: index, seen: index, blank: index }
-    }
-}
 
 /// The one-cursor driver. See the [crate documentation](crate) for an example.
 #[derive(Debug, Clone)]
@@ -105,7 +37,7 @@ pub struct Driver {
     settings: Settings,
     mode: Mode,
     stack: SmallVec<[Open; 4]>,
-    spaces: Spaces,
+    emitter: Emitter,
     code: Code,
     /// Text held; its first byte is at stream offset `base`.
     buf: String,
@@ -114,6 +46,10 @@ pub struct Driver {
     swallow: usize,
     /// Edges with limited uses that are used up.
     spent: u64,
+    /// A call ended the reasoning, whose own closer did not come yet.
+    ended_by_call: bool,
+    /// The suffix of the stream's markers, its `:` included, as soon as one carried it.
+    suffix: SmallVec<[u8; 16]>,
     /// Refuted text is scanned again up to this offset.
     rescan_until: u64,
     rescans: u32,
@@ -131,7 +67,7 @@ impl Driver {
             settings,
             mode: Mode::Text,
             stack: SmallVec::new(),
-            spaces: Spaces::new(
+            emitter: Emitter::new(
                 settings.whitespace,
                 settings.limits.whitespace,
                 settings.reasoning,
@@ -141,6 +77,8 @@ impl Driver {
             base: 0,
             swallow: 0,
             spent: 0,
+            ended_by_call: false,
+            suffix: SmallVec::new(),
             rescan_until: 0,
             rescans: 0,
             quiet: false,
@@ -155,7 +93,7 @@ impl Driver {
         self.buf.clear();
         self.base = 0;
         self.counters = Counters::default();
-        self.spaces.forget_counts();
+        self.emitter.forget_counts();
         self.restart();
     }
 
@@ -166,12 +104,14 @@ impl Driver {
         if self.settings.start != Channel::CONTENT {
             self.stack.push(Open { channel: self.settings.start, pair: 0 });
             if self.settings.start == Channel::REASONING {
-                self.spent = self.table.reasoning_once();
+                self.spent = self.table.reasoning_once() | self.table.before_reasoning();
             }
         }
-        self.spaces.reset();
+        self.ended_by_call = false;
+        self.suffix.clear();
+        self.emitter.reset();
         self.code = Code::default();
-        self.swallow = 0;
+        self.swallow = self.settings.newlines.binding(self.binds_optional()).1;
         (self.rescan_until, self.rescans) = (0, 0);
         self.quiet = false;
     }
@@ -188,6 +128,12 @@ impl Driver {
         self.counters.bytes_in
     }
 
+    /// Newlines that would still go with the marker just passed.
+    #[must_use]
+    pub fn bound_newlines(&self) -> usize {
+        self.swallow
+    }
+
     /// Counters since the start.
     #[must_use]
     pub fn counters(&self) -> &Counters {
@@ -201,10 +147,10 @@ impl Driver {
     }
 
     /// What is held, by the driver itself. An active body may hold more: see
-    /// [`Bodies::held`].
+    /// [`BodyParsers::held`].
     #[must_use]
     pub fn held(&self) -> Held {
-        let bytes = self.buf.len() + self.spaces.held();
+        let bytes = self.buf.len() + self.emitter.held();
         let kind = match self.mode {
             _ if bytes == 0 => HeldKind::Nothing,
             Mode::Candidate(_) => HeldKind::Candidate,
@@ -219,14 +165,14 @@ impl Driver {
     /// Live bytes in buffers that grow with input; bounded by the limits.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.buf.len() + self.spaces.held()
+        self.buf.len() + self.emitter.held()
     }
 
     /// Feeds the next piece of the stream.
     ///
     /// # Errors
     /// Only under [`LimitPolicy::Error`](crate::LimitPolicy::Error), when a limit is hit: the candidate has been released as
-    /// text, no byte behind it was taken (the first of those is [`LimitError::at`] plus
+    /// text, no byte after it was taken (the first of those is [`LimitError::at`] plus
     /// [`LimitError::bytes`]), and every later push returns the same error.
     #[inline]
     pub fn push<S, B>(
@@ -237,7 +183,7 @@ impl Driver {
     ) -> Result<(), LimitError>
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         if self.quiet && !chunk.is_empty() {
             let channel = self.channel();
@@ -245,8 +191,8 @@ impl Driver {
                 self.counters.bytes_in += chunk.len() as u64;
                 self.counters.examined += chunk.len() as u64;
                 self.base += chunk.len() as u64;
-                self.spaces.count(channel, chunk.len());
-                self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
+                self.emitter.count(channel, chunk.len());
+                self.counters.reasoning_bytes = self.emitter.reasoning_bytes();
                 sink.event(Event::text(channel, chunk));
                 return Ok(());
             }
@@ -258,95 +204,7 @@ impl Driver {
         self.push_slow(chunk, bodies, sink)
     }
 
-    /// The way of the steady state inside a call: the body takes the chunk as it is.
-    #[inline]
-    fn push_committed<S, B>(
-        &mut self,
-        chunk: &str,
-        bodies: &mut B,
-        sink: &mut S,
-    ) -> Result<(), LimitError>
-    where
-        S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
-    {
-        self.counters.bytes_in += chunk.len() as u64;
-        let feed = bodies.feed(chunk, sink);
-        self.counters.examined += candidate::looked_at(feed, chunk);
-        let (used, done) = match feed {
-            Feed::More { used } | Feed::Committed { used } => (used, None),
-            Feed::Done { used, then } | Feed::Markup { used, then } => (used, Some(then)),
-            // Against the contract; what was committed stays so.
-            Feed::NotMine { .. } => (0, Some(Resume::Here)),
-        };
-        if used > 0 {
-            sink.account(Span { kind: SpanKind::Body, at: self.base, len: used as u64 });
-        }
-        self.base += used as u64;
-        match done {
-            None => {
-                self.buf.push_str(&chunk[used..]);
-                self.counters.held_max = self.counters.held_max.max(self.buffered());
-            }
-            Some(then) => {
-                self.body_done(then, true, self.base, sink);
-                bodies.end();
-                return self.push_slow(&chunk[used..], bodies, sink);
-            }
-        }
-        Ok(())
-    }
-
-    fn push_slow<S, B>(
-        &mut self,
-        chunk: &str,
-        bodies: &mut B,
-        sink: &mut S,
-    ) -> Result<(), LimitError>
-    where
-        S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
-    {
-        self.quiet = false;
-        if let Mode::Failed(error) = self.mode {
-            return Err(error);
-        }
-        let mut rest = chunk;
-        let mut step = self.table.longest().max(16) + 4;
-        while !rest.is_empty() {
-            if self.buf.is_empty() {
-                let window = Window { text: rest, base: self.base, ended: None, settled: false };
-                let keep = self.process(window, bodies, sink)?;
-                self.buf.push_str(&rest[keep..]);
-                self.base += keep as u64;
-                break;
-            }
-            // Something is held: decide about it with as little of the chunk as will do.
-            let cut = ceil_char_boundary(rest, step);
-            step *= 2;
-            let before = self.buf.len();
-            self.buf.push_str(&rest[..cut]);
-            let keep = self.process_held(None, false, bodies, sink)?;
-            if keep >= before {
-                // What is still held came from this chunk: go on there, without copying.
-                self.buf.clear();
-                rest = &rest[keep - before..];
-            } else {
-                rest = &rest[cut..];
-            }
-        }
-        self.counters.held_max = self.counters.held_max.max(self.buffered());
-        self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
-        self.quiet = matches!(self.mode, Mode::Text)
-            && self.buf.is_empty()
-            && self.swallow == 0
-            && self.spaces.passes(self.channel())
-            && self.channel() != Channel::HIDDEN
-            && (!self.tracks() || self.code.is_settled());
-        Ok(())
-    }
-
-    /// Ends the stream: everything held comes out or is accounted for. The driver is then
+    /// Ends the stream: everything held is emitted or is accounted for. The driver is then
     /// spent; [`Driver::reset`] makes it as new.
     ///
     /// # Errors
@@ -354,16 +212,16 @@ impl Driver {
     pub fn finish<S, B>(&mut self, end: End, bodies: &mut B, sink: &mut S) -> Result<(), LimitError>
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         if let Mode::Failed(error) = self.mode {
             return Err(error);
         }
         self.quiet = false;
         self.process_held(Some(end), true, bodies, sink)?;
-        self.spaces.finish(sink);
+        self.emitter.finish(sink);
         self.end_halt(sink);
-        self.counters.reasoning_bytes = self.spaces.reasoning_bytes();
+        self.counters.reasoning_bytes = self.emitter.reasoning_bytes();
         self.check_reasoning()
     }
 
@@ -396,80 +254,20 @@ impl Driver {
             self.mode = Mode::Text;
         }
         if matches!(self.mode, Mode::Text) {
-            self.spaces.finish(sink);
-            self.spaces.reset();
+            self.emitter.finish(sink);
+            self.emitter.reset();
             self.stack.clear();
             self.spent = 0;
+            self.ended_by_call = false;
             self.code = Code::default();
             self.swallow = 0;
             self.quiet = false;
         }
     }
 
-    /// Processes the held text; returns how much of it is no longer held.
-    fn process_held<S, B>(
-        &mut self,
-        ended: Option<End>,
-        settled: bool,
-        bodies: &mut B,
-        sink: &mut S,
-    ) -> Result<usize, LimitError>
-    where
-        S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
-    {
-        let mut text = core::mem::take(&mut self.buf);
-        let window = Window { text: &text, base: self.base, ended, settled };
-        let keep = self.process(window, bodies, sink)?;
-        self.base += keep as u64;
-        text.drain(..keep);
-        self.buf = text;
-        Ok(keep)
-    }
-
-    /// Goes through a window; returns the index from which its text must be held.
-    fn process<S, B>(
-        &mut self,
-        w: Window<'_>,
-        bodies: &mut B,
-        sink: &mut S,
-    ) -> Result<usize, LimitError>
-    where
-        S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
-    {
-        let mut c = Cursor::at(0);
-        if let Mode::Candidate(candidate) = self.mode {
-            c.pos = candidate.fed;
-        }
-        loop {
-            let in_body = self.is_in_body();
-            let stepped = match self.mode {
-                Mode::Text => Ok(self.scan_text(&w, &mut c, bodies, sink)),
-                Mode::Candidate(candidate) => {
-                    self.feed_candidate(candidate, &w, &mut c, bodies, sink)
-                }
-                Mode::Committed => Ok(self.feed_committed(&w, &mut c, bodies, sink)),
-                Mode::Halted(_) => {
-                    self.account(SpanKind::Dropped, &w, c.out, w.text.len(), sink);
-                    return Ok(w.text.len());
-                }
-                Mode::Failed(error) => return Err(error),
-            };
-            if in_body && !self.is_in_body() {
-                bodies.end();
-            }
-            let go_on = stepped?;
-            self.check_reasoning()?;
-            if !go_on {
-                return Ok(c.out);
-            }
-        }
-    }
-
     /// Stops at a limit of the reasoning with the error policy.
     fn check_reasoning(&mut self) -> Result<(), LimitError> {
-        self.spaces.failed().map_or(Ok(()), |error| {
+        self.emitter.failed().map_or(Ok(()), |error| {
             self.mode = Mode::Failed(error);
             Err(error)
         })
@@ -494,6 +292,6 @@ impl Driver {
     }
 
     fn binds_optional(&self) -> bool {
-        matches!(self.spaces.policy(), Whitespace::Framing | Whitespace::Trim)
+        matches!(self.emitter.policy(), Whitespace::Framing | Whitespace::Trim)
     }
 }

@@ -5,7 +5,7 @@ use alloc::borrow::Cow;
 use crate::channel::{Channel, ChannelMask};
 
 /// Number of a body kind, given by whoever builds the table and handed back to
-/// [`crate::Bodies::begin`].
+/// [`crate::BodyParsers::begin`].
 pub type BodyId = u16;
 
 /// A marker with its conditions and its effect.
@@ -112,12 +112,13 @@ pub enum Suffix {
     #[default]
     None,
     /// A `:` and 1 to [`Suffix::LONGEST`] ASCII letters, digits, `_` or `-` may stand before its
-    /// last byte, which is another ASCII character and not the marker's only one.
+    /// last byte, which is another ASCII character and not the marker's only one. The first
+    /// suffix that a marker of the stream carried is that of every other.
     Optional,
 }
 
 impl Suffix {
-    /// The most characters behind the `:`.
+    /// The most characters after the `:`.
     pub const LONGEST: usize = 32;
 }
 
@@ -134,8 +135,13 @@ pub enum Anchor {
     Start,
     /// Only at the first column of a line of content.
     LineStart,
+    /// At the lead, at the start of a line of content, and directly after markup; whitespace
+    /// before it allowed. Elsewhere prose may mention the marker.
+    Line,
     /// Only directly after a call, whitespace between allowed: orphan closers.
     AfterCall,
+    /// Anywhere since a call ended the reasoning, once: the closer that the call came before.
+    Ended,
 }
 
 /// Newlines (`\n`) next to a marker that belong to it when present.
@@ -165,6 +171,16 @@ impl Newlines {
     #[must_use]
     pub const fn declared(before: u8, after: u8) -> Self {
         Self { before, after, bind: Bind::Always }
+    }
+
+    /// How many before and after bind where optional ones do or do not.
+    pub(crate) fn binding(self, optional: bool) -> (usize, usize) {
+        if optional || self.bind == Bind::Always {
+            let most = |n: u8| usize::from(n.min(Self::MANY));
+            (most(self.before), most(self.after))
+        } else {
+            (0, 0)
+        }
     }
 }
 
@@ -198,6 +214,9 @@ pub enum Uses {
     OncePerEntry,
     /// Once in the message.
     OncePerMessage,
+    /// Once in the message, and only as long as it did not reason. Markup of this kind is reported
+    /// as [`OrphanCloser`](crate::DiagnosticKind::OrphanCloser).
+    BeforeReasoning,
 }
 
 /// What a marker does.

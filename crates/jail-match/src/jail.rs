@@ -4,12 +4,12 @@ mod blocks;
 mod builder;
 mod error;
 mod event;
-mod lookout;
 mod mark;
+mod mark_matcher;
 mod pair;
 #[cfg(feature = "regex")]
 mod pattern;
-mod plan;
+mod rules;
 mod scan;
 mod settle;
 
@@ -17,7 +17,7 @@ pub use builder::JailBuilder;
 pub use error::JailError;
 pub use event::{Closed, Dropped, JailCounters, JailEvent, JailSignal, Jailed};
 pub use mark::{At, Mark};
-pub use pair::{EndOrder, Flow, Inner, Nested, OnFail, Pair, Quote, Release};
+pub use pair::{BlockDelivery, EndOrder, Inner, Nested, OnFail, Pair, Quote, Release};
 
 use alloc::sync::Arc;
 
@@ -28,8 +28,8 @@ use crate::{
     pending::Pending,
 };
 use blocks::Blocks;
-use lookout::Progress;
-use plan::Plan;
+use mark_matcher::Progress;
+use rules::CompiledRules;
 
 /// Withholds what stands between starts and ends.
 ///
@@ -64,7 +64,7 @@ use plan::Plan;
 /// one mark more.
 #[derive(Debug, Clone)]
 pub struct Jail {
-    plan: Arc<Plan>,
+    rules: Arc<CompiledRules>,
     pending: Pending,
     /// Stream offset of the first byte that is pending, or of the next to come.
     base: u64,
@@ -85,9 +85,9 @@ impl Jail {
         JailBuilder::default()
     }
 
-    fn new(plan: Arc<Plan>) -> Self {
+    fn new(rules: Arc<CompiledRules>) -> Self {
         Self {
-            plan,
+            rules,
             pending: Pending::default(),
             base: 0,
             before: None,
@@ -103,7 +103,7 @@ impl Jail {
     ///
     /// # Errors
     /// Only if a limit with [`OnFail::Error`] was hit: what was held has been released, no byte
-    /// behind it was taken (the first of those is [`LimitError::at`] plus [`LimitError::bytes`]),
+    /// after it was taken (the first of those is [`LimitError::at`] plus [`LimitError::bytes`]),
     /// and every later call returns the same error.
     pub fn push(
         &mut self,
@@ -115,7 +115,7 @@ impl Jail {
         }
         self.counters.bytes_in += chunk.len() as u64;
         let mut pending = core::mem::take(&mut self.pending);
-        let step = self.plan.longest.saturating_add(4);
+        let step = self.rules.longest.saturating_add(4);
         let pushed = pending.push(chunk, step, |text| self.scan(text, false, &mut on));
         self.pending = pending;
         pushed.map_err(|error| self.fail(error))?;
@@ -127,7 +127,7 @@ impl Jail {
         Ok(())
     }
 
-    /// Ends the stream: what is held comes out, and open blocks close. The jail is then spent;
+    /// Ends the stream: what is held is emitted, and open blocks close. The jail is then spent;
     /// [`Jail::reset`] makes it as new.
     ///
     /// # Errors
@@ -146,7 +146,7 @@ impl Jail {
     }
 
     /// Text follows that no mark may span, because something else stands between: what is held
-    /// outside blocks comes out. Open blocks stay open.
+    /// outside blocks is emitted. Open blocks stay open.
     ///
     /// # Errors
     /// As [`Jail::push`].
@@ -191,7 +191,7 @@ impl Jail {
 
     /// Makes the jail as new.
     pub fn reset(&mut self) {
-        *self = Self::new(self.plan.clone());
+        *self = Self::new(self.rules.clone());
     }
 
     /// What is held, and why.

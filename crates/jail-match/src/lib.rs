@@ -8,7 +8,7 @@
 //!                  │
 //!                  ├─ Erase, Enter, Leave, Switch ─────► Sink::account, another channel
 //!                  │
-//!                  └─ Body ─► candidate ── commits ────► Bodies::feed, up to its end
+//!                  └─ Body ─► candidate ── commits ────► BodyParsers::feed, up to its end
 //!                                 └────── is refuted ──► text, in place, scanned again
 //! ```
 //!
@@ -75,26 +75,26 @@ mod matcher;
 mod names;
 mod pending;
 mod sink;
-mod space;
 mod table;
+mod whitespace;
 
-pub use body::{Bodies, End, Feed, NoBodies, Opener, Resume, Tail};
+pub use body::{AtEnd, BodyParsers, End, Feed, NoBodies, Opener, Resume};
 pub use channel::{Channel, ChannelMask};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use driver::{Counters, Driver, EdgeEvents, Held, HeldKind, Settings};
 pub use edge::{Anchor, Bind, BodyId, Case, Edge, InCode, Newlines, OnCommit, Suffix, Then, Uses};
 pub use event::{Event, Outcome, OwnedEvent};
 pub use jail::{
-    At, Closed, Dropped, EndOrder, Flow, Inner, Jail, JailBuilder, JailCounters, JailError,
-    JailEvent, JailSignal, Jailed, Mark, Nested, OnFail, Pair, Quote, Release,
+    At, BlockDelivery, Closed, Dropped, EndOrder, Inner, Jail, JailBuilder, JailCounters,
+    JailError, JailEvent, JailSignal, Jailed, Mark, Nested, OnFail, Pair, Quote, Release,
 };
 pub use limits::{LimitError, LimitPolicy, Limits, ReasoningLimit, ZeroLimit};
-pub use marker::{Class, MAX_CLASSES, MarkerSet, MarkerSetBuilder, Probe};
+pub use marker::{Class, MAX_CLASSES, MarkerSet, MarkerSetBuilder, Match, Search};
 pub use matcher::{Found, Matcher};
 pub use names::{Alias, UnknownName, resolve, same_name};
 pub use sink::{ByRef, Sink, Span, SpanKind};
-pub use space::Whitespace;
 pub use table::{Table, TableError};
+pub use whitespace::Whitespace;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -43,7 +43,7 @@ impl Limits {
 
 /// The most reasoning a message may hold.
 ///
-/// What counts is reasoning that comes out, in bytes; the limit falls between scalars, on the same
+/// What counts is reasoning that is emitted, in bytes; the limit falls between scalars, on the same
 /// one whatever the chunks. Reasoning beyond it is content under [`LimitPolicy::Release`], is
 /// dropped and counted under [`LimitPolicy::Drop`], and ends the message under
 /// [`LimitPolicy::Error`]. The markers of the reasoning stay markers.

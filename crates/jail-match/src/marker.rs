@@ -37,12 +37,12 @@ struct Marker {
 
 /// How a marker and the text at its place compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
-    Differs,
+pub(crate) enum Prefix {
+    Mismatch,
     /// They agree as far as the text goes.
-    Cut,
+    Partial,
     /// The marker takes this many bytes.
-    Full(usize),
+    Match(usize),
 }
 
 impl Marker {
@@ -56,38 +56,38 @@ impl Marker {
         if self.fold { text.eq_ignore_ascii_case(marker) } else { text == marker }
     }
 
-    fn read(&self, text: &[u8]) -> Reading {
+    fn match_prefix(&self, text: &[u8]) -> Prefix {
         let n = self.bytes.len().min(text.len());
         if !self.same(&self.bytes[..n], &text[..n]) {
-            return self.read_suffixed(text);
+            return self.match_suffixed(text);
         }
-        if n < self.bytes.len() { Reading::Cut } else { Reading::Full(n) }
+        if n < self.bytes.len() { Prefix::Partial } else { Prefix::Match(n) }
     }
 
     /// Reads text that is not the marker as it stands.
-    fn read_suffixed(&self, text: &[u8]) -> Reading {
+    fn match_suffixed(&self, text: &[u8]) -> Prefix {
         let (Suffix::Optional, Some((last, head))) = (self.suffix, self.bytes.split_last()) else {
-            return Reading::Differs;
+            return Prefix::Mismatch;
         };
         let Some((start, [b':', rest @ ..])) = text.split_at_checked(head.len()) else {
-            return Reading::Differs;
+            return Prefix::Mismatch;
         };
         if !self.same(head, start) {
-            return Reading::Differs;
+            return Prefix::Mismatch;
         }
         let word = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let n = rest.iter().take(Suffix::LONGEST).take_while(word).count();
         match rest.get(n) {
-            None => Reading::Cut,
-            Some(byte) if n > 0 && byte == last => Reading::Full(head.len() + 1 + n + 1),
-            Some(_) => Reading::Differs,
+            None => Prefix::Partial,
+            Some(byte) if n > 0 && byte == last => Prefix::Match(head.len() + 1 + n + 1),
+            Some(_) => Prefix::Mismatch,
         }
     }
 }
 
-/// What stands at a stop.
+/// What a search found where it stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Probe {
+pub enum Search {
     /// No live marker starts here.
     Miss,
     /// The text ends inside a live marker that starts at `at` (or inside a longer rival of a
@@ -97,14 +97,19 @@ pub enum Probe {
         at: usize,
     },
     /// The longest live marker here.
-    Match {
-        /// Byte index of the marker's first byte.
-        at: usize,
-        /// Length of the marker in bytes.
-        len: usize,
-        /// The number [`MarkerSetBuilder::marker`] gave it.
-        id: usize,
-    },
+    Match(Match),
+}
+
+/// A marker that stands in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Match {
+    /// Byte index of the marker's first byte.
+    pub at: usize,
+    /// Length of the marker in bytes.
+    pub len: usize,
+    /// The number [`MarkerSetBuilder::marker`] gave it.
+    pub id: usize,
 }
 
 /// A compiled marker set; build one with [`MarkerSetBuilder`].
@@ -282,7 +287,7 @@ impl MarkerSet {
     ///
     /// `floor` is the lowest index a marker may start at; `ended` says that no text follows, so
     /// that nothing is partial; `live` is asked about `(id, start)` before a marker is compared.
-    pub fn probe(
+    pub fn search_at(
         &self,
         class: Class,
         text: &[u8],
@@ -290,7 +295,7 @@ impl MarkerSet {
         floor: usize,
         ended: bool,
         mut live: impl FnMut(usize, usize) -> bool,
-    ) -> Probe {
+    ) -> Search {
         let byte = usize::from(text[stop]);
         let bucket = &self.ids[self.index[byte] as usize..self.index[byte + 1] as usize];
         let mut best = Best::default();
@@ -306,14 +311,14 @@ impl MarkerSet {
     }
 
     /// What starts exactly at `at`, asked by position instead of by stop byte.
-    pub fn probe_start(
+    pub fn search_start(
         &self,
         class: Class,
         text: &[u8],
         at: usize,
         ended: bool,
         mut live: impl FnMut(usize) -> bool,
-    ) -> Probe {
+    ) -> Search {
         let mut best = Best::default();
         for (id, marker) in self.markers.iter().enumerate() {
             let first = marker.bytes.first();
@@ -326,44 +331,44 @@ impl MarkerSet {
     }
 
     /// How marker `id` and `text` compare.
-    pub(crate) fn reading(&self, id: usize, text: &[u8]) -> Reading {
-        self.markers[id].read(text)
+    pub(crate) fn match_prefix(&self, id: usize, text: &[u8]) -> Prefix {
+        self.markers[id].match_prefix(text)
     }
 
     /// Whether marker `id` is searched in `class` and agrees with `text` as far as both go.
     pub(crate) fn agrees(&self, id: usize, class: Class, text: &[u8]) -> bool {
         let marker = &self.markers[id];
-        marker.classes >> class & 1 != 0 && marker.read(text) != Reading::Differs
+        marker.classes >> class & 1 != 0 && marker.match_prefix(text) != Prefix::Mismatch
     }
 }
 
 /// The best answer so far: leftmost start, then longest.
 #[derive(Default)]
 struct Best {
-    full: Option<(usize, usize, usize)>,
+    full: Option<Match>,
     partial: Option<usize>,
 }
 
 impl Best {
     fn offer(&mut self, marker: &Marker, id: usize, text: &[u8], at: usize) {
-        match marker.read(&text[at..]) {
-            Reading::Differs => {}
-            Reading::Cut => self.partial = Some(self.partial.map_or(at, |other| other.min(at))),
-            Reading::Full(len) => {
-                if self.full.is_none_or(|(a, l, _)| at < a || at == a && len > l) {
-                    self.full = Some((at, len, id));
+        match marker.match_prefix(&text[at..]) {
+            Prefix::Mismatch => {}
+            Prefix::Partial => self.partial = Some(self.partial.map_or(at, |other| other.min(at))),
+            Prefix::Match(len) => {
+                if self.full.is_none_or(|best| at < best.at || at == best.at && len > best.len) {
+                    self.full = Some(Match { at, len, id });
                 }
             }
         }
     }
 
-    fn decide(self, ended: bool) -> Probe {
+    fn decide(self, ended: bool) -> Search {
         match (self.full, self.partial) {
             // A partial marker further left, or a longer one at the same place, may still win.
-            (Some((at, _, _)), Some(p)) if !ended && p <= at => Probe::Partial { at: p },
-            (Some((at, len, id)), _) => Probe::Match { at, len, id },
-            (None, Some(at)) if !ended => Probe::Partial { at },
-            (None, _) => Probe::Miss,
+            (Some(full), Some(at)) if !ended && at <= full.at => Search::Partial { at },
+            (Some(full), _) => Search::Match(full),
+            (None, Some(at)) if !ended => Search::Partial { at },
+            (None, _) => Search::Miss,
         }
     }
 }

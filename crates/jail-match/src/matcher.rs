@@ -6,11 +6,11 @@ use alloc::sync::Arc;
 use core::convert::Infallible;
 
 use crate::{
-    marker::{MarkerSet, MarkerSetBuilder, Probe},
+    marker::{MarkerSet, MarkerSetBuilder, Match, Search},
     pending::Pending,
 };
 
-/// What a [`Matcher`] reports, in source order.
+/// A stretch of the stream, as a [`Matcher`] divides it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found<'a> {
     /// Text that holds no marker. Never empty; neighbouring pieces may be one run of text.
@@ -88,7 +88,7 @@ impl Matcher {
         self.held = held;
     }
 
-    /// Ends the stream: what is held comes out, complete markers as markers, the rest as text.
+    /// Ends the stream: what is held is emitted, complete markers as markers, the rest as text.
     /// The matcher is then as new.
     pub fn finish(&mut self, mut on: impl FnMut(Found<'_>)) {
         let mut held = core::mem::take(&mut self.held);
@@ -113,15 +113,15 @@ impl Matcher {
         while let Some(hit) = self.set.next_stop(0, &bytes[pos..]) {
             let stop = pos + hit;
             self.examined += self.set.longest() as u64;
-            match self.set.probe(0, bytes, stop, out, ended, |_, _| true) {
-                Probe::Miss => pos = stop + 1,
-                Probe::Partial { at } => {
+            match self.set.search_at(0, bytes, stop, out, ended, |_, _| true) {
+                Search::Miss => pos = stop + 1,
+                Search::Partial { at } => {
                     if at > out {
                         on(Found::Text(&text[out..at]));
                     }
                     return at;
                 }
-                Probe::Match { at, len, id } => {
+                Search::Match(Match { at, len, id }) => {
                     if at > out {
                         on(Found::Text(&text[out..at]));
                     }

@@ -17,10 +17,10 @@ impl Pending {
         self.0.clear();
     }
 
-    /// Feeds `chunk` behind what is kept.
+    /// Feeds `chunk` after what is kept.
     ///
     /// `scan` gets text and says from which index on it must be kept; that text comes again with
-    /// more behind it. About `step` bytes settle most of what is kept.
+    /// more after it. About `step` bytes settle most of what is kept.
     ///
     /// # Errors
     /// The scan's own; nothing is kept then.

@@ -27,6 +27,8 @@ struct Inner {
     per_entry: [u64; Channel::COUNT as usize],
     /// Bits of the once-a-message edges that enter reasoning.
     reasoning_once: u64,
+    /// Bits of the edges that act before any reasoning only.
+    before_reasoning: u64,
     set: MarkerSet,
     tracks_lines: bool,
     /// Whether a marker begins with a newline.
@@ -46,7 +48,7 @@ impl Table {
         let edges: Box<[Edge]> = edges.into_iter().collect();
         let mut builder = MarkerSetBuilder::new();
         let mut use_bits = Vec::with_capacity(edges.len());
-        let (mut limited, mut reasoning_once) = (0, 0);
+        let (mut limited, mut reasoning_once, mut before_reasoning) = (0, 0, 0);
         let mut per_entry = [0; Channel::COUNT as usize];
         let mut newlines = [[0u8; MAX_CLASSES as usize]; 2];
         for (entry, edge) in edges.iter().enumerate() {
@@ -72,7 +74,7 @@ impl Table {
             }
             let bit = match edge.uses {
                 Uses::Unlimited => 0,
-                Uses::OncePerEntry | Uses::OncePerMessage => {
+                Uses::OncePerEntry | Uses::OncePerMessage | Uses::BeforeReasoning => {
                     if limited == MAX_LIMITED {
                         return Err(error(Problem::TooManyLimited));
                     }
@@ -92,12 +94,13 @@ impl Table {
                 Uses::OncePerMessage if edge.then == Then::Enter(Channel::REASONING) => {
                     reasoning_once |= bit;
                 }
+                Uses::BeforeReasoning => before_reasoning |= bit,
                 _ => {}
             }
         }
         let tracks_lines = edges.iter().any(|e| {
             e.on.has(Channel::CONTENT)
-                && (e.anchor == Anchor::LineStart
+                && (matches!(e.anchor, Anchor::Line | Anchor::LineStart)
                     || e.in_code == InCode::Literal && e.anchor == Anchor::Anywhere)
         });
         if tracks_lines {
@@ -113,6 +116,7 @@ impl Table {
             use_bits,
             per_entry,
             reasoning_once,
+            before_reasoning,
             set,
             tracks_lines,
             newline_starts,
@@ -147,6 +151,10 @@ impl Table {
 
     pub(crate) fn reasoning_once(&self) -> u64 {
         self.inner.reasoning_once
+    }
+
+    pub(crate) fn before_reasoning(&self) -> u64 {
+        self.inner.before_reasoning
     }
 
     /// Whether lines and code must be tracked in content.
@@ -187,12 +195,7 @@ fn classes(edge: &Edge) -> u16 {
 impl Edge {
     /// Newlines before and after that bind when optional ones do or do not.
     pub(crate) fn binds(&self, optional: bool) -> (usize, usize) {
-        if optional || self.newlines.bind == Bind::Always {
-            let most = |n: u8| usize::from(n.min(Newlines::MANY));
-            (most(self.newlines.before), most(self.newlines.after))
-        } else {
-            (0, 0)
-        }
+        self.newlines.binding(optional)
     }
 }
 

@@ -23,7 +23,7 @@ pub enum Command {
     Parse(ParseArgs),
     /// Run vectors (recorded wires with their expected results) at every cut
     Check(CheckArgs),
-    /// List the tool-call families, reasoning formats and profiles
+    /// List the tool-call families, reasoning formats and profiles, or find a model's
     Families(FamiliesArgs),
 }
 
@@ -101,9 +101,17 @@ pub struct CheckArgs {
 /// Arguments of `families`.
 #[derive(Debug, Args)]
 pub struct FamiliesArgs {
-    /// One JSON object
+    /// JSON: one object; with `--resolve` one a line, with the patterns that matched
     #[arg(long)]
     pub json: bool,
+    /// Model ids to find the profiles of, each written with a tab and the profile's name, or `-`
+    ///
+    /// `-` reads ids from standard input, one a line.
+    #[arg(long, value_name = "ID", num_args = 1.., conflicts_with = "show")]
+    pub resolve: Vec<String>,
+    /// A family whose file to show, with what it takes from others, as JSON
+    #[arg(long, value_name = "NAME", conflicts_with = "json")]
+    pub show: Option<String>,
 }
 
 /// How the input is written.

@@ -1,6 +1,9 @@
 //! `families`: what is registered, as a table or as JSON.
 
-use std::io::Write;
+mod files;
+mod models;
+
+use std::io::{self, Write};
 
 use llm_stream_guard::{
     Framing, Guard, InReasoning, Profile, Reasoning, jail_match::same_name, profiles,
@@ -11,12 +14,16 @@ use toolcall_parsers::{aliases, grammars};
 
 use crate::{args::FamiliesArgs, error::Error};
 
-/// Lists the registered names to `out`.
+/// Lists the registered names to `out`, or what was asked for.
 ///
 /// # Errors
-/// The output cannot be written.
+/// The output cannot be written; a family to show is not registered; ids cannot be read.
 pub fn families(args: &FamiliesArgs, out: &mut dyn Write) -> Result<(), Error> {
-    if args.json {
+    if let Some(name) = &args.show {
+        models::show(name, out)?;
+    } else if !args.resolve.is_empty() {
+        models::resolve(args, io::stdin().lock(), out)?;
+    } else if args.json {
         writeln!(out, "{:#}", as_json())?;
     } else {
         out.write_all(as_text().as_bytes())?;

@@ -10,13 +10,17 @@ mod builder;
 mod choice;
 mod collapse;
 mod cursor;
+mod error;
 mod input;
 mod output;
 mod payload;
+mod request;
 
-pub use builder::{BuildError, GuardBuilder};
+pub use builder::GuardBuilder;
 pub use choice::{BadPayload, ToolChoice};
+pub use error::BuildError;
 pub use payload::Rejected;
+pub use request::RequestError;
 
 use jail_match::{ByRef, Counters, End, Held, HeldKind, LimitError, Sink};
 use think_filter::TokenEstimate;
@@ -31,7 +35,7 @@ use self::{
 use crate::{
     jailer::Jailer,
     observe::{Stats, StatsCollector},
-    profile::Profile,
+    profile::{Profile, UnknownModel, profile_for_model},
     stop::Stopped,
     utf8::Utf8,
 };
@@ -64,6 +68,8 @@ pub struct Guard {
     estimate: TokenEstimate,
 }
 
+type Pushed = Result<(), LimitError>;
+
 /// What follows for the output stages when the cursor has read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
@@ -78,6 +84,15 @@ impl Guard {
     #[must_use]
     pub fn builder(profile: &Profile) -> GuardBuilder {
         GuardBuilder::new(profile)
+    }
+
+    /// A guard for the model with this id, such as `Qwen/Qwen3-8B` or `qwen3:8b`; see
+    /// [`crate::resolve_model`].
+    ///
+    /// # Errors
+    /// No family is known to be the model's.
+    pub fn for_model(id: &str) -> Result<GuardBuilder, UnknownModel> {
+        profile_for_model(id).map(|profile| GuardBuilder::new(&profile))
     }
 
     /// Feeds the next piece of text.
@@ -173,13 +188,13 @@ impl Guard {
         self.output.failed().map_or(Ok(()), Err)
     }
 
-    /// Runs `step` with the stages apart and the chain of those behind the cursor.
+    /// Runs `step` with the stages apart and the chain of those after the cursor.
     fn staged(
         &mut self,
         sink: &mut dyn Sink,
         then: Then,
-        step: impl FnOnce(&mut Utf8, &mut Input, &mut Cursor, &mut Chain<'_>) -> Result<(), LimitError>,
-    ) -> Result<(), LimitError> {
+        step: impl FnOnce(&mut Utf8, &mut Input, &mut Cursor, &mut Chain<'_>) -> Pushed,
+    ) -> Pushed {
         if let Some(error) = self.output.failed() {
             return Err(error);
         }
@@ -286,7 +301,7 @@ impl Guard {
         self.cursor.bodies.rejected()
     }
 
-    /// Where a stop string ended the message. Nothing that follows will come out, and generation
+    /// Where a stop string ended the message. Nothing that follows will be emitted, and generation
     /// may be cancelled.
     #[must_use]
     pub fn stopped(&self) -> Option<Stopped> {

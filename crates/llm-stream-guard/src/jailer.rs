@@ -71,7 +71,7 @@ struct Open {
 }
 
 impl Jailer {
-    /// The jail as it is: blocks handed over come out verbatim, as one piece.
+    /// The jail as it is: blocks handed over are emitted verbatim, as one piece.
     #[must_use]
     pub fn new(jail: Jail) -> Self {
         Self::with(jail, HostLimits::default())

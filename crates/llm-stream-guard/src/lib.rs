@@ -1,14 +1,15 @@
 //! Turns the raw text stream of open-weight models into typed deltas.
 //!
-//! A [`Profile`] says how a model family writes reasoning and tool calls; a [`Guard`] applies it
+//! A [`Profile`], found by a model's id or a family's name, says how a model family writes
+//! reasoning and tool calls; a [`Guard`] applies it
 //! to text that arrives in arbitrary pieces, with one cursor over the message: a `<think>`
 //! inside a call's arguments is data, a call inside a thought is a call. [`guard_text`] puts a
 //! guard around any `Stream` of text; [`chat`] turns chat-completion chunks into clean ones.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use llm_stream_guard::{End, Event, Guard, profile};
-//! let mut guard = Guard::builder(&profile("qwen3")?).build()?;
+//! use llm_stream_guard::{End, Event, Guard};
+//! let mut guard = Guard::for_model("Qwen/Qwen3-8B")?.build()?;
 //! let mut seen = Vec::new();
 //! let mut sink = |event: Event<'_>| seen.push(event.to_owned());
 //! for chunk in ["<think>look it up</th", "ink>\n<tool_call>{\"name\": \"find\", ", "\"arguments\": {}}</tool_call>"] {
@@ -25,23 +26,30 @@ pub mod chat;
 mod guard;
 mod jailed;
 mod jailer;
+mod json;
 pub mod lifecycle;
 mod observe;
 mod profile;
 mod reasoning;
+mod servers;
 mod stages;
 mod stop;
 mod stream;
 mod utf8;
 
-pub use guard::{BadPayload, BuildError, Delivery, Guard, GuardBuilder, Rejected, ToolChoice};
+pub use guard::{
+    BadPayload, BuildError, Delivery, Guard, GuardBuilder, Rejected, RequestError, ToolChoice,
+};
 pub use jailed::{JailedError, JailedStream, JailedStreamBuilder};
 pub use jailer::{Jailer, Replacement};
 #[cfg(feature = "tracing")]
 pub use observe::TracingObserver;
 pub use observe::{Observer, Stats};
-pub use profile::{Framing, Profile, profile, profile_for_model, profiles};
+pub use profile::{
+    Framing, ModelMatch, Profile, UnknownModel, profile, profile_for_model, profiles, resolve_model,
+};
 pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
+pub use servers::{Answer, Server, forward_request};
 pub use stop::{EmptyStop, Shown, StopString, StopStrings, Stopped};
 pub use stream::{Guarded, Stage, guard_text};
 pub use utf8::Utf8;
@@ -73,3 +81,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/adding-a-family.md")]
 struct AddingAFamily;
+
+/// The example of the page on servers, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/servers.md")]
+struct Servers;

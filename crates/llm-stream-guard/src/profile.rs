@@ -1,16 +1,25 @@
 //! Profiles: what a model family's stream looks like, as data.
 
-#[allow(dead_code, reason = "the profiles in code go first")]
+mod model;
 mod row;
-mod rows;
-#[allow(dead_code, reason = "the profiles in code go first")]
 mod table;
+mod unknown;
 
-use jail_match::Channel;
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use think_filter::Start;
 use toolcall_parsers::{InReasoning, UnknownName, same_name};
 use wire_remap::RemapTable;
+
+pub use self::{
+    model::{ModelMatch, profile_for_model, resolve_model},
+    unknown::UnknownModel,
+};
+use self::{
+    row::{Row, Stream},
+    table::FAMILIES,
+};
 
 /// How a model family writes reasoning and tool calls.
 ///
@@ -24,8 +33,7 @@ pub struct Profile {
     /// Other names it goes by.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// Model ids it is for: whole ids in which `*` stands for any run of characters, compared
-    /// without ASCII case, `-` equal to `_`; the part before a `/` may be left out.
+    /// Patterns of the model ids it is for; see [`resolve_model`].
     #[serde(default)]
     pub models: Vec<String>,
     /// The reasoning format, if the family reasons.
@@ -34,9 +42,19 @@ pub struct Profile {
     /// The tool-call family, if it calls tools.
     #[serde(default)]
     pub tools: Option<String>,
-    /// Where its streams begin when the caller does not say.
+    /// Which variant of that family, if not what most of its models write; see
+    /// [`toolcall_parsers::family_variant`].
+    #[serde(default)]
+    pub variant: Option<usize>,
+    /// Where its streams begin when the caller does not say. A profile found by its name begins in
+    /// content, one found by a model's id where that model's chat template leaves off.
     #[serde(default)]
     pub start: Start,
+    /// The arguments of the chat template that say whether it opens the reasoning, and what each is
+    /// when a request does not say; see [`crate::GuardBuilder::request`]. Only where the model is
+    /// known.
+    #[serde(default)]
+    pub switch: BTreeMap<String, bool>,
     /// What a tool opener inside reasoning does.
     #[serde(default)]
     pub tool_in_reasoning: InReasoning,
@@ -88,6 +106,21 @@ impl Profile {
         Self { reasoning: Some(format.to_owned()), ..Self::named(format) }
     }
 
+    /// What the table says of a family, for models whose streams look like `stream`.
+    fn of(row: &Row, stream: &Stream) -> Self {
+        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+        Self {
+            aliases: owned(row.other_names),
+            models: owned(row.models),
+            reasoning: stream.reasoning.map(str::to_owned),
+            tools: stream.calls.map(|(family, _)| family.to_owned()),
+            variant: stream.calls.and_then(|(_, variant)| variant),
+            tool_in_reasoning: stream.in_reasoning,
+            needs_special_tokens: stream.special_tokens,
+            ..Self::named(row.name)
+        }
+    }
+
     /// A profile under which everything is content.
     #[must_use]
     pub fn named(name: &str) -> Self {
@@ -97,7 +130,9 @@ impl Profile {
             models: Vec::new(),
             reasoning: None,
             tools: None,
+            variant: None,
             start: Start::Content,
+            switch: BTreeMap::new(),
             tool_in_reasoning: InReasoning::Literal,
             whitespace: Framing::Framing,
             needs_special_tokens: false,
@@ -106,10 +141,10 @@ impl Profile {
     }
 }
 
-/// Every registered profile, in the order of the documentation.
+/// Every registered profile, by name.
 #[must_use]
 pub fn profiles() -> Vec<Profile> {
-    rows::all()
+    FAMILIES.iter().map(|row| Profile::of(row, &row.stream)).collect()
 }
 
 /// The profile called `name`, or that has it as an alias; ASCII case does not count, and `-`
@@ -118,53 +153,13 @@ pub fn profiles() -> Vec<Profile> {
 /// # Errors
 /// An unknown name; the error lists the nearest known ones.
 pub fn profile(name: &str) -> Result<Profile, UnknownName> {
-    let all = profiles();
-    let found = all.iter().find(|p| same_name(&p.name, name));
-    let found = found.or_else(|| all.iter().find(|p| p.aliases.iter().any(|a| same_name(a, name))));
-    found.cloned().ok_or_else(|| {
-        let names = all.iter().flat_map(|p| [&p.name].into_iter().chain(&p.aliases));
-        UnknownName::new("profile", name, names.map(String::as_str))
+    let found = FAMILIES.iter().find(|row| same_name(row.name, name)).or_else(|| {
+        FAMILIES.iter().find(|row| row.other_names.iter().any(|other| same_name(other, name)))
+    });
+    found.map(|row| Profile::of(row, &row.stream)).ok_or_else(|| {
+        let names = FAMILIES.iter().flat_map(|row| [&row.name].into_iter().chain(row.other_names));
+        UnknownName::new("profile", name, names.copied())
     })
-}
-
-/// The profile for a model id such as `Qwen/Qwen3-8B`: the first whose `models` hold it, else
-/// the one of that name.
-///
-/// # Errors
-/// No profile is for that model; the error lists the nearest names.
-pub fn profile_for_model(id: &str) -> Result<Profile, UnknownName> {
-    let bare = id.rsplit_once('/').map_or(id, |(_, bare)| bare);
-    let all = profiles();
-    let is_for = |p: &&Profile| p.models.iter().any(|m| globs(m, id) || globs(m, bare));
-    match all.iter().find(is_for) {
-        Some(profile) => Ok(profile.clone()),
-        None => profile(bare),
-    }
-}
-
-/// Whether `pattern`, in which `*` is any run of characters, is all of `text`. Linear but for
-/// one restart a star.
-fn globs(pattern: &str, text: &str) -> bool {
-    let fold = |byte: u8| if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() };
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut p, mut t) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        if pattern.get(p) == Some(&b'*') {
-            star = Some((p, t));
-            p += 1;
-        } else if pattern.get(p).is_some_and(|&byte| fold(byte) == fold(text[t])) {
-            p += 1;
-            t += 1;
-        } else if let Some((sp, st)) = star {
-            p = sp + 1;
-            t = st + 1;
-            star = Some((sp, st + 1));
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|&byte| byte == b'*')
 }
 
 /// The delimiter remapping called `name`: `hermes`, exact, or `hermes_plain`, a bare swap.
@@ -180,44 +175,38 @@ pub(crate) fn remap(name: &str) -> Result<RemapTable, UnknownName> {
         .ok_or_else(|| UnknownName::new("remapping", name, NAMES.into_iter()))
 }
 
-/// The channel a stream begins in.
-pub(crate) fn channel(start: Start) -> Channel {
-    match start {
-        Start::Content => Channel::CONTENT,
-        Start::Reasoning => Channel::REASONING,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{globs, profile, profile_for_model, profiles};
+    use super::{profile, profiles};
+    use crate::Start;
 
     #[test]
     fn names_fold_case_and_dashes_but_never_match_inside() {
         assert_eq!(profile("QWEN3-Coder").map(|p| p.name).as_deref(), Ok("qwen3_coder"));
+        assert_eq!(profile("gpt-oss").map(|p| p.name).as_deref(), Ok("harmony"));
         let error = profile("qwen3_code").expect_err("a prefix is no name");
         assert_eq!(error.nearest()[0], "qwen3_coder");
     }
 
     #[test]
-    fn model_ids_match_whole_patterns() {
-        assert!(globs("qwen3-*", "Qwen3-8B"));
-        assert!(!globs("qwen3-*", "my-qwen3-8b"));
-        assert!(globs("a*b*c", "axxbyyc"));
-        assert!(!globs("a*b", "abc"));
-        let found = profile_for_model("Qwen/Qwen3-Coder-30B-A3B-Instruct").map(|p| p.name);
-        assert_eq!(found.as_deref(), Ok("qwen3_coder"));
-        assert!(profile_for_model("nobody/knows-this").is_err());
-    }
-
-    #[test]
-    fn every_profile_builds_and_its_names_are_unique() {
+    fn every_profile_builds_begins_in_content_and_has_names_of_its_own() {
         let mut seen = std::collections::BTreeSet::new();
         for profile in profiles() {
             crate::Guard::builder(&profile).build().unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(profile.start, Start::Content);
+            assert!(profile.switch.is_empty());
             for name in profile.aliases.iter().chain([&profile.name]) {
                 assert!(seen.insert(name.clone()), "{name} twice");
             }
+        }
+    }
+
+    #[test]
+    fn what_calls_tools_or_reasons_has_a_profile_of_its_name() {
+        let calls = toolcall_parsers::families().map(|family| family.name.to_owned());
+        let formats = think_filter::formats().into_iter().map(|format| format.name.into_owned());
+        for name in calls.chain(formats) {
+            assert_eq!(profile(&name).map(|profile| profile.name), Ok(name));
         }
     }
 }

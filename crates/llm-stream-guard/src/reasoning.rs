@@ -1,8 +1,8 @@
 //! The table of all reasoning formats: markers, and families that write in messages.
 
 use jail_match::{Alias, Channel, Driver, Limits, Settings, Table, resolve, same_name};
-use think_filter::{Format, Start, last_turn};
-use toolcall_parsers::{CallBodies, Event, Grammar, InReasoning, Options, Tools, UnknownName};
+use think_filter::{Format, Opening, Start, last_turn};
+use toolcall_parsers::{Event, Grammar, InReasoning, Options, ToolCallParser, Tools, UnknownName};
 
 /// What tells reasoning from the answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,15 +20,14 @@ const CHANNELS: &[(&str, &[(&str, &str)])] = &[
         "vllm",
         &[
             ("openai_gptoss", "harmony"),
-            ("kimi_k3", "kimi_k3"),
             ("inkling", "inkling"),
             ("muse_glimmer", "muse_glimmer"),
         ],
     ),
-    ("vllm_rust", &[("kimi_k3", "kimi_k3"), ("inkling", "inkling")]),
-    ("sglang", &[("gpt-oss", "harmony"), ("kimi_k3", "kimi_k3"), ("inkling", "inkling")]),
-    ("dynamo", &[("gpt_oss", "harmony"), ("kimi_k3", "kimi_k3"), ("inkling", "inkling")]),
-    ("smg", &[("kimi_k3", "kimi_k3"), ("inkling", "inkling")]),
+    ("vllm_rust", &[("inkling", "inkling")]),
+    ("sglang", &[("gpt-oss", "harmony"), ("inkling", "inkling")]),
+    ("dynamo", &[("gpt_oss", "harmony"), ("inkling", "inkling")]),
+    ("smg", &[("inkling", "inkling")]),
     ("ollama", &[("harmony", "harmony"), ("glimmer", "muse_glimmer")]),
 ];
 
@@ -46,20 +45,32 @@ impl Reasoning {
     /// see [`Format::start_after`].
     #[must_use]
     pub fn start_after(&self, prompt: &str) -> Start {
+        self.opening_after(prompt).start
+    }
+
+    /// How a stream begins that the caller says to begin in `start`; see [`Format::opening`].
+    pub(crate) fn opening(&self, start: Start) -> Opening {
+        match self {
+            Self::Format(format) => format.opening(start),
+            Self::Channels(_) => start.into(),
+        }
+    }
+
+    pub(crate) fn opening_after(&self, prompt: &str) -> Opening {
         let family = match self {
-            Self::Format(format) => return format.start_after(prompt),
+            Self::Format(format) => return format.opening_after(prompt),
             Self::Channels(family) => family,
         };
         let edges = toolcall_parsers::edges(family, InReasoning::Literal, 0);
-        let Ok(table) = Table::new(edges) else { return Start::Content };
+        let Ok(table) = Table::new(edges) else { return Opening::default() };
         let limits = Limits::default();
         let mut driver = Driver::new(table, Settings::default().limits(limits));
-        let mut bodies = CallBodies::new(family.clone(), Tools::none(), Options::default());
+        let mut bodies = ToolCallParser::new(family.clone(), Tools::none(), Options::default());
         // The default limits release what hits them: no push fails.
         let _ = driver.push(last_turn(prompt), &mut bodies, &mut |_: Event<'_>| {});
         match driver.channel() {
-            Channel::REASONING => Start::Reasoning,
-            _ => Start::Content,
+            Channel::REASONING => Start::Reasoning.into(),
+            _ => Opening::default(),
         }
     }
 }
@@ -88,7 +99,7 @@ pub fn reasoning_aliases() -> impl Iterator<Item = Alias> + Clone {
 /// formats, with the spellings that tell them apart.
 pub fn reasoning(name: &str) -> Result<Reasoning, UnknownName> {
     // Most names are those of formats with markers: no family is made for them.
-    if let Some(own) = think_filter::formats().into_iter().find(|it| same_name(&it.name, name)) {
+    if let Some(own) = think_filter::format(name).ok().filter(|it| same_name(&it.name, name)) {
         return Ok(Reasoning::Format(own));
     }
     let mut all = reasoning_formats();

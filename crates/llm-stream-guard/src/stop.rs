@@ -2,18 +2,18 @@
 
 use std::{fmt, sync::Arc};
 
-use jail_match::{MarkerSet, MarkerSetBuilder, Probe};
+use jail_match::{MarkerSet, MarkerSetBuilder, Match, Search};
 
 /// A text that ends a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopString {
     /// The text.
     pub text: String,
-    /// Whether it comes out.
+    /// Whether it is emitted.
     pub shown: Shown,
 }
 
-/// Whether a stop string comes out.
+/// Whether a stop string is emitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Shown {
     /// Nothing of it, not even its beginning.
@@ -24,12 +24,12 @@ pub enum Shown {
 }
 
 impl StopString {
-    /// A stop string that does not come out.
+    /// A stop string that is not emitted.
     pub fn hidden(text: impl Into<String>) -> Self {
         Self { text: text.into(), shown: Shown::Hidden }
     }
 
-    /// A stop string that comes out before the message ends.
+    /// A stop string that is emitted before the message ends.
     pub fn visible(text: impl Into<String>) -> Self {
         Self { text: text.into(), shown: Shown::Visible }
     }
@@ -43,9 +43,9 @@ pub struct Stopped {
     pub string: usize,
     /// Offset of its first byte in the text.
     pub at: u64,
-    /// Offset behind its last byte.
+    /// Offset after its last byte.
     pub end: u64,
-    /// Offset behind the last byte that came out: one of the two.
+    /// Offset after the last byte that was emitted: one of the two.
     pub shown: u64,
     /// How many bytes followed its last, so far: they were dropped.
     pub dropped: u64,
@@ -134,7 +134,7 @@ impl StopStrings {
         Ok(Self { strings, kept, passed: 0, at: 0, stopped: None, examined: 0 })
     }
 
-    /// Feeds the next piece; `on` receives what is certain to come out.
+    /// Feeds the next piece; `on` receives what is certain to be emitted.
     pub fn push(&mut self, chunk: &str, mut on: impl FnMut(&str)) {
         let mut rest = chunk;
         while self.stopped.is_none() && !rest.is_empty() {
@@ -165,7 +165,6 @@ impl StopStrings {
         }
         if let Some(stopped) = &mut self.stopped {
             self.kept.clear();
-            self.passed = 0;
             stopped.dropped += rest.len() as u64;
         }
     }
@@ -175,7 +174,6 @@ impl StopStrings {
         let text = std::mem::take(&mut self.kept);
         if !text.is_empty() {
             self.scan(&text, true, &mut on);
-            self.passed = 0;
         }
     }
 
@@ -205,7 +203,8 @@ impl StopStrings {
         if until > passed {
             on(&text[passed..until]);
         }
-        self.passed = until.max(passed) - keep;
+        // Nothing is kept after a stop string, whatever of it was passed on.
+        self.passed = if found.is_some() { 0 } else { until.max(passed) - keep };
         self.at += keep as u64;
         keep
     }
@@ -224,10 +223,10 @@ impl StopStrings {
         while let Some(hit) = set.next_stop(class, &bytes[pos..]) {
             let stop = pos + hit;
             self.examined += set.longest() as u64;
-            match set.probe(class, bytes, stop, from, ended, |_, _| true) {
-                Probe::Miss => pos = stop + 1,
-                Probe::Partial { at } => return (at, None),
-                Probe::Match { at, len, id } => return (at, Some((len, id))),
+            match set.search_at(class, bytes, stop, from, ended, |_, _| true) {
+                Search::Miss => pos = stop + 1,
+                Search::Partial { at } => return (at, None),
+                Search::Match(Match { at, len, id, .. }) => return (at, Some((len, id))),
             }
         }
         (bytes.len(), None)
@@ -239,7 +238,7 @@ impl StopStrings {
         self.stopped
     }
 
-    /// Bytes received that may yet come out.
+    /// Bytes received that may yet be emitted.
     #[must_use]
     pub fn held(&self) -> usize {
         self.kept.len() - self.passed

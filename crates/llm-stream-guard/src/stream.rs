@@ -91,7 +91,7 @@ enum State {
 pin_project_lite::pin_project! {
     /// A guarded stream of text: yields typed events.
     ///
-    /// Made by [`guard_text`]. Every event of a chunk comes out before upstream is polled again;
+    /// Made by [`guard_text`]. Every event of a chunk is emitted before upstream is polled again;
     /// after an upstream error comes what was held (an open call ends as incomplete), then the
     /// error, then nothing. Fused. `Unpin` if the inner stream is.
     #[derive(Debug)]

@@ -23,6 +23,7 @@
 //! # Ok::<(), sse_events::TooLong>(())
 //! ```
 #![forbid(unsafe_code)]
+#![warn(unnameable_types, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod block;
 mod decoder;

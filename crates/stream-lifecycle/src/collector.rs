@@ -54,6 +54,7 @@ pub struct Finish<'a> {
 
 /// What becomes of an item the collector refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Refused {
     /// It is withheld: the consumer gets the error in its place.
     #[default]

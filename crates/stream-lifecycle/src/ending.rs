@@ -114,6 +114,7 @@ pub enum Component {
 
 /// What is told of an error. Never its text, unless the caller asked for it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
 pub struct ErrorInfo {
     /// Its class: the type's name unless the caller says otherwise.
     pub class: Cow<'static, str>,
@@ -136,6 +137,7 @@ impl ErrorInfo {
 
 /// A fault that did not end the stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Fault {
     /// The component that failed.
     pub who: Component,

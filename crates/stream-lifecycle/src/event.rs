@@ -155,6 +155,7 @@ pub struct EndEvent {
 
 /// Why an aggregate was left out of the END event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Omission {
     /// The sanitizer's name.
     pub by: Cow<'static, str>,
@@ -165,6 +166,7 @@ pub struct Omission {
 /// What a sanitizer did to have the aggregate left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum OmittedWhy {
     /// It asked for it.
     Omitted,

@@ -22,6 +22,7 @@ pub trait Guardrail<T>: Send {
 /// Whether the stream goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
+#[non_exhaustive]
 pub enum Decision {
     /// It does.
     Continue,

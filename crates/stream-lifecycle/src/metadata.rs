@@ -6,6 +6,7 @@ use crate::ending::Ending;
 
 /// How a layer of metadata goes over the one below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Merge {
     /// Objects merge at every depth; anything else is replaced.
     #[default]
@@ -16,6 +17,7 @@ pub enum Merge {
 
 /// Who has the last word on `status`, `ending`, `error_class` and `error_message`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum StatusKeys {
     /// The wrapper: they always say how the stream ended.
     #[default]

@@ -16,6 +16,7 @@ use crate::{
 
 /// Which items are marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Marks {
     /// None.
     #[default]
@@ -26,6 +27,7 @@ pub enum Marks {
 
 /// What stands in the END event when the finalizer's aggregate is null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum OnNull {
     /// Null.
     #[default]

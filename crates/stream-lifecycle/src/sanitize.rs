@@ -12,6 +12,7 @@ use crate::{
 
 /// What a sanitizer makes of an aggregate.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// It may stay as it is.
     Keep,

@@ -10,8 +10,9 @@ use crate::{
     counts::{TokenEstimate, four_bytes_a_token},
     filter::ThinkFilter,
     format::Format,
-    start::Start,
-    withheld::Withheld,
+    rules::Openers,
+    start::{Opening, Start},
+    withheld::WithheldReasoning,
 };
 
 /// Builds a [`ThinkFilter`] with other than default settings.
@@ -29,21 +30,32 @@ impl ThinkFilterBuilder {
         Self { format, settings, nonempty: None, estimate: four_bytes_a_token }
     }
 
-    /// Where the stream begins: in reasoning, if the prompt opened it.
+    /// Where the stream begins: in reasoning, if the prompt opened it; see [`Format::opening`].
+    /// Not told, it is content, and [`StrayClose::First`](crate::StrayClose::First) allows for a
+    /// prompt that opened some.
     #[must_use]
     pub fn start(self, start: Start) -> Self {
-        let channel = match start {
-            Start::Content => Channel::CONTENT,
-            Start::Reasoning => Channel::REASONING,
-        };
-        Self { settings: self.settings.start(channel), ..self }
+        let opening = self.format.opening(start);
+        self.opening(opening)
     }
 
-    /// Where the stream begins, as the prompt's end tells; see [`Format::start_after`].
+    fn opening(self, opening: Opening) -> Self {
+        let settings = self.settings.start(opening.start.channel()).newlines(opening.newlines);
+        Self { settings, format: self.format.with_known_start(), ..self }
+    }
+
+    /// Where openers count, if not where the format says.
+    #[must_use]
+    pub fn openers(mut self, openers: Openers) -> Self {
+        self.format.openers = openers;
+        self
+    }
+
+    /// Where the stream begins, as the prompt's end tells; see [`Format::opening_after`].
     #[must_use]
     pub fn prompt(self, prompt: &str) -> Self {
-        let start = self.format.start_after(prompt);
-        self.start(start)
+        let opening = self.format.opening_after(prompt);
+        self.opening(opening)
     }
 
     /// What becomes of whitespace next to the markers.
@@ -65,7 +77,7 @@ impl ThinkFilterBuilder {
     }
 
     /// Makes the reasoning the answer if there is no other: when the stream stopped of itself and
-    /// nothing visible came out, the reasoning comes out as content.
+    /// nothing visible was emitted, the reasoning is emitted as content.
     ///
     /// The same text never goes to two channels, so reasoning is withheld until something visible
     /// comes, or it outgrew `limit` bytes, which makes it reasoning for good: up to `limit` bytes
@@ -97,7 +109,7 @@ impl ThinkFilterBuilder {
             Driver::new(table, settings),
             roles.into(),
             self.format.prepend,
-            self.nonempty.map(Withheld::new),
+            self.nonempty.map(WithheldReasoning::new),
             self.estimate,
         ))
     }

@@ -6,9 +6,9 @@ use jail_match::Channel;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Bytes of content that came out.
+    /// Bytes of content that was emitted.
     pub content_bytes: u64,
-    /// Bytes of reasoning that came out.
+    /// Bytes of reasoning that was emitted.
     pub reasoning_bytes: u64,
     /// Spans of reasoning that were not empty.
     pub spans: u64,

@@ -63,7 +63,8 @@ impl Format {
 
     fn add_opener(&self, open: &super::Text, pair: u8, edges: &mut Vec<(Role, Edge)>) {
         let anchor = match self.openers {
-            Openers::Anywhere => Anchor::Anywhere,
+            Openers::Line if is_ordinary(open) => Anchor::Line,
+            Openers::Line | Openers::Anywhere => Anchor::Anywhere,
             Openers::Lead => Anchor::Lead,
         };
         let uses = match self.recur {
@@ -96,17 +97,38 @@ impl Format {
             .of_pair(pair)
             .bound(self.newlines.closer());
         edges.push((Role::Close, edge));
-        let anchor = match self.stray_close {
-            StrayClose::Keep => return,
-            StrayClose::Leading => Anchor::Lead,
-            StrayClose::Drop => Anchor::Anywhere,
-        };
-        let edge = Edge::new(close.clone(), Channel::CONTENT.mask(), Then::Erase)
+        if let Some(label) = &self.label {
+            self.add_empty(label, close, pair, edges);
+        }
+        let stray = Edge::new(close.clone(), Channel::CONTENT.mask(), Then::Erase)
             .suffixed(self.suffix())
-            .anchored(anchor)
             .bound(self.newlines.closer())
             .literal_in_code();
-        edges.push((Role::Stray, edge));
+        // What came before these is content that was emitted, its newlines with it.
+        let behind_text = Newlines { before: 0, ..self.newlines.closer() };
+        let mut add = |edge| edges.push((Role::Stray, edge));
+        match self.stray_close {
+            StrayClose::Keep => {}
+            StrayClose::Leading => add(stray.clone().anchored(Anchor::Lead)),
+            StrayClose::First => {
+                add(stray.clone().used(Uses::BeforeReasoning).bound(behind_text));
+                add(stray.clone().anchored(Anchor::Lead));
+            }
+            StrayClose::Drop => return add(stray),
+        }
+        add(stray.anchored(Anchor::Ended).bound(behind_text));
+    }
+
+    /// A label that lost its last newline, and the closer: an empty thought.
+    fn add_empty(&self, label: &str, close: &str, pair: u8, edges: &mut Vec<(Role, Edge)>) {
+        let Some(label) = label.strip_suffix('\n') else { return };
+        let reasoning = Channel::REASONING.mask();
+        let edge = Edge::new(alloc::format!("{label}{close}"), reasoning, Then::Leave)
+            .suffixed(self.suffix())
+            .of_pair(pair)
+            .anchored(Anchor::Lead)
+            .bound(self.newlines.closer());
+        edges.push((Role::Close, edge));
     }
 
     fn add_other(&self, edges: &mut Vec<(Role, Edge)>) {
@@ -126,4 +148,10 @@ impl Format {
             add(Edge::new(close.clone(), Channel::HIDDEN.mask(), Then::Leave));
         }
     }
+}
+
+/// Whether prose may hold the tag for what it is: `<think>`, and no `<|think|>` or `[THINK]`.
+fn is_ordinary(tag: &str) -> bool {
+    let word = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>'));
+    word.is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }

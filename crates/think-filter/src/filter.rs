@@ -12,7 +12,7 @@ use crate::{
     edges::Role,
     format::{Format, Text},
     pieces::{Piece, Pieces, Progress},
-    withheld::Withheld,
+    withheld::WithheldReasoning,
 };
 
 /// Splits a message into content and reasoning while it arrives.
@@ -68,7 +68,7 @@ impl ThinkFilter {
         driver: Driver,
         roles: Arc<[Role]>,
         prepend: Option<Text>,
-        withheld: Option<Withheld>,
+        withheld: Option<WithheldReasoning>,
         estimate: TokenEstimate,
     ) -> Self {
         let progress = Progress::new(withheld);
@@ -80,7 +80,7 @@ impl ThinkFilter {
     ///
     /// # Errors
     /// Only if a limit on the reasoning with the error policy is hit: what came before is out, what
-    /// stands behind was not taken, and every later push returns the same error.
+    /// stands after was not taken, and every later push returns the same error.
     pub fn push(&mut self, chunk: &str, mut on: impl FnMut(Piece<'_>)) -> Result<(), LimitError> {
         if self.finished && !chunk.is_empty() {
             self.reset();
@@ -95,7 +95,7 @@ impl ThinkFilter {
         driver.push(chunk, &mut NoBodies, &mut Pieces { progress, roles, on })
     }
 
-    /// Ends the message as `end` says: what is held comes out. An unclosed span stays reasoning.
+    /// Ends the message as `end` says: what is held is emitted. An unclosed span stays reasoning.
     /// A second time does nothing.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl ThinkFilter {
     #[must_use]
     pub fn held(&self) -> Held {
         let held = self.driver.held();
-        match self.progress.withheld.as_ref().map_or(0, Withheld::held) {
+        match self.progress.withheld.as_ref().map_or(0, WithheldReasoning::held) {
             0 => held,
             kept => Held { bytes: held.bytes + kept, kind: HeldKind::Reasoning },
         }

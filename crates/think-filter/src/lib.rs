@@ -15,37 +15,33 @@
 
 extern crate alloc;
 
-mod aliases;
 mod builder;
 mod counts;
 mod edges;
 mod filter;
 mod format;
-mod formats;
 mod pieces;
-#[allow(dead_code, reason = "the formats in code go first")]
+mod registry;
 mod row;
 mod rules;
 mod start;
-#[allow(dead_code, reason = "the formats in code go first")]
 mod table;
 mod whole;
 mod withheld;
 
-pub use aliases::{aliases, format};
 pub use builder::ThinkFilterBuilder;
 pub use counts::{Counts, TokenEstimate, four_bytes_a_token};
 pub use filter::ThinkFilter;
 pub use format::{Format, Text};
-pub use formats::formats;
 pub use pieces::Piece;
+pub use registry::{aliases, format, formats};
 pub use rules::{
     BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, StripRemarks,
     TokenSuffix, Wrapper,
 };
-pub use start::{Start, last_turn};
+pub use start::{Opening, Start, last_turn};
 pub use whole::Split;
-pub use withheld::{Kept, Withheld};
+pub use withheld::{Kept, WithheldReasoning};
 
 /// What is shared with every stage: the driver's vocabulary.
 pub use jail_match::{

@@ -5,7 +5,7 @@ use jail_match::{Channel, End, Event, Sink};
 use crate::{
     counts::Counts,
     edges::Role,
-    withheld::{Kept, Withheld},
+    withheld::{Kept, WithheldReasoning},
 };
 
 /// A piece of the answer, its text borrowed from the chunk it came in and never empty.
@@ -26,13 +26,13 @@ pub enum Piece<'a> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     pub(crate) counts: Counts,
-    pub(crate) withheld: Option<Withheld>,
+    pub(crate) withheld: Option<WithheldReasoning>,
     /// A span of reasoning whose start was told.
     in_span: bool,
 }
 
 impl Progress {
-    pub(crate) fn new(withheld: Option<Withheld>) -> Self {
+    pub(crate) fn new(withheld: Option<WithheldReasoning>) -> Self {
         Self { withheld, ..Self::default() }
     }
 
@@ -72,12 +72,12 @@ impl Progress {
     }
 
     fn span_ended(&mut self, on: &mut impl FnMut(Piece<'_>)) {
-        if !self.withheld.as_mut().is_some_and(Withheld::keeps_span_end) {
+        if !self.withheld.as_mut().is_some_and(WithheldReasoning::keeps_span_end) {
             self.end_span(on);
         }
     }
 
-    /// Whatever is withheld comes out where it belongs.
+    /// Whatever is withheld is emitted where it belongs.
     fn release(&mut self, on: &mut impl FnMut(Piece<'_>)) {
         self.with_withheld(on, |withheld, on| withheld.release(on));
     }
@@ -85,7 +85,7 @@ impl Progress {
     fn with_withheld<F: FnMut(Piece<'_>)>(
         &mut self,
         on: &mut F,
-        step: impl FnOnce(&mut Withheld, &mut dyn FnMut(Kept<'_>)),
+        step: impl FnOnce(&mut WithheldReasoning, &mut dyn FnMut(Kept<'_>)),
     ) {
         let Some(mut withheld) = self.withheld.take() else { return };
         step(&mut withheld, &mut |kept| match kept {

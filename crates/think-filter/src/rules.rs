@@ -9,8 +9,11 @@ use crate::format::Text;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Openers {
-    /// Anywhere outside code.
+    /// An ordinary tag (a word in angle brackets, which prose may mention) at the lead, at the
+    /// start of a line and directly after markup, whitespace before it allowed; any other anywhere.
     #[default]
+    Line,
+    /// Anywhere outside code.
     Anywhere,
     /// Only before anything visible.
     Lead,
@@ -75,6 +78,9 @@ pub enum StrayClose {
     /// Removed before anything visible and directly after reasoning; later it is text.
     #[default]
     Leading,
+    /// As leading; and as the template may have opened the reasoning in a prompt nobody saw, the
+    /// first goes wherever it stands, unless some reasoning came before.
+    First,
     /// Text.
     Keep,
     /// Removed.

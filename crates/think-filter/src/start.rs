@@ -1,10 +1,10 @@
 //! Where a stream begins, and how to tell from the prompt.
 
-use jail_match::{Channel, Driver, Event, Found, Matcher, NoBodies, Settings, Table};
+use jail_match::{Channel, Driver, Event, Found, Matcher, Newlines, NoBodies, Settings, Table};
 
 use crate::{
     format::Format,
-    rules::{Openers, Recur},
+    rules::{Openers, Recur, StrayClose},
 };
 
 /// Where a stream begins.
@@ -69,7 +69,7 @@ const TURNS: &[&str] = &[
     "</s>",
 ];
 
-/// `prompt` behind the last place where a turn begins or ends; all of it if there is none that is
+/// `prompt` after the last place where a turn begins or ends; all of it if there is none that is
 /// known.
 ///
 /// What the prompt says before that (old thoughts, a user who asks about `<think>`) says nothing
@@ -90,9 +90,62 @@ pub fn last_turn(prompt: &str) -> &str {
     &prompt[turn..]
 }
 
+impl Start {
+    /// The channel that the stream begins in.
+    #[must_use]
+    pub const fn channel(self) -> Channel {
+        match self {
+            Self::Content => Channel::CONTENT,
+            Self::Reasoning => Channel::REASONING,
+        }
+    }
+}
+
+/// Where a stream begins, and what is still to come of the prompt's last marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Opening {
+    /// The channel.
+    pub start: Start,
+    /// Newlines that go with the closer of the prompt, where the message begins with them.
+    pub newlines: Newlines,
+}
+
+impl From<Start> for Opening {
+    fn from(start: Start) -> Self {
+        Self { start, ..Self::default() }
+    }
+}
+
 impl Format {
-    /// Where the answer to `prompt` begins: in reasoning, if the rendered prompt (or just its
-    /// last turn) opened some and did not close it.
+    /// How a stream begins that the caller says to begin in `start`. In content, the prompt closed
+    /// the reasoning, and all newlines after its closer are still to come.
+    #[must_use]
+    pub fn opening(&self, start: Start) -> Opening {
+        let closed = start == Start::Content && !self.close.is_empty();
+        let newlines = if closed { self.newlines.closer() } else { Newlines::NONE };
+        Opening { start, newlines }
+    }
+
+    /// How the answer to `prompt` begins: in reasoning, if the rendered prompt (or just its last
+    /// turn) opened some and did not close it. If it did, it may have written only some of the
+    /// newlines after the closer.
+    #[must_use]
+    pub fn opening_after(&self, prompt: &str) -> Opening {
+        // The turn begins with a role, and nothing is once only in what was written by others.
+        let format = Self { openers: Openers::Anywhere, recur: Recur::Any, ..self.clone() };
+        let Ok(table) = Table::new(format.edges()) else { return Opening::default() };
+        let mut driver = Driver::new(table, Settings::default());
+        // Without bodies and a limit on the reasoning no push fails.
+        let _ = driver.push(last_turn(prompt), &mut NoBodies, &mut |_: Event<'_>| {});
+        if driver.channel() != Channel::CONTENT {
+            return Start::Reasoning.into();
+        }
+        let after = u8::try_from(driver.bound_newlines()).unwrap_or(Newlines::MANY);
+        Opening { newlines: Newlines { after, ..self.newlines.closer() }, start: Start::Content }
+    }
+
+    /// Where the answer to `prompt` begins; see [`Format::opening_after`].
     ///
     /// ```
     /// # fn main() -> Result<(), think_filter::UnknownName> {
@@ -109,15 +162,17 @@ impl Format {
     /// ```
     #[must_use]
     pub fn start_after(&self, prompt: &str) -> Start {
-        // The turn begins with a role, and nothing is once only in what was written by others.
-        let format = Self { openers: Openers::Anywhere, recur: Recur::Any, ..self.clone() };
-        let Ok(table) = Table::new(format.edges()) else { return Start::Content };
-        let mut driver = Driver::new(table, Settings::default());
-        // Without bodies and a limit on the reasoning no push fails.
-        let _ = driver.push(last_turn(prompt), &mut NoBodies, &mut |_: Event<'_>| {});
-        match driver.channel() {
-            Channel::CONTENT => Start::Content,
-            _ => Start::Reasoning,
-        }
+        self.opening_after(prompt).start
+    }
+
+    /// The format where it is known how the stream begins: no prompt can have opened reasoning
+    /// unseen.
+    #[must_use]
+    pub fn with_known_start(self) -> Self {
+        let stray_close = match self.stray_close {
+            StrayClose::First => StrayClose::Leading,
+            other => other,
+        };
+        Self { stray_close, ..self }
     }
 }

@@ -9,14 +9,14 @@ use jail_match::{Channel, End};
 /// The same text never goes to two channels: where reasoning is to be the answer if there is no
 /// other, it must wait.
 #[derive(Debug, Clone)]
-pub struct Withheld {
+pub struct WithheldReasoning {
     state: State,
     limit: usize,
 }
 
 #[derive(Debug, Clone)]
 enum State {
-    /// Nothing visible came out yet: all that came before.
+    /// Nothing visible was emitted yet: all that came before.
     Open { text: String, runs: Vec<Run> },
     /// There is an answer, or too much reasoning to wait for one.
     Decided,
@@ -28,7 +28,7 @@ enum Run {
     SpanEnd,
 }
 
-/// What comes out when the waiting is over, in the order in which it came.
+/// What is emitted when the waiting is over, in the order in which it came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "text and where its spans end is all there is")]
 pub enum Kept<'a> {
@@ -42,7 +42,7 @@ impl State {
     const OPEN: Self = Self::Open { text: String::new(), runs: Vec::new() };
 }
 
-impl Withheld {
+impl WithheldReasoning {
     /// Keeps at most `limit` bytes: more of it is an answer that nobody would wait for.
     #[must_use]
     pub const fn new(limit: usize) -> Self {
@@ -60,8 +60,8 @@ impl Withheld {
         if let State::Open { text, .. } = &self.state { text.len() } else { 0 }
     }
 
-    /// Whether `text` of `channel` is kept. If not, it comes out behind what was, which is then
-    /// for [`Withheld::release`].
+    /// Whether `text` of `channel` is kept. If not, it is emitted after what was, which is then
+    /// for [`WithheldReasoning::release`].
     pub fn keeps(&mut self, channel: Channel, new: &str) -> bool {
         let blank = |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
         let visible = channel != Channel::REASONING && !new.bytes().all(blank);
@@ -86,7 +86,7 @@ impl Withheld {
         true
     }
 
-    /// Gives out what was kept, each text on the channel it was for, and keeps nothing more.
+    /// Emits what was kept, each text on the channel it was for, and keeps nothing more.
     pub fn release(&mut self, on: impl FnMut(Kept<'_>)) {
         self.put(|channel| channel, on);
     }

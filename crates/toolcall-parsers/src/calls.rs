@@ -1,11 +1,12 @@
 //! What every engine shares: the calls of a message, the declared tools, options, offsets.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::string::String;
 
 use crate::{
     event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
-    options::{Options, Parallel, Stop, UnknownTools},
+    options::{Options, Parallel, StopAfter, UnknownTools},
     tools::Tools,
+    used_ids::{Claim, UsedIds},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(crate) struct Calls {
     pub(crate) begun_at: u64,
     next: u32,
     open: Open,
-    used_ids: Vec<String>,
+    used_ids: UsedIds,
     /// The active body is sure of itself.
     committed: bool,
     /// A call is complete.
@@ -43,7 +44,7 @@ impl Calls {
             begun_at: 0,
             next: 0,
             open: Open::No,
-            used_ids: Vec::new(),
+            used_ids: UsedIds::default(),
             committed: false,
             complete: false,
         }
@@ -97,7 +98,6 @@ impl Calls {
         self.open = Open::Call(index);
         let id = self.unique_id(id, index, offset, sink);
         sink.event(Event::CallStart { index, id: &id, name });
-        self.used_ids.push(id);
         if unknown && self.options.unknown_tools == UnknownTools::Report {
             self.diagnose(DiagnosticKind::UndeclaredTool, offset, 0, sink);
         }
@@ -105,7 +105,7 @@ impl Calls {
 
     /// Whether nothing more of the message counts.
     pub(crate) fn stops(&self) -> bool {
-        self.complete && self.options.stop == Stop::FirstCall
+        self.complete && self.options.stop == StopAfter::FirstCall
     }
 
     /// The active body is sure of itself, though it is no call.
@@ -120,23 +120,19 @@ impl Calls {
         self.diagnose(kind, offset, 0, sink);
     }
 
+    /// The wire's id if it has one, else a generated one; no id comes twice in a message.
     fn unique_id(
-        &self,
+        &mut self,
         native: Option<&str>,
         index: u32,
         offset: usize,
         sink: &mut dyn Sink,
     ) -> String {
-        let Some(native) = native.filter(|id| !id.is_empty()) else {
-            return self.options.ids.id(index);
-        };
-        let mut id = String::from(native);
-        let mut n = 2;
-        while self.used_ids.contains(&id) {
-            id = format!("{native}-{n}");
-            n += 1;
-        }
-        if n > 2 {
+        let native = native.filter(|id| !id.is_empty());
+        let ids = &self.options.ids;
+        let wanted = native.map_or_else(|| ids.id(index), String::from);
+        let (id, claim) = self.used_ids.claim(wanted, || ids.id(index));
+        if claim == Claim::Changed && native.is_some() {
             self.diagnose(DiagnosticKind::DuplicateId, offset, 0, sink);
         }
         id

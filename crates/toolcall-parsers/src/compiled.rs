@@ -93,6 +93,14 @@ impl Grammar {
         self.plan.openers.iter().map(|opener| self.plan.is_marked(opener))
     }
 
+    /// The texts that are removed in content: ends of calls, messages and turns, and others.
+    pub fn removed(&self) -> impl Iterator<Item = &str> {
+        let Plan { erase, orphans, messages, .. } = &*self.plan;
+        let ends = messages.iter().flat_map(|messages| &messages.ends);
+        let ends = ends.chain(orphans).map(|text| &**text);
+        erase.iter().map(|erase| erase.text.as_str()).chain(ends)
+    }
+
     /// Whether its text stands in messages with headers.
     #[must_use]
     pub fn has_messages(&self) -> bool {

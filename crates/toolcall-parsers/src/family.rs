@@ -12,6 +12,7 @@ mod file;
 mod form;
 mod like;
 mod messages;
+mod models;
 mod read;
 mod tag;
 #[cfg(all(test, feature = "toml"))]
@@ -25,6 +26,7 @@ pub use self::{
     edit::{OwnMarkers, Sequences},
     error::FamilyError,
     like::{merge, reasoning, resolve, with_variant},
+    models::{ModelId, ModelPattern},
 };
 
 use crate::{compiled::InReasoning, template::Template};

@@ -21,6 +21,7 @@ pub mod template;
 mod tool_call_parser;
 mod tools;
 mod typing;
+mod used_ids;
 mod value;
 
 pub use compiled::{CompileError, Grammar, InReasoning, edges};
@@ -28,12 +29,17 @@ pub use encode::{EncodeCall, EncodeError, EncodeErrorKind, encode, encode_form};
 pub use event::{Call, Diagnostic, DiagnosticKind, Event, Message, Outcome, OwnedEvent, Sink};
 pub use family::Family;
 pub use ids::{IdSource, Ids};
-pub use options::{CallLimits, Options, Parallel, Repair, Stop, UnknownTools, Wanted};
+pub use options::{
+    CallLimits, Options, Parallel, Repair, StopAfter, Tolerance, UnknownTools, Wanted,
+};
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use partial::PartialArguments;
-pub use registry::{Summary, aliases, families, family, family_variant, grammar, grammars};
-pub use tool_call_parser::CallBodies;
+pub use registry::{
+    Summary, aliases, families, family, family_variant, grammar, grammar_variant, grammars,
+};
+pub use tool_call_parser::ToolCallParser;
 pub use tools::{Tool, Tools, ToolsError};
+pub use used_ids::{Claim, UsedIds};
 
 /// What is shared with every stage: the driver's vocabulary.
 pub use jail_match::{

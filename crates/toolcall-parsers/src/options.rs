@@ -17,9 +17,11 @@ pub struct Options {
     /// Which calls may come out.
     pub wanted: Wanted,
     /// Whether the message is read to its end.
-    pub stop: Stop,
+    pub stop: StopAfter,
     /// What becomes of names that are not declared.
     pub unknown_tools: UnknownTools,
+    /// How far from JSON the JSON of calls may be.
+    pub tolerance: Tolerance,
     /// Bounds inside a call.
     pub limits: CallLimits,
 }
@@ -71,7 +73,7 @@ impl Wanted {
 
 /// Whether the message is read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Stop {
+pub enum StopAfter {
     /// It is.
     #[default]
     AtEnd,
@@ -90,6 +92,30 @@ pub enum UnknownTools {
     Report,
     /// The call is parsed, dropped and reported.
     Drop,
+}
+
+/// How far from JSON may be what a family writes as JSON.
+///
+/// ```
+/// use toolcall_parsers::{End, Options, Parser, Tolerance, grammar, parse};
+/// let mut options = Options::default();
+/// options.tolerance = Tolerance::Lenient;
+/// let parser = Parser::builder(grammar("hermes")?).options(options).build()?;
+/// let wire = "<tool_call>{'name': 'ring', arguments: {'loud': True,}}</tool_call>";
+/// let message = parse(&parser, wire, End::Stop)?;
+/// assert_eq!(message.calls[0].arguments, r#"{"loud": true}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Tolerance {
+    /// It must be JSON, but for raw control characters in strings and lone surrogates.
+    #[default]
+    Strict,
+    /// Single quotes, bare keys, `True`, `False` and `None`, commas before a closing bracket,
+    /// comments, and other spellings of escapes and numbers are read as what they mean. Each kind
+    /// is reported once a value, as [`crate::DiagnosticKind::Tolerated`].
+    Lenient,
 }
 
 /// Bounds inside a call, in bytes.

@@ -1,15 +1,15 @@
 //! The parser of one family: a driver over the grammar's table.
 
 use jail_match::{
-    Bodies, Channel, Counters, Driver, End, Held, HeldKind, LimitError, Limits, Settings, Table,
-    TableError, Whitespace,
+    BodyParsers, Channel, Counters, Driver, End, Held, HeldKind, LimitError, Limits, Settings,
+    Table, TableError, Whitespace,
 };
 
 use crate::{
     compiled::{Grammar, InReasoning, edges},
     event::{Event, Message, Sink},
     options::Options,
-    tool_call_parser::CallBodies,
+    tool_call_parser::ToolCallParser,
     tools::Tools,
 };
 
@@ -40,7 +40,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Parser {
     driver: Driver,
-    bodies: CallBodies,
+    bodies: ToolCallParser,
 }
 
 /// Builds a [`Parser`] with other than default settings.
@@ -85,7 +85,7 @@ impl ParserBuilder {
         let table = Table::new(edges(&self.grammar, InReasoning::Literal, 0))?;
         Ok(Parser {
             driver: Driver::new(table, self.settings),
-            bodies: CallBodies::new(self.grammar, self.tools, self.options),
+            bodies: ToolCallParser::new(self.grammar, self.tools, self.options),
         })
     }
 }
@@ -139,7 +139,7 @@ impl Parser {
         held(&self.driver, self.bodies.buffered())
     }
 
-    /// Whether [`Stop::FirstCall`](crate::Stop) ended the reading: nothing more will come out.
+    /// Whether [`StopAfter::FirstCall`](crate::StopAfter) ended the reading: nothing more will come out.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.driver.is_halted()
@@ -191,6 +191,6 @@ pub fn parse(parser: &Parser, text: &str, end: End) -> Result<Message, LimitErro
 const _: () = {
     const fn machine<T: Clone + Send + 'static>() {}
     machine::<Parser>();
-    const fn body<B: Bodies<fn(Event<'_>)>>() {}
-    body::<CallBodies>();
+    const fn body<B: BodyParsers<fn(Event<'_>)>>() {}
+    body::<ToolCallParser>();
 };

@@ -24,3 +24,12 @@ pub fn grammar(name: &str) -> Result<Grammar, UnknownName> {
     // Every registered family compiles, as a test holds.
     Ok(Grammar::new(family(name)?.as_ref().clone()).unwrap_or_default())
 }
+
+/// The grammar of the family called `name` as the models of one of its variants write it; see
+/// [`family_variant`].
+///
+/// # Errors
+/// As [`grammar`]; a family without that variant.
+pub fn grammar_variant(name: &str, variant: usize) -> Result<Grammar, UnknownName> {
+    Ok(Grammar::new(family_variant(name, variant)?.as_ref().clone()).unwrap_or_default())
+}

@@ -1,6 +1,6 @@
 //! The call machine as body parsers of a [`jail_match::Driver`].
 
-use jail_match::{Bodies, BodyId, ByRef, End, Feed, Opener, Resume, Sink, Tail};
+use jail_match::{AtEnd, BodyId, BodyParsers, ByRef, End, Feed, Opener, Resume, Sink};
 
 use crate::{
     calls::Calls,
@@ -14,7 +14,7 @@ use crate::{
 /// The calls of one message, read behind the openers of a grammar. Body `n` is the grammar's
 /// `n`th opener.
 #[derive(Debug, Clone)]
-pub struct CallBodies {
+pub struct ToolCallParser {
     grammar: Grammar,
     calls: Calls,
     machine: Machine,
@@ -22,7 +22,7 @@ pub struct CallBodies {
     attempt: usize,
 }
 
-impl CallBodies {
+impl ToolCallParser {
     /// Body parsers for the openers of `grammar`.
     #[must_use]
     pub fn new(grammar: Grammar, tools: Tools, options: Options) -> Self {
@@ -80,7 +80,7 @@ impl CallBodies {
             (feed, _) => feed,
         };
         calls.at += match feed {
-            Feed::NotMine { .. } => 0,
+            Feed::Mismatch { .. } => 0,
             Feed::More { used }
             | Feed::Committed { used }
             | Feed::Done { used, .. }
@@ -89,13 +89,13 @@ impl CallBodies {
         feed
     }
 
-    fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> Tail {
+    fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
         let Self { grammar, calls, machine, .. } = self;
         machine.finish(grammar.plan(), tail, end, &mut Output { calls, sink })
     }
 }
 
-impl<S: Sink + ?Sized> Bodies<S> for CallBodies {
+impl<S: Sink + ?Sized> BodyParsers<S> for ToolCallParser {
     fn begin(&mut self, opener: Opener) {
         let body: BodyId = opener.body;
         (self.opener, self.attempt) = (usize::from(body), 0);
@@ -117,7 +117,7 @@ impl<S: Sink + ?Sized> Bodies<S> for CallBodies {
         more
     }
 
-    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> Tail {
+    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> AtEnd {
         self.finish_any(tail, end, &mut ByRef(sink))
     }
 

@@ -1,6 +1,6 @@
 //! A family's file, checked, with all it takes from others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -41,6 +41,8 @@ pub(super) struct Entry {
     pub(super) head: Head,
     /// The file with what it takes from others.
     pub(super) file: Value,
+    /// The whole of it, for people to read: with the section on reasoning that it refers to, too.
+    pub(super) shown: Value,
     pub(super) family: Family,
     pub(super) stream: Stream,
     /// The reasoning format that stands in this file, if any.
@@ -100,10 +102,15 @@ impl Entry {
             _ => Names::new(),
         };
         let stream = stream(&family, None, section.as_ref())?;
+        let mut shown = resolved.clone();
+        if let (Some((_, section)), Some(shown)) = (&section, shown.as_object_mut()) {
+            shown.insert("reasoning".into(), section.clone());
+        }
         let mut entry = Self {
             name,
             head,
             file: resolved,
+            shown,
             family,
             stream,
             marks,
@@ -199,6 +206,22 @@ impl Entry {
             }
         }
         Ok(())
+    }
+}
+
+/// Tells the reasoning formats which of them a prompt may open in some family.
+pub(super) fn tell_opened_by_prompts(entries: &mut [Entry]) {
+    let streams = entries.iter().flat_map(|entry| {
+        entry.variants.iter().map(|variant| &variant.stream).chain([&entry.stream])
+    });
+    let opened: BTreeSet<String> = streams
+        .filter(|stream| stream.starts != Starts::Closed)
+        .filter_map(|stream| stream.reasoning.clone())
+        .collect();
+    for entry in entries.iter_mut().filter(|entry| opened.contains(&entry.name)) {
+        if let Some(marks) = &mut entry.marks {
+            marks.opened_by_prompts();
+        }
     }
 }
 

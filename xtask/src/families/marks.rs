@@ -70,7 +70,7 @@ macro_rules! words {
 
 words!(
     /// Where an opener counts.
-    Anchor { Anywhere = "Anywhere", Lead = "Lead" }
+    Anchor { Line = "Line", Anywhere = "Anywhere", Lead = "Lead" }
 );
 words!(
     /// Newlines that go with the markers.
@@ -151,7 +151,7 @@ impl Marks {
         let recur = if section.once { "Once" } else { "Any" };
         let words = [
             ("pairing", "Pairing", "Any", pairing),
-            ("openers", "Openers", "Anywhere", section.at.name()),
+            ("openers", "Openers", "Line", section.at.name()),
             ("case", "MarkerCase", "Exact", section.case.name()),
             ("suffix", "TokenSuffix", "None", suffix),
             ("recur", "Recur", "Any", recur),
@@ -163,6 +163,14 @@ impl Marks {
         marks.words =
             changed.map(|(field, kind, _, word)| (field, format!("{kind}::{word}"))).collect();
         Ok(marks)
+    }
+
+    /// Prompts nobody sees may open the reasoning: unless the file says otherwise, its first closer
+    /// is one even if nothing is open.
+    pub(super) fn opened_by_prompts(&mut self) {
+        if self.words.iter().all(|(field, _)| *field != "stray_close") {
+            self.words.push(("stray_close", "StrayClose::First".into()));
+        }
     }
 
     /// Whether both read the same: the order of markers only says which is written.

@@ -4,6 +4,7 @@
 mod entry;
 mod literal;
 mod marks;
+mod models;
 mod names;
 mod tables;
 
@@ -26,6 +27,19 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
             println!("{}", path.display());
         }
     }
+    Ok(())
+}
+
+/// Says how many ids of the project's table of models are right.
+///
+/// # Errors
+/// Everything wrong with the files and that table, and the tables that are stale.
+pub(crate) fn check(root: &Path) -> Result<(), String> {
+    let findings = findings(root)?;
+    if !findings.is_empty() {
+        return Err(findings.join("\n"));
+    }
+    println!("{}", models::score(root, &entries(root)?)?);
     Ok(())
 }
 
@@ -58,7 +72,8 @@ fn entries(root: &Path) -> Result<Vec<Entry>, String> {
 /// The families of files given as name and text, sorted by name.
 fn from_texts(texts: &[(String, String)]) -> Result<Vec<Entry>, Vec<FamilyError>> {
     let files = gather(texts.iter().map(|(name, text)| FamilyFile::parse(name, text)))?;
-    let entries = gather(files.iter().map(|file| Entry::new(file, &files)))?;
+    let mut entries = gather(files.iter().map(|file| Entry::new(file, &files)))?;
+    entry::tell_opened_by_prompts(&mut entries);
     let errors = names::check(&entries, &files);
     if errors.is_empty() { Ok(entries) } else { Err(errors) }
 }

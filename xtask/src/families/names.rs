@@ -1,13 +1,14 @@
 //! Names that engines have for families, and whether each means one only.
 
-use std::collections::BTreeMap;
-
 use toolcall_parsers::{
     family::{FamilyError, FamilyFile},
     same_name,
 };
 
-use super::entry::{Entry, Names};
+use super::{
+    entry::{Entry, Names},
+    models,
+};
 
 /// An engine, its name and ours.
 pub(super) type AliasRow<'e> = (&'e str, &'e str, &'e str);
@@ -55,15 +56,6 @@ pub(super) fn check(entries: &[Entry], files: &[FamilyFile]) -> Vec<FamilyError>
             }
         }
     }
-    let mut patterns: BTreeMap<String, &str> = BTreeMap::new();
-    for entry in entries {
-        for pattern in &entry.head.models {
-            let folded = pattern.to_ascii_lowercase().replace('_', "-");
-            if let Some(first) = patterns.insert(folded, &entry.name) {
-                let problem = format!("`{pattern}` is a pattern of `{first}`, too");
-                find(&entry.name, "models".into(), problem);
-            }
-        }
-    }
+    models::check(entries, find);
     errors
 }

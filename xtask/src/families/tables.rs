@@ -16,6 +16,7 @@ pub(super) fn all(entries: &[Entry]) -> Vec<(&'static str, String)> {
         ("crates/toolcall-parsers/src/registry/table.rs", calls(entries)),
         ("crates/think-filter/src/table.rs", reasoning(entries)),
         ("crates/llm-stream-guard/src/profile/table.rs", streams(entries)),
+        ("crates/llm-stream-guard-cli/src/families/files.rs", files(entries)),
     ]
 }
 
@@ -112,6 +113,12 @@ fn format(name: &str, marks: &Marks) -> String {
         return format!("Row::named({name:?})");
     }
     format!("Row {{ {}, ..Row::named({name:?}) }}", fields.join(", "))
+}
+
+/// Whole files, for the command to show.
+fn files(entries: &[Entry]) -> String {
+    let row = |entry: &Entry| format!("({:?}, {})", entry.name, raw(&entry.shown.to_string()));
+    file("", &[("FILES", "(&str, &str)", entries.iter().map(row).collect())])
 }
 
 fn streams(entries: &[Entry]) -> String {

@@ -1,15 +1,18 @@
 //! Candidates and bodies: from the opener to the commit or the refutation, and to the end.
 
-use super::{Candidate, Cursor, Driver, Mode, Window};
+use super::{
+    Driver,
+    window::{Candidate, Cursor, Mode, Window},
+};
 use crate::{
-    body::{Bodies, Feed, Resume, Tail},
+    body::{AtEnd, BodyParsers, Feed, Resume},
     channel::Channel,
     diagnostic::{Diagnostic, DiagnosticKind},
     edge::OnCommit,
     limits::{LimitError, LimitPolicy},
     matcher::ceil_char_boundary,
     sink::{Sink, SpanKind},
-    space::Boundary,
+    whitespace::Boundary,
 };
 
 /// How often a byte may be looked at again because the candidate it stood in was refuted.
@@ -26,7 +29,7 @@ impl Driver {
     ) -> Result<bool, LimitError>
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         // The limit must fall on the same byte whatever the chunks.
         let most = c.out.saturating_add(self.settings.limits.candidate.max(candidate.opener));
@@ -48,16 +51,16 @@ impl Driver {
                 let Some(end) = w.ended else { return Ok(false) };
                 let tail = bodies.finish(&w.text[c.pos..], end, sink);
                 match tail {
-                    Tail::Closed { used } => {
+                    AtEnd::Closed { used } => {
                         c.pos += used;
                         self.commit(candidate, w, c, sink);
-                        self.body_done(Resume::Here, true, w.base + c.pos as u64, sink);
+                        self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
                     }
-                    Tail::Markup => {
+                    AtEnd::Markup => {
                         self.spent |= candidate.use_bit;
                         self.drop_candidate(w, c, w.text.len(), DiagnosticKind::CutOpener, sink);
                     }
-                    Tail::Release => self.refute(candidate, w, c, w.text.len(), sink),
+                    AtEnd::Release => self.refute(candidate, w, c, w.text.len(), sink),
                 }
             }
             Feed::Committed { used } => {
@@ -73,11 +76,11 @@ impl Driver {
                 c.pos += used;
                 self.spent |= candidate.use_bit;
                 self.account(SpanKind::Markup, w, c.out, c.pos, sink);
-                self.spaces.boundary(Boundary::Other, self.channel(), sink);
+                self.emitter.boundary(Boundary::Other, self.channel(), sink);
                 *c = Cursor::at(c.pos);
                 self.body_done(then, false, w.base + c.pos as u64, sink);
             }
-            Feed::NotMine { used } => {
+            Feed::Mismatch { used } => {
                 if bodies.retry() {
                     c.pos = c.out + candidate.opener;
                     return Ok(true);
@@ -97,7 +100,7 @@ impl Driver {
     ) -> bool
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         let offered = &w.text[c.pos..];
         if !offered.is_empty() {
@@ -113,17 +116,17 @@ impl Driver {
                     return true;
                 }
                 // Against the contract; what was committed stays so.
-                Feed::NotMine { .. } => {
-                    self.body_done(Resume::Here, true, w.base + c.pos as u64, sink);
+                Feed::Mismatch { .. } => {
+                    self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
                     return true;
                 }
             }
         }
         let Some(end) = w.ended else { return false };
-        if let Tail::Closed { used } = bodies.finish(&w.text[c.pos..], end, sink) {
+        if let AtEnd::Closed { used } = bodies.finish(&w.text[c.pos..], end, sink) {
             self.consume_body(w, c, used, sink);
         }
-        self.body_done(Resume::Here, true, w.base + c.pos as u64, sink);
+        self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
         true
     }
 
@@ -151,9 +154,10 @@ impl Driver {
         self.account(SpanKind::Body, w, c.out, c.pos, sink);
         *c = Cursor::at(c.pos);
         let channel = self.channel();
-        self.spaces.boundary(Boundary::Call, channel, sink);
+        self.emitter.boundary(Boundary::Call, channel, sink);
         if candidate.on_commit == OnCommit::Leave && channel != Channel::CONTENT {
             self.leave(sink);
+            self.ended_by_call = channel == Channel::REASONING;
         }
         self.mode = Mode::Committed;
     }
@@ -169,14 +173,14 @@ impl Driver {
         self.mode = Mode::Text;
         self.swallow = 0;
         if committed {
-            self.spaces.call_ended();
+            self.emitter.call_ended();
         }
         match then {
-            Resume::Here => {}
+            Resume::SameChannel => {}
             Resume::Halt => self.mode = Mode::Halted(at),
             Resume::Enter(channel) => {
                 if self.stack.len() >= self.settings.limits.depth {
-                    // The text behind is the new channel's: it takes the place of the top one.
+                    // The text after is the new channel's: it takes the place of the top one.
                     sink.event(Diagnostic::new(DiagnosticKind::DepthLimit, at, 0).into());
                     self.leave(sink);
                 }
@@ -186,7 +190,7 @@ impl Driver {
         }
     }
 
-    /// The candidate is text after all; `death` is the index behind the deciding byte.
+    /// The candidate is text after all; `death` is the index after the deciding byte.
     pub(super) fn refute<S: Sink + ?Sized>(
         &mut self,
         candidate: Candidate,
@@ -206,7 +210,7 @@ impl Driver {
             sink.event(Diagnostic::new(DiagnosticKind::RescanLimit, opened, bytes).into());
             c.pos = death;
         } else {
-            // The opener may not match again; whatever begins behind its first scalar may.
+            // The opener may not match again; whatever begins after its first scalar may.
             c.pos = ceil_char_boundary(w.text, c.out + candidate.bound + 1);
         }
         c.seen = c.out;
@@ -233,7 +237,7 @@ impl Driver {
         if self.settings.limits.policy == LimitPolicy::Error {
             let error = LimitError { kind, at, bytes };
             self.flush_text(w, c, limit, sink);
-            self.spaces.finish(sink);
+            self.emitter.finish(sink);
             self.mode = Mode::Failed(error);
             return Err(error);
         }
@@ -253,7 +257,7 @@ impl Driver {
         let (at, bytes) = (w.base + c.out as u64, (to - c.out) as u64);
         sink.event(Diagnostic::new(kind, at, bytes).into());
         self.account(SpanKind::Dropped, w, c.out, to, sink);
-        self.spaces.boundary(Boundary::Other, self.channel(), sink);
+        self.emitter.boundary(Boundary::Other, self.channel(), sink);
         *c = Cursor::at(to);
     }
 }
@@ -262,7 +266,7 @@ impl Driver {
 pub(super) fn looked_at(feed: Feed, offered: &str) -> u64 {
     let bytes = match feed {
         Feed::More { .. } | Feed::Committed { .. } => offered.len(),
-        Feed::Done { used, .. } | Feed::Markup { used, .. } | Feed::NotMine { used } => used,
+        Feed::Done { used, .. } | Feed::Markup { used, .. } | Feed::Mismatch { used } => used,
     };
     bytes as u64
 }

@@ -1,7 +1,10 @@
 //! Text that is known to hold no markers.
 
-use super::{Cursor, Driver, Mode, Window};
-use crate::{body::Bodies, limits::LimitError, sink::Sink};
+use super::{
+    Driver,
+    window::{Cursor, Mode, Window},
+};
+use crate::{body::BodyParsers, limits::LimitError, sink::Sink};
 
 impl Driver {
     /// Feeds text in which nothing is a marker, whatever it looks like: an escaped delimiter,
@@ -19,7 +22,7 @@ impl Driver {
     ) -> Result<(), LimitError>
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         if matches!(self.mode, Mode::Text) && !self.buf.is_empty() {
             self.process_held(None, true, bodies, sink)?;

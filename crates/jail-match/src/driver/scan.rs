@@ -1,30 +1,33 @@
 //! Scanning plain text: stops, markers, bound newlines.
 
-use super::{Cursor, Driver, Window};
+use super::{
+    Driver,
+    window::{Cursor, Window},
+};
 use crate::{
-    body::Bodies,
+    body::BodyParsers,
     channel::Channel,
     code::Code,
-    edge::{Anchor, InCode},
-    marker::{Class, Probe},
+    edge::{Anchor, Edge, InCode, Suffix},
+    marker::{Class, Match, Search},
     matcher::floor_char_boundary,
     sink::{Sink, SpanKind},
-    space::is_blank,
     table::class,
+    whitespace::is_blank,
 };
 
-/// What a look at a stop decided.
-enum Look {
+/// What to do about a place where the search stopped.
+enum Decision {
     /// It is text; go on at this index.
     Pass(usize),
     /// Text from this index on must wait for more.
     Hold(usize),
     /// An edge.
-    Edge(Hit),
+    Edge(EdgeMatch),
 }
 
 /// A marker found at `at..at + len`, its first `bound` bytes being newlines bound to it.
-pub(super) struct Hit {
+pub(super) struct EdgeMatch {
     pub(super) edge: usize,
     pub(super) at: usize,
     pub(super) len: usize,
@@ -43,7 +46,7 @@ impl Driver {
     ) -> bool
     where
         S: Sink + ?Sized,
-        B: Bodies<S> + ?Sized,
+        B: BodyParsers<S> + ?Sized,
     {
         let bytes = w.text.as_bytes();
         self.swallow_newlines(w, c, sink);
@@ -51,8 +54,8 @@ impl Driver {
         while let Some(found) = self.table.set().next_stop(self.class(), &bytes[c.pos..]) {
             let hit = c.pos + found;
             let start = floor_char_boundary(w.text, hit);
-            if self.spaces.edge_of_markup() {
-                // A stop inside a scalar may lie behind its start: never look back.
+            if self.emitter.edge_of_markup() {
+                // A stop inside a scalar may lie after its start: never look back.
                 let from = c.out.max(c.blank).min(start);
                 c.blank = start;
                 if !is_blank(&w.text[from..start]) {
@@ -63,15 +66,15 @@ impl Driver {
                 }
             }
             match self.look(w, c, start, hit) {
-                Look::Pass(next) => c.pos = next,
-                Look::Hold(keep) => {
+                Decision::Pass(next) => c.pos = next,
+                Decision::Hold(keep) => {
                     self.counters.examined += (bytes.len() - from) as u64;
                     self.flush_text(w, c, keep, sink);
                     return false;
                 }
-                Look::Edge(hit) => {
+                Decision::Edge(hit) => {
                     self.counters.examined += (hit.at + hit.len).saturating_sub(from) as u64;
-                    self.cross(hit, w, c, bodies, sink);
+                    self.apply_edge(hit, w, c, bodies, sink);
                     return true;
                 }
             }
@@ -82,7 +85,7 @@ impl Driver {
     }
 
     fn class(&self) -> Class {
-        class(self.channel(), self.spaces.edge_of_markup())
+        class(self.channel(), self.emitter.edge_of_markup())
     }
 
     fn swallow_newlines<S: Sink + ?Sized>(&mut self, w: &Window<'_>, c: &mut Cursor, sink: &mut S) {
@@ -110,7 +113,7 @@ impl Driver {
         self.track(w, c, to);
         if to > c.out {
             let at = w.base + c.out as u64;
-            self.spaces.emit(self.channel(), &w.text[c.out..to], at, sink);
+            self.emitter.emit(self.channel(), &w.text[c.out..to], at, sink);
             c.out = to;
         }
     }
@@ -125,22 +128,22 @@ impl Driver {
     }
 
     /// Looks at the scalar at `start`, whose byte `hit` stopped the search.
-    fn look(&mut self, w: &Window<'_>, c: &mut Cursor, start: usize, hit: usize) -> Look {
+    fn look(&mut self, w: &Window<'_>, c: &mut Cursor, start: usize, hit: usize) -> Decision {
         self.track(w, c, start);
         let bytes = w.text.as_bytes();
         let channel = self.channel();
         let class = self.class();
         self.counters.examined += self.table.longest().min(bytes.len() - start) as u64;
         let ended = w.is_last();
-        let probe = self.table.set().probe(class, bytes, hit, start, ended, |edge, _| {
-            self.is_live(edge, channel, self.code)
+        let search = self.table.set().search_at(class, bytes, hit, start, ended, |edge, at| {
+            self.is_live(edge, channel, self.code, &bytes[at..])
         });
-        match probe {
-            Probe::Match { at, len, id } => {
-                return Look::Edge(Hit { edge: id, at, len, bound: 0 });
+        match search {
+            Search::Match(Match { at, len, id }) => {
+                return Decision::Edge(EdgeMatch { edge: id, at, len, bound: 0 });
             }
-            Probe::Partial { at } => return Look::Hold(at),
-            Probe::Miss => {}
+            Search::Partial { at } => return Decision::Hold(at),
+            Search::Miss => {}
         }
         if bytes[hit] == b'\n' {
             let most = self.table.newlines_before(class, self.binds_optional());
@@ -148,38 +151,38 @@ impl Driver {
                 return self.look_behind_newlines(w, hit, most);
             }
         }
-        Look::Pass(hit + 1)
+        Decision::Pass(hit + 1)
     }
 
-    /// The newlines from `start` on may belong to the marker behind them.
-    fn look_behind_newlines(&self, w: &Window<'_>, start: usize, most: usize) -> Look {
+    /// The newlines from `start` on may belong to the marker after them.
+    fn look_behind_newlines(&self, w: &Window<'_>, start: usize, most: usize) -> Decision {
         let bytes = w.text.as_bytes();
         // Where markers begin with a newline themselves, each newline must be asked about, and
-        // one that no marker can bind (more follow than any binds) is not looked behind.
+        // one that no marker can bind (more follow than any binds) is not looked past.
         let singly = self.table.newline_starts();
         let reach = if singly { most + 1 } else { usize::MAX };
         let run = bytes[start..].iter().take(reach).take_while(|&&b| b == b'\n').count();
         let end = start + run;
-        let pass = Look::Pass(if singly { start + 1 } else { end });
+        let pass = Decision::Pass(if singly { start + 1 } else { end });
         if singly && run > most {
             return pass;
         }
         let optional = self.binds_optional();
         let channel = self.channel();
-        // The marker stands behind newlines that were not tracked yet.
+        // The marker stands after newlines that were not tracked yet.
         let mut code = self.code;
         code.advance(&bytes[start..end]);
         let (class, ended) = (self.class(), w.is_last());
-        let live = |edge| self.is_live(edge, channel, code);
-        let probe = match end == bytes.len() {
-            true if ended => Probe::Miss,
-            true => Probe::Partial { at: end },
-            false => self.table.set().probe_start(class, bytes, end, ended, live),
+        let live = |edge| self.is_live(edge, channel, code, &bytes[end..]);
+        let search = match end == bytes.len() {
+            true if ended => Search::Miss,
+            true => Search::Partial { at: end },
+            false => self.table.set().search_start(class, bytes, end, ended, live),
         };
-        let bound = match probe {
-            Probe::Match { id, .. } => self.table.edges()[id].binds(optional).0,
+        let bound = match search {
+            Search::Match(Match { id, .. }) => self.table.edges()[id].binds(optional).0,
             // Only as many as what may still match there can bind.
-            Probe::Partial { .. } => {
+            Search::Partial { .. } => {
                 let tail = &bytes[end..];
                 let edges = self.table.edges().iter().enumerate();
                 edges
@@ -188,30 +191,34 @@ impl Driver {
                     .max()
                     .unwrap_or(0)
             }
-            Probe::Miss => 0,
+            Search::Miss => 0,
         };
         let bound = bound.min(run);
         if bound == 0 || singly && bound < run {
             return pass;
         }
-        match probe {
-            Probe::Match { at, len, id } => {
-                Look::Edge(Hit { edge: id, at: at - bound, len: len + bound, bound })
+        match search {
+            Search::Match(Match { at, len, id }) => {
+                Decision::Edge(EdgeMatch { edge: id, at: at - bound, len: len + bound, bound })
             }
-            _ => Look::Hold(end - bound),
+            _ => Decision::Hold(end - bound),
         }
     }
 
-    /// Whether the edge may match where the cursor stands. What came before was settled, so the
-    /// lead and the state after a call need no look at the text.
-    fn is_live(&self, edge: usize, channel: Channel, code: Code) -> bool {
+    /// Whether the edge may match where the cursor stands, before `text`. What came before was
+    /// settled, so the lead and the state after markup need no look at it.
+    fn is_live(&self, edge: usize, channel: Channel, code: Code, text: &[u8]) -> bool {
         let unspent = self.spent & self.table.use_bit(edge) == 0;
         let edge = &self.table.edges()[edge];
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
-            Anchor::Lead => self.spaces.lead(),
-            Anchor::Start => self.spaces.untouched(),
-            Anchor::AfterCall => self.spaces.after_call(),
+            Anchor::Lead => self.emitter.lead(),
+            Anchor::Start => self.emitter.untouched(),
+            Anchor::AfterCall => self.emitter.after_call(),
+            Anchor::Ended => self.ended_by_call,
+            Anchor::Line => {
+                self.emitter.edge_of_markup() || channel == Channel::CONTENT && code.at_blank_line()
+            }
             Anchor::LineStart => channel == Channel::CONTENT && code.at_line_start(),
         };
         let hidden = edge.in_code == InCode::Literal
@@ -220,6 +227,25 @@ impl Driver {
             && code.hides();
         let opened_by = self.stack.last().map_or(0, |open| open.pair);
         let paired = edge.pair == 0 || opened_by == 0 || edge.pair == opened_by;
-        unspent && anchored && !hidden && paired
+        unspent && anchored && !hidden && paired && self.suffix_fits(edge, text)
+    }
+
+    /// Whether `text` may be the edge's marker with the suffix that the stream's markers carry.
+    fn suffix_fits(&self, edge: &Edge, text: &[u8]) -> bool {
+        if edge.suffix == Suffix::None || self.suffix.is_empty() {
+            return true;
+        }
+        let (head, last) = edge.marker.as_bytes().split_at(edge.marker.len() - 1);
+        let tail = text.get(head.len()..).unwrap_or_default();
+        self.suffix.iter().chain(last).zip(tail).all(|(a, b)| a == b)
+    }
+
+    /// Keeps the suffix of a marker, if it is the first that has one.
+    pub(super) fn learn_suffix(&mut self, edge: usize, text: &[u8]) {
+        let edge = &self.table.edges()[edge];
+        let at = edge.marker.len() - 1;
+        if self.suffix.is_empty() && text.len() > edge.marker.len() {
+            self.suffix.extend_from_slice(&text[at..text.len() - 1]);
+        }
     }
 }

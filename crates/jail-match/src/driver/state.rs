@@ -2,8 +2,9 @@
 
 use crate::{
     channel::Channel,
+    edge::Newlines,
     limits::{Limits, ReasoningLimit},
-    space::Whitespace,
+    whitespace::Whitespace,
 };
 
 /// Settings of a driver.
@@ -12,6 +13,9 @@ use crate::{
 pub struct Settings {
     /// The channel the stream begins in: reasoning if the prompt opened it.
     pub start: Channel,
+    /// Newlines that belong to the marker with which the prompt ended, where the message begins
+    /// with them.
+    pub newlines: Newlines,
     /// What becomes of whitespace that frames markup.
     pub whitespace: Whitespace,
     /// Bounds on what is held.
@@ -36,6 +40,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             start: Channel::CONTENT,
+            newlines: Newlines::NONE,
             whitespace: Whitespace::default(),
             limits: Limits::default(),
             reasoning: None,
@@ -49,6 +54,12 @@ impl Settings {
     #[must_use]
     pub fn start(self, start: Channel) -> Self {
         Self { start, ..self }
+    }
+
+    /// The same settings with newlines bound to a marker before the message.
+    #[must_use]
+    pub fn newlines(self, newlines: Newlines) -> Self {
+        Self { newlines, ..self }
     }
 
     /// The same settings with another whitespace policy.
@@ -76,7 +87,7 @@ impl Settings {
     }
 }
 
-/// What a machine has received and not yet given out or accounted for.
+/// What a machine has received and not yet emitted or accounted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Held {
     /// Bytes held.
@@ -103,7 +114,7 @@ pub enum HeldKind {
     /// They are the start of a split UTF-8 sequence.
     Utf8,
     /// They are reasoning that may turn out to be all of the answer. The driver never holds any:
-    /// a stage behind it may.
+    /// a stage after it may.
     Reasoning,
 }
 
@@ -137,7 +148,7 @@ pub struct Counters {
     pub committed: u64,
     /// Candidates refuted, by their content or by a limit.
     pub refuted: u64,
-    /// Bytes of reasoning given out, whitespace and all.
+    /// Bytes of reasoning emitted, whitespace and all.
     pub reasoning_bytes: u64,
     /// The most bytes ever held.
     pub held_max: usize,

@@ -7,7 +7,7 @@ use super::{
     error::JailError,
     mark::Mark,
     pair::{Nested, OnFail, Pair},
-    plan::Rules,
+    rules::Rules,
 };
 
 /// Builds a [`Jail`].
@@ -50,7 +50,7 @@ impl JailBuilder {
     }
 
     /// The most bytes a block of the pool may hold, sequences not counted (default 1 MiB). A
-    /// block that grows beyond is handed over as it is, and the text behind it is outside. See
+    /// block that grows beyond is handed over as it is, and the text after it is outside. See
     /// [`Pair::limit`] for other ways.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
@@ -115,7 +115,7 @@ impl JailBuilder {
         if pooled {
             pairs.push(pool);
         }
-        let plan = Rules { pairs, pooled, nested, depth, blocks, over }.compile()?;
-        Ok(Jail::new(Arc::new(plan)))
+        let rules = Rules { pairs, pooled, nested, depth, blocks, over }.compile()?;
+        Ok(Jail::new(Arc::new(rules)))
     }
 }

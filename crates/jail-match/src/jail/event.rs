@@ -26,7 +26,7 @@ pub struct Jailed<'a> {
     pub at: u64,
     /// The start, as it was written.
     pub start: &'a str,
-    /// What stood behind it.
+    /// What stood after it.
     pub body: &'a str,
     /// The end; `None` if the stream ended or a limit was hit first.
     pub end: Option<&'a str>,

@@ -36,14 +36,14 @@ pub enum At {
     /// Anywhere.
     #[default]
     Anywhere,
-    /// At the start of the stream and directly behind a `\n`.
+    /// At the start of the stream and directly after a `\n`.
     LineStart,
     /// At the start of the stream.
     StreamStart,
 }
 
 impl At {
-    /// Whether a mark may stand behind `before`; `None` is the start of the stream.
+    /// Whether a mark may stand after `before`; `None` is the start of the stream.
     pub(crate) fn holds(self, before: Option<u8>) -> bool {
         match self {
             Self::Anywhere => true,

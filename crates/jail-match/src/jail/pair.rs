@@ -28,7 +28,7 @@ pub struct Pair {
     pub(crate) extent: Extent,
     pub(crate) order: EndOrder,
     pub(crate) release: Release,
-    pub(crate) flow: Flow,
+    pub(crate) flow: BlockDelivery,
     pub(crate) limit: usize,
     pub(crate) over: OnFail,
     pub(crate) unclosed: OnFail,
@@ -90,7 +90,7 @@ impl Pair {
             extent: Extent::ToEnd,
             order: EndOrder::Longest,
             release: Release::Hand,
-            flow: Flow::Withhold,
+            flow: BlockDelivery::Withhold,
             limit: 1 << 20,
             over: OnFail::End,
             unclosed: OnFail::End,
@@ -144,12 +144,12 @@ impl Pair {
 
     /// Whether its text waits for the end.
     #[must_use]
-    pub fn flow(self, flow: Flow) -> Self {
+    pub fn flow(self, flow: BlockDelivery) -> Self {
         Self { flow, ..self }
     }
 
     /// The most bytes between start and end, and what becomes of a block with more. Its end may
-    /// begin directly behind them.
+    /// begin directly after them.
     #[must_use]
     pub fn limit(self, bytes: usize, over: OnFail) -> Self {
         Self { limit: bytes, over, ..self }
@@ -181,7 +181,7 @@ impl Quote {
         Self { open: open.into(), close: close.into(), escape: None }
     }
 
-    /// The same quotes with a character that makes the one behind it literal.
+    /// The same quotes with a character that makes the one after it literal.
     #[must_use]
     pub fn escaped(self, escape: char) -> Self {
         Self { escape: Some(escape), ..self }
@@ -228,7 +228,7 @@ pub enum Release {
 
 /// Whether a block's text waits for its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Flow {
+pub enum BlockDelivery {
     /// It does.
     #[default]
     Withhold,

@@ -14,7 +14,7 @@ use regex_automata::{
 };
 
 use super::error::Problem;
-use crate::marker::Reading;
+use crate::marker::Prefix;
 
 type Dfa = dense::DFA<Vec<u32>>;
 
@@ -98,7 +98,7 @@ impl Pattern {
         })
     }
 
-    /// Reads on in `text`, which begins where the run began, behind the byte `before`.
+    /// Reads on in `text`, which begins where the run began, after the byte `before`.
     ///
     /// Returns what is certain, `Cut` being that it is not, and adds the bytes read to `work`.
     pub(crate) fn read(
@@ -108,9 +108,9 @@ impl Pattern {
         before: Option<u8>,
         ended: bool,
         work: &mut u64,
-    ) -> Reading {
+    ) -> Prefix {
         let Some(mut state) = run.state.or_else(|| start(&self.dfa, before)) else {
-            return Reading::Differs;
+            return Prefix::Mismatch;
         };
         // One byte beyond: it tells whether a match ends before it.
         let reach = text.len().min(self.hold.saturating_add(1));
@@ -142,9 +142,9 @@ impl Pattern {
             run.settled = true;
         }
         match run.best {
-            _ if !run.settled => Reading::Cut,
-            0 => Reading::Differs,
-            len => Reading::Full(len),
+            _ if !run.settled => Prefix::Partial,
+            0 => Prefix::Mismatch,
+            len => Prefix::Match(len),
         }
     }
 
@@ -159,7 +159,7 @@ impl Pattern {
     }
 }
 
-/// The state in which a run behind `before` begins.
+/// The state in which a run after `before` begins.
 fn start(dfa: &Dfa, before: Option<u8>) -> Option<StateID> {
     let config = start::Config::new().look_behind(before).anchored(Anchored::Yes);
     dfa.start_state(&config).ok()
@@ -231,10 +231,10 @@ fn mark(known: &mut Vec<bool>, index: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Pattern, Run};
-    use crate::marker::Reading;
+    use crate::marker::Prefix;
 
     /// What is known after each byte of `text`, and at its end.
-    fn readings(expression: &str, hold: Option<usize>, text: &str) -> Vec<Reading> {
+    fn readings(expression: &str, hold: Option<usize>, text: &str) -> Vec<Prefix> {
         let pattern = Pattern::new(expression, hold).unwrap();
         let (mut run, mut work) = (Run::default(), 0);
         let mut one =
@@ -244,41 +244,41 @@ mod tests {
         all
     }
 
-    use Reading::{Cut, Differs, Full};
+    use Prefix::{Match, Mismatch, Partial};
     use std::vec::Vec;
 
     #[test]
     fn a_match_is_known_with_its_last_byte() {
-        assert_eq!(readings("ab", None, "ab"), [Cut, Full(2), Full(2)]);
-        assert_eq!(readings("a[0-9]{2}", None, "a12"), [Cut, Cut, Full(3), Full(3)]);
+        assert_eq!(readings("ab", None, "ab"), [Partial, Match(2), Match(2)]);
+        assert_eq!(readings("a[0-9]{2}", None, "a12"), [Partial, Partial, Match(3), Match(3)]);
     }
 
     #[test]
     fn a_mismatch_is_known_with_the_byte_that_makes_it() {
-        assert_eq!(readings("ab", None, "ax")[1], Differs);
+        assert_eq!(readings("ab", None, "ax")[1], Mismatch);
     }
 
     #[test]
     fn a_match_that_may_grow_waits() {
-        assert_eq!(readings("ab?", None, "a"), [Cut, Full(1)]);
-        assert_eq!(readings("ab?", None, "ax")[1], Full(1));
+        assert_eq!(readings("ab?", None, "a"), [Partial, Match(1)]);
+        assert_eq!(readings("ab?", None, "ax")[1], Match(1));
     }
 
     #[test]
     fn what_looks_ahead_waits_for_one_byte() {
-        assert_eq!(readings("(?m)a$", None, "a\n"), [Cut, Full(1), Full(1)]);
-        assert_eq!(readings("(?m)a$", None, "ab")[1], Differs);
-        assert_eq!(readings("a$", None, "a"), [Cut, Full(1)]);
+        assert_eq!(readings("(?m)a$", None, "a\n"), [Partial, Match(1), Match(1)]);
+        assert_eq!(readings("(?m)a$", None, "ab")[1], Mismatch);
+        assert_eq!(readings("a$", None, "a"), [Partial, Match(1)]);
     }
 
     #[test]
     fn the_hold_ends_a_match() {
-        assert_eq!(readings("a+", Some(2), "aaa"), [Cut, Full(2), Full(2), Full(2)]);
-        assert_eq!(readings("a+b", Some(2), "aaa")[2], Differs);
+        assert_eq!(readings("a+", Some(2), "aaa"), [Partial, Match(2), Match(2), Match(2)]);
+        assert_eq!(readings("a+b", Some(2), "aaa")[2], Mismatch);
     }
 
     #[test]
     fn preference_decides_not_length() {
-        assert_eq!(readings("a|ab", None, "ab")[0], Full(1));
+        assert_eq!(readings("a|ab", None, "ab")[0], Match(1));
     }
 }

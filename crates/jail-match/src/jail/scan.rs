@@ -4,11 +4,16 @@ use super::{
     Jail,
     blocks::{Block, Mode, Way},
     event::{Closed, JailEvent, JailSignal},
-    lookout::{Seen, View, scalar_behind},
-    pair::{Extent, Flow, Nested, OnFail},
-    plan::{Effect, OUTSIDE, inside},
+    mark_matcher::{View, scalar_behind},
+    pair::{BlockDelivery, Extent, Nested, OnFail},
+    rules::{Effect, OUTSIDE, inside},
 };
-use crate::{diagnostic::DiagnosticKind, limits::LimitError, matcher::floor_char_boundary};
+use crate::{
+    diagnostic::DiagnosticKind,
+    limits::LimitError,
+    marker::{Match, Search},
+    matcher::floor_char_boundary,
+};
 
 impl Jail {
     /// Goes through `text`, which begins at offset `self.base`; returns the index from which it
@@ -35,29 +40,29 @@ impl Jail {
         ended: bool,
         on: &mut impl FnMut(JailEvent<'_>),
     ) -> Result<usize, LimitError> {
-        let plan = self.plan.clone();
+        let rules = self.rules.clone();
         let view = View { text, base: self.base, before: self.before, ended };
         let mut pos = 0;
         loop {
             let room = self.index(self.blocks.until());
-            let state = &plan.states[self.blocks.top().map_or(OUTSIDE, |top| top.state)];
+            let state = &rules.states[self.blocks.top().map_or(OUTSIDE, |top| top.state)];
             let work = &mut self.counters.examined;
-            let seen = state.lookout.seek(view, pos, room, &mut self.progress, work);
-            self.note_refuted(&seen);
-            let (at, len, id) = match seen {
-                Seen::Nothing if text.len() <= room => {
+            let found = state.matcher.seek(view, pos, room, &mut self.progress, work);
+            self.note_refuted(found);
+            let (at, len, id) = match found {
+                Search::Miss if text.len() <= room => {
                     self.blocks.take(&text[pos..], on);
                     return Ok(text.len());
                 }
-                Seen::Nothing => {
+                Search::Miss => {
                     pos = self.overrun(text, pos, room, on)?;
                     continue;
                 }
-                Seen::Hold(at) => {
+                Search::Partial { at } => {
                     self.blocks.take(&text[pos..at], on);
                     return Ok(at);
                 }
-                Seen::Mark { at, len, id } => (at, len, id),
+                Search::Match(Match { at, len, id }) => (at, len, id),
             };
             let effect = state.effect(id);
             let mut end = at + len;
@@ -81,7 +86,7 @@ impl Jail {
                 Effect::Quote(state) => {
                     self.open(state, None, mark, offset, on);
                 }
-                Effect::Open(_) if self.blocks.depth() >= plan.depth => {
+                Effect::Open(_) if self.blocks.depth() >= rules.depth => {
                     let kind = DiagnosticKind::DepthLimit;
                     let bytes = mark.len() as u64;
                     self.limit(kind, offset, bytes, OnFail::Release, on);
@@ -89,7 +94,7 @@ impl Jail {
                 }
                 Effect::Open(pair) => {
                     self.open_pair(pair, mark, offset, on)?;
-                    if plan.pairs[pair].extent == Extent::Start {
+                    if rules.pairs[pair].extent == Extent::Start {
                         self.close_single(offset, offset + mark.len() as u64, on);
                     }
                 }
@@ -107,17 +112,17 @@ impl Jail {
     }
 
     /// What was held at the end of a chunk may be decided now.
-    fn note_refuted(&mut self, seen: &Seen) {
+    fn note_refuted(&mut self, found: Search) {
         let Some(offset) = self.partial else { return };
-        let at = match *seen {
-            Seen::Hold(at) => {
+        let at = match found {
+            Search::Partial { at } => {
                 if self.base + at as u64 == offset {
                     return;
                 }
                 None
             }
-            Seen::Mark { at, .. } => Some(self.base + at as u64),
-            Seen::Nothing => None,
+            Search::Match(Match { at, .. }) => Some(self.base + at as u64),
+            Search::Miss => None,
         };
         self.partial = None;
         self.counters.refuted += u64::from(at != Some(offset));
@@ -135,7 +140,7 @@ impl Jail {
         self.blocks.take(&text[pos..cut], on);
         let over = self.blocks.first_over();
         let pair = self.blocks.get(over).and_then(|block| block.pair);
-        let then = pair.map_or(OnFail::End, |pair| self.plan.pairs[pair].over);
+        let then = pair.map_or(OnFail::End, |pair| self.rules.pairs[pair].over);
         self.breach(over, DiagnosticKind::JailBytes, then, self.base + cut as u64, on)?;
         Ok(cut)
     }
@@ -152,7 +157,7 @@ impl Jail {
         let behind = at + mark.len() as u64;
         let until = match pair {
             Some(pair) if matches!(mode, Mode::Keep | Mode::Tap) => {
-                behind.saturating_add(self.plan.pairs[pair].limit as u64)
+                behind.saturating_add(self.rules.pairs[pair].limit as u64)
             }
             _ => u64::MAX,
         };
@@ -180,13 +185,13 @@ impl Jail {
     /// What is to be done with the text of a block that opens now.
     fn mode(&self, pair: Option<usize>) -> Mode {
         let Some(pair) = pair else { return Mode::Follow };
-        let own = match self.plan.pairs[pair].flow {
-            Flow::Withhold => Mode::Keep,
-            Flow::Tap => Mode::Tap,
+        let own = match self.rules.pairs[pair].flow {
+            BlockDelivery::Withhold => Mode::Keep,
+            BlockDelivery::Tap => Mode::Tap,
         };
         match self.blocks.way() {
             _ if self.blocks.is_empty() => own,
-            _ if self.plan.nested == Nested::OuterOnly => Mode::Follow,
+            _ if self.rules.nested == Nested::OuterOnly => Mode::Follow,
             Way::Nowhere => Mode::Follow,
             // What has passed cannot be withheld.
             Way::Both => Mode::Tap,
@@ -212,9 +217,9 @@ impl Jail {
         self.open(inside(pair), Some(pair), mark, at, on);
         if outermost {
             self.blocks.outermost += 1;
-            if self.blocks.outermost > self.plan.blocks {
+            if self.blocks.outermost > self.rules.blocks {
                 let behind = at + mark.len() as u64;
-                return self.breach(0, DiagnosticKind::JailCount, self.plan.over, behind, on);
+                return self.breach(0, DiagnosticKind::JailCount, self.rules.over, behind, on);
             }
         }
         Ok(())

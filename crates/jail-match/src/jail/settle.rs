@@ -48,7 +48,7 @@ impl Jail {
         behind: u64,
         on: &mut impl FnMut(JailEvent<'_>),
     ) {
-        match self.plan.pairs[pair].release {
+        match self.rules.pairs[pair].release {
             Release::Hand => {
                 self.blocks.hand(block, end, on);
                 self.blocks.forget(block.from);
@@ -156,7 +156,7 @@ impl Jail {
         on: &mut impl FnMut(JailEvent<'_>),
     ) -> Result<(), LimitError> {
         while let Some(&block) = self.blocks.top() {
-            let then = block.pair.map_or(OnFail::End, |pair| self.plan.pairs[pair].unclosed);
+            let then = block.pair.map_or(OnFail::End, |pair| self.rules.pairs[pair].unclosed);
             let n = self.blocks.len() - 1;
             if matches!(block.mode, Mode::Keep | Mode::Tap) && then != OnFail::End {
                 self.breach(n, DiagnosticKind::JailUnclosed, then, self.base, on)?;

@@ -1,8 +1,8 @@
 //! Small bodies for the driver, and the driver as a machine of the laws.
 
 use jail_match::{
-    Bodies, BodyId, Channel, Driver, End, Event, Feed, Opener, Resume, Settings, Sink, Span,
-    SpanKind, Table, Tail,
+    AtEnd, BodyId, BodyParsers, Channel, Driver, End, Event, Feed, Opener, Resume, Settings, Sink,
+    Span, SpanKind, Table,
 };
 use stream_laws::{Held, HeldKind, Machine, Record};
 
@@ -34,7 +34,7 @@ pub(crate) fn verdict(body: BodyId, reading: u8, scalar: char) -> Option<Verdict
         (HEADER, _, ':') => Some(Verdict::Done(Resume::Switch(Channel::REASONING))),
         (TWICE, 1, '.') | (CALL | TWICE, 0, ':') => Some(Verdict::Commit),
         (TWICE, 1, '?') | (_, 0, '!') => Some(Verdict::Refute),
-        (CALL, 0, ';') => Some(Verdict::Done(Resume::Here)),
+        (CALL, 0, ';') => Some(Verdict::Done(Resume::SameChannel)),
         _ => None,
     }
 }
@@ -59,7 +59,7 @@ impl Tiny {
     }
 }
 
-impl Bodies<Out<'_>> for Tiny {
+impl BodyParsers<Out<'_>> for Tiny {
     fn begin(&mut self, opener: Opener) {
         (self.body, self.reading, self.committed) = (opener.body, 0, false);
     }
@@ -77,7 +77,7 @@ impl Bodies<Out<'_>> for Tiny {
             });
             match found {
                 None => return Feed::More { used: text.len() },
-                Some((used, Verdict::Refute)) => return Feed::NotMine { used },
+                Some((used, Verdict::Refute)) => return Feed::Mismatch { used },
                 Some((used, Verdict::Done(then))) => return Feed::Markup { used, then },
                 Some((used, Verdict::Commit)) => {
                     self.start(sink.0);
@@ -88,7 +88,7 @@ impl Bodies<Out<'_>> for Tiny {
         let closer = if eager { "." } else { CLOSER };
         if let Some(at) = text[from..].find(closer) {
             self.end(sink.0);
-            let then = if self.body == HALTING { Resume::Halt } else { Resume::Here };
+            let then = if self.body == HALTING { Resume::Halt } else { Resume::SameChannel };
             return Feed::Done { used: from + at + closer.len(), then };
         }
         let kept = (1..closer.len()).rev().find(|&n| text[from..].ends_with(&closer[..n]));
@@ -100,12 +100,12 @@ impl Bodies<Out<'_>> for Tiny {
         self.body == TWICE && self.reading == 1
     }
 
-    fn finish(&mut self, tail: &str, _: End, sink: &mut Out<'_>) -> Tail {
+    fn finish(&mut self, tail: &str, _: End, sink: &mut Out<'_>) -> AtEnd {
         if self.committed {
             self.end(sink.0);
-            return Tail::Closed { used: tail.len() };
+            return AtEnd::Closed { used: tail.len() };
         }
-        if self.body == TWICE { Tail::Release } else { Tail::Markup }
+        if self.body == TWICE { AtEnd::Release } else { AtEnd::Markup }
     }
 }
 

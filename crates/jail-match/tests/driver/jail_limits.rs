@@ -1,7 +1,8 @@
 //! Limits of jails, nesting, what blocks release, and what is reported about it.
 
 use jail_match::{
-    DiagnosticKind, Flow, Inner, Jail, JailEvent, JailSignal, Nested, OnFail, Pair, Release,
+    BlockDelivery, DiagnosticKind, Inner, Jail, JailEvent, JailSignal, Nested, OnFail, Pair,
+    Release,
 };
 
 use stream_laws::{CutPlan, check_bounded, check_nothing_lost};
@@ -208,7 +209,7 @@ fn a_block_is_released_as_its_pair_says() {
 
 #[test]
 fn a_tapped_block_passes_while_it_comes() {
-    let jail = built(Jail::builder().rule(curly().flow(Flow::Tap)));
+    let jail = built(Jail::builder().rule(curly().flow(BlockDelivery::Tap)));
     assert_eq!(show(&jail, &["a{bc}d"]), "a{bc<<bc>>}d");
     let (mut jail, mut seen) = (jail, String::new());
     let on = |event: JailEvent<'_>| {

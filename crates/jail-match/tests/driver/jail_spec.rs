@@ -1,8 +1,8 @@
 //! Rules of a jail as plain data: built into a jail, and read by the naive one.
 
 use jail_match::{
-    At, Case, EndOrder, Flow, Inner, Jail, JailBuilder, JailError, Mark, Nested, OnFail, Pair,
-    Quote, Release,
+    At, BlockDelivery, Case, EndOrder, Inner, Jail, JailBuilder, JailError, Mark, Nested, OnFail,
+    Pair, Quote, Release,
 };
 
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ pub(crate) struct Rule {
     pub(crate) only_inside: bool,
     pub(crate) order: EndOrder,
     pub(crate) release: Release,
-    pub(crate) flow: Flow,
+    pub(crate) flow: BlockDelivery,
     pub(crate) limit: usize,
     pub(crate) over: OnFail,
     pub(crate) unclosed: OnFail,

@@ -57,7 +57,8 @@ fn a_suffix_only_the_checkpoint_knows_belongs_to_the_marker() {
         ]
     };
     for (text, expected) in [
-        ("a<t>b<t:6124c78e>c</t:x_-Y>d", "abcd"),
+        ("a<t>b<t:6124c78e>c</t:6124c78e>d", "abcd"),
+        ("a<t:x_-Y>b<t:6124c78e>c<t>d</t:x_-Y>", "ab<t:6124c78e>c<t>d"),
         ("<<t:a>:b>", "<:b>"),
         ("<t:><t:a b><t :a><t:a:b>", "<t:><t:a b><t :a><t:a:b>"),
         ("<t:a<t:b>", "<t:a"),
@@ -185,6 +186,61 @@ fn uses_are_counted_by_channel_and_by_message() {
     ];
     let text = "<m><m><t><e>1<e><h>x</h><e></t><t><e>2</t>";
     assert_eq!(shown(edges, verbatim(), text), "<m>{1<e><e>2}");
+}
+
+#[test]
+fn an_ordinary_marker_counts_where_a_line_begins_and_behind_markup() {
+    let edges = || {
+        vec![
+            Edge::new("<t>", CONTENT_ONLY, Then::Enter(Channel::REASONING)).anchored(Anchor::Line),
+            Edge::new("</t>", REASONING_ONLY, Then::Leave),
+            erase("<e>"),
+            Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay)),
+        ]
+    };
+    for (text, expected) in [
+        ("<t>1</t>a\n \t<t>2</t>b", "{1}a\n \t{2}b"),
+        ("a <t>b\n      <t>c", "a <t>b\n      {c}"),
+        ("a<e> <t>1</t> <t>2</t>b", "a {1} {2}b"),
+        ("a<e>b<t>c", "ab<t>c"),
+        ("a<c>:</call> <t>b", "a# {b}"),
+        ("a`\n<t>1", "a`\n{1}"),
+    ] {
+        assert_eq!(shown(edges(), verbatim(), text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_closer_that_a_call_came_before_is_markup_once() {
+    let edges = || {
+        vec![
+            Edge::new("<t>", CONTENT_ONLY, Then::Enter(Channel::REASONING)),
+            Edge::new("</t>", REASONING_ONLY, Then::Leave),
+            erase("</t>").anchored(Anchor::Ended),
+            Edge::new("<c>", REASONING_ONLY, Then::Body(CALL, OnCommit::Leave)),
+        ]
+    };
+    for (text, expected) in [
+        ("<t>1<c>:</call>a</t>b</t>", "{1}#ab</t>"),
+        ("<t>1<c>:</call>a<t>2</t>b</t>", "{1}#a{2}b</t>"),
+        ("<t>1</t>a</t>", "{1}a</t>"),
+    ] {
+        assert_eq!(shown(edges(), verbatim(), text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn an_orphan_closer_is_one_before_any_reasoning() {
+    let edges = || {
+        vec![
+            Edge::new("<t>", CONTENT_ONLY, Then::Enter(Channel::REASONING)).anchored(Anchor::Line),
+            Edge::new("</t>", REASONING_ONLY, Then::Leave),
+            erase("</t>").used(Uses::BeforeReasoning),
+        ]
+    };
+    for (text, expected) in [("a</t>b</t>c", "ab</t>c"), ("<t>1</t>a</t>b", "{1}a</t>b")] {
+        assert_eq!(shown(edges(), verbatim(), text), expected, "{text:?}");
+    }
 }
 
 #[test]

@@ -33,6 +33,11 @@ struct Naive<'t> {
     after_call: bool,
     swallow: usize,
     spent: Vec<bool>,
+    /// Nothing but whitespace since the last markup.
+    blank: bool,
+    ended_by_call: bool,
+    /// The suffix of the first marker that carried one.
+    suffix: Option<Vec<u8>>,
     /// Content as seen by fences and inline code.
     lines: String,
     rescan: (usize, u32),
@@ -59,6 +64,9 @@ impl<'t> Naive<'t> {
             after_call: false,
             swallow: 0,
             spent: vec![false; edges.len()],
+            blank: true,
+            ended_by_call: false,
+            suffix: None,
             lines: String::new(),
             rescan: (0, 0),
             calls: 0,
@@ -69,8 +77,9 @@ impl<'t> Naive<'t> {
             naive.stack.push((settings.start, 0));
             for (spent, edge) in naive.spent.iter_mut().zip(edges) {
                 *spent = settings.start == Channel::REASONING
-                    && edge.uses == Uses::OncePerMessage
-                    && edge.then == Then::Enter(Channel::REASONING);
+                    && (edge.uses == Uses::BeforeReasoning
+                        || edge.uses == Uses::OncePerMessage
+                            && edge.then == Then::Enter(Channel::REASONING));
             }
         }
         naive
@@ -109,7 +118,7 @@ impl<'t> Naive<'t> {
             }
             self.steps.push(Step::Text(channel, at, scalar));
             if !matches!(scalar, ' ' | '\t' | '\r' | '\n') {
-                (self.lead, self.after_call) = (false, false);
+                (self.lead, self.after_call, self.blank) = (false, false, false);
             }
         }
         self.at = to;
@@ -150,7 +159,9 @@ impl<'t> Naive<'t> {
                 let (suffixed, end) = rest[..len].split_at(len - 1);
                 let (start, suffix) = suffixed.split_at(head.len());
                 let word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
+                let known = self.suffix.as_ref().filter(|_| edge.suffix == Suffix::Optional);
                 let suffix = match (edge.suffix, suffix) {
+                    _ if known.is_some_and(|known| known != suffix) => false,
                     (_, []) => true,
                     (Suffix::Optional, [b':', ident @ ..]) => {
                         !ident.is_empty() && ident.iter().all(word)
@@ -171,7 +182,7 @@ impl<'t> Naive<'t> {
         let content = channel == Channel::CONTENT;
         let tracked = self.edges.iter().any(|e| {
             e.on.has(Channel::CONTENT)
-                && (e.anchor == Anchor::LineStart
+                && (matches!(e.anchor, Anchor::Line | Anchor::LineStart)
                     || e.in_code == InCode::Literal && e.anchor == Anchor::Anywhere)
         });
         let anchored = match edge.anchor {
@@ -183,6 +194,11 @@ impl<'t> Naive<'t> {
                 _ => false,
             }),
             Anchor::AfterCall => self.after_call,
+            Anchor::Ended => self.ended_by_call,
+            Anchor::Line => {
+                let line = lines.rsplit('\n').next().unwrap_or_default();
+                self.blank || content && line.trim_matches([' ', '\t', '\r']).is_empty()
+            }
             Anchor::LineStart => content && (lines.is_empty() || lines.ends_with('\n')),
         };
         let hidden =
@@ -216,6 +232,15 @@ impl<'t> Naive<'t> {
         }
         self.see_line(&"\n".repeat(found.bound));
         self.spent[found.edge] |= edge.uses != Uses::Unlimited;
+        self.blank = true;
+        if found.len - found.bound > edge.marker.len() && self.suffix.is_none() {
+            let from = start + found.bound + edge.marker.len() - 1;
+            self.suffix = Some(self.text.as_bytes()[from..end - 1].to_vec());
+        }
+        if edge.uses == Uses::BeforeReasoning {
+            self.out.diagnostic("orphan_closer", start as u64, found.len as u64);
+        }
+        self.ended_by_call &= edge.anchor != Anchor::Ended;
         self.out.span(SpanKind::Markup, start as u64, found.len as u64);
         self.at = end;
         self.swallow = self.binds(found.edge).1;
@@ -236,10 +261,18 @@ impl<'t> Naive<'t> {
         for (spent, edge) in self.spent.iter_mut().zip(self.edges) {
             *spent &= !(edge.uses == Uses::OncePerEntry && edge.on.has(to));
         }
+        self.blank = true;
+        if to == Channel::REASONING {
+            self.ended_by_call = false;
+            for (spent, edge) in self.spent.iter_mut().zip(self.edges) {
+                *spent |= edge.uses == Uses::BeforeReasoning;
+            }
+        }
     }
 
     fn leave(&mut self) {
         let from = self.channel();
+        self.blank = true;
         self.steps.push(Step::Leave(from));
         if from != Channel::HIDDEN {
             (self.lead, self.after_call) = (true, false);
@@ -281,9 +314,9 @@ impl<'t> Naive<'t> {
                     self.see_line(&"\n".repeat(found.bound));
                     self.out.span(SpanKind::Markup, start as u64, (to - start) as u64);
                     self.steps.push(Step::Mark);
-                    self.at = to;
+                    (self.at, self.blank) = (to, true);
                     match then {
-                        Resume::Here => {}
+                        Resume::SameChannel => {}
                         Resume::Halt => unreachable!("no body halts before its commit"),
                         Resume::Enter(to) => {
                             if self.stack.len() >= self.settings.limits.depth {
@@ -324,7 +357,7 @@ impl<'t> Naive<'t> {
         self.see_line(&"\n".repeat(found.bound));
         self.out.span(SpanKind::Dropped, self.at as u64, (to - self.at) as u64);
         self.steps.push(Step::Mark);
-        self.at = to;
+        (self.at, self.blank) = (to, true);
     }
 
     fn call(&mut self, start: usize, committed: usize, body: u16, on_commit: OnCommit) {
@@ -334,8 +367,11 @@ impl<'t> Naive<'t> {
         self.out.span(SpanKind::Call, start as u64, (to - start) as u64);
         self.steps.push(Step::Call(self.calls));
         if on_commit == OnCommit::Leave && self.channel() != Channel::CONTENT {
+            let ended = self.channel() == Channel::REASONING;
             self.leave();
+            self.ended_by_call = ended;
         }
+        self.blank = true;
         self.calls += 1;
         self.steps.push(Step::CallEnd(self.calls - 1));
         (self.after_call, self.at, self.swallow) = (true, to, 0);

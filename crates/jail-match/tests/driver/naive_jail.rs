@@ -1,6 +1,6 @@
 //! A jail over a whole text, scalar by scalar: every open block keeps a string of its own.
 
-use jail_match::{EndOrder, Flow, Inner, Nested, OnFail, Release};
+use jail_match::{BlockDelivery, EndOrder, Inner, Nested, OnFail, Release};
 use regex::Regex;
 use stream_laws::{CONTENT, Record, SpanKind};
 
@@ -212,7 +212,7 @@ impl Naive<'_> {
             || has(Mode::Swallow)
         {
             Mode::Follow
-        } else if rule.flow == Flow::Tap
+        } else if rule.flow == BlockDelivery::Tap
             || self
                 .stack
                 .iter()

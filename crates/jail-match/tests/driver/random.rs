@@ -66,6 +66,8 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
         2 => Just(Anchor::Lead),
         1 => Just(Anchor::LineStart),
         1 => Just(Anchor::AfterCall),
+        2 => Just(Anchor::Line),
+        1 => Just(Anchor::Ended),
         1 => Just(Anchor::Start),
     ];
     let newlines = prop_oneof![
@@ -80,6 +82,7 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
         4 => Just(Uses::Unlimited),
         1 => Just(Uses::OncePerEntry),
         1 => Just(Uses::OncePerMessage),
+        1 => Just(Uses::BeforeReasoning),
     ];
     let pair = prop_oneof![3 => Just(0u8), 2 => 1u8..3];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), pair);

@@ -1,6 +1,6 @@
 //! Random rules of jails, over random texts.
 
-use jail_match::{At, EndOrder, Flow, Inner, Nested, OnFail, Release};
+use jail_match::{At, BlockDelivery, EndOrder, Inner, Nested, OnFail, Release};
 use proptest::prelude::*;
 
 use crate::{
@@ -66,7 +66,7 @@ fn rule(rules: usize) -> impl Strategy<Value = Rule> {
     let order = prop_oneof![3 => Just(EndOrder::Longest), 1 => Just(EndOrder::Listed)];
     let release =
         prop::sample::select(&[Release::Hand, Release::Verbatim, Release::Strip, Release::Drop]);
-    let flow = prop_oneof![3 => Just(Flow::Withhold), 1 => Just(Flow::Tap)];
+    let flow = prop_oneof![3 => Just(BlockDelivery::Withhold), 1 => Just(BlockDelivery::Tap)];
     let limit = prop_oneof![1 => 1usize..12, 1 => 12usize..64];
     let how = (order, release, flow, any::<u8>());
     (sequences(), sequences(), quote, inner, how, limit, on_fail(), on_fail()).prop_map(

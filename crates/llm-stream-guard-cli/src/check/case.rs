@@ -39,11 +39,16 @@ pub fn machine_with(case: &Case, own: &[Grammar]) -> Result<GuardMachine, String
         Some(_) => Profile::named(&case.family),
         None => profile_for(case).map_err(|error| error.to_string())?,
     };
+    // A stream begins in content unless the vector says otherwise, whatever the family's habit.
+    let profile = Profile { start: think_filter::Start::Content, ..profile };
     let mut builder = Guard::builder(&profile);
     if let Some(grammar) = own {
         builder = builder.grammar(grammar.clone());
     }
-    let mut builder = builder.whitespace(whitespace(case)?).start(start(case));
+    let mut builder = builder.whitespace(whitespace(case)?);
+    if let Some(start) = start(case) {
+        builder = builder.start(start);
+    }
     if let Some(tools) = &case.tools {
         builder = builder.tools(tools_of(tools)?);
     }
@@ -68,11 +73,12 @@ fn profile_for(case: &Case) -> Result<Profile, UnknownName> {
     }
 }
 
-/// A stream begins in content unless the vector says otherwise, whatever the family's habit.
-fn start(case: &Case) -> think_filter::Start {
+/// What the vector knows of the prompt.
+fn start(case: &Case) -> Option<think_filter::Start> {
     match case.start {
-        Start::Default | Start::Content => think_filter::Start::Content,
-        Start::Reasoning => think_filter::Start::Reasoning,
+        Start::Default => None,
+        Start::Content => Some(think_filter::Start::Content),
+        Start::Reasoning => Some(think_filter::Start::Reasoning),
     }
 }
 
@@ -207,7 +213,8 @@ fn check_tag_prefix(prefix: &str, profile: &Profile) -> Result<(), String> {
 }
 
 /// Options that are fields of a reasoning format.
-const FORMAT_OPTIONS: [&str; 7] = [
+const FORMAT_OPTIONS: [&str; 8] = [
+    "openers",
     "lead_only",
     "case_insensitive",
     "stray_close",
@@ -221,7 +228,15 @@ fn set(format: &mut Format, case: &Case, name: &str) -> Result<(), String> {
     let pick = |truth| flag(case, name).map(|value| value == Some(truth));
     match name {
         "lead_only" => {
-            format.openers = if pick(true)? { Openers::Lead } else { Openers::Anywhere };
+            format.openers = if pick(true)? { Openers::Lead } else { Openers::default() };
+        }
+        "openers" => {
+            let known = [
+                ("line", Openers::Line),
+                ("lead", Openers::Lead),
+                ("anywhere", Openers::Anywhere),
+            ];
+            format.openers = one_of(case, name, &known)?.unwrap_or_default();
         }
         "case_insensitive" => {
             format.case = if pick(true)? { MarkerCase::Insensitive } else { MarkerCase::Exact };
@@ -233,6 +248,7 @@ fn set(format: &mut Format, case: &Case, name: &str) -> Result<(), String> {
         "stray_close" => {
             let known = [
                 ("leading", StrayClose::Leading),
+                ("first", StrayClose::First),
                 ("keep", StrayClose::Keep),
                 ("drop", StrayClose::Drop),
             ];

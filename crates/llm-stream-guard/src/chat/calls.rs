@@ -1,7 +1,7 @@
 //! Calls of a choice: the guard's and upstream's own, counted together.
 
 use serde_json::Map;
-use toolcall_parsers::Outcome;
+use toolcall_parsers::{Claim, Outcome};
 
 use super::{
     chunk::{FunctionDelta, ToolCallDelta},
@@ -81,18 +81,12 @@ impl Writer<'_, '_> {
     }
 
     fn unique_id(&mut self, id: String) -> String {
-        if self.lane.used_ids.insert(id.clone()) {
-            return id;
+        let (ids, next) = (&self.lane.ids, self.lane.next_call);
+        let (id, claim) = self.lane.used_ids.claim(id, || ids.id(next));
+        if claim != Claim::AsWanted {
+            self.violation(Violation::DuplicateId);
         }
-        self.violation(Violation::DuplicateId);
-        let mut n = 2;
-        loop {
-            let other = format!("{id}-{n}");
-            if self.lane.used_ids.insert(other.clone()) {
-                return other;
-            }
-            n += 1;
-        }
+        id
     }
 
     fn arguments(&mut self, index: u32, fragment: &str) {

@@ -1,8 +1,7 @@
 //! What a choice remembers between chunks, and what a step shares between choices.
 
-use std::collections::HashSet;
 
-use toolcall_parsers::{Ids, Wanted};
+use toolcall_parsers::{Ids, Wanted, UsedIds};
 
 use super::{
     chunk::Choice,
@@ -41,7 +40,7 @@ pub(super) struct Lane {
     pub(super) stopped: bool,
     /// The guided payload was dropped.
     pub(super) rejected: Option<Rejected>,
-    pub(super) used_ids: HashSet<String>,
+    pub(super) used_ids: UsedIds,
     pub(super) open: Option<OpenCall>,
     /// Calls written.
     pub(super) next_call: u32,

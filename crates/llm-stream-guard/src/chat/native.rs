@@ -1,6 +1,7 @@
 //! Calls upstream already made structure of: which delta belongs to which call.
 
 use super::chunk::ToolCallDelta;
+use crate::json::Strings;
 
 /// A call upstream opened.
 #[derive(Debug, Clone, Default)]
@@ -19,29 +20,26 @@ pub(super) struct NativeCall {
 pub(super) struct Balance {
     opened: bool,
     depth: usize,
-    in_string: bool,
-    escaped: bool,
+    strings: Strings,
 }
 
 impl Balance {
     pub(super) fn feed(&mut self, text: &str) {
         for byte in text.bytes() {
             match byte {
-                _ if self.escaped => self.escaped = false,
-                b'\\' if self.in_string => self.escaped = true,
-                b'"' => self.in_string = !self.in_string,
-                b'{' | b'[' if !self.in_string => {
+                _ if self.strings.take(byte) => {}
+                b'{' | b'[' => {
                     self.depth += 1;
                     self.opened = true;
                 }
-                b'}' | b']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
                 _ => {}
             }
         }
     }
 
     fn is_closed(&self) -> bool {
-        self.opened && self.depth == 0 && !self.in_string
+        self.opened && self.depth == 0 && !self.strings.is_open()
     }
 }
 

@@ -1,19 +1,17 @@
 //! Building a guard: a profile's names looked up, its table compiled.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
-use jail_match::{
-    Driver, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace, ZeroLimit,
-};
+use jail_match::{Driver, Limits, ReasoningLimit, Settings, Table, Whitespace};
 use stream_lifecycle::Clock;
 use think_filter::{Format, Start, TokenEstimate, four_bytes_a_token, last_turn};
-use toolcall_parsers::{CallBodies, Grammar, InReasoning, Options, Tools, UnknownName};
+use toolcall_parsers::{Grammar, InReasoning, Options, ToolCallParser, Tools};
 
 use wire_remap::{CollapseLimits, RemapTable, StreamDecoder};
 
 use super::{
-    BadPayload, Delivery, Guard, ToolChoice, choice::GuidedGrammar, collapse::Watch,
-    cursor::Cursor, input::Input, output::Output, payload::ChoiceBodies,
+    BadPayload, BuildError, Delivery, Guard, ToolChoice, choice::GuidedGrammar, collapse::Watch,
+    cursor::Cursor, input::Input, output::Output, payload::GuidedParser, request::Asked,
 };
 use crate::{
     jailer::{JailStage, Jailer},
@@ -21,36 +19,37 @@ use crate::{
     profile::{self, Profile},
     reasoning::{Reasoning, reasoning},
     stages::{atomic::Atomic, nonempty::Nonempty},
-    stop::{EmptyStop, StopString, StopStrings},
+    stop::{StopString, StopStrings},
     utf8::Utf8,
 };
 
 /// Builds a [`Guard`].
 #[derive(Debug, Clone)]
 pub struct GuardBuilder {
-    profile: Profile,
+    pub(super) profile: Profile,
     format: Option<Format>,
-    grammar: Option<Grammar>,
+    pub(super) grammar: Option<Grammar>,
     remap: Option<RemapTable>,
-    tools: Tools,
-    options: Options,
+    pub(super) tools: Tools,
+    pub(super) options: Options,
     start: Option<Start>,
-    whitespace: Whitespace,
+    pub(super) whitespace: Whitespace,
     limits: Limits,
-    in_reasoning: InReasoning,
+    pub(super) in_reasoning: InReasoning,
     delivery: Delivery,
     atomic_limit: usize,
     token_suffix: Option<String>,
     nonempty: Option<usize>,
-    stop: Vec<StopString>,
+    pub(super) stop: Vec<StopString>,
     jailer: Option<Jailer>,
     stats: Option<StatsCollector>,
-    choice: ToolChoice,
+    pub(super) choice: ToolChoice,
     bad_payload: BadPayload,
-    prompt: Option<String>,
+    pub(super) prompt: Option<String>,
     reasoning_limit: Option<ReasoningLimit>,
     estimate: TokenEstimate,
     collapse: Option<CollapseLimits>,
+    pub(super) asked: Asked,
 }
 
 impl GuardBuilder {
@@ -78,6 +77,7 @@ impl GuardBuilder {
             reasoning_limit: None,
             estimate: four_bytes_a_token,
             collapse: None,
+            asked: Asked::default(),
             profile: profile.clone(),
         }
     }
@@ -106,7 +106,8 @@ impl GuardBuilder {
         Self { bad_payload, ..self }
     }
 
-    /// Where the stream begins, if not where the profile says.
+    /// Where the stream begins, if not where the profile says. Not told, and without a prompt, the
+    /// first closer of reasoning that nothing opened ends what a prompt may have opened.
     #[must_use]
     pub fn start(self, start: Start) -> Self {
         Self { start: Some(start), ..self }
@@ -135,7 +136,7 @@ impl GuardBuilder {
     ///
     /// What counts are the openers of the remapping in use, of [`RemapTable::hermes`] if there is
     /// none: canonical, as on the wire, and their fragments. [`Guard::collapse`] tells the first.
-    /// One that ends the stream ends the message as aborted behind the opener that made it one;
+    /// One that ends the stream ends the message as aborted after the opener that made it one;
     /// under the error policy every push from there on fails, too.
     #[must_use]
     pub fn collapse(self, limits: CollapseLimits) -> Self {
@@ -192,7 +193,7 @@ impl GuardBuilder {
     }
 
     /// Makes the reasoning the answer if there is no other: when the stream stopped of itself,
-    /// nothing visible came out and no call, the reasoning comes out as content.
+    /// nothing visible was emitted and no call, the reasoning is emitted as content.
     ///
     /// The same text never goes to two channels, so reasoning is withheld until something
     /// visible comes, a call begins, or it outgrew `limit` bytes, which makes it reasoning for
@@ -213,8 +214,8 @@ impl GuardBuilder {
     /// A jail around content: what is left when reasoning and calls were taken out, so that its
     /// marks are not looked for in those, and none spans one. Offsets it reports count content.
     ///
-    /// Its limit with the error policy ends the guard; content behind it in the same chunk does
-    /// not come out.
+    /// Its limit with the error policy ends the guard; content after it in the same chunk is
+    /// not emitted.
     #[must_use]
     pub fn jail(self, jailer: Jailer) -> Self {
         Self { jailer: Some(jailer), ..self }
@@ -235,8 +236,10 @@ impl GuardBuilder {
         Self { stats: Some(stats), ..self }
     }
 
-    pub(crate) fn stats_collector(self, stats: Option<StatsCollector>) -> Self {
-        Self { stats, ..self }
+    /// A reasoning format by its name, in place of the profile's.
+    pub(crate) fn reasoning_named(mut self, name: String) -> Self {
+        self.profile.reasoning = Some(name);
+        self
     }
 
     /// Counts what happens, for [`Guard::stats`]. Without it and an observer nothing is counted.
@@ -256,12 +259,21 @@ impl GuardBuilder {
     ///
     /// # Errors
     /// An unknown reasoning format or tool-call family, a named tool that is not declared, a faulty
-    /// marker, a limit of zero, an empty stop string.
+    /// marker, a limit of zero, an empty stop string; the faults that [`GuardBuilder::model`] and
+    /// [`GuardBuilder::request`] tell of.
     pub fn build(self) -> Result<Guard, BuildError> {
+        self.heeding_request()?.compile()
+    }
+
+    /// Compiles what is said by now.
+    fn compile(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
         let mut grammar = match (self.grammar, &self.profile.tools) {
             (Some(grammar), _) => Some(grammar),
-            (None, Some(name)) => Some(toolcall_parsers::grammar(name)?),
+            (None, Some(name)) => Some(match self.profile.variant {
+                Some(variant) => toolcall_parsers::grammar_variant(name, variant)?,
+                None => toolcall_parsers::grammar(name)?,
+            }),
             (None, None) => None,
         };
         let told = match (self.format, &self.profile.reasoning) {
@@ -303,17 +315,22 @@ impl GuardBuilder {
         if self.choice != ToolChoice::Auto {
             options.wanted = self.choice.wanted();
         }
+        let channels = Some(plan.grammar.clone()).filter(Grammar::has_messages);
+        let reasons = format.clone().map(Reasoning::Format);
+        let reasons = reasons.or_else(|| channels.clone().map(Reasoning::Channels));
+        let known = reasons.and_then(|told| match (self.start, &self.prompt) {
+            (Some(start), _) => Some(told.opening(start)),
+            (None, Some(prompt)) => Some(told.opening_after(prompt)),
+            (None, None) => None,
+        });
+        let format = if known.is_some() { format.map(Format::with_known_start) } else { format };
+        let mut opening = known.unwrap_or_else(|| self.profile.start.into());
+        if format.as_ref().is_none_or(Format::is_passthrough) && channels.is_none() {
+            opening = Start::Content.into();
+        }
         let mut edges = plan.edges(self.in_reasoning);
         if let Some(format) = &format {
             edges.extend(format.edges());
-        }
-        let channels = Some(plan.grammar.clone()).filter(Grammar::has_messages);
-        let has_channels = channels.is_some();
-        let reasons = format.clone().map(Reasoning::Format).or(channels.map(Reasoning::Channels));
-        let by_prompt = self.prompt.zip(reasons).map(|(prompt, told)| told.start_after(&prompt));
-        let mut start = self.start.or(by_prompt).unwrap_or(self.profile.start);
-        if format.as_ref().is_none_or(Format::is_passthrough) && !has_channels {
-            start = Start::Content;
         }
         let stats = self.stats.map(|stats| {
             let headers = plan.grammar.openers();
@@ -322,11 +339,12 @@ impl GuardBuilder {
         });
         let table = Table::new(edges)?;
         let settings = Settings::default()
-            .start(profile::channel(start))
+            .start(opening.start.channel())
+            .newlines(opening.newlines)
             .whitespace(self.whitespace)
             .limits(self.limits)
             .reasoning(self.reasoning_limit);
-        let bodies = CallBodies::new(plan.grammar, self.tools, options);
+        let bodies = ToolCallParser::new(plan.grammar, self.tools, options);
         let limit = self.limits.candidate;
         let input = Input {
             watch: watch(self.collapse, remap.as_ref()),
@@ -348,7 +366,7 @@ impl GuardBuilder {
             input,
             cursor: Cursor {
                 driver: Driver::new(table, settings),
-                bodies: ChoiceBodies::new(bodies, plan.guided, self.bad_payload, limit),
+                bodies: GuidedParser::new(bodies, plan.guided, self.bad_payload, limit),
             },
             output,
             estimate: self.estimate,
@@ -365,67 +383,4 @@ fn watch(limits: Option<CollapseLimits>, remap: Option<&RemapTable>) -> Option<B
         None => Watch::new(&RemapTable::hermes(), limits),
     };
     Some(Box::new(watch))
-}
-
-/// Why a guard could not be built. The fault is the caller's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// A name is not registered.
-    Unknown(UnknownName),
-    /// A marker is faulty.
-    Table(TableError),
-    /// A limit is zero.
-    Limit(ZeroLimit),
-    /// Reasoning is told by the messages of one family, calls are another's.
-    TwoGrammars {
-        /// The family of the messages.
-        reasoning: String,
-        /// The tool-call family.
-        tools: String,
-    },
-    /// A stop string is empty.
-    Stop(EmptyStop),
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(error) => error.fmt(f),
-            Self::Table(error) => error.fmt(f),
-            Self::Limit(error) => error.fmt(f),
-            Self::TwoGrammars { reasoning, tools } => write!(
-                f,
-                "reasoning format `{reasoning}` needs tool-call family `{reasoning}` or none, \
-                 found `{tools}`"
-            ),
-            Self::Stop(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for BuildError {}
-
-impl From<UnknownName> for BuildError {
-    fn from(error: UnknownName) -> Self {
-        Self::Unknown(error)
-    }
-}
-
-impl From<TableError> for BuildError {
-    fn from(error: TableError) -> Self {
-        Self::Table(error)
-    }
-}
-
-impl From<ZeroLimit> for BuildError {
-    fn from(error: ZeroLimit) -> Self {
-        Self::Limit(error)
-    }
-}
-
-impl From<EmptyStop> for BuildError {
-    fn from(error: EmptyStop) -> Self {
-        Self::Stop(error)
-    }
 }

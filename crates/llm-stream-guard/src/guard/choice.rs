@@ -5,7 +5,6 @@
 //! JSON of calls is refuted, and the family's own syntax or text takes its place.
 
 use jail_match::{Channel, Edge, Then};
-use serde_json::Value;
 use toolcall_parsers::{
     Grammar, InReasoning, Tools, UnknownName, Wanted, edges,
     guided::{OwnCalls, Payload},
@@ -18,7 +17,7 @@ pub enum ToolChoice {
     /// The model may call.
     #[default]
     Auto,
-    /// No call comes out. Markup of calls is removed; text that may be a call without markup is
+    /// No call is emitted. Markup of calls is removed; text that may be a call without markup is
     /// text, unless the tools are declared and it names one.
     None,
     /// The answer is calls: an object or an array of them, or the family's own syntax.
@@ -29,24 +28,7 @@ pub enum ToolChoice {
 }
 
 impl ToolChoice {
-    /// Reads the `tool_choice` of a request: one of the words, or `{"type": "function",
-    /// "function": {"name": ..}}`. `None` for what is neither.
-    #[must_use]
-    pub fn from_json(choice: &Value) -> Option<Self> {
-        match choice.as_str() {
-            Some("auto") => Some(Self::Auto),
-            Some("none") => Some(Self::None),
-            // Some servers' word for the same.
-            Some("required" | "any") => Some(Self::Required),
-            Some(_) => None,
-            None => {
-                let function = choice.get("function").unwrap_or(choice);
-                Some(Self::Named(function.get("name")?.as_str()?.to_owned()))
-            }
-        }
-    }
-
-    /// Which calls may come out.
+    /// Which calls may be emitted.
     pub(super) fn wanted(&self) -> Wanted {
         match self {
             Self::Auto | Self::Required => Wanted::Any,
@@ -61,14 +43,14 @@ impl ToolChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BadPayload {
-    /// Each call comes out as soon as it is certain; what breaks later is a malformed call. A
+    /// Each call is emitted as soon as it is certain; what breaks later is a malformed call. A
     /// payload with no call in it is text.
     #[default]
     BestEffort,
-    /// Nothing comes out before the payload is whole. If one of its calls is broken, all of it is
+    /// Nothing is emitted before the payload is whole. If one of its calls is broken, all of it is
     /// text. At most [`jail_match::Limits::candidate`] bytes are held.
     RecoverAsText,
-    /// Nothing comes out before the payload is whole. If one of its calls is broken, or the
+    /// Nothing is emitted before the payload is whole. If one of its calls is broken, or the
     /// payload is longer than [`jail_match::Limits::candidate`], it is dropped with all that
     /// follows: see [`super::Guard::rejected`].
     Reject,

@@ -7,7 +7,7 @@ use wire_remap::{Collapse, CollapseDetector, CollapseLimits, RemapTable, Verdict
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
     detector: CollapseDetector,
-    /// Offset behind the text seen.
+    /// Offset after the text seen.
     at: u64,
     first: Option<Collapse>,
     state: State,

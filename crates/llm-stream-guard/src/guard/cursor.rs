@@ -3,13 +3,13 @@
 use jail_match::{Diagnostic, DiagnosticKind, Driver, End, Held, LimitError, Sink};
 use wire_remap::Piece;
 
-use super::payload::ChoiceBodies;
+use super::payload::GuidedParser;
 
 /// Reads the text of a message, all input stages passed.
 #[derive(Debug, Clone)]
 pub(super) struct Cursor {
     pub(super) driver: Driver,
-    pub(super) bodies: ChoiceBodies,
+    pub(super) bodies: GuidedParser,
 }
 
 impl Cursor {

@@ -21,7 +21,7 @@ type AfterJail<'a> = Counted<'a, ByRef<'a, dyn Sink + 'a>>;
 type AfterNonempty<'a> = Link<'a, Option<Box<JailStage>>, AfterJail<'a>>;
 type AfterAtomic<'a> = Link<'a, Option<Box<Nonempty>>, AfterNonempty<'a>>;
 
-/// The whole chain. Everything behind it is compiled once, for any sink.
+/// The whole chain. Everything after it is compiled once, for any sink.
 pub(super) type Chain<'a> = Link<'a, Option<Box<Atomic>>, AfterAtomic<'a>>;
 
 impl Output {
@@ -60,7 +60,7 @@ impl Output {
         self.atomic.as_ref().map_or(0, |atomic| atomic.held())
     }
 
-    /// What is held, with the shares of the stages behind atomic delivery.
+    /// What is held, with the shares of the stages after atomic delivery.
     pub(super) fn held(&self, mut held: Held) -> Held {
         let kept = self.nonempty.as_ref().map_or(0, |nonempty| nonempty.held());
         if kept > 0 {
@@ -127,5 +127,50 @@ impl Chain<'_> {
     /// The message ended.
     pub(super) fn finish(&mut self) {
         self.jail(|jail, next| jail.run(|jailer| jailer.finish(next)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jail_match::{Diagnostic, DiagnosticKind, Event, Jail, OwnedEvent, Sink, Span, SpanKind};
+
+    use super::{Atomic, JailStage, Nonempty, Output};
+    use crate::jailer::Jailer;
+
+    #[derive(Default)]
+    struct Received {
+        events: Vec<OwnedEvent>,
+        accounted: u64,
+    }
+
+    impl Sink for Received {
+        fn event(&mut self, event: Event<'_>) {
+            self.events.push(event.to_owned());
+        }
+
+        fn account(&mut self, span: Span) {
+            self.accounted += span.len;
+        }
+    }
+
+    #[test]
+    fn every_stage_passes_on_what_it_does_not_handle() {
+        let jail = Jail::builder().pair("<s>", "</s>").build().unwrap();
+        let mut output = Output {
+            atomic: Some(Box::new(Atomic::new(64))),
+            nonempty: Some(Box::new(Nonempty::new(64))),
+            jail: Some(Box::new(JailStage::new(Jailer::new(jail)))),
+            stats: Some(Box::default()),
+        };
+        let (mut bare, mut staged) = (Received::default(), Received::default());
+        let mut chain = output.chain(&mut staged);
+        let stages: [&mut dyn Sink; 2] = [&mut bare, &mut chain];
+        for sink in stages {
+            sink.event(Event::EdgeMatched(3));
+            sink.event(Diagnostic::new(DiagnosticKind::Noise, 1, 2).into());
+            sink.account(Span { kind: SpanKind::Markup, at: 0, len: 5 });
+        }
+        assert_eq!(staged.events, bare.events);
+        assert_eq!((staged.accounted, bare.accounted), (5, 5));
     }
 }

@@ -1,11 +1,11 @@
-//! Bodies under a tool choice: a guided payload may have to be whole before any of it comes out.
+//! Bodies under a tool choice: a guided payload may have to be whole before any of it is emitted.
 
 use std::fmt;
 
 use jail_match::{
-    Bodies, Diagnostic, DiagnosticKind, End, Event, Feed, Opener, Outcome, Sink, Tail,
+    AtEnd, BodyParsers, Diagnostic, DiagnosticKind, End, Event, Feed, Opener, Outcome, Sink,
 };
-use toolcall_parsers::{CallBodies, Ids, Wanted};
+use toolcall_parsers::{Ids, ToolCallParser, Wanted};
 
 use super::choice::BadPayload;
 
@@ -13,7 +13,7 @@ use super::choice::BadPayload;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rejected {
-    /// Offset behind the payload's first byte.
+    /// Offset after the payload's first byte.
     pub at: u64,
 }
 
@@ -27,8 +27,8 @@ impl std::error::Error for Rejected {}
 
 /// The bodies of a grammar whose first openers may begin a guided payload.
 #[derive(Debug, Clone)]
-pub(super) struct ChoiceBodies {
-    inner: CallBodies,
+pub(super) struct GuidedParser {
+    inner: ToolCallParser,
     /// Bodies before this one are those of a payload.
     guided: usize,
     bad: BadPayload,
@@ -45,7 +45,7 @@ pub(super) struct ChoiceBodies {
 /// A payload being read ahead of its events.
 #[derive(Debug, Clone)]
 struct Trial {
-    machine: CallBodies,
+    machine: ToolCallParser,
     verdict: Verdict,
     /// The payload so far.
     text: String,
@@ -53,8 +53,8 @@ struct Trial {
     fed: usize,
 }
 
-impl ChoiceBodies {
-    pub(super) fn new(inner: CallBodies, guided: usize, bad: BadPayload, limit: usize) -> Self {
+impl GuidedParser {
+    pub(super) fn new(inner: ToolCallParser, guided: usize, bad: BadPayload, limit: usize) -> Self {
         Self {
             inner,
             guided,
@@ -82,7 +82,7 @@ impl ChoiceBodies {
         self.inner.ids()
     }
 
-    /// Which calls may come out.
+    /// Which calls may be emitted.
     pub(super) fn wanted(&self) -> &Wanted {
         self.inner.wanted()
     }
@@ -106,7 +106,7 @@ impl ChoiceBodies {
         Box::new(Trial { machine, verdict: Verdict::default(), text, fed: 0 })
     }
 
-    /// The payload is whole, up to `end`: its events come out.
+    /// The payload is whole, up to `end`: its events are emitted.
     fn release<S: Sink + ?Sized>(&mut self, trial: &Trial, end: usize, sink: &mut S) {
         self.inner.feed(&trial.text[..end], sink);
     }
@@ -127,9 +127,9 @@ impl ChoiceBodies {
                 self.release(&trial, before + used, sink);
                 feed
             }
-            Feed::Done { used, .. } | Feed::Markup { used, .. } | Feed::NotMine { used } => {
+            Feed::Done { used, .. } | Feed::Markup { used, .. } | Feed::Mismatch { used } => {
                 self.trial = Some(trial);
-                Feed::NotMine { used }
+                Feed::Mismatch { used }
             }
             Feed::More { used } | Feed::Committed { used } => {
                 self.trial = Some(trial);
@@ -164,7 +164,7 @@ impl ChoiceBodies {
                     self.trial = Some(trial);
                     return Feed::Committed { used: text.len() };
                 }
-                _ if Bodies::<Verdict>::retry(&mut self.inner) => {
+                _ if BodyParsers::<Verdict>::retry(&mut self.inner) => {
                     trial = self.trial(std::mem::take(&mut trial.text));
                 }
                 _ => break,
@@ -202,9 +202,9 @@ impl Trial {
     }
 }
 
-impl<S: Sink + ?Sized> Bodies<S> for ChoiceBodies {
+impl<S: Sink + ?Sized> BodyParsers<S> for GuidedParser {
     fn begin(&mut self, opener: Opener) {
-        Bodies::<S>::begin(&mut self.inner, opener);
+        BodyParsers::<S>::begin(&mut self.inner, opener);
         self.payload = usize::from(opener.body) < self.guided;
         self.at = opener.at;
         if self.payload && self.bad != BadPayload::BestEffort {
@@ -221,7 +221,7 @@ impl<S: Sink + ?Sized> Bodies<S> for ChoiceBodies {
     }
 
     fn retry(&mut self) -> bool {
-        let more = Bodies::<S>::retry(&mut self.inner);
+        let more = BodyParsers::<S>::retry(&mut self.inner);
         match self.trial {
             Some(_) if more => self.trial = Some(self.trial(String::new())),
             _ => self.trial = None,
@@ -229,35 +229,35 @@ impl<S: Sink + ?Sized> Bodies<S> for ChoiceBodies {
         more
     }
 
-    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> Tail {
+    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> AtEnd {
         let own = self.bad == BadPayload::Reject;
         if let Some(mut trial) = self.trial.take() {
             let rest = if own { trial.text[trial.fed..].to_owned() } else { tail.to_owned() };
             let closed = trial.machine.finish(&rest, end, &mut trial.verdict);
-            if matches!(closed, Tail::Closed { .. }) && trial.verdict.good {
+            if matches!(closed, AtEnd::Closed { .. }) && trial.verdict.good {
                 self.release(&trial, trial.fed, sink);
                 return self.inner.finish(&rest, end, sink);
             }
             if !own {
-                return Tail::Release;
+                return AtEnd::Release;
             }
             self.reject(trial.text.len() as u64);
         }
         if let Some(Rejected { at, .. }) = self.rejected {
             let (kind, bytes) = (DiagnosticKind::BadPayload, self.dropped + tail.len() as u64);
             sink.event(Diagnostic::new(kind, at, bytes).into());
-            return Tail::Closed { used: tail.len() };
+            return AtEnd::Closed { used: tail.len() };
         }
         match self.inner.finish(tail, end, sink) {
             // The beginning of a payload is nobody's text.
-            Tail::Release if self.payload => Tail::Markup,
+            AtEnd::Release if self.payload => AtEnd::Markup,
             tail => tail,
         }
     }
 
     fn end(&mut self) {
         self.trial = None;
-        Bodies::<S>::end(&mut self.inner);
+        BodyParsers::<S>::end(&mut self.inner);
     }
 
     fn held(&self) -> usize {

@@ -13,31 +13,49 @@ use super::{
 };
 use crate::{
     chat::{Annotations, ChatOptions},
-    guard::{Delivery, Guard},
+    guard::{Delivery, Guard, GuardBuilder},
     jailer::{HostLimits, Jailer, Replacement},
-    observe::{Observer, StatsCollector},
+    observe::Observer,
     profile::Profile,
 };
 
-/// Builds a [`JailedStream`].
-#[derive(Debug, Clone, Default)]
+/// Builds a [`JailedStream`]: a [`GuardBuilder`] with rules of jails beside it.
+#[derive(Debug, Clone)]
 pub struct JailedStreamBuilder {
     sequences: Sequences,
     rules: JailBuilder,
     block_limits: HostLimits,
     parser: Option<String>,
-    tools: Tools,
-    options: Options,
-    stats: Option<StatsCollector>,
-    reasoning: Option<String>,
-    start: Option<Start>,
-    limits: Limits,
-    delivery: Option<Delivery>,
+    guard: GuardBuilder,
     pub(super) chat: ChatOptions,
     pub(super) annotations: Annotations,
 }
 
+impl Default for JailedStreamBuilder {
+    fn default() -> Self {
+        let guard = Guard::builder(&Profile::named("jailed"))
+            .delivery(Delivery::Atomic)
+            .start(Start::default())
+            .whitespace(Whitespace::Verbatim);
+        Self {
+            sequences: Sequences::default(),
+            rules: JailBuilder::default(),
+            block_limits: HostLimits::default(),
+            parser: None,
+            guard,
+            chat: ChatOptions::default(),
+            annotations: Annotations::default(),
+        }
+    }
+}
+
 impl JailedStreamBuilder {
+    /// Changes the guard below: whatever has no method here.
+    #[must_use]
+    pub fn guard(self, change: impl FnOnce(GuardBuilder) -> GuardBuilder) -> Self {
+        Self { guard: change(self.guard), ..self }
+    }
+
     /// Adds a start sequence: any of the end sequences closes it.
     #[must_use]
     pub fn jail_start_sequence(mut self, sequence: impl Into<String>) -> Self {
@@ -132,50 +150,49 @@ impl JailedStreamBuilder {
     /// The tools the request declared.
     #[must_use]
     pub fn tools(self, tools: Tools) -> Self {
-        Self { tools, ..self }
+        self.guard(|guard| guard.tools(tools))
     }
 
     /// Policies for calls.
     #[must_use]
     pub fn options(self, options: Options) -> Self {
-        Self { options, ..self }
+        self.guard(|guard| guard.options(options))
     }
 
     /// The format reasoning is recognised by, beside the parser.
     #[must_use]
     pub fn reasoning_parser(self, format: impl Into<String>) -> Self {
-        Self { reasoning: Some(format.into()), ..self }
+        self.guard(|guard| guard.reasoning_named(format.into()))
     }
 
     /// Where the stream begins: in reasoning, if the prompt opened it.
     #[must_use]
     pub fn start(self, start: Start) -> Self {
-        Self { start: Some(start), ..self }
+        self.guard(|guard| guard.start(start))
     }
 
     /// Bounds on what a parser holds.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
-        Self { limits, ..self }
+        self.guard(|guard| guard.limits(limits))
     }
 
     /// How calls are delivered: whole, unless said otherwise.
     #[must_use]
     pub fn delivery(self, delivery: Delivery) -> Self {
-        Self { delivery: Some(delivery), ..self }
+        self.guard(|guard| guard.delivery(delivery))
     }
 
-    /// Tells `observer` what happens; see [`crate::GuardBuilder::observer`].
+    /// Tells `observer` what happens; see [`GuardBuilder::observer`].
     #[must_use]
     pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
-        let stats = self.stats.unwrap_or_default().observed(observer);
-        Self { stats: Some(stats), ..self }
+        self.guard(|guard| guard.observer(observer))
     }
 
     /// Counts what happens; see [`Guard::stats`].
     #[must_use]
     pub fn stats(self) -> Self {
-        Self { stats: self.stats.or_else(|| Some(StatsCollector::default())), ..self }
+        self.guard(GuardBuilder::stats)
     }
 
     /// Looks the parser up and compiles the sequences.
@@ -183,16 +200,7 @@ impl JailedStreamBuilder {
     /// # Errors
     /// An unknown parser; a faulty sequence or rule, by name; neither a parser nor a start.
     pub fn build(self) -> Result<JailedStream, JailedError> {
-        let mut profile = Profile::named("jailed");
-        profile.reasoning = self.reasoning;
-        let guard = Guard::builder(&profile)
-            .tools(self.tools)
-            .options(self.options)
-            .delivery(self.delivery.unwrap_or(Delivery::Atomic))
-            .start(self.start.unwrap_or_default())
-            .limits(self.limits)
-            .whitespace(Whitespace::Verbatim)
-            .stats_collector(self.stats);
+        let guard = self.guard;
         let (guard, rules) = match &self.parser {
             Some(name) => {
                 let family = toolcall_parsers::grammar(name).map_err(JailedError::Parser)?;

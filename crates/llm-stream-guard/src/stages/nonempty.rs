@@ -1,17 +1,17 @@
 //! Reasoning in place of an answer that never comes.
 
 use jail_match::{End, Event, Sink};
-use think_filter::{Kept, Withheld};
+use think_filter::{Kept, WithheldReasoning};
 
 use super::OutputStage;
 
 /// Withholds reasoning until something visible comes.
 #[derive(Debug, Clone)]
-pub(crate) struct Nonempty(Withheld);
+pub(crate) struct Nonempty(WithheldReasoning);
 
 impl Nonempty {
     pub(crate) fn new(limit: usize) -> Self {
-        Self(Withheld::new(limit))
+        Self(WithheldReasoning::new(limit))
     }
 
     pub(crate) fn reset(&mut self) {

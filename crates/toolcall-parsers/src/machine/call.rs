@@ -59,7 +59,7 @@ impl Step {
 
     /// The block is over.
     pub(super) fn done(used: usize) -> Self {
-        Self::Return(Feed::Done { used, then: Resume::Here })
+        Self::Return(Feed::Done { used, then: Resume::SameChannel })
     }
 }
 
@@ -277,7 +277,7 @@ impl Machine {
     pub(super) fn bad(&mut self, cursor: &Cursor<'_>, out: &mut Output<'_>) -> Step {
         if !out.calls.committed() {
             let scalar = cursor.rest().chars().next().map_or(0, char::len_utf8);
-            return Step::Return(Feed::NotMine { used: cursor.at + scalar });
+            return Step::Return(Feed::Mismatch { used: cursor.at + scalar });
         }
         self.dropped = 0;
         if out.calls.is_open() {

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use jail_match::{End, Tail};
+use jail_match::{AtEnd, End};
 
 use super::{arguments::Cut, object::ArgumentsState};
 use super::{
@@ -24,18 +24,18 @@ impl Machine {
         tail: &str,
         end: End,
         out: &mut Output<'_>,
-    ) -> Tail {
+    ) -> AtEnd {
         if !out.calls.committed() {
             return match self.commit(plan) {
-                CommitOn::Marker => Tail::Markup,
-                CommitOn::DeclaredName => Tail::Release,
+                CommitOn::Marker => AtEnd::Markup,
+                CommitOn::DeclaredName => AtEnd::Release,
             };
         }
         let used = tail.len();
         if out.calls.is_open() {
             let outcome = self.cut(plan, tail, end, out);
             out.end(outcome);
-            return Tail::Closed { used };
+            return AtEnd::Closed { used };
         }
         match self.state {
             State::Broken => {
@@ -45,7 +45,7 @@ impl Machine {
             State::Between | State::CallEnd(_) | State::SectionEnd(_)
                 if self.list == List::None =>
             {
-                return Tail::Closed { used: 0 };
+                return AtEnd::Closed { used: 0 };
             }
             State::Between | State::CallEnd(_) | State::SectionEnd(_) => {}
             // A further call was cut before it was certain.
@@ -61,7 +61,7 @@ impl Machine {
                 }
             }
         }
-        Tail::Closed { used }
+        AtEnd::Closed { used }
     }
 
     /// When what is being read is certain.

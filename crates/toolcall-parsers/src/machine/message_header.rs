@@ -159,7 +159,7 @@ impl Machine {
         let Some(messages) = &plan.messages else { return self.bad(cursor, out) };
         let body = match self.message.feed(messages, out.calls.options.limits.name, cursor) {
             Read::More => return Step::more(cursor.at),
-            Read::Bad => return Step::Return(Feed::NotMine { used: cursor.at }),
+            Read::Bad => return Step::Return(Feed::Mismatch { used: cursor.at }),
             Read::Ended => return text(Channel::CONTENT, cursor.at),
             Read::Body(body) => body,
         };

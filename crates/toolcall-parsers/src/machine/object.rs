@@ -7,6 +7,9 @@
 
 use jail_match::Feed;
 
+mod text;
+mod value;
+
 use super::{
     call::{Machine, State, Step},
     cursor::{Cursor, blanks},
@@ -14,10 +17,8 @@ use super::{
     plan::{Leaf, Plan},
 };
 use crate::{
-    event::DiagnosticKind,
-    family::{CommitOn, Keys},
-    options::Wanted,
-    value::{Dialect, Kind, Member, Members, Note, Scanned, TextReader},
+    family::Keys,
+    value::{Dialect, Member, Members, TextReader},
 };
 
 /// How deep wrappers may stand in each other: chat APIs use one or two.
@@ -217,276 +218,6 @@ impl Machine {
         }
     }
 
-    /// A key, a name or an id: a string that must be whole.
-    fn string(
-        &mut self,
-        plan: &Plan,
-        leaf: &Leaf,
-        dialect: &Dialect<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Option<Step> {
-        match self.object.text.feed(dialect, cursor.rest()) {
-            Scanned::More { used } => {
-                cursor.at += used;
-                Some(Step::more(cursor.at))
-            }
-            Scanned::Bad { at, .. } => {
-                cursor.at += at;
-                Some(self.bad(cursor, out))
-            }
-            Scanned::End { used } | Scanned::Noted { used, .. } => {
-                cursor.at += used;
-                self.string_read(plan, leaf, cursor, out)
-            }
-        }
-    }
-
-    fn string_read(
-        &mut self,
-        plan: &Plan,
-        leaf: &Leaf,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Option<Step> {
-        let form = &plan.forms[usize::from(leaf.form)];
-        let read = self.object.text.text();
-        match self.object.at {
-            At::Key => {
-                let role = self.object.role(&form.keys, read, self.calls_seen);
-                let known = form.beside.as_ref().is_none_or(|b| b.iter().any(|key| key == read));
-                if role == Role::Other && !out.calls.committed() && !known {
-                    return Some(refuted(cursor));
-                }
-                if role == Role::Arguments && form.keys == Keys::NameIsKey {
-                    // Any key could be a name: only a declared one says so.
-                    if leaf.commit == CommitOn::DeclaredName
-                        && !out.calls.committed()
-                        && out.calls.tools.get(read).is_none()
-                    {
-                        return Some(refuted(cursor));
-                    }
-                    if self.started {
-                        self.end_item(out);
-                        self.state = State::Arguments;
-                    }
-                    if self.object.text.text().is_empty() {
-                        return Some(self.bad(cursor, out));
-                    }
-                    self.name.clear();
-                    self.name.push_str(self.object.text.text());
-                    self.object.has_name = true;
-                }
-                (self.object.role, self.object.at) = (role, At::Member);
-            }
-            At::Id => {
-                if self.started {
-                    out.diagnose(DiagnosticKind::LateId, cursor.at, 0);
-                } else {
-                    self.id.clear();
-                    self.id.push_str(read);
-                    self.object.has_id = true;
-                }
-                self.object.at = At::Member;
-            }
-            _ => {
-                if read.is_empty() {
-                    cursor.at -= 1;
-                    return Some(self.bad(cursor, out));
-                }
-                self.name.clear();
-                self.name.push_str(read);
-                (self.object.has_name, self.object.at) = (true, At::Member);
-                let committed = out.calls.committed();
-                if leaf.commit == CommitOn::DeclaredName && !committed {
-                    let name = self.name.as_str();
-                    // Where one tool is asked for, a call of another is no text.
-                    let known = out.calls.tools.admits(name)
-                        || matches!(out.calls.options.wanted, Wanted::Only(_))
-                        || form.no_call.iter().any(|none| none == name);
-                    if !known {
-                        return Some(refuted(cursor));
-                    }
-                }
-                let kept = self.object.arguments == ArgumentsState::Kept;
-                if leaf.commit == CommitOn::Marker || committed || kept {
-                    if let Err(step) = self.start(plan, cursor, out) {
-                        return Some(step);
-                    }
-                    self.put_kept(out);
-                }
-            }
-        }
-        None
-    }
-
-    /// Writes arguments that came before the name.
-    fn put_kept(&mut self, out: &mut Output<'_>) {
-        if self.object.arguments == ArgumentsState::Kept {
-            let early = core::mem::take(&mut self.early);
-            out.arguments(&early);
-            self.early = early;
-            self.early.clear();
-            self.object.arguments = ArgumentsState::Closed;
-        }
-    }
-
-    /// Before a value: what reads it.
-    fn member_value(
-        &mut self,
-        _: &Plan,
-        _: &Leaf,
-        dialect: &Dialect<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Option<Step> {
-        cursor.skip_blanks();
-        let Some(byte) = cursor.peek() else { return Some(Step::more(cursor.at)) };
-        let object = &mut self.object;
-        let text = dialect.begins_string(cursor.rest());
-        object.at = match (object.role, byte) {
-            (Role::Name | Role::Wrapper, _) if text && !object.has_name => {
-                object.text.restart();
-                At::Name
-            }
-            (Role::Id, _) if text => {
-                object.text.restart();
-                At::Id
-            }
-            (Role::Wrapper, b'{') if object.nest < MAX_WRAPPERS => {
-                object.nest += 1;
-                object.members = Members::new();
-                At::Member
-            }
-            (Role::List, b'[') if object.nest == 0 && !object.in_list => {
-                cursor.at += 1;
-                object.in_list = true;
-                At::ListItem
-            }
-            (Role::Arguments, _) if object.arguments == ArgumentsState::Missing => {
-                self.value.restart(Kind::Arguments);
-                self.early.clear();
-                object.arguments = match object.has_name {
-                    true => ArgumentsState::Open,
-                    false => ArgumentsState::Early,
-                };
-                At::Arguments
-            }
-            (Role::Arguments, _) => {
-                out.diagnose(DiagnosticKind::SecondArguments, cursor.at, 0);
-                self.value.restart(Kind::Value);
-                At::Ignored
-            }
-            (Role::Answer, _) => {
-                out.calls.commit();
-                object.answered = true;
-                if byte == b'"' {
-                    cursor.at += 1;
-                    At::Answer
-                } else {
-                    self.value.restart(Kind::Value);
-                    At::AnswerJson
-                }
-            }
-            (Role::Name, _) if !object.has_name => return Some(self.bad(cursor, out)),
-            _ => {
-                self.value.restart(Kind::Value);
-                At::Ignored
-            }
-        };
-        None
-    }
-
-    fn object_arguments(
-        &mut self,
-        plan: &Plan,
-        leaf: &Leaf,
-        dialect: &Dialect<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Option<Step> {
-        let _ = leaf;
-        let is_early = self.object.arguments == ArgumentsState::Early;
-        let rest = cursor.rest();
-        // The limit must fall on the same byte whatever the chunks.
-        let room = match is_early {
-            true => out.calls.options.limits.early_arguments.saturating_sub(self.object.early),
-            false => rest.len(),
-        };
-        let room = (room..rest.len()).find(|&at| rest.is_char_boundary(at));
-        let offered = &rest[..room.unwrap_or(rest.len())];
-        let scanned = {
-            let (early, started) = (&mut self.early, self.started);
-            let mut write = |piece: &str| match started && !is_early {
-                true => out.arguments(piece),
-                false => early.push_str(piece),
-            };
-            self.value.feed(dialect, None, offered, &mut write)
-        };
-        match scanned {
-            Scanned::More { used } => {
-                cursor.at += used;
-                self.object.early += used;
-                if room.is_some() {
-                    cursor.at = cursor.text.len() - rest.len() + offered.len();
-                    return Some(self.bad(cursor, out));
-                }
-                return Some(Step::more(cursor.at));
-            }
-            Scanned::Noted { used, note } => {
-                cursor.at += used;
-                self.object.early += used;
-                if is_early && note == Note::Begun {
-                    return None;
-                }
-                // The call is certain once its arguments open.
-                if let Some(step) = self.noted(plan, note, cursor, out) {
-                    return Some(step);
-                }
-            }
-            Scanned::End { used } => {
-                cursor.at += used;
-                self.object.arguments = match is_early {
-                    true => ArgumentsState::Kept,
-                    false => ArgumentsState::Closed,
-                };
-                self.object.at = At::Member;
-            }
-            Scanned::Bad { at, .. } => {
-                cursor.at += at;
-                return Some(self.bad(cursor, out));
-            }
-        }
-        None
-    }
-
-    fn ignored(
-        &mut self,
-        dialect: &Dialect<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Option<Step> {
-        match self.value.feed(dialect, None, cursor.rest(), &mut |_| {}) {
-            Scanned::More { used } => {
-                cursor.at += used;
-                Some(Step::more(cursor.at))
-            }
-            Scanned::Noted { used, .. } => {
-                cursor.at += used;
-                None
-            }
-            Scanned::End { used } => {
-                cursor.at += used;
-                self.object.at = At::Member;
-                None
-            }
-            Scanned::Bad { at, .. } => {
-                cursor.at += at;
-                Some(self.bad(cursor, out))
-            }
-        }
-    }
-
     /// In a list inside the outermost object.
     fn list_item(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<Step> {
         cursor.at += blanks(cursor.rest());
@@ -548,5 +279,5 @@ impl Machine {
 
 /// The text up to the cursor shows that it is no call.
 fn refuted(cursor: &Cursor<'_>) -> Step {
-    Step::Return(Feed::NotMine { used: cursor.at })
+    Step::Return(Feed::Mismatch { used: cursor.at })
 }

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     event::DiagnosticKind,
     family::Types,
+    options::Tolerance,
     template,
     tools::Tools,
     value::{Dialect, Fault, Kind, Note, Scanned, Syntax, Typing, ValueReader},
@@ -246,7 +247,10 @@ pub(super) fn dialect<'p>(
 ) -> Dialect<'p> {
     let form = &plan.forms[usize::from(leaf.form)];
     let syntax = match syntax {
-        template::Dialect::Json => Syntax::Json,
+        template::Dialect::Json => match out.calls.options.tolerance {
+            Tolerance::Lenient => Syntax::Lenient,
+            _ => Syntax::Json,
+        },
         template::Dialect::Python => Syntax::Python,
         template::Dialect::Literal => Syntax::Literal,
     };

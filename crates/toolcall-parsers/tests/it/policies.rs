@@ -3,7 +3,7 @@
 
 use toolcall_parsers::{
     Diagnostic, DiagnosticKind, EncodeCall, End, Event, Grammar, Ids, Message, Options, Outcome,
-    Parallel, Parser, Repair, Stop, Tools, UnknownTools, Whitespace, encode, grammars, parse,
+    Parallel, Parser, Repair, StopAfter, Tools, UnknownTools, Whitespace, encode, grammars, parse,
 };
 
 const BELL: EncodeCall<'_> = EncodeCall::new("ring_bell", r#"{"word": "ding"}"#);
@@ -75,7 +75,7 @@ fn one_call_may_be_all_there_is() {
 #[test]
 fn reading_may_stop_behind_the_first_call() {
     let mut options = Options::default();
-    options.stop = Stop::FirstCall;
+    options.stop = StopAfter::FirstCall;
     for (grammar, wire) in wires(&[BELL]) {
         // Text, and another call, which nobody gets to see.
         let wire = format!("{wire}\n\nDone. {wire}");
@@ -94,7 +94,7 @@ fn reading_may_stop_behind_the_first_call() {
 #[test]
 fn a_stopped_parser_says_so_and_can_start_over() {
     let mut options = Options::default();
-    options.stop = Stop::FirstCall;
+    options.stop = StopAfter::FirstCall;
     let grammar = toolcall_parsers::grammar("hermes").expect("registered");
     let mut parser = parser(&grammar, tools(), options);
     let call = encode(&grammar, &[BELL], &tools()).expect("it can be written");

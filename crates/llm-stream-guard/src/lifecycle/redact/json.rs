@@ -1,6 +1,7 @@
 //! Redaction of JSON text: only strings change, every other byte stays.
 
 use super::{MatchTooLong, Redactor};
+use crate::json::Strings;
 
 /// Redacts every string in `json`, keys included, and appends the result to `out`. Strings are
 /// decoded before they are searched and escaped when they were changed, so that JSON stays
@@ -25,16 +26,12 @@ pub(super) fn redact(
 
 /// Where the string that begins `text` ends, its quotation marks included.
 fn string_end(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
+    let mut strings = Strings::default();
+    let end = text.bytes().position(|byte| {
+        strings.take(byte);
+        !strings.is_open()
+    });
+    end.map_or(text.len(), |at| at + 1)
 }
 
 fn redact_string(

@@ -134,10 +134,10 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
     (
         "internlm2",
-        "<|action_start|><|plugin|>\n{\"name\": \"lookup_tide\", \"parameters\": {\"port\": \"Brest\", \"day\": 3}}<|action_end|>",
-        "<|action_start|><|plugin|>\n{\"name\": \"lookup_tide\", \"parameters\": {\"port\": \"Brest\", \"day\": 3}}<|action_end|>\n\
-         <|action_start|><|plugin|>\n{\"name\": \"convert_money\", \"parameters\": {\"amount\": 12.50, \"to\": \"SEK\"}}<|action_end|>\n\
-         <|action_start|><|plugin|>\n{\"name\": \"ping\", \"parameters\": {}}<|action_end|>",
+        "<|action_start|><|plugin|>\n{\"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}}<|action_end|>",
+        "<|action_start|><|plugin|>\n{\"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}}<|action_end|>\
+         <|action_start|><|plugin|>\n{\"name\": \"convert_money\", \"arguments\": {\"amount\": 12.50, \"to\": \"SEK\"}}<|action_end|>\
+         <|action_start|><|plugin|>\n{\"name\": \"ping\", \"arguments\": {}}<|action_end|>",
     ),
     (
         "minimax_m2",

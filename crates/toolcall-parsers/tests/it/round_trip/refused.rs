@@ -109,17 +109,16 @@ fn tags_that_end_nothing_where_they_stand_are_written() {
 
 #[test]
 fn several_calls_are_refused_where_there_is_one_only() {
-    // Behind text that is no separator only the lead of an answer is a place for a call.
-    let mut family = grammar("llama3_json").expect("it is registered").family().clone();
-    family.forms[0].calls = vec![Template::parse("{object}").expect("a template")];
-    family.forms[0].between = vec!["and then ".to_owned()];
+    // A letter right behind a name is no place for another call.
+    let mut family = grammar("granite_pythonic").expect("it is registered").family().clone();
+    family.forms[0].between = vec!["\n".to_owned()];
     let calls = [EncodeCall::new("f", "{}"); 2];
-    let read = Grammar::new(family.clone()).expect("a sound family");
-    assert!(encode(&read, &calls, &Tools::none()).is_ok());
+    let several = Grammar::new(family.clone()).expect("a sound family");
+    assert!(encode(&several, &calls, &tools()).is_ok());
+    family.forms[0].between = vec!["and then ".to_owned()];
     family.forms[0].at = At::Line;
-    family.forms[0].between = vec![String::new()];
     let alone = Grammar::new(family).expect("a sound family");
-    let error = encode(&alone, &calls, &Tools::none()).expect_err("no separator");
+    let error = encode(&alone, &calls, &tools()).expect_err("no separator");
     assert_eq!((error.kind(), error.call()), (Kind::Several, 1), "{error}");
 }
 

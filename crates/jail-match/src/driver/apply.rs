@@ -1,0 +1,110 @@
+//! Applying an edge: what a matched marker does.
+
+use super::{
+    Driver, EdgeEvents,
+    scan::EdgeMatch,
+    window::{Candidate, Cursor, Mode, Open, Window},
+};
+use crate::{
+    body::{BodyParsers, Opener},
+    channel::Channel,
+    diagnostic::{Diagnostic, DiagnosticKind},
+    edge::{Anchor, Then, Uses},
+    event::Event,
+    sink::{Sink, SpanKind},
+    whitespace::Boundary,
+};
+
+impl Driver {
+    /// Applies the edge whose marker matched.
+    pub(super) fn apply_edge<S, B>(
+        &mut self,
+        matched: EdgeMatch,
+        w: &Window<'_>,
+        c: &mut Cursor,
+        bodies: &mut B,
+        sink: &mut S,
+    ) where
+        S: Sink + ?Sized,
+        B: BodyParsers<S> + ?Sized,
+    {
+        let EdgeMatch { edge, at, len, bound } = matched;
+        let channel = self.channel();
+        let then = self.table.edges()[edge].then;
+        let use_bit = self.table.use_bit(edge);
+        self.flush_text(w, c, at, sink);
+        let opens = matches!(then, Then::Enter(_));
+        if opens && self.stack.len() >= self.settings.limits.depth {
+            let kind = DiagnosticKind::DepthLimit;
+            sink.event(Diagnostic::new(kind, w.base + at as u64, len as u64).into());
+            c.pos = at + len;
+            return;
+        }
+        if self.tracks() {
+            // A line ends with its newline, whosoever that is.
+            self.code.advance(&w.text.as_bytes()[at..at + bound]);
+        }
+        if let Then::Body(body, on_commit) = then {
+            self.emitter.opener(channel, on_commit, sink);
+            self.counters.candidates += 1;
+            bodies.begin(Opener { body, channel, at: w.base + (at + len) as u64 });
+            let candidate = Candidate { opener: len, fed: len, bound, use_bit, on_commit };
+            self.mode = Mode::Candidate(candidate);
+            c.pos = at + len;
+            return;
+        }
+        self.spent |= use_bit;
+        self.learn_suffix(edge, &w.text.as_bytes()[at + bound..at + len]);
+        self.note(edge, w.base + at as u64, len as u64, sink);
+        self.account(SpanKind::Markup, w, at, at + len, sink);
+        *c = Cursor::at(at + len);
+        self.swallow = self.table.edges()[edge].binds(self.binds_optional()).1;
+        match then {
+            Then::Enter(to) => self.enter(to, self.table.edges()[edge].pair, sink),
+            Then::Leave => self.leave(sink),
+            Then::Switch(to) => self.switch(to, self.table.edges()[edge].pair, sink),
+            Then::Erase | Then::Body(..) => {
+                self.emitter.boundary(Boundary::Other, channel, sink);
+            }
+        }
+        if self.settings.edge_events == EdgeEvents::Reported {
+            sink.event(Event::EdgeMatched(edge));
+        }
+    }
+
+    /// Opens a channel on top of the current one.
+    pub(super) fn enter<S: Sink + ?Sized>(&mut self, to: Channel, pair: u8, sink: &mut S) {
+        self.emitter.boundary(Boundary::Enter(to), self.channel(), sink);
+        self.stack.push(Open { channel: to, pair });
+        self.spent &= !self.table.per_entry(to);
+        if to == Channel::REASONING {
+            self.spent |= self.table.before_reasoning();
+            self.ended_by_call = false;
+        }
+    }
+
+    /// What is special about the closers that close nothing here: an orphan is reported, and the
+    /// one that a call came before comes once.
+    fn note<S: Sink + ?Sized>(&mut self, edge: usize, at: u64, len: u64, sink: &mut S) {
+        let edge = &self.table.edges()[edge];
+        if edge.uses == Uses::BeforeReasoning {
+            sink.event(Diagnostic::new(DiagnosticKind::OrphanCloser, at, len).into());
+        }
+        self.ended_by_call &= edge.anchor != Anchor::Ended;
+    }
+
+    /// Closes the current channel; at the bottom content goes on.
+    pub(super) fn leave<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        self.emitter.boundary(Boundary::Leave, self.channel(), sink);
+        self.stack.pop();
+    }
+
+    /// Closes every channel and opens this one.
+    pub(super) fn switch<S: Sink + ?Sized>(&mut self, to: Channel, pair: u8, sink: &mut S) {
+        self.leave(sink);
+        while !self.stack.is_empty() {
+            self.leave(sink);
+        }
+        self.enter(to, pair, sink);
+    }
+}

@@ -1,0 +1,238 @@
+//! What is looked for in one state of a jail: literals and expressions, asked about together.
+
+use alloc::{boxed::Box, vec::Vec};
+
+#[cfg(feature = "regex")]
+use super::pattern::{Pattern, Run};
+use super::{
+    error::Problem,
+    mark::{At, Kind, Mark},
+    pair::EndOrder,
+};
+use crate::{
+    edge::{Case, Suffix},
+    marker::{MarkerSet, MarkerSetBuilder, Match, Prefix, Search},
+    matcher::floor_char_boundary,
+};
+
+/// Expressions there are none of.
+#[cfg(not(feature = "regex"))]
+#[derive(Debug)]
+pub(crate) enum Pattern {}
+#[cfg(not(feature = "regex"))]
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Run;
+
+/// Text to look at.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'t> {
+    pub(crate) text: &'t str,
+    /// Stream offset of its first byte.
+    pub(crate) base: u64,
+    /// The byte before it; `None` at the start of the stream.
+    pub(crate) before: Option<u8>,
+    /// Whether no text follows.
+    pub(crate) ended: bool,
+}
+
+/// How far expressions have read at the position that is held.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress {
+    at: Option<(u64, usize)>,
+    runs: Vec<Run>,
+}
+
+impl Progress {
+    /// Goes to a position of a matcher: what was read there before is kept.
+    fn enter(&mut self, at: (u64, usize), runs: usize) {
+        if self.at != Some(at) {
+            self.at = Some(at);
+            self.runs.clear();
+            self.runs.resize_with(runs, Run::default);
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Needle {
+    /// The marker with this number in the set.
+    Literal(usize),
+    /// An expression, with its place among the runs.
+    #[cfg_attr(not(feature = "regex"), expect(dead_code, reason = "there are none"))]
+    Pattern(Box<Pattern>, usize),
+}
+
+/// A compiled list of marks.
+#[derive(Debug)]
+pub(crate) struct MarkMatcher {
+    /// Tells it from the others of its jail.
+    number: usize,
+    marks: Box<[(Needle, At)]>,
+    /// First bytes of marks with their positions, sorted.
+    firsts: Box<[(u8, usize)]>,
+    set: MarkerSet,
+    patterns: usize,
+    longest: usize,
+    order: EndOrder,
+}
+
+impl MarkMatcher {
+    /// Compiles `marks`.
+    ///
+    /// # Errors
+    /// The position of the faulty mark, and what is wrong with it.
+    pub(crate) fn new(
+        number: usize,
+        marks: &[&Mark],
+        order: EndOrder,
+    ) -> Result<Self, (usize, Problem)> {
+        let mut builder = MarkerSetBuilder::new();
+        let mut firsts = Vec::new();
+        let mut sought = Vec::with_capacity(marks.len());
+        let (mut literals, mut longest) = (0, 0);
+        for (id, mark) in marks.iter().enumerate() {
+            let Some(&first) = mark.text.as_bytes().first() else {
+                return Err((id, Problem::Empty));
+            };
+            let one = match mark.kind {
+                Kind::Literal => {
+                    let fold = mark.case == Case::FoldAscii;
+                    builder.suffixed(&mark.text, fold, Suffix::None, 1);
+                    let cases = [first.to_ascii_lowercase(), first.to_ascii_uppercase()];
+                    firsts.extend(if fold { cases } else { [first; 2] }.map(|byte| (byte, id)));
+                    longest = longest.max(mark.text.len());
+                    literals += 1;
+                    Needle::Literal(literals - 1)
+                }
+                #[cfg(feature = "regex")]
+                Kind::Pattern { hold } => {
+                    let pattern = Pattern::new(&mark.text, hold).map_err(|why| (id, why))?;
+                    for byte in pattern.first_bytes() {
+                        builder.stop_byte(byte, 1);
+                        firsts.push((byte, id));
+                    }
+                    longest = longest.max(pattern.longest());
+                    Needle::Pattern(Box::new(pattern), id - literals)
+                }
+            };
+            sought.push((one, mark.at));
+        }
+        firsts.sort_unstable();
+        firsts.dedup();
+        Ok(Self {
+            number,
+            marks: sought.into(),
+            firsts: firsts.into(),
+            set: builder.build(),
+            patterns: marks.len() - literals,
+            longest,
+            order,
+        })
+    }
+
+    /// The most bytes any mark takes.
+    pub(crate) fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Finds the first mark that begins at an index from `from` up to and with `until`.
+    pub(crate) fn seek(
+        &self,
+        view: View<'_>,
+        from: usize,
+        until: usize,
+        progress: &mut Progress,
+        work: &mut u64,
+    ) -> Search {
+        let bytes = view.text.as_bytes();
+        // The search may stop at a later byte of a scalar.
+        let reach = until.saturating_add(4).min(bytes.len());
+        let mut pos = from;
+        while pos < reach
+            && let Some(hit) = self.set.next_stop(0, &bytes[pos..reach])
+        {
+            let start = floor_char_boundary(view.text, pos + hit);
+            if start > until {
+                break;
+            }
+            *work += hit as u64;
+            match self.look(view, start, progress, work) {
+                Search::Miss => pos = scalar_behind(view.text, start),
+                found => return found,
+            }
+        }
+        *work += reach.saturating_sub(pos) as u64;
+        Search::Miss
+    }
+
+    /// What stands at `start`.
+    fn look(
+        &self,
+        view: View<'_>,
+        start: usize,
+        progress: &mut Progress,
+        work: &mut u64,
+    ) -> Search {
+        let bytes = view.text.as_bytes();
+        let rest = &bytes[start..];
+        let Some(&first) = rest.first() else { return Search::Miss };
+        let before = start.checked_sub(1).map_or(view.before, |last| Some(bytes[last]));
+        progress.enter((view.base + start as u64, self.number), self.patterns);
+        let bucket = self.firsts.partition_point(|&(byte, _)| byte < first);
+        let bucket = self.firsts[bucket..].iter().take_while(|&&(byte, _)| byte == first);
+        let (mut best, mut open) = (None, false);
+        for &(_, id) in bucket {
+            let (needle, at) = &self.marks[id];
+            if !at.holds(before) {
+                continue;
+            }
+            let prefix = match needle {
+                Needle::Literal(marker) => {
+                    *work += rest.len().min(self.longest) as u64;
+                    self.set.match_prefix(*marker, rest)
+                }
+                Needle::Pattern(pattern, run) => {
+                    read(pattern, &mut progress.runs[*run], rest, before, view.ended, work)
+                }
+            };
+            match prefix {
+                Prefix::Partial if !view.ended => open = true,
+                Prefix::Match(len) if best.is_none_or(|(most, _)| len > most) => {
+                    best = Some((len, id));
+                }
+                Prefix::Partial | Prefix::Match(_) | Prefix::Mismatch => {}
+            }
+            if self.order == EndOrder::Listed && (open || best.is_some()) {
+                break;
+            }
+        }
+        match best {
+            // What is still open may turn out longer.
+            _ if open => Search::Partial { at: start },
+            Some((len, id)) => Search::Match(Match { at: start, len, id }),
+            None => Search::Miss,
+        }
+    }
+}
+
+#[cfg(feature = "regex")]
+fn read(
+    pattern: &Pattern,
+    run: &mut Run,
+    text: &[u8],
+    before: Option<u8>,
+    ended: bool,
+    work: &mut u64,
+) -> Prefix {
+    pattern.read(run, text, before, ended, work)
+}
+
+#[cfg(not(feature = "regex"))]
+fn read(pattern: &Pattern, _: &mut Run, _: &[u8], _: Option<u8>, _: bool, _: &mut u64) -> Prefix {
+    match *pattern {}
+}
+
+/// The index after the scalar at `at`.
+pub(crate) fn scalar_behind(text: &str, at: usize) -> usize {
+    text[at..].chars().next().map_or(text.len(), |scalar| at + scalar.len_utf8())
+}

@@ -1,0 +1,105 @@
+//! The state of a message's whitespace, and what markers may be live because of it.
+
+use super::{Rule, Whitespace, reasoning_budget::ReasoningBudget, run::Run};
+use crate::{
+    channel::Channel,
+    limits::{LimitError, ReasoningLimit},
+};
+
+/// Emits text under a policy and keeps the flags that depend on what was visible.
+#[derive(Debug, Clone)]
+pub(crate) struct Emitter {
+    pub(super) policy: Whitespace,
+    pub(super) limit: usize,
+    /// Nothing but whitespace since the last markup (or the start).
+    pub(super) blank: bool,
+    /// Nothing but whitespace in the channel: the condition of lead-anchored markers.
+    pub(super) lead: bool,
+    /// Nothing but whitespace since the message began, and no markup: the condition of
+    /// start-anchored markers. Implies the lead.
+    pub(super) untouched: bool,
+    /// Nothing but whitespace since a call: the condition of orphan closers.
+    pub(super) after_call: bool,
+    pub(super) called: bool,
+    pub(super) marked: bool,
+    pub(super) content: Run,
+    pub(super) reasoning: Run,
+    pub(super) budget: ReasoningBudget,
+    /// Bytes of reasoning emitted since the start of the stream.
+    pub(super) reasoning_bytes: u64,
+}
+
+impl Emitter {
+    pub(crate) fn new(policy: Whitespace, limit: usize, reasoning: Option<ReasoningLimit>) -> Self {
+        Self {
+            policy,
+            limit,
+            blank: true,
+            lead: true,
+            untouched: true,
+            after_call: false,
+            called: false,
+            marked: false,
+            content: Run::default(),
+            reasoning: Run::default(),
+            budget: ReasoningBudget::new(reasoning),
+            reasoning_bytes: 0,
+        }
+    }
+
+    /// Starts a message over.
+    pub(crate) fn reset(&mut self) {
+        self.budget = self.budget.renewed();
+        (self.blank, self.lead, self.after_call) = (true, true, false);
+        self.untouched = true;
+        (self.called, self.marked) = (false, false);
+        for run in [&mut self.content, &mut self.reasoning] {
+            run.text.clear();
+            run.spans.clear();
+            (run.overflow, run.eat, run.visible) = (false, false, false);
+        }
+    }
+
+    /// Whether markers bound to the lead, to a call or to other markup before may be live: as long
+    /// as nothing but whitespace came since.
+    pub(crate) fn edge_of_markup(&self) -> bool {
+        self.blank
+    }
+
+    pub(crate) fn lead(&self) -> bool {
+        self.lead
+    }
+
+    pub(crate) fn untouched(&self) -> bool {
+        self.untouched
+    }
+
+    pub(crate) fn after_call(&self) -> bool {
+        self.after_call
+    }
+
+    /// The limit with the error policy that was hit.
+    pub(crate) fn failed(&self) -> Option<LimitError> {
+        self.budget.failed()
+    }
+
+    pub(crate) fn policy(&self) -> Whitespace {
+        self.policy
+    }
+
+    /// Whitespace held.
+    pub(crate) fn held(&self) -> usize {
+        self.content.text.len() + self.reasoning.text.len()
+    }
+
+    /// Whether text of `channel` may go to the sink as it is, without a look at it.
+    pub(crate) fn passes(&self, channel: Channel) -> bool {
+        !self.blank
+            && !self.budget.counts(channel)
+            && !matches!(self.policy.rule(channel), Rule::Trim | Rule::TrimEnd)
+    }
+
+    pub(super) fn run(&mut self, channel: Channel) -> &mut Run {
+        if channel == Channel::REASONING { &mut self.reasoning } else { &mut self.content }
+    }
+}

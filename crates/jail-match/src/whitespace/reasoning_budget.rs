@@ -1,0 +1,102 @@
+//! The most reasoning a message may hold, and what becomes of the rest.
+
+use crate::{
+    channel::Channel,
+    diagnostic::{Diagnostic, DiagnosticKind},
+    event::Event,
+    limits::{LimitError, LimitPolicy, ReasoningLimit},
+    matcher::floor_char_boundary,
+    sink::{Sink, Span, SpanKind},
+};
+
+/// Counts reasoning as it is emitted.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ReasoningBudget {
+    limit: Option<ReasoningLimit>,
+    used: usize,
+    over: Option<Over>,
+    failed: Option<LimitError>,
+}
+
+/// Reasoning beyond the limit that no notice has told of yet.
+#[derive(Debug, Clone, Copy)]
+struct Over {
+    at: u64,
+    bytes: u64,
+}
+
+impl ReasoningBudget {
+    pub(super) fn new(limit: Option<ReasoningLimit>) -> Self {
+        Self { limit, ..Self::default() }
+    }
+
+    /// The same limit over another message.
+    pub(super) fn renewed(&self) -> Self {
+        Self::new(self.limit)
+    }
+
+    /// Whether text of `channel` must be counted.
+    pub(super) fn counts(&self, channel: Channel) -> bool {
+        self.limit.is_some() && (channel == Channel::REASONING || self.failed.is_some())
+    }
+
+    pub(super) fn failed(&self) -> Option<LimitError> {
+        self.failed
+    }
+
+    /// Whether reasoning beyond the limit becomes content.
+    pub(super) fn spills(&self) -> bool {
+        self.limit.is_some_and(|limit| limit.policy == LimitPolicy::Release)
+    }
+
+    /// How many bytes of `text` are within the limit.
+    pub(super) fn within(&self, channel: Channel, text: &str) -> usize {
+        match self.limit {
+            Some(limit) if self.counts(channel) => {
+                let left = limit.bytes - self.used;
+                floor_char_boundary(text, left.min(text.len()))
+            }
+            _ => text.len(),
+        }
+    }
+
+    /// Emits `text`, which stands at offset `at` and is all within the limit, or all beyond.
+    pub(super) fn put<S: Sink + ?Sized>(
+        &mut self,
+        channel: Channel,
+        text: &str,
+        at: u64,
+        sink: &mut S,
+    ) {
+        let Some(limit) = self.limit.filter(|_| self.counts(channel)) else {
+            return sink.event(Event::text(channel, text));
+        };
+        if self.failed.is_some() {
+            return;
+        }
+        if text.len() <= limit.bytes - self.used {
+            self.used += text.len();
+            return sink.event(Event::text(channel, text));
+        }
+        // A shorter scalar after one that did not fit must not be emitted.
+        self.used = limit.bytes;
+        let bytes = text.len() as u64;
+        match limit.policy {
+            LimitPolicy::Release => sink.event(Event::text(Channel::CONTENT, text)),
+            LimitPolicy::Drop => sink.account(Span { kind: SpanKind::Dropped, at, len: bytes }),
+            LimitPolicy::Error => {
+                let (kind, bytes) = (DiagnosticKind::ReasoningLimit, 0);
+                self.failed = Some(LimitError { kind, at, bytes });
+                return;
+            }
+        }
+        self.over.get_or_insert(Over { at, bytes: 0 }).bytes += bytes;
+    }
+
+    /// A span of reasoning ended: says how much of it was over the limit.
+    pub(super) fn report<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        if let Some(Over { at, bytes }) = self.over.take() {
+            sink.event(Diagnostic::new(DiagnosticKind::ReasoningLimit, at, bytes).into());
+        }
+    }
+}

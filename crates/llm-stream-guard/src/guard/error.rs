@@ -1,0 +1,89 @@
+//! Why a guard could not be built.
+
+use std::fmt;
+
+use jail_match::{TableError, ZeroLimit};
+use toolcall_parsers::UnknownName;
+
+use super::RequestError;
+use crate::{profile::UnknownModel, stop::EmptyStop};
+
+/// Why a guard could not be built. The fault is the caller's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A name is not registered.
+    Unknown(UnknownName),
+    /// A marker is faulty.
+    Table(TableError),
+    /// A limit is zero.
+    Limit(ZeroLimit),
+    /// Reasoning is told by the messages of one family, calls are another's.
+    TwoGrammars {
+        /// The family of the messages.
+        reasoning: String,
+        /// The tool-call family.
+        tools: String,
+    },
+    /// A stop string is empty.
+    Stop(EmptyStop),
+    /// No family is known for the model whose id was given.
+    UnknownModel(UnknownModel),
+    /// The request is malformed.
+    Request(RequestError),
+    /// The request declares tools and leaves the choice to the model, but nothing says what its
+    /// calls look like.
+    NoToolGrammar {
+        /// The profile without calls.
+        profile: String,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(error) => error.fmt(f),
+            Self::Table(error) => error.fmt(f),
+            Self::Limit(error) => error.fmt(f),
+            Self::TwoGrammars { reasoning, tools } => write!(
+                f,
+                "reasoning format `{reasoning}` needs tool-call family `{reasoning}` or none, \
+                 found `{tools}`"
+            ),
+            Self::Stop(error) => error.fmt(f),
+            Self::UnknownModel(error) => error.fmt(f),
+            Self::Request(error) => error.fmt(f),
+            Self::NoToolGrammar { profile } => write!(
+                f,
+                "the request declares tools, but profile `{profile}` reads no calls; take a \
+                 profile with a tool-call family, or give a grammar"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl From<UnknownName> for BuildError {
+    fn from(error: UnknownName) -> Self {
+        Self::Unknown(error)
+    }
+}
+
+impl From<TableError> for BuildError {
+    fn from(error: TableError) -> Self {
+        Self::Table(error)
+    }
+}
+
+impl From<ZeroLimit> for BuildError {
+    fn from(error: ZeroLimit) -> Self {
+        Self::Limit(error)
+    }
+}
+
+impl From<EmptyStop> for BuildError {
+    fn from(error: EmptyStop) -> Self {
+        Self::Stop(error)
+    }
+}

@@ -1,0 +1,236 @@
+//! What a chat-completion request says about the text that answers it.
+
+mod choice;
+mod tools;
+
+use std::{collections::BTreeMap, fmt};
+
+use serde_json::Value;
+use think_filter::Start;
+use toolcall_parsers::{Parallel, Tools};
+
+use self::{choice::Choice, tools::Declared};
+use super::{BuildError, GuardBuilder, ToolChoice};
+use crate::{
+    profile::{Profile, UnknownModel, profile_for_model},
+    reasoning::{Reasoning, reasoning},
+    stop::{Shown, StopString},
+};
+
+/// What a request and a model's id said, for [`GuardBuilder::build`].
+#[derive(Debug, Clone, Default)]
+pub(super) struct Asked {
+    unknown_model: Option<UnknownModel>,
+    fault: Option<RequestError>,
+    /// The request declared tools that can be called by name.
+    declares: bool,
+    set_aside: Vec<Value>,
+    /// Arguments for the chat template that are on or off.
+    arguments: BTreeMap<String, bool>,
+    /// Whether an option of the request, not of the template, turns reasoning on.
+    reasoning: Option<bool>,
+}
+
+impl GuardBuilder {
+    /// The profile of the model with this id, in place of the one the builder was made for; see
+    /// [`crate::resolve_model`]. An id that no family is known for is an error of
+    /// [`GuardBuilder::build`].
+    #[must_use]
+    pub fn model(mut self, id: &str) -> Self {
+        match profile_for_model(id) {
+            Ok(profile) => {
+                // What the caller said of these stays.
+                if self.whitespace == self.profile.whitespace.into() {
+                    self.whitespace = profile.whitespace.into();
+                }
+                if self.in_reasoning == self.profile.tool_in_reasoning {
+                    self.in_reasoning = profile.tool_in_reasoning;
+                }
+                self.profile = profile;
+                self.asked.unknown_model = None;
+            }
+            Err(error) => self.asked.unknown_model = Some(error),
+        }
+        self
+    }
+
+    /// Reads the body of the chat-completion request that the stream answers: `tools`,
+    /// `tool_choice`, `parallel_tool_calls`, `stop`, and whether reasoning is on. What it does not
+    /// say stays as it is.
+    ///
+    /// - Tools of the type `function` count, and those of Anthropic's requests; the others
+    ///   (`custom`, `web_search`) are kept aside: [`GuardBuilder::tools_set_aside`].
+    /// - `tool_choice` as [`ToolChoice::from_json`] reads it. `allowed_tools` declares no others;
+    ///   the choice of a tool that is kept aside leaves the choice to the model.
+    /// - Where the template of a model found by its id opens the reasoning unless told otherwise,
+    ///   `chat_template_kwargs` tell, else the request's own options: `enable_thinking`, `think`,
+    ///   `thinking`, `reasoning`, and a `reasoning_effort` of `none`.
+    /// - A final message that is to be continued tells where its text leaves off.
+    ///
+    /// A request that is malformed in one of these, and tools of which the profile reads no calls,
+    /// are errors of [`GuardBuilder::build`]. To pass tools for names and types alone, use
+    /// [`GuardBuilder::tools`].
+    #[must_use]
+    pub fn request(mut self, body: &Value) -> Self {
+        match self.read(body) {
+            Ok(()) => {}
+            Err(fault) => self.asked.fault = Some(fault),
+        }
+        self
+    }
+
+    /// The tools of the request that are no functions: the model's calls of them are not JSON that
+    /// a schema describes, or the server makes them.
+    #[must_use]
+    pub fn tools_set_aside(&self) -> &[Value] {
+        &self.asked.set_aside
+    }
+
+    fn read(&mut self, body: &Value) -> Result<(), RequestError> {
+        if !body.is_object() {
+            return Err(RequestError::new("", "an object"));
+        }
+        let Declared { mut functions, others } = Declared::read(body)?;
+        let Choice { choice, allowed, one } = Choice::read(body)?;
+        if let Some(allowed) = allowed {
+            functions.retain(|(name, _)| allowed.contains(name));
+        }
+        if !functions.is_empty() {
+            self.asked.declares = true;
+            self.tools = Tools::new(functions);
+        }
+        self.asked.set_aside.extend(others);
+        if let Some(choice) = choice {
+            self.choice = choice;
+        }
+        if one || body.get("parallel_tool_calls") == Some(&Value::Bool(false)) {
+            self.options.parallel = Parallel::One;
+        }
+        self.stop.extend(stop(body)?);
+        let arguments = body.get("chat_template_kwargs").and_then(Value::as_object);
+        let flags = arguments.into_iter().flatten();
+        let flags = flags.filter_map(|(name, value)| Some((name.clone(), value.as_bool()?)));
+        self.asked.arguments.extend(flags);
+        self.asked.reasoning = reasoning_is_on(body).or(self.asked.reasoning);
+        if self.prompt.is_none() {
+            self.prompt = continued(body).map(str::to_owned);
+        }
+        Ok(())
+    }
+
+    /// The builder with all that was asked in place.
+    ///
+    /// # Errors
+    /// The id of an unknown model, a malformed request, tools of which no calls are read.
+    pub(super) fn heeding_request(mut self) -> Result<Self, BuildError> {
+        if let Some(error) = self.asked.unknown_model.take() {
+            return Err(BuildError::UnknownModel(error));
+        }
+        if let Some(fault) = self.asked.fault.take() {
+            return Err(BuildError::Request(fault));
+        }
+        // What must be a call is read without a grammar, too.
+        let by_grammar = self.asked.declares && self.choice == ToolChoice::Auto;
+        if by_grammar && self.grammar.is_none() && !reads_calls(&self.profile) {
+            return Err(BuildError::NoToolGrammar { profile: self.profile.name });
+        }
+        self.profile.start = self.asked.start(&self.profile);
+        Ok(self)
+    }
+}
+
+impl Asked {
+    /// Where the answer begins in the absence of a prompt.
+    fn start(&self, profile: &Profile) -> Start {
+        if profile.switch.is_empty() {
+            return profile.start;
+        }
+        let is_on = |(name, default): (&String, &bool)| {
+            self.arguments.get(name).copied().or(self.reasoning).unwrap_or(*default)
+        };
+        if profile.switch.iter().all(is_on) { Start::Reasoning } else { Start::Content }
+    }
+}
+
+/// Whether a profile says what calls look like: some do by how they tell reasoning.
+fn reads_calls(profile: &Profile) -> bool {
+    let format = profile.reasoning.as_deref().map(reasoning);
+    profile.tools.is_some() || matches!(format, Some(Ok(Reasoning::Channels(_))))
+}
+
+/// The stop strings of a request.
+fn stop(body: &Value) -> Result<Vec<StopString>, RequestError> {
+    let shown = body.get("include_stop_str_in_output") == Some(&Value::Bool(true));
+    let shown = if shown { Shown::Visible } else { Shown::Hidden };
+    let made = |text: &str| StopString { text: text.to_owned(), shown };
+    let mut strings = Vec::new();
+    for key in ["stop", "stop_sequences"] {
+        match body.get(key) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(text)) => strings.push(made(text)),
+            Some(Value::Array(texts)) => {
+                for (i, text) in texts.iter().enumerate() {
+                    let fault = || RequestError::new(format!("{key}[{i}]"), "a string");
+                    strings.push(made(text.as_str().ok_or_else(fault)?));
+                }
+            }
+            Some(_) => return Err(RequestError::new(key, "a string or a list of strings")),
+        }
+    }
+    Ok(strings)
+}
+
+/// What the options of a request say about reasoning, each as one API has it.
+fn reasoning_is_on(body: &Value) -> Option<bool> {
+    let flag = |name: &str| body.get(name).and_then(Value::as_bool);
+    let word = |path: &str| body.pointer(path).and_then(Value::as_str);
+    let own = flag("enable_thinking").or_else(|| flag("think")).or_else(|| flag("thinking"));
+    own.or_else(|| match word("/thinking/type")? {
+        "enabled" | "adaptive" => Some(true),
+        "disabled" => Some(false),
+        _ => None,
+    })
+    .or_else(|| body.pointer("/reasoning/enabled").and_then(Value::as_bool))
+    .or_else(|| {
+        let effort = word("/reasoning_effort").or_else(|| word("/reasoning/effort"));
+        effort.filter(|effort| *effort == "none").map(|_| false)
+    })
+}
+
+/// The text of the last message, if the answer continues it.
+fn continued(body: &Value) -> Option<&str> {
+    body.get("continue_final_message").filter(|it| **it == Value::Bool(true))?;
+    let last = body.get("messages")?.as_array()?.last()?;
+    last.get("content")?.as_str()
+}
+
+/// A request that is not one. The fault is the caller's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestError {
+    field: String,
+    expected: &'static str,
+}
+
+impl RequestError {
+    fn new(field: impl Into<String>, expected: &'static str) -> Self {
+        Self { field: field.into(), expected }
+    }
+
+    /// The field at fault, such as `tools[0].function.name`; empty for the request itself.
+    #[must_use]
+    pub fn field(&self) -> &str {
+        &self.field
+    }
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { field, expected } = self;
+        if field.is_empty() {
+            return write!(f, "request: expected {expected}");
+        }
+        write!(f, "request, `{field}`: expected {expected}")
+    }
+}
+
+impl std::error::Error for RequestError {}

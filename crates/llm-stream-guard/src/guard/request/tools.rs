@@ -1,0 +1,61 @@
+//! The tools a request declares.
+
+use serde_json::Value;
+
+use super::RequestError;
+
+/// The tools of a request.
+#[derive(Debug, Default)]
+pub(super) struct Declared {
+    /// Name and schema of the arguments of those the model calls.
+    pub(super) functions: Vec<(String, Value)>,
+    /// The others, as they are.
+    pub(super) others: Vec<Value>,
+}
+
+impl Declared {
+    pub(super) fn read(body: &Value) -> Result<Self, RequestError> {
+        let mut declared = Self::default();
+        // Before there were tools, requests had functions.
+        for key in ["tools", "functions"] {
+            let entries = match body.get(key) {
+                None | Some(Value::Null) => continue,
+                Some(entries) => entries.as_array(),
+            };
+            let entries = entries.ok_or_else(|| RequestError::new(key, "a list of tools"))?;
+            for (i, entry) in entries.iter().enumerate() {
+                declared.add(entry, &format!("{key}[{i}]"))?;
+            }
+        }
+        Ok(declared)
+    }
+
+    fn add(&mut self, entry: &Value, path: &str) -> Result<(), RequestError> {
+        if !entry.is_object() {
+            return Err(RequestError::new(path, "an object"));
+        }
+        let is_function = match entry.get("type").and_then(Value::as_str) {
+            None | Some("function") => true,
+            // One API's word for functions is another's for tools without a schema.
+            Some("custom") => entry.get("input_schema").is_some(),
+            Some(_) => false,
+        };
+        if !is_function {
+            self.others.push(entry.clone());
+            return Ok(());
+        }
+        let Some(name) = name_of(entry) else {
+            let inner = if entry.get("function").is_some() { ".function" } else { "" };
+            return Err(RequestError::new(format!("{path}{inner}.name"), "a string"));
+        };
+        let function = entry.get("function").unwrap_or(entry);
+        let schema = function.get("parameters").or_else(|| function.get("input_schema"));
+        self.functions.push((name.to_owned(), schema.cloned().unwrap_or_default()));
+        Ok(())
+    }
+}
+
+/// The name of a tool, where it is declared and where it is chosen.
+pub(super) fn name_of(tool: &Value) -> Option<&str> {
+    tool.get("function").unwrap_or(tool).get("name")?.as_str()
+}

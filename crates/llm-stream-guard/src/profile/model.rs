@@ -1,0 +1,86 @@
+//! From a model's id to its profile.
+
+use std::sync::LazyLock;
+
+use think_filter::Start;
+use toolcall_parsers::family::{ModelId, ModelPattern};
+
+use super::{
+    Profile, UnknownModel,
+    row::{Row, Starts, Stream, Variant},
+    table::FAMILIES,
+};
+
+/// Every pattern of the table, normalised, with its row and as its file has it.
+static PATTERNS: LazyLock<Vec<(ModelPattern, (&'static Row, &'static str))>> =
+    LazyLock::new(|| {
+        let all = FAMILIES.iter().flat_map(|row| row.models.iter().map(move |&text| (row, text)));
+        all.map(|(row, text)| (ModelPattern::new(text), (row, text))).collect()
+    });
+
+/// What is known of a model by its id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelMatch {
+    /// The profile of the model's family, as this model writes it.
+    pub profile: Profile,
+    /// The pattern of the family that matched.
+    pub pattern: &'static str,
+    /// The pattern of the family's variant that matched, if the model is one of a variant.
+    pub variant_pattern: Option<&'static str>,
+}
+
+/// The profile for a model's id: `Qwen/Qwen3-8B`, `qwen3:8b`, `./Qwen3-8B-Q4_K_M.gguf`.
+///
+/// Ids and patterns are compared as [`ModelId`] normalises them. `*` stands for any run of
+/// characters, and a `-*` at the end for nothing, too. What begins first in the id wins, so that
+/// `hermes-2-pro-llama-3-8b` is a Hermes, then the pattern with the most literal characters. The
+/// profile begins where the model's chat template leaves off ([`Profile::start`]); a request may
+/// move that ([`crate::GuardBuilder::request`]).
+///
+/// # Errors
+/// No family is known to be the model's.
+pub fn resolve_model(id: &str) -> Result<ModelMatch, UnknownModel> {
+    let normal = ModelId::new(id);
+    let found = normal.find(&PATTERNS).and_then(|(text, of)| Some((text, **of.first()?)));
+    let Some((text, (row, pattern))) = found else {
+        return Err(UnknownModel::new(id, &normal, FAMILIES));
+    };
+    let fits = |variant: &&Variant| variant_pattern(variant, text).is_some();
+    let variant = row.variants.iter().find(fits);
+    let stream = variant.map_or(&row.stream, |variant| &variant.stream);
+    let profile = Profile {
+        start: start(stream),
+        switch: match stream.starts {
+            Starts::Switch => stream.switch.iter().map(|&(name, on)| (name.into(), on)).collect(),
+            Starts::Closed | Starts::Open => Default::default(),
+        },
+        ..Profile::of(row, stream)
+    };
+    let variant_pattern = variant.and_then(|variant| variant_pattern(variant, text));
+    Ok(ModelMatch { profile, pattern, variant_pattern })
+}
+
+/// The profile alone of what [`resolve_model`] finds.
+///
+/// # Errors
+/// No family is known to be the model's.
+pub fn profile_for_model(id: &str) -> Result<Profile, UnknownModel> {
+    resolve_model(id).map(|found| found.profile)
+}
+
+/// The pattern of a variant that matches. Variants that a chat template tells are no id's.
+fn variant_pattern(variant: &Variant, text: &str) -> Option<&'static str> {
+    let mut patterns = variant.models.iter().filter(|_| variant.template_has.is_empty());
+    patterns.find(|pattern| ModelPattern::new(pattern).is_for(text)).copied()
+}
+
+/// Where streams begin when the request says nothing.
+fn start(stream: &Stream) -> Start {
+    let opened = match stream.starts {
+        Starts::Closed => false,
+        Starts::Open => true,
+        Starts::Switch => stream.switch.iter().all(|&(_, on)| on),
+    };
+    if opened { Start::Reasoning } else { Start::Content }
+}

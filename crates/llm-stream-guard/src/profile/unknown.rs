@@ -1,0 +1,94 @@
+//! Ids of models that no family is known for.
+
+use std::fmt;
+
+use toolcall_parsers::family::ModelId;
+
+use super::row::Row;
+
+/// A model's id that no family's patterns match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownModel {
+    id: String,
+    nearest: Vec<&'static str>,
+}
+
+impl UnknownModel {
+    /// An unknown id, with the families that have models of the same brand.
+    pub(super) fn new(id: &str, normal: &ModelId, families: &'static [Row]) -> Self {
+        let mut ranked: Vec<(usize, &str)> =
+            families.iter().filter_map(|row| Some((nearness(normal, row)?, row.name))).collect();
+        // The nearest first; of those equally near, the newest of the brand.
+        ranked.sort_unstable_by(|a, b| b.cmp(a));
+        Self {
+            // An id is echoed in messages: keep it short.
+            id: id.chars().take(64).collect(),
+            nearest: ranked.into_iter().take(3).map(|(_, name)| name).collect(),
+        }
+    }
+
+    /// Families that have models of the same brand, the nearest first. Often none.
+    #[must_use]
+    pub fn nearest(&self) -> &[&'static str] {
+        &self.nearest
+    }
+}
+
+impl fmt::Display for UnknownModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no family is known for the model `{}`; ", self.id.escape_debug())?;
+        if self.nearest.is_empty() {
+            f.write_str("none is near")?;
+        } else {
+            let names: Vec<String> = self.nearest.iter().map(|name| format!("`{name}`")).collect();
+            write!(f, "of the same brand: {}", names.join(", "))?;
+        }
+        f.write_str(
+            ". Name the family that its chat template writes: \
+             `llm-stream-guard families` lists all",
+        )
+    }
+}
+
+impl std::error::Error for UnknownModel {}
+
+/// How many characters of a family's pattern the id has, of those that have the same first word
+/// but for its number: `qwen9-8b` is of the brand of `qwen3-*`.
+fn nearness(id: &ModelId, row: &Row) -> Option<usize> {
+    let patterns = row.models.iter().map(|pattern| pattern.to_ascii_lowercase());
+    let near = |pattern: String| {
+        let brand = brand(&pattern);
+        let same = |text: &str| !brand.is_empty() && self::brand(text) == brand;
+        id.texts().filter(|text| same(text)).map(|text| common_start(text, &pattern)).max()
+    };
+    patterns.filter_map(near).max()
+}
+
+/// How many bytes two texts have in common at their beginning.
+fn common_start(a: &str, b: &str) -> usize {
+    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
+}
+
+/// The letters a text begins with, if they say something: `v2` and `r1` do not.
+fn brand(text: &str) -> &str {
+    let end = text.find(|char: char| !char.is_alphabetic()).unwrap_or(text.len());
+    if end < 3 { "" } else { &text[..end] }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::profile_for_model;
+
+    #[test]
+    fn suggestions_are_of_the_same_brand_or_none() {
+        let error = profile_for_model("someone/qwen9-8b").expect_err("not yet");
+        assert!(error.nearest().iter().all(|name| name.contains("qwen")), "{error}");
+        assert!(!error.nearest().is_empty());
+        let error = profile_for_model("zephyr-7b-beta").expect_err("no tools");
+        assert_eq!(
+            error.to_string(),
+            "no family is known for the model `zephyr-7b-beta`; none is near. Name the family that \
+             its chat template writes: `llm-stream-guard families` lists all"
+        );
+    }
+}

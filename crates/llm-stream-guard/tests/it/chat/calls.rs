@@ -1,0 +1,210 @@
+//! Calls: indices, ids, names, upstream's own among the text's.
+
+use llm_stream_guard::End;
+use llm_stream_guard::{
+    Delivery, Ids, Options, Outcome,
+    chat::{BrokenCalls, Calls, ChatGuard, ChatOptions, Note, Violation},
+};
+use serde_json::json;
+
+use crate::chat::{
+    feed::{builder, chat, choice, choices, clean, run, stop, text},
+    reader::read_finished,
+};
+
+const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
+
+#[test]
+fn the_first_delta_names_the_call_and_later_ones_grow_its_arguments() {
+    let pieces = ["<tool_call>{\"name\": \"f\", \"arg", "uments\": {\"a\":", " 1}}</tool_call>"];
+    let mut chunks: Vec<_> = pieces.iter().map(|piece| text(0, piece)).collect();
+    chunks.push(stop(0, "stop"));
+    let seen = clean("hermes", chunks);
+    let choice = &read_finished(&seen.chunks)[&0];
+    assert_eq!(
+        (choice.calls[0].name.as_str(), choice.calls[0].arguments.as_str()),
+        ("f", "{\"a\": 1}")
+    );
+    let first = &choices(&seen.chunks)[0]["delta"]["tool_calls"][0];
+    assert_eq!((&first["index"], &first["type"]), (&json!(0), &json!("function")));
+    assert!(seen.chunks.len() >= 3, "arguments stream");
+}
+
+#[test]
+fn indices_count_over_the_turn_and_prose_between_stays_in_place() {
+    let seen = clean("hermes", vec![text(0, &format!("a{CALL}b{CALL}c")), stop(0, "stop")]);
+    let order: Vec<_> = choices(&seen.chunks)
+        .iter()
+        .map(|choice| match choice["delta"]["tool_calls"][0]["index"].as_u64() {
+            Some(index) => index.to_string(),
+            None => choice["delta"]["content"].as_str().unwrap_or_default().to_owned(),
+        })
+        .collect();
+    assert_eq!(order, ["a", "0", "b", "1", "c", ""]);
+    assert_eq!(read_finished(&seen.chunks)[&0].calls.len(), 2, "two equal calls are two");
+}
+
+#[test]
+fn ids_differ_between_responses_and_choices_and_come_from_the_caller_if_asked() {
+    let ids = |response: &str, index: u32| {
+        let mut chunk = text(index, CALL);
+        chunk.fields.insert("id".into(), response.into());
+        let seen = clean("hermes", vec![chunk]);
+        read_finished(&seen.chunks)[&index].calls[0].id.clone()
+    };
+    assert_eq!(ids("c1", 0), ids("c1", 0));
+    assert_ne!(ids("c1", 0), ids("c1", 1));
+    assert_ne!(ids("c1", 0), ids("c2", 0));
+
+    let mut options = Options::default();
+    options.ids = Ids::new(|n: u32| format!("mine-{n}"));
+    let guard = builder("hermes").options(options).build().expect("builds");
+    let mut guard = ChatGuard::new(guard, ChatOptions::default());
+    let seen = run(&mut guard, vec![text(0, CALL)], End::Stop);
+    assert_eq!(read_finished(&seen.chunks)[&0].calls[0].id, "mine-0");
+}
+
+#[test]
+fn ids_of_the_wire_are_kept() {
+    let call = "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:3\
+                <|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>";
+    let seen = clean("kimi_k2", vec![text(0, call), stop(0, "stop")]);
+    let call = &read_finished(&seen.chunks)[&0].calls[0];
+    assert_eq!((call.id.as_str(), call.arguments.as_str()), ("functions.f:3", "{}"));
+}
+
+/// A chunk with deltas of upstream's own calls.
+fn native(calls: serde_json::Value) -> llm_stream_guard::chat::Chunk {
+    choice(json!({"index": 0, "delta": {"tool_calls": calls}, "finish_reason": null}))
+}
+
+#[test]
+fn upstream_calls_go_on_counting_where_the_text_stopped() {
+    let seen = clean(
+        "hermes",
+        vec![
+            text(0, CALL),
+            native(
+                json!([{"index": 0, "id": "n1", "type": "function", "function": {"name": "g", "arguments": ""}}]),
+            ),
+            native(json!([{"index": 0, "type": "function", "function": {"arguments": "{\"b\""}}])),
+            native(json!([{"index": 0, "function": {"arguments": ":2}"}}])),
+            text(0, CALL),
+            stop(0, "stop"),
+        ],
+    );
+    let choice = &read_finished(&seen.chunks)[&0];
+    let calls: Vec<_> =
+        choice.calls.iter().map(|c| (c.name.as_str(), c.arguments.as_str())).collect();
+    assert_eq!(calls, [("f", "{\"a\": 1}"), ("g", "{\"b\":2}"), ("f", "{\"a\": 1}")]);
+    assert_eq!(choice.calls[1].id, "n1");
+    assert_eq!(choice.finish.as_deref(), Some("tool_calls"));
+}
+
+#[test]
+fn upstream_calls_are_told_apart_however_they_are_numbered() {
+    let cases = [
+        (
+            "all at index 0",
+            json!([
+                [0, "x", "f", "1"],
+                [0, null, null, "2"],
+                [0, "y", "g", "3"],
+                [0, "y", "g", "4"]
+            ]),
+        ),
+        (
+            "no indices",
+            json!([[null, "x", "f", "1"], [null, null, null, "2"], [null, "y", "g", "34"]]),
+        ),
+        (
+            "no ids behind the first",
+            json!([[0, "x", "f", "12"], [1, null, "g", "3"], [1, null, null, "4"]]),
+        ),
+        (
+            "neither",
+            json!([[null, null, "f", "1"], [null, null, null, "2"], [null, null, "g", "34"]]),
+        ),
+        ("counting from 2", json!([[2, "x", "f", "12"], [5, "y", "g", "34"]])),
+        (
+            "the id alone first",
+            json!([[0, "x", null, ""], [0, null, "f", "12"], [1, "y", "g", "34"]]),
+        ),
+    ];
+    for (what, deltas) in cases {
+        let deltas = deltas.as_array().expect("a list").iter().map(|delta| {
+            native(json!([{"index": delta[0], "id": delta[1],
+                "function": {"name": delta[2], "arguments": delta[3]}}]))
+        });
+        let seen = clean("hermes", deltas.chain([stop(0, "tool_calls")]).collect());
+        let choice = &read_finished(&seen.chunks)[&0];
+        let calls: Vec<_> =
+            choice.calls.iter().map(|c| (c.name.as_str(), c.arguments.as_str())).collect();
+        assert_eq!(calls, [("f", "12"), ("g", "34")], "{what}");
+    }
+}
+
+#[test]
+fn an_id_that_was_used_gets_a_suffix_and_a_note() {
+    let call = json!([{"index": 0, "id": "n1", "function": {"name": "g", "arguments": "{}"}}]);
+    let mut other = call.clone();
+    other[0]["index"] = json!(1);
+    let seen = clean("hermes", vec![native(call), native(other)]);
+    let ids: Vec<_> = read_finished(&seen.chunks)[&0].calls.iter().map(|c| c.id.clone()).collect();
+    assert_eq!(ids, ["n1", "n1-2"]);
+    assert!(seen.notes.iter().any(|note| note.note == Note::Violation(Violation::DuplicateId)));
+}
+
+#[test]
+fn arguments_that_are_no_string_are_read_as_their_json() {
+    let call = json!([{"id": "n1", "function": {"name": "g", "arguments": {"b": 2}}}]);
+    let seen = clean("hermes", vec![native(call), stop(0, "stop")]);
+    assert_eq!(read_finished(&seen.chunks)[&0].calls[0].arguments, "{\"b\":2}");
+}
+
+#[test]
+fn suppressed_calls_leave_no_trace_and_tool_calls_becomes_stop() {
+    let mut options = ChatOptions::default();
+    options.calls = Calls::Suppress;
+    let call = json!([{"index": 0, "id": "n1", "function": {"name": "g", "arguments": "{}"}}]);
+    let chunks = vec![text(0, &format!("a{CALL}b")), native(call), stop(0, "tool_calls")];
+    let seen = run(&mut chat("hermes", options), chunks, End::Stop);
+    let choice = &read_finished(&seen.chunks)[&0];
+    assert_eq!((choice.content.as_str(), choice.calls.len()), ("ab", 0));
+    assert_eq!(choice.finish.as_deref(), Some("stop"));
+    let dropped = |note: &&_| {
+        matches!(
+            note,
+            llm_stream_guard::chat::ChatNote { note: Note::Violation(Violation::DroppedCall), .. }
+        )
+    };
+    assert_eq!(seen.notes.iter().filter(dropped).count(), 2);
+}
+
+#[test]
+fn under_atomic_delivery_each_call_is_one_delta() {
+    let guard = builder("hermes").delivery(Delivery::Atomic).build().expect("builds");
+    let mut guard = ChatGuard::new(guard, ChatOptions::default());
+    let chunks = CALL.chars().map(|c| text(0, &c.to_string())).chain([stop(0, "stop")]).collect();
+    let seen = run(&mut guard, chunks, End::Stop);
+    let deltas = choices(&seen.chunks);
+    let calls: Vec<_> = deltas.iter().filter(|it| it["delta"]["tool_calls"].is_array()).collect();
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0]["delta"]["tool_calls"][0]["function"]["arguments"], "{\"a\": 1}");
+}
+
+#[test]
+fn a_cut_call_comes_out_as_far_as_it_goes_or_not_at_all() {
+    let cut = &CALL[..CALL.len() - "}</tool_call>".len() - 2];
+    for (policy, calls) in [(BrokenCalls::Keep, 1), (BrokenCalls::Drop, 0)] {
+        let mut options = ChatOptions::default();
+        options.broken_calls = policy;
+        let guard = builder("hermes").delivery(Delivery::Atomic).build().expect("builds");
+        let chunks = vec![text(0, "Hi."), text(0, cut), stop(0, "length")];
+        let seen = run(&mut ChatGuard::new(guard, options), chunks, End::Stop);
+        let choice = &read_finished(&seen.chunks)[&0];
+        assert_eq!((choice.calls.len(), choice.finish.as_deref()), (calls, Some("length")));
+        let cut = Note::CallEnd { index: 0, outcome: Outcome::Incomplete };
+        assert!(seen.notes.iter().any(|note| note.note == cut));
+    }
+}

@@ -1,0 +1,123 @@
+//! Tool choice and stop strings at the level of chunks.
+
+use llm_stream_guard::{
+    BadPayload, End, Options, Parallel, StopString, ToolChoice,
+    chat::{ChatError, ChatGuard, ChatOptions, Completion, Note, Stop},
+};
+use serde_json::json;
+
+use crate::chat::{
+    feed::{Seen, builder, choice, run, stop, text},
+    reader::{Read, read_finished},
+};
+
+const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
+
+fn guard(tool_choice: ToolChoice) -> ChatGuard {
+    let guard = builder("hermes").tool_choice(tool_choice).build().expect("builds");
+    ChatGuard::new(guard, ChatOptions::default())
+}
+
+fn only(seen: &Seen) -> Read {
+    read_finished(&seen.chunks).remove(&0).expect("a choice")
+}
+
+fn native(name: &str) -> llm_stream_guard::chat::Chunk {
+    choice(json!({"index": 0, "delta": {"tool_calls": [
+        {"index": 0, "id": "n", "function": {"name": name, "arguments": "{}"}}
+    ]}}))
+}
+
+#[test]
+fn with_none_there_are_no_calls_and_tool_calls_becomes_stop() {
+    for call in [text(0, CALL), native("f")] {
+        let chunks = vec![text(0, "a"), call, stop(0, "tool_calls")];
+        let read = only(&run(&mut guard(ToolChoice::None), chunks, End::Stop));
+        assert_eq!((read.content.as_str(), read.calls.len()), ("a", 0));
+        assert_eq!(read.finish.as_deref(), Some("stop"));
+    }
+}
+
+#[test]
+fn with_required_a_bare_payload_is_calls() {
+    let payload = r#"[{"name": "f", "arguments": {"a": 1}}, {"name": "g", "parameters": {}}]"#;
+    let chunks = payload.chars().map(|c| text(0, &c.to_string()));
+    let chunks = chunks.chain([stop(0, "stop")]).collect();
+    let read = only(&run(&mut guard(ToolChoice::Required), chunks, End::Stop));
+    let calls: Vec<_> =
+        read.calls.iter().map(|c| (c.name.as_str(), c.arguments.as_str())).collect();
+    assert_eq!(calls, [("f", "{\"a\": 1}"), ("g", "{}")]);
+    assert_eq!((read.content.as_str(), read.finish.as_deref()), ("", Some("tool_calls")));
+}
+
+#[test]
+fn with_a_named_tool_its_call_comes_out_others_do_not_and_stop_stays() {
+    let named = || ToolChoice::Named("f".into());
+    let chunks = vec![text(0, r#"{"a""#), text(0, ": 1}"), stop(0, "stop")];
+    let read = only(&run(&mut guard(named()), chunks, End::Stop));
+    assert_eq!(
+        (read.calls[0].name.as_str(), read.calls[0].arguments.as_str()),
+        ("f", "{\"a\": 1}")
+    );
+    assert_eq!(read.finish.as_deref(), Some("stop"));
+
+    let read =
+        only(&run(&mut guard(named()), vec![native("g"), native("f"), stop(0, "stop")], End::Stop));
+    assert_eq!(read.calls.len(), 0, "the second delta continues the first");
+
+    let mut options = ChatOptions::default();
+    options.stop = Stop::Rewrite;
+    let guard = builder("hermes").tool_choice(named()).build().expect("builds");
+    let chunks = vec![text(0, "{}"), stop(0, "stop")];
+    let read = only(&run(&mut ChatGuard::new(guard, options), chunks, End::Stop));
+    assert_eq!(read.finish.as_deref(), Some("tool_calls"));
+}
+
+#[test]
+fn a_rejected_payload_is_noted_and_an_error_for_a_whole_response() {
+    let guard = builder("hermes")
+        .tool_choice(ToolChoice::Required)
+        .bad_payload(BadPayload::Reject)
+        .build()
+        .expect("builds");
+    let guard = ChatGuard::new(guard, ChatOptions::default());
+    let bad = r#"[{"name": "f", "arguments": 5}]"#;
+    let seen = run(&mut guard.clone(), vec![text(0, bad), stop(0, "stop")], End::Stop);
+    let read = only(&seen);
+    assert_eq!((read.content.as_str(), read.calls.len()), ("", 0));
+    let noted = seen.notes.iter().filter(|note| matches!(note.note, Note::Rejected(_)));
+    assert_eq!(noted.count(), 1);
+    let response = json!({"choices": [{"message": {"content": bad}, "finish_reason": "stop"}]});
+    let response: Completion = serde_json::from_value(response).expect("a completion");
+    assert!(matches!(guard.complete(response), Err(ChatError::Rejected(_))));
+}
+
+#[test]
+fn without_parallel_calls_only_the_first_comes_out_of_a_stream_too() {
+    let mut options = Options::default();
+    options.parallel = Parallel::One;
+    let guard = builder("hermes").options(options).build().expect("builds");
+    let chunks = vec![text(0, CALL), text(0, CALL), stop(0, "stop")];
+    let seen = run(&mut ChatGuard::new(guard, ChatOptions::default()), chunks, End::Stop);
+    assert_eq!(only(&seen).calls.len(), 1);
+    assert!(seen.notes.iter().any(|note| matches!(note.note, Note::Diagnostic(_))));
+}
+
+#[test]
+fn a_stop_string_is_the_reason_whatever_limit_was_hit_behind_it() {
+    let guard = builder("hermes").stop([StopString::hidden("END")]).build().expect("builds");
+    let mut options = ChatOptions::default();
+    options.counters.push("tokens".into());
+    let counted = |content| {
+        let mut chunk = text(0, content);
+        chunk.fields.insert("tokens".into(), json!(1));
+        chunk
+    };
+    let chunks =
+        vec![counted("a E"), counted("N"), counted("D b"), counted("c"), stop(0, "length")];
+    let seen = run(&mut ChatGuard::new(guard, options), chunks, End::Stop);
+    let read = only(&seen);
+    assert_eq!((read.content.as_str(), read.finish.as_deref()), ("a ", Some("stop")));
+    let counts = seen.chunks.iter().filter_map(|chunk| chunk.fields.get("tokens")?.as_i64());
+    assert_eq!(counts.sum::<i64>(), 4, "what is swallowed is still counted");
+}

@@ -1,0 +1,211 @@
+//! What surrounds the choices: ids, usage, counters, unknown fields, packing.
+
+use llm_stream_guard::{
+    End,
+    chat::{ChatOptions, Chunk, Emission, Field, ReasoningTokens},
+};
+use serde_json::json;
+
+use crate::chat::{
+    feed::{chat, choices, chunk, clean, run, stop, text, usage},
+    reader::{read, read_finished},
+};
+
+const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
+
+fn with(mut chunk: Chunk, name: &str, value: serde_json::Value) -> Chunk {
+    chunk.fields.insert(name.into(), value);
+    chunk
+}
+
+fn with_usage(mut chunk: Chunk, tokens: u32) -> Chunk {
+    chunk.usage = Field::Value(json!({"total_tokens": tokens}));
+    chunk
+}
+
+#[test]
+fn text_without_markup_passes_unchanged() {
+    let role = json!({"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": null, "logprobs": null});
+    let chunks = vec![
+        chunk(json!({"id": "c1", "choices": [role], "usage": null, "obfuscation": "xy"})),
+        with(text(0, "Hello, "), "system_fingerprint", json!("fp")),
+        text(0, "wörld."),
+        stop(0, "stop"),
+        usage(),
+    ];
+    assert_eq!(clean("hermes", chunks.clone()).chunks, chunks);
+}
+
+#[test]
+fn chunks_that_are_split_or_made_up_keep_what_describes_the_response() {
+    let mut first = text(0, &format!("a{CALL}b{CALL}"));
+    for name in ["system_fingerprint", "service_tier", "provider"] {
+        first = with(first, name, json!("x"));
+    }
+    let mut options = ChatOptions::default();
+    options.repeated.push("region".into());
+    let first = with(with(first, "region", json!("here")), "timings", json!({"ms": 3}));
+    let seen = run(&mut chat("hermes", options), vec![first], End::Stop);
+    assert_eq!(seen.chunks.len(), 5, "text, call, text, call, the reason made up");
+    for chunk in &seen.chunks {
+        for (name, value) in [
+            ("id", json!("c1")),
+            ("created", json!(7)),
+            ("model", json!("m")),
+            ("system_fingerprint", json!("x")),
+            ("service_tier", json!("x")),
+            ("provider", json!("x")),
+            ("region", json!("here")),
+        ] {
+            assert_eq!(chunk.fields.get(name), Some(&value), "{name}");
+        }
+    }
+    let timings = seen.chunks.iter().filter(|chunk| chunk.fields.contains_key("timings"));
+    assert_eq!(timings.count(), 1, "unknown fields come once");
+}
+
+#[test]
+fn usage_comes_once_on_the_last_chunk_of_its_input() {
+    let seen = clean("hermes", vec![with_usage(text(0, &format!("a{CALL}b")), 5), stop(0, "stop")]);
+    let at: Vec<_> = seen.chunks.iter().map(|chunk| chunk.usage.value().is_some()).collect();
+    assert_eq!(at, [false, false, true, false]);
+}
+
+#[test]
+fn usage_of_withheld_chunks_is_carried_on_the_latest_counts() {
+    let seen = clean(
+        "hermes",
+        vec![
+            with_usage(text(0, "<tool"), 1),
+            with_usage(text(0, "_ca"), 2),
+            text(0, "ke"),
+            with_usage(text(0, "<tool"), 3),
+        ],
+    );
+    let usages: Vec<_> = seen.chunks.iter().filter_map(|chunk| chunk.usage.value()).collect();
+    assert_eq!(usages, [&json!({"total_tokens": 2}), &json!({"total_tokens": 3})]);
+    assert_eq!(read(&seen.chunks)[&0].content, "<tool_cake<tool");
+}
+
+#[test]
+fn a_usage_chunk_says_all_that_withheld_usage_said() {
+    let seen = clean("hermes", vec![with_usage(text(0, "<tool"), 1), usage()]);
+    let usages: Vec<_> = seen.chunks.iter().filter_map(|chunk| chunk.usage.value()).collect();
+    assert_eq!(usages, [&json!({"total_tokens": 9})]);
+}
+
+#[test]
+fn tokens_of_reasoning_are_estimated_where_upstream_does_not_count_them() {
+    let thought = "<think>sixteen bytes...</think>a";
+    for (policy, details, expected) in [
+        (ReasoningTokens::Upstream, json!(null), json!(null)),
+        (ReasoningTokens::Estimate, json!(null), json!({"reasoning_tokens": 4})),
+        (ReasoningTokens::Estimate, json!({"reasoning_tokens": 0}), json!({"reasoning_tokens": 4})),
+        (ReasoningTokens::Estimate, json!({"reasoning_tokens": 9}), json!({"reasoning_tokens": 9})),
+    ] {
+        let mut options = ChatOptions::default();
+        options.reasoning_tokens = policy;
+        let details = json!({"total_tokens": 9, "completion_tokens_details": details});
+        let mut last = usage();
+        last.usage = Field::Value(details);
+        let chunks = vec![text(0, thought), stop(0, "stop"), last];
+        let seen = run(&mut chat("qwen3", options), chunks, End::Stop);
+        let usage = seen.chunks.last().and_then(|chunk| chunk.usage.value()).expect("usage");
+        assert_eq!(usage["completion_tokens_details"], expected, "{policy:?}");
+    }
+}
+
+#[test]
+fn counters_of_withheld_chunks_are_added_to_the_next() {
+    let mut options = ChatOptions::default();
+    options.counters.push("chunk_tokens".into());
+    let counted = |content, n: f64| with(text(0, content), "chunk_tokens", json!(n as i64));
+    let chunks = vec![
+        counted("a", 1.0),
+        counted("<tool", 2.0),
+        counted("_ca", 3.0),
+        counted("ke", 4.0),
+        counted("<", 5.0),
+    ];
+    let seen = run(&mut chat("hermes", options), chunks, End::Stop);
+    let counts: Vec<_> =
+        seen.chunks.iter().filter_map(|chunk| chunk.fields.get("chunk_tokens")?.as_i64()).collect();
+    assert_eq!(counts, [1, 9, 5]);
+}
+
+#[test]
+fn unknown_fields_of_a_withheld_chunk_come_at_once() {
+    let seen = clean(
+        "hermes",
+        vec![
+            with(with(text(0, "<tool"), "warning", json!("slow")), "obfuscation", json!("xy")),
+            text(0, "box>"),
+        ],
+    );
+    assert_eq!(seen.chunks[0].fields.get("warning"), Some(&json!("slow")));
+    assert_eq!(seen.chunks[0].choices, []);
+    assert_eq!(read(&seen.chunks)[&0].content, "<toolbox>");
+    assert!(seen.chunks.iter().all(|chunk| !chunk.fields.contains_key("obfuscation")));
+}
+
+#[test]
+fn chunks_without_choices_pass_at_once() {
+    let filter = chunk(json!({"id": "c1", "choices": [], "prompt_filter_results": [1]}));
+    let seen = clean("hermes", vec![text(0, "<tool"), filter.clone(), stop(0, "stop")]);
+    assert_eq!(seen.chunks[0], filter);
+}
+
+/// One chunk with text for several choices.
+fn several(texts: &[(u32, &str)]) -> Chunk {
+    let choices: Vec<_> = texts
+        .iter()
+        .map(|(index, text)| json!({"index": index, "delta": {"content": text}}))
+        .collect();
+    chunk(json!({"id": "c1", "choices": choices}))
+}
+
+#[test]
+fn packed_chunks_hold_each_index_once_in_ascending_order() {
+    let input = several(&[(7, "z"), (0, &format!("a{CALL}b")), (2, CALL)]);
+    let seen = clean("hermes", vec![input]);
+    let indices: Vec<Vec<u32>> = seen
+        .chunks
+        .iter()
+        .map(|chunk| chunk.choices.iter().map(|choice| choice.index).collect())
+        .collect();
+    assert_eq!(indices, [vec![0, 2, 7], vec![0], vec![0], vec![0, 2]]);
+    let choices = read(&seen.chunks);
+    assert_eq!((choices[&0].content.as_str(), choices[&0].calls.len()), ("ab", 1));
+    assert_eq!(choices[&7].content, "z");
+}
+
+#[test]
+fn one_choice_per_chunk_if_asked() {
+    let mut options = ChatOptions::default();
+    options.emission = Emission::SingleChoice;
+    let chunks = vec![
+        with_usage(several(&[(7, "z"), (0, &format!("a{CALL}b"))]), 5),
+        stop(0, "stop"),
+        stop(7, "stop"),
+    ];
+    let seen = run(&mut chat("hermes", options), chunks.clone(), End::Stop);
+    assert!(seen.chunks.iter().all(|chunk| chunk.choices.len() == 1));
+    let usages = seen.chunks.iter().filter(|chunk| chunk.usage.value().is_some());
+    assert_eq!(usages.count(), 1);
+    assert_eq!(read_finished(&seen.chunks), read_finished(&clean("hermes", chunks).chunks));
+}
+
+#[test]
+fn a_choice_that_is_withheld_delays_no_other() {
+    let seen = clean("hermes", vec![several(&[(0, "<tool_call>{"), (1, "Hi.")])]);
+    assert_eq!(choices(&seen.chunks)[0]["index"], 1);
+}
+
+#[test]
+fn text_knows_the_chunk_it_began_in() {
+    let seen = clean(
+        "hermes",
+        vec![text(0, "a"), text(0, "<to"), text(1, "b"), text(0, "ol"), text(0, "x"), text(0, "y")],
+    );
+    assert_eq!(seen.origins, [1, 3, 2, 6]);
+}

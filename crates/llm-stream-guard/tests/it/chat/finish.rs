@@ -1,0 +1,140 @@
+//! Finish reasons: one per choice, last, right.
+
+use llm_stream_guard::{
+    End,
+    chat::{ChatOptions, Note, Stop, Synthesis, Violation},
+};
+use serde_json::json;
+
+use crate::chat::{
+    feed::{chat, choice, choices, clean, run, stop, text, usage},
+    reader::{read, read_finished},
+};
+
+const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
+
+#[test]
+fn stop_becomes_tool_calls_if_a_call_completed_and_nothing_else_changes() {
+    let cut = &CALL[..CALL.len() - 16];
+    for (content, upstream, written) in [
+        ("Hi.", "stop", "stop"),
+        (CALL, "stop", "tool_calls"),
+        (cut, "stop", "stop"),
+        (CALL, "length", "length"),
+        (CALL, "content_filter", "content_filter"),
+        (CALL, "abort", "abort"),
+        (CALL, "tool_calls", "tool_calls"),
+        ("Hi.", "tool_calls", "tool_calls"),
+        ("Hi.", "insufficient_system_resource", "insufficient_system_resource"),
+    ] {
+        let seen = clean("hermes", vec![text(0, content), stop(0, upstream)]);
+        let finish = read_finished(&seen.chunks)[&0].finish.clone();
+        assert_eq!(finish.as_deref(), Some(written), "{content:?} {upstream}");
+    }
+    let mut options = ChatOptions::default();
+    options.stop = Stop::Keep;
+    let seen = run(&mut chat("hermes", options), vec![text(0, CALL), stop(0, "stop")], End::Stop);
+    assert_eq!(read_finished(&seen.chunks)[&0].finish.as_deref(), Some("stop"));
+}
+
+#[test]
+fn what_is_held_comes_out_before_the_finish_reason_and_the_usage() {
+    let seen = clean("hermes", vec![text(0, "a <tool"), stop(0, "stop"), usage()]);
+    let choice = &read_finished(&seen.chunks)[&0];
+    assert_eq!(choice.content, "a <tool");
+    assert_eq!(seen.chunks.len(), 3, "text; the rest and the reason; usage");
+    assert!(seen.chunks[2].usage.value().is_some());
+}
+
+#[test]
+fn a_call_its_trailing_text_and_the_finish_reason_may_come_in_one_chunk() {
+    let last =
+        json!({"index": 0, "delta": {"content": format!("{CALL} bye")}, "finish_reason": "stop"});
+    let seen = clean("hermes", vec![choice(last)]);
+    let choice = &read_finished(&seen.chunks)[&0];
+    assert_eq!((choice.calls.len(), choice.content.as_str()), (1, " bye"));
+    assert_eq!(choice.finish.as_deref(), Some("tool_calls"));
+    assert_eq!(seen.chunks.len(), 2);
+}
+
+#[test]
+fn a_missing_finish_reason_is_made_up_before_the_usage() {
+    for (synthesis, call, plain) in [
+        (Synthesis::Off, None, None),
+        (Synthesis::Proven, Some("tool_calls"), Some("stop")),
+        (Synthesis::Always, Some("tool_calls"), Some("stop")),
+    ] {
+        let mut options = ChatOptions::default();
+        options.synthesis = synthesis;
+        let chunks = vec![text(2, "Hi <"), text(0, CALL), usage()];
+        let seen = run(&mut chat("hermes", options), chunks, End::Stop);
+        let choices = read(&seen.chunks);
+        assert_eq!(choices[&0].finish.as_deref(), call, "{synthesis:?}");
+        assert_eq!(choices[&2].finish.as_deref(), plain, "{synthesis:?}");
+        assert_eq!(choices[&2].content, "Hi <");
+        assert!(seen.chunks.last().expect("some").usage.value().is_some());
+    }
+}
+
+#[test]
+fn at_the_bare_end_of_the_stream_only_calls_prove_that_the_choice_ended() {
+    for (synthesis, call, plain) in [
+        (Synthesis::Off, None, None),
+        (Synthesis::Proven, Some("tool_calls"), None),
+        (Synthesis::Always, Some("tool_calls"), Some("stop")),
+    ] {
+        let mut options = ChatOptions::default();
+        options.synthesis = synthesis;
+        let chunks = vec![text(0, CALL), text(1, "Hi.")];
+        let seen = run(&mut chat("hermes", options), chunks, End::Stop);
+        let choices = read(&seen.chunks);
+        assert_eq!(choices[&0].finish.as_deref(), call, "{synthesis:?}");
+        assert_eq!(choices[&1].finish.as_deref(), plain, "{synthesis:?}");
+    }
+}
+
+#[test]
+fn behind_an_error_prose_comes_out_and_neither_calls_nor_reasons_are_made_up() {
+    let held = r#"Hi <tool_call>{"name": "f", "arguments""#;
+    for synthesis in [Synthesis::Off, Synthesis::Proven, Synthesis::Always] {
+        let mut options = ChatOptions::default();
+        options.synthesis = synthesis;
+        let chunks = vec![text(0, "a <to"), text(1, CALL), text(2, held)];
+        let seen = run(&mut chat("hermes", options), chunks, End::Aborted);
+        let choices = read(&seen.chunks);
+        assert_eq!(choices[&0].content, "a <to");
+        assert_eq!(choices[&1].calls.len(), 1, "a completed call stays");
+        assert!(choices.values().all(|choice| choice.finish.is_none()));
+        assert_eq!(choices[&2].calls.len(), 1, "its name was certain, so it was out");
+    }
+}
+
+#[test]
+fn what_comes_behind_the_finish_reason_is_passed_on_and_noted() {
+    let chunks = vec![text(0, "a"), stop(0, "stop"), text(0, "b <"), stop(0, "length")];
+    let seen = clean("hermes", chunks);
+    let text: String = choices(&seen.chunks)
+        .iter()
+        .filter_map(|it| it["delta"]["content"].as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(text, "ab <");
+    let notes: Vec<_> = seen.notes.iter().map(|note| note.note).collect();
+    let expected = [Violation::AfterFinish, Violation::SecondFinish].map(Note::Violation);
+    assert_eq!(notes, expected);
+    let reasons = choices(&seen.chunks).iter().filter(|it| it["finish_reason"].is_string()).count();
+    assert_eq!(reasons, 1);
+}
+
+#[test]
+fn streams_without_text_keep_what_they_have() {
+    assert_eq!(clean("hermes", vec![]).chunks, []);
+    let role = choice(
+        json!({"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": null}),
+    );
+    for chunks in [vec![role.clone()], vec![usage()], vec![role.clone(), stop(0, "stop"), usage()]]
+    {
+        assert_eq!(clean("hermes", chunks.clone()).chunks, chunks);
+    }
+    let seen = clean("hermes", vec![stop(0, "stop")]);
+    assert_eq!(read_finished(&seen.chunks)[&0].finish.as_deref(), Some("stop"));
+}

@@ -1,0 +1,241 @@
+//! Where reasoning, calls, wire delimiters and finish reasons meet.
+
+use llm_stream_guard::{
+    CallLimits, End, Guard, GuardBuilder, InReasoning, Options, Outcome, Profile, ToolChoice,
+    Tools, UnknownTools,
+    chat::{ChatGuard, ChatOptions, Note},
+    profile,
+    wire_remap::RemapTable,
+};
+use stream_laws::Cut;
+
+use crate::chat::{
+    feed::{Seen, builder, choices, run, stop, text, usage},
+    reader::{Read, read_finished},
+};
+
+const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
+const F: (&str, &str) = ("f", "{\"a\": 1}");
+
+/// What comes out, which is the same for the whole message and for one scalar at a time.
+fn message(builder: GuardBuilder, message: &str, reason: &str) -> Read {
+    let guard = builder.build().expect("builds");
+    let read = |cut: Cut| {
+        let chunks = cut.pieces(message).map(|piece| text(0, piece));
+        let chunks = chunks.chain([stop(0, reason), usage()]).collect();
+        let seen =
+            run(&mut ChatGuard::new(guard.clone(), ChatOptions::default()), chunks, End::Stop);
+        read_finished(&seen.chunks).remove(&0).expect("a choice")
+    };
+    let whole = read(Cut::Whole);
+    assert_eq!(read(Cut::EachScalar), whole, "{message:?}");
+    whole
+}
+
+fn check(builder: GuardBuilder, wire: &str, reason: &str, expected: (&str, &str, &[(&str, &str)])) {
+    let read = message(builder, wire, reason);
+    let calls: Vec<_> =
+        read.calls.iter().map(|c| (c.name.as_str(), c.arguments.as_str())).collect();
+    assert_eq!(
+        (read.reasoning.as_str(), read.content.as_str(), calls.as_slice()),
+        expected,
+        "{wire:?}"
+    );
+    let finish = if reason == "stop" && !calls.is_empty() { "tool_calls" } else { reason };
+    assert_eq!(read.finish.as_deref(), Some(finish), "{wire:?}");
+}
+
+#[test]
+fn a_call_inside_a_thought_comes_out_and_the_thought_goes_on_or_ends() {
+    let wire = format!("<think>a{CALL}b</think>c");
+    let with = |policy| builder("qwen3").tool_in_reasoning(policy);
+    check(with(InReasoning::Suspend), &wire, "stop", ("ab", "c", &[F]));
+    check(builder("qwen3"), &format!("<think>a{CALL}b"), "stop", ("a", "b", &[F]));
+    let literal = format!("a{CALL}b");
+    check(with(InReasoning::Literal), &wire, "stop", (&literal, "c", &[]));
+}
+
+#[test]
+fn what_turns_out_to_be_no_call_stays_in_the_thought() {
+    for mention in ["use `<tool_call>` for it", "<tool_call>nope</tool_call>", "\"<tool_call>\""] {
+        let wire = format!("<think>{mention}</think>c");
+        for policy in [InReasoning::Suspend, InReasoning::End] {
+            let builder = builder("qwen3").tool_in_reasoning(policy);
+            check(builder, &wire, "stop", (mention, "c", &[]));
+        }
+    }
+}
+
+#[test]
+fn a_whole_call_in_a_thought_that_never_ends_comes_out() {
+    check(builder("qwen3"), &format!("<think>a{CALL}"), "stop", ("a", "", &[F]));
+}
+
+#[test]
+fn tags_inside_arguments_are_data() {
+    let wire = r#"<tool_call>{"name": "f", "arguments": {"a": "<think>b</think></tool_call>"}}</tool_call>"#;
+    check(
+        builder("qwen3"),
+        wire,
+        "stop",
+        ("", "", &[("f", r#"{"a": "<think>b</think></tool_call>"}"#)]),
+    );
+    let guided = r#"</think>[{"name": "f", "arguments": {"a": "<think>b</think><tool_call>"}}]"#;
+    let required = builder("qwen3").tool_choice(ToolChoice::Required);
+    check(required, guided, "stop", ("", "", &[("f", r#"{"a": "<think>b</think><tool_call>"}"#)]));
+}
+
+#[test]
+fn a_thought_cut_by_the_token_limit_stays_a_thought() {
+    check(builder("qwen3"), "<think>a", "length", ("a", "", &[]));
+    let wire = r#"<think>a<tool_call>{"name""#;
+    check(builder("qwen3"), wire, "length", ("a", "", &[]));
+}
+
+#[test]
+fn literal_tags_are_content_and_a_stray_quote_hides_no_call() {
+    let literal = "So: ```\n<think>x</think>\n```\nand `<think>` too.";
+    check(builder("qwen3"), literal, "stop", ("", literal, &[]));
+    let quoted = "write \"<tool_call>\" or `<tool_call>`.";
+    check(builder("qwen3"), quoted, "stop", ("", quoted, &[]));
+    for stray in ["it's \"", "a ` b"] {
+        check(builder("qwen3"), &format!("{stray}{CALL}"), "stop", ("", stray, &[F]));
+    }
+}
+
+#[test]
+fn thoughts_between_calls_stay_between_them() {
+    let wire = format!("<think>a</think>{CALL}<think>b</think>{CALL}");
+    let profile = Profile {
+        reasoning: Some("basic".into()),
+        tools: Some("hermes".into()),
+        ..Profile::named("interleaved")
+    };
+    let guard = Guard::builder(&profile).build().expect("builds");
+    let seen = run(
+        &mut ChatGuard::new(guard, ChatOptions::default()),
+        vec![text(0, &wire), stop(0, "stop")],
+        End::Stop,
+    );
+    let order: Vec<_> = choices(&seen.chunks)
+        .iter()
+        .filter_map(|choice| match &choice["delta"] {
+            delta if delta["tool_calls"].is_array() => Some("call".to_owned()),
+            delta => Some(delta["reasoning_content"].as_str()?.to_owned()),
+        })
+        .collect();
+    assert_eq!(order, ["a", "call", "b", "call"]);
+}
+
+#[test]
+fn whitespace_that_only_frames_markup_goes_and_other_stays() {
+    check(
+        builder("qwen3"),
+        &format!("<think>a</think>\n\n{CALL}\n{CALL}"),
+        "stop",
+        ("a", "", &[F, F]),
+    );
+    check(builder("qwen3"), &format!("x\n\n{CALL}"), "stop", ("", "x\n\n", &[F]));
+}
+
+fn remapped() -> GuardBuilder {
+    builder("qwen3").remap(RemapTable::hermes())
+}
+
+#[test]
+fn wire_delimiters_are_calls_wherever_they_are_cut() {
+    let call = r#"[[CALL]]{"name": "f", "arguments": {"a": 1}}[[/CALL]]"#;
+    check(remapped(), &format!("<think>a</think>\n\n{call}"), "stop", ("a", "", &[F]));
+    let mixed = r#"[[CALL]]{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
+    check(remapped(), mixed, "stop", ("", "", &[F]));
+    check(remapped(), CALL, "stop", ("", "", &[F]));
+    let thought = "<think>the [[CALL]] tag</think>c";
+    check(remapped(), thought, "stop", ("the <tool_call> tag", "c", &[]));
+}
+
+#[test]
+fn two_holds_compose() {
+    let mut guard = remapped().build().expect("builds");
+    let mut sink = |_: llm_stream_guard::Event<'_>| {};
+    let longest = "[[/CALL]]".len() + "</tool_call>".len();
+    for c in "a[[/CAL]] <thin[[CALL].</thi[".chars() {
+        guard.push(&c.to_string(), &mut sink).expect("no limit");
+        assert!(guard.held().bytes <= longest - 2 + "a".len(), "{:?}", guard.held());
+    }
+}
+
+#[test]
+fn arguments_are_what_the_model_wrote() {
+    for (written, arguments) in [
+        (
+            r#"{"name": "f", "arguments": {"b": 12345678901234567890123, "a": 1.50}}"#,
+            r#"{"b": 12345678901234567890123, "a": 1.50}"#,
+        ),
+        (r#"{"arguments": {"name": "g"}, "name": "f"}"#, r#"{"name": "g"}"#),
+        (r#"{"name": "f", "parameters": {"a": "\u00e9\/"}}"#, r#"{"a": "\u00e9\/"}"#),
+        (r#"{"name": "f"}"#, "{}"),
+        (r#"{"name": "f", "arguments": null}"#, "{}"),
+        (r#"{"name": "f", "arguments": {}}"#, "{}"),
+    ] {
+        let wire = format!("<tool_call>{written}</tool_call>");
+        check(builder("hermes"), &wire, "stop", ("", "", &[("f", arguments)]));
+    }
+}
+
+#[test]
+fn a_call_behind_a_broken_one_is_found() {
+    let wire = format!("<tool_call>{{\"name\": \"g\", \"arguments\": {{]}}</tool_call>{CALL}");
+    let read = message(builder("hermes"), &wire, "stop");
+    assert_eq!(read.calls.last().map(|call| call.name.as_str()), Some("f"));
+}
+
+fn notes(options: Options, tools: Tools, profile_name: &str, wire: &str) -> Seen {
+    let guard =
+        Guard::builder(&profile(profile_name).expect("registered")).options(options).tools(tools);
+    let guard = guard.build().expect("builds");
+    run(
+        &mut ChatGuard::new(guard, ChatOptions::default()),
+        vec![text(0, wire), stop(0, "stop")],
+        End::Stop,
+    )
+}
+
+#[test]
+fn undeclared_tools_are_reported_and_not_dropped() {
+    let mut options = Options::default();
+    options.unknown_tools = UnknownTools::Report;
+    let tools = serde_json::json!([{"type": "function", "function": {"name": "g"}}]);
+    let seen = notes(options, Tools::from_json(&tools).expect("tools"), "hermes", CALL);
+    assert_eq!(read_finished(&seen.chunks)[&0].calls.len(), 1);
+    let diagnostics = seen.notes.iter().filter(|note| matches!(note.note, Note::Diagnostic(_)));
+    assert_eq!(diagnostics.count(), 1);
+}
+
+#[test]
+fn a_limit_inside_a_call_that_is_out_closes_nothing() {
+    let mut options = Options::default();
+    options.limits = CallLimits { name: 16, ..CallLimits::default() };
+    let key = "k".repeat(64);
+    let wire = format!(
+        "<tool_call>\n<function=f>\n<parameter={key}>\n1\n</parameter>\n</function>\n</tool_call>"
+    );
+    let seen = notes(options, Tools::none(), "qwen3_coder", &wire);
+    let read = &read_finished(&seen.chunks)[&0];
+    assert_eq!((read.calls[0].name.as_str(), read.finish.as_deref()), ("f", Some("stop")));
+    assert!(!read.calls[0].arguments.ends_with('}'), "{}", read.calls[0].arguments);
+    let broken = Note::CallEnd { index: 0, outcome: Outcome::Malformed };
+    assert!(seen.notes.iter().any(|note| note.note == broken));
+}
+
+#[test]
+fn a_guard_without_recognisers_passes_everything() {
+    let wire = format!("<think>a</think>{CALL}[[CALL]]```");
+    check(Guard::builder(&Profile::named("plain")), &wire, "stop", ("", &wire, &[]));
+}
+
+#[test]
+fn a_guard_says_whether_markers_are_special_tokens() {
+    let special = |name: &str| builder(name).build().expect("builds").needs_special_tokens();
+    assert!(special("kimi_k2") && special("mistral"));
+    assert!(!special("hermes"));
+}

@@ -1,0 +1,104 @@
+//! Whole responses: the same guard, the same outcome as the stream put together.
+
+use llm_stream_guard::chat::{ChatOptions, Completion};
+use serde_json::json;
+
+use crate::chat::feed::{aggregate, chat, choice, chunk, clean, stop, text, usage};
+
+fn completion(json: serde_json::Value) -> Completion {
+    serde_json::from_value(json).expect("a completion")
+}
+
+#[test]
+fn a_whole_response_comes_out_as_its_stream_would() {
+    let raw = "<think>look</think>Hi. <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>";
+    let entries = json!([{"token": "x", "bytes": null}]);
+    let response = completion(json!({
+        "id": "c1", "object": "chat.completion", "created": 7, "model": "m", "x": 1,
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": raw, "refusal": null},
+             "finish_reason": "stop", "logprobs": {"content": entries}, "stop_reason": null},
+            {"index": 1, "message": {"role": "assistant", "content": "plain"}, "finish_reason": "length"},
+        ],
+        "usage": {"total_tokens": 9},
+    }));
+    let clean = chat("qwen3", ChatOptions::default()).complete(response).expect("no limit");
+    let clean = serde_json::to_value(clean).expect("JSON");
+    let id = clean["choices"][0]["message"]["tool_calls"][0]["id"].clone();
+    assert_eq!(
+        clean,
+        json!({
+            "id": "c1", "object": "chat.completion", "created": 7, "model": "m", "x": 1,
+            "choices": [
+                {"index": 0, "message": {"role": "assistant", "content": "Hi. ", "reasoning_content": "look", "refusal": null,
+                    "tool_calls": [{"id": id, "type": "function", "function": {"name": "f", "arguments": "{\"a\": 1}"}}]},
+                 "finish_reason": "tool_calls", "logprobs": {"content": entries}, "stop_reason": null},
+                {"index": 1, "message": {"role": "assistant", "content": "plain"}, "finish_reason": "length"},
+            ],
+            "usage": {"total_tokens": 9},
+        })
+    );
+}
+
+#[test]
+fn a_stream_put_together_is_the_whole_response() {
+    let chunks = vec![
+        choice(
+            json!({"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": null}),
+        ),
+        text(0, "<think>lo"),
+        text(1, "a"),
+        text(0, "ok</think><tool_call>{\"name\": \"f\", "),
+        choice(json!({"index": 1, "delta": {"refusal": "I c"}})),
+        text(0, "\"arguments\": {}}</tool_call>"),
+        choice(json!({"index": 1, "delta": {"refusal": "an't"}})),
+        choice(json!({"index": 1, "delta": {"audio": {"id": "u", "data": "AA"}}})),
+        choice(json!({"index": 1, "delta": {"audio": {"data": "BB"}}})),
+        stop(0, "stop"),
+        stop(1, "stop"),
+        usage(),
+    ];
+    let whole =
+        chat("qwen3", ChatOptions::default()).complete(aggregate(&chunks)).expect("no limit");
+    assert_eq!(aggregate(&clean("qwen3", chunks).chunks), whole);
+    assert_eq!(whole.choices[0].message.content, llm_stream_guard::chat::Field::Null);
+    assert_eq!(whole.choices[1].message.extra["refusal"], "I can't");
+    assert_eq!(whole.choices[1].message.extra["audio"], json!({"id": "u", "data": "AABB"}));
+}
+
+#[test]
+fn usage_proves_that_a_whole_response_ended_as_it_does_for_a_stream() {
+    for last in [vec![], vec![usage()]] {
+        let chunks: Vec<_> = [text(0, "Hi.")].into_iter().chain(last).collect();
+        let response = aggregate(&chunks);
+        let whole = chat("qwen3", ChatOptions::default()).complete(response).expect("no limit");
+        assert_eq!(whole, aggregate(&clean("qwen3", chunks).chunks));
+    }
+}
+
+#[test]
+fn upstream_calls_and_parts_are_put_together() {
+    let delta = |delta| choice(json!({"index": 0, "delta": delta}));
+    let whole = aggregate(&[
+        delta(json!({"role": "assistant", "content": [{"type": "text", "text": "a"}]})),
+        delta(json!({"content": [{"type": "text", "text": "b"}, {"type": "image_url"}]})),
+        delta(
+            json!({"tool_calls": [{"index": 1, "id": "y", "type": "function", "function": {"name": "g", "arguments": "{"}}]}),
+        ),
+        delta(json!({"tool_calls": [{"index": 1, "function": {"arguments": "}"}}]})),
+        delta(json!({"reasoning_details": [{"index": 0, "text": "c"}]})),
+        delta(json!({"reasoning_details": [{"index": 0, "text": "d"}, {"index": 1, "text": "e"}]})),
+        chunk(json!({"choices": [], "usage": {"n": 1}})),
+    ]);
+    let message = serde_json::to_value(&whole.choices[0].message).expect("JSON");
+    assert_eq!(
+        message,
+        json!({
+            "role": "assistant",
+            "content": [{"type": "text", "text": "ab"}, {"type": "image_url"}],
+            "tool_calls": [{"id": "y", "type": "function", "function": {"name": "g", "arguments": "{}"}}],
+            "reasoning_details": [{"index": 0, "text": "cd"}, {"index": 1, "text": "e"}],
+        })
+    );
+    assert_eq!(whole.usage, llm_stream_guard::chat::Field::Value(json!({"n": 1})));
+}

@@ -1,0 +1,91 @@
+//! Jails around what a guard lets through as content.
+
+use llm_stream_guard::{
+    Guard, HeldKind, Jail, Jailer, OwnedEvent, Profile, Replacement,
+    jail_match::{DiagnosticKind, OnFail, Pair},
+    profile,
+};
+
+use crate::jails::{fed, seen};
+
+fn secrets() -> Jailer {
+    let jail = Jail::builder().pair("<s>", "</s>").build().unwrap();
+    Jailer::new(jail).on_jailed(|block| Replacement::Text(format!("[{}]", block.body)))
+}
+
+fn guarded(jailer: Jailer) -> Guard {
+    Guard::builder(&profile("qwen3").unwrap()).jail(jailer).build().unwrap()
+}
+
+const CALL: &str = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"<s>x</s>\"}}</tool_call>";
+
+#[test]
+fn content_is_jailed_and_reasoning_and_calls_are_not() {
+    let text = format!("<think><s>r</s></think>a<s>b</s>c{CALL}d<s>e</s>");
+    let expected = r#"{<s>r</s>}a[b]cf({"a": "<s>x</s>"})d[e]"#;
+    assert_eq!(seen(&guarded(secrets()), &text), expected);
+}
+
+#[test]
+fn no_mark_spans_a_call_and_a_block_may() {
+    let text = format!("a<{CALL}s>b<s>c{CALL}d</s>e");
+    let call = r#"f({"a": "<s>x</s>"})"#;
+    assert_eq!(seen(&guarded(secrets()), &text), format!("a<{call}s>b{call}[cd]e"));
+}
+
+#[test]
+fn what_a_jail_holds_is_told() {
+    let mut guard = guarded(secrets());
+    let mut sink = |_: llm_stream_guard::Event<'_>| {};
+    guard.push("a<s", &mut sink).unwrap();
+    assert_eq!((guard.held().bytes, guard.held().kind), (2, HeldKind::Marker));
+    guard.push(">bcd", &mut sink).unwrap();
+    assert_eq!((guard.held().bytes, guard.held().kind), (6, HeldKind::Call));
+    assert_eq!(guard.buffered(), 6);
+    guard.reset();
+    assert_eq!((guard.held().bytes, guard.buffered()), (0, 0));
+    guard.push("e</s>", &mut sink).unwrap();
+    assert_eq!(guard.held().bytes, 0);
+}
+
+#[test]
+fn a_limit_of_a_jail_with_the_error_policy_ends_the_guard() {
+    let pair = Pair::new("<s>", "</s>").limit(2, OnFail::Error);
+    let jail = Jail::builder().rule(pair).build().unwrap();
+    let guard = guarded(Jailer::new(jail));
+    let (seen, result) = fed(&guard, &["a<s>bcde", "f", "</s>"]);
+    assert_eq!(seen, "a!jail_bytes!<s>bc");
+    let error = result.unwrap_err();
+    assert_eq!((error.kind, error.at, error.bytes), (DiagnosticKind::JailBytes, 1, 5));
+}
+
+#[test]
+fn bytes_are_jailed_like_text() {
+    let mut guard = Guard::builder(&Profile::named("plain")).jail(secrets()).build().unwrap();
+    let mut content = String::new();
+    let mut sink = |event: llm_stream_guard::Event<'_>| {
+        let OwnedEvent::Content(text) = event.to_owned() else { panic!("{event:?}") };
+        content.push_str(&text);
+    };
+    for byte in "é<s>é</s>é".bytes() {
+        guard.push_bytes(&[byte], &mut sink).unwrap();
+    }
+    guard.finish(llm_stream_guard::End::Stop, &mut sink).unwrap();
+    assert_eq!(content, "é[é]é");
+}
+
+#[test]
+fn a_message_boundary_settles_the_jail() {
+    let mut guard = guarded(secrets());
+    let mut content = String::new();
+    let mut sink = |event: llm_stream_guard::Event<'_>| {
+        if let OwnedEvent::Content(text) = event.to_owned() {
+            content.push_str(&text);
+        }
+    };
+    guard.push("a<s", &mut sink).unwrap();
+    guard.message_boundary(&mut sink);
+    guard.push(">b</s>", &mut sink).unwrap();
+    guard.finish(llm_stream_guard::End::Stop, &mut sink).unwrap();
+    assert_eq!(content, "a<s>b</s>");
+}

@@ -1,0 +1,176 @@
+//! `JailedStream`: sequences given by hand, a parser, rules.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use llm_stream_guard::{
+    JailedStream, JailedStreamBuilder, OwnedEvent, Replacement,
+    jail_match::{BlockDelivery, DiagnosticKind, Inner, Mark, Nested, OnFail, Pair, Release},
+};
+use tokio_stream::StreamExt;
+
+use crate::jails::{fed, seen, shown};
+
+fn jailed(builder: JailedStreamBuilder, text: &str) -> String {
+    seen(builder.build().unwrap().guard(), text)
+}
+
+fn plain() -> JailedStreamBuilder {
+    JailedStream::builder().jail_start_sequence("<s>").jail_end_sequence("</s>")
+}
+
+const CALL: &str = r#"{"name": "f", "arguments": {}}"#;
+
+#[test]
+fn text_without_a_mark_passes_in_the_chunks_it_came_in() {
+    let jail = plain().build().unwrap();
+    let chunks = ["no ", "mark, a > b", "é "];
+    let stream = tokio_stream::iter(chunks.map(Ok::<_, std::io::Error>));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let events: Vec<_> = runtime.block_on(jail.apply_text(stream).collect());
+    let events: Vec<OwnedEvent> = events.into_iter().map(Result::unwrap).collect();
+    assert_eq!(events, chunks.map(|text| OwnedEvent::Content(text.to_owned())));
+}
+
+#[test]
+fn pairs_are_bound_with_and_without_a_parser() {
+    let pairs = || JailedStream::builder().jail_pair("<a>", "</a>").jail_pair("<b>", "</b>");
+    let handed = pairs().on_jailed(|block| Replacement::Text(format!("[{}]", block.body)));
+    assert_eq!(jailed(handed, "<a>1</b>2</a>3</b>"), "[1</b>2]3</b>");
+    let text = format!("x<a>{CALL}</a>y<b>{CALL}</b>z");
+    assert_eq!(jailed(pairs().tool_call_parser("hermes"), &text), "xf({})yf({})z");
+}
+
+#[test]
+fn sequences_by_hand_replace_the_familys_markers_unless_asked_otherwise() {
+    let text = format!("<tool_call>{CALL}</tool_call><s>{CALL}</s>");
+    let parsed = || plain().tool_call_parser("hermes");
+    assert_eq!(jailed(parsed(), &text), format!("<tool_call>{CALL}</tool_call>f({{}})"));
+    assert_eq!(jailed(parsed().also_family_markers(), &text), "f({})f({})");
+    // Without a parser nothing opens that was not given.
+    let dropped = plain().rule(Pair::new("<x>", "</x>").release(Release::Drop));
+    let text = r#"<tool_call>a</tool_call>{"name": "f"}"#;
+    assert_eq!(jailed(dropped, text), text);
+}
+
+#[test]
+fn an_unknown_parser_is_refused_with_the_names_there_are() {
+    let error = plain().tool_call_parser("hermez").build().unwrap_err();
+    assert!(error.to_string().contains("`hermes`"), "{error}");
+}
+
+#[test]
+fn faulty_sequences_are_refused_by_name() {
+    let error = |builder: JailedStreamBuilder| builder.build().unwrap_err().to_string();
+    assert_eq!(error(JailedStream::builder()), "jail: no start sequence: expected at least one");
+    let empty = "pool, end 1 (\"\"): the sequence is empty";
+    assert_eq!(error(plain().jail_end_sequence("")), empty);
+    assert_eq!(error(plain().jail_end_sequence("").tool_call_parser("hermes")), empty);
+    let ends = JailedStream::builder().jail_end_sequence("").tool_call_parser("hermes");
+    assert_eq!(error(ends), "pool, end 0 (\"\"): the sequence is empty");
+}
+
+#[test]
+fn what_is_jailed_comes_out_as_the_rule_says() {
+    for (release, expected) in [
+        (Release::Hand, "a<x>b</x>c"),
+        (Release::Verbatim, "a<x>b</x>c"),
+        (Release::Strip, "abc"),
+        (Release::Drop, "a!jail_dropped!c"),
+    ] {
+        let rule = Pair::new("<x>", "</x>").release(release);
+        assert_eq!(jailed(JailedStream::builder().rule(rule), "a<x>b</x>c"), expected);
+    }
+    let rule = || Pair::new("<x>", "</x>");
+    let nothing = JailedStream::builder().rule(rule()).on_jailed(|_| Replacement::Nothing);
+    assert_eq!(jailed(nothing, "a<x>b</x>c"), "ac");
+    let strict = JailedStream::builder().rule(rule().unclosed(OnFail::Error));
+    let (seen, result) = fed(strict.build().unwrap().guard(), &["a<x>b"]);
+    assert_eq!(seen, "a!jail_unclosed!<x>b");
+    assert_eq!(result.unwrap_err().kind, DiagnosticKind::JailUnclosed);
+}
+
+#[test]
+fn a_tapped_block_passes_and_the_closure_learns_of_it() {
+    let bodies = Arc::new(Mutex::new(Vec::new()));
+    let kept = bodies.clone();
+    let jail = JailedStream::builder()
+        .rule(Pair::new("<x>", "</x>").flow(BlockDelivery::Tap))
+        .on_jailed(move |block| {
+            kept.lock().unwrap().push(block.body.to_owned());
+            Replacement::Nothing
+        });
+    let (seen, _) = fed(jail.build().unwrap().guard(), &["a<x>b", "c</x>d"]);
+    assert_eq!(
+        (seen.as_str(), bodies.lock().unwrap().as_slice()),
+        ("a<x>bc</x>d", &["bc".into()][..])
+    );
+}
+
+#[test]
+fn expressions_are_rules() {
+    let rule = Pair::new(Mark::pattern("(?m)^KEY=[a-z]{1,8}:"), Mark::pattern("(?m)[0-9]$"));
+    let jail = JailedStream::builder().rule(rule).on_jailed(|_| Replacement::Text("***".into()));
+    assert_eq!(jailed(jail, "KEY=a:1\nKEY=b:2\nMYKEY=c:3"), "***\n***\nMYKEY=c:3");
+}
+
+#[test]
+fn blocks_nest() {
+    let jail = JailedStream::builder()
+        .rule(Pair::new("{", "}").inner(Inner::Every))
+        .rules(|rules| rules.nested(Nested::InnerFirst).depth(2))
+        .on_jailed(|block| Replacement::Text(format!("[{}]", block.body)));
+    assert_eq!(jailed(jail, "a{b{c{d}e}f}"), "a!depth_limit![c{d][be]f}");
+}
+
+/// A clock the test moves.
+fn clock() -> (Arc<AtomicU64>, impl Fn() -> Duration) {
+    let time = Arc::new(AtomicU64::new(100));
+    let read = time.clone();
+    (time, move || Duration::from_secs(read.load(Ordering::Relaxed)))
+}
+
+#[test]
+fn a_block_that_takes_too_many_chunks_is_over() {
+    for (over, expected) in [
+        (OnFail::Release, "a!jail_chunks!<s>bcd</s>e"),
+        (OnFail::Strip, "a!jail_chunks!bcde"),
+        (OnFail::Drop, "a!jail_chunks!!jail_dropped!e"),
+        (OnFail::End, "a!jail_chunks!<s>bcd</s>e"),
+    ] {
+        let jail = plain().chunk_limit(2, over).build().unwrap();
+        assert_eq!(fed(jail.guard(), &["a<s>b", "c", "d", "</s>e"]).0, expected, "{over:?}");
+        // Each block has its own count.
+        let text = ["<s>b", "</s><s>", "</s><s>", "</s>"];
+        assert_eq!(fed(jail.guard(), &text).0, text.concat());
+    }
+    let jail = plain().chunk_limit(1, OnFail::Error).build().unwrap();
+    let (seen, result) = fed(jail.guard(), &["a<s>b", "c", "d"]);
+    assert_eq!(seen, "a!jail_chunks!<s>bc");
+    assert_eq!(result.unwrap_err().kind, DiagnosticKind::JailChunks);
+}
+
+#[test]
+fn a_block_that_takes_too_long_is_over() {
+    let (time, read) = clock();
+    let jail = plain().time_limit(Duration::from_secs(5), OnFail::Release, read).build().unwrap();
+    let (mut guard, mut seen) = (jail.guard().clone(), String::new());
+    let mut sink = |event: llm_stream_guard::Event<'_>| {
+        seen.push_str(&shown(&event.to_owned()));
+    };
+    guard.push("a<s>b", &mut sink).unwrap();
+    time.fetch_add(5, Ordering::Relaxed);
+    guard.push("c", &mut sink).unwrap();
+    guard.tick(&mut sink).unwrap();
+    time.fetch_add(1, Ordering::Relaxed);
+    guard.tick(&mut sink).unwrap();
+    guard.push("d</s><s>e", &mut sink).unwrap();
+    time.fetch_add(9, Ordering::Relaxed);
+    guard.push("</s>", &mut sink).unwrap();
+    assert_eq!(seen, "a!jail_time!<s>bcd</s>!jail_time!<s>e</s>");
+}

@@ -1,0 +1,221 @@
+//! The laws, each over every profile.
+
+use guard_laws::GuardMachine;
+use llm_stream_guard::{
+    Delivery, End, Guard, GuardBuilder, LimitPolicy, Limits, Options, Start, Tools, Whitespace,
+};
+use stream_laws::{
+    CutPlan, Violation, Work, check_bounded, check_byte_chunk_invariance, check_chunk_invariance,
+    check_delivery, check_isolation, check_linear, check_no_leak, check_nothing_lost, check_prompt,
+    check_total, check_total_bytes,
+    vector::{Case, Finish, Policy, Start as Begin},
+};
+
+use crate::laws::inputs::{Inputs, of_shard};
+
+/// The diagnostics that count dropped bytes.
+const DROPS: &[&str] = &["cut_opener"];
+
+/// Exhaustive for what is short, a few random cuts for the rest.
+const PLAN: CutPlan = CutPlan::quick(17);
+
+const POLICIES: [Whitespace; 3] = [Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
+
+/// Bounds small enough to be hit often.
+const LIMITS: Limits =
+    Limits { candidate: 128, whitespace: 64, depth: 16, policy: LimitPolicy::Release };
+
+/// Bounds inside calls, likewise.
+fn options() -> Options {
+    let mut options = Options::default();
+    options.limits.name = 64;
+    options.limits.early_arguments = 256;
+    options.limits.value = 256;
+    options
+}
+
+fn machine(builder: GuardBuilder) -> GuardMachine {
+    GuardMachine::new(builder.build().expect("a registered profile builds"), End::Stop)
+}
+
+fn guard(inputs: &Inputs, policy: Whitespace) -> GuardMachine {
+    machine(Guard::builder(&inputs.profile).whitespace(policy))
+}
+
+/// Makes of each law a test a shard of the profiles: shards run side by side, and none takes long.
+macro_rules! sharded {
+    ($($law:ident),+ $(,)?) => { $(
+        mod $law {
+            #[test]
+            fn shard_0() {
+                super::profiles(0, super::$law);
+            }
+
+            #[test]
+            fn shard_1() {
+                super::profiles(1, super::$law);
+            }
+
+            #[test]
+            fn shard_2() {
+                super::profiles(2, super::$law);
+            }
+
+            #[test]
+            fn shard_3() {
+                super::profiles(3, super::$law);
+            }
+        }
+    )+ };
+}
+
+sharded! {
+    chunks_do_not_matter,
+    bytes_may_be_cut_anywhere,
+    nothing_is_lost,
+    text_comes_promptly,
+    memory_is_bounded,
+    work_is_linear,
+    nothing_panics_and_complete_calls_hold_objects,
+    markup_is_not_leaked,
+    neighbours_do_not_matter,
+    delivery_changes_when_and_not_what,
+}
+
+/// Checks a law for the profiles of a shard and reports all that break it.
+fn profiles(shard: usize, law: impl Fn(&Inputs) -> Result<(), Violation>) {
+    let broken: Vec<String> = of_shard(shard, 4)
+        .iter()
+        .filter_map(|inputs| {
+            let violation = law(inputs).err()?;
+            Some(format!("{}: {violation}", inputs.profile.name))
+        })
+        .collect();
+    assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
+}
+
+fn chunks_do_not_matter(inputs: &Inputs) -> Result<(), Violation> {
+    for policy in POLICIES {
+        let machine = guard(inputs, policy);
+        inputs.all().try_for_each(|input| check_chunk_invariance(&machine, input, PLAN))?;
+    }
+    let first = inputs.wires.first().map_or("", String::as_str);
+    check_chunk_invariance(&guard(inputs, Whitespace::Framing), first, CutPlan::standard(3))
+}
+
+fn bytes_may_be_cut_anywhere(inputs: &Inputs) -> Result<(), Violation> {
+    let machine = guard(inputs, Whitespace::Framing);
+    for input in inputs.all() {
+        check_byte_chunk_invariance(&machine, input.as_bytes(), PLAN)?;
+        // The same with a byte too few: no longer UTF-8 where a scalar was cut.
+        let (head, tail) = input.as_bytes().split_at(input.len() / 2);
+        let faulty = [head, tail.get(1..).unwrap_or_default()].concat();
+        check_byte_chunk_invariance(&machine, &faulty, PLAN)?;
+        check_total_bytes(&machine, &faulty, PLAN)?;
+    }
+    Ok(())
+}
+
+fn nothing_is_lost(inputs: &Inputs) -> Result<(), Violation> {
+    // `Trim` puts whitespace behind a call that it stood before.
+    for policy in [Whitespace::Verbatim, Whitespace::Framing] {
+        let machine = guard(inputs, policy);
+        inputs.all().try_for_each(|input| check_nothing_lost(&machine, input, DROPS, PLAN))?;
+    }
+    Ok(())
+}
+
+fn text_comes_promptly(inputs: &Inputs) -> Result<(), Violation> {
+    let machine = guard(inputs, Whitespace::Framing);
+    let short = inputs.wires.iter().filter(|wire| wire.len() <= 120).take(8);
+    for input in short.chain(inputs.soups.iter().filter(|soup| soup.len() <= 64)) {
+        // The rest of the input is what best commits a candidate of it.
+        let rests = input.char_indices().map(|(at, _)| &input[at..]);
+        let witnesses: Vec<&str> =
+            inputs.witnesses.iter().map(String::as_str).chain(rests).collect();
+        check_prompt(&machine, input, &witnesses)?;
+    }
+    Ok(())
+}
+
+fn memory_is_bounded(inputs: &Inputs) -> Result<(), Violation> {
+    let calls = options().limits;
+    let hold =
+        LIMITS.candidate + LIMITS.whitespace + calls.name + calls.early_arguments + calls.value;
+    let machine = machine(Guard::builder(&inputs.profile).limits(LIMITS).options(options()));
+    inputs.endless.iter().try_for_each(|(head, unit)| {
+        let units = std::iter::repeat_n(*unit, 2 * hold);
+        check_bounded(&machine, std::iter::once(head.as_str()).chain(units), hold)
+    })
+}
+
+fn work_is_linear(inputs: &Inputs) -> Result<(), Violation> {
+    // A newline may cost a look at all that some formats bind to a marker behind them.
+    let work = Work { bytes: 2048, per_byte: 128, growth_percent: 220 };
+    let machine = machine(Guard::builder(&inputs.profile).limits(LIMITS).options(options()));
+    inputs.endless.iter().try_for_each(|(head, unit)| {
+        check_linear(&machine, |bytes| head.clone() + &unit.repeat(bytes), work)?;
+        if *unit != "x" {
+            return Ok(());
+        }
+        let again = |bytes: usize| format!("{head}{unit}").repeat(bytes / (head.len() + 1));
+        check_linear(&machine, again, work)
+    })
+}
+
+fn nothing_panics_and_complete_calls_hold_objects(inputs: &Inputs) -> Result<(), Violation> {
+    for end in [End::Stop, End::Length] {
+        let guard = Guard::builder(&inputs.profile).limits(LIMITS).options(options()).build();
+        let machine = GuardMachine::new(guard.expect("a registered profile builds"), end);
+        inputs.all().try_for_each(|input| check_total(&machine, input, PLAN))?;
+    }
+    Ok(())
+}
+
+fn markup_is_not_leaked(inputs: &Inputs) -> Result<(), Violation> {
+    let markup: Vec<&str> = inputs.markup.iter().map(String::as_str).collect();
+    for case in &inputs.cases {
+        // Where markers are text the vector says so; they are data in arguments only.
+        let text = [&case.expect.content, &case.expect.reasoning];
+        let shows = markup.iter().any(|marker| text.iter().any(|text| text.contains(marker)));
+        if shows || !case.options.is_empty() || !markup.iter().any(|m| case.wire.contains(m)) {
+            continue;
+        }
+        check_no_leak(&of_case(inputs, case), &case.wire, &markup, PLAN)?;
+    }
+    Ok(())
+}
+
+/// The whole profile with the settings of a vector that is about a part of it.
+fn of_case(inputs: &Inputs, case: &Case) -> GuardMachine {
+    let tools = case.tools.as_deref().map_or_else(Tools::none, |tools| {
+        let tools = serde_json::from_str(tools).expect("the reader checked it");
+        Tools::from_json(&tools).expect("tools")
+    });
+    let whitespace = match case.whitespace {
+        Policy::Verbatim => Whitespace::Verbatim,
+        Policy::Framing => Whitespace::Framing,
+        Policy::Trim => Whitespace::Trim,
+    };
+    let start = match case.start {
+        Begin::Reasoning => Start::Reasoning,
+        _ => Start::Content,
+    };
+    let guard = Guard::builder(&inputs.profile).tools(tools).whitespace(whitespace).start(start);
+    let end = if case.finish == Finish::Length { End::Length } else { End::Stop };
+    GuardMachine::new(guard.build().expect("a registered profile builds"), end)
+}
+
+fn neighbours_do_not_matter(inputs: &Inputs) -> Result<(), Violation> {
+    let machine = guard(inputs, Whitespace::Framing);
+    let wires: Vec<&str> = inputs.wires.iter().map(String::as_str).collect();
+    wires.chunks(8).try_for_each(|wires| check_isolation(&machine, wires, 3))
+}
+
+fn delivery_changes_when_and_not_what(inputs: &Inputs) -> Result<(), Violation> {
+    let streaming = guard(inputs, Whitespace::Framing);
+    let atomic = machine(
+        Guard::builder(&inputs.profile).whitespace(Whitespace::Framing).delivery(Delivery::Atomic),
+    );
+    inputs.all().try_for_each(|input| check_delivery(&atomic, &streaming, input, PLAN))
+}

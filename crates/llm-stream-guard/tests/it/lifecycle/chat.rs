@@ -1,0 +1,252 @@
+//! Chat-completion chunks: the aggregate, whole answers, marks.
+
+use std::num::NonZeroU64;
+
+use llm_stream_guard::{
+    chat::Chunk,
+    jail_match::Jail,
+    lifecycle::{ChatCollector, EndEvent, Ending, Lifecycle, Marks, RedactChunks, Redactor},
+    sse::{Decoder, Item},
+};
+use serde_json::{Value, json};
+
+use crate::lifecycle::support::{Broken, Log, drain, next};
+
+fn chunk(value: Value) -> Result<Chunk, Broken> {
+    Ok(serde_json::from_value(value).unwrap())
+}
+
+fn delta(index: u32, delta: Value) -> Result<Chunk, Broken> {
+    chunk(json!({"id": "c", "object": "chat.completion.chunk", "choices": [
+        {"index": index, "delta": delta, "finish_reason": null},
+    ]}))
+}
+
+fn finish(index: u32, reason: &str) -> Result<Chunk, Broken> {
+    chunk(json!({"choices": [{"index": index, "delta": {}, "finish_reason": reason}]}))
+}
+
+fn usage() -> Result<Chunk, Broken> {
+    chunk(json!({"choices": [], "usage": {"total_tokens": 7}}))
+}
+
+fn record(log: &Log) -> Lifecycle<Chunk, Broken> {
+    Lifecycle::new("a").subscriber(log.subscriber()).collect_with(ChatCollector::default())
+}
+
+#[test]
+fn s4_22_chunks_become_the_response_with_every_field() {
+    let log = Log::default();
+    let chunks = [
+        chunk(json!({"id": "c", "object": "chat.completion.chunk", "model": "m",
+        "system_fingerprint": "fp", "service_tier": "flex", "choices": [
+            {"index": 1, "delta": {"role": "assistant", "content": "B"}, "finish_reason": null},
+        ]})),
+        delta(0, json!({"role": "assistant", "reasoning_content": "h", "refusal": "n"})),
+        delta(
+            0,
+            json!({"reasoning_content": "m", "refusal": "o", "function_call":
+            {"name": "f", "arguments": "{}"}}),
+        ),
+        delta(
+            0,
+            json!({"tool_calls": [{"index": 0, "id": "i", "type": "function",
+            "function": {"name": "g", "arguments": "{\"a\""}}]}),
+        ),
+        delta(0, json!({"tool_calls": [{"index": 0, "function": {"arguments": ": 1}"}}]})),
+        chunk(json!({"choices": [{"index": 1, "delta": {"content": "!"},
+            "logprobs": {"content": [{"token": "!"}]}, "finish_reason": "stop"}]})),
+        finish(0, "tool_calls"),
+        usage(),
+    ];
+    drain(record(&log).wrap(tokio_stream::iter(chunks)));
+    let data = log.end().data.unwrap();
+    let calls = json!([{"id": "i", "type": "function",
+        "function": {"name": "g", "arguments": "{\"a\": 1}"}}]);
+    assert_eq!(data["object"], "chat.completion");
+    assert_eq!(
+        (&data["system_fingerprint"], &data["service_tier"]),
+        (&json!("fp"), &json!("flex"))
+    );
+    assert_eq!(data["usage"], json!({"total_tokens": 7}));
+    let [first, second] = &data["choices"].as_array().unwrap()[..] else { panic!("{data}") };
+    assert_eq!((&first["index"], &first["finish_reason"]), (&json!(0), &json!("tool_calls")));
+    let message = &first["message"];
+    assert_eq!((&message["reasoning_content"], &message["tool_calls"]), (&json!("hm"), &calls));
+    assert_eq!((&message["refusal"], &message["content"]), (&json!("no"), &Value::Null));
+    assert_eq!(message["function_call"], json!({"name": "f", "arguments": "{}"}));
+    assert_eq!(second["message"], json!({"role": "assistant", "content": "B!"}));
+    assert_eq!(second["logprobs"], json!({"content": [{"token": "!"}]}));
+}
+
+/// How a stream of these chunks ends when the consumer leaves behind the last.
+fn left_behind(chunks: impl IntoIterator<Item = Result<Chunk, Broken>>) -> Ending {
+    let chunks: Vec<_> = chunks.into_iter().collect();
+    let (log, count) = (Log::default(), chunks.len());
+    let mut stream = Box::pin(record(&log).wrap(tokio_stream::iter(chunks)));
+    (0..count).for_each(|_| drop(next(&mut stream)));
+    drop(stream);
+    log.end().ending
+}
+
+#[test]
+fn s4_08_an_answer_is_whole_when_every_choice_finished_and_usage_came() {
+    let text = |index| delta(index, json!({"content": "x"}));
+    assert_eq!(left_behind([text(0), finish(0, "stop"), usage()]), Ending::Complete);
+    assert_eq!(left_behind([text(0), finish(0, "stop")]), Ending::Dropped);
+    assert_eq!(left_behind([text(0), usage()]), Ending::Dropped);
+    assert_eq!(left_behind([text(0), text(2), finish(2, "stop"), usage()]), Ending::Dropped);
+    assert_eq!(left_behind([text(0), finish(0, "abort"), usage()]), Ending::Dropped);
+    assert_eq!(left_behind([usage()]), Ending::Dropped);
+}
+
+#[test]
+fn s4_20_a_chunks_mark_tells_its_choices_finish_and_usage() {
+    let log = Log::default();
+    let chunks = [delta(2, json!({"content": "secret"})), finish(2, "stop"), usage()];
+    let record = record(&log).marks(Marks::Every(NonZeroU64::MIN));
+    drain(record.wrap(tokio_stream::iter(chunks)));
+    let marks: Vec<Value> =
+        log.all()[1..4].iter().map(|event| serde_json::to_value(&**event).unwrap()).collect();
+    let item = |n: usize| &marks[n]["item"];
+    let first = json!({"bytes": 6, "visible": true, "choices": [2], "finish": [], "usage": null});
+    assert_eq!(*item(0), first);
+    assert_eq!((&item(1)["finish"], &item(1)["visible"]), (&json!(["stop"]), &json!(false)));
+    assert_eq!(item(2)["usage"], json!({"total_tokens": 7}));
+    assert!(!marks[0].to_string().contains("secret"));
+}
+
+#[test]
+fn s4_23_a_response_over_the_limit_is_cut_and_says_so() {
+    let log = Log::default();
+    let record = Lifecycle::<Chunk, Broken>::new("a").subscriber(log.subscriber());
+    let chunks = (0..4).map(|_| delta(0, json!({"content": "abc"})));
+    drain(record.collect_with(ChatCollector::with_limit(7)).wrap(tokio_stream::iter(chunks)));
+    let end = log.end();
+    assert!(end.truncated);
+    assert_eq!(end.data.unwrap()["choices"][0]["message"]["content"], "abcabc");
+}
+
+/// Redacts `[[..]]` in chunks; what a reader sees, and the END event.
+fn redacted(chunks: Vec<Result<Chunk, Broken>>) -> (Vec<Chunk>, EndEvent) {
+    let jail = Jail::builder().start("[[").end("]]").limit(16).build().unwrap();
+    let log = Log::default();
+    let stream = record(&log)
+        .enforce(RedactChunks::new(Redactor::new(jail, "***")))
+        .wrap(tokio_stream::iter(chunks));
+    let seen = drain(stream).into_iter().map(Result::unwrap).collect();
+    (seen, log.end())
+}
+
+#[test]
+fn s4_13_chunks_are_redacted_by_choice_wherever_they_are_cut() {
+    let texts = ["a [[x]] b [", "two [[yy]][[zz]] [[open"];
+    for size in 1..texts[1].len() {
+        let pieces = |index: u32| {
+            let chars: Vec<char> = texts[index as usize].chars().collect();
+            let pieces = chars.chunks(size).map(|piece| piece.iter().collect::<String>());
+            pieces.map(move |piece| delta(index, json!({"content": piece}))).collect::<Vec<_>>()
+        };
+        let (mut first, mut second) = (pieces(0).into_iter(), pieces(1).into_iter());
+        let mut chunks = Vec::new();
+        loop {
+            let more: Vec<_> = [first.next(), second.next()].into_iter().flatten().collect();
+            if more.is_empty() {
+                break;
+            }
+            chunks.extend(more);
+        }
+        // The first has a finish reason, the second is cut.
+        chunks.push(finish(0, "stop"));
+        let (seen, end) = redacted(chunks);
+        let text = |index: u64| {
+            let choices = seen.iter().flat_map(|chunk| &chunk.choices);
+            let choices = choices.filter(|choice| u64::from(choice.index) == index);
+            choices.filter_map(|choice| choice.delta.text()).collect::<String>()
+        };
+        assert_eq!((text(0), text(1)), ("a *** b [".into(), "two ****** ***".into()), "{size}");
+        let last = seen.last().unwrap();
+        assert_eq!(last.text("id"), Some("c"), "the last chunk is like the others");
+        let choices = &end.data.unwrap()["choices"];
+        assert_eq!(choices[0]["message"]["content"], "a *** b [");
+        assert!(end.withheld.is_nothing());
+    }
+}
+
+#[test]
+fn s4_13_reasoning_and_parts_are_redacted_and_log_probabilities_removed() {
+    let (seen, end) = redacted(vec![
+        delta(0, json!({"reasoning": "why [[k", "content": "c"})),
+        chunk(json!({"choices": [{"index": 0, "delta": {"reasoning": "]]!", "content": "d"},
+            "logprobs": {"content": [{"token": "k]]"}]}, "finish_reason": "stop"}]})),
+        delta(1, json!({"content": [{"type": "text", "text": "p [[q]]"}, {"type": "image"}]})),
+    ]);
+    let message = &end.data.unwrap()["choices"][0]["message"];
+    assert_eq!((&message["reasoning"], &message["content"]), (&json!("why ***!"), &json!("cd")));
+    assert_eq!(serde_json::to_value(&seen[1]).unwrap()["choices"][0]["logprobs"], Value::Null);
+    let parts = json!([{"type": "text", "text": "p ***"}, {"type": "image"}]);
+    assert_eq!(serde_json::to_value(&seen[2]).unwrap()["choices"][0]["delta"]["content"], parts);
+}
+
+#[test]
+fn s4_13_a_match_too_long_or_too_many_choices_end_the_stream() {
+    let (seen, end) =
+        redacted(vec![delta(0, json!({"content": "a [[0123456789abcdefsecret]] b"})), usage()]);
+    assert_eq!(seen[0].choices[0].delta.text(), Some("a ***"));
+    assert_eq!((seen.len(), end.ending.name()), (1, "failed"));
+    let many = (0..1100).map(|index| delta(index, json!({"content": "x"})));
+    let (seen, end) = redacted(many.collect());
+    assert_eq!((seen.len(), end.ending.name()), (1024, "failed"));
+}
+
+/// What a server may send: a byte order mark, every line end, comments, an id, data over two
+/// lines, characters of many bytes, a marker at the end.
+const WIRE: &str = "\u{feff}: ping\r\nid: 7\r\nretry: 10\r\ndata: {\"id\":\"c\",\"choices\":[{\"index\":0,\
+\"delta\":\r\ndata: {\"content\":\"é🎉\"}}]}\r\n\r\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"日\"},\
+\"finish_reason\":\"stop\"}]}\r\r: pong\n\ndata: {\"choices\":[],\"usage\":{\"total_tokens\":7}}\n\n\
+data: [DONE]\n\n";
+
+/// Decodes bytes in pieces of this size; an error frame is an error.
+fn decoded(wire: &str, size: usize) -> Vec<Result<Chunk, Broken>> {
+    let (mut decoder, mut chunks) = (Decoder::new(), Vec::new());
+    let mut on = |item: Item<'_>| {
+        let Item::Event(event) = item else { panic!("{item:?}") };
+        match event.data {
+            None | Some(b"[DONE]") => {}
+            Some(data) => {
+                let value: Value = serde_json::from_slice(data).unwrap();
+                let failed = value.get("error").is_some();
+                chunks.push(if failed { Err(Broken("in band")) } else { chunk(value) });
+            }
+        }
+    };
+    for piece in wire.as_bytes().chunks(size) {
+        decoder.push(piece, &mut on).unwrap();
+    }
+    decoder.finish(&mut on).unwrap();
+    chunks
+}
+
+#[test]
+fn s4_24_a_stream_of_bytes_is_on_record_the_same_however_it_is_cut() {
+    for size in 1..=WIRE.len() {
+        let log = Log::default();
+        drain(record(&log).wrap(tokio_stream::iter(decoded(WIRE, size))));
+        let end = log.end();
+        assert_eq!((end.ending, end.items), (Ending::Complete, 3), "{size}");
+        let data = end.data.unwrap();
+        assert_eq!(data["choices"][0]["message"]["content"], "é🎉日", "{size}");
+        assert_eq!(data["usage"]["total_tokens"], 7, "{size}");
+    }
+}
+
+#[test]
+fn s4_24_an_error_frame_ends_the_record_with_what_came_before() {
+    let (part, _) = WIRE.split_once(": pong").unwrap();
+    let wire = format!("{part}data: {{\"error\":{{\"message\":\"overloaded\"}}}}\n\n");
+    let log = Log::default();
+    drain(record(&log).wrap(tokio_stream::iter(decoded(&wire, 5))));
+    let end = log.end();
+    assert_eq!(end.ending.name(), "failed");
+    assert_eq!(end.data.unwrap()["choices"][0]["message"]["content"], "é🎉日");
+}

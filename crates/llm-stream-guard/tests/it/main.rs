@@ -1,0 +1,22 @@
+//! What the façade promises, by subject.
+
+/// Chunks of chat completions.
+mod chat;
+/// Jails around content and streams.
+mod jails;
+/// Every profile under the laws.
+mod laws;
+/// Records of guarded streams.
+mod lifecycle;
+/// Model ids and the patterns of families.
+mod models;
+/// Names, limits and estimates of reasoning.
+mod reasoning;
+/// The page of reasoning formats.
+mod reasoning_docs;
+/// Guards that decode remapped delimiters.
+mod remap;
+/// Guards made from requests.
+mod request;
+/// Streams of text.
+mod stream;

@@ -1,0 +1,222 @@
+//! Reasoning in the façade: names of all formats, the prompt's end, limits, estimates, collapse.
+
+use llm_stream_guard::{
+    Collapse, CollapseAction, CollapseLimits, End, Event, Format, Guard, GuardBuilder, LimitPolicy,
+    Outcome, Profile, Reasoning, ReasoningLimit, Start, Whitespace, profile, reasoning,
+    reasoning_aliases, wire_remap::RemapTable,
+};
+
+fn builder(name: &str) -> GuardBuilder {
+    Guard::builder(&profile(name).unwrap()).whitespace(Whitespace::Verbatim)
+}
+
+/// Content as it is, reasoning in braces, complete calls in brackets, broken ones as `!`.
+fn events(guard: &Guard, chunks: &[&str], end: End) -> String {
+    let (mut guard, mut seen, mut last) = (guard.clone(), String::new(), 'c');
+    let mut on = |event: Event<'_>| match event {
+        Event::Content(text) => {
+            seen.push_str(if last == 'r' { "}" } else { "" });
+            seen.push_str(text);
+            last = 'c';
+        }
+        Event::Reasoning(text) => {
+            seen.push_str(if last == 'r' { "" } else { "{" });
+            seen.push_str(text);
+            last = 'r';
+        }
+        Event::CallStart { name, .. } => {
+            seen.push_str(if last == 'r' { "}[" } else { "[" });
+            seen.push_str(name);
+            last = 'c';
+        }
+        Event::CallEnd { outcome, .. } => {
+            seen.push(if outcome == Outcome::Incomplete { '!' } else { ']' });
+        }
+        _ => {}
+    };
+    for chunk in chunks {
+        let _ = guard.push(chunk, &mut on);
+    }
+    let _ = guard.finish(end, &mut on);
+    if last == 'r' {
+        seen.push('}');
+    }
+    seen
+}
+
+/// The same for the text whole and in scalars.
+fn shown(guard: &Guard, text: &str) -> String {
+    let scalars: Vec<String> = text.chars().map(String::from).collect();
+    let scalars: Vec<&str> = scalars.iter().map(String::as_str).collect();
+    let whole = events(guard, &[text], End::Stop);
+    assert_eq!(events(guard, &scalars, End::Stop), whole, "{text:?}");
+    whole
+}
+
+#[test]
+fn every_reasoning_parser_in_use_has_a_format() {
+    let wanted = "deepseek_r1 deepseek_v4 qwen3 qwen3_coder glm45 ling3 kimi kimi_k2 kimi_k3 \
+        minimax_m2 minimax_m3 minimax_append_think mistral granite cohere_command4 gemma4 seed_oss \
+        ernie45 hunyuan_a13b hy_v3 hy_v4 olmo3 nemotron_v3 step3 step3p5 inkling gpt_oss apertus \
+        muse_glimmer holo2 poolside_v1 exaone4 exaone_deep phi4_reasoning open_thoughts lead_only \
+        basic passthrough openai_gptoss gpt-oss harmony glimmer beam";
+    for name in wanted.split_whitespace() {
+        let found = reasoning(name).unwrap_or_else(|error| panic!("{error}"));
+        Guard::builder(&Profile::reasoning(name)).build().unwrap_or_else(|error| panic!("{error}"));
+        assert!(!found.name().is_empty());
+    }
+    for alias in reasoning_aliases() {
+        let found = match alias.engine {
+            "" => reasoning(alias.name),
+            engine => reasoning(&format!("{engine}:{}", alias.name)),
+        };
+        assert_eq!(
+            found.map(|found| found.name().to_owned()).as_deref(),
+            Ok(alias.of),
+            "{alias:?}"
+        );
+    }
+    let error = reasoning("minimax").unwrap_err().to_string();
+    assert!(error.contains("ambiguous") && error.contains("`smg:minimax`"), "{error}");
+}
+
+#[test]
+fn the_prompt_tells_where_the_stream_begins() {
+    let opened = "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n<think>\n";
+    let guard = builder("qwen3").prompt(opened).build().unwrap();
+    assert_eq!(shown(&guard, "a</think>b"), "{a}b");
+    let guard = builder("qwen3").prompt(opened).start(Start::Content).build().unwrap();
+    assert_eq!(shown(&guard, "a"), "a", "what the caller says counts more");
+    let closed = format!("{opened}\n</think>\n\n");
+    let guard = builder("qwen3").prompt(&closed).build().unwrap();
+    assert_eq!(shown(&guard, "a"), "a");
+}
+
+#[test]
+fn prompts_of_families_that_write_in_messages_tell_it_too() {
+    for (name, prompt, start) in [
+        ("harmony", "<|start|>user<|message|>hi<|end|><|start|>assistant", Start::Content),
+        ("harmony", "<|start|>assistant<|channel|>analysis<|message|>", Start::Reasoning),
+        ("inkling", "<|message_model|><|content_thinking|>", Start::Reasoning),
+    ] {
+        let Ok(found @ Reasoning::Channels(_)) = reasoning(name) else { panic!("{name}") };
+        assert_eq!(found.start_after(prompt), start, "{name} {prompt}");
+    }
+}
+
+#[test]
+fn a_limit_on_reasoning_holds_across_calls() {
+    let limit = |policy| ReasoningLimit { bytes: 3, policy };
+    let text = "<think>ab<tool_call>{\"name\": \"f\"}</tool_call>cd</think>e";
+    let guard = builder("trinity").reasoning_limit(limit(LimitPolicy::Drop)).build().unwrap();
+    assert_eq!(shown(&guard, text), "{ab}[f]{c}e");
+    let guard = builder("trinity").reasoning_limit(limit(LimitPolicy::Release)).build().unwrap();
+    assert_eq!(shown(&guard, text), "{ab}[f]{c}de");
+    let guard = builder("trinity").reasoning_limit(limit(LimitPolicy::Error)).build().unwrap();
+    assert_eq!(shown(&guard, text), "{ab}[f]{c}");
+    let error = guard.clone().push(text, &mut |_: Event<'_>| {}).unwrap_err();
+    assert_eq!(error.kind.name(), "reasoning_limit");
+}
+
+#[test]
+fn reasoning_tokens_are_estimated_from_what_came_out() {
+    let mut guard = builder("qwen3").build().unwrap();
+    let mut sink = |_: Event<'_>| {};
+    for chunk in ["<think>", "12345", "6789</think>", "visible"] {
+        guard.push(chunk, &mut sink).unwrap();
+    }
+    assert_eq!((guard.counters().reasoning_bytes, guard.reasoning_tokens()), (9, 3));
+    guard.reset();
+    assert_eq!(guard.reasoning_tokens(), 0);
+    let mut guard = builder("qwen3").token_estimate(|bytes| bytes).build().unwrap();
+    guard.push("<think>x", &mut sink).unwrap();
+    assert_eq!(guard.reasoning_tokens(), 1);
+}
+
+#[test]
+fn tags_stay_in_the_text_on_request() {
+    let format = Format::tags("own", "<think>", "</think>").inline(Start::Reasoning);
+    let guard = builder("qwen3").format(format).start(Start::Reasoning).build().unwrap();
+    let text = "a</think>b<tool_call>{\"name\": \"f\"}</tool_call>";
+    assert_eq!(shown(&guard, text), "<think>a</think>b[f]");
+}
+
+fn collapsing(action: CollapseAction) -> Guard {
+    let limits = CollapseLimits { run: 3, action };
+    builder("hermes").collapse(limits).build().unwrap()
+}
+
+const COLLAPSE: &str = "ok\n<tool_call>\n<tool_call>\n<tool_call>\n<tool_call>\n{\"name\": \"f\"}";
+
+#[test]
+fn nobody_looks_for_a_collapse_unless_asked() {
+    let mut guard = builder("hermes").build().unwrap();
+    guard.push(COLLAPSE, &mut |_: Event<'_>| {}).unwrap();
+    assert!(guard.collapse().is_none() && !guard.is_over());
+}
+
+#[test]
+fn an_observed_collapse_changes_nothing() {
+    let mut guard = collapsing(CollapseAction::Observe);
+    let plain = builder("hermes").build().unwrap();
+    assert_eq!(shown(&guard, COLLAPSE), shown(&plain, COLLAPSE));
+    guard.push(COLLAPSE, &mut |_: Event<'_>| {}).unwrap();
+    assert!(matches!(guard.collapse(), Some(Collapse { start: 3, end: 38, run: 3, .. })));
+    guard.reset();
+    assert!(guard.collapse().is_none());
+}
+
+#[test]
+fn a_collapse_ends_the_message_for_every_cut() {
+    let guard = collapsing(CollapseAction::EndStream);
+    let seen = shown(&guard, &format!("{COLLAPSE}</tool_call> and more"));
+    assert!(seen.starts_with("ok\n") && !seen.contains(['[', 'm']), "no call, no more: {seen:?}");
+    let mut guard = guard;
+    let mut sink = |_: Event<'_>| {};
+    guard.push(COLLAPSE, &mut sink).unwrap();
+    assert!(guard.is_over());
+    assert_eq!(guard.held().bytes, 0);
+    guard.push("ignored", &mut sink).unwrap();
+    guard.finish(End::Stop, &mut sink).unwrap();
+    guard.reset();
+    assert_eq!(shown(&guard, "back"), "back");
+}
+
+#[test]
+fn a_collapse_fails_the_message_on_request() {
+    let mut guard = collapsing(CollapseAction::Error);
+    let mut sink = |_: Event<'_>| {};
+    let error = guard.push(COLLAPSE, &mut sink).unwrap_err();
+    assert_eq!((error.kind.name(), error.at, error.bytes), ("collapse", 3, 35));
+    assert_eq!(guard.push("more", &mut sink), Err(error));
+    assert_eq!(guard.finish(End::Stop, &mut sink), Err(error));
+}
+
+#[test]
+fn fragments_and_wire_openers_count_with_a_remapping() {
+    let limits = CollapseLimits { run: 3, action: CollapseAction::EndStream };
+    let guard = builder("hermes").remap(RemapTable::hermes()).collapse(limits).build().unwrap();
+    let text = "a [[CALL]]_call>\n[[CALL]] b";
+    let seen = shown(&guard, text);
+    assert!(seen.starts_with("a ") && !seen.ends_with('b'), "{seen:?}");
+}
+
+#[test]
+fn a_collapse_ends_a_guarded_stream() {
+    use futures_core::Stream;
+    use std::{
+        pin::pin,
+        task::{Context, Poll, Waker},
+    };
+    let chunks = [COLLAPSE, "never read"].map(Ok::<_, std::io::Error>);
+    let inner = tokio_stream::iter(chunks);
+    let guard = collapsing(CollapseAction::EndStream);
+    let mut stream = pin!(llm_stream_guard::guard_text(inner, guard));
+    let mut context = Context::from_waker(Waker::noop());
+    let mut text = String::new();
+    while let Poll::Ready(Some(event)) = stream.as_mut().poll_next(&mut context) {
+        text += &format!("{event:?}");
+    }
+    assert!(!text.contains("never read"), "{text}");
+    assert!(stream.machine().collapse().is_some() && stream.limit_hit().is_none());
+}

@@ -1,0 +1,164 @@
+//! Guards made from the request their stream answers.
+
+use llm_stream_guard::{BuildError, End, Guard, GuardBuilder, Profile, ToolChoice, profile};
+use serde_json::{Value, json};
+
+fn tool(name: &str) -> Value {
+    json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}})
+}
+
+/// Reasoning, content and names of calls.
+fn read(builder: GuardBuilder, wire: &str) -> (String, String, Vec<String>) {
+    let guard = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    let message = guard.parse(wire, End::Stop).unwrap();
+    let names = message.calls.iter().map(|call| call.name.to_string()).collect();
+    (message.reasoning, message.content, names)
+}
+
+const OPENED: &str = "Okay, rain.\n</think>\n\nIt rains.";
+
+#[test]
+fn a_model_begins_where_its_template_leaves_off_and_a_name_in_content() {
+    for id in
+        ["Qwen/Qwen3-30B-A3B-Thinking-2507", "deepseek-ai/DeepSeek-R1", "MiniMaxAI/MiniMax-M2"]
+    {
+        let (thought, text, _) = read(Guard::for_model(id).unwrap(), OPENED);
+        assert!(thought.starts_with("Okay, rain."), "{id}");
+        assert_eq!(text.trim(), "It rains.", "{id}");
+    }
+    let named = Guard::builder(&profile("minimax_m2").unwrap());
+    assert_eq!(read(named.clone(), "It rains.").1, "It rains.");
+    assert_eq!(read(named.model("minimax-m2"), "It rains.").0, "It rains.");
+}
+
+#[test]
+fn template_arguments_and_options_turn_reasoning_on_and_off() {
+    let is_thought =
+        |id: &str, body: Value| read(Guard::for_model(id).unwrap().request(&body), "x").0 == "x";
+    let (on, off) = ("zai-org/GLM-4.7", "deepseek-ai/DeepSeek-V3.1");
+    assert!(is_thought(on, json!({})));
+    assert!(!is_thought(on, json!({"chat_template_kwargs": {"enable_thinking": false}})));
+    assert!(
+        is_thought(on, json!({"chat_template_kwargs": {"thinking": false}})),
+        "not its argument"
+    );
+    assert!(!is_thought(on, json!({"reasoning_effort": "none"})));
+    assert!(is_thought(on, json!({"reasoning_effort": "high"})));
+    assert!(!is_thought(on, json!({"thinking": {"type": "disabled"}})));
+    assert!(!is_thought(off, json!({})));
+    assert!(is_thought(off, json!({"chat_template_kwargs": {"thinking": true}})));
+    assert!(is_thought(off, json!({"reasoning": {"enabled": true}})));
+    let always = "Qwen/Qwen3-4B-Thinking-2507";
+    assert!(is_thought(always, json!({"chat_template_kwargs": {"enable_thinking": false}})));
+}
+
+#[test]
+fn a_message_that_is_continued_tells_where_it_leaves_off() {
+    let body = json!({
+        "messages": [{"role": "assistant", "content": "<think>a</think>b"}],
+        "continue_final_message": true,
+    });
+    let guard = Guard::for_model("Qwen/Qwen3-4B-Thinking-2507").unwrap();
+    assert_eq!(read(guard.request(&body), "c").1, "c");
+}
+
+#[test]
+fn tools_that_are_no_functions_are_kept_aside() {
+    let body = json!({"tools": [
+        tool("a"),
+        {"type": "custom", "custom": {"name": "grep"}},
+        {"type": "web_search"},
+        {"name": "b", "input_schema": {}},
+    ], "tool_choice": {"type": "custom", "custom": {"name": "grep"}}});
+    let builder = Guard::for_model("qwen3").unwrap().request(&body);
+    assert_eq!(builder.tools_set_aside().len(), 2);
+    let wire = "<tool_call>{\"name\": \"b\", \"arguments\": {}}</tool_call>";
+    assert_eq!(read(builder, wire).2, ["b"]);
+}
+
+#[test]
+fn choices_are_read_as_apis_write_them() {
+    let named = Some(ToolChoice::Named("a".into()));
+    let rows = [
+        (json!("any"), Some(ToolChoice::Required)),
+        (json!({"type": "any"}), Some(ToolChoice::Required)),
+        (json!({"type": "none"}), Some(ToolChoice::None)),
+        (json!({"type": "tool", "name": "a"}), named.clone()),
+        (json!({"type": "function", "function": {"name": "a"}}), named),
+        (json!("some"), None),
+        (json!(1), None),
+    ];
+    for (choice, expected) in rows {
+        assert_eq!(ToolChoice::from_json(&choice), expected, "{choice}");
+    }
+    let call =
+        |name| format!("<tool_call>{{\"name\": \"{name}\", \"arguments\": {{}}}}</tool_call>");
+    let wire = call("a") + &call("b");
+    let calls = |rest: Value| {
+        let mut body = json!({"tools": [tool("a"), tool("b")]});
+        for (key, value) in rest.as_object().unwrap() {
+            body[key] = value.clone();
+        }
+        read(Guard::for_model("qwen3").unwrap().request(&body), &wire).2
+    };
+    assert_eq!(calls(json!({})), ["a", "b"]);
+    assert_eq!(calls(json!({"parallel_tool_calls": false})), ["a"]);
+    assert_eq!(
+        calls(json!({"tool_choice": {"type": "auto", "disable_parallel_tool_use": true}})),
+        ["a"]
+    );
+    assert!(calls(json!({"tool_choice": "none"})).is_empty());
+    assert_eq!(calls(json!({"tool_choice": {"type": "tool", "name": "b"}})), ["b"]);
+    let allowed = json!({"type": "allowed_tools", "allowed_tools": {
+        "mode": "required", "tools": [{"type": "function", "function": {"name": "b"}}],
+    }});
+    assert!(calls(json!({"tool_choice": allowed})).contains(&"b".to_owned()));
+}
+
+#[test]
+fn stop_strings_of_the_request_end_the_message() {
+    for body in
+        [json!({"stop": "END"}), json!({"stop": ["x", "END"]}), json!({"stop_sequences": ["END"]})]
+    {
+        assert_eq!(read(Guard::for_model("qwen3").unwrap().request(&body), "a END b").1, "a ");
+    }
+}
+
+#[test]
+fn faults_name_the_field() {
+    let fault = |body: Value| {
+        Guard::for_model("qwen3").unwrap().request(&body).build().map(drop).unwrap_err().to_string()
+    };
+    let rows = [
+        (json!([]), "request: expected an object"),
+        (json!({"tools": 1}), "request, `tools`: expected a list of tools"),
+        (
+            json!({"tools": [tool("a"), {"type": "function", "function": {}}]}),
+            "request, `tools[1].function.name`: expected a string",
+        ),
+        (
+            json!({"tool_choice": "maybe"}),
+            "request, `tool_choice`: expected `auto`, `none`, `required` or a tool",
+        ),
+        (json!({"stop": [1]}), "request, `stop[0]`: expected a string"),
+    ];
+    for (body, expected) in rows {
+        assert_eq!(fault(body), expected);
+    }
+    let unknown = Guard::builder(&Profile::named("x")).model("zephyr-7b-beta").build();
+    assert!(matches!(unknown, Err(BuildError::UnknownModel(_))));
+}
+
+#[test]
+fn tools_of_which_no_call_is_read_are_a_fault_unless_no_call_is_wanted() {
+    let built = |choice: Value| {
+        let body = json!({"tools": [tool("a")], "tool_choice": choice});
+        Guard::for_model("LGAI-EXAONE/EXAONE-Deep-7.8B").unwrap().request(&body).build().map(drop)
+    };
+    assert!(matches!(built(json!("auto")), Err(BuildError::NoToolGrammar { .. })));
+    assert!(matches!(built(json!(null)), Err(BuildError::NoToolGrammar { .. })));
+    assert_eq!(built(json!("none")), Ok(()));
+    assert_eq!(built(json!("required")), Ok(()), "what is required is read without a grammar");
+    let body = json!({"tools": [{"type": "web_search"}]});
+    assert!(Guard::builder(&Profile::named("x")).request(&body).build().is_ok());
+}

@@ -1,0 +1,268 @@
+//! The options: start, recurrence, strays, echoes, whitespace, limits, and what is no reasoning.
+
+use jail_match::Settings;
+use stream_laws::{CutPlan, check_chunk_invariance, check_nothing_lost};
+use think_filter::{
+    DupOpen, End, Format, HeldKind, LimitPolicy, Openers, Piece, ReasoningLimit, Recur, Start,
+    StrayClose, ThinkFilter, ThinkFilterBuilder, Whitespace, format,
+};
+
+use crate::machine::{Spanned, Told, spans};
+
+/// A format whose openers count anywhere: what is asked here is something else.
+fn glm45() -> Format {
+    Format { openers: Openers::Anywhere, ..format("glm45").unwrap() }
+}
+
+fn verbatim(format: Format) -> ThinkFilterBuilder {
+    ThinkFilter::builder(format).whitespace(Whitespace::Verbatim)
+}
+
+fn told(builder: ThinkFilterBuilder, text: &str) -> String {
+    spans(&builder.build().unwrap(), text)
+}
+
+#[test]
+fn an_ordinary_opener_counts_where_a_line_begins_and_behind_markup() {
+    let line = || verbatim(format("glm45").unwrap());
+    for (text, expected) in [
+        ("The tag <think> is used.", "The tag <think> is used."),
+        ("{\"html\": \"<think>x</think>\"}", "{\"html\": \"<think>x</think>\"}"),
+        ("<think>a</think>b\n \t <think>c</think>d", "[a]b\n \t [c]d"),
+        ("<think>a</think> <think>b</think>c <think>", "[a] [b]c <think>"),
+    ] {
+        assert_eq!(told(line(), text), expected, "{text:?}");
+        assert_eq!(told(verbatim(glm45()).openers(Openers::Line), text), expected, "{text:?}");
+    }
+    let tokens = verbatim(format("mistral").unwrap());
+    assert_eq!(told(tokens, "a [THINK]b[/THINK]c"), "a [b]c", "no prose holds these");
+}
+
+#[test]
+fn the_first_closer_ends_what_a_prompt_may_have_opened() {
+    let qwen3 = || verbatim(format("qwen3").unwrap());
+    for (text, unknown, known) in [
+        ("a\n</think>\n\nb</think>c", "a\n\n\nb</think>c", "a\n</think>\n\nb</think>c"),
+        ("<think>a</think>b</think>c", "[a]b</think>c", "[a]b</think>c"),
+        ("a `</think>` b", "a `</think>` b", "a `</think>` b"),
+    ] {
+        assert_eq!(told(qwen3(), text), unknown, "{text:?}");
+        assert_eq!(told(qwen3().start(Start::Content), text), known, "{text:?}");
+    }
+    let framing = ThinkFilter::builder(format("qwen3").unwrap());
+    assert_eq!(told(framing, "a\n</think>\n\nb"), "a\nb", "what came before was emitted");
+}
+
+#[test]
+fn newlines_behind_the_prompts_closer_are_the_closers() {
+    let framing = || ThinkFilter::builder(format("glm45").unwrap());
+    assert_eq!(told(framing().start(Start::Content), "\n\n\na"), "\na");
+    assert_eq!(told(framing(), "\na"), "\na", "nobody knows the prompt");
+    assert_eq!(told(framing().prompt("x<think></think>\n"), "\n\na"), "\na", "one was written");
+    assert_eq!(told(framing().prompt("x"), "\na"), "\na");
+    assert_eq!(told(verbatim(glm45()).start(Start::Content), "\na"), "\na");
+}
+
+#[test]
+fn the_suffix_of_the_first_tag_is_that_of_every_other() {
+    let hy = || verbatim(format("hy_v3").unwrap());
+    let text = "<think:6124c78e>Not a closer: </think:0000> so...</think:6124c78e>Hi";
+    assert_eq!(told(hy(), text), "[Not a closer: </think:0000> so...]Hi");
+    assert_eq!(told(hy(), "<think:a>b</think>c"), "[b</think>c]");
+}
+
+#[test]
+fn a_label_without_its_newline_is_an_empty_thought() {
+    let gemma4 = || verbatim(format("gemma4").unwrap());
+    assert_eq!(told(gemma4(), "<|channel>thought<channel|>Ok"), "Ok");
+    assert_eq!(told(gemma4(), "<|channel>thoughts<channel|>Ok"), "[thoughts]Ok");
+}
+
+#[test]
+fn openers_count_anywhere_at_the_lead_or_never() {
+    let text = "a<think>b</think>c";
+    assert_eq!(told(verbatim(glm45()), text), "a[b]c");
+    let lead = Format { openers: Openers::Lead, ..glm45() };
+    assert_eq!(told(verbatim(lead), text), text);
+    assert_eq!(told(verbatim(Format::passthrough("off")), text), text);
+}
+
+#[test]
+fn spans_come_back_or_do_not() {
+    let text = "<think>a</think>b<think>c</think>";
+    assert_eq!(told(verbatim(glm45()), text), "[a]b[c]");
+    let once = Format { recur: Recur::Once, ..glm45() };
+    assert_eq!(told(verbatim(once.clone()), text), "[a]b<think>c</think>");
+    let opened = verbatim(once).start(Start::Reasoning);
+    assert_eq!(told(opened, "a</think>b<think>c"), "[a]b<think>c", "the prompt's was the one");
+}
+
+#[test]
+fn stray_closers_go_at_the_lead_stay_or_go_everywhere() {
+    let text = " </think>a</think><think>b</think></think>c`</think>`";
+    for (stray_close, expected) in [
+        (StrayClose::Leading, " a</think>[b]c`</think>`"),
+        (StrayClose::Keep, " </think>a</think>[b]</think>c`</think>`"),
+        (StrayClose::Drop, " a[b]c`</think>`"),
+    ] {
+        assert_eq!(told(verbatim(Format { stray_close, ..glm45() }), text), expected);
+    }
+}
+
+#[test]
+fn one_repeated_opener_is_absorbed_or_kept() {
+    let text = "<think><think><think>a</think>";
+    assert_eq!(told(verbatim(glm45()), text), "[<think>a]");
+    let keep = Format { dup_open: DupOpen::Keep, ..glm45() };
+    assert_eq!(told(verbatim(keep), text), "[<think><think>a]");
+    assert_eq!(told(verbatim(glm45()).start(Start::Reasoning), "<think>a"), "[a]");
+}
+
+#[test]
+fn whitespace_is_kept_framed_or_trimmed() {
+    let text = "\n<think>\n\n a \n</think>\n\n\n b \n";
+    for (whitespace, expected) in [
+        (Whitespace::Verbatim, "\n[\n\n a \n]\n\n\n b \n"),
+        (Whitespace::Framing, "[\n a ]\n b \n"),
+        (Whitespace::Trim, "[a]b \n"),
+        (Whitespace::ReasoningEnd, "\n[\n\n a]\n\n\n b \n"),
+    ] {
+        let builder = ThinkFilter::builder(glm45()).whitespace(whitespace);
+        assert_eq!(told(builder, text), expected, "{whitespace:?}");
+    }
+}
+
+#[test]
+fn fences_hide_tags_as_markdown_has_them() {
+    for (text, expected) in [
+        ("````\n```\n<think>\n````\n<think>a</think>", "````\n```\n<think>\n````\n[a]"),
+        ("~~~\n<think>\n~~~\n<think>a</think>", "~~~\n<think>\n~~~\n[a]"),
+        ("``a`<think>``<think>b</think>", "``a`<think>``[b]"),
+        ("<think>```\n</think>\n```", "[```\n]\n```"),
+    ] {
+        assert_eq!(told(verbatim(glm45()), text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn tags_left_in_the_text_begin_with_the_prompts_opener() {
+    let inline = |start| verbatim(glm45().inline(start));
+    assert_eq!(told(inline(Start::Content), "<think>a</think>b"), "<think>a</think>b");
+    assert_eq!(told(inline(Start::Reasoning), "a</think>b"), "<think>a</think>b");
+    assert_eq!(told(inline(Start::Reasoning), ""), "", "nothing is put before nothing");
+}
+
+fn limited(bytes: usize, policy: LimitPolicy) -> ThinkFilterBuilder {
+    verbatim(glm45()).reasoning_limit(ReasoningLimit { bytes, policy })
+}
+
+#[test]
+fn reasoning_beyond_its_limit_is_content_or_dropped() {
+    let text = "<think>abé</think>c<think>d</think>e";
+    for (bytes, released, dropped) in [
+        (5, "[abé]c[d]e", "[abé]c[d]e"),
+        (4, "[abé]cde", "[abé]ce"),
+        // The é does not fit; neither does a shorter scalar behind it.
+        (3, "[ab]écde", "[ab]ce"),
+        (0, "abécde", "ce"),
+    ] {
+        assert_eq!(told(limited(bytes, LimitPolicy::Release), text), released, "{bytes}");
+        assert_eq!(told(limited(bytes, LimitPolicy::Drop), text), dropped, "{bytes}");
+    }
+}
+
+#[test]
+fn dropped_reasoning_is_counted_to_the_byte() {
+    let text = "<think>\nabcdef </think>\n\nc <think> ghi";
+    for bytes in 0..12 {
+        for policy in [LimitPolicy::Release, LimitPolicy::Drop] {
+            for whitespace in [Whitespace::Verbatim, Whitespace::Framing] {
+                let limit = Some(ReasoningLimit { bytes, policy });
+                let settings = Settings::default().whitespace(whitespace).reasoning(limit);
+                let drops: &[&str] =
+                    if policy == LimitPolicy::Drop { &["reasoning_limit"] } else { &[] };
+                let told = Told::with(&glm45(), settings);
+                check_nothing_lost(&told, text, drops, CutPlan::standard(2)).unwrap();
+                check_chunk_invariance(&told, text, CutPlan::standard(3)).unwrap();
+            }
+            let trim = limited(bytes, policy).whitespace(Whitespace::Trim).build().unwrap();
+            check_chunk_invariance(&Spanned(trim), text, CutPlan::standard(4)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn whitespace_that_trim_holds_comes_out_before_spilled_reasoning() {
+    let filter = limited(1, LimitPolicy::Release).whitespace(Whitespace::Trim);
+    assert_eq!(told(filter, "a <think>bc</think>d"), "a[b] cd");
+}
+
+#[test]
+fn the_error_policy_stops_at_the_limit_on_the_same_byte_for_every_cut() {
+    let filter = limited(2, LimitPolicy::Error).build().unwrap();
+    let text = "x<think>abc</think>d<think>e";
+    check_chunk_invariance(&Spanned(filter.clone()), text, CutPlan::standard(5)).unwrap();
+    let (mut filter, mut seen) = (filter, String::new());
+    let mut on = |piece: Piece<'_>| match piece {
+        Piece::Content(text) | Piece::Reasoning(text) => seen.push_str(text),
+        _ => {}
+    };
+    let error = filter.push(text, &mut on).unwrap_err();
+    assert_eq!(filter.push("more", &mut on), Err(error));
+    assert_eq!(filter.finish(End::Stop, &mut on), Err(error));
+    assert_eq!(seen, "xab");
+    let told = "byte 10: reasoning_limit hit; what came before was released";
+    assert_eq!((error.to_string().as_str(), error.at), (told, 10));
+    filter.reset();
+    assert!(filter.push("<think>ok", |_| {}).is_ok());
+}
+
+fn nonempty(limit: usize) -> ThinkFilterBuilder {
+    verbatim(glm45()).force_nonempty_content(limit)
+}
+
+#[test]
+fn reasoning_is_the_answer_when_no_other_comes() {
+    for (text, expected) in [
+        ("<think>a</think>", "a"),
+        ("<think>a</think> \n", "a \n"),
+        ("<think>a", "a"),
+        ("<think>a</think><think>b</think>c", "[a][b]c"),
+        ("<think>a</think>b", "[a]b"),
+        ("", ""),
+    ] {
+        assert_eq!(told(nonempty(100), text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_cut_stream_and_a_boundary_keep_their_reasoning() {
+    for end in [End::Length, End::Aborted] {
+        let (mut filter, mut seen) = (nonempty(100).build().unwrap(), Vec::new());
+        let mut on = |piece: Piece<'_>| seen.push(format!("{piece:?}"));
+        filter.push("<think>a", &mut on).unwrap();
+        assert_eq!((filter.held().bytes, filter.held().kind), (1, HeldKind::Reasoning));
+        filter.finish(end, &mut on).unwrap();
+        assert_eq!(seen, ["ReasoningStart", "Reasoning(\"a\")", "ReasoningEnd"], "{end:?}");
+    }
+    let (mut filter, mut reasoning) = (nonempty(100).build().unwrap(), String::new());
+    let mut on = |piece: Piece<'_>| {
+        if let Piece::Reasoning(text) = piece {
+            reasoning.push_str(text);
+        }
+    };
+    filter.push("<think>a</think>", &mut on).unwrap();
+    filter.message_boundary(&mut on);
+    filter.push("<think>b", &mut on).unwrap();
+    filter.finish(End::Stop, &mut on).unwrap();
+    assert_eq!(reasoning, "a", "the second message had no other answer");
+}
+
+#[test]
+fn too_much_reasoning_is_not_waited_for() {
+    assert_eq!(told(nonempty(3), "<think>abcd</think>"), "[abcd]");
+    assert_eq!(told(nonempty(4), "<think>abcd</think>"), "abcd");
+    let mut filter = nonempty(3).build().unwrap();
+    filter.push("<think>abcd", |_| {}).unwrap();
+    assert_eq!(filter.held().bytes, 0);
+}

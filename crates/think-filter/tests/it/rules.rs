@@ -1,0 +1,105 @@
+//! Rules of the other formats: code, prompts that open, echoes, boundaries, names.
+
+use stream_laws::{Machine, Record};
+use think_filter::{End, Format, Piece, Start, ThinkFilter, Whitespace, format, formats};
+
+use crate::machine::{Think, show, shown, write};
+
+fn prompt_opened(name: &str) -> Think {
+    let builder = ThinkFilter::builder(format(name).unwrap()).start(Start::Reasoning);
+    Think::from(builder.whitespace(Whitespace::Verbatim).build().unwrap())
+}
+
+#[test]
+fn fences_and_inline_code_make_tags_literal() {
+    let basic = Think::named("basic");
+    for (text, expected) in [
+        ("see `<think>` here\n<think>a</think>b", "see `<think>` here\n{a}b"),
+        ("x\n```\n<think>a</think>\n```\n<think>b</think>c", "x\n```\n<think>a</think>\n```\n{b}c"),
+        ("it`s <think>a</think>\n<think>c</think>", "it`s <think>a</think>\n{c}"),
+        // In reasoning code hides nothing: the first closer wins.
+        ("<think>`</think>`a", "{`}`a"),
+    ] {
+        assert_eq!(shown(&basic, text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_prompt_that_opened_reasoning_starts_in_it() {
+    assert_eq!(shown(&prompt_opened("basic"), "a</think>b"), "{a}b");
+    assert_eq!(shown(&prompt_opened("qwen3"), "a</think>b<think>c"), "{a}b<think>c");
+    assert_eq!(shown(&prompt_opened("passthrough"), "a</think>b"), "a</think>b");
+}
+
+#[test]
+fn one_echo_of_the_opener_is_absorbed() {
+    assert_eq!(shown(&prompt_opened("basic"), "<think>a</think>b"), "{a}b");
+    assert_eq!(
+        shown(&Think::named("basic"), "<think>\n<think>a<think>b</think>c"),
+        "{\na<think>b}c"
+    );
+    assert_eq!(shown(&Think::named("basic"), "<think><think><think>a"), "{<think>a}");
+}
+
+#[test]
+fn a_stray_closer_is_removed_at_the_lead_only() {
+    assert_eq!(shown(&Think::named("basic"), "</think>a</think>b"), "a</think>b");
+    assert_eq!(shown(&Think::named("basic"), "<think>a</think></think>b"), "{a}b");
+}
+
+#[test]
+fn a_boundary_arms_the_lead_again_and_keeps_a_split_tag() {
+    let mut filter = Think::named("lead_only").0;
+    let mut out = Record::default();
+    for chunk in ["answer <th", "<th"] {
+        filter.push(chunk, |piece| write(piece, &mut out)).unwrap();
+        filter.message_boundary(|piece| write(piece, &mut out));
+    }
+    filter.push("ink>a</think>b", |piece| write(piece, &mut out)).unwrap();
+    filter.finish(End::Stop, |piece| write(piece, &mut out)).unwrap();
+    assert_eq!(show(&out), "answer <th{a}b");
+}
+
+#[test]
+fn newlines_of_content_are_not_held() {
+    let filter = ThinkFilter::new(format("qwen3").unwrap()).unwrap();
+    let mut think = Think::from(filter);
+    let mut out = Record::default();
+    think.push("line\n\n", &mut out);
+    assert_eq!((think.held().bytes, show(&out).as_str()), (0, "line\n\n"));
+}
+
+#[test]
+fn names_ignore_case_and_dashes_and_are_unique() {
+    assert_eq!(format("Lead-Only"), format("lead_only"));
+    assert!(format("lead").is_err(), "a name never matches inside another");
+    let mut names: Vec<_> = formats().into_iter().map(|format| format.name).collect();
+    let all = names.len();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), all);
+}
+
+#[test]
+fn a_custom_format_is_a_value_and_an_empty_marker_is_refused() {
+    let plan = ThinkFilter::new(Format::tags("mine", "<plan>", "</plan>")).unwrap();
+    let split = plan.split("<plan>a</plan>b");
+    assert_eq!((split.content.as_str(), split.reasoning.as_str()), ("b", "a"));
+    let error = ThinkFilter::new(Format::tags("mine", "", "</plan>")).unwrap_err();
+    assert_eq!((error.entry(), error.to_string().as_str()), (0, "edge 0: the marker is empty"));
+}
+
+#[test]
+fn prepended_text_comes_once_before_the_first_byte() {
+    let append = Think::named("minimax_append_think");
+    let mut think = append;
+    let mut out = Record::default();
+    for chunk in ["", "a", "b"] {
+        think.push(chunk, &mut out);
+    }
+    assert_eq!(show(&out), "<think>ab");
+    let mut seen = 0;
+    think.0.reset();
+    think.0.push("c", |piece| seen += usize::from(piece == Piece::Content("<think>"))).unwrap();
+    assert_eq!(seen, 1);
+}

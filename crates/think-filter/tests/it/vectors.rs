@@ -1,0 +1,106 @@
+//! The vectors of the reasoning formats: that they are there, and what the filter alone makes of
+//! them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use stream_laws::{
+    CutPlan,
+    vector::{Case, Finish, Kind, Policy, Start as Opened, read_cases, run_case},
+};
+use think_filter::{End, Format, Start, ThinkFilter, Whitespace, format, formats};
+
+use crate::machine::Think;
+
+/// What the vectors of every format show.
+const ASPECTS: &[&str] = &[
+    "explicit",
+    "prompt-opened",
+    "truncated-marker",
+    "truncated-text",
+    "empty-block",
+    "unicode",
+    "code-fence",
+    "prose",
+    "tool-call-inside",
+    "newlines",
+];
+
+fn path(name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/reasoning");
+    root.join(name).with_extension("jsonl")
+}
+
+fn has_cases(name: &str) -> bool {
+    path(name).is_file()
+}
+
+fn cases(name: &str) -> Vec<Case> {
+    let path = path(name);
+    let text = fs::read_to_string(&path).unwrap_or_else(|no| panic!("{}: {no}", path.display()));
+    read_cases(&text).unwrap_or_else(|no| panic!("{}: {no}", path.display()))
+}
+
+/// The formats that read differently, each the first of its kind that has vectors.
+fn kinds() -> Vec<Format> {
+    let mut kinds: Vec<Format> = Vec::new();
+    for format in formats() {
+        let reads_as =
+            |kind: &Format| Format { name: format.name.clone(), ..kind.clone() } == format;
+        if has_cases(&format.name) {
+            kinds.retain(|kind| has_cases(&kind.name) || !reads_as(kind));
+            kinds.push(format);
+        } else if !kinds.iter().any(reads_as) {
+            kinds.push(format);
+        }
+    }
+    kinds
+}
+
+#[test]
+fn every_kind_of_format_has_a_vector_of_every_aspect() {
+    for Format { name, .. } in kinds() {
+        let cases = cases(&name);
+        for aspect in ASPECTS {
+            let id = format!("{name}/{aspect}");
+            assert!(cases.iter().any(|case| case.id == id), "no {id}");
+        }
+        assert!(cases.iter().all(|case| case.kind == Kind::Reasoning && case.family == name));
+    }
+}
+
+#[test]
+fn the_filter_alone_passes_them_at_every_cut() {
+    let mut ran = 0;
+    for Format { name, .. } in kinds() {
+        for case in cases(&name).into_iter().filter(|case| case.options.is_empty()) {
+            let whitespace = match case.whitespace {
+                Policy::Verbatim => Whitespace::Verbatim,
+                Policy::Framing => Whitespace::Framing,
+                Policy::Trim => Whitespace::Trim,
+            };
+            let start = match case.start {
+                Opened::Reasoning => Some(Start::Reasoning),
+                Opened::Content => Some(Start::Content),
+                Opened::Default => None,
+            };
+            let end = match case.finish {
+                Finish::Stop => End::Stop,
+                Finish::Length => End::Length,
+            };
+            let builder = ThinkFilter::builder(format(&case.family).unwrap());
+            let builder = builder.whitespace(whitespace);
+            let builder = match start {
+                Some(start) => builder.start(start),
+                None => builder,
+            };
+            let filter = builder.build().unwrap();
+            run_case(&case, || Think::ending(filter.clone(), end), CutPlan::standard(9))
+                .unwrap_or_else(|failure| panic!("{failure}"));
+            ran += 1;
+        }
+    }
+    assert!(ran > 400, "{ran}");
+}

@@ -1,0 +1,120 @@
+//! Keys, names and ids of a call object: strings that must be whole.
+
+use super::{ArgumentsState, At, Role, refuted};
+use crate::{
+    event::DiagnosticKind,
+    family::{CommitOn, Keys},
+    machine::{
+        call::{Machine, State, Step},
+        cursor::Cursor,
+        output::Output,
+        plan::{Leaf, Plan},
+    },
+    options::Wanted,
+    value::{Dialect, Scanned},
+};
+
+impl Machine {
+    /// A key, a name or an id: a string that must be whole.
+    pub(super) fn string(
+        &mut self,
+        plan: &Plan,
+        leaf: &Leaf,
+        dialect: &Dialect<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Step> {
+        match self.object.text.feed(dialect, cursor.rest()) {
+            Scanned::More { used } => {
+                cursor.at += used;
+                Some(Step::more(cursor.at))
+            }
+            Scanned::Bad { at, .. } => {
+                cursor.at += at;
+                Some(self.bad(cursor, out))
+            }
+            Scanned::End { used } | Scanned::Noted { used, .. } => {
+                cursor.at += used;
+                self.string_read(plan, leaf, cursor, out)
+            }
+        }
+    }
+
+    pub(super) fn string_read(
+        &mut self,
+        plan: &Plan,
+        leaf: &Leaf,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Step> {
+        let form = &plan.forms[usize::from(leaf.form)];
+        let read = self.object.text.text();
+        match self.object.at {
+            At::Key => {
+                let role = self.object.role(&form.keys, read, self.calls_seen);
+                let known = form.beside.as_ref().is_none_or(|b| b.iter().any(|key| key == read));
+                if role == Role::Other && !out.calls.committed() && !known {
+                    return Some(refuted(cursor));
+                }
+                if role == Role::Arguments && form.keys == Keys::NameIsKey {
+                    // Any key could be a name: only a declared one says so.
+                    if leaf.commit == CommitOn::DeclaredName
+                        && !out.calls.committed()
+                        && out.calls.tools.get(read).is_none()
+                    {
+                        return Some(refuted(cursor));
+                    }
+                    if self.started {
+                        self.end_item(out);
+                        self.state = State::Arguments;
+                    }
+                    if self.object.text.text().is_empty() {
+                        return Some(self.bad(cursor, out));
+                    }
+                    self.name.clear();
+                    self.name.push_str(self.object.text.text());
+                    self.object.has_name = true;
+                }
+                (self.object.role, self.object.at) = (role, At::Member);
+            }
+            At::Id => {
+                if self.started {
+                    out.diagnose(DiagnosticKind::LateId, cursor.at, 0);
+                } else {
+                    self.id.clear();
+                    self.id.push_str(read);
+                    self.object.has_id = true;
+                }
+                self.object.at = At::Member;
+            }
+            _ => {
+                if read.is_empty() {
+                    cursor.at -= 1;
+                    return Some(self.bad(cursor, out));
+                }
+                self.name.clear();
+                self.name.push_str(read);
+                (self.object.has_name, self.object.at) = (true, At::Member);
+                let committed = out.calls.committed();
+                if leaf.commit == CommitOn::DeclaredName && !committed {
+                    let name = self.name.as_str();
+                    // Where one tool is asked for, a call of another is no text.
+                    let known = out.calls.tools.admits(name)
+                        || matches!(out.calls.options.wanted, Wanted::Only(_))
+                        || form.no_call.iter().any(|none| none == name);
+                    if !known {
+                        return Some(refuted(cursor));
+                    }
+                }
+                let kept = self.object.arguments == ArgumentsState::Kept;
+                if leaf.commit == CommitOn::Marker || committed || kept {
+                    if let Err(step) = self.start(plan, cursor, out) {
+                        return Some(step);
+                    }
+                    self.put_kept(out);
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,182 @@
+//! Values of a call object: its arguments, and what does not matter.
+
+use super::{ArgumentsState, At, MAX_WRAPPERS, Role};
+use crate::{
+    event::DiagnosticKind,
+    machine::{
+        call::{Machine, Step},
+        cursor::Cursor,
+        output::Output,
+        plan::{Leaf, Plan},
+    },
+    value::{Dialect, Kind, Members, Note, Scanned},
+};
+
+impl Machine {
+    /// Writes arguments that came before the name.
+    pub(super) fn put_kept(&mut self, out: &mut Output<'_>) {
+        if self.object.arguments == ArgumentsState::Kept {
+            let early = core::mem::take(&mut self.early);
+            out.arguments(&early);
+            self.early = early;
+            self.early.clear();
+            self.object.arguments = ArgumentsState::Closed;
+        }
+    }
+
+    /// Before a value: what reads it.
+    pub(super) fn member_value(
+        &mut self,
+        _: &Plan,
+        _: &Leaf,
+        dialect: &Dialect<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Step> {
+        cursor.skip_blanks();
+        let Some(byte) = cursor.peek() else { return Some(Step::more(cursor.at)) };
+        let object = &mut self.object;
+        let text = dialect.begins_string(cursor.rest());
+        object.at = match (object.role, byte) {
+            (Role::Name | Role::Wrapper, _) if text && !object.has_name => {
+                object.text.restart();
+                At::Name
+            }
+            (Role::Id, _) if text => {
+                object.text.restart();
+                At::Id
+            }
+            (Role::Wrapper, b'{') if object.nest < MAX_WRAPPERS => {
+                object.nest += 1;
+                object.members = Members::new();
+                At::Member
+            }
+            (Role::List, b'[') if object.nest == 0 && !object.in_list => {
+                cursor.at += 1;
+                object.in_list = true;
+                At::ListItem
+            }
+            (Role::Arguments, _) if object.arguments == ArgumentsState::Missing => {
+                self.value.restart(Kind::Arguments);
+                self.early.clear();
+                object.arguments = match object.has_name {
+                    true => ArgumentsState::Open,
+                    false => ArgumentsState::Early,
+                };
+                At::Arguments
+            }
+            (Role::Arguments, _) => {
+                out.diagnose(DiagnosticKind::SecondArguments, cursor.at, 0);
+                self.value.restart(Kind::Value);
+                At::Ignored
+            }
+            (Role::Answer, _) => {
+                out.calls.commit();
+                object.answered = true;
+                if byte == b'"' {
+                    cursor.at += 1;
+                    At::Answer
+                } else {
+                    self.value.restart(Kind::Value);
+                    At::AnswerJson
+                }
+            }
+            (Role::Name, _) if !object.has_name => return Some(self.bad(cursor, out)),
+            _ => {
+                self.value.restart(Kind::Value);
+                At::Ignored
+            }
+        };
+        None
+    }
+
+    pub(super) fn object_arguments(
+        &mut self,
+        plan: &Plan,
+        leaf: &Leaf,
+        dialect: &Dialect<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Step> {
+        let _ = leaf;
+        let is_early = self.object.arguments == ArgumentsState::Early;
+        let rest = cursor.rest();
+        // The limit must fall on the same byte whatever the chunks.
+        let room = match is_early {
+            true => out.calls.options.limits.early_arguments.saturating_sub(self.object.early),
+            false => rest.len(),
+        };
+        let room = (room..rest.len()).find(|&at| rest.is_char_boundary(at));
+        let offered = &rest[..room.unwrap_or(rest.len())];
+        let scanned = {
+            let (early, started) = (&mut self.early, self.started);
+            let mut write = |piece: &str| match started && !is_early {
+                true => out.arguments(piece),
+                false => early.push_str(piece),
+            };
+            self.value.feed(dialect, None, offered, &mut write)
+        };
+        match scanned {
+            Scanned::More { used } => {
+                cursor.at += used;
+                self.object.early += used;
+                if room.is_some() {
+                    cursor.at = cursor.text.len() - rest.len() + offered.len();
+                    return Some(self.bad(cursor, out));
+                }
+                return Some(Step::more(cursor.at));
+            }
+            Scanned::Noted { used, note } => {
+                cursor.at += used;
+                self.object.early += used;
+                if is_early && note == Note::Begun {
+                    return None;
+                }
+                // The call is certain once its arguments open.
+                if let Some(step) = self.noted(plan, note, cursor, out) {
+                    return Some(step);
+                }
+            }
+            Scanned::End { used } => {
+                cursor.at += used;
+                self.object.arguments = match is_early {
+                    true => ArgumentsState::Kept,
+                    false => ArgumentsState::Closed,
+                };
+                self.object.at = At::Member;
+            }
+            Scanned::Bad { at, .. } => {
+                cursor.at += at;
+                return Some(self.bad(cursor, out));
+            }
+        }
+        None
+    }
+
+    pub(super) fn ignored(
+        &mut self,
+        dialect: &Dialect<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Step> {
+        match self.value.feed(dialect, None, cursor.rest(), &mut |_| {}) {
+            Scanned::More { used } => {
+                cursor.at += used;
+                Some(Step::more(cursor.at))
+            }
+            Scanned::Noted { used, .. } => {
+                cursor.at += used;
+                None
+            }
+            Scanned::End { used } => {
+                cursor.at += used;
+                self.object.at = At::Member;
+                None
+            }
+            Scanned::Bad { at, .. } => {
+                cursor.at += at;
+                Some(self.bad(cursor, out))
+            }
+        }
+    }
+}

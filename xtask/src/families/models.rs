@@ -1,0 +1,89 @@
+//! The patterns of model ids: each must win for some id, and no id may be of two families.
+
+use std::{fs, path::Path};
+
+use toolcall_parsers::family::{ModelId, ModelPattern};
+
+use super::entry::Entry;
+
+/// A pattern as its file has it, and the family.
+type Of<'e> = (&'e str, &'e str);
+
+/// The project's table of ids: id, profile or `-`, start.
+const TABLE: &str = "vectors/models.tsv";
+
+fn patterns(entries: &[Entry]) -> Vec<(ModelPattern, Of<'_>)> {
+    let all = entries.iter().flat_map(|entry| {
+        entry.head.models.iter().map(|pattern| (pattern.as_str(), entry.name.as_str()))
+    });
+    all.map(|of| (ModelPattern::new(of.0), of)).collect()
+}
+
+/// Tells `find` the family, the field and the problem of each pattern that is wrong.
+pub(super) fn check(entries: &[Entry], mut find: impl FnMut(&str, String, String)) {
+    let patterns = patterns(entries);
+    for (i, (pattern, (text, name))) in patterns.iter().enumerate() {
+        if let Some((_, (_, first))) = patterns[..i].iter().find(|(other, _)| other == pattern) {
+            find(name, "models".into(), format!("`{text}` is a pattern of `{first}`, too"));
+            continue;
+        }
+        let examples: Vec<String> = examples(text).collect();
+        let heaviest: Vec<Vec<&Of<'_>>> =
+            examples.iter().map(|id| winners(id, &patterns)).collect();
+        for (id, winners) in examples.iter().zip(&heaviest) {
+            if let Some((other, of)) = winners.iter().find(|(_, of)| of != name)
+                && winners.iter().any(|(_, of)| of == name)
+            {
+                let problem = format!("`{text}` and `{other}` of `{of}` both claim `{id}`");
+                find(name, "models".into(), problem);
+            }
+        }
+        if !heaviest.iter().flatten().any(|(_, of)| of == name) {
+            find(name, "models".into(), format!("`{text}` never counts: others are heavier"));
+        }
+    }
+    for entry in entries {
+        for (i, variant) in entry.variants.iter().enumerate() {
+            for text in &variant.models {
+                let own = |id: String| winners(&id, &patterns).iter().any(|of| of.1 == entry.name);
+                if !examples(text).any(own) {
+                    let problem = format!("`{text}` never counts: it is no id of this family");
+                    find(&entry.name, format!("variant[{i}].models"), problem);
+                }
+            }
+        }
+    }
+}
+
+/// Ids that a pattern is for: its stars as nothing and as something.
+fn examples(pattern: &str) -> impl Iterator<Item = String> {
+    ["", "1", "x", "x-1"].into_iter().map(|some| pattern.replace('*', some))
+}
+
+/// The patterns that count for an id.
+fn winners<'p, 'e>(id: &str, patterns: &'p [(ModelPattern, Of<'e>)]) -> Vec<&'p Of<'e>> {
+    ModelId::new(id).find(patterns).map(|(_, heaviest)| heaviest).unwrap_or_default()
+}
+
+/// How many ids of the project's table have their profile, in words.
+///
+/// # Errors
+/// Those that have another, and those that have two; a table that cannot be read.
+pub(super) fn score(root: &Path, entries: &[Entry]) -> Result<String, String> {
+    let text = fs::read_to_string(root.join(TABLE)).map_err(|error| format!("{TABLE}: {error}"))?;
+    let patterns = patterns(entries);
+    let mut wrong = Vec::new();
+    for line in text.lines() {
+        let mut cells = line.split('\t');
+        let (id, wanted) = (cells.next().unwrap_or_default(), cells.next().unwrap_or_default());
+        let mut found: Vec<&str> = winners(id, &patterns).iter().map(|(_, name)| *name).collect();
+        found.dedup();
+        let found = if found.is_empty() { "-".to_owned() } else { found.join(" and ") };
+        if found != wanted {
+            wrong.push(format!("{TABLE}: `{id}` is {found}, not {wanted}"));
+        }
+    }
+    let all = text.lines().count();
+    let score = format!("{TABLE}: {} of {all} ids right", all - wrong.len());
+    if wrong.is_empty() { Ok(score) } else { Err(format!("{}\n{score}", wrong.join("\n"))) }
+}
