@@ -20,6 +20,7 @@ use crate::{
         input::{Members, Node},
     },
     family::{Family, Form, KeyRole, Keys},
+    machine::arguments::parameters::spec::ParameterSpec,
     template::{Dialect, Hole, Part, Template},
     tools::Tools,
     typing::Path,
@@ -30,6 +31,8 @@ pub(super) struct Writer<'w> {
     pub(super) family: &'w Family,
     pub(super) form: &'w Form,
     pub(super) section: &'w Template,
+    /// How the form's parameters are read.
+    pub(super) specs: &'w [&'w ParameterSpec],
     pub(super) tools: &'w Tools,
     /// How many call templates are passed over.
     pub(super) from: usize,
@@ -233,7 +236,10 @@ impl<'w> Writer<'w> {
         };
         let no_key = || Fault::new(EncodeErrorKind::Grammar, "there is no key for a part of it");
         let mut members = Vec::new();
-        for role in keys.order {
+        // An id behind the name is too late for a call that already began.
+        let mut order = keys.order;
+        order.sort_by_key(|role| *role != KeyRole::Id);
+        for role in order {
             let (keys, value) = match (role, call.id) {
                 (KeyRole::Name, _) => (&keys.name, Node::String(call.name.to_owned())),
                 (KeyRole::Arguments, _) => (&keys.arguments, arguments.clone()),

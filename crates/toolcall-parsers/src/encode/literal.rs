@@ -47,6 +47,7 @@ impl Style for Quoted<'_> {
         let bare = !key.is_empty()
             && key.trim_ascii() == key
             && !key.contains([':', ',', '{', '}', '[', ']'])
+            && !key.starts_with(['"', '\'', '`'])
             && !key.starts_with(self.quote);
         if bare {
             out.push_str(key);

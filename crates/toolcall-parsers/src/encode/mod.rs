@@ -30,6 +30,7 @@ use self::{
 use crate::{
     compiled::Grammar,
     family::{Family, Form, KeyOrder},
+    machine::{arguments::parameters::spec::ParameterSpec, plan::Arguments},
     template::{Hole, Part, Template},
     tools::Tools,
 };
@@ -120,6 +121,12 @@ pub fn encode_form(
     for (index, call) in calls.iter().enumerate() {
         read.push(Call::read(index, call, family.write.keys).map_err(|no| fail((index, no)))?);
     }
+    let leaves = grammar.plan().leaves.iter().filter(|leaf| usize::from(leaf.form) == form);
+    let specs = leaves.filter_map(|leaf| match &leaf.arguments {
+        Arguments::Parameters(spec) => Some(spec),
+        _ => None,
+    });
+    let specs: Vec<_> = specs.collect();
     let Some(form) = family.forms.get(form) else {
         return Err(fail((0, Fault::new(EncodeErrorKind::Grammar, "there is no form for it"))));
     };
@@ -131,7 +138,7 @@ pub fn encode_form(
         .iter()
         .flat_map(|section| (0..form.calls.len().max(1)).map(move |from| (section, from)));
     let written = ways.map(|(section, from)| {
-        let wire = blocks(family, form, (section, from), &read, tools)?;
+        let wire = blocks((family, &specs), form, (section, from), &read, tools)?;
         verify(grammar, &wire, &read, tools)?;
         Ok(wire)
     });
@@ -157,7 +164,7 @@ fn first_written<E>(ways: impl Iterator<Item = Result<String, E>>) -> Option<Res
 
 /// Writes the sections of a message, and what stands between them.
 fn blocks(
-    family: &Family,
+    (family, specs): (&Family, &[&ParameterSpec]),
     form: &Form,
     (section, from): (&Template, usize),
     calls: &[Call<'_>],
@@ -166,7 +173,7 @@ fn blocks(
     let all = section.holes().any(|hole| matches!(hole, Hole::Calls { .. }));
     let between = form.between.first().map_or("\n", |between| between);
     let mut writer =
-        Writer { family, form, section, tools, from, begun: 0, at: 0, out: String::new() };
+        Writer { family, form, section, specs, tools, from, begun: 0, at: 0, out: String::new() };
     for block in calls.chunks(if all { calls.len() } else { 1 }) {
         writer.out.push_str(if block[0].index > 0 { between } else { "" });
         writer.block(block)?;

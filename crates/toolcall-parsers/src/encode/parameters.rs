@@ -13,7 +13,8 @@ use crate::{
         input::{Node, repeated},
     },
     family::Repeated,
-    template::{Hole, Part, Template, Trim},
+    machine::arguments::{tag::Tag, value::call_end},
+    template::{Hole, Template, Trim},
     typing::admitted,
 };
 
@@ -102,7 +103,11 @@ impl Writer<'_> {
     /// start of a line, or anywhere if it is a special token; the end of its call where that of
     /// the section or a next call follows.
     fn ends_value(&self, text: &str, rest: &Rest<'_>) -> Option<usize> {
-        let own = rest.next().iter().filter_map(|next| find(text, tag(next))).min();
+        let spellings = &self.form.spellings;
+        let own = rest.next().into_iter().filter_map(|next| {
+            let tag = Tag::new(tag(next), spellings);
+            tag.texts().filter_map(|tag| find(text, tag)).min()
+        });
         let header = self.form.parameters.iter().filter_map(|template| {
             let (head, end) = around(template, |hole| *hole == Hole::Key);
             let (head, last) = (head.trim_ascii_start(), text.rfind(tag(end))?);
@@ -112,20 +117,7 @@ impl Writer<'_> {
             };
             if head.is_empty() { None } else { text.match_indices(head).find(begins) }
         });
-        let calls = |hole: &Hole| matches!(hole, Hole::Calls { .. } | Hole::Call);
-        let section = tag(around(self.section, calls).1);
-        let closes = self.form.calls.iter().filter_map(|call| {
-            let end = tag(around(call, |hole| matches!(hole, Hole::Parameters { .. })).1);
-            let next = match call.parts.first() {
-                Some(Part::Literal(text)) => tag(text),
-                _ => "",
-            };
-            let ends = |&(at, _): &(usize, &str)| {
-                let behind = text[at + end.len()..].trim_ascii_start();
-                [section, next].iter().any(|tag| !tag.is_empty() && behind.starts_with(tag))
-            };
-            if end.is_empty() { None } else { text.match_indices(end).find(ends) }
-        });
-        own.into_iter().chain(header.chain(closes).map(|(at, _)| at)).min()
+        let closes = self.specs.iter().filter_map(|spec| call_end(spec, text));
+        own.chain(header.map(|(at, _)| at)).chain(closes).min()
     }
 }

@@ -111,9 +111,7 @@ pub(crate) struct Machine {
     /// Stream offset of the current call's first byte.
     pub(super) item_at: u64,
     pub(super) dropped: u64,
-    /// Text of a section before its first call that was looked at, and held.
-    pub(super) looked_at: usize,
-    /// Bytes of it that are no whitespace.
+    /// Bytes of a section before its first call that are no whitespace.
     pub(super) noise: u64,
 }
 
@@ -146,16 +144,20 @@ impl Machine {
             message: MessageHeader::new(),
             item_at: 0,
             dropped: 0,
-            looked_at: 0,
             noise: 0,
         }
     }
 
     /// Bytes held beyond what the driver keeps.
     pub(crate) fn held(&self) -> usize {
-        let State::Arguments = self.state else { return 0 };
-        let readers = self.value.held() + self.object.held();
-        readers + self.parameters.held() + self.elements.held() + self.early.len()
+        match self.state {
+            State::Field => self.field.len() + self.attributes.held(),
+            State::Arguments => {
+                let readers = self.value.held() + self.object.held();
+                readers + self.parameters.held() + self.elements.held() + self.early.len()
+            }
+            _ => 0,
+        }
     }
 
     /// Starts behind an opener; the first `attempt` readings of what follows failed.
@@ -166,8 +168,10 @@ impl Machine {
         self.id.clear();
         self.early.clear();
         (self.dropped, self.started, self.behind_brace) = (0, false, false);
-        (self.item_at, self.looked_at, self.noise) = (0, 0, 0);
-        self.message.is_text = false;
+        (self.item_at, self.noise) = (0, 0);
+        if attempt == 0 {
+            self.message.is_text = false;
+        }
         match start {
             Start::Node(node) => self.go(plan, node),
             Start::List(section) => {

@@ -36,7 +36,6 @@ impl Machine {
         if let Some(leaf) = only(plan, node) {
             return self.begin_arguments(plan, leaf, cursor, out);
         }
-        let from = cursor.at;
         let spaced = match node.blanks {
             Blanks::Free => cursor.skip_blanks(),
             Blanks::Exact => 0,
@@ -78,7 +77,7 @@ impl Machine {
             self.begin_field(plan);
             return Step::Go;
         }
-        self.mismatch(plan, from, cursor, out)
+        self.mismatch(plan, cursor, out)
     }
 
     /// The longest literal that may stand here.
@@ -170,13 +169,7 @@ impl Machine {
     }
 
     /// Nothing that may stand here does.
-    fn mismatch(
-        &mut self,
-        plan: &Plan,
-        from: usize,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Step {
+    fn mismatch(&mut self, plan: &Plan, cursor: &Cursor<'_>, out: &mut Output<'_>) -> Step {
         if out.calls.committed() || self.list != List::None {
             return self.bad(cursor, out);
         }
@@ -190,7 +183,6 @@ impl Machine {
                 return self.bad(cursor, out);
             }
             if section.is_token && !self.in_call {
-                cursor.at = from;
                 self.state = State::Noise;
                 return Step::Go;
             }

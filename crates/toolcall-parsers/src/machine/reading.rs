@@ -1,7 +1,7 @@
 //! The arguments of a call: handing text to the reader of their kind.
 
 use super::{
-    call::{Machine, Step},
+    call::{Machine, State, Step},
     cursor::{Cursor, Progress, Undecided, longest_prefix},
     output::Output,
     plan::{Arguments, Leaf, Plan},
@@ -113,7 +113,14 @@ impl Machine {
                 self.complete(out);
                 Step::Go
             }
-            Progress::Bad => self.bad(cursor, out),
+            Progress::Bad => {
+                let step = self.bad(cursor, out);
+                // What stands before the deciding scalar of an element's tag is lost with it.
+                if self.state == State::Broken && matches!(leaf.arguments, Arguments::Elements(_)) {
+                    self.dropped += self.elements.lost();
+                }
+                step
+            }
         }
     }
 
@@ -165,12 +172,12 @@ impl Machine {
         loop {
             let scanned = {
                 let dialect = dialect(plan, leaf, syntax, out);
-                let tools = out.calls.tools.clone();
-                let typing = typing(plan, leaf, &self.name, &tools);
+                let Output { calls, sink } = &mut *out;
+                let typing = typing(plan, leaf, &self.name, &calls.tools);
                 let early = &mut self.early;
                 let started = self.started;
                 let mut write = |piece: &str| {
-                    if started { out.arguments(piece) } else { early.push_str(piece) }
+                    if started { calls.arguments(piece, *sink) } else { early.push_str(piece) }
                 };
                 self.value.feed(&dialect, typing.as_ref(), cursor.rest(), &mut write)
             };

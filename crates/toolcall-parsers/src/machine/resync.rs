@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::{
     call::{List, Machine, State, Step},
-    cursor::{Cursor, Undecided, longest_prefix},
+    cursor::{Cursor, FirstBytes, Undecided, longest_prefix},
     output::Output,
     plan::{Arguments, Plan},
 };
@@ -55,21 +55,24 @@ impl Machine {
             let line = line.map(|end| (Place::Before, end));
             inner.chain(outer).chain(next).chain(stops).chain(list).chain(line)
         };
-        let begins = |byte: u8| places().any(|(_, text)| text.as_bytes().first() == Some(&byte));
+        let begins = FirstBytes::of(places().map(|(_, text)| text));
         let from = cursor.at;
         let mut found = None;
-        while let Some(byte) = cursor.peek() {
-            if begins(byte) {
-                match longest_prefix(cursor.rest(), places().map(|(_, text)| text)) {
-                    Err(Undecided) => break,
-                    Ok(Some(n)) => {
-                        found = places().nth(n);
-                        break;
-                    }
-                    Ok(None) => {}
+        loop {
+            let hit = cursor.rest().bytes().position(|byte| begins.has(byte));
+            let Some(hit) = hit else {
+                cursor.at = cursor.text.len();
+                break;
+            };
+            cursor.at += hit;
+            match longest_prefix(cursor.rest(), places().map(|(_, text)| text)) {
+                Err(Undecided) => break,
+                Ok(Some(n)) => {
+                    found = places().nth(n);
+                    break;
                 }
+                Ok(None) => cursor.at += cursor.rest().chars().next().map_or(1, char::len_utf8),
             }
-            cursor.at += cursor.rest().chars().next().map_or(1, char::len_utf8);
         }
         self.dropped += (cursor.at - from) as u64;
         let Some((place, text)) = found else { return Step::more(cursor.at) };

@@ -67,6 +67,10 @@ impl Machine {
     ) -> Step {
         let from = cursor.at;
         let spaced = cursor.skip_blanks();
+        if self.list == List::None && spaced > MAX_BLANKS {
+            let Some(id) = self.section else { return Step::done(from) };
+            return self.unclosed(&plan.sections[usize::from(id)].ends, from, out);
+        }
         let Some(byte) = cursor.peek() else {
             // Whitespace behind a call that nothing encloses may be the answer's.
             if self.list == List::None {
@@ -100,9 +104,6 @@ impl Machine {
         let Some(id) = self.section else { return Step::done(from) };
         let section = &plan.sections[usize::from(id)];
         if self.list == List::None {
-            if spaced > MAX_BLANKS {
-                return self.unclosed(&section.ends, from, out);
-            }
             if byte == b',' && section.bracket == Bracket::Square {
                 cursor.at += 1;
                 return Step::Go;
@@ -211,8 +212,8 @@ impl Machine {
     }
 
     /// Behind the opener of a section, in text that is no call. If a call follows, the text is
-    /// dropped and counted; if none does, the opener alone is markup. The text is held, as all of a
-    /// candidate is.
+    /// dropped and counted; if none does, the opener alone is markup. Until then all of it is a
+    /// candidate, which the driver keeps.
     pub(super) fn noise(
         &mut self,
         plan: &Plan,
@@ -222,34 +223,28 @@ impl Machine {
         let Some(id) = self.section else { return self.bad(cursor, out) };
         let section = &plan.sections[usize::from(id)];
         let node = &plan.nodes[usize::from(section.calls)];
-        let ends = || section.ends.tags.iter().flatten().map(|tag| &**tag);
-        let texts = || node.tags.iter().map(|tag| &*tag.text).chain(ends());
-        let from = cursor.at;
-        let rest = cursor.rest();
-        let mut at = self.looked_at;
-        while at < rest.len() {
-            match longest_prefix(&rest[at..], texts()) {
+        let ends = section.ends.tags.iter().flatten().map(|tag| &**tag);
+        let texts = node.tags.iter().map(|tag| &*tag.text).chain(ends);
+        while let Some(scalar) = cursor.rest().chars().next() {
+            match longest_prefix(cursor.rest(), texts.clone()) {
                 Err(Undecided) => break,
                 Ok(Some(n)) if n < node.tags.len() => {
-                    let visible = |byte: &u8| !byte.is_ascii_whitespace();
-                    self.noise = rest[..at].bytes().filter(visible).count() as u64;
-                    cursor.at = from + at;
-                    self.looked_at = 0;
                     self.state = State::Header;
                     return Step::Go;
                 }
                 Ok(Some(n)) => {
-                    let visible = |byte: &u8| !byte.is_ascii_whitespace();
-                    let noise = rest[..at].bytes().filter(visible).count() as u64;
-                    cursor.at = from + at + texts().nth(n).map_or(0, str::len);
-                    out.diagnose(DiagnosticKind::EmptyList, cursor.at, noise);
+                    cursor.at += texts.clone().nth(n).map_or(0, str::len);
+                    out.diagnose(DiagnosticKind::EmptyList, cursor.at, self.noise);
                     return Step::done(cursor.at);
                 }
-                Ok(None) => at += rest[at..].chars().next().map_or(1, char::len_utf8),
+                Ok(None) => {
+                    let len = scalar.len_utf8();
+                    cursor.at += len;
+                    self.noise += if scalar.is_ascii_whitespace() { 0 } else { len as u64 };
+                }
             }
         }
-        self.looked_at = at;
-        Step::more(from)
+        Step::more(cursor.at)
     }
 
     /// Behind the calls of a section.

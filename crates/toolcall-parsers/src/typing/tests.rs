@@ -89,7 +89,7 @@ fn text_is_typed_by_what_the_schema_admits() {
         ("{\"a\": [1, 2.50]}", json!({"type": "object"}), "{\"a\": [1, 2.50]}", Fit::Yes),
         (" [1, 2]\n", json!({"type": "array"}), "[1, 2]", Fit::Yes),
         ("[1]", json!({"type": "object"}), "\"[1]\"", Fit::No),
-        ("{'a': 1}", json!({"type": "object"}), "\"{'a': 1}\"", Fit::No),
+        ("{'a': 1}", json!({"type": "object"}), "{\"a\": 1}", Fit::Yes),
         ("{} {}", json!({"type": "object"}), "\"{} {}\"", Fit::No),
         ("", json!({"type": "object"}), "\"\"", Fit::No),
         ("{}", json!({"properties": {}}), "{}", Fit::Yes),

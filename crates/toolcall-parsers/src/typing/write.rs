@@ -1,9 +1,15 @@
 //! Writing a parameter's text as the JSON value it is.
 
+use alloc::string::String;
+
 use super::Types;
-use crate::json::{
-    escape::escape,
-    scan::{JsonScan, Scanned},
+use crate::{
+    json::{
+        escape::escape,
+        scan::{JsonScan, Scanned},
+    },
+    options::CallLimits,
+    value::{Dialect, Kind, Scanned as Scan, Syntax, ValueReader},
 };
 
 /// Whether a text was what its type promised.
@@ -82,10 +88,23 @@ fn container(text: &str, types: Types, out: &mut impl FnMut(&str)) -> bool {
     python(text, out)
 }
 
-/// Writes a Python dict, list or tuple as JSON; whether `text` is one and nothing else. Strict
-/// JSON is all that is read so far.
-fn python(_text: &str, _out: &mut impl FnMut(&str)) -> bool {
-    false
+/// Writes a Python dict, list or tuple as JSON; whether `text` is one and nothing else.
+fn python(text: &str, out: &mut impl FnMut(&str)) -> bool {
+    let dialect = Dialect::new(Syntax::Python, CallLimits::default());
+    let (mut reader, mut json, mut at) = (ValueReader::new(Kind::Value), String::new(), 0);
+    loop {
+        match reader.feed(&dialect, None, &text[at..], &mut |piece| json.push_str(piece)) {
+            Scan::Noted { used, .. } => at += used,
+            Scan::End { used } if at + used == text.len() => break,
+            Scan::End { .. } | Scan::More { .. } | Scan::Bad { .. } => return false,
+        }
+    }
+    // What a bracket begins may be a sum in parentheses.
+    let whole = json.starts_with(['{', '[']);
+    if whole {
+        out(&json);
+    }
+    whole
 }
 
 /// Writes `text` as the JSON value it spells, else as a string.

@@ -126,9 +126,9 @@ fn objects_in_every_dialect() {
         (
             "keys in the family's order",
             object,
-            |f| named(f).order = [KeyRole::Name, KeyRole::Arguments, KeyRole::Id],
+            |f| named(f).order = [KeyRole::Arguments, KeyRole::Name, KeyRole::Id],
             &[G.with_id("1")],
-            r#"{"name": "g", "arguments": {}, "id": "1"}"#,
+            r#"{"id": "1", "arguments": {}, "name": "g"}"#,
         ),
         (
             "the name as the key",

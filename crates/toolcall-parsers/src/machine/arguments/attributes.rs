@@ -134,6 +134,11 @@ impl HeaderReader {
         self.values.get(n).filter(|_| given).map(|value| value.trim_ascii())
     }
 
+    /// Bytes held: all texts, since the header is needed whole.
+    pub(crate) fn held(&self) -> usize {
+        self.word.len() + self.values.iter().map(String::len).sum::<usize>()
+    }
+
     fn value_begins(&mut self, field: Option<usize>) {
         (self.current, self.place) = (field, Place::Open);
         if let Some(n) = field {

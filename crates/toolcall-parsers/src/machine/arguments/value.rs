@@ -302,3 +302,10 @@ pub(super) fn tail_ends_call(spec: &ParameterSpec, tail: &str) -> bool {
     let mut rests = ends.filter_map(|end| tail.strip_prefix(end));
     rests.any(|rest| ends_call(spec, rest) == Err(Undecided))
 }
+
+/// Where the text of a value holds what would end its call.
+pub(crate) fn call_end(spec: &ParameterSpec, text: &str) -> Option<usize> {
+    let ends = spec.ends.iter().flat_map(Tag::texts).flat_map(|end| text.match_indices(end));
+    let closes = |&(at, end): &(usize, &str)| ends_call(spec, &text[at + end.len()..]) == Ok(true);
+    ends.filter(closes).map(|(at, _)| at).min()
+}

@@ -218,17 +218,25 @@ fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
         }
         let blank = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
         let word = &rest[..blank];
-        // A token and the word behind it stand or fall together: other words may follow it, too.
-        let tag = word.strip_prefix('<').filter(|tag| !tag.starts_with(['|', '｜']));
-        let end = match tag {
+        let end = match word.strip_prefix('<') {
+            // A token and the word behind it stand or fall together: other words may follow it,
+            // too.
+            Some(tag) if is_token(tag) => word.find("><").map_or(blank, |at| at + 1),
             Some(tag) => tag
                 .find(['<', '>'])
                 .map_or(blank, |at| at + 1 + usize::from(tag.as_bytes()[at] == b'>')),
-            None => word.find("><").map_or(blank, |at| at + 1),
+            None if first == ']' => word.find("><").map_or(blank, |at| at + 1),
+            None => word.find("><").map_or_else(|| word.find('<').unwrap_or(blank), |at| at + 1),
         };
         out.push(Token::Tag(rest[..end].to_string()));
         rest = &rest[end..];
     }
+}
+
+/// Whether what follows a `<` is a special token with bars at both ends.
+fn is_token(tag: &str) -> bool {
+    let inside = tag.split('>').next().unwrap_or_default();
+    tag.starts_with(['|', '｜']) && inside.len() < tag.len() && inside.ends_with(['|', '｜'])
 }
 
 /// Brackets around the calls of a section are tags of their own, and so are the parentheses

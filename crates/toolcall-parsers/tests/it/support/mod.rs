@@ -1,5 +1,8 @@
 //! A parser as a machine the laws and vectors can run.
 
+pub(crate) mod families;
+pub(crate) mod inputs;
+
 use std::{fs, path::PathBuf};
 
 use jail_match::{Event, Sink, Span, SpanKind as Accounted};
@@ -60,7 +63,6 @@ impl ParserMachine {
     }
 
     /// The same parser with other limits.
-    #[allow(dead_code, reason = "one of the test binaries has no use for it")]
     pub(crate) fn limited(&self, limits: Limits, call_limits: CallLimits) -> Self {
         let mut options = Options::default();
         options.limits = call_limits;

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use stream_laws::CutPlan;
-use toolcall_parsers::{EncodeCall, Tools, encode, encode_as, grammar};
+use toolcall_parsers::{EncodeCall, Tools, encode, encode_form, grammar};
 
-use crate::reads_back;
+use super::reads_back;
 
 const TIDE: EncodeCall<'_> = EncodeCall::new("lookup_tide", r#"{"port":"Brest","day":3}"#);
 const MONEY: EncodeCall<'_> = EncodeCall::new("convert_money", r#"{"amount":12.50,"to":"SEK"}"#);
@@ -57,8 +57,8 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
     (
         "llama4_pythonic",
-        "<|python_start|>[lookup_tide(port='Brest', day=3)]<|python_end|>",
-        "<|python_start|>[lookup_tide(port='Brest', day=3), convert_money(amount=12.50, to='SEK'), ping()]<|python_end|>",
+        "[lookup_tide(port='Brest', day=3)]",
+        "[lookup_tide(port='Brest', day=3), convert_money(amount=12.50, to='SEK'), ping()]",
     ),
     (
         "olmo3",
@@ -78,9 +78,8 @@ const ROWS: &[(&str, &str, &str)] = &[
     (
         "harn_text",
         "<tool_call>\nlookup_tide({ port: \"Brest\", day: 3 })\n</tool_call>",
-        "<tool_call>\nlookup_tide({ port: \"Brest\", day: 3 })\n</tool_call>\n\
-         <tool_call>\nconvert_money({ amount: 12.50, to: \"SEK\" })\n</tool_call>\n\
-         <tool_call>\nping()\n</tool_call>",
+        "<tool_call>\nlookup_tide({ port: \"Brest\", day: 3 })\n\
+         convert_money({ amount: 12.50, to: \"SEK\" })\nping()\n</tool_call>",
     ),
     (
         "ollama_generic",
@@ -135,10 +134,10 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
     (
         "internlm2",
-        "<|action_start|><|plugin|>\n{\"name\": \"lookup_tide\", \"parameters\": {\"port\": \"Brest\", \"day\": 3}}<|action_end|>",
-        "<|action_start|><|plugin|>\n{\"name\": \"lookup_tide\", \"parameters\": {\"port\": \"Brest\", \"day\": 3}}<|action_end|>\n\
-         <|action_start|><|plugin|>\n{\"name\": \"convert_money\", \"parameters\": {\"amount\": 12.50, \"to\": \"SEK\"}}<|action_end|>\n\
-         <|action_start|><|plugin|>\n{\"name\": \"ping\", \"parameters\": {}}<|action_end|>",
+        "<|action_start|><|plugin|>\n{\"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}}<|action_end|>",
+        "<|action_start|><|plugin|>\n{\"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}}<|action_end|>\
+         <|action_start|><|plugin|>\n{\"name\": \"convert_money\", \"arguments\": {\"amount\": 12.50, \"to\": \"SEK\"}}<|action_end|>\
+         <|action_start|><|plugin|>\n{\"name\": \"ping\", \"arguments\": {}}<|action_end|>",
     ),
     (
         "minimax_m2",
@@ -184,8 +183,8 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
     (
         "gemma4",
-        "<|tool_call>call:lookup_tide{port:<|\"|>Brest<|\"|>,day:3}<tool_call|>",
-        "<|tool_call>call:lookup_tide{port:<|\"|>Brest<|\"|>,day:3}<tool_call|><|tool_call>call:convert_money{amount:12.50,to:<|\"|>SEK<|\"|>}<tool_call|><|tool_call>call:ping{}<tool_call|>",
+        "<|tool_call>call:lookup_tide{day:3,port:<|\"|>Brest<|\"|>}<tool_call|>",
+        "<|tool_call>call:lookup_tide{day:3,port:<|\"|>Brest<|\"|>}<tool_call|><|tool_call>call:convert_money{amount:12.50,to:<|\"|>SEK<|\"|>}<tool_call|><|tool_call>call:ping{}<tool_call|>",
     ),
     (
         "functiongemma",
@@ -210,10 +209,10 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
     (
         "inkling",
-        "<|message_model|>lookup_tide<|content_invoke_tool_json|>{\"name\":\"lookup_tide\",\"args\":{\"port\":\"Brest\",\"day\":3}}<|end_message|>",
-        "<|message_model|>lookup_tide<|content_invoke_tool_json|>{\"name\":\"lookup_tide\",\"args\":{\"port\":\"Brest\",\"day\":3}}<|end_message|>\
-         <|message_model|>convert_money<|content_invoke_tool_json|>{\"name\":\"convert_money\",\"args\":{\"amount\":12.50,\"to\":\"SEK\"}}<|end_message|>\
-         <|message_model|>ping<|content_invoke_tool_json|>{\"name\":\"ping\",\"args\":{}}<|end_message|>",
+        "<|message_model|><|content_invoke_tool_json|>{\"name\":\"lookup_tide\",\"args\":{\"port\":\"Brest\",\"day\":3}}<|end_message|>",
+        "<|message_model|><|content_invoke_tool_json|>{\"name\":\"lookup_tide\",\"args\":{\"port\":\"Brest\",\"day\":3}}<|end_message|>\
+         <|message_model|><|content_invoke_tool_json|>{\"name\":\"convert_money\",\"args\":{\"amount\":12.50,\"to\":\"SEK\"}}<|end_message|>\
+         <|message_model|><|content_invoke_tool_json|>{\"name\":\"ping\",\"args\":{}}<|end_message|>",
     ),
     (
         "kimi_k3",
@@ -238,23 +237,27 @@ const ROWS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn calls_are_written_as_templates_write_them() {
+    let mut wrong = Vec::new();
     for (family, one, three) in ROWS {
         let grammar = grammar(family).expect("it is registered");
         for (calls, expected) in [(&[TIDE][..], one), (&[TIDE, MONEY, PING], three)] {
             let wire = encode(&grammar, calls, &tools()).unwrap_or_else(|no| panic!("{no}"));
-            assert_eq!(wire, *expected, "{family}");
+            if wire != *expected {
+                wrong.push(format!("{family}: {wire:?}, not {expected:?}"));
+            }
             reads_back(&grammar, &tools(), calls, &wire, CutPlan::standard(3))
                 .unwrap_or_else(|violation| panic!("{family}: {violation}"));
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn mistral_has_two_layouts_and_both_have_a_place_for_ids() {
+fn mistral_has_two_forms_and_both_have_a_place_for_ids() {
     let grammar = grammar("mistral").expect("it is registered");
     let calls = [TIDE.with_id("aB3dE6gH9"), PING];
     let wire = |n: usize| {
-        let wire = encode_as(&grammar, &grammar.layouts[n], &calls, &Tools::none());
+        let wire = encode_form(&grammar, n, &calls, &Tools::none());
         wire.unwrap_or_else(|no| panic!("{no}"))
     };
     assert_eq!(
@@ -287,14 +290,14 @@ fn cdata_holds_what_tags_cannot() {
         encode(&grammar, &[call], &Tools::none()).unwrap_or_else(|no| panic!("{no}")),
         "<function name=\"f\"><param name=\"a\"><![CDATA[ x]]></param>\
          <param name=\"b\"><![CDATA[</param>]]]]><![CDATA[>]]></param>\
-         <param name=\"c\">plain & <b></param></function>"
+         <param name=\"c\"><![CDATA[plain & <b>]]></param></function>"
     );
 }
 
 #[test]
 fn no_calls_are_no_text() {
     for grammar in toolcall_parsers::grammars() {
-        assert_eq!(encode(&grammar, &[], &Tools::none()), Ok(String::new()), "{}", grammar.name);
+        assert_eq!(encode(&grammar, &[], &Tools::none()), Ok(String::new()), "{}", grammar.name());
     }
 }
 

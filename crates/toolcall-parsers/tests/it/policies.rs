@@ -29,7 +29,7 @@ fn wires(calls: &[EncodeCall<'_>]) -> Vec<(Grammar, String)> {
 }
 
 fn parser(grammar: &Grammar, tools: Tools, options: Options) -> Parser {
-    let builder = Parser::builder(grammar.clone().into()).tools(tools).options(options);
+    let builder = Parser::builder(grammar.clone()).tools(tools).options(options);
     builder.whitespace(Whitespace::Verbatim).build().expect("a sound table")
 }
 
@@ -65,9 +65,9 @@ fn one_call_may_be_all_there_is() {
         for message in
             [read(&grammar, options.clone(), &wire), read_slowly(&grammar, options.clone(), &wire)]
         {
-            assert_eq!(names(&message), ["ring_bell"], "{}", grammar.name);
+            assert_eq!(names(&message), ["ring_bell"], "{}", grammar.name());
             let told = kinds(&message).contains(&DiagnosticKind::ParallelCall);
-            assert!(told, "{}: {:?}", grammar.name, message.diagnostics);
+            assert!(told, "{}: {:?}", grammar.name(), message.diagnostics);
         }
     }
 }
@@ -80,12 +80,12 @@ fn reading_may_stop_behind_the_first_call() {
         // Text, and another call, which nobody gets to see.
         let wire = format!("{wire}\n\nDone. {wire}");
         let whole = read(&grammar, options.clone(), &wire);
-        assert_eq!(names(&whole), ["ring_bell"], "{}: {wire}", grammar.name);
-        assert_eq!(whole.calls[0].outcome, Some(Outcome::Complete), "{}", grammar.name);
+        assert_eq!(names(&whole), ["ring_bell"], "{}: {wire}", grammar.name());
+        assert_eq!(whole.calls[0].outcome, Some(Outcome::Complete), "{}", grammar.name());
         let dropped = whole.diagnostics.iter().filter(|Diagnostic { bytes, .. }| *bytes > 0);
-        assert!(dropped.count() > 0, "{}: {:?}", grammar.name, whole.diagnostics);
+        assert!(dropped.count() > 0, "{}: {:?}", grammar.name(), whole.diagnostics);
         let shown = whole.content + &whole.reasoning;
-        assert!(!shown.contains("Done"), "{}: {shown:?}", grammar.name);
+        assert!(!shown.contains("Done"), "{}: {shown:?}", grammar.name());
         let slow = read_slowly(&grammar, options.clone(), &wire);
         assert_eq!((slow.calls, slow.diagnostics), (whole.calls, whole.diagnostics));
     }
@@ -124,15 +124,15 @@ fn names_that_are_not_declared_are_reported_if_asked_for() {
         let message = parse(&parser, &wire, End::Stop).expect("limits release");
         match message.calls.as_slice() {
             // What nothing announces is a call only with a declared name.
-            [] => assert!(message.content.contains("ring_bell"), "{}", grammar.name),
+            [] => assert!(message.content.contains("ring_bell"), "{}", grammar.name()),
             calls => {
-                assert_eq!(calls.len(), 1, "{}", grammar.name);
+                assert_eq!(calls.len(), 1, "{}", grammar.name());
                 let told = kinds(&message).contains(&DiagnosticKind::UndeclaredTool);
-                assert!(told, "{}: {:?}", grammar.name, message.diagnostics);
+                assert!(told, "{}: {:?}", grammar.name(), message.diagnostics);
             }
         }
         let silent = kinds(&read(&grammar, options.clone(), &wire));
-        assert!(!silent.contains(&DiagnosticKind::UndeclaredTool), "{}", grammar.name);
+        assert!(!silent.contains(&DiagnosticKind::UndeclaredTool), "{}", grammar.name());
     }
 }
 
@@ -147,14 +147,14 @@ fn a_cut_call_is_repaired_only_on_request() {
         assert!(
             off.calls.iter().all(|call| call.outcome == Some(Outcome::Incomplete)),
             "{}: {off:?}",
-            grammar.name
+            grammar.name()
         );
         for call in read(&grammar, repair.clone(), &wire[..cut]).calls {
             if call.outcome == Some(Outcome::Repaired) {
                 repaired += 1;
                 let arguments: serde_json::Value =
                     serde_json::from_str(&call.arguments).expect("repaired arguments are JSON");
-                assert!(arguments.is_object(), "{}: {arguments}", grammar.name);
+                assert!(arguments.is_object(), "{}: {arguments}", grammar.name());
             }
         }
     }
@@ -167,11 +167,11 @@ fn ids_come_from_the_source_and_differ() {
     options.ids = Ids::new(|n| format!("own-{n}"));
     for (grammar, wire) in wires(&[BELL, NOTE]) {
         let calls = read(&grammar, options.clone(), &wire).calls;
-        assert_eq!(calls.len(), 2, "{}", grammar.name);
-        assert_ne!(calls[0].id, calls[1].id, "{}", grammar.name);
+        assert_eq!(calls.len(), 2, "{}", grammar.name());
+        assert_ne!(calls[0].id, calls[1].id, "{}", grammar.name());
         let own = calls.iter().filter(|call| call.id.starts_with("own-")).count();
         // Some write an id of their own with each call.
-        assert!(own == 2 || own == 0, "{}: {:?}", grammar.name, calls);
+        assert!(own == 2 || own == 0, "{}: {:?}", grammar.name(), calls);
     }
 }
 
@@ -205,11 +205,11 @@ fn large_values_arrive(len: usize, step: usize) {
         }
         let mut sink = |event: Event<'_>| message.collect(event);
         parser.finish(End::Stop, &mut sink).expect("limits release");
-        assert_eq!(message.calls.len(), 1, "{}", grammar.name);
+        assert_eq!(message.calls.len(), 1, "{}", grammar.name());
         let got: serde_json::Value =
             serde_json::from_str(&message.calls[0].arguments).expect("arguments are JSON");
-        assert_eq!(got["text"], text.as_str(), "{}", grammar.name);
+        assert_eq!(got["text"], text.as_str(), "{}", grammar.name());
         // A declared string streams, whatever the family.
-        assert!(held < 256, "{} held {held} bytes", grammar.name);
+        assert!(held < 256, "{} held {held} bytes", grammar.name());
     }
 }

@@ -1,17 +1,19 @@
 //! What a family's vectors must show, whatever they are called.
 
-#[expect(dead_code, reason = "shared with the tests of the parsers, which use all of it")]
-mod support;
-
 use stream_laws::{
     json::Value,
     vector::{Case, Finish},
 };
-use support::{profile_cases, vectors_if_any};
 use toolcall_parsers::{
-    EncodeCall, Grammar, Tools, encode,
-    grammar::{Item, Keys, PythonCall, Shape, Text},
+    EncodeCall, Family, Grammar, InReasoning, Tools, encode, families,
+    family::Form,
     grammars,
+    template::{Part, Template},
+};
+
+use crate::support::{
+    families::{object_keys, tags, texts},
+    profile_cases, vectors_if_any,
 };
 
 /// Something a case may show of a family.
@@ -52,7 +54,7 @@ fn wanted(grammar: &Grammar) -> Vec<(&'static str, Shows<'_>)> {
     if has_end(grammar) {
         wanted.push(("cut before the end", Box::new(move |case| cut(case) && complete(case))));
     }
-    if let Some(keys) = keys(grammar) {
+    if let Some(keys) = object_keys(grammar.family()).next() {
         wanted.push((
             "arguments before the name",
             Box::new(move |case| complete(case) && first(case, &keys.arguments, &keys.name)),
@@ -76,53 +78,21 @@ fn has_end(grammar: &Grammar) -> bool {
     wire.is_ok_and(|wire| wire.trim_end().ends_with(['>', ']', '`', '|', '!']))
 }
 
-fn shapes(grammar: &Grammar) -> impl Iterator<Item = &Shape> {
-    grammar.openers.iter().flat_map(|opener| &opener.shapes)
-}
-
-/// The keys of calls, where calls are objects with such.
-fn keys(grammar: &Grammar) -> Option<&Keys> {
-    shapes(grammar).find_map(|shape| match shape {
-        Shape::Json(shape) => match &shape.item {
-            Item::Keys(keys) => Some(keys),
-            Item::NameIsKey | Item::Arguments(_) => None,
-        },
-        Shape::Python(shape) => match &shape.call {
-            PythonCall::Dict(keys) => Some(keys),
-            PythonCall::Call | PythonCall::Object => None,
-        },
-        _ => None,
-    })
-}
-
 /// Whether one of the keys `early` stands before all of the keys `late`.
-fn first(case: &Case, early: &[Text], late: &[Text]) -> bool {
-    let place = |keys: &[Text]| {
+fn first(case: &Case, early: &[String], late: &[String]) -> bool {
+    let place = |keys: &[String]| {
         let quoted = keys.iter().flat_map(|key| [format!("\"{key}\""), format!("'{key}'")]);
         quoted.filter_map(|key| case.wire.find(&key)).min()
     };
     matches!((place(early), place(late)), (Some(early), Some(late)) if early < late)
 }
 
-/// The literals of a grammar that are more than a letter.
+/// What of a family's texts is more than a letter, and what JSON and Python are made of.
 fn markup(grammar: &Grammar) -> Vec<String> {
-    use serde_json::Value;
-    let mut found = Vec::new();
-    let mut values = vec![serde_json::to_value(grammar).expect("a grammar is data")];
-    while let Some(value) = values.pop() {
-        match value {
-            Value::Object(members) => {
-                let literal = |key: &str| !matches!(key, "name" | "about" | "layouts");
-                values.extend(members.into_iter().filter(|(k, _)| literal(k)).map(|(_, v)| v));
-            }
-            Value::Array(elements) => values.extend(elements),
-            Value::String(text) if text.contains(|c: char| c.is_ascii_punctuation()) => {
-                found.push(text);
-            }
-            _ => {}
-        }
-    }
-    // What JSON and Python are made of.
+    let mut found = texts(grammar.family());
+    found.extend(grammar.openers().map(String::from));
+    found.retain(|text| text.contains(|c: char| c.is_ascii_punctuation()));
+    found.extend(found.clone().iter().flat_map(|text| tags(text)).map(String::from));
     found.extend(["}}", "]", ")]", "}"].map(String::from));
     found
 }
@@ -142,15 +112,46 @@ fn strings(case: &Case) -> impl Iterator<Item = &str> {
     found.into_iter()
 }
 
+/// The cases of the family, and of those that write calls as it does.
+fn cases(grammar: &Grammar) -> Vec<Case> {
+    let alike = |name: &str| {
+        let other = toolcall_parsers::family(name).expect("a registered family");
+        // Where a call stands in reasoning is for vectors of both.
+        let forms = |family: &Family| -> Vec<Form> {
+            let plain = |form: &Form| {
+                let mut form = form.clone();
+                form.in_reasoning = InReasoning::Literal;
+                form.between.clear();
+                form.calls = form.calls.iter().map(unspaced).collect();
+                form
+            };
+            family.forms.iter().map(plain).collect()
+        };
+        forms(&other) == forms(grammar.family()) && other.messages == grammar.family().messages
+    };
+    let names = families().map(|summary| summary.name).filter(|name| alike(name));
+    names.flat_map(|name| vectors_if_any(name).into_iter().chain(profile_cases(name))).collect()
+}
+
+/// The template without the whitespace that only the encoder writes.
+fn unspaced(template: &Template) -> Template {
+    let mut template = template.clone();
+    for part in &mut template.parts {
+        if let Part::Literal(text) = part {
+            *text = text.trim().to_owned();
+        }
+    }
+    template
+}
+
 #[test]
 fn every_family_shows_what_it_does_with_the_usual_inputs() {
     let mut missing = Vec::new();
     for grammar in grammars() {
-        let mut cases = vectors_if_any(&grammar.name);
-        cases.extend(profile_cases(&grammar.name));
+        let cases = cases(&grammar);
         for (what, shows) in wanted(&grammar) {
             if !cases.iter().any(shows) {
-                missing.push(format!("{}: {what}", grammar.name));
+                missing.push(format!("{}: {what}", grammar.name()));
             }
         }
     }

@@ -1,23 +1,18 @@
 //! What the encoder writes: as templates write it, or refused with a reason, and always read
 //! back.
 
-#[expect(dead_code, reason = "shared with the tests of the parsers, which use all of it")]
-#[path = "../support/mod.rs"]
-mod support;
-
 mod any_calls;
 mod canonical;
 mod refused;
 
-use std::sync::Arc;
-
 use stream_laws::{Call, CutPlan, Violation, check_round_trip};
-use support::ParserMachine;
 use toolcall_parsers::{EncodeCall, Grammar, Tools, Whitespace};
+
+use crate::support::ParserMachine;
 
 /// Checks that `wire` gives `calls`, under some cuts.
 pub(crate) fn reads_back(
-    grammar: &Arc<Grammar>,
+    grammar: &Grammar,
     tools: &Tools,
     calls: &[EncodeCall<'_>],
     wire: &str,

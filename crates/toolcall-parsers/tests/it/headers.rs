@@ -1,0 +1,37 @@
+//! Headers of messages are no text, wherever the stream is cut.
+
+use toolcall_parsers::{End, Parser, Whitespace, grammars, parse};
+
+use crate::support::inputs::Inputs;
+
+#[test]
+fn headers_are_markup_wherever_they_are_cut() {
+    for grammar in grammars().filter(|grammar| grammar.family().messages.is_some()) {
+        let inputs = Inputs::of(&grammar);
+        let parser = Parser::builder(grammar).whitespace(Whitespace::Verbatim);
+        let parser = parser.build().expect("a sound table");
+        let texts = |wire: &str, end| {
+            let message = parse(&parser, wire, end).expect("limits release");
+            [message.content, message.reasoning]
+        };
+        for wire in &inputs.wires {
+            let whole = texts(wire, End::Stop);
+            for (cut, _) in wire.char_indices() {
+                if inputs.begins_header(&wire[..cut]) {
+                    continue;
+                }
+                for (whole, part) in whole.iter().zip(texts(&wire[..cut], End::Length)) {
+                    // A marker that is not whole is text, and so are blanks before it.
+                    let begun = part.rfind('<').filter(|&at| !part[at..].contains('>'));
+                    let sure = [Some(part.len()), begun].into_iter().flatten();
+                    assert!(
+                        sure.into_iter().any(|at| whole.starts_with(part[..at].trim_end())),
+                        "{}: {part:?} is no beginning of {whole:?}: {:?}",
+                        inputs.name,
+                        &wire[..cut],
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The laws of streams for every registered family, over its vectors' wires and over inputs made
+//! to hurt.
+
+use stream_laws::{
+    CutPlan, Violation, Work, check_bounded, check_chunk_invariance, check_isolation, check_linear,
+    check_no_leak, check_nothing_lost, check_prompt, check_total,
+};
+use toolcall_parsers::{CallLimits, Grammar, LimitPolicy, Limits, Whitespace, families, grammar};
+
+use crate::support::{DROPS, ParserMachine, inputs::Inputs, vectors_if_any};
+
+/// Where laws are checked: exhaustive for short inputs, some random splits for all.
+/// (Vectors are cut at every place by a test of their own.)
+const PLAN: CutPlan = CutPlan { two_way_up_to: 96, three_way_up_to: 12, random: 3, seed: 5 };
+
+/// Limits that short inputs reach.
+const LIMITS: Limits =
+    Limits { candidate: 600, whitespace: 200, depth: 16, policy: LimitPolicy::Release };
+const CALL_LIMITS: CallLimits = CallLimits { name: 100, early_arguments: 400, value: 800 };
+
+/// Candidates are kept whole, whitespace too, and a body may keep a name, early arguments and a
+/// value whose type is not certain.
+const HOLD: usize = 600 + 200 + 100 + 400 + 800 + 64;
+
+/// Work for a byte: it is looked for, matched against, fed; and again for each refuted candidate
+/// it stood in, which the driver bounds; a newline for each marker that may bind it, of 64.
+const WORK: Work = Work { bytes: 4096, per_byte: 128, growth_percent: 220 };
+
+const POLICIES: &[Whitespace] = &[Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
+
+/// Shares of the families, each a test of its own for every law.
+const SHARDS: usize = 12;
+
+/// A law over every family, a test a shard.
+macro_rules! law {
+    ($(#[$about:meta])* $name:ident, $law:expr) => {
+        $(#[$about])*
+        mod $name {
+            use super::*;
+
+            law!(@shards $law, shard_1 0, shard_2 1, shard_3 2, shard_4 3, shard_5 4, shard_6 5,
+                shard_7 6, shard_8 7, shard_9 8, shard_10 9, shard_11 10, shard_12 11);
+        }
+    };
+    (@shards $law:expr, $($shard:ident $n:literal),*) => {
+        $(
+            #[test]
+            fn $shard() {
+                families_of($n, $law);
+            }
+        )*
+    };
+}
+
+/// Checks a law for the families of a shard, and reports all that break it.
+fn families_of(shard: usize, law: impl Fn(&Grammar, &Inputs) -> Result<(), Violation>) {
+    // A developer of one family need not wait for all: `FAMILY=hermes cargo test`.
+    let only = std::env::var("FAMILY").ok();
+    let wanted =
+        |name: &&str| only.as_deref().is_none_or(|only| only.split(',').any(|one| one == *name));
+    let names = families().map(|summary| summary.name).skip(shard).step_by(SHARDS);
+    let mut broken = Vec::new();
+    for name in names.filter(wanted) {
+        let grammar = grammar(name).expect("a registered family");
+        if let Err(violation) = law(&grammar, &Inputs::of(&grammar)) {
+            broken.push(format!("{name}: {violation}"));
+        }
+    }
+    assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
+}
+
+/// The family's parsers under some policies.
+fn under(
+    policies: &[Whitespace],
+    grammar: &Grammar,
+    law: impl Fn(&ParserMachine) -> Result<(), Violation>,
+) -> Result<(), Violation> {
+    let machine = |&policy: &Whitespace| ParserMachine::new(grammar.clone(), policy);
+    policies.iter().map(machine).try_for_each(|machine| law(&machine))
+}
+
+law!(chunks_do_not_matter, |grammar, inputs| under(POLICIES, grammar, |machine| {
+    inputs.all().try_for_each(|input| check_chunk_invariance(machine, input, PLAN))
+}));
+
+law!(nothing_is_lost, |grammar, inputs| {
+    if inputs.decodes_text {
+        return Ok(());
+    }
+    under(&[Whitespace::Verbatim, Whitespace::Framing], grammar, |machine| {
+        inputs.all().try_for_each(|input| check_nothing_lost(machine, input, DROPS, PLAN))
+    })
+});
+
+law!(text_comes_promptly, |grammar, inputs| {
+    if inputs.decodes_text {
+        return Ok(());
+    }
+    under(&[Whitespace::Framing], grammar, |machine| {
+        inputs.all().filter(|input| input.len() <= 160).try_for_each(|input| {
+            // The rest of the input is what best commits a candidate of it.
+            let rests = input.char_indices().map(|(at, _)| &input[at..]);
+            let witnesses: Vec<&str> =
+                rests.chain(inputs.witnesses.iter().map(String::as_str)).collect();
+            check_prompt(machine, input, &witnesses)
+        })
+    })
+});
+
+law!(memory_is_bounded, |grammar, inputs| under(&[Whitespace::Framing], grammar, |machine| {
+    let machine = machine.limited(LIMITS, CALL_LIMITS);
+    inputs.endless.iter().try_for_each(|endless| {
+        let units = 2 * HOLD / endless.unit.len() + 1;
+        let chunks = std::iter::once(endless.head.as_str())
+            .chain(std::iter::repeat_n(endless.unit.as_str(), units));
+        check_bounded(&machine, chunks, HOLD)
+    })
+}));
+
+law!(work_is_linear, |grammar, inputs| under(&[Whitespace::Framing], grammar, |machine| {
+    let mut endless = inputs.endless.iter();
+    endless.try_for_each(|endless| check_linear(machine, |bytes| endless.of_length(bytes), WORK))
+}));
+
+law!(nothing_panics_and_complete_calls_hold_objects, |grammar, inputs| {
+    under(POLICIES, grammar, |machine| {
+        inputs.all().try_for_each(|input| check_total(machine, input, PLAN))?;
+        inputs.endless.iter().try_for_each(|endless| {
+            check_total(machine, &endless.of_length(3000), CutPlan::quick(1))
+        })
+    })
+});
+
+law!(neighbours_do_not_matter, |grammar, inputs| under(
+    &[Whitespace::Framing],
+    grammar,
+    |machine| {
+        let wires: Vec<&str> = inputs.wires.iter().map(String::as_str).collect();
+        wires.chunks(8).try_for_each(|wires| check_isolation(machine, wires, 3))
+    }
+));
+
+law!(markup_of_calls_is_not_leaked, |grammar, inputs| {
+    let markup: Vec<&str> = inputs.markup.iter().map(String::as_str).collect();
+    vectors_if_any(&inputs.name).into_iter().try_for_each(|case| {
+        // Where markers are text the vector says so; they are data in arguments only.
+        let text = markup.iter().any(|marker| case.expect.content.contains(marker));
+        if text || !markup.iter().any(|marker| case.wire.contains(marker)) {
+            return Ok(());
+        }
+        check_no_leak(&ParserMachine::of_case(grammar, &case), &case.wire, &markup, PLAN)
+    })
+});
+
+#[test]
+fn noise_in_a_section_is_counted_the_same_for_every_cut() {
+    let family = grammar("deepseek_v3").expect("a registered family");
+    let machine = ParserMachine::new(family, Whitespace::Verbatim);
+    for noise in ["a \n b", " \n"] {
+        let text = format!("<｜tool▁calls▁begin｜>{noise}<｜tool▁calls▁end｜>");
+        check_chunk_invariance(&machine, &text, CutPlan::standard(2)).unwrap();
+    }
+}

@@ -1,0 +1,10 @@
+//! Every registered family against its vectors, the laws of streams, what callers decide, and
+//! what the encoder writes.
+
+mod coverage;
+mod headers;
+mod laws;
+mod policies;
+mod round_trip;
+mod support;
+mod vectors;

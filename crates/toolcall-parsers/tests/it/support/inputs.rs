@@ -1,0 +1,307 @@
+//! Inputs for the laws: the wires of a family's vectors, and inputs made to hurt.
+
+use stream_laws::suffixes;
+use toolcall_parsers::{
+    EncodeCall, Grammar, Tools, encode,
+    family::{CommitOn, Form},
+    template::{Dialect, Hole, Part, Template},
+};
+
+use super::{
+    families::{end_tags, holds_arguments, object_keys, sorted, tags, texts, ways},
+    profile_cases, vectors_if_any,
+};
+
+/// Everything a law is checked on for one family.
+pub(crate) struct Inputs {
+    pub(crate) name: String,
+    /// The wires of its vectors.
+    pub(crate) wires: Vec<String>,
+    /// Short inputs at the edges of its grammar.
+    pub(crate) edges: Vec<String>,
+    /// Units that, repeated, grow into endless candidates.
+    pub(crate) endless: Vec<Endless>,
+    /// Continuations that may turn held text into something else.
+    pub(crate) witnesses: Vec<String>,
+    /// Texts at which a call or the header of a message begins, or that are no content.
+    pub(crate) openers: Vec<String>,
+    /// Markers no committed call may leak.
+    pub(crate) markup: Vec<String>,
+    /// Answers stand in JSON and come out decoded: other bytes than came in.
+    pub(crate) decodes_text: bool,
+}
+
+/// An input without end.
+#[derive(Debug, Clone)]
+pub(crate) struct Endless {
+    pub(crate) head: String,
+    pub(crate) unit: String,
+}
+
+impl Endless {
+    pub(crate) fn of_length(&self, bytes: usize) -> String {
+        let units = bytes.saturating_sub(self.head.len()) / self.unit.len();
+        self.head.clone() + &self.unit.repeat(units)
+    }
+}
+
+impl Inputs {
+    pub(crate) fn of(grammar: &Grammar) -> Self {
+        let name = grammar.name().to_owned();
+        let family = grammar.family();
+        let openers = sorted(grammar.openers().map(String::from).collect());
+        let texts = texts(family);
+        let mut markers = openers.clone();
+        markers.extend(texts.iter().flat_map(|text| tags(text)).map(String::from));
+        markers.extend(family.erase.iter().map(|erase| erase.text.clone()));
+        // A letter is an opener where a bare name is: one of them stands for all.
+        let letter = |marker: &str| marker.len() == 1 && marker.as_bytes()[0].is_ascii_alphabetic();
+        let markers = sorted(markers);
+        let markers: Vec<&str> =
+            markers.iter().map(String::as_str).filter(|m| !letter(m) || *m == "s").collect();
+
+        let mut witnesses = suffixes(&markers);
+        witnesses.extend(markers.iter().map(|marker| (*marker).to_owned()));
+        witnesses.extend(["x", "\n", "x\n"].map(String::from));
+        witnesses.extend(commits(grammar, &markers));
+        let mut markup: Vec<String> = grammar.markers().map(String::from).collect();
+        markup.extend(end_tags(family));
+        let cases = vectors_if_any(&name).into_iter().chain(profile_cases(&name));
+        let decodes_text = object_keys(family).any(|keys| !keys.answer.is_empty());
+        Self {
+            wires: cases.map(|case| case.wire).collect(),
+            edges: edges(&markers),
+            endless: endless(grammar, &markers),
+            witnesses: sorted(witnesses),
+            markup: sorted(markup),
+            openers: openers
+                .into_iter()
+                .chain(family.erase.iter().map(|e| e.text.clone()))
+                .collect(),
+            decodes_text,
+            name,
+        }
+    }
+
+    /// Whether `text` ends inside a marker that begins a header.
+    pub(crate) fn begins_header(&self, text: &str) -> bool {
+        let inside = |opener: &String| {
+            opener.char_indices().skip(1).any(|(at, _)| text.ends_with(&opener[..at]))
+        };
+        self.openers.iter().any(inside)
+    }
+
+    /// Wires and edges.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        self.wires.iter().chain(&self.edges).map(String::as_str)
+    }
+}
+
+/// What makes a call of an unfinished candidate, whatever its state.
+fn commits(grammar: &Grammar, markers: &[&str]) -> Vec<String> {
+    // A whole call in each of the ways to write one, and in other spellings.
+    let family = grammar.family();
+    let mut wires = Vec::new();
+    for (name, arguments) in [("stop_all", "{\"a\": \"x\"}"), ("python", "{\"code\": \"x\"}")] {
+        for way in ways(grammar) {
+            wires.extend(encode(&way, &[EncodeCall::new(name, arguments)], &Tools::none()));
+        }
+    }
+    let respelled = |wire: &String| {
+        let spellings = family.forms.iter().flat_map(|form| &form.spellings);
+        spellings.fold(wire.clone(), |wire, (text, others)| wire.replace(text, &others[0]))
+    };
+    wires.extend(wires.clone().iter().map(respelled));
+    let mut commits = Vec::new();
+    let mut add = |whole: String| {
+        commits.extend(suffixes(&[&whole]));
+        commits.push(whole);
+    };
+    sorted(wires).into_iter().for_each(&mut add);
+    for keys in object_keys(family) {
+        let (name, arguments) = (&keys.name[0], &keys.arguments[0]);
+        for quote in ['"', '\''] {
+            let call = format!(
+                "{{{quote}{name}{quote}: {quote}stop_all{quote}, {quote}{arguments}{quote}: {{{quote}a{quote}: 1"
+            );
+            // Behind any other key or value.
+            let q = quote.to_string();
+            let behind = [
+                "", &q, "\": 1", "': 1", ": 1", "1", "}", "]", "\": 1}", ": 1}", "1}", "\"\": 1",
+                "\"\"", "{}", "[]",
+            ];
+            behind.iter().for_each(|rest| add(format!("{rest}, {}", &call[1..])));
+            add(format!("[{call}"));
+            add(call);
+        }
+    }
+    let holes = || family.forms.iter().flat_map(|form| &form.calls).flat_map(Template::holes);
+    if holes().any(|hole| {
+        matches!(hole, Hole::Arguments(Dialect::Python) | Hole::Object(Dialect::Python))
+    }) {
+        for call in ["[stop_all(a=1", "stop_all({a: 1", "stop_all({'a': 1", ")", "()"] {
+            add(call.to_owned());
+        }
+    }
+    // A name that nothing marks: whatever its arguments begin with.
+    if family.forms.iter().any(|form| form.commit_on == Some(CommitOn::DeclaredName)) {
+        markers.iter().for_each(|marker| add(format!("{marker}stop_all\n{{")));
+        add("x\n{".to_owned());
+    }
+    // A tag that goes on as another attribute, before that of the name.
+    if family
+        .forms
+        .iter()
+        .flat_map(|form| &form.calls)
+        .any(|call| call.to_string().contains("=\"{name}\""))
+    {
+        add("=\"x\" name=\"stop_all\">".to_owned());
+        add("x tool=\"stop_all\"<|sep|>".to_owned());
+    }
+    commits
+}
+
+fn edges(markers: &[&str]) -> Vec<String> {
+    let mut edges: Vec<String> =
+        ["", "x", " ", "\n \n", "é\u{1F331}\u{0}", "{", "[", "<", "\u{2581}"]
+            .map(String::from)
+            .to_vec();
+    for marker in markers {
+        let scalar = marker.chars().next().unwrap_or('x');
+        let half: String = marker.chars().take(marker.chars().count() / 2).collect();
+        edges.extend([
+            (*marker).to_owned(),
+            format!("a{marker}b"),
+            format!("{scalar}{marker}"),
+            format!("{scalar}{scalar}{scalar}{marker}{scalar}"),
+            format!("{marker}{marker}{marker}"),
+            format!("{marker} \n\t {marker}\n"),
+            format!("{half}{marker}{half}"),
+            format!("{marker}\u{1F331}{marker}é"),
+            format!("\n{half}\n"),
+        ]);
+        edges.extend(markers.iter().take(3).map(|other| format!("{marker}{{\"name\": {other}")));
+    }
+    edges
+}
+
+/// What follows an opener in every endless candidate.
+const BEHIND: &[(&str, &str)] = &[
+    ("\"", "x"),
+    ("\"name\": \"", "x"),
+    ("\"name\"", " "),
+    ("\"name\": ", "["),
+    ("\"arguments\": ", "{\"a\":"),
+    ("\"arguments\": {\"a\": \"", "x"),
+    ("\"arguments\": {\"a\": \"", "\\"),
+    ("\"arguments\": \"", "\\\""),
+    ("\"name\": \"f\", \"arguments\": {\"a\": \"", "x"),
+    ("\"name\": \"f\", \"arguments\": {\"a\": \"", "\\u12"),
+    ("\"name\": \"f\", \"arguments\": {\"a\": ", "1"),
+    ("\"name\": \"f\", \"arguments\": ", " "),
+    ("\"name\": \"f\", \"arguments\": \"{", "\\u0020"),
+    ("\"name\": \"f\", \"arguments\": {} ", " "),
+    ("\"name\": \"f\", \"arguments\": {oops", "x"),
+    ("\"name\": \"f\", \"arguments\": {oops", "<"),
+    ("\"name\": \"f\", \"arguments\": {}}", " "),
+    ("\"name\": \"f\", \"arguments\": {}}", "\n"),
+];
+
+fn endless(grammar: &Grammar, markers: &[&str]) -> Vec<Endless> {
+    let mut endless = Vec::new();
+    let mut add = |head: &str, unit: &str| {
+        endless.push(Endless { head: head.to_owned(), unit: unit.to_owned() });
+    };
+    for unit in ["x", " ", "\n", "{", "[", "<", "<<", "\u{1F331}", "a\n", "``` \n"] {
+        add("", unit);
+    }
+    for marker in markers {
+        let first: String = marker.chars().take(1).collect();
+        let most: String = marker.chars().take(marker.chars().count() - 1).collect();
+        add("", &first);
+        if !most.is_empty() {
+            add("", &most);
+        }
+        add("", marker);
+        add("", &format!("{marker} "));
+        add("", &format!("{marker}x"));
+        add("", &format!("{marker}{{"));
+    }
+    for marker in grammar.openers().filter(|opener| markers.contains(opener)) {
+        let is_part = marker == "{" || marker == "[";
+        for unit in ["x", " ", "\n", "[", "{", "[{\"a\":", "\u{1F331}", "x "] {
+            add(marker, unit);
+        }
+        let brace = if is_part { "" } else { "{" };
+        for (head, unit) in BEHIND {
+            add(&format!("{marker}{brace}{head}"), unit);
+        }
+    }
+    for form in &grammar.family().forms {
+        for head in form.calls.iter().flat_map(|call| heads(form, call)) {
+            for unit in [" ", "x", "\n", "<", "{\"a\":"] {
+                add(&head, unit);
+            }
+            add(&format!("{head}{{\"a\": \""), "x");
+            add(&format!("{head}{{}}"), " ");
+            add("", &format!("{head}{{}}"));
+            add("", &format!("{head}x"));
+        }
+    }
+    if let Some(messages) = &grammar.family().messages {
+        // What begins a header in the middle reads on like the first.
+        for start in grammar.openers().filter(|opener| markers.contains(opener)).take(2) {
+            for header in [start.to_owned(), format!("{start}a to=functions.f ")] {
+                for unit in ["x", " ", "x ", "\u{1F331}", "to="] {
+                    add(&header, unit);
+                }
+                for body in &messages.body {
+                    let body = format!("{header}{body}");
+                    for (head, unit) in [
+                        ("", " "),
+                        ("", "x"),
+                        ("{\"a\": \"", "x"),
+                        ("{\"a\": \"", "\\u12"),
+                        ("{\"a\": {oops", "<"),
+                        ("{}", " "),
+                        ("{\"name\": \"f\", \"args\": {\"a\": \"", "x"),
+                        ("{\"name\": \"f\", \"args\": {}}", " "),
+                    ] {
+                        add(&format!("{body}{head}"), unit);
+                    }
+                    add("", &body);
+                    add("", &format!("{body}{{}}"));
+                    add("", &format!("{body}{{oops"));
+                }
+            }
+        }
+    }
+    endless
+}
+
+/// What stands before the arguments of a call, alone and with the first parameter's head: fields
+/// are filled in with `f`.
+fn heads(form: &Form, call: &Template) -> Vec<String> {
+    let head = head(call, holds_arguments);
+    let mut heads = vec![head.clone()];
+    if call.holes().any(|hole| matches!(hole, Hole::Parameters { .. } | Hole::Elements)) {
+        let inner = form.parameters.iter().chain(&form.elements);
+        let value = |hole: &Hole| matches!(hole, Hole::Value(_));
+        heads.extend(inner.map(|template| format!("{head}{}", self::head(template, value))));
+    }
+    heads
+}
+
+fn head(template: &Template, ends: impl Fn(&Hole) -> bool) -> String {
+    let mut head = String::new();
+    for part in &template.parts {
+        match part {
+            Part::Literal(text) => head.push_str(text),
+            Part::Hole(hole) if ends(hole) => break,
+            Part::Hole(Hole::NameIs(word)) => head.push_str(word),
+            Part::Hole(_) => head.push('f'),
+            Part::Group(_) => {}
+        }
+    }
+    head
+}
