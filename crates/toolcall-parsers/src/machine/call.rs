@@ -297,13 +297,14 @@ impl Machine {
         cursor: &Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Result<(), Step> {
+        self.halve_name(plan, out);
         let leaf = &plan.leaves[usize::from(self.leaf)];
         let name = leaf.name.as_deref().unwrap_or(&self.name);
         let form = &plan.forms[usize::from(leaf.form)];
         let none = form.no_call.iter().any(|none| none == name);
         if leaf.commit == CommitOn::DeclaredName
             && !out.calls.committed()
-            && !out.calls.tools.admits(name)
+            && !self.is_known(plan, name, out)
             && !matches!(out.calls.options.wanted, Wanted::Only(_))
             && !none
         {
@@ -322,6 +323,25 @@ impl Machine {
         self.started = true;
         self.id.clear();
         Ok(())
+    }
+
+    /// Whether `name` is declared. Outside of messages for calls one must be.
+    fn is_known(&self, plan: &Plan, name: &str, out: &Output<'_>) -> bool {
+        match plan.messages {
+            Some(_) => out.calls.tools.get(name).is_some(),
+            None => out.calls.tools.admits(name),
+        }
+    }
+
+    /// A name that header and body both say may come out twice, with a dot between.
+    fn halve_name(&mut self, plan: &Plan, out: &Output<'_>) {
+        let half = self.name.len() / 2;
+        let twice = plan.messages.is_some()
+            && self.name.is_char_boundary(half)
+            && self.name[half..].strip_prefix('.') == Some(&self.name[..half]);
+        if twice && out.calls.tools.get(&self.name).is_none() {
+            self.name.truncate(half);
+        }
     }
 
     /// The call is whole.

@@ -186,6 +186,10 @@ impl Machine {
                 self.state = State::Noise;
                 return Step::Go;
             }
+            if section.opens_text {
+                // The token is markup, and what follows it is text.
+                return Step::done(cursor.at);
+            }
         }
         self.bad(cursor, out)
     }
@@ -414,7 +418,7 @@ impl Machine {
                 self.attributes = attributes;
                 if !fine {
                     cursor.at -= 1;
-                    return self.bad(cursor, out);
+                    return self.mismatch(plan, cursor, out);
                 }
                 match plan.nodes[usize::from(to)].tags.get(end) {
                     Some(tag) => self.go(plan, tag.to),

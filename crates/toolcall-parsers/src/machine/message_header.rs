@@ -118,7 +118,11 @@ impl MessageHeader {
                     self.bytes += scalar.len_utf8();
                     if scalar.is_ascii_whitespace() {
                         self.end_word(plan);
-                    } else if scalar.is_control() || self.words == MAX_WORDS {
+                    } else if scalar.is_control()
+                        || self.words == MAX_WORDS
+                        // A header's first word is a role, a quoted token is followed by none.
+                        || self.bytes == scalar.len_utf8() && !scalar.is_alphanumeric()
+                    {
                         return Read::Bad;
                     } else {
                         self.word.push(scalar);

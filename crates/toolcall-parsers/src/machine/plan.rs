@@ -231,6 +231,8 @@ pub(crate) struct Section {
     /// Its opener is a token that no prose holds: without a call it is markup, and what stands
     /// behind it is text.
     pub(crate) is_token: bool,
+    /// The same, where nothing but the token announces its calls.
+    pub(crate) opens_text: bool,
 }
 
 /// Whether the calls of a section are a list.

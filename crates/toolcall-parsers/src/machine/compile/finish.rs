@@ -9,8 +9,9 @@ use crate::{
     family::{At, Erase, Form, Messages, NewlineRule},
     machine::{
         messages::MessagePlan,
-        plan::{FormPlan, Opener, Plan, Start},
+        plan::{Arguments, FormPlan, Opener, Plan, Start},
     },
+    template::Dialect,
 };
 
 impl Compiler<'_> {
@@ -45,6 +46,14 @@ impl Compiler<'_> {
         }
         if family.forms.iter().any(|form| form.newlines == NewlineRule::All) {
             erase.push(Erase { at: At::AfterCall, ..token("\n") });
+        }
+        for leaf in &self.trie.leaves {
+            if let (Arguments::Value(Dialect::Literal), Some(form)) =
+                (&leaf.arguments, self.forms.get_mut(usize::from(leaf.form)))
+            {
+                let ends = leaf.ends.tags.iter().flatten();
+                form.value_ends.extend(ends.map(|end| String::from(&**end)));
+            }
         }
         let mut orphans: Vec<Box<str>> = Vec::new();
         let leaves = self.trie.leaves.iter().map(|leaf| &leaf.ends);

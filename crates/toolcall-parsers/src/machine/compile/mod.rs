@@ -117,15 +117,23 @@ impl Compiler<'_> {
                 suffix.remove(0);
             }
             let commit = committed_on(form, section);
-            let node = match (tags.split_first(), self.trie.message_node()) {
-                (_, Some(body)) => tags.iter().fold(body, |at, tag| self.trie.tag(at, tag, form)),
-                (Some((first, rest)), None) => {
+            let mut places = Vec::new();
+            if let Some(body) = self.trie.message_node() {
+                let node = tags.iter().fold(body, |at, tag| self.trie.tag(at, tag, form));
+                places.push((node, commit));
+            }
+            let in_messages = !places.is_empty();
+            match tags.split_first() {
+                None if in_messages => {}
+                None => places.push((self.trie.bare(form), commit)),
+                Some((first, rest)) => {
                     let open = self.trie.open(first, form);
                     self.trie.again(open, first, form);
-                    rest.iter().fold(open, |at, tag| self.trie.tag(at, tag, form))
+                    let node = rest.iter().fold(open, |at, tag| self.trie.tag(at, tag, form));
+                    // Outside of a message for calls only a declared name makes one.
+                    places.push((node, if in_messages { CommitOn::DeclaredName } else { commit }));
                 }
-                (None, None) => self.trie.bare(form),
-            };
+            }
             let ends = self.ends(&suffix, form);
             let opens = tags.first().map_or(Vec::new(), |tag| self.trie.spell(tag, form));
             let noisy = calls.iter().flatten().all(|token| match token {
@@ -133,35 +141,36 @@ impl Compiler<'_> {
                 _ => true,
             });
             let rule = if exact && glued { Blanks::Exact } else { Blanks::Free };
-            let section = self.trie.section(
-                node,
-                Section {
+            let token = bracket == Bracket::None && opens.iter().any(|open| is_token(open));
+            for (node, commit) in places {
+                let section = Section {
                     calls: node,
                     bracket,
-                    is_token: noisy
-                        && bracket == Bracket::None
-                        && opens.iter().any(|open| is_token(open)),
-                    opens,
-                    ends,
+                    is_token: noisy && token,
+                    opens_text: token && !noisy && calls.iter().all(|call| is_bare(call)),
+                    opens: opens.clone(),
+                    ends: ends.clone(),
                     commit,
                     blanks: rule,
-                },
-            );
-            let inside = self.trie.sections[usize::from(section)].calls;
-            let entry = |node, commit| Entry { node: Some(node), commit };
-            for call in &calls {
-                self.call((n, form), entry(inside, commit), call, &section_ends, blanks)?;
-                // The list may be missing where an end tag shows that the call is one.
-                if bracket == Bracket::Square && !tags.is_empty() && !suffix.is_empty() {
-                    self.call((n, form), entry(node, commit), call, &section_ends, blanks)?;
+                };
+                let section = self.trie.section(node, section);
+                let inside = self.trie.sections[usize::from(section)].calls;
+                let entry = |node| Entry { node: Some(node), commit };
+                for call in &calls {
+                    self.call((n, form), entry(inside), call, &section_ends, blanks)?;
+                    // The list may be missing where an end tag shows that the call is one.
+                    if bracket == Bracket::Square && !tags.is_empty() && !suffix.is_empty() {
+                        self.call((n, form), entry(node), call, &section_ends, blanks)?;
+                    }
                 }
-                let tagged = matches!(
-                    call.iter().find(|t| !matches!(t, Token::Meant(_))),
-                    Some(Token::Tag(_))
-                );
-                if !tags.is_empty() && tagged && self.trie.message_node().is_none() {
-                    let commit = form.call_alone;
-                    let alone = Entry { node: None, commit };
+            }
+            let tagged = |call: &Vec<Token>| {
+                let first = call.iter().find(|token| !matches!(token, Token::Meant(_)));
+                matches!(first, Some(Token::Tag(_)))
+            };
+            if !tags.is_empty() && !in_messages {
+                for call in calls.iter().filter(|call| tagged(call)) {
+                    let alone = Entry { node: None, commit: form.call_alone };
                     self.call((n, form), alone, call, &section_ends, blanks)?;
                 }
             }
