@@ -144,6 +144,9 @@ impl Marks {
             }
         }
         marks.special_tokens &= marks.open.iter().any(|open| !is_ordinary(open));
+        if marks.special_tokens {
+            marks.answer.extend(family.end_of_turn.iter().map(|token| (token.clone(), 0, 0)));
+        }
         // Closers without an opener come last: the others stand at their openers' places.
         marks.close.extend(unopened);
         let pairing = if blocks.len() > 1 && section.spellings.is_empty() { "Own" } else { "Any" };

@@ -6,6 +6,7 @@ use crate::json::Value;
 
 /// The options a case may set. An adapter decides which of them, and which values, it knows.
 pub const OPTIONS: &[&str] = &[
+    "openers",
     "lead_only",
     "case_insensitive",
     "stray_close",
