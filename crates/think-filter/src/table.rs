@@ -14,7 +14,7 @@ pub(super) static FORMATS: &[Row] = &[
     Row { open: &["<|inner_prefix|>"], close: &["<|inner_suffix|>"], answer: &[("<|assistant_end|>", 0, 0)], special_tokens: true, ..Row::named("apertus") },
     Row { open: &["<thinking>"], close: &["</thinking>", "[BEGIN FINAL RESPONSE]"], pairing: Pairing::Own, stray_close: StrayClose::First, answer: &[("[END FINAL RESPONSE]", 0, 0)], ..Row::named("apriel") },
     Row { open: &["<think>"], close: &["</think>"], ..Row::named("basic") },
-    Row { open: &["<|START_THINKING|>"], close: &["<|END_THINKING|>"], stray_close: StrayClose::First, answer: &[("<|START_RESPONSE|>", 0, 0), ("<|END_RESPONSE|>", 0, 0), ("<|START_TEXT|>", 0, 0), ("<|END_TEXT|>", 0, 0), ("<|END_OF_TURN_TOKEN|>", 0, 0)], special_tokens: true, ..Row::named("cohere") },
+    Row { open: &["<|START_THINKING|>"], close: &["<|END_THINKING|>"], stray_close: StrayClose::First, answer: &[("<|START_RESPONSE|>", 0, 0), ("<|END_RESPONSE|>", 0, 0), ("<|START_TEXT|>", 0, 0), ("<|END_TEXT|>", 0, 0), ("<|END_OF_TURN_TOKEN|>", 0, 0), ("<|END_OF_TURN_TOKEN|>", 0, 0)], special_tokens: true, ..Row::named("cohere") },
     Row { open: &["<think>"], close: &["</think>"], stray_close: StrayClose::First, ..Row::named("deepseek_r1") },
     Row { open: &["<think>"], close: &["</think>"], stray_close: StrayClose::First, ..Row::named("deepseek_v3") },
     Row { open: &["<think>"], close: &["</think>"], stray_close: StrayClose::First, ..Row::named("deepseek_v3_1") },
