@@ -26,6 +26,11 @@ mod written;
 type Templates<'t> = (&'t str, &'t [&'t str], &'t [&'t str]);
 type Options = fn(&mut Family);
 
+/// The family, compiled.
+fn grammar(family: Family) -> crate::Grammar {
+    crate::Grammar::new(family).expect("a sound family")
+}
+
 fn parse(templates: &[&str]) -> Vec<Template> {
     templates.iter().map(|text| Template::parse(text).expect("a sound template")).collect()
 }

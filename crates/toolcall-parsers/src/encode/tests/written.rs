@@ -10,7 +10,7 @@ type Row<'r> = (&'r str, Templates<'r>, Options, &'r [EncodeCall<'r>], &'r str);
 
 fn check(rows: &[Row<'_>]) {
     for (about, templates, options, calls, wire) in rows {
-        let written = encode(&family(*templates, *options), calls, &tools());
+        let written = encode(&grammar(family(*templates, *options)), calls, &tools());
         assert_eq!(written.as_deref(), Ok(*wire), "{about}");
     }
 }
@@ -309,6 +309,7 @@ fn forms_are_tried_from_the_one_that_is_written() {
     let mut family = family(("{call}", &["<c>{object}</c>"], &[]), plain);
     family.forms.push(form(("{call}", &["[C]{name}[A]{arguments}"], &[])));
     family.write.form = 1;
+    let family = grammar(family);
     assert_eq!(encode(&family, &[G], &tools()).as_deref(), Ok("[C]g[A]{}"));
     let first = r#"<c>{"name": "g", "arguments": {}}</c>"#;
     assert_eq!(encode_form(&family, 0, &[G], &tools()).as_deref(), Ok(first));
