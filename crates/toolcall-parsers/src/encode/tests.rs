@@ -84,7 +84,8 @@ fn tools() -> Tools {
         "o": {"type": "object"}, "l": {"type": "array"}, "z": {"type": ["string", "null"]},
         "m": {"type": ["integer", "string"]},
     });
-    Tools::new([("f", json!({"type": "object", "properties": properties}))])
+    let f = json!({"type": "object", "properties": properties});
+    Tools::new([("f", f), ("g", json!({})), ("h", json!({}))])
 }
 
 const fn plain(_: &mut Family) {}

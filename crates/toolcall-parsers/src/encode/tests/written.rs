@@ -99,7 +99,7 @@ fn names_and_ids() {
         ),
         (
             "a name on the wire",
-            ("{call}", &["{name}\n{arguments}", "{name:py}\n{raw:code}"], &[]),
+            ("{call}", &["{name:py}\n{raw:code}", "{name}\n{arguments}"], &[]),
             plain,
             &[code],
             "py\n1\n2",
@@ -242,11 +242,11 @@ fn parameters_and_elements() {
             "<f=f>\n<p=b>\nTrue\n</p>\n<p=l>\n[true]\n</p>\n<p=s>\ntrue\n</p>\n</f>",
         ),
         (
-            "words that the schema takes for a string give way to JSON",
+            "words that the schema admits",
             tagged,
             |f| f.write.words = Words::Python,
             &[EncodeCall::new("f", r#"{"z":null}"#)],
-            "<f=f>\n<p=z>\nnull\n</p>\n</f>",
+            "<f=f>\n<p=z>\nNone\n</p>\n</f>",
         ),
         (
             "whether it is a string",
