@@ -26,6 +26,11 @@ mod written;
 type Templates<'t> = (&'t str, &'t [&'t str], &'t [&'t str]);
 type Options = fn(&mut Family);
 
+/// The family, compiled.
+fn grammar(family: Family) -> crate::Grammar {
+    crate::Grammar::new(family).expect("a sound family")
+}
+
 fn parse(templates: &[&str]) -> Vec<Template> {
     templates.iter().map(|text| Template::parse(text).expect("a sound template")).collect()
 }
@@ -79,7 +84,8 @@ fn tools() -> Tools {
         "o": {"type": "object"}, "l": {"type": "array"}, "z": {"type": ["string", "null"]},
         "m": {"type": ["integer", "string"]},
     });
-    Tools::new([("f", json!({"type": "object", "properties": properties}))])
+    let f = json!({"type": "object", "properties": properties});
+    Tools::new([("f", f), ("g", json!({})), ("h", json!({}))])
 }
 
 const fn plain(_: &mut Family) {}

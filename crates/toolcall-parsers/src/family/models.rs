@@ -200,14 +200,16 @@ mod tests {
     fn what_begins_first_wins_then_what_is_most_literal() {
         let patterns = ["qwen3-*", "qwen3-coder-*", "hermes-*", "a*b", "a-*c"];
         let patterns: Vec<_> = patterns.map(|it| (ModelPattern::new(it), it)).into();
-        let found =
-            |id: &str| ModelId::new(id).find(&patterns).map(|(_, of)| of).unwrap_or_default();
-        assert_eq!(found("Qwen3"), [&"qwen3-*"]);
-        assert_eq!(found("qwen3-coder:30b"), [&"qwen3-coder-*"]);
-        assert_eq!(found("huihui-hermes-qwen3-8b"), [&"hermes-*"]);
-        assert_eq!(found("qwen30"), Vec::<&&str>::new());
-        assert_eq!(found("axb"), [&"a*b"]);
-        assert_eq!(found("a-c"), [&"a-*c"]);
+        let found = |id: &str| -> Vec<&str> {
+            let id = ModelId::new(id);
+            id.find(&patterns).map(|(_, of)| of.into_iter().copied().collect()).unwrap_or_default()
+        };
+        assert_eq!(found("Qwen3"), ["qwen3-*"]);
+        assert_eq!(found("qwen3-coder:30b"), ["qwen3-coder-*"]);
+        assert_eq!(found("huihui-hermes-qwen3-8b"), ["hermes-*"]);
+        assert_eq!(found("qwen30"), Vec::<&str>::new());
+        assert_eq!(found("axb"), ["a*b"]);
+        assert_eq!(found("a-c"), ["a-*c"]);
         let tie: Vec<_> = vec![(ModelPattern::new("x*"), 1), (ModelPattern::new("*x"), 2)];
         assert_eq!(ModelId::new("x").find(&tie).map(|(_, of)| of), Some(vec![&1, &2]));
     }

@@ -140,21 +140,6 @@ mod tests {
         }
     }
 
-    /// Until the families in code go.
-    #[test]
-    fn the_table_has_the_names_that_code_has() {
-        for alias in crate::registry::aliases() {
-            let name = alias.to_string();
-            let of = family(&name).map(|family| family.name.clone()).map_err(|e| e.to_string());
-            // What was another name of ours can be a family by now.
-            let own = alias.engine.is_empty() && of.as_deref() == Ok(alias.name);
-            assert!(own || of.as_deref() == Ok(alias.of), "{name}: {of:?}");
-        }
-        for grammar in crate::registry::grammars() {
-            assert!(family(&grammar.name).is_ok(), "{}", grammar.name);
-        }
-    }
-
     #[test]
     fn unknown_names_have_near_ones_and_ambiguous_ones_their_meanings() {
         assert_eq!(family("hermess").unwrap_err().nearest()[0], "hermes");

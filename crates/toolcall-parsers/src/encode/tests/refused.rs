@@ -100,7 +100,7 @@ fn what_templates_cannot_express_is_refused_with_the_place() {
         (TREE, plain, f("{\"q\": {\"item\": \"\"}}"), Kind::Value, None),
     ];
     for (templates, options, call, kind, at) in rows {
-        let family = family(*templates, *options);
+        let family = grammar(family(*templates, *options));
         let error = encode(&family, &[*call], &tools()).expect_err(&alloc::format!("{call:?}"));
         assert_eq!((error.kind(), error.at()), (*kind, *at), "{call:?}: {error}");
     }
@@ -110,7 +110,8 @@ fn what_templates_cannot_express_is_refused_with_the_place() {
 fn tags_that_end_nothing_where_they_stand_are_written() {
     for value in ["x <p=a>", "</f>", "</f> x", "</c>", "<p=", "\n", "\n\n\n", "</p"] {
         let arguments = json!({"s": value}).to_string();
-        let wire = encode(&family(TAGGED, plain), &[EncodeCall::new("f", &arguments)], &tools());
+        let wire =
+            encode(&grammar(family(TAGGED, plain)), &[EncodeCall::new("f", &arguments)], &tools());
         assert!(wire.is_ok(), "{value:?}: {wire:?}");
     }
 }
@@ -118,7 +119,7 @@ fn tags_that_end_nothing_where_they_stand_are_written() {
 #[test]
 fn the_call_at_fault_is_named() {
     let calls = ["{}", "{\"s\": \"x</p>\"}"].map(|arguments| EncodeCall::new("f", arguments));
-    let error = encode(&family(TAGGED, plain), &calls, &tools()).expect_err("an end tag");
+    let error = encode(&grammar(family(TAGGED, plain)), &calls, &tools()).expect_err("an end tag");
     assert_eq!((error.call(), error.key()), (1, Some("s")));
     assert_eq!(
         error.to_string(),

@@ -4,9 +4,9 @@ use alloc::{format, string::String, vec, vec::Vec};
 
 use super::Cut;
 use crate::{
-    Event, Events, Options, Repair, Tools,
-    bodies::InReasoning,
+    Event, Options, Repair, Tools,
     calls::Calls,
+    compiled::InReasoning,
     family::{At, CommitOn, Form, Keys, NewlineRule, Repeated, Types, WhitespaceRule},
     machine::{
         cursor::{Cursor, Progress},
@@ -67,14 +67,14 @@ pub(super) fn run<'t>(
     options: &Options,
     parts: impl IntoIterator<Item = &'t str>,
 ) -> Run {
-    let mut calls = Calls::new(tools.clone(), options.clone(), Vec::new());
+    let mut calls = Calls::new(tools.clone(), options.clone());
     let mut run = Run { seen: String::new(), held: 0, offered: 0 };
     let seen = &mut run.seen;
-    let mut sink = Events(|event: Event<'_>| match event {
+    let mut sink = |event: Event<'_>| match event {
         Event::CallArguments { fragment, .. } => seen.push_str(fragment),
         Event::Diagnostic(d) => seen.push_str(&format!("{{{} {}}}", d.kind.name(), d.bytes)),
         _ => {}
-    });
+    };
     let mut out = Output { calls: &mut calls, sink: &mut sink };
     out.start(tool, None, 0);
     reader.begin(tool);

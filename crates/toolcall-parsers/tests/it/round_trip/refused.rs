@@ -1,10 +1,7 @@
 //! What families cannot express.
 
 use serde_json::json;
-use toolcall_parsers::{
-    EncodeCall, EncodeErrorKind as Kind, Grammar, Tools, encode, family::At, grammar,
-    template::Template,
-};
+use toolcall_parsers::{EncodeCall, EncodeErrorKind as Kind, Grammar, Tools, encode, grammar};
 
 fn tools() -> Tools {
     let properties = json!({
@@ -108,18 +105,14 @@ fn tags_that_end_nothing_where_they_stand_are_written() {
 }
 
 #[test]
-fn several_calls_are_refused_where_there_is_one_only() {
-    // A letter right behind a name is no place for another call.
-    let mut family = grammar("granite_pythonic").expect("it is registered").family().clone();
-    family.forms[0].between = vec!["\n".to_owned()];
-    let calls = [EncodeCall::new("f", "{}"); 2];
-    let several = Grammar::new(family.clone()).expect("a sound family");
-    assert!(encode(&several, &calls, &tools()).is_ok());
-    family.forms[0].between = vec!["and then ".to_owned()];
-    family.forms[0].at = At::Line;
-    let alone = Grammar::new(family).expect("a sound family");
-    let error = encode(&alone, &calls, &tools()).expect_err("no separator");
-    assert_eq!((error.kind(), error.call()), (Kind::Several, 1), "{error}");
+fn several_calls_are_written_one_behind_the_other_whatever_separates_them() {
+    for separator in ["", "\n", " and then ", "; "] {
+        let mut family = grammar("llama3_json").expect("it is registered").family().clone();
+        family.forms[0].between = vec![separator.to_owned()];
+        let grammar = Grammar::new(family).expect("a sound family");
+        let wire = encode(&grammar, &[EncodeCall::new("f", "{}"); 2], &Tools::none());
+        assert!(wire.is_ok_and(|wire| wire.contains(&format!("}}{separator}{{"))));
+    }
 }
 
 #[test]

@@ -282,12 +282,12 @@ fn long_strings_stream_and_hostile_values_cost_linear_work() {
 #[test]
 fn plain_text_of_a_string_passes() {
     let (mut family, mut seen) = (qwen(), String::new());
-    let mut calls = crate::calls::Calls::new(tools(), Options::default(), alloc::vec![]);
-    let mut sink = crate::Events(|event: crate::Event<'_>| {
+    let mut calls = crate::calls::Calls::new(tools(), Options::default());
+    let mut sink = |event: crate::Event<'_>| {
         if let crate::Event::CallArguments { fragment, .. } = event {
             seen.push_str(fragment);
         }
-    });
+    };
     let mut out = Output { calls: &mut calls, sink: &mut sink };
     out.start("f", None, 0);
     family.reader.begin("f");
