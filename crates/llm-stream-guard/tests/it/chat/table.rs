@@ -32,7 +32,8 @@ fn source(name: &str) -> (PathBuf, String) {
     }
     let root = root.join("..").join(krate);
     let inside = matches!(file.split('/').next(), Some("machine" | "typing"));
-    let tests = if root.join("tests/it").is_dir() { "tests/it" } else { "tests" };
+    let one_binary = root.join("tests/it").is_dir() && !file.starts_with("it/");
+    let tests = if one_binary { "tests/it" } else { "tests" };
     let path = root.join(if inside { "src" } else { tests }).join(format!("{file}.rs"));
     (path, format!("fn {function}("))
 }
