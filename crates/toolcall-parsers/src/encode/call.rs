@@ -8,7 +8,7 @@ use super::{
     elements::Elements,
     header::{self, Place},
     json::Json,
-    literal::{Quoted, Script},
+    literal::{CallEnd, Quoted, Script},
     python::{self, Python},
     tags::{Rest, find, tag},
     value,
@@ -33,6 +33,8 @@ pub(super) struct Writer<'w> {
     pub(super) section: &'w Template,
     /// How the form's parameters are read.
     pub(super) specs: &'w [&'w ParameterSpec],
+    /// What ends a call inside a string.
+    pub(super) call_end: CallEnd<'w>,
     pub(super) tools: &'w Tools,
     /// How many call templates are passed over.
     pub(super) from: usize,
@@ -274,7 +276,8 @@ impl<'w> Writer<'w> {
             (Dialect::Literal, None) => value::write(&Script, node, path, out),
             (Dialect::Literal, Some(quote)) => {
                 let tool = self.tools.get(call.name);
-                value::write(&Quoted { form, quote, write, tool }, node, path, out)
+                let call_end = self.call_end;
+                value::write(&Quoted { call_end, form, quote, write, tool }, node, path, out)
             }
         }
     }

@@ -16,8 +16,37 @@ use crate::{
     typing::{Path, Types, declared_at},
 };
 
+/// What would end a call inside a string: one of the ends, and behind it what follows calls.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallEnd<'w> {
+    pub(super) ends: &'w [String],
+    pub(super) follows: &'w [String],
+}
+
+impl CallEnd<'_> {
+    /// Where it stands in `text`, before whose end `quote` may complete it.
+    fn find(&self, text: &str, quote: &str) -> Option<usize> {
+        let whole = [text, quote].concat();
+        let ends = |at: &usize| {
+            let behind = self.ends.iter().filter_map(|end| whole[*at..].strip_prefix(&**end));
+            behind.map(str::trim_ascii_start).any(|behind| self.follow(behind))
+        };
+        text.char_indices().map(|(at, _)| at).find(ends)
+    }
+
+    fn follow(&self, behind: &str) -> bool {
+        self.follows.iter().any(|text| behind.starts_with(&**text))
+    }
+
+    /// Whether one of the ends stands at the head of `text`.
+    fn begins(&self, text: &str) -> bool {
+        self.ends.iter().any(|end| text.starts_with(&**end))
+    }
+}
+
 /// Strings between quotes that nothing can escape; if the wire carries no types, every scalar.
 pub(super) struct Quoted<'w> {
+    pub(super) call_end: CallEnd<'w>,
     pub(super) form: &'w Form,
     pub(super) quote: &'w str,
     pub(super) write: Write,
@@ -28,6 +57,9 @@ impl Quoted<'_> {
     fn quoted(&self, text: &str, kind: EncodeErrorKind, out: &mut String) -> Result<(), Fault> {
         if let Some(at) = find(text, self.quote) {
             return Err(Fault::new(kind, "it contains the quote that would end it").at(at));
+        }
+        if let Some(at) = self.call_end.find(text, self.quote) {
+            return Err(Fault::new(kind, "it contains what would end the call").at(at));
         }
         out.extend([self.quote, text, self.quote]);
         Ok(())
@@ -48,7 +80,9 @@ impl Style for Quoted<'_> {
             && key.trim_ascii() == key
             && !key.contains([':', ',', '{', '}', '[', ']'])
             && !key.starts_with(['"', '\'', '`'])
-            && !key.starts_with(self.quote);
+            && !key.starts_with(self.quote)
+            // Between members it is the end of the call, whatever follows.
+            && !self.call_end.begins(key);
         if bare {
             out.push_str(key);
             return Ok(());

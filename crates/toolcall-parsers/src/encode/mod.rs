@@ -22,7 +22,7 @@ mod verify;
 use alloc::{string::String, vec::Vec};
 
 pub use self::error::{EncodeError, EncodeErrorKind};
-use self::{call::Writer, verify::verify};
+use self::{call::Writer, literal::CallEnd, verify::verify};
 use self::{
     error::Fault,
     input::{Members, Node, read_object},
@@ -127,6 +127,9 @@ pub fn encode_form(
         _ => None,
     });
     let specs: Vec<_> = specs.collect();
+    let plan = grammar.plan();
+    let ends = plan.forms.get(form).map_or(&[][..], |form| &form.value_ends);
+    let call_end = CallEnd { ends, follows: &plan.follows };
     let Some(form) = family.forms.get(form) else {
         return Err(fail((0, Fault::new(EncodeErrorKind::Grammar, "there is no form for it"))));
     };
@@ -138,7 +141,7 @@ pub fn encode_form(
         .iter()
         .flat_map(|section| (0..form.calls.len().max(1)).map(move |from| (section, from)));
     let written = ways.map(|(section, from)| {
-        let wire = blocks((family, &specs), form, (section, from), &read, tools)?;
+        let wire = blocks((family, &specs, call_end), form, (section, from), &read, tools)?;
         verify(grammar, &wire, &read, tools)?;
         Ok(wire)
     });
@@ -164,7 +167,7 @@ fn first_written<E>(ways: impl Iterator<Item = Result<String, E>>) -> Option<Res
 
 /// Writes the sections of a message, and what stands between them.
 fn blocks(
-    (family, specs): (&Family, &[&ParameterSpec]),
+    (family, specs, call_end): (&Family, &[&ParameterSpec], CallEnd<'_>),
     form: &Form,
     (section, from): (&Template, usize),
     calls: &[Call<'_>],
@@ -172,8 +175,8 @@ fn blocks(
 ) -> Result<String, Failed> {
     let all = section.holes().any(|hole| matches!(hole, Hole::Calls { .. }));
     let between = form.between.first().map_or("\n", |between| between);
-    let mut writer =
-        Writer { family, form, section, specs, tools, from, begun: 0, at: 0, out: String::new() };
+    let (begun, at, out) = (0, 0, String::new());
+    let mut writer = Writer { family, form, section, specs, call_end, tools, from, begun, at, out };
     for block in calls.chunks(if all { calls.len() } else { 1 }) {
         writer.out.push_str(if block[0].index > 0 { between } else { "" });
         writer.block(block)?;

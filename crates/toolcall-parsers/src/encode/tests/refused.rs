@@ -9,6 +9,7 @@ const PYTHON: Templates<'_> = ("[{calls:, }]", &["{name}({arguments:python})"], 
 const BARE: Templates<'_> = ("{call}", &["{name}({arguments:python})"], &[]);
 const OBJECT: Templates<'_> = ("{call}", &["<c>{object}"], &[]);
 const LITERAL: Templates<'_> = ("{call}", &["<c>{name}{arguments:literal}"], &[]);
+const CLOSED: Templates<'_> = ("{call}", &["<c>{name}{arguments:literal}</c>"], &[]);
 const ID: Templates<'_> = ("{call}", &["<c>{id:{?f.}{name}{?:{index}}}<a>{arguments}"], &[]);
 const RAW: Templates<'_> = ("{call}", &["<c>{name=f}{raw:code}</c>"], &[]);
 const TREE: Templates<'_> = (
@@ -52,6 +53,8 @@ fn what_templates_cannot_express_is_refused_with_the_place() {
         (ID, plain, f("{}").with_id("f:x"), Kind::Id, None),
         (LITERAL, quotes, f("{\"s\": \"ab<q>\"}"), Kind::Value, Some(2)),
         (LITERAL, quotes, f("{\"a:<q>\": 1}"), Kind::Key, Some(2)),
+        (CLOSED, quotes, f("{\"s\": \"ab</c> <c>\"}"), Kind::Value, Some(2)),
+        (CLOSED, quotes, f("{\"a:</c><c>\": 1}"), Kind::Key, Some(2)),
         (LITERAL, |f| f.forms[0].quote = strings(&["<q>"]), f("{\"n\": \"7\"}"), Kind::Value, None),
         (RAW, plain, named("g"), Kind::Grammar, None),
         (RAW, plain, f("{\"code\": 1}"), Kind::Arguments, None),
@@ -113,6 +116,20 @@ fn tags_that_end_nothing_where_they_stand_are_written() {
         let wire =
             encode(&grammar(family(TAGGED, plain)), &[EncodeCall::new("f", &arguments)], &tools());
         assert!(wire.is_ok(), "{value:?}: {wire:?}");
+    }
+}
+
+#[test]
+fn ends_of_the_call_inside_quotes_are_written() {
+    for (arguments, written) in [
+        (json!({"</c>": null}), "<c>f{<q></c><q>:null}</c>"),
+        (json!({"a</c>": "</c>"}), "<c>f{a</c>:<q></c><q>}</c>"),
+        (json!({"s": {"k": "}}</c>"}}), "<c>f{s:{k:<q>}}</c><q>}}</c>"),
+    ] {
+        let arguments = arguments.to_string();
+        let call = EncodeCall::new("f", &arguments);
+        let wire = encode(&grammar(family(CLOSED, quotes)), &[call], &tools());
+        assert_eq!(wire.as_deref(), Ok(written));
     }
 }
 
