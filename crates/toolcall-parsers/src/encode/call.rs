@@ -160,9 +160,8 @@ impl<'w> Writer<'w> {
                 let name = header::name(call, &self.place(rest, &rest.next()))?.into_owned();
                 self.out.push_str(&name);
             }
-            // Its name goes without saying; a role without a hole of its own is the model's.
-            Hole::NameMeant(_) | Hole::Note => {}
-            Hole::Role => self.out.push_str("assistant"),
+            // It goes without saying.
+            Hole::NameMeant(_) => {}
             Hole::Id(template) => self.id(template.as_deref(), rest, scope)?,
             Hole::Index(from) => {
                 // Writing to a string cannot fail.

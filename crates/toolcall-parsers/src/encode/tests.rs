@@ -12,8 +12,8 @@ use super::{encode, encode_form};
 use crate::{
     encode::{EncodeCall, EncodeErrorKind as Kind},
     family::{
-        At, CommitOn, Family, Form, KeyOrder, KeyRole, Keys, NamedKeys, Repeated, Spacing, Types,
-        Undeclared, Words,
+        At, CommitOn, Family, Form, KeyOrder, KeyRole, Keys, Messages, NamedKeys, Repeated, Route,
+        RouteTo, Spacing, Types, Undeclared, WhitespaceRule, Words,
     },
     template::Template,
     tools::Tools,
@@ -85,7 +85,7 @@ fn tools() -> Tools {
         "m": {"type": ["integer", "string"]},
     });
     let f = json!({"type": "object", "properties": properties});
-    Tools::new([("f", f), ("g", json!({})), ("h", json!({}))])
+    Tools::new([("f", f), ("g", json!({})), ("h", json!({})), ("py", json!({}))])
 }
 
 const fn plain(_: &mut Family) {}

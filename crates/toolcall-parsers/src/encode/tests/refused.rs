@@ -134,6 +134,32 @@ fn ends_of_the_call_inside_quotes_are_written() {
 }
 
 #[test]
+fn calls_that_read_as_one_only_alone_are_refused_together() {
+    let words = ("<s>{calls: and }</s>", &["{object}"][..], &[][..]);
+    let family = grammar(family(words, plain));
+    let calls = ["f", "g"].map(|name| EncodeCall::new(name, "{}"));
+    for call in calls {
+        assert!(encode(&family, &[call], &tools()).is_ok());
+    }
+    let error = encode(&family, &calls, &tools()).expect_err("a word between calls");
+    assert_eq!((error.kind(), error.call()), (Kind::Several, 1));
+    assert_eq!(
+        error.to_string(),
+        "test: call 1 (\"g\"): cannot write a further call: \
+         it does not read as one behind the others"
+    );
+}
+
+#[test]
+fn a_part_of_a_message_header_is_none_of_a_call() {
+    for section in ["<s>{role}<b>{call}", "<s>{note}<b>{call}"] {
+        let family = grammar(family((section, &["<c>{name}<a>{arguments}"], &[]), plain));
+        let error = encode(&family, &[EncodeCall::new("g", "{}")], &tools());
+        assert_eq!(error.map_err(|error| error.kind()), Err(Kind::Grammar));
+    }
+}
+
+#[test]
 fn the_call_at_fault_is_named() {
     let calls = ["{}", "{\"s\": \"x</p>\"}"].map(|arguments| EncodeCall::new("f", arguments));
     let error = encode(&grammar(family(TAGGED, plain)), &calls, &tools()).expect_err("an end tag");

@@ -15,6 +15,23 @@ fn check(rows: &[Row<'_>]) {
     }
 }
 
+/// Messages with a recipient, which names the tool.
+fn messages(family: &mut Family) {
+    let template = |text| Template::parse(text).expect("a sound template");
+    family.messages = Some(Messages {
+        header: template("<|s|>{role}{? to={recipient}}"),
+        body: strings(&["<|m|>"]),
+        end: strings(&["<|e|>"]),
+        routes: vec![Route {
+            recipient: vec![template("{name}")],
+            channel: None,
+            body: None,
+            is: RouteTo::Call,
+        }],
+    });
+    family.forms[0].between = strings(&[""]);
+}
+
 #[test]
 fn sections_and_what_stands_between() {
     check(&[
@@ -28,10 +45,10 @@ fn sections_and_what_stands_between() {
         ),
         (
             "a section for all",
-            ("<s>[{calls:, }]</s>", &["{name}"], &[]),
-            plain,
+            ("<s>[{calls:, }]</s>", &["{object}"], &[]),
+            |f| f.forms[0].keys = Keys::NameIsKey,
             &[G, EncodeCall::new("h", "{}")],
-            "<s>[g, h]</s>",
+            r#"<s>[{"g": {}}, {"h": {}}]</s>"#,
         ),
         (
             "blocks joined by what the family has first",
@@ -42,17 +59,17 @@ fn sections_and_what_stands_between() {
         ),
         (
             "a name in the section is its call's",
-            ("<m to={name}>{call}</m>", &["<f {name}>"], &[]),
-            |f| f.forms[0].between = strings(&[""]),
+            ("<|s|>model to={name}<|m|>{call}<|e|>", &["<f {name}>{arguments}</f>"], &[]),
+            messages,
             &[G],
-            "<m to=g><f g></m>",
+            "<|s|>model to=g<|m|><f g>{}</f><|e|>",
         ),
         (
-            "a role without a note",
-            ("<s>{role}{? ({note})}<b>{call}", &["{name} {arguments}"], &[]),
-            plain,
-            &[G],
-            "<s>assistant<b>g {}",
+            "a call that is a message",
+            ("{call}", &["<|s|>model to={name}<|m|>{arguments}<|e|>"], &[]),
+            messages,
+            &[G, G],
+            "<|s|>model to=g<|m|>{}<|e|><|s|>model to=g<|m|>{}<|e|>",
         ),
     ]);
 }
@@ -100,7 +117,7 @@ fn names_and_ids() {
         (
             "a name on the wire",
             ("{call}", &["{name:py}\n{raw:code}", "{name}\n{arguments}"], &[]),
-            plain,
+            |f| f.forms[0].whitespace = WhitespaceRule::Exact,
             &[code],
             "py\n1\n2",
         ),
@@ -139,8 +156,8 @@ fn objects_in_every_dialect() {
         ),
         (
             "braces in literals",
-            ("{call}", &[r#"{{"call": {object}}}"#], &[]),
-            plain,
+            ("{call}", &[r#"{{"call": {object}}}"#, "{object}"], &[]),
+            |f| named(f).wrapper = strings(&["call"]),
             &[G],
             r#"{"call": {"name": "g", "arguments": {}}}"#,
         ),
@@ -257,10 +274,14 @@ fn parameters_and_elements() {
         ),
         (
             "a type",
-            ("{call}", &["<f={name}>{parameters}</f>"], &["<p {key} {type}>{value}</p>"]),
+            (
+                "{call}",
+                &["<f={name}>{parameters}</f>"],
+                &["<p n=\"{key}\" t=\"{type}\">{value}</p>"],
+            ),
             |f| f.forms[0].types = Types::Wire,
             &[EncodeCall::new("f", r#"{"s":"7","u":[7],"v":null}"#)],
-            "<f=f><p s string>7</p><p u array>[7]</p><p v null>null</p></f>",
+            "<f=f><p n=\"s\" t=\"string\">7</p><p n=\"u\" t=\"array\">[7]</p><p n=\"v\" t=\"null\">null</p></f>",
         ),
         (
             "a quote in an attribute",
