@@ -5,17 +5,11 @@ use serde_json::json;
 use crate::support::{coalesced, refused, run, run_on, scratch};
 
 const BOOKS: &str = r#"
-name = "books"
-orphans = ["{{/call}}"]
-
-[[openers]]
-marker = "{{call}}"
-
-[[openers.shapes]]
-[openers.shapes.json]
-container = "object_or_array"
-item = { keys = { name = ["fn"], arguments = ["args"] } }
-closers = ["{{/call}}"]
+about = "Calls between braces"
+source = "this test"
+[calls]
+call = '{{{{call}}}}{object}{{{{/call}}}}'
+keys = { name = ["fn"], arguments = ["args"] }
 "#;
 
 const WIRE: &str = "Hi. {{call}}{\"fn\": \"find\", \"args\": {\"title\": \"Emma\"}}{{/call}}";
@@ -38,11 +32,11 @@ fn a_family_of_ones_own_is_parsed_with_and_without_a_profile() {
 
 #[test]
 fn cases_of_a_family_of_ones_own_are_checked() {
-    let books = scratch("checked.toml", BOOKS);
+    let books = scratch("checked_books.toml", BOOKS);
     let case = |id: &str, content: &str| {
         let calls = json!([{"name": "find", "arguments": {"title": "Emma"}}]);
         let expect = json!({"content": content, "calls": calls});
-        let case = json!({"id": id, "kind": "tools", "family": "books", "wire": WIRE,
+        let case = json!({"id": id, "kind": "tools", "family": "checked_books", "wire": WIRE,
             "expect": expect, "note": "n"});
         format!("{case}\n")
     };
@@ -52,16 +46,16 @@ fn cases_of_a_family_of_ones_own_are_checked() {
     assert!(report.ends_with("1 passed, 1 failed\n"), "{report}");
     let without = run(&["check", &cases]);
     let report = String::from_utf8(without.stdout).expect("UTF-8");
-    assert!(report.contains("unknown tool-call family `books`"), "{report}");
+    assert!(report.contains("unknown tool-call family `checked_books`"), "{report}");
 }
 
 #[test]
 fn a_file_that_is_no_family_is_refused_with_the_field() {
-    let typo = scratch("typo.toml", &BOOKS.replace("closers", "closer"));
-    refused(&["parse", "--grammar", &typo], &["typo.toml", "openers[0].shapes[0].json", "closer"]);
-    let empty = scratch("empty.json", "{\"name\": \"x\", \"openers\": []}");
+    let typo = scratch("typo.toml", &BOOKS.replace("call =", "cal ="));
+    refused(&["parse", "--grammar", &typo], &["typo.toml:5", "calls", "cal"]);
+    let empty = scratch("empty.toml", "[calls]\n");
     refused(&["check", "x.jsonl", "--grammar", &empty], &["x.jsonl"]);
     let cases = scratch("no.jsonl", "{}\n");
-    refused(&["check", &cases, "--grammar", &empty], &["empty.json", "`openers`"]);
+    refused(&["check", &cases, "--grammar", &empty], &["empty.toml", "`calls.call`"]);
     refused(&["parse", "--grammar", "/nowhere.toml"], &["/nowhere.toml"]);
 }

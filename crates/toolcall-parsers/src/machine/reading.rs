@@ -46,6 +46,14 @@ impl Machine {
         let leaf = &plan.leaves[usize::from(self.leaf)];
         if self.behind_brace {
             // The opener was the object's brace.
+            if matches!(leaf.arguments, Arguments::Value(_)) && !out.calls.committed() {
+                // Text may begin with a brace, an object's goes on with a key.
+                match cursor.rest().trim_start().chars().next() {
+                    None => return Step::more(cursor.at),
+                    Some('"' | '\'' | '}') => {}
+                    Some(_) => return self.bad(cursor, out),
+                }
+            }
             self.behind_brace = false;
             self.begin_reader(&leaf.arguments);
             if matches!(leaf.arguments, Arguments::Value(_))

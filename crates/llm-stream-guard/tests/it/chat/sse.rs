@@ -120,7 +120,7 @@ fn what_holds_no_markup_comes_out_as_it_came() {
 fn the_other_lines_of_a_changed_event_stay_where_they_stood() {
     let upstream = [
         chunk(FIRST),
-        format!("id: 1\nevent: chunk\n{}", said("a<think>b</think>c")),
+        format!("id: 1\nevent: chunk\n{}", said("a\\n<think>b</think>c")),
         format!("id: 2\n: note\n{}", said("<tool_c")),
         said("<tool_c"),
         "data: [DONE]\n\n".into(),

@@ -197,7 +197,7 @@ fn reasoning_may_come_first_and_speak_of_calls() {
     }
     // Thinking was off, and the model closes it all the same.
     let message = parse(builder("qwen3", named("wait")), "</think>{}");
-    assert_eq!(told(&message), (vec![("wait", "{}")], "", vec![]));
+    assert_eq!(told(&message), (vec![("wait", "{}")], "", vec!["orphan_closer"]));
 }
 
 #[test]
@@ -254,9 +254,10 @@ fn a_cut_payload_is_nobodys_text_unless_it_is_to_be() {
 
 #[test]
 fn a_payload_beyond_the_limit_is_not_kept() {
+    // The byte behind it may begin another call and is looked at, too.
     let limits = Limits { candidate: 64, ..Limits::default() };
-    let fits = format!("{{\"port\": \"{}\"}}", "x".repeat(64 - 12));
-    let long = format!("{{\"port\": \"{}\"}}", "x".repeat(64 - 11));
+    let fits = format!("{{\"port\": \"{}\"}}", "x".repeat(64 - 13));
+    let long = format!("{{\"port\": \"{}\"}}", "x".repeat(64 - 12));
     for (bad, wire, calls, content, kinds) in [
         (BadPayload::RecoverAsText, &fits, 1, "", vec![]),
         (BadPayload::RecoverAsText, &long, 0, &*long, vec!["candidate_limit"]),
@@ -265,7 +266,7 @@ fn a_payload_beyond_the_limit_is_not_kept() {
         (BadPayload::Reject, &format!(" {long}x"), 0, "", vec!["bad_payload"]),
     ] {
         let builder = builder("qwen3", named("tide")).bad_payload(bad).limits(limits);
-        let long = wire.len() > 64;
+        let long = wire.len() >= 64;
         let wire = if long && bad == BadPayload::Reject {
             wire.replace("\"}", "xx\"}")
         } else {
@@ -293,13 +294,10 @@ fn messages_with_headers_keep_them_under_every_choice() {
     let header = "<|channel|>commentary to=functions.tide <|constrain|>json<|message|>";
     let own =
         format!("<|channel|>analysis<|message|>hm<|end|><|start|>assistant{header}{{}}<|call|>");
-    let bare = "<|channel|>final<|message|>{\"name\": \"tide\", \"arguments\": {}}<|return|>";
     for (choice, wire, calls, kinds) in [
         (ToolChoice::Auto, &*own, 1, vec![]),
         (ToolChoice::Required, &*own, 1, vec![]),
-        (ToolChoice::Required, bare, 1, vec![]),
         (named("tide"), &*own, 1, vec![]),
-        (named("tide"), bare, 1, vec![]),
         (named("wait"), &*own, 0, vec!["unwanted_call"]),
         (ToolChoice::None, &*own, 0, vec!["unwanted_call"]),
     ] {

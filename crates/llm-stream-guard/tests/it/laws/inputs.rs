@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::LazyLock};
 
 use llm_stream_guard::{
-    Format, Grammar, Profile, profile, profiles, think_filter, toolcall_parsers::grammar,
+    Format, Grammar, Profile, profile, profiles, think_filter, toolcall_parsers::{family::Keys, grammar},
 };
 use stream_laws::{
     Random, suffixes,
@@ -53,7 +53,20 @@ pub(crate) struct Inputs {
 
 /// The inputs of every registered profile whose number is `shard`, `shards` numbers each.
 pub(crate) fn of_shard(shard: usize, shards: usize) -> Vec<Inputs> {
-    profiles().into_iter().skip(shard).step_by(shards).map(Inputs::of).collect()
+    profiles().into_iter().filter(keeps_its_bytes).skip(shard).step_by(shards).map(Inputs::of).collect()
+}
+
+/// Whether all that comes out came in: some formats write a tag before the text, and answers in
+/// JSON come out decoded. The crates of these stages account for both.
+fn keeps_its_bytes(profile: &Profile) -> bool {
+    let format = profile.reasoning.as_deref().and_then(|name| think_filter::format(name).ok());
+    let answers = profile.tools.as_deref().is_some_and(|name| {
+        let tools = grammar(name).expect("a known family");
+        tools.family().forms.iter().any(
+            |form| matches!(&form.keys, Keys::Named(keys) if !keys.answer.is_empty()),
+        )
+    });
+    format.is_none_or(|format| format.prepend.is_none()) && !answers
 }
 
 impl Inputs {
@@ -62,8 +75,11 @@ impl Inputs {
         let format = profile.reasoning.as_deref().and_then(|name| think_filter::format(name).ok());
         let cases: Vec<&Case> = CASES.iter().filter(|case| belongs(case, &profile)).collect();
         let mut wires: Vec<String> = cases.iter().map(|case| case.wire.clone()).collect();
-        if let Some(Format { open, close, .. }) = &format {
-            let (open, close) = (&open[0], &close[0]);
+        let tags = format.as_ref().and_then(|Format { open, close, .. }| {
+            // Messages with headers have openers alone, or none.
+            Some((open.first()?, close.first()?))
+        });
+        if let Some((open, close)) = tags {
             let some: Vec<String> = wires.iter().take(4).cloned().collect();
             wires.extend(some.iter().map(|wire| format!("{open}{wire}{close}")));
             wires.extend(some.iter().map(|wire| format!("{open}hm\n{close}\n\n{wire}")));
@@ -166,6 +182,8 @@ fn endless(wires: &[String], markers: &[String]) -> Vec<(String, &'static str)> 
 fn witnesses(cases: &[&Case], markers: &[String]) -> Vec<String> {
     let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
     let mut witnesses: Vec<String> = ["x", "\n", "x\n", "`"].map(String::from).to_vec();
+    // A bare name, and a tag that goes on as another attribute before that of the name.
+    witnesses.extend(["x\n{", "=\"x\" name=\"stop_all\">"].map(String::from));
     witnesses.extend(suffixes(&markers));
     witnesses.extend(markers.iter().map(ToString::to_string));
     // What makes a call of a candidate: the rests of short calls that open like it.
