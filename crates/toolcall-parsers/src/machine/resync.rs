@@ -45,7 +45,7 @@ impl Machine {
             (true, false) => Some(")]"),
             _ => None,
         };
-        let line = (bare && self.list != List::None || bare && !object).then_some("\n");
+        let line = (bare && (self.list != List::None || !object)).then_some("\n");
         let places = || {
             let inner = inner.iter().rev().take(1).flatten().map(|tag| (Place::Inner, &**tag));
             let outer = outer.iter().flatten().map(|tag| (Place::Outer, &**tag));

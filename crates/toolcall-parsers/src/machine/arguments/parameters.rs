@@ -70,15 +70,6 @@ enum Written {
     Envelope,
 }
 
-/// Whether a call's parameters show that it is one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Evidence {
-    /// None was read.
-    None,
-    /// At least one was.
-    Parameters,
-}
-
 /// Reads the parameters of one call after the other.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Parameters {
@@ -105,11 +96,6 @@ impl Parameters {
         self.envelope.clear();
         self.seen.clear();
         self.seen_bytes = 0;
-    }
-
-    /// Whether parameters were read in this call.
-    pub(crate) fn evidence(&self) -> Evidence {
-        if self.read { Evidence::Parameters } else { Evidence::None }
     }
 
     /// Bytes held.

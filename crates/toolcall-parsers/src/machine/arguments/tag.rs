@@ -45,11 +45,6 @@ impl Tag {
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> + Clone {
         self.texts.iter().map(String::as_str)
     }
-
-    /// All spellings, to be changed.
-    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        self.texts.iter_mut()
-    }
 }
 
 /// The longest of `tags` at the head of `text`: its position in the list and its length there,

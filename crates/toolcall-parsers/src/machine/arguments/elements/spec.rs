@@ -87,12 +87,4 @@ impl ElementSpec {
             Some(_) => TagAt::No,
         }
     }
-
-    /// Calls `change` with the token and every text of every tag. The first byte of a text must
-    /// stay as it is.
-    pub(crate) fn each_text(&mut self, mut change: impl FnMut(&mut String)) {
-        change(&mut self.token);
-        let tags = self.ends.iter_mut().chain(&mut self.openers);
-        tags.flat_map(Tag::texts_mut).for_each(change);
-    }
 }
