@@ -4,11 +4,13 @@ use alloc::boxed::Box;
 
 use super::{
     call::{List, Machine, State, Step},
-    cursor::{Cursor, FirstBytes, Undecided, longest_prefix},
     output::Output,
     plan::{Arguments, Plan},
 };
-use crate::event::DiagnosticKind;
+use crate::{
+    cursor::{Cursor, FirstBytes, Undecided, longest_prefix},
+    event::DiagnosticKind,
+};
 
 /// Where a search behind a fault ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -40,12 +40,10 @@ use super::{
     },
 };
 use crate::{
+    cursor::{Cursor, Progress, Undecided},
     event::DiagnosticKind,
     family::{Repeated, Types},
-    machine::{
-        cursor::{Cursor, Progress, Undecided},
-        output::Output,
-    },
+    machine::output::Output,
     typing::{declares, is_object, json_or_string},
 };
 

@@ -2,7 +2,7 @@
 
 use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
-use crate::machine::cursor::{Prefix, Undecided, match_prefix};
+use crate::cursor::{Prefix, Undecided, match_prefix};
 
 /// A tag in all its spellings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ mod tests {
     use alloc::{string::ToString, vec, vec::Vec};
 
     use super::{Tag, cut, longest};
-    use crate::machine::cursor::Undecided;
+    use crate::cursor::Undecided;
 
     #[test]
     fn literals_are_cut_between_tags() {

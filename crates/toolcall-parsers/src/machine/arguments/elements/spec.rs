@@ -3,11 +3,9 @@
 use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
 use crate::{
+    cursor::{Prefix, blanks, match_prefix},
     family::Form,
-    machine::{
-        arguments::{BLANKS, Ends, parameters::Unreadable, tag::Tag},
-        cursor::{Prefix, blanks, match_prefix},
-    },
+    machine::arguments::{BLANKS, Ends, parameters::Unreadable, tag::Tag},
     template::{Hole, Part, Template},
 };
 
