@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use jail_match::{At, EndOrder, BlockDelivery, Inner, Nested, OnFail, Release};
+use jail_match::{At, BlockDelivery, EndOrder, Inner, Nested, OnFail, Release};
 use libfuzzer_sys::{
     arbitrary::{Result, Unstructured},
     fuzz_target,

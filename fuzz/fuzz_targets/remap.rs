@@ -9,8 +9,22 @@ use stream_laws::CutPlan;
 use wire_remap::{RemapTable, StreamDecoder, StreamEncoder};
 
 const FRAGMENTS: [&str; 16] = [
-    "<", "</", "tool_call", "toolcall", ">", "[[", "[[/", "CALL", "TOOLCALL", "]]", "]", "~", "/",
-    "\n", " ", "x",
+    "<",
+    "</",
+    "tool_call",
+    "toolcall",
+    ">",
+    "[[",
+    "[[/",
+    "CALL",
+    "TOOLCALL",
+    "]]",
+    "]",
+    "~",
+    "/",
+    "\n",
+    " ",
+    "x",
 ];
 
 /// Compiled once: it is the texts that vary.

@@ -109,10 +109,10 @@ impl Code {
 
     fn middle(&mut self, text: &[u8]) -> usize {
         // The newline that ends a blank line makes the next one blank, too.
-        self.blank &= !text
+        self.blank &= text
             .iter()
             .find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'))
-            .is_some_and(|byte| *byte != b'\n');
+            .is_none_or(|byte| *byte == b'\n');
         let stop = match self.state {
             State::Fence(_) => memchr::memchr(b'\n', text),
             State::Closing(ticks) => {

@@ -18,11 +18,7 @@ pub enum Reasoning {
 const CHANNELS: &[(&str, &[(&str, &str)])] = &[
     (
         "vllm",
-        &[
-            ("openai_gptoss", "harmony"),
-            ("inkling", "inkling"),
-            ("muse_glimmer", "muse_glimmer"),
-        ],
+        &[("openai_gptoss", "harmony"), ("inkling", "inkling"), ("muse_glimmer", "muse_glimmer")],
     ),
     ("vllm_rust", &[("inkling", "inkling")]),
     ("sglang", &[("gpt-oss", "harmony"), ("inkling", "inkling")]),

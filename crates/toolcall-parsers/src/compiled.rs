@@ -5,29 +5,15 @@ use core::fmt;
 
 use jail_match::{BodyId, Channel, ChannelMask, Edge, Newlines, OnCommit, Then, Uses};
 
+pub(crate) use crate::machine::field::name_starts;
 use crate::{
-    family::{Family, RouteTo, Suffix},
+    family::{Family, InReasoning, RouteTo, Suffix},
     machine::{
-        compile::{Guided, anchor, compile_guided},
+        compile::{CompileError, Guided, anchor, compile_guided},
         messages::{EntryKind, Header},
         plan::{Plan, Start},
     },
 };
-
-/// What a tool opener inside reasoning does.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum InReasoning {
-    /// Nothing: it is text of the reasoning.
-    #[default]
-    Literal,
-    /// The call is emitted, and reasoning goes on after it.
-    Suspend,
-    /// The call is emitted, and ends the reasoning.
-    End,
-}
 
 /// A family's grammar: its templates, compiled once and shared by any number of parsers. Cheap to
 /// clone.
@@ -151,26 +137,6 @@ fn suffixed(text: &str, suffix: &str) -> String {
     out
 }
 
-/// Why a family cannot be compiled.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CompileError {
-    problem: String,
-}
-
-impl CompileError {
-    pub(crate) fn new(problem: impl Into<String>) -> Self {
-        Self { problem: problem.into() }
-    }
-}
-
-impl fmt::Display for CompileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problem)
-    }
-}
-
-impl core::error::Error for CompileError {}
-
 /// The edges of `grammar`, with body ids from `first` on.
 ///
 /// Concatenate them with the edges of a reasoning format to recognise both with one cursor.
@@ -234,9 +200,4 @@ impl Plan {
             RouteTo::Call => None,
         }
     }
-}
-
-/// What a name may begin with where nothing announces a call.
-pub(crate) fn name_starts() -> impl Iterator<Item = char> {
-    ('a'..='z').chain('A'..='Z').chain(['_'])
 }

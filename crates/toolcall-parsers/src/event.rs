@@ -4,8 +4,6 @@ use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
 pub use jail_match::{Diagnostic, DiagnosticKind, Event, Outcome, OwnedEvent, Sink};
 
-/// The sink as the engines know it.
-
 /// A whole message, as [`crate::parse`] and [`Message::collect`] return it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]

@@ -29,7 +29,7 @@ pub use self::{
     models::{ModelId, ModelPattern},
 };
 
-use crate::{compiled::InReasoning, template::Template};
+use crate::template::Template;
 
 /// How a model family writes tool calls.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -96,6 +96,21 @@ pub struct Form {
     pub in_reasoning: InReasoning,
     /// Names that mean that no tool is called.
     pub no_call: Vec<String>,
+}
+
+/// What a tool opener inside reasoning does.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum InReasoning {
+    /// Nothing: it is text of the reasoning.
+    #[default]
+    Literal,
+    /// The call is emitted, and reasoning goes on after it.
+    Suspend,
+    /// The call is emitted, and ends the reasoning.
+    End,
 }
 
 /// When a call is certain.

@@ -3,12 +3,14 @@
 use alloc::{string::String, vec::Vec};
 
 use crate::{
-    compiled::{CompileError, Grammar},
+    compiled::Grammar,
     family::{At, Family, Form, KeyRole, Keys, NamedKeys},
-    machine::compile::Guided,
+    machine::compile::{CompileError, Guided},
     template::{Dialect, Hole, Part, Template},
     tools::Tools,
 };
+
+pub use crate::machine::compile::OwnCalls;
 
 /// What a required payload may be besides what the family writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,15 +20,6 @@ pub enum Payload<'a> {
     Calls,
     /// The same, or the arguments of this tool.
     Of(&'a str),
-}
-
-/// What becomes of the family's own bare calls where a payload begins alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OwnCalls {
-    /// They are tried, too.
-    Tried,
-    /// They are not.
-    Shadowed,
 }
 
 impl Grammar {

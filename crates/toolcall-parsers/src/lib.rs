@@ -6,6 +6,7 @@ extern crate alloc;
 
 mod calls;
 mod compiled;
+mod cursor;
 mod encode;
 mod event;
 pub mod family;
@@ -24,11 +25,12 @@ mod typing;
 mod used_ids;
 mod value;
 
-pub use compiled::{CompileError, Grammar, InReasoning, edges};
+pub use compiled::{Grammar, edges};
 pub use encode::{EncodeCall, EncodeError, EncodeErrorKind, encode, encode_form};
 pub use event::{Call, Diagnostic, DiagnosticKind, Event, Message, Outcome, OwnedEvent, Sink};
-pub use family::Family;
+pub use family::{Family, InReasoning};
 pub use ids::{IdSource, Ids};
+pub use machine::compile::CompileError;
 pub use options::{
     CallLimits, Options, Parallel, Repair, StopAfter, Tolerance, UnknownTools, Wanted,
 };

@@ -6,8 +6,9 @@ use jail_match::{
 };
 
 use crate::{
-    compiled::{Grammar, InReasoning, edges},
+    compiled::{Grammar, edges},
     event::{Event, Message, Sink},
+    family::InReasoning,
     options::Options,
     tool_call_parser::ToolCallParser,
     tools::Tools,

@@ -1,11 +1,11 @@
 //! The registered families, by name.
 
 mod lookup;
+mod read;
 mod table;
 
 use jail_match::UnknownName;
 
-pub(crate) use self::lookup::file;
 pub use self::lookup::{Summary, aliases, families, family, family_variant};
 use crate::compiled::Grammar;
 

@@ -20,9 +20,11 @@ pub(super) fn all(entries: &[Entry]) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A file with imports and tables: name, type, rows.
+/// A file with imports, if any, and tables: name, type, rows.
 fn file(uses: &str, tables: &[(&str, &str, Vec<String>)]) -> String {
-    let mut file = format!("{GENERATED} from the files in `families/`; change those.\n\n{uses}");
+    let blank = if uses.is_empty() { "" } else { "\n" };
+    let mut file =
+        format!("{GENERATED} from the files in `families/`; change those.\n{blank}{uses}");
     for (name, kind, rows) in tables {
         let _ = write!(
             file,

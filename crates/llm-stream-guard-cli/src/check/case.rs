@@ -1,6 +1,5 @@
 //! A vector as a machine: the guard its family, policy, tools and options ask for.
 
-
 use guard_laws::GuardMachine;
 use jail_match::Whitespace;
 use llm_stream_guard::{
@@ -231,11 +230,8 @@ fn set(format: &mut Format, case: &Case, name: &str) -> Result<(), String> {
             format.openers = if pick(true)? { Openers::Lead } else { Openers::default() };
         }
         "openers" => {
-            let known = [
-                ("line", Openers::Line),
-                ("lead", Openers::Lead),
-                ("anywhere", Openers::Anywhere),
-            ];
+            let known =
+                [("line", Openers::Line), ("lead", Openers::Lead), ("anywhere", Openers::Anywhere)];
             format.openers = one_of(case, name, &known)?.unwrap_or_default();
         }
         "case_insensitive" => {

@@ -7,7 +7,7 @@ use std::{
     io::{self, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex,
+        Mutex,
         atomic::{AtomicUsize, Ordering},
     },
 };

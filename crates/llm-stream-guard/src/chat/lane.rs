@@ -1,7 +1,6 @@
 //! What a choice remembers between chunks, and what a step shares between choices.
 
-
-use toolcall_parsers::{Ids, Wanted, UsedIds};
+use toolcall_parsers::{Ids, UsedIds, Wanted};
 
 use super::{
     chunk::Choice,

@@ -231,7 +231,7 @@ impl GuardBuilder {
 
     /// Counts as [`GuardBuilder::stats`] does, and tells by `clock` how long jails are open.
     #[must_use]
-    pub fn clock(self, clock: impl Clock + Send + Sync + 'static) -> Self {
+    pub fn clock(self, clock: impl Clock + 'static) -> Self {
         let stats = self.stats.unwrap_or_default().timed(Arc::new(clock));
         Self { stats: Some(stats), ..self }
     }

@@ -5,12 +5,9 @@ use std::{sync::Arc, time::Duration};
 use jail_match::{JailBuilder, Jailed, Limits, OnFail, Pair, Whitespace};
 use stream_lifecycle::Clock;
 use think_filter::Start;
-use toolcall_parsers::{family::OwnMarkers, Options, Tools};
+use toolcall_parsers::{Options, Tools, family::OwnMarkers};
 
-use super::{
-    JailedError, JailedStream,
-    sequences::Sequences,
-};
+use super::{JailedError, JailedStream, sequences::Sequences};
 use crate::{
     chat::{Annotations, ChatOptions},
     guard::{Delivery, Guard, GuardBuilder},

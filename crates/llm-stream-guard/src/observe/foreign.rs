@@ -19,7 +19,9 @@ impl Foreign {
     /// All registered markers but those that contain, or stand in, one of `own`.
     pub(crate) fn new<'m>(own: impl IntoIterator<Item = &'m str>) -> Self {
         let own: Vec<&str> = own.into_iter().filter(|own| own.len() >= SHORTEST).collect();
-        let mut markers: Vec<String> = grammars().flat_map(|family| family.markers().map(str::to_owned).collect::<Vec<_>>()).collect();
+        let mut markers: Vec<String> = grammars()
+            .flat_map(|family| family.markers().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
         let formats = think_filter::formats();
         markers.extend(formats.iter().flat_map(|format| &format.open).map(ToString::to_string));
         markers.retain(|marker| {

@@ -10,7 +10,7 @@ use alloc::{
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
-use super::{Family, FamilyError, fields::join, like};
+use super::{FamilyError, fields::join};
 
 /// The keys of a call object whose order in the file is the order on the wire.
 const ORDERED: [&str; 3] = ["name", "arguments", "id"];
@@ -115,20 +115,6 @@ impl FamilyFile {
                 .collect(),
             DeValue::Table(table) => Value::Object(self.table(text, table, path)),
         }
-    }
-}
-
-impl Family {
-    /// Reads a family from a TOML file of that name; the families it is `like` are the
-    /// registered ones.
-    ///
-    /// # Errors
-    /// As [`Family::from_json`]; the error names file, line and field.
-    pub fn from_toml(name: &str, text: &str) -> Result<Self, FamilyError> {
-        let file = FamilyFile::parse(name, text)?;
-        like::resolve(name, file.value(), crate::registry::file)
-            .and_then(|resolved| Self::from_value(&resolved))
-            .map_err(|error| file.error(error))
     }
 }
 

@@ -2,14 +2,12 @@
 
 use alloc::{string::String, vec::Vec};
 
+use super::InReasoning;
 use super::{
     At, CommitOn, FamilyError, Form, KeyRole, Keys, NamedKeys, NewlineRule, Repeated, Types,
     Undeclared, WhitespaceRule, fields::Field,
 };
-use crate::{
-    compiled::InReasoning,
-    template::{Hole, Part, Template},
-};
+use crate::template::{Hole, Part, Template};
 
 type Read<T> = Result<T, FamilyError>;
 

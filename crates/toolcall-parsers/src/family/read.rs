@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     At, Erase, Family, FamilyError, KeyOrder, Spacing, Suffix, Words, Write, check,
     fields::{Field, Fields},
-    form, like, messages,
+    form, messages,
 };
 
 type Read<T> = Result<T, FamilyError>;
@@ -33,33 +33,6 @@ const KEYS: [&str; 14] = [
 ];
 
 impl Family {
-    /// Reads a family from JSON: the file format, with `name` beside its keys, and an `order`
-    /// where the order of `keys` counts. The families it is `like` are the registered ones.
-    ///
-    /// ```
-    /// use toolcall_parsers::family::Family;
-    /// let family = Family::from_json(r#"{
-    ///     "name": "shouted",
-    ///     "calls": {"call": "CALL! {object} !DONE", "keys": {"name": "do", "arguments": "with"}}
-    /// }"#)?;
-    /// assert_eq!(family.forms[0].calls[0].to_string(), "CALL! {object} !DONE");
-    ///
-    /// let error = Family::from_json(r#"{"name": "x", "calls": {"call": "<{nmae}>"}}"#).unwrap_err();
-    /// assert_eq!(error.field(), "calls.call");
-    /// assert_eq!(error.in_template().map(|error| error.at()), Some(2));
-    /// # Ok::<(), toolcall_parsers::family::FamilyError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Text that is not JSON, a field that is unknown, missing or of another type, a template
-    /// that is none, fields that do not fit each other: the error names the field.
-    pub fn from_json(text: &str) -> Result<Self, FamilyError> {
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| FamilyError::new("", error))?;
-        let name = value.get("name").and_then(Value::as_str).unwrap_or_default();
-        Self::from_value(&like::resolve(name, &value, crate::registry::file)?)
-    }
-
     /// Reads a family from a value, as [`Family::from_json`] from text; `like` must have been
     /// [resolved](super::resolve).
     ///

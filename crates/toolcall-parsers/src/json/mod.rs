@@ -1,5 +1,4 @@
 //! Incremental JSON: checking, escaping, decoding, closing.
 
-pub(crate) mod decode;
 pub(crate) mod escape;
 pub(crate) mod scan;

@@ -87,12 +87,6 @@ impl JsonScan {
         Self { state: State::Value, depth: 0, objects: 0 }
     }
 
-    /// Whether all of `text` passes as it is and leaves the state alone: the inside of a string.
-    #[inline]
-    pub(crate) fn passes(&self, text: &str) -> bool {
-        matches!(self.state, State::Text { .. }) && plain_len(text.as_bytes()) == text.len()
-    }
-
     /// Scans `text` on, handing what passed to `out`.
     pub(crate) fn feed(&mut self, text: &str, mut out: impl FnMut(&str)) -> Scanned {
         let bytes = text.as_bytes();

@@ -4,11 +4,13 @@ use jail_match::Event;
 
 use super::{
     call::{Machine, Step},
-    cursor::Cursor,
     object::At,
     output::Output,
 };
-use crate::value::{Dialect, Escape, Flavor, Scanned, unescape};
+use crate::{
+    cursor::Cursor,
+    value::{Dialect, Escape, Flavor, Scanned, unescape},
+};
 
 impl Machine {
     pub(super) fn answer(

@@ -6,7 +6,6 @@ use jail_match::{Feed, Resume};
 
 use super::{
     arguments::{attributes::HeaderReader, elements::Elements, parameters::Parameters},
-    cursor::Cursor,
     message_header::MessageHeader,
     object::ObjectReader,
     output::Output,
@@ -14,6 +13,7 @@ use super::{
     raw::Raw,
 };
 use crate::{
+    cursor::Cursor,
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
     options::Wanted,

@@ -60,3 +60,8 @@ pub(super) fn fits<'s>(
     let odd = matches!(next, '{' | '}' | '[' | ']' | '<' | '>' | '"' | '\'') || next.is_control();
     !odd && (!inside_blank || *kind == FieldKind::Label)
 }
+
+/// What a name may begin with where nothing announces a call.
+pub(crate) fn name_starts() -> impl Iterator<Item = char> {
+    ('a'..='z').chain('A'..='Z').chain(['_'])
+}

@@ -1,17 +1,18 @@
 //! A call's header: tags and fields, by the trie.
 
+mod arguments;
+mod fields;
+
 use super::{
-    arguments::attributes::Read,
     call::{List, Machine, State, Step},
-    cursor::{Cursor, Prefix, Undecided, blanks, longest_prefix, match_prefix},
-    field::{declared, fits, id_with_name},
     output::Output,
-    plan::{
-        Arguments, BlankStop, Blanks, Bracket, Field, FieldKind, Leaf, LeafId, Node, NodeId, Plan,
-        Quotes, SectionId,
-    },
+    plan::{Arguments, Blanks, Bracket, LeafId, Node, NodeId, Plan, SectionId},
 };
-use crate::{event::DiagnosticKind, family::CommitOn};
+use crate::{
+    cursor::{Cursor, Prefix, Undecided, blanks, match_prefix},
+    event::DiagnosticKind,
+    family::CommitOn,
+};
 
 /// What a literal of a header leads to.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +34,7 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Step {
         let node = &plan.nodes[usize::from(self.node)];
-        if let Some(leaf) = only(plan, node) {
+        if let Some(leaf) = arguments::only(plan, node) {
             return self.begin_arguments(plan, leaf, cursor, out);
         }
         let spaced = match node.blanks {
@@ -192,262 +193,5 @@ impl Machine {
             }
         }
         self.bad(cursor, out)
-    }
-
-    /// The arguments that may begin with `rest`: of several the one to be tried now.
-    fn choose(&mut self, plan: &Plan, node: &Node, rest: &str) -> Option<LeafId> {
-        let fits = |&&id: &&LeafId| may_begin(&plan.leaves[usize::from(id)], rest);
-        let mut fitting = node.leaves.iter().filter(fits);
-        let count = fitting.clone().count();
-        self.choices = self.choices.max(count);
-        fitting.nth(self.attempt.min(count.saturating_sub(1))).copied()
-    }
-
-    /// The header is whole.
-    fn begin_arguments(
-        &mut self,
-        plan: &Plan,
-        id: LeafId,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Step {
-        self.leaf = id;
-        let leaf = &plan.leaves[usize::from(id)];
-        self.started = false;
-        match &leaf.arguments {
-            Arguments::Object(_) | Arguments::Keywords(_) => {
-                let name = leaf.name.as_deref().unwrap_or(&self.name);
-                let keywords = matches!(leaf.arguments, Arguments::Keywords(_));
-                if keywords
-                    && leaf.commit == CommitOn::DeclaredName
-                    && !out.calls.committed()
-                    && !out.calls.tools.admits(name)
-                {
-                    return self.bad(cursor, out);
-                }
-                if !keywords {
-                    self.item_at = out.calls.at + cursor.at as u64;
-                }
-                self.begin_reader(&leaf.arguments);
-            }
-            arguments => {
-                if let Err(step) = self.start(plan, cursor, out) {
-                    return step;
-                }
-                if matches!(arguments, Arguments::None) {
-                    out.arguments("{}");
-                    self.complete(out);
-                    return Step::Go;
-                }
-                self.begin_reader(arguments);
-            }
-        }
-        self.state = State::Arguments;
-        Step::Go
-    }
-
-    pub(super) fn begin_field(&mut self, plan: &Plan) {
-        self.state = State::Field;
-        self.field.clear();
-        self.quote = None;
-        let field = plan.nodes[usize::from(self.node)].field.as_ref();
-        if let Some(header) = field.and_then(|(field, _)| field.header.as_ref()) {
-            self.attributes.begin(header);
-        }
-    }
-
-    /// In a field of the header.
-    pub(super) fn field(
-        &mut self,
-        plan: &Plan,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Step {
-        let node = &plan.nodes[usize::from(self.node)];
-        let Some((field, to)) = &node.field else { return self.bad(cursor, out) };
-        if field.header.is_some() {
-            return self.attributes(plan, field, *to, cursor, out);
-        }
-        let limit = out.calls.options.limits.name;
-        let stops = || field.stops.iter().map(|stop| &**stop);
-        let mut from = cursor.at;
-        while let Some(scalar) = cursor.rest().chars().next() {
-            let empty = self.field.is_empty() && cursor.at == from;
-            if let Some(quote) = self.quote {
-                if scalar == quote {
-                    self.field.push_str(&cursor.text[from..cursor.at]);
-                    cursor.at += 1;
-                    return self.end_field(plan, &field.kind, *to, cursor, out);
-                }
-            } else {
-                match longest_prefix(cursor.rest(), stops()) {
-                    Err(Undecided) => break,
-                    Ok(Some(_)) => {
-                        self.field.push_str(&cursor.text[from..cursor.at]);
-                        return self.end_field(plan, &field.kind, *to, cursor, out);
-                    }
-                    Ok(None) => {}
-                }
-                if empty && node.blanks == Blanks::Free && scalar.is_ascii_whitespace() {
-                    cursor.at += 1;
-                    from = cursor.at;
-                    continue;
-                }
-                if empty && field.quotes == Quotes::Optional && matches!(scalar, '"' | '\'') {
-                    self.quote = Some(scalar);
-                    cursor.at += 1;
-                    from = cursor.at;
-                    continue;
-                }
-                if empty {
-                    match longest_prefix(cursor.rest(), node.again.iter().map(|again| &**again)) {
-                        Err(Undecided) => break,
-                        Ok(Some(n)) => {
-                            cursor.at += node.again[n].len();
-                            from = cursor.at;
-                            continue;
-                        }
-                        Ok(None) => {}
-                    }
-                }
-                let ends = match field.blank_stop {
-                    BlankStop::None => false,
-                    BlankStop::Newline => scalar == '\n',
-                    BlankStop::Any => scalar.is_ascii_whitespace(),
-                };
-                if ends && !empty {
-                    self.field.push_str(&cursor.text[from..cursor.at]);
-                    return self.end_field(plan, &field.kind, *to, cursor, out);
-                }
-            }
-            let so_far = &cursor.text[from..cursor.at];
-            let long = self.field.len() + so_far.len() >= limit;
-            if long || !fits(&field.kind, stops(), &self.field, so_far, scalar) {
-                return self.bad(cursor, out);
-            }
-            cursor.at += scalar.len_utf8();
-            if node.commit == CommitOn::DeclaredName
-                && field.kind == FieldKind::Name
-                && !out.calls.committed()
-                && self.quote.is_none()
-            {
-                // Text that no declared name begins with need not wait for its end.
-                self.field.push_str(&cursor.text[from..cursor.at]);
-                from = cursor.at;
-                if !out.calls.tools.may_become(self.field.trim_ascii()) {
-                    cursor.at -= scalar.len_utf8();
-                    return self.bad(cursor, out);
-                }
-            }
-        }
-        self.field.push_str(&cursor.text[from..cursor.at]);
-        Step::more(cursor.at)
-    }
-
-    /// The field is whole.
-    fn end_field(
-        &mut self,
-        plan: &Plan,
-        kind: &FieldKind,
-        to: NodeId,
-        cursor: &Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Step {
-        let field = core::mem::take(&mut self.field);
-        let fine = self.take_field(kind, field.trim_ascii(), out);
-        self.field = field;
-        if !fine {
-            return self.bad(cursor, out);
-        }
-        self.go(plan, to);
-        Step::Go
-    }
-
-    /// Takes the text of a field for what it is; whether it can be that.
-    pub(super) fn take_field(
-        &mut self,
-        kind: &FieldKind,
-        text: &str,
-        out: &mut Output<'_>,
-    ) -> bool {
-        let (name, id) = (&mut self.name, &mut self.id);
-        let put = |to: &mut alloc::string::String, text: &str| {
-            to.clear();
-            to.push_str(text);
-            !text.is_empty()
-        };
-        match kind {
-            FieldKind::Name => put(name, text),
-            FieldKind::Declared => match declared(text, &out.calls.tools) {
-                Some(found) => put(name, found),
-                None => false,
-            },
-            FieldKind::Id => {
-                put(id, text);
-                true
-            }
-            FieldKind::IdWithName { prefix, separator } => {
-                put(id, text);
-                put(name, id_with_name(text, prefix, separator))
-            }
-            FieldKind::Label | FieldKind::Index | FieldKind::Attributes(_) => true,
-        }
-    }
-
-    /// In the attributes of a tag, up to and with what ends it.
-    fn attributes(
-        &mut self,
-        plan: &Plan,
-        field: &Field,
-        to: NodeId,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Step {
-        let FieldKind::Attributes(kinds) = &field.kind else { return self.bad(cursor, out) };
-        let Some(header) = &field.header else { return self.bad(cursor, out) };
-        match self.attributes.feed(header, out.calls.options.limits.name, cursor) {
-            Read::More => return Step::more(cursor.at),
-            Read::Bad => return self.bad(cursor, out),
-            Read::Done { end, .. } => {
-                let attributes = core::mem::take(&mut self.attributes);
-                let fine = kinds.iter().enumerate().all(|(n, (_, kind))| {
-                    let given = attributes.value(n);
-                    let optional = !matches!(kind, FieldKind::Name | FieldKind::IdWithName { .. });
-                    given.map_or(optional, |text| self.take_field(kind, text, out))
-                });
-                self.attributes = attributes;
-                if !fine {
-                    cursor.at -= 1;
-                    return self.mismatch(plan, cursor, out);
-                }
-                match plan.nodes[usize::from(to)].tags.get(end) {
-                    Some(tag) => self.go(plan, tag.to),
-                    None => self.go(plan, to),
-                }
-            }
-        }
-        Step::Go
-    }
-}
-
-/// The arguments of a header that leads nowhere else: nothing of them need be seen.
-fn only(plan: &Plan, node: &Node) -> Option<LeafId> {
-    let [leaf] = node.leaves.as_slice() else { return None };
-    let leads_on = !node.tags.is_empty() || node.field.is_some() || !node.sections.is_empty();
-    let Leaf { arguments, commit, .. } = &plan.leaves[usize::from(*leaf)];
-    let must_look = match arguments {
-        Arguments::Object(_) => true,
-        Arguments::Value(_) => *commit == CommitOn::DeclaredName,
-        _ => false,
-    };
-    (!leads_on && !must_look).then_some(*leaf)
-}
-
-/// Whether the arguments of `leaf` may begin with `rest`, which is not empty.
-fn may_begin(leaf: &Leaf, rest: &str) -> bool {
-    match leaf.arguments {
-        Arguments::Object(_) | Arguments::Value(_) => rest.starts_with('{'),
-        Arguments::Parameters(_) | Arguments::Elements(_) => !rest.starts_with('{'),
-        Arguments::Keywords(_) | Arguments::Raw { .. } | Arguments::None => true,
     }
 }

@@ -6,12 +6,14 @@ use jail_match::{Channel, Feed, Resume};
 
 use super::{
     call::{Machine, Step},
-    cursor::{Cursor, Undecided, longest_prefix},
     messages::{EntryKind, Header, HeaderPart, Mark, MessagePlan},
     output::Output,
     plan::Plan,
 };
-use crate::family::RouteTo;
+use crate::{
+    cursor::{Cursor, Undecided, longest_prefix},
+    family::RouteTo,
+};
 
 /// Words in one part of a header, at most: a role, a recipient and one more.
 const MAX_WORDS: u8 = 3;

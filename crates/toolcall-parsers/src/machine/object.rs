@@ -12,11 +12,11 @@ mod value;
 
 use super::{
     call::{Machine, State, Step},
-    cursor::{Cursor, blanks},
     output::Output,
     plan::{Leaf, Plan},
 };
 use crate::{
+    cursor::{Cursor, blanks},
     family::Keys,
     value::{Dialect, Member, Members, TextReader},
 };

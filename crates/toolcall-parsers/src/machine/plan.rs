@@ -135,7 +135,7 @@ pub(crate) enum FieldKind {
     /// A number; dropped.
     Index,
     /// Attributes `key="value"` in any order, others among them; each with what its value is.
-    Attributes(Vec<(Box<str>, FieldKind)>),
+    Attributes(Vec<(Box<str>, Self)>),
 }
 
 /// Whether the text of a field may stand in quotes.

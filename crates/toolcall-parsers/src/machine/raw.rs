@@ -6,11 +6,11 @@
 
 use jail_match::End;
 
-use super::{
+use super::output::Output;
+use crate::{
     cursor::{Cursor, Progress, Undecided, blanks, longest_prefix},
-    output::Output,
+    {event::Outcome, json::escape::escape, options::Repair},
 };
-use crate::{event::Outcome, json::escape::escape, options::Repair};
 
 /// Whitespace before arguments that may be an object, at most: behind more of it they are text.
 const MAX_BLANKS: usize = 32;

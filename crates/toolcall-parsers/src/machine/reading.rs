@@ -2,11 +2,11 @@
 
 use super::{
     call::{Machine, State, Step},
-    cursor::{Cursor, Progress, Undecided, longest_prefix},
     output::Output,
     plan::{Arguments, Leaf, Plan},
 };
 use crate::{
+    cursor::{Cursor, Progress, Undecided, longest_prefix},
     event::DiagnosticKind,
     family::Types,
     options::Tolerance,

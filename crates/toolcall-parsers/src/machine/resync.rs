@@ -4,11 +4,13 @@ use alloc::boxed::Box;
 
 use super::{
     call::{List, Machine, State, Step},
-    cursor::{Cursor, FirstBytes, Undecided, longest_prefix},
     output::Output,
     plan::{Arguments, Plan},
 };
-use crate::event::DiagnosticKind;
+use crate::{
+    cursor::{Cursor, FirstBytes, Undecided, longest_prefix},
+    event::DiagnosticKind,
+};
 
 /// Where a search behind a fault ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +47,7 @@ impl Machine {
             (true, false) => Some(")]"),
             _ => None,
         };
-        let line = (bare && self.list != List::None || bare && !object).then_some("\n");
+        let line = (bare && (self.list != List::None || !object)).then_some("\n");
         let places = || {
             let inner = inner.iter().rev().take(1).flatten().map(|tag| (Place::Inner, &**tag));
             let outer = outer.iter().flatten().map(|tag| (Place::Outer, &**tag));

@@ -2,11 +2,13 @@
 
 use super::{
     call::{List, Machine, State, Step},
-    cursor::{Cursor, Undecided, blanks, longest_prefix},
     output::Output,
     plan::{Arguments, Bracket, Ends, Missing, Plan},
 };
-use crate::event::DiagnosticKind;
+use crate::{
+    cursor::{Cursor, Undecided, blanks, longest_prefix},
+    event::DiagnosticKind,
+};
 
 /// How much whitespace may stand before an end tag that may be missing: it must be held until the
 /// tag is certain. Behind more of it an end tag is found as an orphan.

@@ -103,7 +103,7 @@ fn read(name: &str, of: impl FnOnce(Value) -> Option<Value>) -> Result<Arc<Famil
 const WHAT: &str = "tool-call family";
 
 /// The file of the registered family called `name`, for families that are like it.
-pub(crate) fn file(name: &str) -> Option<Value> {
+pub(super) fn file(name: &str) -> Option<Value> {
     FAMILIES.iter().find(|row| same_name(row.summary.name, name)).and_then(Row::file)
 }
 

@@ -9,7 +9,7 @@ use super::{
     transcoder::{Cx, Mode, State, Step, Transcoder},
 };
 use crate::{
-    machine::cursor::{Undecided, longest_prefix},
+    cursor::{Undecided, longest_prefix},
     typing::{Fit, Types, declared_at, json_or_string, typed},
 };
 

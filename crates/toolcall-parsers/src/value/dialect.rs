@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::unescape::Flavor;
 use crate::{
-    machine::cursor::{Prefix, Undecided, longest_prefix, match_prefix},
+    cursor::{Prefix, Undecided, longest_prefix, match_prefix},
     options::CallLimits,
 };
 
@@ -196,7 +196,7 @@ impl Between {
         loop {
             match self {
                 Self::Blanks => {
-                    *i += crate::machine::cursor::blanks(&text[*i..]);
+                    *i += crate::cursor::blanks(&text[*i..]);
                     let next = match (bytes.get(*i), bytes.get(*i + 1)) {
                         (None, _) | (Some(b'/'), None) => return Blanks::More,
                         (Some(b'/'), Some(b'*')) => Self::Block,

@@ -9,7 +9,7 @@ use super::{
     dialect::Dialect,
     transcoder::{Cx, Mode, State, Step, Transcoder},
 };
-use crate::machine::cursor::{Undecided, blanks, longest_prefix};
+use crate::cursor::{Undecided, blanks, longest_prefix};
 
 /// Whitespace that may stand around the end inside a string: all of it must be held.
 const BLANKS: usize = 32;

@@ -70,7 +70,7 @@ impl Members {
                     return Member::More { used: i };
                 }
             } else {
-                i += crate::machine::cursor::blanks(&text[i..]);
+                i += crate::cursor::blanks(&text[i..]);
             }
             let Some(&byte) = text.as_bytes().get(i) else { return Member::More { used: i } };
             let trailing = self.state != State::Key || !dialect.is(Syntax::Json);

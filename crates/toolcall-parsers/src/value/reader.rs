@@ -10,7 +10,7 @@ use super::{
     transcoder::{Cx, Top, Transcoder},
     unescape::{Escape, Flavor, unescape},
 };
-use crate::machine::cursor::blanks;
+use crate::cursor::blanks;
 
 /// What is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use super::{
     unescape::{Escape, Flavor, unescape},
 };
 use crate::{
-    machine::cursor::{Prefix as Head, Undecided, blanks},
+    cursor::{Prefix as Head, Undecided, blanks},
     typing::Types,
 };
 

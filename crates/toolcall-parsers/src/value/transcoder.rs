@@ -205,7 +205,7 @@ impl Transcoder {
     /// Goes to the next token.
     pub(super) fn skip_blanks(&mut self, cx: &mut Cx<'_, '_>) -> Step {
         if !cx.dialect.is(Syntax::Lenient) {
-            cx.i += crate::machine::cursor::blanks(cx.rest());
+            cx.i += crate::cursor::blanks(cx.rest());
             return if cx.peek().is_none() { cx.more() } else { Ok(()) };
         }
         let said = self.tolerated & bit(Tolerance::Comment) != 0;

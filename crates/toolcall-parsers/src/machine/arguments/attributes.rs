@@ -9,7 +9,7 @@
 use alloc::{string::String, vec::Vec};
 
 use super::tag::{Tag, longest};
-use crate::machine::cursor::{Cursor, Undecided};
+use crate::cursor::{Cursor, Undecided};
 
 /// What may stand in a hole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -313,7 +313,7 @@ mod tests {
     use alloc::{format, string::String, vec};
 
     use super::{Header, HeaderReader, Hole, Holes, Names, Read};
-    use crate::machine::{arguments::tag::Tag, cursor::Cursor};
+    use crate::{cursor::Cursor, machine::arguments::tag::Tag};
 
     fn header(holes: Holes, attributes: &[&str]) -> Header {
         let hole = |name: &&str| Hole { attribute: (*name).into(), names: Names::Line };

@@ -30,10 +30,8 @@ use self::{
 };
 use super::{Cut, tag::Tag};
 use crate::{
-    machine::{
-        cursor::{Cursor, Progress},
-        output::Output,
-    },
+    cursor::{Cursor, Progress},
+    machine::output::Output,
     options::Repair,
     typing::Path,
 };

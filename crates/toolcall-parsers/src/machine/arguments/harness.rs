@@ -6,12 +6,9 @@ use super::Cut;
 use crate::{
     Event, Options, Repair, Tools,
     calls::Calls,
-    compiled::InReasoning,
-    family::{At, CommitOn, Form, Keys, NewlineRule, Repeated, Types, WhitespaceRule},
-    machine::{
-        cursor::{Cursor, Progress},
-        output::Output,
-    },
+    cursor::{Cursor, Progress},
+    family::{At, CommitOn, Form, InReasoning, Keys, NewlineRule, Repeated, Types, WhitespaceRule},
+    machine::output::Output,
     template::Template,
 };
 

@@ -40,12 +40,10 @@ use super::{
     },
 };
 use crate::{
+    cursor::{Cursor, Progress, Undecided},
     event::DiagnosticKind,
     family::{Repeated, Types},
-    machine::{
-        cursor::{Cursor, Progress, Undecided},
-        output::Output,
-    },
+    machine::output::Output,
     typing::{declares, is_object, json_or_string},
 };
 
@@ -68,15 +66,6 @@ enum Written {
     Members,
     /// Nothing: one parameter was read that is the whole object, unless another follows.
     Envelope,
-}
-
-/// Whether a call's parameters show that it is one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Evidence {
-    /// None was read.
-    None,
-    /// At least one was.
-    Parameters,
 }
 
 /// Reads the parameters of one call after the other.
@@ -105,11 +94,6 @@ impl Parameters {
         self.envelope.clear();
         self.seen.clear();
         self.seen_bytes = 0;
-    }
-
-    /// Whether parameters were read in this call.
-    pub(crate) fn evidence(&self) -> Evidence {
-        if self.read { Evidence::Parameters } else { Evidence::None }
     }
 
     /// Bytes held.

@@ -2,7 +2,7 @@
 
 use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
-use crate::machine::cursor::{Prefix, Undecided, match_prefix};
+use crate::cursor::{Prefix, Undecided, match_prefix};
 
 /// A tag in all its spellings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,11 +45,6 @@ impl Tag {
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> + Clone {
         self.texts.iter().map(String::as_str)
     }
-
-    /// All spellings, to be changed.
-    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        self.texts.iter_mut()
-    }
 }
 
 /// The longest of `tags` at the head of `text`: its position in the list and its length there,
@@ -90,7 +85,7 @@ mod tests {
     use alloc::{string::ToString, vec, vec::Vec};
 
     use super::{Tag, cut, longest};
-    use crate::machine::cursor::Undecided;
+    use crate::cursor::Undecided;
 
     #[test]
     fn literals_are_cut_between_tags() {

@@ -19,10 +19,8 @@ use super::{
     tag::{Tag, longest},
 };
 use crate::{
-    machine::{
-        cursor::{Cursor, Undecided, blanks},
-        output::Output,
-    },
+    cursor::{Cursor, Undecided, blanks},
+    machine::output::Output,
     typing::declares,
 };
 

@@ -1,5 +1,6 @@
 //! From a family's templates to the machine's plan.
 
+mod error;
 mod finish;
 mod tokens;
 mod trie;
@@ -8,6 +9,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use jail_match::Anchor;
 
+pub use self::error::CompileError;
 use self::{
     tokens::{Holder, Shown, Token, expand},
     trie::Trie,
@@ -23,11 +25,18 @@ use super::{
     },
 };
 use crate::{
-    compiled::CompileError,
     family::{At, CommitOn, Family, Form, WhitespaceRule},
-    guided::OwnCalls,
     template::Template,
 };
+
+/// What becomes of the family's own bare calls where a payload begins alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnCalls {
+    /// They are tried, too.
+    Tried,
+    /// They are not.
+    Shadowed,
+}
 
 /// The forms of a payload in front of a family's own.
 #[derive(Debug)]

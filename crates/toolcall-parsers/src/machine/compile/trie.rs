@@ -5,10 +5,10 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use jail_match::{Anchor, Newlines};
 
 use super::anchor;
-use crate::compiled::name_starts;
 use crate::{
     family::{At, CommitOn, Form, NewlineRule},
     machine::arguments::{attributes, tag::Tag as EndTag},
+    machine::field::name_starts,
     machine::plan::{
         Arguments, BlankStop, Blanks, Bracket, Ends, Field, FieldKind, Leaf, LeafId, Missing, Node,
         NodeId, Opener, Quotes, Section, SectionId, Start, Tag,

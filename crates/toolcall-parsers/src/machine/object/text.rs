@@ -2,11 +2,11 @@
 
 use super::{ArgumentsState, At, Role, refuted};
 use crate::{
+    cursor::Cursor,
     event::DiagnosticKind,
     family::{CommitOn, Keys},
     machine::{
         call::{Machine, State, Step},
-        cursor::Cursor,
         output::Output,
         plan::{Leaf, Plan},
     },

@@ -2,10 +2,10 @@
 
 use super::{ArgumentsState, At, MAX_WRAPPERS, Role};
 use crate::{
+    cursor::Cursor,
     event::DiagnosticKind,
     machine::{
         call::{Machine, Step},
-        cursor::Cursor,
         output::Output,
         plan::{Leaf, Plan},
     },

@@ -3,11 +3,9 @@
 use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
 use crate::{
+    cursor::{Prefix, blanks, match_prefix},
     family::Form,
-    machine::{
-        arguments::{BLANKS, Ends, parameters::Unreadable, tag::Tag},
-        cursor::{Prefix, blanks, match_prefix},
-    },
+    machine::arguments::{BLANKS, Ends, parameters::Unreadable, tag::Tag},
     template::{Hole, Part, Template},
 };
 
@@ -86,13 +84,5 @@ impl ElementSpec {
             Some(b'<') => TagAt::Yes(at + blank + 1),
             Some(_) => TagAt::No,
         }
-    }
-
-    /// Calls `change` with the token and every text of every tag. The first byte of a text must
-    /// stay as it is.
-    pub(crate) fn each_text(&mut self, mut change: impl FnMut(&mut String)) {
-        change(&mut self.token);
-        let tags = self.ends.iter_mut().chain(&mut self.openers);
-        tags.flat_map(Tag::texts_mut).for_each(change);
     }
 }

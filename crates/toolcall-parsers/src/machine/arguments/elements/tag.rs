@@ -5,10 +5,9 @@ use super::{
     element::Kind,
     spec::{ElementSpec, TagAt},
 };
-use crate::machine::{
-    arguments::tag::longest,
+use crate::{
     cursor::{Cursor, Progress, Undecided},
-    output::Output,
+    machine::{arguments::tag::longest, output::Output},
 };
 
 /// Bytes a tag may have beyond a name: blanks.

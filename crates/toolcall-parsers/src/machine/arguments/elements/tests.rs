@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::{ElementSpec, Elements};
 use crate::{
     CallLimits, Options, Repair, Tools,
+    cursor::{Cursor, Progress},
     machine::{
         arguments::{
             Cut, Ends,
             harness::{self, Reader, form, run, scalars},
         },
-        cursor::{Cursor, Progress},
         output::Output,
     },
 };

@@ -7,12 +7,10 @@ use super::{
     tag::Whose,
 };
 use crate::{
+    cursor::{Cursor, Progress},
     event::DiagnosticKind,
     json::escape::escape,
-    machine::{
-        cursor::{Cursor, Progress},
-        output::Output,
-    },
+    machine::output::Output,
     typing::{Fit, Types, typed},
 };
 

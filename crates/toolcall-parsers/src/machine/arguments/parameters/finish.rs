@@ -2,13 +2,13 @@
 
 use super::{ParameterSpec, Parameters, State};
 use crate::{
+    cursor::blanks,
     machine::{
         arguments::{
             Cut,
             tag::Tag,
             value::{Fed, tail_ends_call},
         },
-        cursor::blanks,
         output::Output,
     },
     options::Repair,

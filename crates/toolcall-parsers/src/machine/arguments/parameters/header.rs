@@ -3,12 +3,12 @@
 use alloc::string::String;
 
 use super::spec::{Field, Node, ParameterSpec};
-use crate::machine::{
-    arguments::{
+use crate::{
+    cursor::{Cursor, Undecided},
+    machine::arguments::{
         attributes::{HeaderReader, Read},
         tag::longest,
     },
-    cursor::{Cursor, Undecided},
 };
 
 /// Bytes a header may have beyond its key: attributes, types and blanks.

@@ -1,6 +1,6 @@
 //! What a form's `parameter` templates compile to.
 
-use alloc::{string::String, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 
 use super::{path, stops::Stops};
 use crate::{
@@ -135,23 +135,5 @@ impl ParameterSpec {
             Some(Node::Value(value)) => Some(value),
             _ => None,
         }
-    }
-
-    /// Calls `change` with every text of every tag, all spellings included. The first byte of a
-    /// text must stay as it is.
-    pub(crate) fn each_text(&mut self, mut change: impl FnMut(&mut String)) {
-        let mut all: Vec<&mut Tag> = Vec::new();
-        for node in &mut self.nodes {
-            match node {
-                Node::Tags { tags, .. } => all.extend(tags),
-                Node::Holes { header, .. } => all.extend(&mut header.ends),
-                Node::Value(value) => {
-                    all.extend(&mut value.ends);
-                    all.extend(value.quotes.iter_mut().flat_map(|(open, close)| [open, close]));
-                }
-            }
-        }
-        all.extend(self.separators.iter_mut().chain(&mut self.ends).chain(&mut self.followers));
-        all.into_iter().flat_map(Tag::texts_mut).for_each(&mut change);
     }
 }

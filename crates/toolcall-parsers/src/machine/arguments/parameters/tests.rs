@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use super::{HeadersIn, ParameterSpec, Parameters};
 use crate::{
     CallLimits, Options, Repair, Tools,
+    cursor::{Cursor, Progress},
     family::Form,
     machine::{
         arguments::{
             Cut, Ends,
             harness::{self, Reader, form, run, scalars},
         },
-        cursor::{Cursor, Progress},
         output::Output,
     },
 };

@@ -234,15 +234,6 @@ fn the_first_of_repeated_parameters_counts_where_the_family_says_so() {
 }
 
 #[test]
-fn every_text_of_a_spec_can_be_mapped() {
-    let mut family = glm();
-    family.spec.each_text(|text| *text = text.replace('>', ":x1>"));
-    let text =
-        "<arg_key:x1>k</arg_key:x1>\n<arg_value:x1>v</arg_value></arg_value:x1></tool_call:x1>";
-    family.check("g", text, "{\"k\": \"v</arg_value>\"}|</tool_call:x1>");
-}
-
-#[test]
 fn tags_of_special_tokens_count_in_the_middle_of_a_line() {
     let mut family = qwen();
     let text = "<parameter=s>a<parameter=t>b</parameter>!";

@@ -1,0 +1,87 @@
+//! From a header to the arguments behind it.
+
+use crate::{
+    cursor::Cursor,
+    family::CommitOn,
+    machine::{
+        call::{Machine, State, Step},
+        output::Output,
+        plan::{Arguments, Leaf, LeafId, Node, Plan},
+    },
+};
+
+impl Machine {
+    /// The arguments that may begin with `rest`: of several the one to be tried now.
+    pub(super) fn choose(&mut self, plan: &Plan, node: &Node, rest: &str) -> Option<LeafId> {
+        let fits = |&&id: &&LeafId| may_begin(&plan.leaves[usize::from(id)], rest);
+        let mut fitting = node.leaves.iter().filter(fits);
+        let count = fitting.clone().count();
+        self.choices = self.choices.max(count);
+        fitting.nth(self.attempt.min(count.saturating_sub(1))).copied()
+    }
+
+    /// The header is whole.
+    pub(super) fn begin_arguments(
+        &mut self,
+        plan: &Plan,
+        id: LeafId,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        self.leaf = id;
+        let leaf = &plan.leaves[usize::from(id)];
+        self.started = false;
+        match &leaf.arguments {
+            Arguments::Object(_) | Arguments::Keywords(_) => {
+                let name = leaf.name.as_deref().unwrap_or(&self.name);
+                let keywords = matches!(leaf.arguments, Arguments::Keywords(_));
+                if keywords
+                    && leaf.commit == CommitOn::DeclaredName
+                    && !out.calls.committed()
+                    && !out.calls.tools.admits(name)
+                {
+                    return self.bad(cursor, out);
+                }
+                if !keywords {
+                    self.item_at = out.calls.at + cursor.at as u64;
+                }
+                self.begin_reader(&leaf.arguments);
+            }
+            arguments => {
+                if let Err(step) = self.start(plan, cursor, out) {
+                    return step;
+                }
+                if matches!(arguments, Arguments::None) {
+                    out.arguments("{}");
+                    self.complete(out);
+                    return Step::Go;
+                }
+                self.begin_reader(arguments);
+            }
+        }
+        self.state = State::Arguments;
+        Step::Go
+    }
+}
+
+/// The arguments of a header that leads nowhere else: nothing of them need be seen.
+pub(super) fn only(plan: &Plan, node: &Node) -> Option<LeafId> {
+    let [leaf] = node.leaves.as_slice() else { return None };
+    let leads_on = !node.tags.is_empty() || node.field.is_some() || !node.sections.is_empty();
+    let Leaf { arguments, commit, .. } = &plan.leaves[usize::from(*leaf)];
+    let must_look = match arguments {
+        Arguments::Object(_) => true,
+        Arguments::Value(_) => *commit == CommitOn::DeclaredName,
+        _ => false,
+    };
+    (!leads_on && !must_look).then_some(*leaf)
+}
+
+/// Whether the arguments of `leaf` may begin with `rest`, which is not empty.
+fn may_begin(leaf: &Leaf, rest: &str) -> bool {
+    match leaf.arguments {
+        Arguments::Object(_) | Arguments::Value(_) => rest.starts_with('{'),
+        Arguments::Parameters(_) | Arguments::Elements(_) => !rest.starts_with('{'),
+        Arguments::Keywords(_) | Arguments::Raw { .. } | Arguments::None => true,
+    }
+}

@@ -1,0 +1,193 @@
+//! The fields of a header: a name, an id, attributes.
+
+use crate::{
+    cursor::{Cursor, Undecided, longest_prefix},
+    family::CommitOn,
+    machine::{
+        arguments::attributes::Read,
+        call::{Machine, State, Step},
+        field::{declared, fits, id_with_name},
+        output::Output,
+        plan::{BlankStop, Blanks, Field, FieldKind, NodeId, Plan, Quotes},
+    },
+};
+
+impl Machine {
+    pub(in crate::machine) fn begin_field(&mut self, plan: &Plan) {
+        self.state = State::Field;
+        self.field.clear();
+        self.quote = None;
+        let field = plan.nodes[usize::from(self.node)].field.as_ref();
+        if let Some(header) = field.and_then(|(field, _)| field.header.as_ref()) {
+            self.attributes.begin(header);
+        }
+    }
+
+    /// In a field of the header.
+    pub(in crate::machine) fn field(
+        &mut self,
+        plan: &Plan,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        let node = &plan.nodes[usize::from(self.node)];
+        let Some((field, to)) = &node.field else { return self.bad(cursor, out) };
+        if field.header.is_some() {
+            return self.attributes(plan, field, *to, cursor, out);
+        }
+        let limit = out.calls.options.limits.name;
+        let stops = || field.stops.iter().map(|stop| &**stop);
+        let mut from = cursor.at;
+        while let Some(scalar) = cursor.rest().chars().next() {
+            let empty = self.field.is_empty() && cursor.at == from;
+            if let Some(quote) = self.quote {
+                if scalar == quote {
+                    self.field.push_str(&cursor.text[from..cursor.at]);
+                    cursor.at += 1;
+                    return self.end_field(plan, &field.kind, *to, cursor, out);
+                }
+            } else {
+                match longest_prefix(cursor.rest(), stops()) {
+                    Err(Undecided) => break,
+                    Ok(Some(_)) => {
+                        self.field.push_str(&cursor.text[from..cursor.at]);
+                        return self.end_field(plan, &field.kind, *to, cursor, out);
+                    }
+                    Ok(None) => {}
+                }
+                if empty && node.blanks == Blanks::Free && scalar.is_ascii_whitespace() {
+                    cursor.at += 1;
+                    from = cursor.at;
+                    continue;
+                }
+                if empty && field.quotes == Quotes::Optional && matches!(scalar, '"' | '\'') {
+                    self.quote = Some(scalar);
+                    cursor.at += 1;
+                    from = cursor.at;
+                    continue;
+                }
+                if empty {
+                    match longest_prefix(cursor.rest(), node.again.iter().map(|again| &**again)) {
+                        Err(Undecided) => break,
+                        Ok(Some(n)) => {
+                            cursor.at += node.again[n].len();
+                            from = cursor.at;
+                            continue;
+                        }
+                        Ok(None) => {}
+                    }
+                }
+                let ends = match field.blank_stop {
+                    BlankStop::None => false,
+                    BlankStop::Newline => scalar == '\n',
+                    BlankStop::Any => scalar.is_ascii_whitespace(),
+                };
+                if ends && !empty {
+                    self.field.push_str(&cursor.text[from..cursor.at]);
+                    return self.end_field(plan, &field.kind, *to, cursor, out);
+                }
+            }
+            let so_far = &cursor.text[from..cursor.at];
+            let long = self.field.len() + so_far.len() >= limit;
+            if long || !fits(&field.kind, stops(), &self.field, so_far, scalar) {
+                return self.bad(cursor, out);
+            }
+            cursor.at += scalar.len_utf8();
+            if node.commit == CommitOn::DeclaredName
+                && field.kind == FieldKind::Name
+                && !out.calls.committed()
+                && self.quote.is_none()
+            {
+                // Text that no declared name begins with need not wait for its end.
+                self.field.push_str(&cursor.text[from..cursor.at]);
+                from = cursor.at;
+                if !out.calls.tools.may_become(self.field.trim_ascii()) {
+                    cursor.at -= scalar.len_utf8();
+                    return self.bad(cursor, out);
+                }
+            }
+        }
+        self.field.push_str(&cursor.text[from..cursor.at]);
+        Step::more(cursor.at)
+    }
+
+    /// The field is whole.
+    fn end_field(
+        &mut self,
+        plan: &Plan,
+        kind: &FieldKind,
+        to: NodeId,
+        cursor: &Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        let field = core::mem::take(&mut self.field);
+        let fine = self.take_field(kind, field.trim_ascii(), out);
+        self.field = field;
+        if !fine {
+            return self.bad(cursor, out);
+        }
+        self.go(plan, to);
+        Step::Go
+    }
+
+    /// Takes the text of a field for what it is; whether it can be that.
+    fn take_field(&mut self, kind: &FieldKind, text: &str, out: &mut Output<'_>) -> bool {
+        let (name, id) = (&mut self.name, &mut self.id);
+        let put = |to: &mut alloc::string::String, text: &str| {
+            to.clear();
+            to.push_str(text);
+            !text.is_empty()
+        };
+        match kind {
+            FieldKind::Name => put(name, text),
+            FieldKind::Declared => match declared(text, &out.calls.tools) {
+                Some(found) => put(name, found),
+                None => false,
+            },
+            FieldKind::Id => {
+                put(id, text);
+                true
+            }
+            FieldKind::IdWithName { prefix, separator } => {
+                put(id, text);
+                put(name, id_with_name(text, prefix, separator))
+            }
+            FieldKind::Label | FieldKind::Index | FieldKind::Attributes(_) => true,
+        }
+    }
+
+    /// In the attributes of a tag, up to and with what ends it.
+    fn attributes(
+        &mut self,
+        plan: &Plan,
+        field: &Field,
+        to: NodeId,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        let FieldKind::Attributes(kinds) = &field.kind else { return self.bad(cursor, out) };
+        let Some(header) = &field.header else { return self.bad(cursor, out) };
+        match self.attributes.feed(header, out.calls.options.limits.name, cursor) {
+            Read::More => return Step::more(cursor.at),
+            Read::Bad => return self.bad(cursor, out),
+            Read::Done { end, .. } => {
+                let attributes = core::mem::take(&mut self.attributes);
+                let fine = kinds.iter().enumerate().all(|(n, (_, kind))| {
+                    let given = attributes.value(n);
+                    let optional = !matches!(kind, FieldKind::Name | FieldKind::IdWithName { .. });
+                    given.map_or(optional, |text| self.take_field(kind, text, out))
+                });
+                self.attributes = attributes;
+                if !fine {
+                    cursor.at -= 1;
+                    return self.mismatch(plan, cursor, out);
+                }
+                match plan.nodes[usize::from(to)].tags.get(end) {
+                    Some(tag) => self.go(plan, tag.to),
+                    None => self.go(plan, to),
+                }
+            }
+        }
+        Step::Go
+    }
+}
