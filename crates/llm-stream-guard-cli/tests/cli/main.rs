@@ -166,7 +166,10 @@ fn a_reader_that_goes_away_is_no_failure() {
 fn misuse_is_refused_with_what_and_where() {
     let file = sample("hermes.txt");
     refused(&["parse", &file, "--family", "qwen4"], &["unknown family `qwen4`", "`qwen3`"]);
-    refused(&["parse", &file, "--model", "acme/qwen"], &["--model", "acme/qwen", "of the same brand", "`qwen3`"]);
+    refused(
+        &["parse", &file, "--model", "acme/qwen"],
+        &["--model", "acme/qwen", "of the same brand", "`qwen3`"],
+    );
     refused(&["parse", &file, "--chunk", "0"], &["--chunk", "0"]);
     let limit = ["parse", &file, "--family", "hermes", "--limit-candidate", "0"];
     refused(&limit, &["limit `candidate` is 0"]);

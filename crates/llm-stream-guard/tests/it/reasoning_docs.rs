@@ -231,6 +231,9 @@ fn the_page_is_what_the_registry_says() {
 #[test]
 fn every_engine_of_the_aliases_has_a_column() {
     for alias in reasoning_aliases() {
-        assert!(alias.engine.is_empty() || ENGINES.iter().any(|(engine, _)| *engine == alias.engine), "{alias:?}");
+        assert!(
+            alias.engine.is_empty() || ENGINES.iter().any(|(engine, _)| *engine == alias.engine),
+            "{alias:?}"
+        );
     }
 }

@@ -294,10 +294,13 @@ fn messages_with_headers_keep_them_under_every_choice() {
     let header = "<|channel|>commentary to=functions.tide <|constrain|>json<|message|>";
     let own =
         format!("<|channel|>analysis<|message|>hm<|end|><|start|>assistant{header}{{}}<|call|>");
+    let bare = "<|channel|>final<|message|>{\"name\": \"tide\", \"arguments\": {}}<|return|>";
     for (choice, wire, calls, kinds) in [
         (ToolChoice::Auto, &*own, 1, vec![]),
         (ToolChoice::Required, &*own, 1, vec![]),
+        (ToolChoice::Required, bare, 1, vec![]),
         (named("tide"), &*own, 1, vec![]),
+        (named("tide"), bare, 1, vec![]),
         (named("wait"), &*own, 0, vec!["unwanted_call"]),
         (ToolChoice::None, &*own, 0, vec!["unwanted_call"]),
     ] {

@@ -3,7 +3,8 @@
 use std::{fs, path::Path, sync::LazyLock};
 
 use llm_stream_guard::{
-    Format, Grammar, Profile, profile, profiles, think_filter, toolcall_parsers::{family::Keys, grammar},
+    Format, Grammar, Profile, profile, profiles, think_filter,
+    toolcall_parsers::{family::Keys, grammar},
 };
 use stream_laws::{
     Random, suffixes,
@@ -53,7 +54,13 @@ pub(crate) struct Inputs {
 
 /// The inputs of every registered profile whose number is `shard`, `shards` numbers each.
 pub(crate) fn of_shard(shard: usize, shards: usize) -> Vec<Inputs> {
-    profiles().into_iter().filter(keeps_its_bytes).skip(shard).step_by(shards).map(Inputs::of).collect()
+    profiles()
+        .into_iter()
+        .filter(keeps_its_bytes)
+        .skip(shard)
+        .step_by(shards)
+        .map(Inputs::of)
+        .collect()
 }
 
 /// Whether all that comes out came in: some formats write a tag before the text, and answers in
@@ -62,9 +69,11 @@ fn keeps_its_bytes(profile: &Profile) -> bool {
     let format = profile.reasoning.as_deref().and_then(|name| think_filter::format(name).ok());
     let answers = profile.tools.as_deref().is_some_and(|name| {
         let tools = grammar(name).expect("a known family");
-        tools.family().forms.iter().any(
-            |form| matches!(&form.keys, Keys::Named(keys) if !keys.answer.is_empty()),
-        )
+        tools
+            .family()
+            .forms
+            .iter()
+            .any(|form| matches!(&form.keys, Keys::Named(keys) if !keys.answer.is_empty()))
     });
     format.is_none_or(|format| format.prepend.is_none()) && !answers
 }
@@ -88,6 +97,9 @@ impl Inputs {
         let mut markers = markup.clone();
         if let Some(tools) = &tools {
             markers.extend(tools.openers().chain(tools.removed()).map(ToString::to_string));
+        }
+        if let Some(format) = &format {
+            markers.extend(format.answer.iter().map(|answer| answer.marker.to_string()));
         }
         markers.sort();
         markers.dedup();
@@ -183,7 +195,8 @@ fn witnesses(cases: &[&Case], markers: &[String]) -> Vec<String> {
     let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
     let mut witnesses: Vec<String> = ["x", "\n", "x\n", "`"].map(String::from).to_vec();
     // A bare name, and a tag that goes on as another attribute before that of the name.
-    witnesses.extend(["x\n{", "=\"x\" name=\"stop_all\">"].map(String::from));
+    witnesses
+        .extend(["x\n{", "stop_all\n{", "ython\nx", "=\"x\" name=\"stop_all\">"].map(String::from));
     witnesses.extend(suffixes(&markers));
     witnesses.extend(markers.iter().map(ToString::to_string));
     // What makes a call of a candidate: the rests of short calls that open like it.

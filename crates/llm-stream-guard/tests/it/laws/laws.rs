@@ -1,5 +1,7 @@
 //! The laws, each over every profile.
 
+use std::collections::BTreeSet;
+
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
     Delivery, End, Guard, GuardBuilder, LimitPolicy, Limits, Options, Start, Tools, Whitespace,
@@ -126,7 +128,14 @@ fn nothing_is_lost(inputs: &Inputs) -> Result<(), Violation> {
 }
 
 fn text_comes_promptly(inputs: &Inputs) -> Result<(), Violation> {
-    let machine = guard(inputs, Whitespace::Framing);
+    // Some openers make a call of a declared tool only.
+    let called = inputs.cases.iter().flat_map(|case| &case.expect.calls);
+    let names: BTreeSet<&str> = called.map(|call| call.name.as_str()).chain(["stop_all"]).collect();
+    let tool = |name| serde_json::json!({"type": "function", "function": {"name": name}});
+    let tools = names.into_iter().map(tool).collect();
+    let tools = Tools::from_json(&serde_json::Value::Array(tools)).expect("tools");
+    let profile = Guard::builder(&inputs.profile);
+    let machine = machine(profile.whitespace(Whitespace::Framing).tools(tools));
     let short = inputs.wires.iter().filter(|wire| wire.len() <= 120).take(8);
     for input in short.chain(inputs.soups.iter().filter(|soup| soup.len() <= 64)) {
         // The rest of the input is what best commits a candidate of it.
@@ -197,11 +206,13 @@ fn of_case(inputs: &Inputs, case: &Case) -> GuardMachine {
         Policy::Framing => Whitespace::Framing,
         Policy::Trim => Whitespace::Trim,
     };
-    let start = match case.start {
-        Begin::Reasoning => Start::Reasoning,
-        _ => Start::Content,
+    let guard = Guard::builder(&inputs.profile).tools(tools).whitespace(whitespace);
+    let guard = match case.start {
+        Begin::Reasoning => guard.start(Start::Reasoning),
+        Begin::Content => guard.start(Start::Content),
+        // Nobody saw the prompt.
+        _ => guard,
     };
-    let guard = Guard::builder(&inputs.profile).tools(tools).whitespace(whitespace).start(start);
     let end = if case.finish == Finish::Length { End::Length } else { End::Stop };
     GuardMachine::new(guard.build().expect("a registered profile builds"), end)
 }

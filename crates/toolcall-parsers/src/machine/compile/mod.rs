@@ -55,10 +55,13 @@ pub(crate) fn compile_guided(
     guided: Option<&Guided>,
 ) -> Result<(Plan, usize), CompileError> {
     let mut compiler = Compiler { family, trie: Trie::default(), forms: Vec::new() };
-    compiler.trie.message_body(family.messages.is_some());
     let payload = guided.map_or(0, |guided| guided.forms);
     let mut openers = 0;
     for (n, form) in family.forms.iter().enumerate() {
+        // A payload stands in messages that are no calls.
+        if n == payload {
+            compiler.trie.message_body(family.messages.is_some());
+        }
         if n == payload && n > 0 {
             openers = compiler.trie.openers.len();
             if guided.is_some_and(|guided| guided.own == OwnCalls::Shadowed) {
@@ -69,6 +72,9 @@ pub(crate) fn compile_guided(
         if let Some(form) = compiler.forms.last_mut().filter(|_| n < payload) {
             form.beside = guided.and_then(|guided| guided.beside.clone());
         }
+    }
+    if family.forms.len() == payload {
+        compiler.trie.message_body(family.messages.is_some());
     }
     let openers = if family.forms.len() == payload { compiler.trie.openers.len() } else { openers };
     Ok((compiler.finish(), openers))
