@@ -3,9 +3,11 @@
 
 #![no_main]
 
+use std::sync::LazyLock;
+
 use guard_laws::GuardMachine;
 use libfuzzer_sys::fuzz_target;
-use llm_stream_guard::{End, Guard, Profile, toolcall_parsers::grammars};
+use llm_stream_guard::{End, Grammar, Guard, Profile, toolcall_parsers::grammars};
 use stream_laws::{CutPlan, check_chunk_invariance, check_total};
 
 const PIECES: [&str; 24] = [
@@ -35,9 +37,12 @@ const PIECES: [&str; 24] = [
     "null",
 ];
 
+/// Compiled once: it is the texts that vary.
+static GRAMMARS: LazyLock<Vec<Grammar>> = LazyLock::new(|| grammars().collect());
+
 fuzz_target!(|data: &[u8]| {
     let Some((&first, rest)) = data.split_first() else { return };
-    let Some(grammar) = grammars().nth(usize::from(first) % grammars().count()) else { return };
+    let grammar = &GRAMMARS[usize::from(first) % GRAMMARS.len()];
     let mut pieces: Vec<&str> = PIECES.to_vec();
     let mut literals = Vec::new();
     grammar.family().clone().each_literal(|literal| literals.push(literal.clone()));

@@ -1,7 +1,7 @@
 //! A compiled set of literal markers and the search for their leftmost occurrence.
 //!
 //! The set answers two questions over a slice of text: where is the next byte at which a marker
-//! could stand ([`MarkerSet::next_stop`]), and what stands there ([`MarkerSet::probe`]). Both
+//! could stand ([`MarkerSet::next_stop`]), and what stands there ([`MarkerSet::search_at`]). Both
 //! are stateless; hold-back across chunks is the caller's (the [`crate::Driver`] or
 //! [`crate::Matcher`]).
 //!
