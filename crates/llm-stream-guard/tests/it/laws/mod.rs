@@ -3,6 +3,6 @@
 
 mod choice;
 mod inputs;
-mod laws;
 mod nonempty;
+mod profiles;
 mod stop;
