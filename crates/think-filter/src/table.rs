@@ -36,7 +36,7 @@ pub(super) static FORMATS: &[Row] = &[
     Row { open: &["<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>"], close: &["</ifm|think>", "</ifm|think_fast>", "</ifm|think_faster>"], pairing: Pairing::Own, special_tokens: true, ..Row::named("k2_horizon") },
     Row { open: &["◁think▷"], close: &["◁/think▷"], ..Row::named("kimi") },
     Row { open: &["<think>"], close: &["</think>"], stray_close: StrayClose::First, ..Row::named("kimi_k2") },
-    Row { open: &["<|open|>think<|sep|>"], close: &["<|close|>think<|sep|>"], stray_close: StrayClose::First, answer: &[("<|open|>response<|sep|>", 0, 0), ("<|close|>response<|sep|>", 0, 0), ("<|open|>message<|sep|>", 0, 0), ("<|close|>message<|sep|>", 0, 0), ("<|end_of_msg|>", 0, 0)], special_tokens: true, ..Row::named("kimi_k3") },
+    Row { open: &["<|open|>think<|sep|>", "<|open|> think <|sep|>"], close: &["<|close|>think<|sep|>", "<|close|> think <|sep|>", "<|open|>response<|sep|>"], stray_close: StrayClose::First, answer: &[("<|open|>response<|sep|>", 0, 0), ("<|close|>response<|sep|>", 0, 0), ("<|open|>message<|sep|>", 0, 0), ("<|close|>message<|sep|>", 0, 0), ("<|open|> response <|sep|>", 0, 0), ("<|close|> response <|sep|>", 0, 0), ("<|end_of_msg|>", 0, 0)], special_tokens: true, ..Row::named("kimi_k3") },
     Row { open: &["<think>"], close: &["</think>"], openers: Openers::Lead, case: MarkerCase::Insensitive, stray_close: StrayClose::Keep, dup_open: DupOpen::Keep, newlines: BoundNewlines::None, ..Row::named("lead_only") },
     Row { open: &["<think>"], close: &["</think>"], ..Row::named("lfm2") },
     Row { open: &["<think>"], close: &["</think>"], stray_close: StrayClose::First, ..Row::named("ling3") },

@@ -177,6 +177,20 @@ impl Machine {
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Step {
+        if let Some(messages) = plan.messages.as_ref().filter(|_| self.started)
+            && !self.value.has_begun()
+        {
+            // An empty message calls a tool without arguments.
+            match longest_prefix(cursor.rest(), messages.ends.iter().map(|end| &**end)) {
+                Err(Undecided) => return Step::more(cursor.at),
+                Ok(None) => {}
+                Ok(Some(_)) => {
+                    out.arguments("{}");
+                    self.complete(out);
+                    return Step::Go;
+                }
+            }
+        }
         loop {
             let scanned = {
                 let dialect = dialect(plan, leaf, syntax, out);
