@@ -5,14 +5,14 @@ use serde_json::json;
 use crate::support::{coalesced, refused, run, run_on, scratch};
 
 const BOOKS: &str = r#"
-about = "Calls between braces"
+about = "Calls between tags"
 source = "this test"
 [calls]
-call = '{{{{call}}}}{object}{{{{/call}}}}'
+call = '<book>{object}</book>'
 keys = { name = ["fn"], arguments = ["args"] }
 "#;
 
-const WIRE: &str = "Hi. {{call}}{\"fn\": \"find\", \"args\": {\"title\": \"Emma\"}}{{/call}}";
+const WIRE: &str = "Hi. <book>{\"fn\": \"find\", \"args\": {\"title\": \"Emma\"}}</book>";
 
 #[test]
 fn a_family_of_ones_own_is_parsed_with_and_without_a_profile() {
@@ -56,6 +56,9 @@ fn a_file_that_is_no_family_is_refused_with_the_field() {
     let empty = scratch("empty.toml", "[calls]\n");
     refused(&["check", "x.jsonl", "--grammar", &empty], &["x.jsonl"]);
     let cases = scratch("no.jsonl", "{}\n");
-    refused(&["check", &cases, "--grammar", &empty], &["empty.toml", "`calls.call`"]);
+    refused(
+        &["check", &cases, "--grammar", &empty],
+        &["empty.toml:1", "`calls`", "`call` is missing"],
+    );
     refused(&["parse", "--grammar", "/nowhere.toml"], &["/nowhere.toml"]);
 }
