@@ -112,7 +112,7 @@ impl Format {
             StrayClose::Leading => add(stray.clone().anchored(Anchor::Lead)),
             StrayClose::First => {
                 add(stray.clone().used(Uses::BeforeReasoning).bound(behind_text));
-                add(stray.clone().anchored(Anchor::Lead));
+                add(stray.clone().anchored(Anchor::Lead).bound(behind_text));
             }
             StrayClose::Drop => return add(stray),
         }
