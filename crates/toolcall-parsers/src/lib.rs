@@ -12,7 +12,6 @@ mod event;
 pub mod family;
 pub mod guided;
 mod ids;
-mod json;
 mod machine;
 mod options;
 mod parser;

@@ -3,7 +3,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::json::scan::{EscapeFault, decode_escape};
+use crate::value::{Escape, Flavor, is_lone, unescape};
 
 /// The deepest nesting of arguments, their own object included.
 const MAX_DEPTH: usize = 128;
@@ -175,13 +175,10 @@ impl<'t> Reader<'t> {
 
     fn escape(&mut self, string: &mut String) -> Result<(), NotJson> {
         let bytes = &self.text.as_bytes()[self.at..];
-        let (scalar, len) = match decode_escape(bytes) {
-            Ok(decoded) => decoded,
-            Err(EscapeFault::Cut | EscapeFault::Bad) => return Err(self.expected("an escape")),
+        let Escape::Is(scalar, len) = unescape(bytes, Flavor::Json) else {
+            return Err(self.expected("an escape"));
         };
-        let lone =
-            scalar == char::REPLACEMENT_CHARACTER && !bytes[..len].eq_ignore_ascii_case(b"\\ufffd");
-        if lone {
+        if is_lone(&bytes[..len], scalar) {
             return Err(self.expected("the other half of a surrogate pair"));
         }
         string.push(scalar);

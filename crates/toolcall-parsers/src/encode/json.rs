@@ -6,8 +6,8 @@ use super::value::{Style, write};
 use crate::{
     encode::{error::Fault, input::Node},
     family::Spacing,
-    json::escape::escape,
     typing::Path,
+    value::escape,
 };
 
 /// Blanks a level of indented JSON, as Python's `json.dumps(indent=4)` and templates have it.

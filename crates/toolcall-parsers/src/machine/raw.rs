@@ -9,7 +9,7 @@ use jail_match::End;
 use super::output::Output;
 use crate::{
     cursor::{Cursor, Progress, Undecided, blanks, longest_prefix},
-    {event::Outcome, json::escape::escape, options::Repair},
+    {event::Outcome, options::Repair, value::escape},
 };
 
 /// Whitespace before arguments that may be an object, at most: behind more of it they are text.

@@ -4,12 +4,8 @@ use alloc::string::String;
 
 use super::Types;
 use crate::{
-    json::{
-        escape::escape,
-        scan::{JsonScan, Scanned},
-    },
     options::CallLimits,
-    value::{Dialect, Kind, Scanned as Scan, Syntax, ValueReader},
+    value::{Dialect, JsonScan, Kind, Scanned, Syntax, ValueReader, escape},
 };
 
 /// Whether a text was what its type promised.
@@ -94,9 +90,9 @@ fn python(text: &str, out: &mut impl FnMut(&str)) -> bool {
     let (mut reader, mut json, mut at) = (ValueReader::new(Kind::Value), String::new(), 0);
     loop {
         match reader.feed(&dialect, None, &text[at..], &mut |piece| json.push_str(piece)) {
-            Scan::Noted { used, .. } => at += used,
-            Scan::End { used } if at + used == text.len() => break,
-            Scan::End { .. } | Scan::More { .. } | Scan::Bad { .. } => return false,
+            Scanned::Noted { used, .. } => at += used,
+            Scanned::End { used } if at + used == text.len() => break,
+            Scanned::End { .. } | Scanned::More { .. } | Scanned::Bad { .. } => return false,
         }
     }
     // What a bracket begins may be a sum in parentheses.

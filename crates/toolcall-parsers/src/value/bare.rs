@@ -5,7 +5,6 @@ use super::{
     Note, Scanned,
     container::Frame,
     dialect::{Dialect, Quote, Typing},
-    escape::escape,
     transcoder::{Cx, Mode, State, Step, Transcoder},
 };
 use crate::{

@@ -47,7 +47,7 @@ impl<'o> Batch<'o> {
 /// Calls `out` with pieces that together are `text` as the inside of a JSON string, quotes not
 /// included. Text that needs no escape comes as one slice.
 pub(crate) fn escape(text: &str, mut out: impl FnMut(&str)) {
-    if plain_len(text.as_bytes()) == text.len() {
+    if is_plain(text) {
         if !text.is_empty() {
             out(text);
         }
@@ -104,6 +104,12 @@ static PLAIN: [bool; 256] = {
     plain[b'\\' as usize] = false;
     plain
 };
+
+/// Whether `text` passes inside a string as it is.
+#[inline]
+pub(crate) fn is_plain(text: &str) -> bool {
+    plain_len(text.as_bytes()) == text.len()
+}
 
 /// Bytes at the head of a string's inside that are the same in JSON.
 #[inline]

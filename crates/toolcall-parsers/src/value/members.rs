@@ -55,11 +55,6 @@ impl Members {
         self.state = State::After;
     }
 
-    /// Whether the opening brace was not read yet.
-    pub(crate) fn is_new(&self) -> bool {
-        self.state == State::Open
-    }
-
     /// Reads up to what the caller must read next.
     pub(crate) fn next(&mut self, dialect: &Dialect<'_>, text: &str) -> Member {
         let mut i = 0;

@@ -8,9 +8,6 @@
 //! text; [`Members`] finds keys and values of an object whose values the caller routes. What a
 //! reader leaves behind is short and is offered to it again with more text behind it.
 
-// The engines still read their own values; this note goes with them.
-#![allow(dead_code, unused_imports, reason = "not yet wired to the parser")]
-
 mod bare;
 mod container;
 mod dialect;
@@ -31,12 +28,12 @@ mod unescape;
 mod tests;
 
 pub(crate) use dialect::{Dialect, Syntax, Tolerance, Typing};
-pub(crate) use escape::escape;
+pub(crate) use escape::{escape, is_plain};
 pub(crate) use members::{Member, Members};
 pub(crate) use reader::{Kind, ValueReader};
 pub(crate) use scan::JsonScan;
 pub(crate) use text::TextReader;
-pub(crate) use unescape::{Escape, Flavor, unescape};
+pub(crate) use unescape::{Escape, Flavor, is_lone, unescape};
 
 /// The deepest nesting that is accepted, the arguments' own object included.
 const MAX_DEPTH: usize = 128;

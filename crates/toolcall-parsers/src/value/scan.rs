@@ -4,8 +4,8 @@ use alloc::string::String;
 
 use super::{
     Fault, MAX_DEPTH, Scanned,
-    escape::{escape_byte, plain_len},
-    unescape::{Escape, Flavor, unescape},
+    escape::{escape_byte, is_plain, plain_len},
+    unescape::{Escape, Flavor, is_lone, unescape},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl JsonScan {
     /// Whether all of `text` passes as it is and leaves the state alone: the inside of a string.
     #[inline]
     pub(crate) fn passes(&self, text: &str) -> bool {
-        matches!(self.state, State::Text { .. }) && plain_len(text.as_bytes()) == text.len()
+        matches!(self.state, State::Text { .. }) && is_plain(text)
     }
 
     /// Scans `text` on, handing what passed to `out`.
@@ -98,7 +98,7 @@ impl JsonScan {
                         i += 1;
                     }
                     b'\\' => match unescape(&bytes[i..], Flavor::Json) {
-                        Escape::Is('\u{FFFD}', len) if is_lone(&bytes[i..i + len]) => {
+                        Escape::Is(scalar, len) if is_lone(&bytes[i..i + len], scalar) => {
                             emit(&text[from..i], &mut out);
                             out("\\ufffd");
                             i += len;
@@ -254,9 +254,4 @@ fn emit(text: &str, out: &mut impl FnMut(&str)) {
     if !text.is_empty() {
         out(text);
     }
-}
-
-/// Whether an escape that reads as U+FFFD is that of a lone surrogate.
-fn is_lone(escape: &[u8]) -> bool {
-    !escape[2..].eq_ignore_ascii_case(b"fffd")
 }

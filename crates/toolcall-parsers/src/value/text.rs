@@ -44,6 +44,7 @@ impl TextReader {
     }
 
     /// Reads on without a limit, and hands out the text instead of keeping it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "strings of calls are kept or passed"))]
     pub(crate) fn stream(
         &mut self,
         dialect: &Dialect<'_>,

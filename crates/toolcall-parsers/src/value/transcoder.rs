@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::{
     Fault, Note, Scanned, Syntax,
     container::Frame,
-    dialect::{Between, Blanks, Dialect, Quote, Tolerance, Typing},
+    dialect::{Between, Blanks, Dialect, Tolerance, Typing},
     escape::Batch,
     number,
     prefix::Prefix,

@@ -83,6 +83,11 @@ pub(crate) fn unescape(bytes: &[u8], flavor: Flavor) -> Escape {
     Escape::Is(scalar, 2)
 }
 
+/// Whether `escape`, which reads as `scalar`, is the escape of a lone surrogate.
+pub(crate) fn is_lone(escape: &[u8], scalar: char) -> bool {
+    scalar == char::REPLACEMENT_CHARACTER && !escape.eq_ignore_ascii_case(b"\\ufffd")
+}
+
 /// `\u{1F331}`: one to six digits in braces.
 fn braced(bytes: &[u8]) -> Escape {
     let digits = bytes[3..].iter().take(6).take_while(|b| b.is_ascii_hexdigit()).count();

@@ -22,8 +22,6 @@ mod tests;
 use alloc::{string::String, vec::Vec};
 
 pub(crate) use self::spec::ElementSpec;
-#[allow(unused_imports, reason = "for the encoder, which writes what is read so")]
-pub(crate) use self::{element::holds_list, text::leaf};
 use self::{
     element::{Element, Kind},
     kept::Kept,

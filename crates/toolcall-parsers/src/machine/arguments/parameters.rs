@@ -26,7 +26,6 @@ use alloc::{
     string::{String, ToString},
 };
 
-#[allow(unused_imports, reason = "for the call machine, which compiles families")]
 pub(crate) use self::spec::{HeadersIn, ParameterSpec, Unreadable};
 use self::{
     header::{Header, Step},

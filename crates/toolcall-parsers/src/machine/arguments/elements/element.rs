@@ -6,9 +6,9 @@ use super::{
 };
 use crate::{
     event::DiagnosticKind,
-    json::escape::escape,
     machine::output::Output,
     typing::{Types, declared_at},
+    value::escape,
 };
 
 /// What an element is in JSON.

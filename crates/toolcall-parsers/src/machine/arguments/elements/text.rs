@@ -9,9 +9,9 @@ use super::{
 use crate::{
     cursor::{Cursor, Progress},
     event::DiagnosticKind,
-    json::escape::escape,
     machine::output::Output,
     typing::{Fit, Types, typed},
+    value::escape,
 };
 
 /// Whitespace that is held, at most, in the hope that elements follow it.

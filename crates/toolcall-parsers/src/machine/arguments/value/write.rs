@@ -8,12 +8,9 @@ use super::{
 };
 use crate::{
     event::DiagnosticKind,
-    json::{
-        escape::escape,
-        scan::{JsonScan, is_plain},
-    },
     machine::{arguments::parameters::spec::Edges, output::Output},
     typing::{Fit, Types, is_string_literal, json_or_string, may_be_null, typed},
+    value::{JsonScan, escape, is_plain},
 };
 
 /// Whitespace that is held, at most, in the hope that it ends up between tags.
@@ -176,7 +173,7 @@ impl Value {
         let object = text.starts_with('{') && types.has(Types::OBJECT);
         let mut scan = JsonScan::new();
         let mut valid = String::new();
-        scan.feed(text, |piece| valid.push_str(piece));
+        let _ = scan.feed(text, |piece| valid.push_str(piece));
         match scan.closing() {
             Some(closing) if (array || object) && valid.len() >= text.len() => {
                 self.write_key(out);

@@ -1,4 +1,0 @@
-//! Incremental JSON: checking, escaping, decoding, closing.
-
-pub(crate) mod escape;
-pub(crate) mod scan;
