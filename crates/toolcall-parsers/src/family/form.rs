@@ -2,10 +2,9 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::InReasoning;
 use super::{
-    At, CommitOn, FamilyError, Form, KeyRole, Keys, NamedKeys, NewlineRule, Repeated, Types,
-    Undeclared, WhitespaceRule, fields::Field,
+    At, CommitOn, FamilyError, Form, InReasoning, KeyRole, Keys, NamedKeys, NewlineRule, Repeated,
+    Types, Undeclared, WhitespaceRule, fields::Field,
 };
 use crate::template::{Hole, Part, Template};
 

@@ -171,7 +171,7 @@ impl Machine {
             let step = match self.object.at {
                 At::Member => self.member(dialect, cursor, out),
                 At::Key | At::Name | At::Id => self.string(plan, leaf, dialect, cursor, out),
-                At::Value => self.member_value(plan, leaf, dialect, cursor, out),
+                At::Value => self.member_value(dialect, cursor, out),
                 At::Arguments => self.object_arguments(plan, leaf, dialect, cursor, out),
                 At::Ignored => self.ignored(dialect, cursor, out),
                 At::Answer | At::AnswerJson => self.answer(dialect, cursor, out),

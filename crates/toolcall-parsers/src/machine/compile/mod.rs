@@ -55,28 +55,22 @@ pub(crate) fn compile_guided(
     guided: Option<&Guided>,
 ) -> Result<(Plan, usize), CompileError> {
     let mut compiler = Compiler { family, trie: Trie::default(), forms: Vec::new() };
-    let payload = guided.map_or(0, |guided| guided.forms);
-    let mut openers = 0;
-    for (n, form) in family.forms.iter().enumerate() {
-        // A payload stands in messages that are no calls.
-        if n == payload {
-            compiler.trie.message_body(family.messages.is_some());
-        }
-        if n == payload && n > 0 {
-            openers = compiler.trie.openers.len();
-            if guided.is_some_and(|guided| guided.own == OwnCalls::Shadowed) {
-                compiler.trie.forget_bare();
-            }
-        }
-        compiler.form(n as u16, form)?;
-        if let Some(form) = compiler.forms.last_mut().filter(|_| n < payload) {
+    let (payload, own) = family.forms.split_at(guided.map_or(0, |guided| guided.forms));
+    for (n, form) in (0..).zip(payload) {
+        compiler.form(n, form)?;
+        if let Some(form) = compiler.forms.last_mut() {
             form.beside = guided.and_then(|guided| guided.beside.clone());
         }
     }
-    if family.forms.len() == payload {
-        compiler.trie.message_body(family.messages.is_some());
+    let openers = compiler.trie.openers.len();
+    if guided.is_some_and(|guided| guided.own == OwnCalls::Shadowed) {
+        compiler.trie.forget_bare();
     }
-    let openers = if family.forms.len() == payload { compiler.trie.openers.len() } else { openers };
+    // The family's calls stand in its messages for calls, a payload in the others.
+    compiler.trie.message_body(family.messages.is_some());
+    for (n, form) in (payload.len() as u16..).zip(own) {
+        compiler.form(n, form)?;
+    }
     Ok((compiler.finish(), openers))
 }
 

@@ -27,8 +27,6 @@ impl Machine {
     /// Before a value: what reads it.
     pub(super) fn member_value(
         &mut self,
-        _: &Plan,
-        _: &Leaf,
         dialect: &Dialect<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
