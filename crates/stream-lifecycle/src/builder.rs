@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     clock::Clock,
-    collector::{Closures, Collector, Finish, Refused},
+    collector::{Collector, Finish, Part, Refused},
     context::{ContextHandle, within},
     ending::{Component, Ending, ErrorInfo, LateClose},
     event::{Call, ItemInfo},
@@ -26,17 +26,18 @@ use crate::{
     reporter::{Marks, OnNull, Reporter},
     sanitize::Sanitizer,
     subscribe::{Codec, Subscriber},
+    unwind::catch,
 };
 
 /// What happens around one stream of `Result<T, E>`: set up first, then started.
 ///
-/// All of it is fixed when the stream starts. The module has an example.
+/// All of it is fixed when the stream starts. Guardrails, collectors, sanitizers and subscribers
+/// add up, each kind in the order it was added; of everything else a stream has one, and what was
+/// set last counts. The README has an example.
 #[must_use = "nothing is recorded until the stream is started"]
 pub struct Lifecycle<T, E> {
     call: Call,
     live: Box<Live<T, E>>,
-    closures: Closures<T, E>,
-    collector: Option<Box<dyn Collector<T, E>>>,
     context: Option<ContextHandle>,
 }
 
@@ -46,8 +47,6 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         Self {
             call: Call { id: id.into(), ..Call::default() },
             live: Box::new(Live::new(Reporter::default())),
-            closures: Closures::default(),
-            collector: None,
             context: None,
         }
     }
@@ -82,10 +81,10 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// Looks at every item; its error ends the stream.
-    pub fn collector(mut self, observe: impl FnMut(&T) -> Result<(), E> + Send + 'static) -> Self {
-        self.closures.observe = Some(Box::new(observe));
-        self
+    /// Looks at every item; its error ends the stream, and collectors that were added later do
+    /// not see that item.
+    pub fn collector(self, observe: impl FnMut(&T) -> Result<(), E> + Send + 'static) -> Self {
+        self.collects(Part::Observe(Box::new(observe)))
     }
 
     /// As [`Lifecycle::collector`], for a collector that keeps items: each is cloned for it.
@@ -99,24 +98,26 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self.collector(move |item| observe(item.clone()))
     }
 
-    /// Makes the aggregate, exactly once, however the stream ends.
-    pub fn finalizer(
-        mut self,
-        finalize: impl FnOnce(Finish<'_>) -> Value + Send + 'static,
-    ) -> Self {
-        self.closures.finalize = Some(Box::new(finalize));
-        self
+    /// Makes the aggregate, exactly once, however the stream ends. Where several finalizers and
+    /// collectors make one each, the END event's data is the list of them, in the order they
+    /// were added.
+    pub fn finalizer(self, finalize: impl FnOnce(Finish<'_>) -> Value + Send + 'static) -> Self {
+        self.collects(Part::Finalize(Box::new(finalize)))
     }
 
     /// Says what may be told of an item: for marks, byte limits, and the first visible item.
-    pub fn describe(mut self, describe: impl Fn(&T) -> ItemInfo + Send + 'static) -> Self {
-        self.closures.describe = Some(Box::new(describe));
-        self
+    /// What collectors know of it besides counts, too; of several sizes the largest.
+    pub fn describe(self, describe: impl Fn(&T) -> ItemInfo + Send + 'static) -> Self {
+        self.collects(Part::Describe(Box::new(describe)))
     }
 
-    /// A collector that does all of it, in place of closures.
-    pub fn collect_with(mut self, collector: impl Collector<T, E> + 'static) -> Self {
-        self.collector = Some(Box::new(collector));
+    /// A collector that does all of it. It makes an aggregate, as [`Lifecycle::finalizer`] does.
+    pub fn collect_with(self, collector: impl Collector<T, E> + 'static) -> Self {
+        self.collects(Part::Whole(Box::new(collector)))
+    }
+
+    fn collects(mut self, part: Part<T, E>) -> Self {
+        self.live.collectors.0.push(part);
         self
     }
 
@@ -126,9 +127,10 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// Puts a guardrail into the live stream, in front of the collector.
+    /// Puts a guardrail into the live stream, in front of the collectors and behind the
+    /// guardrails there are: it is shown what they let out.
     pub fn enforce(mut self, guardrail: impl Guardrail<T> + 'static) -> Self {
-        self.live.guardrail = Some(Box::new(guardrail));
+        self.live.rails.add(Box::new(guardrail));
         self
     }
 
@@ -185,8 +187,8 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// The most bytes, as items are described; the item that exceeds them ends the stream in
-    /// its place.
+    /// The most bytes; the item that exceeds them ends the stream in its place. Sizes are those
+    /// that [`Lifecycle::describe`] or a collector tells: where neither does, nothing has a size.
     pub fn limit_bytes(mut self, most: NonZeroU64) -> Self {
         self.live.limits.bytes = Some(most);
         self
@@ -252,7 +254,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     pub fn reject(self, reason: impl Into<String>) {
         let mut unstarted = self.finish_setup();
         if let Some(live) = unstarted.live.take() {
-            let _ = within(unstarted.context.as_ref(), || live.reporter.reject(reason.into()));
+            let _ = within(unstarted.context.as_ref(), || live.reject(reason.into()));
         }
     }
 
@@ -314,9 +316,8 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
 
     /// Everything in its place.
     fn finish_setup(self) -> Started<T, E> {
-        let Self { call, mut live, closures, collector, context } = self;
+        let Self { call, mut live, context } = self;
         live.reporter.call = Arc::new(call);
-        live.collector = collector.unwrap_or_else(|| Box::new(closures));
         Started { live: Some(live), context }
     }
 }
@@ -376,6 +377,7 @@ impl<T, E> Started<T, E> {
 impl<T, E> Drop for Started<T, E> {
     fn drop(&mut self) {
         self.end(Ending::Dropped);
+        let _ = catch(|| self.context = None);
     }
 }
 

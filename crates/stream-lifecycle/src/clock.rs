@@ -83,3 +83,11 @@ pub struct Times {
     /// The stream ended; finalizer, sanitizers and subscribers ran later.
     pub end: Option<Stamp>,
 }
+
+impl Times {
+    /// How long the first item took, from the start.
+    #[must_use]
+    pub fn to_first_item(&self) -> Option<Duration> {
+        Some(self.first_item?.monotonic.saturating_sub(self.start?.monotonic))
+    }
+}

@@ -1,16 +1,47 @@
 //! The collector: sees every item, and makes the aggregate at the end.
 
-use std::panic::resume_unwind;
-
 use serde_json::Value;
 
 use crate::{
-    ending::{Ending, Withheld},
-    event::ItemInfo,
+    ending::{Component, Ending, Faults, Withheld},
+    event::{ItemInfo, ResponseInfo},
     unwind::catch,
 };
 
 /// Sees every item on its way to the consumer, and says at the end what was said.
+///
+/// ```
+/// use serde_json::Value;
+/// use stream_lifecycle::{Collector, Finish, Lifecycle, LifecycleEvent};
+/// use tokio_stream::StreamExt;
+/// /// Adds up numbers.
+/// #[derive(Default)]
+/// struct Sum(u64);
+/// impl<E> Collector<u64, E> for Sum {
+///     fn observe(&mut self, item: &u64) -> Result<(), E> {
+///         self.0 += item;
+///         Ok(())
+///     }
+///
+///     fn finish(self: Box<Self>, _: Finish<'_>) -> Value {
+///         self.0.into()
+///     }
+/// }
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let (tell, told) = std::sync::mpsc::channel();
+/// let stream = Lifecycle::new("call-1")
+///     .collect_with(Sum::default())
+///     .subscriber(std::sync::Arc::new(move |event: &std::sync::Arc<LifecycleEvent>| {
+///         if let Some(end) = event.end() {
+///             let _ = tell.send(end.data.clone());
+///         }
+///     }))
+///     .wrap(tokio_stream::iter([1, 2, 4].map(Ok::<u64, ()>)));
+/// assert_eq!(stream.collect::<Vec<_>>().await.len(), 3);
+/// assert_eq!(told.recv(), Ok(Some(7.into())));
+/// # });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait Collector<T, E>: Send {
     /// Looks at the next item.
     ///
@@ -30,6 +61,12 @@ pub trait Collector<T, E>: Send {
     /// Whether a limit kept a part of what was seen out of the aggregate.
     fn truncated(&self) -> bool {
         false
+    }
+
+    /// What the response said of itself, beside its content. Asked once, at the end; nothing is
+    /// known unless overridden.
+    fn response(&self) -> ResponseInfo {
+        ResponseInfo::default()
     }
 
     /// What may be told of an item without its content. Asked for marks, byte limits, and
@@ -67,33 +104,79 @@ type Observe<T, E> = Box<dyn FnMut(&T) -> Result<(), E> + Send>;
 type Finalize = Box<dyn FnOnce(Finish<'_>) -> Value + Send>;
 type Describe<T> = Box<dyn Fn(&T) -> ItemInfo + Send>;
 
-/// A collector made of closures.
-pub(crate) struct Closures<T, E> {
-    pub(crate) observe: Option<Observe<T, E>>,
-    pub(crate) finalize: Option<Finalize>,
-    pub(crate) describe: Option<Describe<T>>,
+/// One thing that was set to look at items, or to make an aggregate of them.
+pub(crate) enum Part<T, E> {
+    Observe(Observe<T, E>),
+    Describe(Describe<T>),
+    Finalize(Finalize),
+    Whole(Box<dyn Collector<T, E>>),
 }
 
-impl<T, E> Default for Closures<T, E> {
-    fn default() -> Self {
-        Self { observe: None, finalize: None, describe: None }
-    }
-}
+/// Everything that was set, in order.
+pub(crate) struct Collectors<T, E>(pub(crate) Vec<Part<T, E>>);
 
-impl<T, E> Collector<T, E> for Closures<T, E> {
-    fn observe(&mut self, item: &T) -> Result<(), E> {
-        self.observe.as_mut().map_or(Ok(()), |observe| observe(item))
-    }
-
-    fn finish(self: Box<Self>, finish: Finish<'_>) -> Value {
-        let Self { observe, finalize, describe } = *self;
-        let data = catch(|| finalize.map_or(Value::Null, |finalize| finalize(finish)));
-        // Two panics at once would abort: each drop stands alone.
-        let _ = (catch(|| drop(observe)), catch(|| drop(describe)));
-        data.unwrap_or_else(|payload| resume_unwind(payload))
+impl<T, E> Collectors<T, E> {
+    pub(crate) fn observe(&mut self, item: &T) -> Result<(), E> {
+        self.0.iter_mut().try_for_each(|part| match part {
+            Part::Observe(observe) => observe(item),
+            Part::Whole(collector) => collector.observe(item),
+            Part::Describe(_) | Part::Finalize(_) => Ok(()),
+        })
     }
 
-    fn describe(&self, item: &T) -> ItemInfo {
-        self.describe.as_ref().map_or_else(ItemInfo::default, |describe| describe(item))
+    /// What any of them knows of an item.
+    pub(crate) fn describe(&self, item: &T) -> ItemInfo {
+        let known = self.0.iter().filter_map(|part| match part {
+            Part::Describe(describe) => Some(describe(item)),
+            Part::Whole(collector) => Some(collector.describe(item)),
+            Part::Observe(_) | Part::Finalize(_) => None,
+        });
+        known.reduce(ItemInfo::and).unwrap_or_default()
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole().any(Collector::is_whole)
+    }
+
+    pub(crate) fn truncated(&self) -> bool {
+        self.whole().any(Collector::truncated)
+    }
+
+    pub(crate) fn response(&self) -> ResponseInfo {
+        self.whole().map(Collector::response).reduce(ResponseInfo::or).unwrap_or_default()
+    }
+
+    fn whole(&self) -> impl Iterator<Item = &dyn Collector<T, E>> {
+        self.0.iter().filter_map(|part| match part {
+            Part::Whole(collector) => Some(&**collector),
+            _ => None,
+        })
+    }
+
+    /// The aggregate; of several, a list of them. Each part is used up or let go by itself: two
+    /// panics at once would abort.
+    pub(crate) fn finish(self, finish: Finish<'_>, faults: &mut Faults) -> Value {
+        let mut made = Vec::new();
+        for part in self.0 {
+            let aggregate = match part {
+                Part::Finalize(finalize) => Some(catch(|| finalize(finish))),
+                Part::Whole(collector) => Some(catch(|| collector.finish(finish))),
+                Part::Observe(observe) => {
+                    faults.take(Component::Collector, catch(|| drop(observe)));
+                    None
+                }
+                Part::Describe(describe) => {
+                    faults.take(Component::Collector, catch(|| drop(describe)));
+                    None
+                }
+            };
+            if let Some(aggregate) = aggregate {
+                made.push(faults.take(Component::Finalizer, aggregate).unwrap_or_default());
+            }
+        }
+        match made.len() {
+            0 | 1 => made.pop().unwrap_or_default(),
+            _ => Value::Array(made),
+        }
     }
 }

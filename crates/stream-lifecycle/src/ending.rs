@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::unwind::{Payload, message};
+use crate::unwind::{Payload, catch, message};
 
 /// How a stream ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -88,11 +88,11 @@ pub enum Component {
     Producer,
     /// The stream that is wrapped.
     Upstream,
-    /// The item guardrail.
+    /// A guardrail on items.
     Guardrail,
-    /// The collector, while it looks at items.
+    /// A collector, while it looks at items.
     Collector,
-    /// The collector, when it makes the aggregate.
+    /// A collector, when it makes its aggregate.
     Finalizer,
     /// A response sanitizer, or what lists them.
     Sanitizer,
@@ -161,6 +161,11 @@ impl Faults {
         } else {
             self.more += 1;
         }
+    }
+
+    /// Lets go of a value of the caller's, whose drop may panic.
+    pub(crate) fn let_go<V>(&mut self, who: Component, value: V) {
+        let _ = self.take(who, catch(|| drop(value)));
     }
 
     /// Notes the panic, if there was one.
@@ -253,7 +258,7 @@ impl LimitHit {
     }
 }
 
-/// Whether upstream said all it had to say.
+/// Whether upstream, with the guardrails in front, said all it had to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UpstreamEnd {
@@ -261,6 +266,8 @@ pub enum UpstreamEnd {
     Exhausted,
     /// An error or a limit cut it.
     Cut,
+    /// A guardrail in front ended the stream.
+    Refused,
 }
 
 /// What it means that the consumer leaves when the answer is whole: everything has arrived that

@@ -1,6 +1,6 @@
 //! What subscribers are told.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -117,6 +117,52 @@ pub struct ItemInfo {
     pub usage: Option<Value>,
 }
 
+impl ItemInfo {
+    /// What both know of one item: the larger size, everything else that either says.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let Self { bytes, visible, mut choices, mut finish, usage } = self;
+        let new = |one: &u32| !choices.contains(one);
+        choices.extend(other.choices.into_iter().filter(new).collect::<Vec<_>>());
+        if finish.is_empty() {
+            finish = other.finish;
+        }
+        Self {
+            bytes: bytes.max(other.bytes),
+            visible: visible || other.visible,
+            choices,
+            finish,
+            usage: usage.or(other.usage),
+        }
+    }
+}
+
+/// What a response said of itself, beside its content.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[non_exhaustive]
+pub struct ResponseInfo {
+    /// The response's id.
+    pub id: Option<String>,
+    /// The model that answered; [`Call::model`] is the one that was asked.
+    pub model: Option<String>,
+    /// Why each choice ended, in the order of the choices; those that did not end are left out.
+    pub finish_reasons: Vec<String>,
+    /// The last usage report, as it came.
+    pub usage: Option<Value>,
+}
+
+impl ResponseInfo {
+    /// What `self` knows, and what only `other` does.
+    pub(crate) fn or(self, other: Self) -> Self {
+        let known = !self.finish_reasons.is_empty();
+        Self {
+            id: self.id.or(other.id),
+            model: self.model.or(other.model),
+            finish_reasons: if known { self.finish_reasons } else { other.finish_reasons },
+            usage: self.usage.or(other.usage),
+        }
+    }
+}
+
 /// A stream ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -137,10 +183,15 @@ pub struct EndEvent {
     pub annotated: Option<Value>,
     /// Why the codec made nothing.
     pub codec_error: Option<String>,
+    /// What the response said of itself: id, model, finish reasons, usage. Sanitizers do not see
+    /// it; there is no content in it.
+    pub response: ResponseInfo,
     /// Attributes, metadata and the ending, merged.
     pub metadata: Map<String, Value>,
     /// When what happened.
     pub times: Times,
+    /// How long the first item took, from the start, if there were one and a clock.
+    pub time_to_first_item: Option<Duration>,
     /// How many items the collector saw.
     pub items: u64,
     /// What was received and never delivered.

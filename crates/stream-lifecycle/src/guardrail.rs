@@ -1,17 +1,60 @@
 //! Item guardrails: what the consumer itself may see.
 
-use std::{borrow::Cow, collections::VecDeque};
+use std::{
+    borrow::Cow,
+    collections::VecDeque,
+    task::{Context, Poll},
+};
 
 use crate::ending::{UpstreamEnd, Withheld};
 
-/// A stage in the live stream, between upstream and the collector: it may replace items, hold
-/// them, or end the stream. The collector sees what passed, so the record is guarded, too.
+/// A stage in the live stream, between upstream and the collectors: it may replace items, hold
+/// them, or end the stream. Collectors see what passed, so the record is guarded, too.
+///
+/// ```
+/// use stream_lifecycle::{Decision, Guardrail, Lifecycle, Output, UpstreamEnd};
+/// use tokio_stream::StreamExt;
+/// /// Ends the stream at a word, and tells lengths instead of the other words.
+/// struct Lengths;
+/// impl Guardrail<String> for Lengths {
+///     fn push(&mut self, item: String, out: &mut Output<String>) -> Decision {
+///         if item == "stop" {
+///             return Decision::End("stop word".into());
+///         }
+///         out.put(item.len().to_string());
+///         Decision::Continue
+///     }
+///
+///     fn finish(&mut self, _: UpstreamEnd, _: &mut Output<String>) -> Decision {
+///         Decision::Continue
+///     }
+/// }
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let items = ["one", "three", "stop", "never"].map(|item| Ok::<_, ()>(item.to_owned()));
+/// let stream = Lifecycle::new("call-1").enforce(Lengths).wrap(tokio_stream::iter(items));
+/// let seen: Result<Vec<String>, ()> = stream.collect().await;
+/// assert_eq!(seen, Ok(vec!["3".to_owned(), "5".to_owned()]));
+/// # });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait Guardrail<T>: Send {
     /// Takes the next item, and lets out what may pass.
     fn push(&mut self, item: T, out: &mut Output<T>) -> Decision;
 
-    /// Upstream is over: what is held comes out now, or never.
+    /// Nothing more comes: what is held comes out now, or never. `end` says whether that is
+    /// all there was.
     fn finish(&mut self, end: UpstreamEnd, out: &mut Output<T>) -> Decision;
+
+    /// Whether it can take the next item or, behind [`Guardrail::finish`], is done. Until then
+    /// neither is it given one, nor is upstream polled for one. At once, unless overridden.
+    ///
+    /// Asked whenever the stream is polled; a guardrail that waits for something sees to it that
+    /// `cx` is woken. What waits is kept in the guardrail, so that a poll that is given up loses
+    /// nothing, and dropping the stream drops it.
+    fn poll_ready(&mut self, cx: &mut Context<'_>, out: &mut Output<T>) -> Poll<Decision> {
+        let _ = (cx, out);
+        Poll::Ready(Decision::Continue)
+    }
 
     /// What is held.
     fn held(&self) -> Withheld {
@@ -26,7 +69,8 @@ pub trait Guardrail<T>: Send {
 pub enum Decision {
     /// It does.
     Continue,
-    /// It ends, for this reason, behind what was let out.
+    /// It ends, for this reason, behind what was let out. Guardrails behind are told
+    /// [`UpstreamEnd::Refused`].
     End(Cow<'static, str>),
 }
 

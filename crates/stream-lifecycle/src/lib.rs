@@ -35,6 +35,7 @@ mod live;
 mod metadata;
 mod observed;
 mod queue;
+mod rails;
 mod reporter;
 mod sanitize;
 #[cfg(feature = "tracing")]
@@ -54,7 +55,8 @@ pub use ending::{
     Component, Ending, ErrorInfo, Fault, LateClose, LimitHit, Progress, UpstreamEnd, Withheld,
 };
 pub use event::{
-    Call, EndEvent, ItemInfo, LifecycleEvent, Mark, Omission, OmittedWhy, Rejected, Start,
+    Call, EndEvent, ItemInfo, LifecycleEvent, Mark, Omission, OmittedWhy, Rejected, ResponseInfo,
+    Start,
 };
 pub use guardrail::{Decision, Guardrail, Output};
 pub use metadata::{Merge, StatusKeys};

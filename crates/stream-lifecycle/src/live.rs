@@ -9,10 +9,10 @@ use std::{
 
 use crate::{
     clock::Stamp,
-    collector::{Closures, Collector, Finish, Refused},
-    ending::{Component, Ending, ErrorInfo, LateClose, Progress, UpstreamEnd, Withheld},
-    event::ItemInfo,
-    guardrail::{Decision, Guardrail, Output},
+    collector::{Collectors, Finish, Refused},
+    ending::{Component, Ending, ErrorInfo, Faults, LateClose, Progress, UpstreamEnd, Withheld},
+    event::{ItemInfo, ResponseInfo},
+    rails::Rails,
     reporter::{Outcome, Reporter},
     unwind::{Payload, catch, message},
 };
@@ -48,7 +48,7 @@ impl<E> Terminal<E> {
 enum Phase<E> {
     /// Upstream may have more.
     Open,
-    /// Upstream is over; what the guardrail let out comes first.
+    /// Upstream is over; what the guardrails let out comes first.
     Draining(Terminal<E>),
     /// Nothing comes any more.
     Over(Terminal<E>),
@@ -64,8 +64,8 @@ pub(crate) struct StreamLimits {
 /// Caller's code and state of a stream that goes on.
 pub(crate) struct Live<T, E> {
     pub(crate) reporter: Reporter,
-    pub(crate) collector: Box<dyn Collector<T, E>>,
-    pub(crate) guardrail: Option<Box<dyn Guardrail<T>>>,
+    pub(crate) collectors: Collectors<T, E>,
+    pub(crate) rails: Rails<T>,
     pub(crate) timer: Option<Timer>,
     pub(crate) limits: StreamLimits,
     pub(crate) refused: Refused,
@@ -76,20 +76,15 @@ pub(crate) struct Live<T, E> {
     /// When closing began; the stream ended then, though cleaning up takes longer.
     closing: Option<Option<Stamp>>,
     phase: Phase<E>,
-    out: Output<T>,
     bytes: u64,
 }
 
 impl<T, E> Live<T, E> {
-    pub(crate) fn new(reporter: Reporter) -> Self
-    where
-        T: 'static,
-        E: 'static,
-    {
+    pub(crate) fn new(reporter: Reporter) -> Self {
         Self {
             reporter,
-            collector: Box::new(Closures::default()),
-            guardrail: None,
+            collectors: Collectors(Vec::new()),
+            rails: Rails::default(),
             timer: None,
             limits: StreamLimits::default(),
             refused: Refused::default(),
@@ -99,7 +94,6 @@ impl<T, E> Live<T, E> {
             close_error: None,
             closing: None,
             phase: Phase::Open,
-            out: Output::default(),
             bytes: 0,
         }
     }
@@ -108,7 +102,7 @@ impl<T, E> Live<T, E> {
     pub(crate) fn is_over(&self) -> bool {
         match self.phase {
             Phase::Open => false,
-            Phase::Draining(_) => self.out.0.is_empty(),
+            Phase::Draining(_) => self.rails.is_done() && self.rails.waiting() == 0,
             Phase::Over(_) => true,
         }
     }
@@ -116,8 +110,10 @@ impl<T, E> Live<T, E> {
     /// How many items can still come, an error included, once upstream is over.
     pub(crate) fn at_most(&self) -> Option<usize> {
         match self.phase {
-            Phase::Open => None,
-            Phase::Draining(_) => Some(self.out.0.len().saturating_add(1)),
+            Phase::Draining(_) if self.rails.is_done() => {
+                Some(self.rails.waiting().saturating_add(1))
+            }
+            Phase::Open | Phase::Draining(_) => None,
             Phase::Over(_) => Some(1),
         }
     }
@@ -160,48 +156,62 @@ impl<T, E> Live<T, E> {
         let fired = catch(|| timer.as_mut().poll(cx));
         if !matches!(fired, Ok(Poll::Pending)) {
             self.timer = None;
-            match fired {
-                Ok(_) => self.stop(Ending::TimedOut),
-                Err(payload) => self.stop(Terminal::panicked(Component::Timer, payload)),
+            match (fired, std::mem::replace(&mut self.phase, Phase::Open)) {
+                // Only guardrails are still busy: how upstream ended stands.
+                (Ok(_), Phase::Draining(end)) if end.ending != Ending::Complete => self.stop(end),
+                (Ok(_), _) => self.stop(Ending::TimedOut),
+                (Err(payload), _) => self.stop(Terminal::panicked(Component::Timer, payload)),
             }
         }
     }
 
     /// An item from upstream; returns it if it goes straight to the consumer.
     pub(crate) fn arrived(&mut self, item: T) -> Option<T> {
-        let Self { guardrail: Some(guardrail), out, .. } = self else { return self.deliver(item) };
-        match catch(|| guardrail.push(item, out)) {
-            Ok(Decision::Continue) => {}
-            Ok(Decision::End(reason)) => self.phase = Phase::Draining(Terminal::refused(reason)),
-            Err(payload) => self.stop(Terminal::panicked(Component::Guardrail, payload)),
+        if self.rails.is_empty() {
+            return self.deliver(item);
         }
+        self.rails.push(item);
         None
     }
 
-    /// The next item the guardrail let out.
+    /// The next item the guardrails let out.
     pub(crate) fn next_out(&mut self) -> Option<T> {
-        self.out.0.pop_front()
+        self.rails.out().0.pop_front()
+    }
+
+    /// Moves items through the guardrails. Ready when upstream may be polled: all of them can
+    /// take more, and nothing they let out waits.
+    pub(crate) fn poll_rails(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        if self.rails.is_empty() {
+            return Poll::Ready(true);
+        }
+        let polled = match catch(|| self.rails.poll(cx)) {
+            Ok(polled) => polled,
+            Err(payload) => {
+                self.stop(Terminal::panicked(Component::Guardrail, payload));
+                return Poll::Ready(false);
+            }
+        };
+        if let Some(reason) = self.rails.take_refusal() {
+            match &self.phase {
+                Phase::Draining(end) if end.ending != Ending::Complete => {}
+                _ => self.phase = Phase::Draining(Terminal::refused(reason)),
+            }
+        }
+        match polled {
+            Poll::Pending if self.rails.waiting() == 0 => Poll::Pending,
+            _ => Poll::Ready(matches!(self.phase, Phase::Open) && self.rails.waiting() == 0),
+        }
     }
 
     /// Upstream has no more.
     pub(crate) fn upstream_ended(&mut self, error: Option<E>, limit: Option<Ending>) {
         let whole = error.is_none() && limit.is_none();
-        let end = if whole { UpstreamEnd::Exhausted } else { UpstreamEnd::Cut };
-        let mut terminal = match error {
+        let terminal = match error {
             None => limit.unwrap_or(Ending::Complete).into(),
             Some(error) => self.failed(Component::Upstream, error),
         };
-        if let Self { guardrail: Some(guardrail), out, .. } = self {
-            match catch(|| guardrail.finish(end, out)) {
-                Ok(Decision::End(reason)) if terminal.ending == Ending::Complete => {
-                    terminal = Terminal::refused(reason);
-                }
-                Ok(_) => {}
-                Err(payload) => {
-                    return self.stop(Terminal::panicked(Component::Guardrail, payload));
-                }
-            }
-        }
+        self.rails.finish(if whole { UpstreamEnd::Exhausted } else { UpstreamEnd::Cut });
         self.phase = Phase::Draining(terminal);
     }
 
@@ -232,7 +242,7 @@ impl<T, E> Live<T, E> {
             }
         }
         self.reporter.item(info);
-        match catch(|| self.collector.observe(item)) {
+        match catch(|| self.collectors.observe(item)) {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(self.failed(Component::Collector, error)),
             Err(payload) => Err(Terminal::panicked(Component::Collector, payload)),
@@ -240,11 +250,11 @@ impl<T, E> Live<T, E> {
     }
 
     fn describe(&self, item: &T) -> Result<Option<ItemInfo>, Terminal<E>> {
-        let Self { reporter, collector, limits, .. } = self;
+        let Self { reporter, collectors, limits, .. } = self;
         if !reporter.marks_next() && !reporter.awaits_visible() && limits.bytes.is_none() {
             return Ok(None);
         }
-        let described = catch(|| collector.describe(item));
+        let described = catch(|| collectors.describe(item));
         described.map(Some).map_err(|payload| Terminal::panicked(Component::Collector, payload))
     }
 
@@ -268,7 +278,7 @@ impl<T, E> Live<T, E> {
     ) -> Last<E> {
         let ending = self.as_whole(ending);
         let withheld = self.withheld(progress);
-        let Self { mut reporter, collector, guardrail, timer, cut_error, close_error, .. } = self;
+        let Self { mut reporter, collectors, rails, timer, cut_error, close_error, .. } = self;
         reporter.times.end = match self.closing {
             Some(at) => at,
             None => reporter.now(),
@@ -277,14 +287,14 @@ impl<T, E> Live<T, E> {
             let cut = catch(|| cut_error.as_ref().and_then(|cut| cut(&ending)));
             reporter.faults.take(Component::ErrorHook, cut).flatten()
         });
-        let _ = reporter.faults.take(Component::Timer, catch(|| drop(timer)));
-        let _ = reporter.faults.take(Component::Guardrail, catch(|| drop(guardrail)));
-        let truncated = catch(|| collector.truncated());
-        let truncated = reporter.faults.take(Component::Collector, truncated).unwrap_or_default();
+        let hooks = (cut_error, self.describe_error);
+        let_go(&mut reporter.faults, rails, timer, hooks);
+        let told = catch(|| (collectors.truncated(), collectors.response()));
+        let told = reporter.faults.take(Component::Collector, told);
+        let (truncated, response) = told.unwrap_or_default();
         let finish = Finish { ending: &ending, withheld, items: reporter.items };
-        let data = catch(|| collector.finish(finish));
-        let data = reporter.faults.take(Component::Finalizer, data).unwrap_or_default();
-        reporter.end(Outcome { ending, data: Some(data), truncated, withheld, close_error });
+        let data = Some(collectors.finish(finish, &mut reporter.faults));
+        reporter.end(Outcome { ending, data, truncated, response, withheld, close_error });
         match (error, panic) {
             (Some(error), _) => Last::Error(error),
             (None, Some(payload)) => Last::Panic(payload),
@@ -293,15 +303,33 @@ impl<T, E> Live<T, E> {
     }
 
     /// Ends a stream that never was: END without output.
-    pub(crate) fn fail_start(mut self, ending: Ending) {
-        self.reporter.times.end = self.reporter.now();
-        self.reporter.end(Outcome {
+    pub(crate) fn fail_start(self, ending: Ending) {
+        let mut reporter = self.unused();
+        reporter.times.end = reporter.now();
+        reporter.end(Outcome {
             ending,
             data: None,
             truncated: false,
+            response: ResponseInfo::default(),
             withheld: Withheld::NOTHING,
             close_error: None,
         });
+    }
+
+    /// Tells that there will be no stream.
+    pub(crate) fn reject(self, reason: String) {
+        self.unused().reject(reason);
+    }
+
+    /// Lets go of all that only a stream needs.
+    fn unused(self) -> Reporter {
+        let Self { mut reporter, collectors, rails, timer, .. } = self;
+        for part in collectors.0 {
+            reporter.faults.let_go(Component::Collector, part);
+        }
+        let hooks = (self.cut_error, self.describe_error);
+        let_go(&mut reporter.faults, rails, timer, hooks);
+        reporter
     }
 
     /// A consumer who leaves when nothing can follow took the whole answer.
@@ -310,7 +338,7 @@ impl<T, E> Live<T, E> {
         if !left || self.late_close == LateClose::AsItEnded {
             return ending;
         }
-        let whole = catch(|| self.collector.is_whole());
+        let whole = catch(|| self.collectors.is_whole());
         match self.reporter.faults.take(Component::Collector, whole) {
             Some(true) => Ending::Complete,
             _ => ending,
@@ -318,10 +346,9 @@ impl<T, E> Live<T, E> {
     }
 
     fn withheld(&mut self, progress: Progress) -> Withheld {
-        let guardrail = self.guardrail.as_ref().map(|guardrail| catch(|| guardrail.held()));
-        let held = guardrail.and_then(|held| self.reporter.faults.take(Component::Guardrail, held));
-        let queued = Withheld { items: self.out.0.len(), ..Withheld::NOTHING };
-        progress.withheld.and(held.unwrap_or_default()).and(queued)
+        let held = catch(|| self.rails.held());
+        let held = self.reporter.faults.take(Component::Guardrail, held);
+        progress.withheld.and(held.unwrap_or_default())
     }
 }
 
@@ -333,4 +360,19 @@ pub(crate) enum Last<E> {
     Error(E),
     /// The panic that ended it.
     Panic(Payload),
+}
+
+/// Lets go of the caller's code, each piece by itself: two panics at once would abort.
+fn let_go<T, E>(
+    faults: &mut Faults,
+    rails: Rails<T>,
+    timer: Option<Timer>,
+    (cut_error, describe_error): (Option<CutError<E>>, Option<DescribeError<E>>),
+) {
+    faults.let_go(Component::ErrorHook, cut_error);
+    faults.let_go(Component::ErrorHook, describe_error);
+    faults.let_go(Component::Timer, timer);
+    for rail in rails.into_rails() {
+        faults.let_go(Component::Guardrail, rail);
+    }
 }

@@ -27,7 +27,7 @@ type Probe<S> = Box<dyn Fn(&S) -> Progress + Send>;
 pin_project_lite::pin_project! {
     /// A stream whose life is on record.
     ///
-    /// Yields what the stream inside yields, through the guardrail if there is one, with the
+    /// Yields what the stream inside yields, through guardrails if there are some, with the
     /// same error type and without a buffer of its own. Fused. `Unpin` if the inner stream is.
     /// Made by [`crate::Lifecycle::wrap`] and its kin; the module says what happens when.
     #[must_use = "streams do nothing unless polled"]
@@ -47,7 +47,9 @@ pin_project_lite::pin_project! {
 
     impl<S: TryItem> PinnedDrop for Observed<S> {
         fn drop(this: Pin<&mut Self>) {
-            this.project().give_up();
+            let mut parts = this.project();
+            parts.give_up();
+            parts.let_go();
         }
     }
 }
@@ -220,6 +222,15 @@ impl<S: TryItem> Parts<'_, S> {
         });
     }
 
+    /// Lets go of the caller's code, each piece by itself: a panic must not leave a drop, and two
+    /// at once would abort.
+    fn let_go(&mut self) {
+        let _ = catch(|| *self.probe = None);
+        let _ = catch(|| *self.closer = None);
+        let _ = catch(|| *self.closing = Closing::No);
+        let _ = catch(|| *self.context = None);
+    }
+
     /// Stops the producer, then ends the stream unless it has ended.
     fn poll_cleanup(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<(), CloseError>> {
         if let Some(live) = self.live.as_deref_mut() {
@@ -278,11 +289,11 @@ where
         }
     }
 
-    /// Polls the timer and upstream; returns an item the consumer may have.
+    /// Polls the timer, the guardrails and upstream; returns an item the consumer may have.
     fn advance(&mut self, cx: &mut task::Context<'_>) -> Poll<Option<T>> {
         let Some(live) = self.live.as_deref_mut() else { return Poll::Ready(None) };
         live.poll_timer(cx);
-        if live.is_over() {
+        if live.is_over() || !ready!(live.poll_rails(cx)) {
             return Poll::Ready(None);
         }
         let inner = self.inner.as_mut().as_pin_mut();

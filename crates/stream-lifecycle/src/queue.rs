@@ -15,15 +15,20 @@ use futures_core::Stream;
 use crate::{event::LifecycleEvent, subscribe::Subscriber};
 
 /// What happens to an event that finds the queue full.
+///
+/// Marks make room for every other event, so that none pushes out an END: where something must
+/// be lost, it is a mark as long as one is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Overflow {
     /// It waits, and the thread that polls or drops the stream with it. Only for receivers on
     /// a thread of their own.
     Block,
-    /// The oldest event in the queue is lost, and counted.
+    /// The oldest event in the queue is lost, and counted: the oldest mark, if there is one. A
+    /// mark that finds none is lost itself.
     DropOldest,
-    /// It is lost, and counted.
+    /// It is lost, and counted; if it is no mark, the newest mark in the queue is lost in its
+    /// place.
     DropNewest,
 }
 
@@ -67,10 +72,13 @@ struct Shared {
     overflow: Overflow,
 }
 
+type Numbered = VecDeque<(u64, Arc<LifecycleEvent>)>;
+
 #[derive(Default)]
 struct State {
-    /// What waits, numbered as it came.
-    events: VecDeque<(u64, Arc<LifecycleEvent>)>,
+    /// What waits, numbered as it came, marks apart.
+    marks: Numbered,
+    others: Numbered,
     /// The number of the next one.
     next: u64,
     /// The one the receiver works on.
@@ -85,8 +93,34 @@ struct State {
 impl State {
     /// The number below which every event is delivered or lost.
     fn settled(&self) -> u64 {
-        let waiting = self.events.front().map(|(number, _)| *number);
+        let first = |events: &Numbered| events.front().map(|(number, _)| *number);
+        let waiting = first(&self.marks).into_iter().chain(first(&self.others)).min();
         self.out.or(waiting).unwrap_or(self.next)
+    }
+
+    fn waiting(&self) -> usize {
+        self.marks.len() + self.others.len()
+    }
+
+    /// Takes the oldest.
+    fn pop(&mut self) -> Option<(u64, Arc<LifecycleEvent>)> {
+        let mark = match (self.marks.front(), self.others.front()) {
+            (Some((mark, _)), Some((other, _))) => mark < other,
+            (mark, _) => mark.is_some(),
+        };
+        if mark { self.marks.pop_front() } else { self.others.pop_front() }
+    }
+
+    /// Loses an event to make room, unless that would have to be the new one.
+    fn make_room(&mut self, is_mark: bool, overflow: Overflow) -> bool {
+        let lost = match overflow {
+            Overflow::DropOldest if is_mark || !self.marks.is_empty() => self.marks.pop_front(),
+            Overflow::DropOldest => self.others.pop_front(),
+            _ if is_mark => None,
+            _ => self.marks.pop_back(),
+        };
+        self.lost += 1;
+        lost.is_some()
     }
 }
 
@@ -153,18 +187,17 @@ impl Queue {
 
 impl Subscriber for Queue {
     fn receive(&self, event: &Arc<LifecycleEvent>) {
+        let is_mark = matches!(**event, LifecycleEvent::Mark(_));
+        let overflow = self.shared.overflow;
         let mut state = self.shared.lock();
-        while state.events.len() >= self.shared.capacity && !state.closed {
-            match self.shared.overflow {
-                Overflow::Block => state = self.shared.wait(state),
-                Overflow::DropOldest => {
-                    state.events.pop_front();
-                    state.lost += 1;
-                }
-                Overflow::DropNewest => {
-                    state.lost += 1;
-                    return;
-                }
+        let mut lost = false;
+        while state.waiting() >= self.shared.capacity && !state.closed {
+            if overflow == Overflow::Block {
+                state = self.shared.wait(state);
+            } else if state.make_room(is_mark, overflow) {
+                lost = true;
+            } else {
+                return;
             }
         }
         if state.closed {
@@ -173,8 +206,12 @@ impl Subscriber for Queue {
         }
         let number = state.next;
         state.next += 1;
-        state.events.push_back((number, Arc::clone(event)));
+        let events = if is_mark { &mut state.marks } else { &mut state.others };
+        events.push_back((number, Arc::clone(event)));
+        // Somebody may be waiting for what was lost.
+        let flushers = if lost { std::mem::take(&mut state.flushers) } else { Vec::new() };
         self.shared.tell_receiver(state);
+        flushers.into_iter().for_each(Waker::wake);
     }
 }
 
@@ -206,7 +243,7 @@ impl Inbox {
         // Whoever flushes must hear that the one before is done before this waits.
         self.take().or_else(|| {
             let mut state = self.shared.lock();
-            while state.events.is_empty() && state.senders > 0 {
+            while state.waiting() == 0 && state.senders > 0 {
                 state = self.shared.wait(state);
             }
             self.pop(state)
@@ -214,7 +251,7 @@ impl Inbox {
     }
 
     fn pop(&self, mut state: MutexGuard<'_, State>) -> Option<Arc<LifecycleEvent>> {
-        let (number, event) = state.events.pop_front().unzip();
+        let (number, event) = state.pop().unzip();
         state.out = number;
         self.shared.tell_senders(state);
         event
@@ -229,7 +266,7 @@ impl Stream for Inbox {
             return Poll::Ready(Some(event));
         }
         let mut state = self.shared.lock();
-        if state.events.is_empty() && state.senders > 0 {
+        if state.waiting() == 0 && state.senders > 0 {
             state.receiver = Some(cx.waker().clone());
             return Poll::Pending;
         }
@@ -242,8 +279,8 @@ impl Drop for Inbox {
         let mut state = self.shared.lock();
         state.closed = true;
         state.out = None;
-        state.lost += state.events.len() as u64;
-        let left = std::mem::take(&mut state.events);
+        state.lost += state.waiting() as u64;
+        let left = (std::mem::take(&mut state.marks), std::mem::take(&mut state.others));
         self.shared.tell_senders(state);
         drop(left);
     }

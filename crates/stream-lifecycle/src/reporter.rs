@@ -7,7 +7,9 @@ use serde_json::Value;
 use crate::{
     clock::{Clock, Stamp, Times},
     ending::{Component, Ending, ErrorInfo, Faults, Withheld},
-    event::{Call, EndEvent, ItemInfo, LifecycleEvent, Mark, Omission, Rejected, Start},
+    event::{
+        Call, EndEvent, ItemInfo, LifecycleEvent, Mark, Omission, Rejected, ResponseInfo, Start,
+    },
     metadata::Metadata,
     sanitize::{Sanitizers, Subject},
     subscribe::{Codec, Subscriber},
@@ -60,6 +62,7 @@ pub(crate) struct Outcome {
     /// The aggregate, if there ever was a stream.
     pub(crate) data: Option<Value>,
     pub(crate) truncated: bool,
+    pub(crate) response: ResponseInfo,
     pub(crate) withheld: Withheld,
     pub(crate) close_error: Option<ErrorInfo>,
 }
@@ -74,6 +77,7 @@ impl Reporter {
     pub(crate) fn reject(mut self, reason: String) {
         let (call, at) = (Arc::clone(&self.call), self.now());
         self.publish(LifecycleEvent::Rejected(Rejected { call, reason, at }));
+        self.let_go();
     }
 
     pub(crate) fn start(&mut self) {
@@ -119,7 +123,7 @@ impl Reporter {
 
     /// The stream is over: tells it, once.
     pub(crate) fn end(mut self, outcome: Outcome) {
-        let Outcome { ending, data, truncated, withheld, close_error } = outcome;
+        let Outcome { ending, data, truncated, response, withheld, close_error } = outcome;
         let (mut omitted, mut annotated, mut codec_error) = (None, None, None);
         let mut data = data.map(|data| self.or_retained(data));
         if let Some(aggregate) = data.take() {
@@ -142,14 +146,26 @@ impl Reporter {
             truncated,
             annotated,
             codec_error,
+            response,
             metadata,
             times,
+            time_to_first_item: times.to_first_item(),
             items,
             withheld,
             close_error,
             faults,
             more_faults,
         })));
+        self.let_go();
+    }
+
+    /// Lets go of the caller's code, each piece by itself; nobody is left to tell of a panic.
+    fn let_go(self) {
+        let Self { subscribers, codec, clock, data, mut faults, .. } = self;
+        subscribers.into_iter().for_each(|one| faults.let_go(Component::Subscriber, one));
+        faults.let_go(Component::Codec, codec);
+        faults.let_go(Component::Clock, clock);
+        drop(data);
     }
 
     fn or_retained(&self, data: Value) -> Value {

@@ -46,8 +46,10 @@ pub struct Sanitizer {
 }
 
 impl Sanitizer {
-    /// A sanitizer. Lower priorities run first, each on the result of the one before; of equal
-    /// priorities the one registered first, then the one whose name sorts first.
+    /// A sanitizer. Lower priorities run first, each on the result of the one before; those of
+    /// equal priority in the order they were registered, and behind them, in the order they are
+    /// listed, those that [`crate::Lifecycle::reread_sanitizers`] adds. The name is what
+    /// [`Omission::by`] tells.
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         priority: i32,
@@ -86,33 +88,37 @@ impl Sanitizers {
         faults: &mut Faults,
     ) -> Result<Value, Omission> {
         // Reading the registry and letting go of sanitizers is the caller's code, too.
-        let ran = catch(|| {
-            self.chain().into_iter().try_fold(data, |data, Sanitizer { name, run, .. }| {
-                let verdict = faults.take(Component::Sanitizer, catch(|| run(&data, about)));
-                let why = match verdict {
-                    Some(Verdict::Keep) => return Ok(data),
-                    Some(Verdict::Replace(new)) => return Ok(new),
-                    Some(Verdict::Omit) => OmittedWhy::Omitted,
-                    Some(Verdict::Fail(reason)) => OmittedWhy::Failed(reason),
-                    None => OmittedWhy::Panicked,
-                };
-                Err(Omission { by: name, why })
-            })
-        });
-        let registry = Omission { by: "registry".into(), why: OmittedWhy::Panicked };
-        faults.take(Component::Sanitizer, ran).unwrap_or(Err(registry))
-    }
-
-    /// All of them in order: those of the start, and those that came later.
-    fn chain(self) -> Vec<Sanitizer> {
         let Self { fixed, reread } = self;
-        let now = reread.map_or(Vec::new(), |reread| reread());
-        let known = |one: &Sanitizer| fixed.iter().any(|old| Arc::ptr_eq(&old.run, &one.run));
-        let later: Vec<_> = now.iter().filter(|one| !known(one)).cloned().enumerate().collect();
-        let mut all: Vec<_> = fixed.into_iter().enumerate().chain(later).collect();
-        all.sort_by(|(n, a), (m, b)| {
-            (a.priority, n, a.name.as_ref()).cmp(&(b.priority, m, b.name.as_ref()))
+        let now = reread.map_or_else(|| Ok(Vec::new()), catch);
+        let Some(now) = faults.take(Component::Sanitizer, now) else {
+            fixed.into_iter().for_each(|one| faults.let_go(Component::Sanitizer, one));
+            return Err(Omission { by: "registry".into(), why: OmittedWhy::Panicked });
+        };
+        let all = chain(fixed, now);
+        let ran = all.iter().try_fold(data, |data, Sanitizer { name, run, .. }| {
+            let verdict = faults.take(Component::Sanitizer, catch(|| run(&data, about)));
+            let why = match verdict {
+                Some(Verdict::Keep) => return Ok(data),
+                Some(Verdict::Replace(new)) => return Ok(new),
+                Some(Verdict::Omit) => OmittedWhy::Omitted,
+                Some(Verdict::Fail(reason)) => OmittedWhy::Failed(reason),
+                None => OmittedWhy::Panicked,
+            };
+            Err(Omission { by: name.clone(), why })
         });
-        all.into_iter().map(|(_, one)| one).collect()
+        all.into_iter().for_each(|one| faults.let_go(Component::Sanitizer, one));
+        ran
     }
+}
+
+/// All of them in order: those of the start, and those that came later.
+fn chain(fixed: Vec<Sanitizer>, now: Vec<Sanitizer>) -> Vec<Sanitizer> {
+    let mut all = fixed;
+    for one in now {
+        if !all.iter().any(|old| Arc::ptr_eq(&old.run, &one.run)) {
+            all.push(one);
+        }
+    }
+    all.sort_by_key(|one| one.priority);
+    all
 }

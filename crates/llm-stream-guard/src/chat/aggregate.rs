@@ -85,6 +85,11 @@ impl Aggregator {
         }
     }
 
+    /// The response up to now.
+    pub(crate) fn so_far(&self) -> &Completion {
+        &self.response
+    }
+
     /// The response.
     #[must_use]
     pub fn finish(self) -> Completion {

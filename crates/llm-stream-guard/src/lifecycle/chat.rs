@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use stream_lifecycle::{ByteBudget, Collector, Finish, ItemInfo};
+use stream_lifecycle::{ByteBudget, Collector, Finish, ItemInfo, ResponseInfo};
 
 use crate::chat::{Aggregator, Chunk, ToolCallDelta};
 
@@ -67,6 +67,17 @@ impl<E> Collector<Chunk, E> for ChatCollector {
 
     fn truncated(&self) -> bool {
         self.response.is_truncated()
+    }
+
+    fn response(&self) -> ResponseInfo {
+        let response = self.response.so_far();
+        let text = |name: &str| response.fields.get(name)?.as_str().map(str::to_owned);
+        let mut info = ResponseInfo::default();
+        (info.id, info.model) = (text("id"), text("model"));
+        let reasons = response.choices.iter().filter_map(|choice| choice.finish_reason.value());
+        info.finish_reasons = reasons.cloned().collect();
+        info.usage = response.usage.value().cloned();
+        info
     }
 
     fn describe(&self, item: &Chunk) -> ItemInfo {

@@ -1,6 +1,10 @@
 //! What is collected: limits of aggregates, times, marks.
 
-use std::{num::NonZeroU64, sync::Arc, time::SystemTime};
+use std::{
+    num::NonZeroU64,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use serde_json::json;
 use stream_lifecycle::{
@@ -87,6 +91,7 @@ fn s4_21_times_are_those_of_the_stream_not_of_the_report() {
     let times = log.end().times;
     assert_eq!((times.start, times.first_item), (at(1), at(2)));
     assert_eq!((times.first_visible, times.end), (at(3), at(5)));
+    assert_eq!(log.end().time_to_first_item, Some(Duration::from_secs(1)));
 }
 
 #[test]

@@ -1,10 +1,17 @@
 //! Guardrails on the live stream: what the consumer sees, and the record of it.
 
+use std::{
+    sync::{Arc, Mutex},
+    task::{Context, Poll, Waker},
+};
+
 use stream_lifecycle::{
     Component, Decision, Ending, ErrorInfo, Guardrail, Output, UpstreamEnd, Withheld,
 };
 
-use crate::support::{Broken, Does, Log, drain, items, next, recorded, upstream};
+use crate::support::{
+    Broken, Does, Log, Trace, drain, items, next, poll, record, recorded, upstream,
+};
 
 /// Joins pairs, drops `no`, ends at `stop`.
 #[derive(Default)]
@@ -89,4 +96,191 @@ fn a_drop_with_items_let_out_and_not_fetched_counts_them() {
     let end = log.end();
     assert_eq!((end.ending, end.withheld.items), (Ending::Dropped, 2));
     assert_eq!(end.data, Some("a".into()));
+}
+
+/// Adds its name to items, `!` at the end; ends the stream at its word.
+struct Named(&'static str, Option<&'static str>, Trace);
+
+impl Guardrail<String> for Named {
+    fn push(&mut self, item: String, out: &mut Output<String>) -> Decision {
+        if self.1.is_some_and(|word| item.starts_with(word)) {
+            out.put(format!("[{}]", self.0));
+            return Decision::End(self.0.into());
+        }
+        out.put(item + self.0);
+        Decision::Continue
+    }
+
+    fn finish(&mut self, end: UpstreamEnd, out: &mut Output<String>) -> Decision {
+        self.2.note(format!("{} {end:?}", self.0));
+        out.put(format!("{}!", self.0));
+        Decision::Continue
+    }
+}
+
+#[test]
+fn s4_13_several_guardrails_run_in_order_each_on_what_the_one_before_let_out() {
+    let (log, trace) = (Log::default(), Trace::default());
+    let rail = |name| Named(name, None, trace.clone());
+    let record = recorded(&log).enforce(rail("1")).enforce(rail("2")).enforce(Pairs::default());
+    let seen: String = drain(record.wrap(items(["a", "b"]))).into_iter().flatten().collect();
+    // Each is told of the end behind what the one before let out at its own.
+    assert_eq!(seen, "a12b121!22!");
+    assert_eq!(trace.all(), ["1 Exhausted", "2 Exhausted"]);
+    assert_eq!((log.end().ending, log.end().data), (Ending::Complete, Some(seen.into())));
+}
+
+#[test]
+fn s4_13_a_guardrail_that_ends_the_stream_lets_those_behind_it_finish() {
+    let (log, trace) = (Log::default(), Trace::default());
+    let rail = |name, word| Named(name, word, trace.clone());
+    let record = recorded(&log)
+        .enforce(rail("1", None))
+        .enforce(rail("2", Some("b")))
+        .enforce(rail("3", None));
+    let seen: Vec<_> = drain(record.wrap(items(["a", "b", "c"]))).into_iter().flatten().collect();
+    assert_eq!(seen, ["a123", "[2]3", "3!"]);
+    assert_eq!(trace.all(), ["3 Refused"]);
+    let error = ErrorInfo::class("2");
+    assert_eq!(log.end().ending, Ending::Failed { who: Component::Guardrail, error });
+}
+
+#[test]
+fn s4_13_what_several_guardrails_hold_is_counted_together() {
+    let log = Log::default();
+    let inner = upstream([Does::Item("a"), Does::Item("b"), Does::Item("c"), Does::Wait]);
+    let record = recorded(&log).enforce(Pairs::default()).enforce(Pairs::default());
+    let mut stream = Box::pin(record.wrap(inner));
+    assert!(poll(&mut stream).is_pending());
+    drop(stream);
+    assert_eq!(log.end().withheld, Withheld::bytes(3, "pair"));
+}
+
+/// Lets go of an item when the test says so.
+#[derive(Clone, Default)]
+struct Gate(Arc<Mutex<(usize, Option<Waker>)>>, Option<String>);
+
+impl Gate {
+    fn open(&self) {
+        let mut state = self.0.lock().unwrap();
+        state.0 += 1;
+        state.1.take().into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Guardrail<String> for Gate {
+    fn push(&mut self, item: String, _: &mut Output<String>) -> Decision {
+        assert!(self.1.replace(item).is_none(), "pushed before it was ready");
+        Decision::Continue
+    }
+
+    fn finish(&mut self, _: UpstreamEnd, _: &mut Output<String>) -> Decision {
+        self.1 = Some("end".into());
+        Decision::Continue
+    }
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>, out: &mut Output<String>) -> Poll<Decision> {
+        let Some(item) = self.1.take() else { return Poll::Ready(Decision::Continue) };
+        let mut state = self.0.lock().unwrap();
+        if state.0 == 0 {
+            state.1 = Some(cx.waker().clone());
+            self.1 = Some(item);
+            return Poll::Pending;
+        }
+        state.0 -= 1;
+        out.put(item);
+        Poll::Ready(Decision::Continue)
+    }
+
+    fn held(&self) -> Withheld {
+        Withheld::bytes(self.1.as_ref().map_or(0, String::len), "gate")
+    }
+}
+
+#[test]
+fn s4_27_upstream_is_not_polled_while_a_guardrail_is_busy() {
+    let (log, gate) = (Log::default(), Gate::default());
+    let inner = items(["a", "b"]);
+    let seen = inner.seen();
+    let behind = Named("+", None, Trace::default());
+    let record = recorded(&log).enforce(gate.clone()).enforce(behind);
+    let mut stream = Box::pin(record.wrap(inner));
+    for _ in 0..3 {
+        assert!(poll(&mut stream).is_pending());
+    }
+    assert_eq!(seen.polls(), 1);
+    gate.open();
+    assert_eq!(poll(&mut stream), Poll::Ready(Some(Ok("a+".into()))));
+    assert_eq!(seen.polls(), 1, "not before the item was asked for");
+    assert!(poll(&mut stream).is_pending());
+    gate.open();
+    assert_eq!(next(&mut stream), Some(Ok("b+".into())));
+    // The end waits, too, for what a guardrail has to say to it.
+    assert!(poll(&mut stream).is_pending());
+    assert!(log.ends().is_empty());
+    gate.open();
+    assert_eq!(drain(stream), [Ok("end+".to_owned()), Ok("+!".to_owned())]);
+    assert_eq!(log.end().ending, Ending::Complete);
+}
+
+#[test]
+fn s4_05_a_timer_ends_what_a_busy_guardrail_holds_up_and_keeps_upstreams_error() {
+    for (script, ending) in
+        [(vec![Does::Item("a")], "timed_out"), (vec![Does::Fail("x")], "failed")]
+    {
+        let (log, gate) = (Log::default(), Gate::default());
+        let mut waits = 3;
+        let timer = std::future::poll_fn(move |cx: &mut Context<'_>| {
+            cx.waker().wake_by_ref();
+            waits -= 1;
+            if waits > 0 { Poll::Pending } else { Poll::Ready(()) }
+        });
+        let failed = matches!(script[0], Does::Fail(_));
+        let stream = recorded(&log).enforce(gate).timeout(timer).wrap(upstream(script));
+        assert_eq!(drain(stream), if failed { vec![Err(Broken("x"))] } else { vec![] });
+        let end = log.end();
+        assert_eq!((end.ending.name(), end.withheld.kind), (ending, "gate"));
+    }
+}
+
+#[test]
+fn s4_01_several_collectors_see_each_item_in_order_and_none_is_dropped() {
+    let (log, trace) = (Log::default(), Trace::default());
+    let note = |name: &'static str| {
+        let trace = trace.clone();
+        move |item: &String| {
+            trace.note(format!("{name} {item}"));
+            if item == "bad" { Err(Broken(name)) } else { Ok(()) }
+        }
+    };
+    let stream = record(&log)
+        .collector(note("one"))
+        .collect_with(stream_lifecycle::TextCollector::default())
+        .collector(note("two"))
+        .finalizer(|finish| finish.items.into())
+        .wrap(items(["a", "bad"]));
+    assert_eq!(drain(stream), [Ok("a".to_owned()), Err(Broken("one"))]);
+    assert_eq!(trace.all(), ["one a", "two a", "one bad"]);
+    // Several aggregates are a list, in order.
+    assert_eq!(log.end().data, Some(serde_json::json!(["a", 2])));
+}
+
+#[test]
+fn s4_20_what_a_collector_and_a_closure_know_of_an_item_counts_together() {
+    use stream_lifecycle::{ItemInfo, LifecycleEvent, Marks};
+    let log = Log::default();
+    let info = |choices: Vec<u32>| {
+        let mut info = ItemInfo::default();
+        (info.bytes, info.choices) = (1, choices);
+        info
+    };
+    let stream = recorded(&log)
+        .describe(move |_| info(vec![2]))
+        .describe(move |_| info(vec![2, 3]))
+        .marks(Marks::Every(std::num::NonZeroU64::MIN))
+        .wrap(items(["abc"]));
+    drain(stream);
+    let LifecycleEvent::Mark(mark) = &*log.all()[1] else { panic!("{:?}", log.all()) };
+    assert_eq!((mark.item.bytes, mark.item.visible), (3, true));
+    assert_eq!(mark.item.choices, [2, 3]);
 }

@@ -192,6 +192,106 @@ fn s4_10_end_is_told_though_upstream_or_a_sanitizer_panics_when_it_is_dropped() 
     });
     drain(recorded(&log).sanitizer(keep).wrap(items(["a"])));
     let end = log.end();
-    assert_eq!((end.ending, end.data), (Ending::Complete, None));
-    assert_eq!(end.faults[0].who, Component::Sanitizer);
+    assert_eq!((end.ending, end.data), (Ending::Complete, Some("a".into())));
+    assert_eq!(told(&end.faults), [(Component::Sanitizer, "bomb")]);
+}
+
+/// Panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic_any("bomb");
+    }
+}
+
+/// Keeps a bomb in its closures, every one of them.
+fn armed(log: &Log) -> Lifecycle<String, Broken> {
+    struct Rail(Bomb);
+    impl Guardrail<String> for Rail {
+        fn push(&mut self, item: String, out: &mut Output<String>) -> Decision {
+            out.put(item);
+            Decision::Continue
+        }
+
+        fn finish(&mut self, _: stream_lifecycle::UpstreamEnd, _: &mut Output<String>) -> Decision {
+            Decision::Continue
+        }
+    }
+    impl stream_lifecycle::Context for Rail {
+        fn enter(&self, f: &mut dyn FnMut()) {
+            f();
+        }
+    }
+    fn holding<R>(bomb: Bomb, result: R) -> impl Fn() -> R
+    where
+        R: Clone,
+    {
+        move || {
+            let _bomb = &bomb;
+            result.clone()
+        }
+    }
+    let (observe, describe) = (holding(Bomb, Ok(())), holding(Bomb, Default::default()));
+    let (info, cut) = (holding(Bomb, Default::default()), holding(Bomb, None));
+    let (tell, codec) = (holding(Bomb, ()), holding(Bomb, Ok(Value::Null)));
+    let (now, pending) = (holding(Bomb, std::time::Duration::ZERO), holding(Bomb, Poll::Pending));
+    let sanitize = holding(Bomb, stream_lifecycle::Verdict::Keep);
+    record(log)
+        .collector(move |_: &String| observe())
+        .describe(move |_: &String| describe())
+        .describe_error(move |_: &Broken| info())
+        .cut_error(move |_: &Ending| cut())
+        .subscriber(Arc::new(move |_: &Arc<LifecycleEvent>| tell()))
+        .codec(Arc::new(move |_: &Value| codec()))
+        .clock(Arc::new(now))
+        .timeout(std::future::poll_fn(move |_| pending()))
+        .sanitizer(Sanitizer::new("keep", 0, move |_, _| sanitize()))
+        .enforce(Rail(Bomb))
+        .enforce(Rail(Bomb))
+        .context(stream_lifecycle::ContextHandle::new(Rail(Bomb)))
+}
+
+#[test]
+fn s4_10_no_value_that_panics_when_it_is_dropped_leaves_a_drop_or_a_poll() {
+    let held = || {
+        let (probed, closed) = (Bomb, Bomb);
+        let log = Log::default();
+        let stream = armed(&log).wrap(items(["a"]));
+        let stream = stream
+            .probe(move |_| {
+                let _bomb = &probed;
+                stream_lifecycle::Progress::default()
+            })
+            .on_close(move |_, _| {
+                let _bomb = &closed;
+                Poll::Ready(Ok(()))
+            });
+        (log, stream)
+    };
+    // Dropped, unpolled and half way; polled to its end; and while unwinding.
+    let (log, stream) = held();
+    drop(stream);
+    assert_eq!(log.end().ending, Ending::Dropped);
+    let (log, stream) = held();
+    let mut stream = Box::pin(stream);
+    assert!(next(&mut stream).is_some());
+    drop(stream);
+    assert_eq!(log.end().ending, Ending::Dropped);
+    let (log, stream) = held();
+    assert_eq!(drain(stream).len(), 1);
+    assert_eq!(log.end().ending, Ending::Complete);
+    let (log, stream) = held();
+    let unwound = panic_of(move || {
+        let _stream = stream;
+        panic_any("outer")
+    });
+    assert_eq!((unwound.as_str(), log.end().ending), ("outer", Ending::Dropped));
+    // Started and given up, or refused.
+    let log = Log::default();
+    drop(armed(&log).start());
+    assert_eq!(log.end().ending, Ending::Dropped);
+    let log = Log::default();
+    armed(&log).reject("no");
+    assert_eq!(log.kinds(), ["rejected"]);
 }

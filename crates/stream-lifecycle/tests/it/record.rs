@@ -66,8 +66,14 @@ fn s4_12_sanitizers_of_the_start_stay_and_later_ones_join() {
     let both = vec![later, start.clone()];
     let stream = recorded(&log).sanitizer(start).reread_sanitizers(|| both).wrap(items(["x"]));
     drain(stream);
-    // Each once; of two first ones, the name decides.
-    assert_eq!(log.end().data, Some("x later start".into()));
+    // Each once; those of the start are registered first, whatever the list says now.
+    assert_eq!(log.end().data, Some("x start later".into()));
+    // Of equal priority those that come later run in the order they are listed.
+    let log = Log::default();
+    let later = || vec![append("c", 0), append("b", 0), append("early", -1), append("a", 0)];
+    let stream = recorded(&log).sanitizer(append("y", 0)).sanitizer(append("x", 0));
+    drain(stream.reread_sanitizers(later).wrap(items(["-"])));
+    assert_eq!(log.end().data, Some("- early y x c b a".into()));
     // A registry that was emptied meanwhile removes nothing.
     let log = Log::default();
     let stream = recorded(&log).sanitizer(append("start", 0)).reread_sanitizers(Vec::new);

@@ -225,3 +225,56 @@ fn s4_25_streams_on_many_threads_end_once_each() {
         .collect();
     assert_eq!(ends, expected);
 }
+
+#[test]
+fn s4_19_a_flush_is_woken_when_what_it_waits_for_is_lost() {
+    struct Woken(AtomicUsize);
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    let (queue, _inbox) = Queue::bounded(NonZeroUsize::MIN, Overflow::DropOldest);
+    reject(&queue, ["a"]);
+    let woken = Arc::new(Woken(AtomicUsize::new(0)));
+    let waker = Waker::from(Arc::clone(&woken));
+    let mut flush = Box::pin(queue.flush());
+    assert!(flush.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    // It takes the place of the one before, which was all that was waited for.
+    reject(&queue, ["b"]);
+    assert_eq!(woken.0.load(Ordering::SeqCst), 1);
+    assert!(flush.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
+    assert_eq!(queue.lost(), 1);
+}
+
+#[test]
+fn s4_18_marks_make_room_and_never_push_out_an_end() {
+    let run = |overflow| {
+        let (queue, mut inbox) = Queue::bounded(TWO, overflow);
+        let record = told(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
+        drain(record.wrap(items(["x"; 5])));
+        // Full of START and END: a mark of another stream has no place, an event that is none has.
+        let other = told(&queue, "b").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
+        let kinds: Vec<_> = std::iter::from_fn(|| inbox.take())
+            .map(|event| match *event {
+                LifecycleEvent::Start(_) => "start",
+                LifecycleEvent::Mark(_) => "mark",
+                LifecycleEvent::End(_) => "end",
+                _ => "other",
+            })
+            .collect();
+        let mut stream = Box::pin(other.wrap(items(["x"; 5])));
+        reject(&queue, ["c"]);
+        next(&mut stream);
+        let left: Vec<_> = std::iter::from_fn(|| inbox.take())
+            .map(|event| (event.call().id.clone(), matches!(*event, LifecycleEvent::Mark(_))))
+            .collect();
+        (kinds, left, queue.lost())
+    };
+    for overflow in [Overflow::DropOldest, Overflow::DropNewest] {
+        let (kinds, left, lost) = run(overflow);
+        assert_eq!(kinds, ["start", "end"], "{overflow:?}");
+        assert_eq!(left, [("b".to_owned(), false), ("c".to_owned(), false)], "{overflow:?}");
+        assert_eq!(lost, 6, "{overflow:?}");
+    }
+}

@@ -5,7 +5,10 @@ use std::num::NonZeroU64;
 use llm_stream_guard::{
     chat::Chunk,
     jail_match::Jail,
-    lifecycle::{ChatCollector, EndEvent, Ending, Lifecycle, Marks, RedactChunks, Redactor},
+    lifecycle::{
+        ChatCollector, EndEvent, Ending, Lifecycle, Marks, RedactChunks, Redactor, Sanitizer,
+        Verdict,
+    },
     sse::{Decoder, Item},
 };
 use serde_json::{Value, json};
@@ -114,6 +117,26 @@ fn s4_20_a_chunks_mark_tells_its_choices_finish_and_usage() {
     assert_eq!((&item(1)["finish"], &item(1)["visible"]), (&json!(["stop"]), &json!(false)));
     assert_eq!(item(2)["usage"], json!({"total_tokens": 7}));
     assert!(!marks[0].to_string().contains("secret"));
+}
+
+#[test]
+fn s4_06_end_tells_what_the_response_said_of_itself_apart_from_its_content() {
+    let log = Log::default();
+    let chunks = [
+        chunk(json!({"id": "c", "model": "served", "choices": [
+            {"index": 1, "delta": {"content": "b"}, "finish_reason": "length"}]})),
+        delta(0, json!({"content": "a"})),
+        finish(0, "stop"),
+        usage(),
+    ];
+    // An aggregate that may not be told hides none of it.
+    let omit = Sanitizer::new("omit", 0, |_, _| Verdict::Omit);
+    drain(record(&log).model("asked").sanitizer(omit).wrap(tokio_stream::iter(chunks)));
+    let end = serde_json::to_value(log.end()).unwrap();
+    let response = json!({"id": "c", "model": "served", "finish_reasons": ["stop", "length"],
+        "usage": {"total_tokens": 7}});
+    assert_eq!((&end["response"], &end["data"]), (&response, &Value::Null));
+    assert_eq!(end["call"]["model"], "asked");
 }
 
 #[test]

@@ -1,0 +1,142 @@
+//! Guardrails in a row: what one lets out, the next is shown.
+
+use std::{
+    borrow::Cow,
+    task::{Context, Poll},
+};
+
+use crate::{
+    ending::{UpstreamEnd, Withheld},
+    guardrail::{Decision, Guardrail, Output},
+};
+
+/// The guardrails of a stream, in order.
+pub(crate) struct Rails<T> {
+    stages: Vec<Stage<T>>,
+    /// What the last of them let out.
+    out: Output<T>,
+    /// How upstream ended, once it has.
+    over: Option<UpstreamEnd>,
+    refusal: Option<Cow<'static, str>>,
+}
+
+struct Stage<T> {
+    rail: Box<dyn Guardrail<T>>,
+    /// What it is still to be shown.
+    waiting: Output<T>,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// It was told of the end.
+    Finishing(UpstreamEnd),
+    /// It lets nothing out any more; how that looks from behind.
+    Done(UpstreamEnd),
+}
+
+impl<T> Default for Rails<T> {
+    fn default() -> Self {
+        Self { stages: Vec::new(), out: Output::default(), over: None, refusal: None }
+    }
+}
+
+impl<T> Rails<T> {
+    pub(crate) fn add(&mut self, rail: Box<dyn Guardrail<T>>) {
+        self.stages.push(Stage { rail, waiting: Output::default(), phase: Phase::Open });
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stages.is_empty()
+    }
+
+    /// Takes an item from upstream.
+    pub(crate) fn push(&mut self, item: T) {
+        self.stages.first_mut().map_or(&mut self.out, |first| &mut first.waiting).put(item);
+    }
+
+    /// Upstream is over.
+    pub(crate) fn finish(&mut self, end: UpstreamEnd) {
+        self.over = Some(end);
+    }
+
+    /// Whether nothing more is let out.
+    pub(crate) fn is_done(&self) -> bool {
+        self.stages.last().is_none_or(|last| matches!(last.phase, Phase::Done(_)))
+    }
+
+    /// The items let out and not fetched.
+    pub(crate) fn out(&mut self) -> &mut Output<T> {
+        &mut self.out
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.out.0.len()
+    }
+
+    /// The reason of the first that ended the stream, once.
+    pub(crate) fn take_refusal(&mut self) -> Option<Cow<'static, str>> {
+        self.refusal.take()
+    }
+
+    /// Moves items on as far as they go. Ready when all can take more, or are done.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let (mut before, mut ready) = (self.over, true);
+        for n in 0..self.stages.len() {
+            ready &= self.poll_stage(n, before, cx);
+            before = match self.stages[n].phase {
+                Phase::Done(end) => Some(end),
+                _ => None,
+            };
+        }
+        if ready { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Moves items through one; `before` is how what stands in front of it ended.
+    fn poll_stage(&mut self, n: usize, before: Option<UpstreamEnd>, cx: &mut Context<'_>) -> bool {
+        let (head, tail) = self.stages.split_at_mut(n + 1);
+        let out = tail.first_mut().map_or(&mut self.out, |next| &mut next.waiting);
+        let Some(Stage { rail, waiting, phase }) = head.last_mut() else { return true };
+        while !matches!(phase, Phase::Done(_)) {
+            let decision = match (rail.poll_ready(cx, out), *phase) {
+                (Poll::Pending, _) => return false,
+                (Poll::Ready(Decision::Continue), Phase::Open) => {
+                    match (waiting.0.pop_front(), before) {
+                        (Some(item), _) => rail.push(item, out),
+                        (None, Some(end)) => {
+                            *phase = Phase::Finishing(end);
+                            rail.finish(end, out)
+                        }
+                        (None, None) => return true,
+                    }
+                }
+                (Poll::Ready(Decision::Continue), Phase::Finishing(end) | Phase::Done(end)) => {
+                    *phase = Phase::Done(end);
+                    return true;
+                }
+                (Poll::Ready(end), _) => end,
+            };
+            if let Decision::End(reason) = decision {
+                self.refusal.get_or_insert(reason);
+                // Those in front are no longer asked either.
+                head.iter_mut().for_each(|one| one.phase = Phase::Done(UpstreamEnd::Refused));
+                return true;
+            }
+        }
+        true
+    }
+
+    /// What was received and not let out, or not fetched.
+    pub(crate) fn held(&self) -> Withheld {
+        let items = |out: &Output<T>| Withheld { items: out.0.len(), ..Withheld::NOTHING };
+        let stages = self.stages.iter().rev();
+        let stages = stages.map(|stage| stage.rail.held().and(items(&stage.waiting)));
+        stages.fold(items(&self.out), Withheld::and)
+    }
+
+    /// The guardrails themselves, to let go of.
+    pub(crate) fn into_rails(self) -> impl Iterator<Item = Box<dyn Guardrail<T>>> {
+        self.stages.into_iter().map(|stage| stage.rail)
+    }
+}
