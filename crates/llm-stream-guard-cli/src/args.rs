@@ -23,6 +23,8 @@ pub enum Command {
     Parse(ParseArgs),
     /// Run vectors (recorded wires with their expected results) at every cut
     Check(CheckArgs),
+    /// Write tool calls as a family's models write them
+    Encode(EncodeArgs),
     /// List the tool-call families, reasoning formats and profiles, or find a model's
     Families(FamiliesArgs),
 }
@@ -96,6 +98,31 @@ pub struct CheckArgs {
     /// Only cases whose id has this in it, or matches it if it has `*` or `?`
     #[arg(long, value_name = "PATTERN")]
     pub only: Option<Pattern>,
+}
+
+/// Arguments of `encode`.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("which").required(true))]
+pub struct EncodeArgs {
+    /// JSON array of calls, objects with `name`, `arguments` and maybe `id`; `-` is standard input
+    #[arg(default_value = "-")]
+    pub file: PathBuf,
+    /// Profile or tool-call family
+    #[arg(long, value_name = "NAME", group = "which")]
+    pub family: Option<String>,
+    /// Model id, such as `Qwen/Qwen3-8B`
+    #[arg(long, value_name = "ID", group = "which")]
+    pub model: Option<String>,
+    /// A tool-call family of your own: TOML, or JSON if it ends so
+    #[arg(long, value_name = "FILE", group = "which")]
+    pub grammar: Option<PathBuf>,
+    /// What the checkpoint writes into its tags before the closing bracket, such as `:opensource`
+    #[arg(long, value_name = "TEXT")]
+    pub token_suffix: Option<String>,
+    /// JSON array of the tools the request declared; without it, arguments are taken to be declared
+    /// as they are
+    #[arg(long, value_name = "FILE")]
+    pub tools: Option<PathBuf>,
 }
 
 /// Arguments of `families`.

@@ -1,10 +1,11 @@
-//! The `llm-stream-guard` command: `parse` a stream, `check` vectors, list `families`.
+//! The `llm-stream-guard` command: `parse` a stream, `check` vectors, `encode` calls, list `families`.
 //!
 //! A library, so that tests and other tools of the workspace can call what the command does.
 #![forbid(unsafe_code)]
 
 pub mod args;
 pub mod check;
+pub mod encode;
 pub mod error;
 pub mod families;
 pub mod input;
@@ -40,6 +41,7 @@ fn dispatch(cli: &Cli) -> Result<bool, Error> {
     match &cli.command {
         Command::Parse(args) => parse::parse(args, &mut out).map(|()| true),
         Command::Check(args) => check::check(args, &mut out),
+        Command::Encode(args) => encode::encode(args, &mut out).map(|()| true),
         Command::Families(args) => families::families(args, &mut out).map(|()| true),
     }
 }

@@ -3,7 +3,8 @@
 use std::{fmt::Display, path::Path};
 
 use llm_stream_guard::{
-    Profile, UnknownName, profile, profiles, reasoning, reasoning_aliases, reasoning_formats,
+    Profile, UnknownName, profile, profile_for_model, profiles, reasoning, reasoning_aliases,
+    reasoning_formats,
 };
 use toolcall_parsers::{Family, Grammar, aliases, families, grammar};
 
@@ -27,6 +28,22 @@ pub fn family(name: &str) -> Result<Profile, UnknownName> {
     }
     let names = all_names();
     Err(UnknownName::new("family", name, names.iter().map(String::as_str)))
+}
+
+/// The profile that `--family` or `--model` names, if one of them is given.
+///
+/// # Errors
+/// Nothing is registered under that name, no family is known to be that model's.
+pub fn profile_of(family: Option<&str>, model: Option<&str>) -> Result<Option<Profile>, Error> {
+    match (family, model) {
+        (Some(name), _) => {
+            self::family(name).map(Some).map_err(|error| misuse(format!("--family: {error}")))
+        }
+        (None, Some(id)) => {
+            profile_for_model(id).map(Some).map_err(|error| misuse(format!("--model: {error}")))
+        }
+        (None, None) => Ok(None),
+    }
 }
 
 /// Reads the file of a family that is not registered.

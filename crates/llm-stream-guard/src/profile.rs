@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use think_filter::Start;
-use toolcall_parsers::{InReasoning, UnknownName, same_name};
+use toolcall_parsers::{Grammar, InReasoning, UnknownName, grammar, grammar_variant, same_name};
 use wire_remap::RemapTable;
 
 pub use self::{
@@ -119,6 +119,20 @@ impl Profile {
             needs_special_tokens: stream.special_tokens,
             ..Self::named(row.name)
         }
+    }
+
+    /// How the models write tool calls, in the profile's variant of the family; `None` if they
+    /// call no tools.
+    ///
+    /// # Errors
+    /// No family is registered under that name, or it has no such variant.
+    pub fn grammar(&self) -> Result<Option<Grammar>, UnknownName> {
+        let Some(family) = &self.tools else { return Ok(None) };
+        let grammar = match self.variant {
+            Some(variant) => grammar_variant(family, variant),
+            None => grammar(family),
+        };
+        grammar.map(Some)
     }
 
     /// A profile under which everything is content.

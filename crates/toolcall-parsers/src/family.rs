@@ -294,8 +294,32 @@ pub struct Write {
     pub words: Words,
     /// The order of argument keys.
     pub keys: KeyOrder,
+    /// How strings in JSON are escaped.
+    pub escapes: Escapes,
+    /// What a call object has for an id that is not given.
+    pub ids: WrittenIds,
     /// Which form is written first, from 0.
     pub form: usize,
+}
+
+/// How strings in JSON are escaped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Escapes {
+    /// Only what JSON demands.
+    #[default]
+    Needed,
+    /// Everything that is not ASCII, too.
+    Ascii,
+}
+
+/// What a call object has for an id that is not given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum WrittenIds {
+    /// No id.
+    #[default]
+    Given,
+    /// The call's number, from 0, as a string.
+    Counted,
 }
 
 /// The spacing of written JSON.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolcall_parsers::family::{
-    Family, FamilyError, FamilyFile, merge, reasoning, resolve, with_variant,
+    Family, FamilyError, FamilyFile, ModelPattern, merge, reasoning, resolve, with_variant,
 };
 
 use super::marks::{Marks, Section, Starts};
@@ -188,6 +188,22 @@ impl Entry {
             calls.insert("variant".into(), variants.collect());
         }
         Value::Object(calls).to_string()
+    }
+
+    /// The variants as the file has them.
+    fn declared_variants(&self) -> impl Iterator<Item = &Value> {
+        self.file.get("variant").and_then(Value::as_array).into_iter().flatten()
+    }
+
+    /// The file for a model of the family, by the text of its id that told the family.
+    pub(super) fn file_for(&self, text: &str) -> Value {
+        let fits = |variant: &Variant| {
+            let mut patterns = variant.models.iter().map(|pattern| ModelPattern::new(pattern));
+            variant.template_has.is_empty() && patterns.any(|pattern| pattern.is_for(text))
+        };
+        let found = self.variants.iter().position(fits);
+        let over = found.and_then(|n| self.declared_variants().nth(n));
+        over.map_or_else(|| self.file.clone(), |over| with_variant(&self.file, over))
     }
 
     /// A spelling of what no template has is a slip.

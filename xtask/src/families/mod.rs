@@ -1,6 +1,7 @@
 //! `cargo xtask families`: reads the files in `families/`, checks them, and writes each crate's
 //! part of them as a table.
 
+mod encoded;
 mod entry;
 mod literal;
 mod marks;
@@ -30,17 +31,26 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Says how many ids of the project's table of models are right.
+/// Says how many ids of the project's table of models are right, and how many of its wires are
+/// written.
 ///
 /// # Errors
-/// Everything wrong with the files and that table, and the tables that are stale.
+/// Everything wrong with the files and those tables, and the tables that are stale.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let findings = findings(root)?;
     if !findings.is_empty() {
         return Err(findings.join("\n"));
     }
-    println!("{}", models::score(root, &entries(root)?)?);
+    for score in scores(root)? {
+        println!("{score}");
+    }
     Ok(())
+}
+
+/// What the project's tables say of the files, in words.
+fn scores(root: &Path) -> Result<[String; 2], String> {
+    let entries = entries(root)?;
+    Ok([models::score(root, &entries)?, encoded::score(root, &entries)?])
 }
 
 /// The tables that are not what the files say now, and everything wrong with the files.
@@ -105,7 +115,7 @@ fn texts(directory: &Path) -> io::Result<Vec<(String, String)>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{from_texts, tables};
+    use super::{from_texts, scores, tables};
 
     fn errors(files: &[(&str, &str)]) -> Vec<String> {
         let head = "about = 'A'\nsource = 'B'\n";
@@ -113,6 +123,12 @@ mod tests {
             files.iter().map(|&(name, text)| (name.into(), format!("{head}{text}"))).collect();
         let errors = from_texts(&texts).err().unwrap_or_default();
         errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn ids_find_their_families_and_wires_are_written() {
+        let scores = scores(&crate::root());
+        assert!(scores.is_ok(), "{scores:?}");
     }
 
     const CALLS: &str = "calls.call = '<x>{object}</x>'\n";

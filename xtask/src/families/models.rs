@@ -12,7 +12,7 @@ type Of<'e> = (&'e str, &'e str);
 /// The project's table of ids: id, profile or `-`, start.
 const TABLE: &str = "vectors/models.tsv";
 
-fn patterns(entries: &[Entry]) -> Vec<(ModelPattern, Of<'_>)> {
+pub(super) fn patterns(entries: &[Entry]) -> Vec<(ModelPattern, Of<'_>)> {
     let all = entries.iter().flat_map(|entry| {
         entry.head.models.iter().map(|pattern| (pattern.as_str(), entry.name.as_str()))
     });
@@ -84,6 +84,7 @@ pub(super) fn score(root: &Path, entries: &[Entry]) -> Result<String, String> {
         }
     }
     let all = text.lines().count();
-    let score = format!("{TABLE}: {} of {all} ids right", all - wrong.len());
+    let right = all - wrong.len();
+    let score = format!("{TABLE}: {right} of {all} ids right, {} patterns", patterns.len());
     if wrong.is_empty() { Ok(score) } else { Err(format!("{}\n{score}", wrong.join("\n"))) }
 }

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use llm_stream_guard::{
-    Delivery, End, Guard, Limits, Profile, Start, Tools, Whitespace, profile_for_model,
-};
+use llm_stream_guard::{Delivery, End, Guard, Limits, Profile, Start, Tools, Whitespace};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
@@ -20,15 +18,8 @@ use crate::{
 /// An unknown family or model, a tools or grammar file that is none, a limit of zero, `--start reasoning`
 /// for a family without reasoning.
 pub fn guard(args: &ParseArgs) -> Result<Guard, Error> {
-    let profile = match (&args.family, &args.model) {
-        (Some(name), _) => {
-            lookup::family(name).map_err(|error| misuse(format!("--family: {error}")))?
-        }
-        (None, Some(id)) => {
-            profile_for_model(id).map_err(|error| misuse(format!("--model: {error}")))?
-        }
-        (None, None) => Profile::named("none"),
-    };
+    let profile = lookup::profile_of(args.family.as_deref(), args.model.as_deref())?
+        .unwrap_or_else(|| Profile::named("none"));
     let mut builder = Guard::builder(&profile);
     if let Some(path) = &args.grammar {
         builder = builder.grammar(lookup::read_grammar(path)?);

@@ -1,6 +1,7 @@
 //! The command as a user runs it.
 
 mod check;
+mod encode;
 mod grammar;
 mod support;
 

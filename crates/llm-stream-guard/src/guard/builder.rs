@@ -268,13 +268,9 @@ impl GuardBuilder {
     /// Compiles what is said by now.
     fn compile(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
-        let mut grammar = match (self.grammar, &self.profile.tools) {
-            (Some(grammar), _) => Some(grammar),
-            (None, Some(name)) => Some(match self.profile.variant {
-                Some(variant) => toolcall_parsers::grammar_variant(name, variant)?,
-                None => toolcall_parsers::grammar(name)?,
-            }),
-            (None, None) => None,
+        let mut grammar = match self.grammar {
+            Some(grammar) => Some(grammar),
+            None => self.profile.grammar()?,
         };
         let told = match (self.format, &self.profile.reasoning) {
             (Some(format), _) => Some(Reasoning::Format(format)),

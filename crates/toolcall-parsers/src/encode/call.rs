@@ -1,6 +1,11 @@
 //! Walking a template: literals as they stand, holes from a call.
 
-use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
+use alloc::{
+    borrow::ToOwned,
+    string::{String, ToString as _},
+    vec,
+    vec::Vec,
+};
 use core::fmt::Write;
 
 use super::{
@@ -19,7 +24,7 @@ use crate::{
         error::Fault,
         input::{Members, Node},
     },
-    family::{Family, Form, KeyRole, Keys},
+    family::{Family, Form, KeyRole, Keys, WrittenIds},
     machine::arguments::parameters::spec::ParameterSpec,
     template::{Dialect, Hole, Part, Template},
     tools::Tools,
@@ -237,15 +242,15 @@ impl<'w> Writer<'w> {
         };
         let no_key = || Fault::new(EncodeErrorKind::Grammar, "there is no key for a part of it");
         let mut members = Vec::new();
-        // An id behind the name is too late for a call that already began.
-        let mut order = keys.order;
-        order.sort_by_key(|role| *role != KeyRole::Id);
-        for role in order {
+        for role in keys.order {
             let (keys, value) = match (role, call.id) {
                 (KeyRole::Name, _) => (&keys.name, Node::String(call.name.to_owned())),
                 (KeyRole::Arguments, _) => (&keys.arguments, arguments.clone()),
                 (KeyRole::Id, Some(id)) => (&keys.id, Node::String(id.to_owned())),
-                (KeyRole::Id, None) => continue,
+                (KeyRole::Id, None) => match self.family.write.ids {
+                    WrittenIds::Given => continue,
+                    WrittenIds::Counted => (&keys.id, Node::String(call.index.to_string())),
+                },
             };
             members.push((keys.first().ok_or_else(no_key)?.clone(), value));
         }
@@ -270,7 +275,10 @@ impl<'w> Writer<'w> {
         }
         let node = &Node::Object(members);
         match (dialect, form.quote.first()) {
-            (Dialect::Json, _) => value::write(&Json::at_end_of(out, write.json), node, path, out),
+            (Dialect::Json, _) => {
+                let json = Json::at_end_of(out, write.json).escaping(write.escapes);
+                value::write(&json, node, path, out)
+            }
             (Dialect::Python, _) => value::write(&Python, node, path, out),
             (Dialect::Literal, None) => value::write(&Script, node, path, out),
             (Dialect::Literal, Some(quote)) => {

@@ -1,13 +1,14 @@
 //! JSON with a family's spacing.
 
 use alloc::string::String;
+use core::fmt::Write as _;
 
-use super::value::{Style, write};
+use super::value::{self, Style};
 use crate::{
     encode::{error::Fault, input::Node},
-    family::Spacing,
+    family::{Escapes, Spacing},
     typing::Path,
-    value::escape,
+    value::escape as escaped,
 };
 
 /// Blanks a level of indented JSON, as Python's `json.dumps(indent=4)` and templates have it.
@@ -17,6 +18,7 @@ const INDENT: usize = 4;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Json {
     spacing: Spacing,
+    escapes: Escapes,
     /// Blanks before each line of an indented value.
     margin: usize,
 }
@@ -25,7 +27,34 @@ impl Json {
     /// JSON that begins at the end of `out`: its lines are indented as the one it begins in.
     pub(super) fn at_end_of(out: &str, spacing: Spacing) -> Self {
         let line = out.rsplit('\n').next().unwrap_or("");
-        Self { spacing, margin: line.len() - line.trim_start_matches(' ').len() }
+        let escapes = Escapes::Needed;
+        Self { spacing, escapes, margin: line.len() - line.trim_start_matches(' ').len() }
+    }
+
+    /// The same with other escapes.
+    pub(super) fn escaping(self, escapes: Escapes) -> Self {
+        Self { escapes, ..self }
+    }
+
+    fn string(self, text: &str, out: &mut String) {
+        match self.escapes {
+            Escapes::Needed => string(text, out),
+            Escapes::Ascii => {
+                let mut json = String::new();
+                string(text, &mut json);
+                for scalar in json.chars() {
+                    match scalar {
+                        '\0'..='\x7f' => out.push(scalar),
+                        _ => {
+                            for unit in scalar.encode_utf16(&mut [0; 2]) {
+                                // Writing to a string cannot fail.
+                                let _ = write!(out, "\\u{unit:04x}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
 
     fn line(self, level: usize, out: &mut String) {
@@ -52,13 +81,13 @@ impl Style for Json {
     }
 
     fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
-        string(key, out);
+        self.string(key, out);
         Ok(())
     }
 
     fn scalar(&self, node: &Node<'_>, _: &Path, out: &mut String) -> Result<(), Fault> {
         match node {
-            Node::String(text) => string(text, out),
+            Node::String(text) => self.string(text, out),
             Node::Bool(true) => out.push_str("true"),
             Node::Bool(false) => out.push_str("false"),
             Node::Number(spelling) => out.push_str(spelling),
@@ -73,13 +102,13 @@ impl Style for Json {
 pub(super) fn text(node: &Node<'_>, spacing: Spacing) -> String {
     let mut out = String::new();
     // Everything there is can be said in JSON.
-    let _ = write(&Json::at_end_of("", spacing), node, &mut Path::default(), &mut out);
+    let _ = value::write(&Json::at_end_of("", spacing), node, &mut Path::default(), &mut out);
     out
 }
 
 /// A string with no more escapes than JSON demands.
 pub(super) fn string(text: &str, out: &mut String) {
     out.push('"');
-    escape(text, |piece| out.push_str(piece));
+    escaped(text, |piece| out.push_str(piece));
     out.push('"');
 }

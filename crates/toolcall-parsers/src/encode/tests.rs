@@ -12,8 +12,8 @@ use super::{encode, encode_form};
 use crate::{
     encode::{EncodeCall, EncodeErrorKind as Kind},
     family::{
-        At, CommitOn, Family, Form, KeyOrder, KeyRole, Keys, Messages, NamedKeys, Repeated, Route,
-        RouteTo, Spacing, Types, Undeclared, WhitespaceRule, Words,
+        At, CommitOn, Escapes, Family, Form, KeyOrder, KeyRole, Keys, Messages, NamedKeys,
+        Repeated, Route, RouteTo, Spacing, Types, Undeclared, WhitespaceRule, Words, WrittenIds,
     },
     template::Template,
     tools::Tools,

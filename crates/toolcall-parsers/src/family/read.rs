@@ -6,7 +6,8 @@ use jail_match::Newlines;
 use serde_json::Value;
 
 use super::{
-    At, Erase, Family, FamilyError, KeyOrder, Spacing, Suffix, Words, Write, check,
+    At, Erase, Escapes, Family, FamilyError, KeyOrder, Spacing, Suffix, Words, Write, WrittenIds,
+    check,
     fields::{Field, Fields},
     form, messages,
 };
@@ -90,7 +91,7 @@ fn erase(field: &Field<'_>) -> Read<Erase> {
 }
 
 fn write(field: Field<'_>) -> Read<Write> {
-    let fields: Fields<'_> = field.table(&["json", "words", "keys", "form"])?;
+    let fields: Fields<'_> = field.table(&["json", "words", "keys", "escapes", "ids", "form"])?;
     let json = [
         ("spaced", Spacing::Spaced),
         ("compact", Spacing::Compact),
@@ -100,6 +101,10 @@ fn write(field: Field<'_>) -> Read<Write> {
         json: fields.word("json", &json)?,
         words: fields.word("words", &[("json", Words::Json), ("python", Words::Python)])?,
         keys: fields.word("keys", &[("given", KeyOrder::Given), ("sorted", KeyOrder::Sorted)])?,
+        escapes: fields
+            .word("escapes", &[("needed", Escapes::Needed), ("ascii", Escapes::Ascii)])?,
+        ids: fields
+            .word("ids", &[("given", WrittenIds::Given), ("counted", WrittenIds::Counted)])?,
         form: fields.or_default("form", |field| field.ordinal())?,
     })
 }

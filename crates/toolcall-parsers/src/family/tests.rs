@@ -9,8 +9,9 @@ use alloc::{
 use serde_json::{Value, json};
 
 use super::{
-    At, CommitOn, Erase, Family, FamilyFile, Form, KeyRole, Keys, NamedKeys, NewlineRule, RouteTo,
-    Spacing, Suffix, Undeclared, Words, Write, merge, reasoning, resolve, with_variant,
+    At, CommitOn, Erase, Escapes, Family, FamilyFile, Form, KeyRole, Keys, NamedKeys, NewlineRule,
+    RouteTo, Spacing, Suffix, Undeclared, Words, Write, WrittenIds, merge, reasoning, resolve,
+    with_variant,
 };
 use crate::template::Template;
 
@@ -45,7 +46,7 @@ erase = ["<a>", { text = "b", at = "after_call", once = true, newlines = "all" }
 special_tokens = true
 suffix = "learnt"
 reasoning = "qwen3"
-write = { json = "compact", words = "python", keys = "sorted", form = 2 }
+write = { json = "compact", words = "python", keys = "sorted", escapes = "ascii", ids = "counted", form = 2 }
 [messages]
 header = '<h>{role}{? to={recipient}}'
 body = '<body>'
@@ -81,7 +82,8 @@ models = ["b-*"]
     let erased =
         [erase("<a>", At::Anywhere, false, (0, 0)), erase("b", At::AfterCall, true, (64, 64))];
     assert_eq!((read.end_of_turn, read.erase), (vec!["<end>".to_string()], erased.to_vec()));
-    let Write { json, words, form, .. } = read.write;
+    let Write { json, words, escapes, ids, form, .. } = read.write;
+    assert_eq!((escapes, ids), (Escapes::Ascii, WrittenIds::Counted));
     assert_eq!((json, words, form), (Spacing::Compact, Words::Python, 1));
     let messages = read.messages.unwrap();
     let is: Vec<_> =

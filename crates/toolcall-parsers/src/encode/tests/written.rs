@@ -145,7 +145,7 @@ fn objects_in_every_dialect() {
             object,
             |f| named(f).order = [KeyRole::Arguments, KeyRole::Name, KeyRole::Id],
             &[G.with_id("1")],
-            r#"{"id": "1", "arguments": {}, "name": "g"}"#,
+            r#"{"arguments": {}, "name": "g", "id": "1"}"#,
         ),
         (
             "the name as the key",
@@ -167,6 +167,21 @@ fn objects_in_every_dialect() {
             |f| f.write.json = Spacing::Compact,
             &[nested],
             "<c>f\n{\"b\":[1,{\"d\":null,\"c\":true}],\"a\":{}}",
+        ),
+        (
+            "nothing but ASCII",
+            object,
+            |f| f.write.escapes = Escapes::Ascii,
+            &[EncodeCall::new("f", r#"{"é":"a\n😀"}"#)],
+            r#"{"name": "f", "arguments": {"\u00e9": "a\n\ud83d\ude00"}}"#,
+        ),
+        (
+            "ids that count calls",
+            object,
+            |f| f.write.ids = WrittenIds::Counted,
+            &[G.with_id("a"), G],
+            "{\"id\": \"a\", \"name\": \"g\", \"arguments\": {}}\n\
+             {\"id\": \"1\", \"name\": \"g\", \"arguments\": {}}",
         ),
         (
             "indented from where it begins",

@@ -38,10 +38,9 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
     (
         "mistral",
-        "[TOOL_CALLS] [{\"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}}]",
-        "[TOOL_CALLS] [{\"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}}, \
-         {\"name\": \"convert_money\", \"arguments\": {\"amount\": 12.50, \"to\": \"SEK\"}}, \
-         {\"name\": \"ping\", \"arguments\": {}}]",
+        "[TOOL_CALLS]lookup_tide[ARGS]{\"port\": \"Brest\", \"day\": 3}",
+        "[TOOL_CALLS]lookup_tide[ARGS]{\"port\": \"Brest\", \"day\": 3}\
+         [TOOL_CALLS]convert_money[ARGS]{\"amount\": 12.50, \"to\": \"SEK\"}[TOOL_CALLS]ping[ARGS]{}",
     ),
     (
         "deepseek_v3_1",
@@ -262,7 +261,7 @@ fn mistral_has_two_forms_and_both_have_a_place_for_ids() {
     };
     assert_eq!(
         wire(0),
-        "[TOOL_CALLS] [{\"id\": \"aB3dE6gH9\", \"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}}, \
+        "[TOOL_CALLS] [{\"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}, \"id\": \"aB3dE6gH9\"}, \
          {\"name\": \"ping\", \"arguments\": {}}]"
     );
     assert_eq!(

@@ -1,0 +1,62 @@
+//! `encode`.
+
+use crate::support::{refused, run, run_on, scratch};
+
+const CALLS: &[u8] =
+    br#"[{"name": "book", "arguments": {"seats": 2, "window": true}, "id": "aB3dE5gH7"},
+        {"name": "ping", "arguments": "{}"}]"#;
+
+fn wire(args: &[&str]) -> String {
+    let output = run_on(CALLS, &[&["encode"], args].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn calls_are_written_as_the_model_of_an_id_writes_them() {
+    assert_eq!(
+        wire(&["--model", "mistralai/Mistral-Small-3.2-24B-Instruct-2506"]),
+        "[TOOL_CALLS]book[CALL_ID]aB3dE5gH7[ARGS]{\"seats\": 2, \"window\": true}[TOOL_CALLS]ping[ARGS]{}"
+    );
+    assert_eq!(
+        wire(&["--model", "mistral-nemo", "-"]),
+        "[TOOL_CALLS][{\"name\": \"book\", \"arguments\": {\"seats\": 2, \"window\": true}, \"id\": \"aB3dE5gH7\"}, \
+         {\"name\": \"ping\", \"arguments\": {}}]"
+    );
+}
+
+#[test]
+fn types_are_those_of_the_calls_or_of_declared_tools() {
+    let file = scratch("calls.json", r#"[{"name": "book", "arguments": {"seats": 2}}]"#);
+    let output = run(&["encode", "--family", "qwen3_coder", &file]);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "<tool_call>\n<function=book>\n<parameter=seats>\n2\n</parameter>\n</function>\n</tool_call>"
+    );
+    let tools =
+        r#"[{"name": "book", "parameters": {"properties": {"seats": {"type": "string"}}}}]"#;
+    let tools = scratch("seats.json", tools);
+    refused(
+        &["encode", "--family", "qwen3_coder", &file, "--tools", &tools],
+        &["calls.json", "argument \"seats\"", "read back as a string"],
+    );
+}
+
+#[test]
+fn a_suffix_of_the_checkpoint_goes_into_the_tags() {
+    let file = scratch("ping.json", r#"[{"name": "ping", "arguments": {}}]"#);
+    let output = run(&["encode", "--model", "tencent/Hy3", "--token-suffix", ":x", &file]);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "<tool_calls:x>\n<tool_call:x>ping<tool_sep:x>\n</tool_call:x>\n</tool_calls:x>"
+    );
+}
+
+#[test]
+fn misuse_is_refused_with_what_and_where() {
+    let calls = scratch("no_calls.json", "[\n{\"nmae\": \"f\"}]");
+    refused(&["encode", &calls], &["--family <NAME>", "--model <ID>"]);
+    refused(&["encode", "--family", "hermes", &calls], &["no_calls.json", "`name`", "line 2"]);
+    refused(&["encode", "--family", "basic", &calls], &["`basic` writes no tool calls"]);
+    refused(&["encode", "--family", "hermes", "no/such/file"], &["no/such/file"]);
+}

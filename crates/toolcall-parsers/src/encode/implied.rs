@@ -1,0 +1,68 @@
+//! The tools that calls imply.
+
+use alloc::{borrow::ToOwned, collections::BTreeMap, string::String, vec::Vec};
+
+use serde_json::{Map, Value, json};
+
+use super::EncodeCall;
+use crate::tools::Tools;
+
+impl Tools {
+    /// Tools that declare the arguments of `calls` to be of the types they have there: for who has
+    /// calls, and not the request they answered. Arguments that are not JSON imply nothing.
+    ///
+    /// ```
+    /// use toolcall_parsers::{EncodeCall, Tools};
+    /// let tools = Tools::implied_by(&[EncodeCall::new("tide", r#"{"port": "Brest", "day": 3}"#)]);
+    /// let tool = tools.get("tide").unwrap();
+    /// assert_eq!(tool.parameters["properties"]["day"]["type"][0], "integer");
+    /// ```
+    #[must_use]
+    pub fn implied_by(calls: &[EncodeCall<'_>]) -> Self {
+        let mut tools: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+        for call in calls {
+            let arguments = serde_json::from_str(call.arguments).unwrap_or_default();
+            tools.entry(call.name).or_default().push(arguments);
+        }
+        Self::new(
+            tools
+                .into_iter()
+                .map(|(name, values)| (name, schema(&values.iter().collect::<Vec<_>>()))),
+        )
+    }
+}
+
+/// A schema that describes these values.
+fn schema(values: &[&Value]) -> Value {
+    let mut types: Vec<&str> = values.iter().map(|value| kind(value)).collect();
+    types.sort_unstable();
+    types.dedup();
+    let mut members: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+    for (key, value) in values.iter().filter_map(|value| value.as_object()).flatten() {
+        members.entry(key).or_default().push(value);
+    }
+    let properties = members.into_iter().map(|(key, values)| (key.to_owned(), schema(&values)));
+    let properties: Map<String, Value> = properties.collect();
+    let items: Vec<&Value> = values.iter().filter_map(|value| value.as_array()).flatten().collect();
+    let mut described = json!({"type": types});
+    if !properties.is_empty() {
+        described["properties"] = properties.into();
+    }
+    if !items.is_empty() {
+        described["items"] = schema(&items);
+    }
+    described
+}
+
+/// What a schema calls a value's type.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
