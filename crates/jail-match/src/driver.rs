@@ -26,7 +26,7 @@ use crate::{
     event::Event,
     limits::LimitError,
     sink::{Sink, Span, SpanKind},
-    table::{Table, class},
+    table::{Place, Table, class},
     whitespace::{Emitter, Whitespace},
 };
 
@@ -187,7 +187,8 @@ impl Driver {
     {
         if self.quiet && !chunk.is_empty() {
             let channel = self.channel();
-            if self.table.set().next_stop(class(channel, false), chunk.as_bytes()).is_none() {
+            if self.table.set().next_stop(class(channel, Place::Within), chunk.as_bytes()).is_none()
+            {
                 self.counters.bytes_in += chunk.len() as u64;
                 self.counters.examined += chunk.len() as u64;
                 self.base += chunk.len() as u64;

@@ -89,7 +89,7 @@ pub use jail::{
     JailError, JailEvent, JailSignal, Jailed, Mark, Nested, OnFail, Pair, Quote, Release,
 };
 pub use limits::{LimitError, LimitPolicy, Limits, ReasoningLimit, ZeroLimit};
-pub use marker::{Class, MAX_CLASSES, MarkerSet, MarkerSetBuilder, Match, Search};
+pub use marker::{Class, Classes, MAX_CLASSES, MarkerSet, MarkerSetBuilder, Match, Search};
 pub use matcher::{Found, Matcher};
 pub use names::{Alias, UnknownName, resolve, same_name};
 pub use sink::{ByRef, Sink, Span, SpanKind};

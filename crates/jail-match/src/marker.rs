@@ -8,15 +8,21 @@
 //! Markers are found by the rarest byte of their first scalar, not by their first byte: `◁`
 //! shares its first two bytes with quotation marks and dashes.
 
+mod index;
+
 use alloc::{boxed::Box, vec::Vec};
 
+use self::index::Index;
 use crate::edge::Suffix;
 
 /// A class of scanner states: which markers are searched for. At most [`MAX_CLASSES`].
 pub type Class = u8;
 
 /// The number of classes a set can tell apart.
-pub const MAX_CLASSES: Class = 16;
+pub const MAX_CLASSES: Class = 32;
+
+/// A bit set of classes.
+pub type Classes = u32;
 
 /// Below this length a byte-table loop beats the set-up of a vectorised search.
 const SHORT: usize = 32;
@@ -30,7 +36,7 @@ struct Marker {
     bytes: Box<[u8]>,
     fold: bool,
     suffix: Suffix,
-    classes: u16,
+    classes: Classes,
     /// Offset, inside the first scalar, of the byte the search stops at.
     stop: u8,
 }
@@ -46,6 +52,19 @@ pub(crate) enum Prefix {
 }
 
 impl Marker {
+    fn is_in(&self, class: Class) -> bool {
+        self.classes >> class & 1 != 0
+    }
+
+    /// The bytes at which the search for it stops: one, or both cases of a letter.
+    fn stop_bytes(&self) -> impl Iterator<Item = u8> + use<> {
+        let byte = self.bytes.get(usize::from(self.stop)).copied();
+        let (lower, upper) =
+            (byte.map(|b| b.to_ascii_lowercase()), byte.map(|b| b.to_ascii_uppercase()));
+        let cases = if self.fold && lower != upper { [lower, upper] } else { [byte, None] };
+        cases.into_iter().flatten()
+    }
+
     /// The most bytes it may take.
     fn longest(&self) -> usize {
         let suffix = if self.suffix == Suffix::Optional { 1 + Suffix::LONGEST } else { 0 };
@@ -116,11 +135,9 @@ pub struct Match {
 #[derive(Debug, Clone)]
 pub struct MarkerSet {
     markers: Box<[Marker]>,
-    /// Marker ids by stop byte: `index[byte]..index[byte + 1]` in `ids`.
-    index: Box<[u32; 257]>,
-    ids: Box<[u32]>,
+    index: Index,
     /// Bit `c` of `stops[byte]`: the search of class `c` stops at this byte.
-    stops: Box<[u16; 256]>,
+    stops: Box<[Classes; 256]>,
     needles: Box<[Needles]>,
     longest: usize,
 }
@@ -169,7 +186,7 @@ impl Needles {
 #[derive(Debug, Clone, Default)]
 pub struct MarkerSetBuilder {
     markers: Vec<Marker>,
-    extra: Vec<(u8, u16)>,
+    extra: Vec<(u8, Classes)>,
 }
 
 impl MarkerSetBuilder {
@@ -183,12 +200,12 @@ impl MarkerSetBuilder {
     ///
     /// `classes` is a bit set of the classes it is searched in; `fold` matches ASCII letters in
     /// either case. An empty marker never matches.
-    pub fn marker(&mut self, text: &str, fold: bool, classes: u16) -> usize {
+    pub fn marker(&mut self, text: &str, fold: bool, classes: Classes) -> usize {
         self.suffixed(text, fold, Suffix::None, classes)
     }
 
     /// As [`MarkerSetBuilder::marker`], with a suffix rule.
-    pub fn suffixed(&mut self, text: &str, fold: bool, suffix: Suffix, classes: u16) -> usize {
+    pub fn suffixed(&mut self, text: &str, fold: bool, suffix: Suffix, classes: Classes) -> usize {
         let first = text.chars().next().map_or(0, char::len_utf8);
         let bytes: Box<[u8]> = text.as_bytes().into();
         let stop = (0..first).max_by_key(|&i| rarity(bytes[i])).unwrap_or(0);
@@ -197,37 +214,21 @@ impl MarkerSetBuilder {
     }
 
     /// Makes the search of `classes` stop at `byte` though no marker starts with it.
-    pub fn stop_byte(&mut self, byte: u8, classes: u16) {
+    pub fn stop_byte(&mut self, byte: u8, classes: Classes) {
         self.extra.push((byte, classes));
     }
 
     /// Compiles the set.
     #[must_use]
     pub fn build(self) -> MarkerSet {
-        let mut stops = Box::new([0u16; 256]);
-        let mut buckets: Vec<Vec<u32>> = (0..256).map(|_| Vec::new()).collect();
-        for (id, marker) in self.markers.iter().enumerate() {
-            let Some(&byte) = marker.bytes.get(usize::from(marker.stop)) else { continue };
-            let mut cases = [byte, byte];
-            if marker.fold {
-                cases = [byte.to_ascii_lowercase(), byte.to_ascii_uppercase()];
-            }
-            for (i, &byte) in cases.iter().enumerate() {
-                if i == 1 && byte == cases[0] {
-                    continue;
-                }
+        let mut stops = Box::new([0; 256]);
+        for marker in &self.markers {
+            for byte in marker.stop_bytes() {
                 stops[usize::from(byte)] |= marker.classes;
-                buckets[usize::from(byte)].push(id as u32);
             }
         }
         for &(byte, classes) in &self.extra {
             stops[usize::from(byte)] |= classes;
-        }
-        let mut index = Box::new([0u32; 257]);
-        let mut ids = Vec::new();
-        for (byte, bucket) in buckets.iter().enumerate() {
-            ids.extend_from_slice(bucket);
-            index[byte + 1] = ids.len() as u32;
         }
         let needles = (0..MAX_CLASSES)
             .map(|class| {
@@ -236,7 +237,8 @@ impl MarkerSetBuilder {
             .collect();
         let longest = self.markers.iter().map(Marker::longest).max().unwrap_or(0);
         let markers = self.markers.into_boxed_slice();
-        MarkerSet { markers, index, ids: ids.into(), stops, needles, longest }
+        let index = Index::new(&markers);
+        MarkerSet { markers, index, stops, needles, longest }
     }
 }
 
@@ -277,7 +279,7 @@ impl MarkerSet {
     pub fn next_stop(&self, class: Class, hay: &[u8]) -> Option<usize> {
         let needles = &self.needles[usize::from(class)];
         if hay.len() < SHORT || needles.0.len() > MANY {
-            let bit = 1u16 << class;
+            let bit = 1 << class;
             return hay.iter().position(|&b| self.stops[usize::from(b)] & bit != 0);
         }
         needles.find(hay)
@@ -296,15 +298,12 @@ impl MarkerSet {
         ended: bool,
         mut live: impl FnMut(usize, usize) -> bool,
     ) -> Search {
-        let byte = usize::from(text[stop]);
-        let bucket = &self.ids[self.index[byte] as usize..self.index[byte + 1] as usize];
         let mut best = Best::default();
-        for &id in bucket {
-            let id = id as usize;
-            let marker = &self.markers[id];
-            let Some(at) = stop.checked_sub(usize::from(marker.stop)) else { continue };
-            if at >= floor && marker.classes >> class & 1 != 0 && live(id, at) {
-                best.offer(marker, id, text, at);
+        for group in self.index.at_stop(text[stop]) {
+            let Some(at) = stop.checked_sub(group.stop()) else { continue };
+            if at >= floor {
+                let live = |id: usize| self.markers[id].is_in(class) && live(id, at);
+                group.search(&self.markers, text, at, live, &mut best);
             }
         }
         best.decide(ended)
@@ -320,12 +319,9 @@ impl MarkerSet {
         mut live: impl FnMut(usize) -> bool,
     ) -> Search {
         let mut best = Best::default();
-        for (id, marker) in self.markers.iter().enumerate() {
-            let first = marker.bytes.first();
-            let begins = first.zip(text.get(at)).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b));
-            if begins && marker.classes >> class & 1 != 0 && live(id) {
-                best.offer(marker, id, text, at);
-            }
+        for group in self.index.all() {
+            let live = |id: usize| self.markers[id].is_in(class) && live(id);
+            group.search(&self.markers, text, at, live, &mut best);
         }
         best.decide(ended)
     }
@@ -338,7 +334,7 @@ impl MarkerSet {
     /// Whether marker `id` is searched in `class` and agrees with `text` as far as both go.
     pub(crate) fn agrees(&self, id: usize, class: Class, text: &[u8]) -> bool {
         let marker = &self.markers[id];
-        marker.classes >> class & 1 != 0 && marker.match_prefix(text) != Prefix::Mismatch
+        marker.is_in(class) && marker.match_prefix(text) != Prefix::Mismatch
     }
 }
 
@@ -353,12 +349,19 @@ impl Best {
     fn offer(&mut self, marker: &Marker, id: usize, text: &[u8], at: usize) {
         match marker.match_prefix(&text[at..]) {
             Prefix::Mismatch => {}
-            Prefix::Partial => self.partial = Some(self.partial.map_or(at, |other| other.min(at))),
-            Prefix::Match(len) => {
-                if self.full.is_none_or(|best| at < best.at || at == best.at && len > best.len) {
-                    self.full = Some(Match { at, len, id });
-                }
-            }
+            Prefix::Partial => self.partial(at),
+            Prefix::Match(len) => self.full(Match { at, len, id }),
+        }
+    }
+
+    fn partial(&mut self, at: usize) {
+        self.partial = Some(self.partial.map_or(at, |other| other.min(at)));
+    }
+
+    fn full(&mut self, found: Match) {
+        let Match { at, len, .. } = found;
+        if self.full.is_none_or(|best| at < best.at || at == best.at && len > best.len) {
+            self.full = Some(found);
         }
     }
 

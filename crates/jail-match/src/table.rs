@@ -6,7 +6,7 @@ use core::fmt;
 use crate::{
     channel::{Channel, ChannelMask},
     edge::{Anchor, Bind, Edge, InCode, Newlines, Then, Uses},
-    marker::{Class, MAX_CLASSES, MarkerSet, MarkerSetBuilder},
+    marker::{Class, Classes, MAX_CLASSES, MarkerSet, MarkerSetBuilder},
 };
 
 /// The most edges with limited uses.
@@ -105,7 +105,7 @@ impl Table {
         });
         if tracks_lines {
             for byte in [b'\n', b'`'] {
-                builder.stop_byte(byte, 0b11 << (Channel::CONTENT.index() * 2));
+                builder.stop_byte(byte, channel_classes(Channel::CONTENT));
             }
         }
         let newline_starts = edges.iter().any(|edge| edge.marker.starts_with('\n'));
@@ -173,21 +173,42 @@ impl Table {
     }
 }
 
-/// The search class of a channel: with or without the markers that count only at the lead, at the
-/// start or after a call.
-pub(crate) fn class(channel: Channel, edge_of_markup: bool) -> Class {
-    (channel.index() * 2 + usize::from(edge_of_markup)) as Class
+/// Where in its channel the cursor stands: which anchors may hold there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In a line of text.
+    Within,
+    /// In a line of content that is blank up to there.
+    Line,
+    /// At the lead, at the start or directly after markup.
+    EdgeOfMarkup,
 }
 
-fn classes(edge: &Edge) -> u16 {
+/// The search class of a channel at a place.
+pub(crate) fn class(channel: Channel, place: Place) -> Class {
+    (channel.index() * 3 + place as usize) as Class
+}
+
+fn channel_classes(channel: Channel) -> Classes {
+    [Place::Within, Place::Line, Place::EdgeOfMarkup]
+        .into_iter()
+        .fold(0, |classes, place| classes | 1 << class(channel, place))
+}
+
+fn classes(edge: &Edge) -> Classes {
     let mut classes = 0;
     for channel in (0..Channel::COUNT).filter_map(Channel::new) {
-        if edge.on.has(channel) {
-            classes |= 1 << class(channel, true);
-            if !matches!(edge.anchor, Anchor::Lead | Anchor::Start | Anchor::AfterCall) {
-                classes |= 1 << class(channel, false);
-            }
+        if !edge.on.has(channel) {
+            continue;
         }
+        let not_at = match edge.anchor {
+            Anchor::Anywhere | Anchor::Ended => 0,
+            Anchor::LineStart | Anchor::Line => 1 << class(channel, Place::Within),
+            Anchor::Lead | Anchor::Start | Anchor::AfterCall => {
+                1 << class(channel, Place::Within) | 1 << class(channel, Place::Line)
+            }
+        };
+        classes |= channel_classes(channel) & !not_at;
     }
     classes
 }

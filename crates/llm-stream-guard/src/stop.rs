@@ -124,7 +124,7 @@ impl StopStrings {
             if hopeless || all.iter().enumerate().any(again) {
                 continue;
             }
-            let hidden = u16::from(string.shown == Shown::Hidden) << HIDDEN;
+            let hidden = jail_match::Classes::from(string.shown == Shown::Hidden) << HIDDEN;
             builder.marker(&string.text, false, 1 << ALL | hidden);
             listed.push((entry, string.shown));
         }

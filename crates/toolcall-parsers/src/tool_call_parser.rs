@@ -1,5 +1,7 @@
 //! The call machine as body parsers of a [`jail_match::Driver`].
 
+use alloc::boxed::Box;
+
 use jail_match::{AtEnd, BodyId, BodyParsers, ByRef, End, Feed, Opener, Resume, Sink};
 
 use crate::{
@@ -17,7 +19,8 @@ use crate::{
 pub struct ToolCallParser {
     grammar: Grammar,
     calls: Calls,
-    machine: Machine,
+    /// Made with the first opener: most messages call nothing, and it is large.
+    machine: Option<Box<Machine>>,
     opener: usize,
     attempt: usize,
 }
@@ -27,7 +30,7 @@ impl ToolCallParser {
     #[must_use]
     pub fn new(grammar: Grammar, tools: Tools, options: Options) -> Self {
         let calls = Calls::new(tools, options);
-        Self { grammar, calls, machine: Machine::new(), opener: 0, attempt: 0 }
+        Self { grammar, calls, machine: None, opener: 0, attempt: 0 }
     }
 
     /// Where ids come from when the wire has none.
@@ -50,20 +53,23 @@ impl ToolCallParser {
     /// Forgets the message.
     pub fn reset(&mut self) {
         self.calls.reset();
-        self.machine = Machine::new();
+        if let Some(machine) = self.machine.as_deref_mut() {
+            *machine = Machine::new();
+        }
         (self.opener, self.attempt) = (0, 0);
     }
 
     /// The active body's bytes beyond what the driver keeps for it.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.machine.held()
+        self.machine.as_ref().map_or(0, |machine| machine.held())
     }
 
     fn restart(&mut self) {
         let plan = self.grammar.plan();
         if let Some(opener) = plan.openers.get(self.opener) {
-            self.machine.begin(plan, opener.start, &opener.marker, self.attempt);
+            let machine = self.machine.get_or_insert_with(|| Box::new(Machine::new()));
+            machine.begin(plan, opener.start, &opener.marker, self.attempt);
         }
     }
 
@@ -71,6 +77,7 @@ impl ToolCallParser {
     /// chunk.
     fn feed_any(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         let Self { grammar, calls, machine, .. } = self;
+        let Some(machine) = machine else { return Feed::Mismatch { used: 0 } };
         let feed = machine.feed(grammar.plan(), text, &mut Output { calls, sink });
         let place = |then| if calls.stops() { Resume::Halt } else { then };
         let feed = match (feed, calls.committed()) {
@@ -91,6 +98,7 @@ impl ToolCallParser {
 
     fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
         let Self { grammar, calls, machine, .. } = self;
+        let Some(machine) = machine else { return AtEnd::Release };
         machine.finish(grammar.plan(), tail, end, &mut Output { calls, sink })
     }
 }
@@ -108,7 +116,7 @@ impl<S: Sink + ?Sized> BodyParsers<S> for ToolCallParser {
     }
 
     fn retry(&mut self) -> bool {
-        let more = self.machine.has_other_readings();
+        let more = self.machine.as_mut().is_some_and(|machine| machine.has_other_readings());
         if more {
             self.attempt += 1;
             self.calls.at = self.calls.begun_at;
@@ -122,7 +130,9 @@ impl<S: Sink + ?Sized> BodyParsers<S> for ToolCallParser {
     }
 
     fn end(&mut self) {
-        self.machine.end();
+        if let Some(machine) = &mut self.machine {
+            machine.end();
+        }
     }
 
     fn held(&self) -> usize {

@@ -12,7 +12,7 @@ use crate::{
     marker::{Class, Match, Search},
     matcher::floor_char_boundary,
     sink::{Sink, SpanKind},
-    table::class,
+    table::{Place, class},
     whitespace::is_blank,
 };
 
@@ -51,7 +51,11 @@ impl Driver {
         let bytes = w.text.as_bytes();
         self.swallow_newlines(w, c, sink);
         let from = c.pos;
-        while let Some(found) = self.table.set().next_stop(self.class(), &bytes[c.pos..]) {
+        loop {
+            // The place decides which markers are searched for.
+            self.track(w, c, c.pos);
+            let class = self.class(self.code);
+            let Some(found) = self.table.set().next_stop(class, &bytes[c.pos..]) else { break };
             let hit = c.pos + found;
             let start = floor_char_boundary(w.text, hit);
             if self.emitter.edge_of_markup() {
@@ -84,8 +88,14 @@ impl Driver {
         false
     }
 
-    fn class(&self) -> Class {
-        class(self.channel(), self.emitter.edge_of_markup())
+    fn class(&self, code: Code) -> Class {
+        let channel = self.channel();
+        let place = match () {
+            () if self.emitter.edge_of_markup() => Place::EdgeOfMarkup,
+            () if self.tracks() && code.at_blank_line() => Place::Line,
+            () => Place::Within,
+        };
+        class(channel, place)
     }
 
     fn swallow_newlines<S: Sink + ?Sized>(&mut self, w: &Window<'_>, c: &mut Cursor, sink: &mut S) {
@@ -132,7 +142,7 @@ impl Driver {
         self.track(w, c, start);
         let bytes = w.text.as_bytes();
         let channel = self.channel();
-        let class = self.class();
+        let class = self.class(self.code);
         self.counters.examined += self.table.longest().min(bytes.len() - start) as u64;
         let ended = w.is_last();
         let search = self.table.set().search_at(class, bytes, hit, start, ended, |edge, at| {
@@ -146,7 +156,9 @@ impl Driver {
             Search::Miss => {}
         }
         if bytes[hit] == b'\n' {
-            let most = self.table.newlines_before(class, self.binds_optional());
+            let mut code = self.code;
+            code.advance(b"\n");
+            let most = self.table.newlines_before(self.class(code), self.binds_optional());
             if most > 0 {
                 return self.look_behind_newlines(w, hit, most);
             }
@@ -172,7 +184,7 @@ impl Driver {
         // The marker stands after newlines that were not tracked yet.
         let mut code = self.code;
         code.advance(&bytes[start..end]);
-        let (class, ended) = (self.class(), w.is_last());
+        let (class, ended) = (self.class(code), w.is_last());
         let live = |edge| self.is_live(edge, channel, code, &bytes[end..]);
         let search = match end == bytes.len() {
             true if ended => Search::Miss,

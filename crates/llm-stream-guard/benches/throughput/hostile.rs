@@ -1,0 +1,81 @@
+//! The slowest text anyone finds: a search over all profiles, behind every place of a call.
+
+use llm_stream_guard::{
+    Profile, Tools, profiles,
+    toolcall_parsers::{EncodeCall, encode},
+};
+
+use crate::{
+    measure::{Collect, feed, seconds},
+    text::pieces,
+    works::{grammar, guard},
+};
+
+/// What is repeated.
+const REPEATED: [&str; 12] = ["<", "</", "`", "[", "\n", "{", "\"", "\\", " ", "<|", "'", "<a>"];
+/// Bytes of it.
+const LEN: usize = 16 * 1024;
+/// Bytes a chunk.
+const CHUNK: usize = 4;
+
+/// A text, and what a byte of it costs.
+pub(crate) struct Cost {
+    pub(crate) nanos: f64,
+    pub(crate) profile: String,
+    pub(crate) head: String,
+    pub(crate) repeated: &'static str,
+}
+
+/// The costs of all texts searched, the highest first.
+pub(crate) fn search() -> Vec<Cost> {
+    let mut costs: Vec<_> = profiles().iter().flat_map(of_profile).collect();
+    costs.sort_by(|a, b| b.nanos.total_cmp(&a.nanos));
+    costs
+}
+
+fn of_profile(profile: &Profile) -> Vec<Cost> {
+    let mut heads = heads(profile);
+    heads.sort();
+    heads.dedup();
+    let mut costs = Vec::new();
+    for head in heads {
+        for repeated in REPEATED {
+            let nanos = cost(profile, &head, repeated);
+            costs.push(Cost { nanos, profile: profile.name.clone(), head: head.clone(), repeated });
+        }
+    }
+    costs
+}
+
+/// What may stand in front: nothing, every opener, and a call up to each of its corners.
+fn heads(profile: &Profile) -> Vec<String> {
+    let mut heads = vec![String::new()];
+    let Some(grammar) = grammar(profile) else { return heads };
+    heads.extend(grammar.openers().map(str::to_owned));
+    heads.extend(grammar.removed().map(str::to_owned));
+    let call = EncodeCall::new("get_tide", r#"{"port":"Brest"}"#);
+    if let Ok(wire) = encode(&grammar, &[call], &Tools::none()) {
+        let corner = |&(_, c): &(usize, char)| !c.is_alphanumeric() && c != '_';
+        heads.extend(
+            wire.char_indices().filter(corner).map(|(at, c)| wire[..at + c.len_utf8()].to_owned()),
+        );
+        heads.push(wire);
+    }
+    heads
+}
+
+fn cost(profile: &Profile, head: &str, repeated: &'static str) -> f64 {
+    let text = repeated.repeat(LEN / repeated.len());
+    let chunks = pieces(&text, CHUNK);
+    let mut guard = guard(profile);
+    let mut out = Collect::room(LEN * 2);
+    let best = (0..3)
+        .map(|_| {
+            guard.reset();
+            out.clear();
+            feed(&mut guard, &[head], &mut out);
+            seconds(|| feed(&mut guard, &chunks, &mut out))
+        })
+        .fold(f64::INFINITY, f64::min);
+    best * 1e9 / text.len() as f64
+}

@@ -1,0 +1,174 @@
+//! What the guard costs, as ratios to a floor measured in the same run.
+//!
+//! The floor is what nobody can do without: look for a few bytes in every chunk of the size of a
+//! token (4.5 bytes on average), and copy it. Every work runs for every profile that can do it;
+//! the table shows the median and the worst, `GUARD_BENCH=all` each of them. Allocations are
+//! counted in the steady state, from the 64th chunk on.
+//!
+//! Run with `cargo xtask bench` (or `cargo bench -p llm-stream-guard`).
+
+mod facade;
+mod footprint;
+mod hostile;
+mod measure;
+mod text;
+mod whole;
+mod works;
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+
+use crate::{
+    measure::{Collect, feed, feed_bytes, floor, median, ratio},
+    text::tokens,
+    works::{Case, Work, works},
+};
+
+/// Profiles whose single figures criterion keeps: one of each way to write calls.
+const KEPT: [&str; 4] = ["hermes", "pythonic", "qwen3_coder", "glm45"];
+
+fn benches(criterion: &mut Criterion) {
+    for mut work in works() {
+        let mut group = criterion.benchmark_group(work.name);
+        let bytes = work.bytes;
+        for case in work.cases.iter_mut().filter(|case| KEPT.contains(&&*case.profile)) {
+            let chunks = tokens(&case.wire);
+            let mut out = Collect::room(case.wire.len());
+            group.throughput(Throughput::Elements(chunks.len() as u64));
+            group.bench_function(BenchmarkId::new("floor", &case.profile), |b| {
+                b.iter(|| {
+                    out.clear();
+                    floor(&chunks, &mut out);
+                    black_box(&out.content);
+                });
+            });
+            group.bench_function(BenchmarkId::new("guard", &case.profile), |b| {
+                b.iter(|| run(bytes, &mut case.guard, &chunks, &mut out));
+            });
+        }
+        group.finish();
+    }
+}
+
+fn run(bytes: bool, guard: &mut llm_stream_guard::Guard, chunks: &[&str], out: &mut Collect) {
+    guard.reset();
+    out.clear();
+    match bytes {
+        false => feed(guard, chunks, out),
+        true => feed_bytes(guard, chunks, out),
+    }
+    black_box((&out.content, &out.arguments));
+}
+
+/// How often a time is taken.
+const REPEATS: usize = 21;
+
+/// What one profile takes for one work.
+struct Figure {
+    profile: String,
+    ratio: f64,
+    nanos: f64,
+    allocations: f64,
+}
+
+fn figure(bytes: bool, case: &mut Case) -> Figure {
+    let chunks = tokens(&case.wire);
+    let (mut out, mut copy) = (Collect::room(case.wire.len()), Collect::room(case.wire.len()));
+    let base = || {
+        copy.clear();
+        floor(&chunks, &mut copy);
+        black_box(&copy.content);
+    };
+    let (ratio, time) = ratio(REPEATS, base, || run(bytes, &mut case.guard, &chunks, &mut out));
+    case.guard.reset();
+    out.clear();
+    // The first call's opener and name take their buffers; the rest is the steady state.
+    let (head, body) = chunks.split_at(chunks.len().min(64));
+    feed(&mut case.guard, head, &mut out);
+    let counted = allocation_counter::measure(|| feed(&mut case.guard, body, &mut out));
+    Figure {
+        profile: case.profile.clone(),
+        ratio,
+        nanos: time * 1e9 / chunks.len() as f64,
+        allocations: counted.count_total as f64 / body.len().max(1) as f64,
+    }
+}
+
+fn print_work(mut work: Work, all: bool) {
+    let bytes = work.bytes;
+    let mut figures: Vec<_> = work.cases.iter_mut().map(|case| figure(bytes, case)).collect();
+    figures.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+    let middle = median(figures.iter().map(|one| one.ratio).collect());
+    let met = figures.iter().filter(|one| one.ratio <= work.aim).count();
+    let allocations = figures.iter().map(|one| one.allocations).fold(0.0, f64::max);
+    if let Some(worst) = figures.first() {
+        println!(
+            "{:28} x{middle:5.2}  x{:5.2} {:16} {:6.1} ns  {allocations:5.3}   x{:4.2}: {met} of {}",
+            work.name,
+            worst.ratio,
+            worst.profile,
+            worst.nanos,
+            work.aim,
+            figures.len(),
+        );
+    }
+    for one in figures.iter().filter(|_| all) {
+        let Figure { profile, ratio, nanos, allocations } = one;
+        println!("    {profile:24} x{ratio:5.2}  {nanos:6.1} ns  {allocations:5.3}");
+    }
+}
+
+/// The figures that judge the design.
+fn summary() {
+    let all = std::env::var("GUARD_BENCH").is_ok_and(|what| what == "all");
+    println!("\nin chunks the size of tokens; ratios to the floor, allocations a chunk");
+    println!("{:28} median  worst profile, a chunk               alloc.  aim: met", "");
+    for work in works() {
+        print_work(work, all);
+    }
+    println!("\nin one chunk; times a search for three bytes, or a parser that skips JSON");
+    for row in whole::rows(REPEATS) {
+        let mut ratios = row.ratios;
+        ratios.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let middle = median(ratios.iter().map(|one| one.1).collect());
+        let met = ratios.iter().filter(|one| one.1 <= row.aim).count();
+        let (worst, ratio) = ratios.first().cloned().unwrap_or_default();
+        let (name, aim, of) = (row.name, row.aim, ratios.len());
+        println!("{name:28} x{middle:5.2}  x{ratio:5.2} {worst:16} x{aim:4.2}: {met} of {of}");
+        for (profile, ratio) in ratios.iter().filter(|_| all) {
+            println!("    {profile:24} x{ratio:5.2}");
+        }
+    }
+    println!("\nchat completions; times one parse into a value and one writing of it");
+    for row in facade::rows(REPEATS) {
+        let facade::Row { name, aim, ratio, nanos, allocations, allocations_aim } = row;
+        println!(
+            "{name:28} x{ratio:5.2} (aim x{aim:3.1}) {nanos:7.0} ns, {allocations:4.1} allocations \
+             (aim {allocations_aim})"
+        );
+    }
+    println!("\nwhat a guard takes");
+    footprint::print(REPEATS);
+    println!("\nhostile text in chunks of 4 bytes: the most expensive found (aim 60 ns a byte)");
+    let costs = hostile::search();
+    let over = costs.iter().filter(|cost| cost.nanos > 60.0).count();
+    for cost in costs.iter().take(if all { 60 } else { 12 }) {
+        let hostile::Cost { nanos, profile, head, repeated } = cost;
+        println!("{nanos:6.1} ns  {profile:20} {head:?} then {repeated:?} again and again");
+    }
+    println!("{over} of {} texts are above the aim", costs.len());
+}
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    let summarised = std::env::args().any(|arg| arg == "--bench");
+    if std::env::var("GUARD_BENCH").is_ok_and(|what| what == "all" || what == "summary") {
+        return summary();
+    }
+    benches(&mut criterion);
+    criterion.final_summary();
+    if summarised {
+        summary();
+    }
+}

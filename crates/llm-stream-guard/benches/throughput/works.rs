@@ -1,0 +1,114 @@
+//! The works a guard is judged by: what is fed, to which profiles, and what it may cost.
+
+use llm_stream_guard::toolcall_parsers::{self, EncodeCall, Grammar, encode};
+use llm_stream_guard::{Guard, Profile, Start, Tools, profiles};
+use serde_json::json;
+
+use crate::text::{near_markers, prose};
+
+/// A guard with its input.
+pub(crate) struct Case {
+    pub(crate) profile: String,
+    pub(crate) wire: String,
+    pub(crate) guard: Guard,
+}
+
+/// One work: the same task for every profile that can do it.
+pub(crate) struct Work {
+    pub(crate) name: &'static str,
+    /// The greatest ratio to the floor that is aimed at.
+    pub(crate) aim: f64,
+    pub(crate) cases: Vec<Case>,
+    /// Whether the text is fed as bytes.
+    pub(crate) bytes: bool,
+}
+
+const KIB: usize = 1024;
+
+/// The tools that the calls of the works are of.
+fn tools() -> Tools {
+    let string = json!({"type": "string"});
+    Tools::new([
+        ("write_file", json!({"type": "object", "properties": {"path": string, "text": string}})),
+        (
+            "get_tide",
+            json!({"type": "object", "properties": {
+                "port": string, "day": {"type": "integer"}, "metric": {"type": "boolean"},
+            }}),
+        ),
+    ])
+}
+
+/// The grammar a profile reads calls by, if it reads any.
+pub(crate) fn grammar(profile: &Profile) -> Option<Grammar> {
+    let name = profile.tools.as_deref()?;
+    match profile.variant {
+        Some(variant) => toolcall_parsers::grammar_variant(name, variant).ok(),
+        None => toolcall_parsers::grammar(name).ok(),
+    }
+}
+
+/// A guard that knows the tools.
+pub(crate) fn guard(profile: &Profile) -> Guard {
+    Guard::builder(profile).tools(tools()).build().expect("registered profiles build")
+}
+
+/// The text, for every profile.
+pub(crate) fn everywhere(wire: &str) -> Vec<Case> {
+    let case = |profile: &Profile| Case {
+        profile: profile.name.clone(),
+        wire: wire.to_owned(),
+        guard: guard(profile),
+    };
+    profiles().iter().map(case).collect()
+}
+
+fn reasoning(wire: &str) -> Vec<Case> {
+    let case = |profile: &Profile| {
+        let guard = Guard::builder(profile).start(Start::Reasoning).build().ok()?;
+        Some(Case { profile: profile.name.clone(), wire: wire.to_owned(), guard })
+    };
+    profiles().iter().filter(|one| one.reasoning.is_some()).filter_map(case).collect()
+}
+
+/// One call, for the profiles that can write it.
+pub(crate) fn call(name: &str, arguments: &str) -> Vec<Case> {
+    calling(&[EncodeCall::new(name, arguments)])
+}
+
+/// The profiles that can write the calls, each with what it writes.
+fn calling(calls: &[EncodeCall<'_>]) -> Vec<Case> {
+    let case = |profile: &Profile| {
+        let wire = encode(&grammar(profile)?, calls, &tools()).ok()?;
+        Some(Case { profile: profile.name.clone(), wire, guard: guard(profile) })
+    };
+    profiles().iter().filter_map(case).collect()
+}
+
+/// Whether the family's values are text between tags, not literals of a language.
+pub(crate) fn is_tagged(case: &Case) -> bool {
+    // A quote in the value comes as it is only where nothing is quoted.
+    !case.wire.contains("\\\"")
+}
+
+/// Everything that is compared with the floor in chunks the size of tokens.
+pub(crate) fn works() -> Vec<Work> {
+    let text = prose(256 * KIB);
+    let value = format!("say \"so\": {}", prose(64 * KIB));
+    let written = json!({"path": "a.txt", "text": value}).to_string();
+    let (tagged, literal) = call("write_file", &written).into_iter().partition(is_tagged);
+    let small: Vec<_> = (0..200)
+        .map(|n| json!({"port": format!("Brest {n}"), "day": n, "metric": n % 2 == 0}).to_string())
+        .collect();
+    let small: Vec<_> = small.iter().map(|text| EncodeCall::new("get_tide", text)).collect();
+    let work = |name, aim, cases| Work { name, aim, cases, bytes: false };
+    vec![
+        work("W1 prose, 256 KiB", 1.05, everywhere(&text)),
+        Work { bytes: true, ..work("W1 prose as bytes", 1.4, everywhere(&text)) },
+        work("W2 near markers, 256 KiB", 2.0, everywhere(&near_markers(256 * KIB))),
+        work("W3 string, 64 KiB: literals", 2.0, literal),
+        work("W3 string, 64 KiB: tags", 2.5, tagged),
+        work("W4 200 calls", 5.0, calling(&small)),
+        work("W5 reasoning, 256 KiB", 1.2, reasoning(&text)),
+    ]
+}
