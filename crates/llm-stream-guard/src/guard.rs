@@ -58,7 +58,7 @@ pub enum Delivery {
 /// uncertain ([`Guard::held`]). Cheap to clone; a clone goes on independently.
 #[derive(Debug, Clone)]
 pub struct Guard {
-    /// No stage is configured: text goes straight to the cursor, events straight to the sink.
+    /// No stage is left to pass: text goes straight to the cursor, events straight to the sink.
     plain: bool,
     utf8: Utf8,
     input: Input,
@@ -213,6 +213,7 @@ impl Guard {
         if input.ended || then == Then::Finish {
             out.finish();
         }
+        self.plain = self.input.is_passed() && self.output.is_empty();
         let held = self.held();
         self.count(|stats| stats.held(held));
         result.and(self.output.failed().map_or(Ok(()), Err))
@@ -250,6 +251,7 @@ impl Guard {
     pub fn reset(&mut self) {
         self.utf8 = Utf8::default();
         self.input.reset();
+        self.plain = self.input.is_passed() && self.output.is_empty();
         self.cursor.reset();
         self.output.reset();
     }

@@ -21,8 +21,22 @@ pub fn grammars() -> impl Iterator<Item = Grammar> {
 /// An unknown name; the error lists the nearest known ones. A name that engines have for
 /// different families; the error lists those, as `engine:name`.
 pub fn grammar(name: &str) -> Result<Grammar, UnknownName> {
-    // Every registered family compiles, as a test holds.
-    Ok(Grammar::new(family(name)?.as_ref().clone()).unwrap_or_default())
+    let row = self::lookup::row(name)?;
+    #[cfg(feature = "std")]
+    return Ok(COMPILED[row].get_or_init(|| compile(row)).clone());
+    #[cfg(not(feature = "std"))]
+    Ok(compile(row))
+}
+
+/// The grammars that were asked for: compiled once a process, and shared.
+#[cfg(feature = "std")]
+static COMPILED: [std::sync::OnceLock<Grammar>; table::FAMILIES.len()] =
+    [const { std::sync::OnceLock::new() }; table::FAMILIES.len()];
+
+fn compile(row: usize) -> Grammar {
+    // Every registered family reads and compiles, as tests hold.
+    let family = table::FAMILIES[row].family();
+    family.and_then(|family| Grammar::new(family).ok()).unwrap_or_default()
 }
 
 /// The grammar of the family called `name` as the models of one of its variants write it; see

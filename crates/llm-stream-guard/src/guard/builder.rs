@@ -357,7 +357,7 @@ impl GuardBuilder {
             stats,
         };
         Ok(Guard {
-            plain: input.is_empty() && output.is_empty(),
+            plain: input.is_passed() && output.is_empty(),
             utf8: Utf8::default(),
             input,
             cursor: Cursor {

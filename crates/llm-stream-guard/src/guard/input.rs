@@ -22,9 +22,11 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub(super) fn is_empty(&self) -> bool {
-        let Self { watch, stop, decoder, prepend, .. } = self;
-        watch.is_none() && stop.is_none() && decoder.is_none() && prepend.is_none()
+    /// Whether no stage is there, or none that has anything left to do.
+    pub(super) fn is_passed(&self) -> bool {
+        let Self { watch, stop, decoder, prepend, prepended, .. } = self;
+        let prepended = prepend.is_none() || *prepended;
+        watch.is_none() && stop.is_none() && decoder.is_none() && prepended
     }
 
     pub(super) fn reset(&mut self) {

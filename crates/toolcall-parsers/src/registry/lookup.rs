@@ -37,6 +37,11 @@ impl Row {
         Self { summary: Summary { name, about, source }, calls }
     }
 
+    /// The family its file describes.
+    pub(super) fn family(&self) -> Option<Family> {
+        Family::from_value(&self.file()?).ok()
+    }
+
     /// The file as a value.
     fn file(&self) -> Option<Value> {
         let mut file: Value = serde_json::from_str(self.calls).ok()?;
@@ -87,16 +92,23 @@ pub fn family_variant(name: &str, variant: usize) -> Result<Arc<Family>, Unknown
 }
 
 fn read(name: &str, of: impl FnOnce(Value) -> Option<Value>) -> Result<Arc<Family>, UnknownName> {
-    let names = || FAMILIES.iter().map(|row| row.summary.name);
+    let family = FAMILIES[row(name)?].file().and_then(of);
+    let family = family.and_then(|file| Family::from_value(&file).ok());
+    // Every row reads, as a test holds: only a variant can be unknown here.
+    family.map(Arc::new).ok_or_else(|| UnknownName::new(WHAT, name, names()))
+}
+
+/// The row of the family called `name`.
+pub(super) fn row(name: &str) -> Result<usize, UnknownName> {
     let found = resolve(WHAT, name, names(), ALIASES.iter().copied())?;
-    let row = FAMILIES.iter().find(|row| row.summary.name == found);
-    let family = row
-        .and_then(Row::file)
-        .and_then(of)
-        .and_then(|file| Family::from_value(&file).ok())
-        // Every row reads, as a test holds: only a variant can be unknown here.
-        .ok_or_else(|| UnknownName::new(WHAT, name, names()))?;
-    Ok(Arc::new(family))
+    FAMILIES
+        .iter()
+        .position(|row| row.summary.name == found)
+        .ok_or_else(|| UnknownName::new(WHAT, name, names()))
+}
+
+fn names() -> impl Iterator<Item = &'static str> + Clone {
+    FAMILIES.iter().map(|row| row.summary.name)
 }
 
 /// What is looked up, for messages.
