@@ -39,7 +39,10 @@ mod redact;
 
 pub use chat::ChatCollector;
 pub use message::{MessageCollector, message_json};
-pub use redact::{MatchTooLong, RedactChunks, RedactEvents, RedactText, Redactor};
+pub use redact::{
+    Found, MatchTooLong, Recogniser, RedactChunks, RedactEvents, RedactText, Redactor, Substitute,
+    Vault,
+};
 pub use stream_lifecycle::*;
 
 use jail_match::{Held, LimitError};

@@ -2,7 +2,10 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::event::{JailEvent, Jailed};
+use super::{
+    event::{JailEvent, Jailed},
+    mark_matcher::Tail,
+};
 
 /// An open block, or quoted text in one.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +27,8 @@ pub(super) struct Block {
     /// Stream offset from which it is dropped, if it is.
     pub(super) lost: u64,
     pub(super) mode: Mode,
+    /// Where it is all start: how the mark may go on, and the state that found it.
+    pub(super) tail: Option<(usize, Tail)>,
 }
 
 /// What is done with a block's text.

@@ -1,6 +1,7 @@
 //! Marks: what begins and what ends a block.
 
-use alloc::{borrow::Cow, string::String};
+use alloc::{borrow::Cow, string::String, sync::Arc};
+use core::fmt;
 
 use crate::edge::Case;
 
@@ -18,6 +19,34 @@ pub struct Mark {
     pub(crate) kind: Kind,
     pub(crate) case: Case,
     pub(crate) at: At,
+    pub(crate) check: Option<Check>,
+}
+
+type Accepts = dyn Fn(&str) -> Option<usize> + Send + Sync;
+
+/// How much of a match counts, as the caller says. Equal to its clones only.
+#[derive(Clone)]
+pub(crate) struct Check(Arc<Accepts>);
+
+impl Check {
+    /// How many bytes of `text` count; none, if the caller's answer is no place in it.
+    pub(crate) fn accepts(&self, text: &str) -> Option<usize> {
+        (self.0)(text).filter(|&len| len > 0 && text.is_char_boundary(len))
+    }
+}
+
+impl PartialEq for Check {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Check {}
+
+impl fmt::Debug for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Check")
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +95,55 @@ impl Mark {
         Self { at, ..self }
     }
 
+    /// The same mark, only where `check` says of the text it matched that it is one: a number
+    /// whose digits add up, a word of a list. Called when the match is certain, as often as it is
+    /// looked at; not called for what an earlier check of the mark refused. What is refused is
+    /// text, and what follows its first character is looked at anew.
+    ///
+    /// ```
+    /// use jail_match::{Jail, JailEvent, Mark, Pair};
+    /// let mark = Mark::from("id-7").checked(|found| found.ends_with('7'));
+    /// let mut jail = Jail::builder().rule(Pair::single(mark)).build()?;
+    /// let mut found = 0;
+    /// jail.push("id-7 id-8", |event| found += usize::from(matches!(event, JailEvent::Jailed(_))))?;
+    /// assert_eq!(found, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn checked(self, check: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.accepting(move |text| check(text).then_some(text.len()))
+    }
+
+    /// As [`Mark::checked`], for a check that says how many bytes of the match count, from its
+    /// start; the rest is looked at anew. `None`, 0 and what is no place between characters
+    /// refuse the match.
+    #[must_use]
+    pub fn accepting(
+        mut self,
+        accepts: impl Fn(&str) -> Option<usize> + Send + Sync + 'static,
+    ) -> Self {
+        let first = self.check.take();
+        self.check = Some(Check(Arc::new(move |text| {
+            let text = match &first {
+                Some(first) => &text[..first.accepts(text)?],
+                None => text,
+            };
+            accepts(text)
+        })));
+        self
+    }
+
     /// An expression in the syntax of the `regex` crate, found leftmost-first.
     ///
-    /// `^` is the start of the stream, `(?m)^` that of a line; `$` and `\b` look one byte ahead,
-    /// which is then waited for. A match takes at most as many bytes as the expression allows:
-    /// state it with [`Mark::hold`] where the expression is unbounded.
+    /// `^` is the start of the stream, `(?m)^` that of a line; `$` and `(?-u:\b)` look one byte
+    /// ahead, which is then waited for. Word boundaries are those of ASCII: `\b` alone asks for
+    /// Unicode's, and [`crate::JailBuilder::build`] refuses it. Classes like `\d` and `\w` are
+    /// Unicode's unless `(?-u)` says otherwise, and large: write `[0-9]` where that is meant.
+    /// `\p{..}` is not understood, unless another crate turns on the tables of `regex-syntax`.
+    /// An expression may compile to 2 MiB, and is refused beyond.
+    ///
+    /// A match takes at most as many bytes as the expression allows: state it with
+    /// [`Mark::hold`] where the expression is unbounded.
     #[cfg(feature = "regex")]
     #[must_use]
     pub fn pattern(expression: impl Into<Cow<'static, str>>) -> Self {
@@ -78,7 +151,12 @@ impl Mark {
     }
 
     /// The most bytes a match of this expression may take: so much is held while it may go on.
-    /// A match that could grow beyond ends there. Nothing for literals.
+    /// Nothing for literals.
+    ///
+    /// What has not matched within as many bytes is text: the hold must be as long as the longest
+    /// text that is to be found. What has matched and could go on is a match that ends there,
+    /// except in a [`crate::Pair::single`], which hits its pair's limit if it does go on: it is
+    /// followed to its end under [`crate::OnFail::Drop`], so that nothing of it is seen.
     #[cfg(feature = "regex")]
     #[must_use]
     pub fn hold(mut self, bytes: usize) -> Self {
@@ -103,7 +181,7 @@ impl Mark {
 
 impl From<Cow<'static, str>> for Mark {
     fn from(text: Cow<'static, str>) -> Self {
-        Self { text, kind: Kind::Literal, case: Case::Exact, at: At::Anywhere }
+        Self { text, kind: Kind::Literal, case: Case::Exact, at: At::Anywhere, check: None }
     }
 }
 

@@ -6,7 +6,7 @@ use alloc::{boxed::Box, vec::Vec};
 use super::pattern::{Pattern, Run};
 use super::{
     error::Problem,
-    mark::{At, Kind, Mark},
+    mark::{At, Check, Kind, Mark},
     pair::EndOrder,
 };
 use crate::{
@@ -20,8 +20,21 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum Pattern {}
 #[cfg(not(feature = "regex"))]
+type State = core::convert::Infallible;
+#[cfg(feature = "regex")]
+type State = regex_automata::util::primitives::StateID;
+#[cfg(not(feature = "regex"))]
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Run;
+
+/// A match that its hold cut short, and that may go on behind its end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tail {
+    mark: usize,
+    state: State,
+    /// Whether it did.
+    pub(crate) grown: bool,
+}
 
 /// Text to look at.
 #[derive(Clone, Copy)]
@@ -67,7 +80,7 @@ enum Needle {
 pub(crate) struct MarkMatcher {
     /// Tells it from the others of its jail.
     number: usize,
-    marks: Box<[(Needle, At)]>,
+    marks: Box<[(Needle, At, Option<Check>)]>,
     /// First bytes of marks with their positions, sorted.
     firsts: Box<[(u8, usize)]>,
     set: MarkerSet,
@@ -115,7 +128,7 @@ impl MarkMatcher {
                     Needle::Pattern(Box::new(pattern), id - literals)
                 }
             };
-            sought.push((one, mark.at));
+            sought.push((one, mark.at, mark.check.clone()));
         }
         firsts.sort_unstable();
         firsts.dedup();
@@ -182,7 +195,7 @@ impl MarkMatcher {
         let bucket = self.firsts[bucket..].iter().take_while(|&&(byte, _)| byte == first);
         let (mut best, mut open) = (None, false);
         for &(_, id) in bucket {
-            let (needle, at) = &self.marks[id];
+            let (needle, at, check) = &self.marks[id];
             if !at.holds(before) {
                 continue;
             }
@@ -195,12 +208,14 @@ impl MarkMatcher {
                     read(pattern, &mut progress.runs[*run], rest, before, view.ended, work)
                 }
             };
-            match prefix {
-                Prefix::Partial if !view.ended => open = true,
-                Prefix::Match(len) if best.is_none_or(|(most, _)| len > most) => {
-                    best = Some((len, id));
+            match (prefix, check) {
+                (Prefix::Partial, _) if !view.ended => open = true,
+                (Prefix::Match(len), None) => longer(&mut best, Some(len), id),
+                (Prefix::Match(len), Some(check)) => {
+                    *work += len as u64;
+                    longer(&mut best, check.accepts(&view.text[start..start + len]), id);
                 }
-                Prefix::Partial | Prefix::Match(_) | Prefix::Mismatch => {}
+                (Prefix::Partial | Prefix::Mismatch, _) => {}
             }
             if self.order == EndOrder::Listed && (open || best.is_some()) {
                 break;
@@ -213,6 +228,50 @@ impl MarkMatcher {
             None => Search::Miss,
         }
     }
+
+    /// How the match just found, of `len` bytes, may go on beyond its hold.
+    pub(crate) fn tail(&self, mark: usize, len: usize, progress: &Progress) -> Option<Tail> {
+        let Needle::Pattern(_, run) = self.marks[mark].0 else { return None };
+        let state = goes_on(progress.runs.get(run)?, len)?;
+        Some(Tail { mark, state, grown: false })
+    }
+
+    /// Reads on behind a match: how many bytes of `text` are its, and whether no more can be.
+    pub(crate) fn read_on(&self, tail: &mut Tail, text: &str, work: &mut u64) -> (usize, bool) {
+        match &self.marks[tail.mark].0 {
+            Needle::Literal(_) => (0, true),
+            Needle::Pattern(pattern, _) => read_on(pattern, &mut tail.state, text, work),
+        }
+    }
+}
+
+/// Takes a match if it is longer than the best.
+fn longer(best: &mut Option<(usize, usize)>, len: Option<usize>, id: usize) {
+    if let Some(len) = len
+        && best.is_none_or(|(most, _)| len > most)
+    {
+        *best = Some((len, id));
+    }
+}
+
+#[cfg(feature = "regex")]
+fn goes_on(run: &Run, len: usize) -> Option<State> {
+    run.goes_on(len)
+}
+
+#[cfg(not(feature = "regex"))]
+fn goes_on(_: &Run, _: usize) -> Option<State> {
+    None
+}
+
+#[cfg(feature = "regex")]
+fn read_on(pattern: &Pattern, state: &mut State, text: &str, work: &mut u64) -> (usize, bool) {
+    pattern.read_on(state, text, work)
+}
+
+#[cfg(not(feature = "regex"))]
+fn read_on(pattern: &Pattern, _: &mut State, _: &str, _: &mut u64) -> (usize, bool) {
+    match *pattern {}
 }
 
 #[cfg(feature = "regex")]

@@ -53,7 +53,9 @@ pub(crate) enum Extent {
 
 impl Pair {
     /// A mark that is a block by itself, for what has no end of its own: a word, a key, a
-    /// number. The block's body and end are empty; ends that are added do not matter.
+    /// number. The block's body and end are empty; ends that are added do not matter. An
+    /// expression that goes on beyond its [`Mark::hold`] hits the pair's limit, and its block is
+    /// followed as far as the expression reads: [`Pair::limit`] says what becomes of it.
     ///
     /// ```
     /// use jail_match::{Jail, JailEvent, Pair};

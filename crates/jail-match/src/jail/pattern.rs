@@ -45,8 +45,19 @@ pub(crate) struct Run {
     read: usize,
     /// Length of the match found so far; 0 for none.
     best: usize,
+    /// The state at its end.
+    best_state: Option<StateID>,
     /// Whether more text changes nothing.
     settled: bool,
+    /// Whether that is the hold's doing: the expression could read on.
+    cut: bool,
+}
+
+impl Run {
+    /// The state from which a match of `len` bytes goes on, if the hold cut it short.
+    pub(crate) fn goes_on(&self, len: usize) -> Option<StateID> {
+        self.best_state.filter(|_| self.cut && self.best == len)
+    }
 }
 
 impl Pattern {
@@ -119,20 +130,22 @@ impl Pattern {
             if run.settled {
                 break;
             }
+            let before = state;
             state = self.dfa.next_state(state, byte);
             run.read += 1;
             *work += 1;
             if self.dfa.is_match_state(state) {
-                run.best = run.read - 1;
+                (run.best, run.best_state) = (run.read - 1, Some(before));
             }
             let fate = self.fate(state);
             if run.read <= self.hold && fate & CERTAIN != 0 {
-                run.best = run.read;
+                (run.best, run.best_state) = (run.read, Some(state));
             }
-            run.settled = run.read > self.hold
-                || self.is_lost(state)
-                || fate & (CERTAIN | FINAL) == CERTAIN | FINAL
-                || run.read == self.hold && fate & (CERTAIN | OPEN) != OPEN;
+            let over = self.is_lost(state) || fate & (CERTAIN | FINAL) == CERTAIN | FINAL;
+            run.cut = !over
+                && (run.read > self.hold
+                    || run.read == self.hold && fate & (CERTAIN | OPEN) != OPEN);
+            run.settled = over || run.cut;
         }
         run.state = Some(state);
         if !run.settled && ended {
@@ -146,6 +159,25 @@ impl Pattern {
             0 => Prefix::Mismatch,
             len => Prefix::Match(len),
         }
+    }
+
+    /// Reads on behind a match from `state`, whole scalars; returns how many bytes the expression
+    /// takes, and whether it can take no more.
+    pub(crate) fn read_on(&self, state: &mut StateID, text: &str, work: &mut u64) -> (usize, bool) {
+        let mut taken = 0;
+        for scalar in text.chars() {
+            let behind = taken + scalar.len_utf8();
+            let mut next = *state;
+            for &byte in &text.as_bytes()[taken..behind] {
+                next = self.dfa.next_state(next, byte);
+                *work += 1;
+            }
+            if self.is_lost(next) {
+                return (taken, true);
+            }
+            (taken, *state) = (behind, next);
+        }
+        (taken, false)
     }
 
     fn fate(&self, state: StateID) -> u8 {

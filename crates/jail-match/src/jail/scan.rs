@@ -4,7 +4,7 @@ use super::{
     Jail,
     blocks::{Block, Mode, Way},
     event::{Closed, JailEvent, JailSignal},
-    mark_matcher::{View, scalar_behind},
+    mark_matcher::{MarkMatcher, Tail, View, scalar_behind},
     pair::{BlockDelivery, Extent, Nested, OnFail},
     rules::{Effect, OUTSIDE, inside},
 };
@@ -44,6 +44,14 @@ impl Jail {
         let view = View { text, base: self.base, before: self.before, ended };
         let mut pos = 0;
         loop {
+            if let Some((state, tail)) = self.blocks.top().and_then(|top| top.tail) {
+                let matcher = &rules.states[state].matcher;
+                pos = self.outgrow(matcher, tail, view, pos, on)?;
+                if pos == text.len() && !ended {
+                    return Ok(pos);
+                }
+                continue;
+            }
             let room = self.index(self.blocks.until());
             let state = &rules.states[self.blocks.top().map_or(OUTSIDE, |top| top.state)];
             let work = &mut self.counters.examined;
@@ -93,9 +101,12 @@ impl Jail {
                     self.blocks.take(mark, on);
                 }
                 Effect::Open(pair) => {
+                    let tail = state.matcher.tail(id, len, &self.progress);
+                    let from = self.blocks.top().map_or(OUTSIDE, |top| top.state);
                     self.open_pair(pair, mark, offset, on)?;
                     if rules.pairs[pair].extent == Extent::Start {
-                        self.close_single(offset, offset + mark.len() as u64, on);
+                        let tail = tail.map(|tail| (from, tail));
+                        self.close_single(offset, offset + mark.len() as u64, tail, on);
                     }
                 }
                 Effect::Close => {
@@ -172,6 +183,7 @@ impl Jail {
             around,
             lost: at,
             mode,
+            tail: None,
         });
         if let Some(pair) = pair {
             let depth = self.blocks.depth();
@@ -199,11 +211,50 @@ impl Jail {
         }
     }
 
-    /// Closes a block that is all start, unless a limit has.
-    fn close_single(&mut self, at: u64, behind: u64, on: &mut impl FnMut(JailEvent<'_>)) {
-        if self.blocks.top().is_some_and(|top| top.at == at) {
-            self.close(Some(""), Closed::End, behind, on);
+    /// Closes a block that is all start, unless a limit has, or its mark may go on.
+    fn close_single(
+        &mut self,
+        at: u64,
+        behind: u64,
+        tail: Option<(usize, Tail)>,
+        on: &mut impl FnMut(JailEvent<'_>),
+    ) {
+        match self.blocks.top_mut().filter(|top| top.at == at) {
+            Some(top) if tail.is_some() => top.tail = tail,
+            Some(_) => self.close(Some(""), Closed::End, behind, on),
+            None => {}
         }
+    }
+
+    /// Follows the mark of the innermost block, which its hold cut short, from `pos` on: if it
+    /// goes on, the block hits its limit. Returns where the block ends, or the text.
+    fn outgrow(
+        &mut self,
+        matcher: &MarkMatcher,
+        mut tail: Tail,
+        View { text, base, ended, .. }: View<'_>,
+        pos: usize,
+        on: &mut impl FnMut(JailEvent<'_>),
+    ) -> Result<usize, LimitError> {
+        let (read, over) = matcher.read_on(&mut tail, &text[pos..], &mut self.counters.examined);
+        let depth = self.blocks.len();
+        if read > 0 && !core::mem::replace(&mut tail.grown, true) {
+            let then = self.blocks.top().and_then(|top| top.pair);
+            let then = then.map_or(OnFail::End, |pair| self.rules.pairs[pair].over);
+            let here = base + pos as u64;
+            self.breach(depth - 1, DiagnosticKind::JailBytes, then, here, on)?;
+            if self.blocks.len() < depth {
+                return Ok(pos);
+            }
+        }
+        let end = pos + read;
+        self.blocks.take(&text[pos..end], on);
+        if over || ended {
+            self.close(Some(""), Closed::End, base + end as u64, on);
+        } else if let Some(top) = self.blocks.top_mut() {
+            top.tail = top.tail.map(|(state, _)| (state, tail));
+        }
+        Ok(end)
     }
 
     fn open_pair(

@@ -1,7 +1,9 @@
 //! Expressions as starts and ends.
 
-use jail_match::{At, Inner, Jail, JailBuilder, Mark, Pair};
-use stream_laws::{Machine, Record, Work, check_bounded, check_linear};
+use jail_match::{At, Inner, Jail, JailBuilder, JailEvent, Mark, OnFail, Pair};
+use stream_laws::{
+    CutPlan, Machine, Record, Work, check_bounded, check_linear, check_nothing_lost,
+};
 
 use crate::{
     jail::{built, shown},
@@ -91,4 +93,75 @@ fn an_expression_may_be_a_block_by_itself() {
     let key = Mark::pattern("sk-[a-z0-9]{4,8}");
     let jail = built(Jail::builder().rule(Pair::single(key)));
     assert_eq!(shown(&jail, "use sk-abcd.sk-123456789 sk-abc"), "use [|].[|]9 sk-abc");
+}
+
+/// A key of at least four letters, of which eight bytes are held.
+fn key(then: OnFail) -> Jail {
+    let key = Pair::single(Mark::pattern("k-[a-zé]{4,}").hold(8)).limit(1, then);
+    built(Jail::builder().rule(key.unclosed(OnFail::Drop)))
+}
+
+#[test]
+fn an_expression_that_outgrows_its_hold_hits_the_limit_and_is_followed_to_its_end() {
+    for (then, expected) in [
+        (OnFail::Drop, "a !jail_bytes!(14) b"),
+        (OnFail::End, "a !jail_bytes![|-]gééx b"),
+        (OnFail::Release, "a !jail_bytes!k-abcdefgééx b"),
+        (OnFail::Strip, "a !jail_bytes!(8)gééx b"),
+    ] {
+        let jail = key(then);
+        assert_eq!(shown(&jail, "a k-abcdefgééx b"), expected, "{then:?}");
+        let machine = Jailed::new(jail.clone());
+        let dropped = ["jail_dropped_limit", "jail_markup"];
+        check_nothing_lost(&machine, "a k-abcdefgééx b", &dropped, CutPlan::standard(1)).unwrap();
+        // One that ends with its hold, in the text or with it, or before it, has no limit to hit.
+        assert_eq!(shown(&jail, "k-abcdef k-abcd"), "[|] [|]", "{then:?}");
+        assert_eq!(shown(&jail, "k-abcdef"), "[|]", "{then:?}");
+    }
+    let (mut jail, mut out) = (key(OnFail::Error), String::new());
+    let error = jail.push("a k-abcdefgh", |event| {
+        if let JailEvent::Text(text) = event {
+            out.push_str(text);
+        }
+    });
+    assert_eq!(error.unwrap_err().kind.name(), "jail_bytes");
+    assert_eq!(out, "a k-abcdef");
+}
+
+#[test]
+fn what_a_match_may_still_become_is_part_of_it() {
+    // The hold falls where the expression has matched and may go on to match more.
+    let rule = |then| Pair::single(Mark::pattern("a(bc)+").hold(4)).limit(1, then);
+    let jail = built(Jail::builder().rule(rule(OnFail::Drop)));
+    assert_eq!(shown(&jail, "abcbcbcbd abc"), "!jail_bytes!(8)d [|]");
+    assert_eq!(shown(&jail, "abcd"), "[|]d");
+}
+
+#[test]
+fn a_check_decides_what_is_a_mark() {
+    let even = |text: &str| text.bytes().filter(u8::is_ascii_digit).count() % 2 == 0;
+    let mark = Mark::pattern("#[0-9]{1,6}").checked(even);
+    let jail = built(Jail::builder().rule(Pair::single(mark)));
+    assert_eq!(shown(&jail, "#12 #123 #1#1234"), "[|] #123 #1[|]");
+    // Several checks must all agree, and a part may count.
+    let mark = Mark::pattern("x+").hold(8).accepting(|_| Some(3)).checked(|text| text == "xxx");
+    let jail = built(Jail::builder().rule(Pair::single(mark)));
+    assert_eq!(shown(&jail, "xx xxxxxxx"), "xx [|][|]x");
+    // What is refused is looked at anew behind its first character.
+    let mark = Mark::from("ab").checked(|_| false);
+    let jail = built(Jail::builder().rule(Pair::single(mark)).pair("b", "c"));
+    assert_eq!(shown(&jail, "ab1c"), "a[1|c]");
+    // An answer that is no place in the text refuses it.
+    let mark = Mark::from("é").accepting(|_| Some(1));
+    let jail = built(Jail::builder().rule(Pair::single(mark)));
+    assert_eq!(shown(&jail, "é"), "é");
+}
+
+#[test]
+fn unicode_word_boundaries_are_refused_and_those_of_ascii_hold() {
+    let rule = Pair::single(Mark::pattern(r"\bkey"));
+    let error = Jail::builder().rule(rule).build().unwrap_err().to_string();
+    assert!(error.starts_with(r#"pair 0, start 0 ("\\bkey"): "#), "{error}");
+    let jail = built(Jail::builder().rule(Pair::single(Mark::pattern(r"(?-u:\b)k[0-9]\w"))));
+    assert_eq!(shown(&jail, "k1é ak1b"), "[|] ak1b");
 }

@@ -3,16 +3,27 @@
 mod chunks;
 mod events;
 mod json;
+mod lanes;
+mod rules;
+mod substitute;
 mod text;
+mod vault;
+
+#[cfg(feature = "regex")]
+mod recognisers;
 
 use std::{fmt, sync::Arc};
 
 pub use chunks::RedactChunks;
 pub use events::RedactEvents;
-use jail_match::{Dropped, Held, Jail, JailEvent, JailSignal, OnFail};
-use serde_json::Value;
+use jail_match::{Dropped, Held, Jail, JailError, JailEvent, JailSignal, Jailed, OnFail, Pair};
+pub use rules::Recogniser;
+use serde_json::{Map, Value};
+pub use substitute::{Found, Substitute};
 pub use text::RedactText;
+pub use vault::Vault;
 
+use rules::Rule;
 use stream_lifecycle::{Decision, Sanitizer, Subject, Verdict};
 
 /// Replaces what a jail catches.
@@ -37,8 +48,11 @@ use stream_lifecycle::{Decision, Sanitizer, Subject, Verdict};
 #[derive(Debug, Clone)]
 pub struct Redactor {
     jail: Jail,
-    replacement: Arc<str>,
+    /// What stands for the blocks of each pair; the last for those of all others.
+    rules: Arc<[Rule]>,
     state: State,
+    /// The pair of the block that opened last.
+    pair: usize,
     /// What may be seen of a piece; kept for its capacity.
     seen: String,
 }
@@ -52,7 +66,10 @@ enum State {
     Spent,
 }
 
-/// A match outgrew the jail's limit: what follows in the text would escape redaction.
+/// A match outgrew a limit of the jail: that of a block, or the hold of an expression that is a
+/// block by itself. What follows in the text may belong to it, and is not written.
+///
+/// Under [`OnFail::Drop`] a match is followed to its end instead, and this does not happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatchTooLong;
 
@@ -65,34 +82,84 @@ impl fmt::Display for MatchTooLong {
 impl std::error::Error for MatchTooLong {}
 
 impl Redactor {
-    /// A redactor that puts `replacement` where `jail` catches something.
+    /// A redactor that puts `label` where `jail` catches something.
     ///
     /// Blocks that the jail hands over or drops are replaced; what it is told to release is not.
-    pub fn new(jail: Jail, replacement: impl Into<Arc<str>>) -> Self {
-        Self { jail, replacement: replacement.into(), state: State::Open, seen: String::new() }
+    pub fn new(jail: Jail, label: impl Into<Arc<str>>) -> Self {
+        let name = label.into();
+        let substitute = Substitute::label(Arc::clone(&name));
+        Self::with_rules(jail, [Rule { name, substitute }])
+    }
+
+    /// A redactor of what these recognisers find: of several at one place the longest match
+    /// counts, of equal ones the one listed first.
+    ///
+    /// # Errors
+    /// If there is none, or one has a faulty mark.
+    pub fn of(recognisers: impl IntoIterator<Item = Recogniser>) -> Result<Self, JailError> {
+        let (mut jail, mut rules) = (Jail::builder(), Vec::new());
+        for recogniser in recognisers {
+            let (pair, rule) = recogniser.into_parts();
+            jail = jail.rule(pair);
+            rules.push(rule);
+        }
+        Ok(Self::with_rules(jail.build()?, rules))
+    }
+
+    /// A redactor that puts back what the tokens that `vault` gave out so far stand for: in text,
+    /// events or chunks, wherever they are cut.
+    ///
+    /// # Errors
+    /// None that is known: every token is a good mark.
+    pub fn restoring(vault: &Vault) -> Result<Self, JailError> {
+        // A token that is never given out, for a vault that gave none.
+        let none = || ("[nothing_0]".to_owned(), "[nothing_0]".to_owned());
+        let (mut jail, mut rules) = (Jail::builder(), Vec::new());
+        for (token, text) in vault.given().into_iter().chain([none()]) {
+            let name = Arc::from(token.as_str());
+            jail = jail.rule(Pair::single(token));
+            rules.push(Rule { name, substitute: Substitute::label(text) });
+        }
+        Ok(Self::with_rules(jail.build()?, rules))
+    }
+
+    fn with_rules(jail: Jail, rules: impl Into<Arc<[Rule]>>) -> Self {
+        let (state, pair, seen) = (State::Open, 0, String::new());
+        Self { jail, rules: rules.into(), state, pair, seen }
+    }
+
+    /// The same with something else in the place of every match.
+    #[must_use]
+    pub fn substitute(mut self, substitute: &Substitute) -> Self {
+        let rules = self.rules.iter();
+        let rules = rules.map(|rule| Rule { substitute: substitute.clone(), ..rule.clone() });
+        self.rules = rules.collect();
+        self
     }
 
     /// Takes the next piece of text and writes what may be seen.
     ///
     /// # Errors
-    /// If a match outgrows the jail's limit, and the jail does not drop the rest of it by itself
+    /// If a match outgrows a limit, and the jail does not drop the rest of it by itself
     /// ([`OnFail::Drop`]). It is replaced as far as it went, and nothing that follows is written,
     /// in later pieces neither.
     pub fn push(&mut self, text: &str, out: &mut String) -> Result<(), MatchTooLong> {
-        let Self { jail, replacement, state, .. } = self;
+        let Self { jail, rules, state, pair, .. } = self;
         if *state == State::Open {
+            let mut writer = Writer { rules, state, pair, out };
             // A failed push has said why in an event.
-            let _ = jail.push(text, |event| write(event, replacement, state, out));
+            let _ = jail.push(text, |event| writer.event(event));
         }
         if *state == State::Open { Ok(()) } else { Err(MatchTooLong) }
     }
 
     /// Ends the text: a match that has not ended is replaced. The redactor is as new.
     pub fn finish(&mut self, out: &mut String) {
-        let Self { jail, replacement, state, .. } = self;
+        let Self { jail, rules, state, pair, .. } = self;
         if *state == State::Open {
+            let mut writer = Writer { rules, state, pair, out };
             // Under the error policy what is held is not written.
-            let _ = jail.finish(|event| write(event, replacement, state, out));
+            let _ = jail.finish(|event| writer.event(event));
         }
         *state = State::Open;
         jail.reset();
@@ -135,8 +202,19 @@ impl Redactor {
         self.jail.held()
     }
 
-    /// A response sanitizer that redacts every string of the aggregate; fails, so that the
-    /// aggregate is left out, if a match outgrows the jail's limit.
+    /// A response sanitizer that redacts every string of the aggregate, keys included. Text that
+    /// is JSON itself, as the arguments of calls are, is read as JSON: its strings are decoded
+    /// before they are searched. It fails, so that the aggregate is left out, if a match outgrows
+    /// a limit.
+    ///
+    /// ```
+    /// use llm_stream_guard::{jail_match::Jail, lifecycle::{Lifecycle, Redactor}};
+    /// let keys = Jail::builder().start("<key>").end("</key>").build()?;
+    /// let sanitizer = Redactor::new(keys, "[key]").sanitizer("keys", 0);
+    /// let record = Lifecycle::<String, std::io::Error>::new("call-1").sanitizer(sanitizer);
+    /// # drop(record);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn sanitizer(
         self,
@@ -152,17 +230,52 @@ impl Redactor {
         })
     }
 
+    /// Redacts every string in `value`, keys included.
     fn redact_value(&mut self, value: &mut Value) -> Result<(), MatchTooLong> {
         match value {
-            Value::String(text) => {
-                let seen = std::mem::take(text);
-                self.redact(&seen, text)
-            }
+            Value::String(text) => self.redact_text(text),
             Value::Array(items) => items.iter_mut().try_for_each(|item| self.redact_value(item)),
-            Value::Object(map) => map.values_mut().try_for_each(|item| self.redact_value(item)),
+            Value::Object(map) => {
+                for (key, mut item) in std::mem::take(map) {
+                    let mut seen = String::new();
+                    self.redact(&key, &mut seen)?;
+                    match &mut item {
+                        Value::String(text) if key == "arguments" => self.redact_json(text)?,
+                        item => self.redact_value(item)?,
+                    }
+                    insert(map, seen, item);
+                }
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
+
+    /// Redacts a text of its own; one that is JSON is searched as JSON first, so that what its
+    /// escapes hide is found.
+    fn redact_text(&mut self, text: &mut String) -> Result<(), MatchTooLong> {
+        let holds_json = text.trim_start().starts_with(['{', '[', '"'])
+            && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        if holds_json {
+            self.redact_json(text)?;
+        }
+        let seen = std::mem::take(text);
+        self.redact(&seen, text)
+    }
+
+    /// Redacts the strings of JSON text.
+    fn redact_json(&mut self, text: &mut String) -> Result<(), MatchTooLong> {
+        let json = std::mem::take(text);
+        json::redact(self, &json, text)
+    }
+}
+
+/// Puts an item under its key, or, where redaction made two keys one, under a longer one.
+fn insert(map: &mut Map<String, Value>, mut key: String, item: Value) {
+    while map.contains_key(&key) {
+        key.push('\'');
+    }
+    map.insert(key, item);
 }
 
 /// What becomes of a piece of text.
@@ -185,24 +298,56 @@ fn decision(result: Result<(), MatchTooLong>) -> Decision {
 }
 
 /// Writes what may be seen.
-fn write(event: JailEvent<'_>, replacement: &str, state: &mut State, out: &mut String) {
-    match (event, *state) {
-        (JailEvent::Text(text), State::Open) => out.push_str(text),
-        (JailEvent::Jailed(_), State::Open) => out.push_str(replacement),
-        (JailEvent::Jailed(_), State::Cut) => {
-            out.push_str(replacement);
-            *state = State::Spent;
-        }
-        (JailEvent::Signal(JailSignal::Dropped { why, .. }), State::Open)
-            if why != Dropped::Markup =>
-        {
-            out.push_str(replacement);
-        }
-        (JailEvent::Signal(JailSignal::Limit { then, .. }), State::Open) => match then {
-            OnFail::End => *state = State::Cut,
-            OnFail::Error => *state = State::Spent,
+struct Writer<'r> {
+    rules: &'r [Rule],
+    state: &'r mut State,
+    pair: &'r mut usize,
+    out: &'r mut String,
+}
+
+impl<'r> Writer<'r> {
+    fn event(&mut self, event: JailEvent<'_>) {
+        match (event, *self.state) {
+            (JailEvent::Text(text), State::Open) => self.out.push_str(text),
+            (JailEvent::Jailed(block), State::Open) => self.replace(block),
+            (JailEvent::Jailed(_), State::Cut) => {
+                self.label();
+                *self.state = State::Spent;
+            }
+            (JailEvent::Signal(JailSignal::Opened { pair, depth: 1, .. }), _) => *self.pair = pair,
+            (JailEvent::Signal(JailSignal::Dropped { why, .. }), State::Open)
+                if why != Dropped::Markup =>
+            {
+                self.label();
+            }
+            (JailEvent::Signal(JailSignal::Limit { then, .. }), State::Open) => match then {
+                OnFail::End => *self.state = State::Cut,
+                OnFail::Error => *self.state = State::Spent,
+                _ => {}
+            },
             _ => {}
-        },
-        _ => {}
+        }
+    }
+
+    fn rule(&self, pair: usize) -> Option<&'r Rule> {
+        self.rules.get(pair).or(self.rules.last())
+    }
+
+    fn replace(&mut self, Jailed { pair, start, body, end, .. }: Jailed<'_>) {
+        let Some(Rule { name, substitute }) = self.rule(pair) else { return };
+        let end = end.unwrap_or("");
+        let seen = if body.is_empty() && end.is_empty() {
+            substitute.put(Found { name, text: start })
+        } else {
+            substitute.put(Found { name, text: &[start, body, end].concat() })
+        };
+        self.out.push_str(&seen);
+    }
+
+    /// Stands for a match whose text is gone.
+    fn label(&mut self) {
+        let Some(Rule { name, substitute }) = self.rule(*self.pair) else { return };
+        let label = substitute.label_of(name);
+        self.out.push_str(&label);
     }
 }

@@ -39,18 +39,37 @@ fn redact_string(
     literal: &str,
     out: &mut String,
 ) -> Result<(), MatchTooLong> {
-    let decoded = serde_json::from_str::<String>(literal);
+    let (decoded, rest) = decoded(literal);
     let text = decoded.as_deref().unwrap_or(literal);
     let mut seen = String::new();
     let result = redactor.redact(text, &mut seen);
     if seen == text {
         out.push_str(literal);
-    } else if decoded.is_ok() {
-        out.push_str(&serde_json::Value::String(seen).to_string());
+    } else if decoded.is_some() {
+        let escaped = serde_json::Value::String(seen).to_string();
+        let closed = if rest.is_some() { &escaped[..escaped.len() - 1] } else { &escaped };
+        out.push_str(closed);
+        out.push_str(rest.unwrap_or(""));
     } else {
         out.push_str(&seen);
     }
     result
+}
+
+/// The text of a string, if it can be read; of one that was cut, with what is left of the escape
+/// it was cut in.
+fn decoded(literal: &str) -> (Option<String>, Option<&str>) {
+    if let Ok(text) = serde_json::from_str(literal) {
+        return (Some(text), None);
+    }
+    // The longest is a high surrogate and most of a low one.
+    let cuts = (literal.len().saturating_sub(11)..=literal.len()).rev();
+    let mut cuts = cuts.filter(|&at| literal.is_char_boundary(at));
+    let cut = cuts.find_map(|at| {
+        let closed = format!("{}\"", &literal[..at]);
+        Some((serde_json::from_str(&closed).ok()?, &literal[at..]))
+    });
+    cut.map_or((None, None), |(text, rest)| (Some(text), Some(rest)))
 }
 
 #[cfg(test)]
@@ -74,6 +93,7 @@ mod tests {
 
     #[test]
     fn a_cut_string_is_redacted_as_it_stands() {
-        assert_eq!(redacted(r#"{"a": "open <secret"#), r#"{"a": "open "x""#);
+        assert_eq!(redacted(r#"{"a": "open <secret"#), r#"{"a": "open \"x\""#);
+        assert_eq!(redacted(r#"{"a": "\u003cs> \u00"#), r#"{"a": "\"x\" \u00"#);
     }
 }

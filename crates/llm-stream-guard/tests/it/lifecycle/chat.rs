@@ -222,6 +222,109 @@ fn s4_13_a_match_too_long_or_too_many_choices_end_the_stream() {
     assert_eq!((seen.len(), end.ending.name()), (1024, "failed"));
 }
 
+/// The same with calls, of at most 64 bytes of arguments each.
+fn redacted_calls(chunks: Vec<Result<Chunk, Broken>>) -> (Vec<Chunk>, EndEvent) {
+    let jail = Jail::builder().start("[[").end("]]").limit(16).build().unwrap();
+    let log = Log::default();
+    let stream = record(&log)
+        .enforce(RedactChunks::new(Redactor::new(jail, "***")).arguments(64))
+        .wrap(tokio_stream::iter(chunks));
+    (drain(stream).into_iter().map(Result::unwrap).collect(), log.end())
+}
+
+#[test]
+fn s4_13_refusals_details_and_transcripts_are_redacted_across_chunks() {
+    let wire = "why [[secret]] so [[open";
+    for size in 1..=wire.len() {
+        let pieces = wire.as_bytes().chunks(size).map(|piece| str::from_utf8(piece).unwrap());
+        let mut chunks: Vec<_> = pieces
+            .map(|text| {
+                let details = json!([
+                    {"type": "reasoning.text", "index": 1, "format": "x", "text": text},
+                    {"type": "reasoning.encrypted", "index": 2, "data": "[[kept]]"},
+                ]);
+                let audio = json!({"id": "a", "transcript": text});
+                delta(0, json!({"refusal": text, "reasoning_details": details, "audio": audio}))
+            })
+            .collect();
+        chunks.push(finish(0, "stop"));
+        let (seen, _) = redacted(chunks);
+        let joined = |get: &dyn Fn(&Value) -> String| -> String {
+            let deltas = seen.iter().map(|chunk| serde_json::to_value(chunk).unwrap());
+            deltas.map(|chunk| get(&chunk["choices"][0]["delta"])).collect()
+        };
+        let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+        assert_eq!(joined(&|delta| text(&delta["refusal"])), "why *** so ***", "{size}");
+        assert_eq!(
+            joined(&|delta| text(&delta["audio"]["transcript"])),
+            "why *** so ***",
+            "{size}"
+        );
+        let detail = |delta: &Value| -> String {
+            let entries = delta["reasoning_details"].as_array().cloned().unwrap_or_default();
+            entries.iter().filter(|one| one["index"] == 1).map(|one| text(&one["text"])).collect()
+        };
+        assert_eq!(joined(&detail), "why *** so ***", "{size}");
+        let last = &serde_json::to_value(seen.last().unwrap()).unwrap()["choices"][0]["delta"];
+        let entry = json!([{"type": "reasoning.text", "index": 1, "format": "x", "text": "***"}]);
+        assert!(size == wire.len() || last["reasoning_details"] == entry, "{last}");
+        assert!(serde_json::to_string(&seen[0]).unwrap().contains("[[kept]]"));
+    }
+}
+
+#[test]
+fn s4_13_calls_in_chunks_are_redacted_as_json_when_they_end() {
+    let call = |index: u32, rest: Value| {
+        let mut call = json!({"index": index, "function": rest});
+        if rest.get("name").is_some() {
+            call["id"] = json!("i");
+        }
+        delta(0, json!({"tool_calls": [call]}))
+    };
+    let arguments = r#"{"[[k]]": "\u005b[s]]", "n": 1e0}"#;
+    for size in [1, 5, arguments.len()] {
+        let pieces = |index| {
+            let pieces = arguments.as_bytes().chunks(size).map(|one| str::from_utf8(one).unwrap());
+            pieces.map(move |piece| call(index, json!({"arguments": piece}))).collect::<Vec<_>>()
+        };
+        let mut chunks = vec![call(0, json!({"name": "f", "arguments": ""}))];
+        chunks.extend(pieces(0));
+        chunks.push(call(1, json!({"name": "g", "arguments": ""})));
+        chunks.extend(pieces(1));
+        chunks.push(finish(0, "tool_calls"));
+        let (seen, end) = redacted_calls(chunks);
+        let calls = &end.data.unwrap()["choices"][0]["message"]["tool_calls"];
+        for n in 0..2 {
+            let clean = r#"{"***": "***", "n": 1e0}"#;
+            assert_eq!(calls[n]["function"]["arguments"], clean, "{size}");
+        }
+        // The first came out in front of the second.
+        let second = seen.iter().find(|chunk| {
+            let calls = &chunk.choices[0].delta.tool_calls;
+            calls.iter().any(|call| call.id.is_some() && call.index == Some(1))
+        });
+        let calls = &second.unwrap().choices[0].delta.tool_calls;
+        assert_eq!((calls.len(), calls[0].index), (2, Some(0)));
+    }
+    // Whole calls, and one of the old form that is cut.
+    let whole = json!([{"id": "i", "function": {"name": "f", "arguments": arguments}}]);
+    let old = json!({"name": "f", "arguments": "{\"a\": \"[[s"});
+    let (seen, _) = redacted_calls(vec![
+        delta(0, json!({"tool_calls": whole})),
+        delta(1, json!({"function_call": old})),
+    ]);
+    let text = serde_json::to_string(&seen).unwrap();
+    assert!(!text.contains("[["), "{text}");
+    let last = serde_json::to_value(&seen[2]).unwrap();
+    let rest = &last["choices"][0]["delta"]["function_call"]["arguments"];
+    assert_eq!((&last["choices"][0]["index"], rest), (&json!(1), &json!("{\"a\": \"***")));
+    // More than is held ends the stream, unseen.
+    let long = "x".repeat(65);
+    let (seen, end) = redacted_calls(vec![call(0, json!({"name": "f", "arguments": long}))]);
+    assert_eq!(end.ending.name(), "failed");
+    assert!(!serde_json::to_string(&seen).unwrap().contains("xx"));
+}
+
 /// What a server may send: a byte order mark, every line end, comments, an id, data over two
 /// lines, characters of many bytes, a marker at the end.
 const WIRE: &str = "\u{feff}: ping\r\nid: 7\r\nretry: 10\r\ndata: {\"id\":\"c\",\"choices\":[{\"index\":0,\

@@ -4,8 +4,8 @@ use llm_stream_guard::{
     Guard, Guarded, OwnedEvent, guard_text,
     jail_match::{Jail, OnFail, Pair},
     lifecycle::{
-        Component, Ending, ErrorInfo, Lifecycle, MessageCollector, RedactEvents, RedactText,
-        Redactor, Verdict, Withheld,
+        Component, Ending, ErrorInfo, Lifecycle, MatchTooLong, MessageCollector, Recogniser,
+        RedactEvents, RedactText, Redactor, Substitute, Vault, Verdict, Withheld,
     },
     profile,
 };
@@ -194,4 +194,151 @@ fn a_redacting_sanitizer_cleans_the_record_and_fails_closed() {
     drain(record.wrap(items([])));
     assert_eq!(log.end().data, Some(json!({"a": ["***", {"b": "***!"}], "n": 1})));
     assert_ne!(Verdict::Keep, Verdict::Omit);
+}
+
+/// The whole text redacted, and the same of every cut.
+fn seen(redactor: &Redactor, text: &str) -> Result<String, MatchTooLong> {
+    let over = |pieces: &[&str]| {
+        let (mut redactor, mut out) = (redactor.clone(), String::new());
+        let pushed = pieces.iter().try_for_each(|piece| redactor.push(piece, &mut out));
+        redactor.finish(&mut out);
+        pushed.map(|()| out)
+    };
+    let whole = over(&[text]);
+    for (at, _) in text.char_indices() {
+        assert_eq!(over(&[&text[..at], &text[at..]]), whole, "cut at {at}");
+    }
+    let scalars: Vec<String> = text.chars().map(String::from).collect();
+    let scalars: Vec<&str> = scalars.iter().map(String::as_str).collect();
+    assert_eq!(over(&scalars), whole, "scalar by scalar");
+    whole
+}
+
+#[cfg(feature = "regex")]
+#[test]
+fn s4_13_a_match_longer_than_its_hold_never_shows_its_tail() {
+    use llm_stream_guard::jail_match::Mark;
+    let key = || Mark::pattern("sk-[a-z]{4,}").hold(10);
+    let text = "a sk-abcdefghijklmnop b sk-abcd";
+    let followed = Redactor::of([Recogniser::new("key", key())]).unwrap();
+    assert_eq!(seen(&followed, text).unwrap(), "a [key] b [key]");
+    let ended = Recogniser::new("key", key()).too_long(OnFail::End);
+    assert_eq!(seen(&Redactor::of([ended]).unwrap(), text), Err(MatchTooLong));
+    // A jail that says nothing of it ends the text, too.
+    let jail = Jail::builder().rule(Pair::single(key())).build().unwrap();
+    assert_eq!(seen(&Redactor::new(jail, "***"), text), Err(MatchTooLong));
+}
+
+#[test]
+fn s4_11_a_redacting_sanitizer_reads_keys_and_json_in_strings() {
+    let run = |data: serde_json::Value| {
+        let log = Log::default();
+        let record = crate::lifecycle::support::record(&log)
+            .finalizer(move |_| data)
+            .sanitizer(redactor().sanitizer("keys", 0));
+        drain(record.wrap(items([])));
+        log.end().data.unwrap()
+    };
+    let call = json!({"function": {"arguments": "{\"[[k]]\": \"[\\u005bs]] x\"}"}});
+    assert_eq!(run(call), json!({"function": {"arguments": "{\"***\": \"*** x\"}"}}));
+    // Cut as it may be.
+    let cut = json!({"arguments": "{\"a\": \"[\\u005bsecret]], [[s"});
+    assert_eq!(run(cut), json!({"arguments": "{\"a\": \"***, ***"}));
+    // JSON that is the answer itself; keys; two that become one.
+    assert_eq!(run(json!({"content": "[\"\\u005b[s]]\"]"})), json!({"content": "[\"***\"]"}));
+    let keys = json!({"[[a]]": 1, "[[b]]": [2], "c": "[[d]]"});
+    assert_eq!(run(keys), json!({"***": 1, "***'": [2], "c": "***"}));
+}
+
+#[test]
+fn substitutes_mask_hash_restore_and_ask() {
+    let name = || Recogniser::new("name", "Ann Lee").mark("Bo");
+    let with = |substitute| Redactor::of([name().substitute(substitute)]).unwrap();
+    let text = "Ann Lee, Bo, Ann Lee";
+    assert_eq!(seen(&with(Substitute::label("X")), text).unwrap(), "X, X, X");
+    assert_eq!(seen(&with(Substitute::mask(2)), text).unwrap(), "*** *ee, Bo, *** *ee");
+    let hashed = seen(&with(Substitute::hash([7; 16])), text).unwrap();
+    let hashes: Vec<&str> = hashed.split(", ").collect();
+    assert!(hashes[0] == hashes[2] && hashes[0] != hashes[1], "{hashed}");
+    assert!(hashes[0].starts_with("[name:") && hashes[0].len() == "[name:]".len() + 16);
+    assert_ne!(seen(&with(Substitute::hash([8; 16])), text).unwrap(), hashed, "keyed");
+    let asked = Substitute::with(|found| format!("<{} {}>", found.name, found.text.len()));
+    assert_eq!(seen(&with(asked), text).unwrap(), "<name 7>, <name 2>, <name 7>");
+
+    let vault = Vault::default();
+    let redacted = seen(&with(Substitute::token(&vault)), text).unwrap();
+    assert_eq!(redacted, "[name_1], [name_2], [name_1]");
+    let restorer = Redactor::restoring(&vault).unwrap();
+    assert_eq!(seen(&restorer, &redacted).unwrap(), text);
+    assert_eq!(seen(&restorer, "[name_3] [name_1").unwrap(), "[name_3] [name_1");
+    // Of a full vault nothing comes back.
+    let full = Vault::with_limit(11);
+    assert_eq!(seen(&with(Substitute::token(&full)), text).unwrap(), "[name_1], [name], [name_1]");
+    assert_eq!(seen(&Redactor::restoring(&Vault::default()).unwrap(), text).unwrap(), text);
+}
+
+#[test]
+fn restored_text_is_json_in_arguments_and_whole_across_chunks() {
+    let vault = Vault::default();
+    let quote = Recogniser::new("quote", "say \"hi\"").substitute(Substitute::token(&vault));
+    seen(&Redactor::of([quote]).unwrap(), "say \"hi\"").unwrap();
+    let wire = "<think>[quote_1]?</think>[quote_1]!<tool_call>{\"name\": \"f\", \"arguments\": \
+                {\"a\": \"[quote_1]\"}}</tool_call>";
+    for size in [1, 4, wire.len()] {
+        let rail = RedactEvents::new(Redactor::restoring(&vault).unwrap()).arguments(1 << 10);
+        let (_, data) = redacted(wire, size, rail);
+        assert_eq!(
+            (&data["reasoning"], &data["content"]),
+            (&json!("say \"hi\"?"), &json!("say \"hi\"!"))
+        );
+        assert_eq!(data["calls"][0]["arguments"], "{\"a\": \"say \\\"hi\\\"\"}", "{size}");
+    }
+}
+
+#[cfg(feature = "regex")]
+mod ready_made {
+    use super::*;
+
+    fn found(text: &str) -> String {
+        seen(&Redactor::of(Recogniser::ready_made()).unwrap(), text).unwrap()
+    }
+
+    #[test]
+    fn recognisers_find_what_they_are_for() {
+        for (text, expected) in [
+            ("write ann.lee+x@mail.example.org.", "write [email]."),
+            ("Ann <ann@example.org>, bo@x.io", "Ann <[email]>, [email]"),
+            ("card 4111 1111 1111 1111, 5500-0000-0000-0004", "card [credit_card], [credit_card]"),
+            ("378282246310005 and 4111111111111111 12", "[credit_card] and [credit_card] 12"),
+            ("pay DE89 3704 0044 0532 0130 00 AND go", "pay [iban] AND go"),
+            ("GB82WEST12345698765432", "[iban]"),
+            ("from 192.168.0.1:80 to 2001:db8::1.", "from [ip_address]:80 to [ip_address]."),
+            ("call +49 (30) 901820-0 or 212-555-0123", "call [phone] or [phone]"),
+            ("sk-proj-abcdefghijklmnopqrstuvwx done", "[api_key] done"),
+            ("AKIAIOSFODNN7EXAMPLE=id", "[api_key]=id"),
+        ] {
+            assert_eq!(found(text), expected, "{text:?}");
+        }
+        let long = format!("key ghp_{} end", "a1".repeat(600));
+        assert_eq!(found(&long), "key [api_key] end");
+    }
+
+    #[test]
+    fn recognisers_let_pass_what_their_checks_refuse() {
+        for text in [
+            "card 4111 1111 1111 1112",
+            "DE88 3704 0044 0532 0130 00",
+            "version 999.1.2.3, at 12:30:45, std::mem::swap, face::bad",
+            "a@b, @home, x@-y.org, a..b@x",
+            "order 1234567890123456, 3.14159, 2026-11-22",
+            "task-force, sk-short, AKIA",
+            "let x = a[1] + b; // 100 + 200",
+        ] {
+            assert_eq!(found(text), text);
+        }
+        // And a predicate of one's own.
+        let ours = Recogniser::email().when(|found| !found.ends_with("@example.org"));
+        let redactor = Redactor::of([ours]).unwrap();
+        assert_eq!(seen(&redactor, "a@example.org b@x.io").unwrap(), "a@example.org [email]");
+    }
 }

@@ -1,0 +1,292 @@
+//! The texts of a choice, each with a redactor of its own.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use stream_lifecycle::Withheld;
+
+use super::{MatchTooLong, Passed, Redactor};
+use crate::{
+    chat::{Content, Delta, Field, FunctionDelta, ToolCallDelta},
+    lifecycle::withheld,
+};
+
+/// One text that grows from chunk to chunk.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Lane {
+    Content,
+    Reasoning,
+    ReasoningContent,
+    Refusal,
+    Transcript,
+    /// A text field of the entry of `reasoning_details` with this index.
+    Detail(u64, &'static str),
+}
+
+/// Why a choice's stream ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Overrun {
+    Match,
+    Arguments,
+    Lanes,
+}
+
+impl From<MatchTooLong> for Overrun {
+    fn from(_: MatchTooLong) -> Self {
+        Self::Match
+    }
+}
+
+/// The texts of a choice.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lanes {
+    open: BTreeMap<Lane, Redactor>,
+    /// What describes an entry of `reasoning_details`, for one of our own.
+    details: BTreeMap<u64, Map<String, Value>>,
+    /// Arguments of calls, by index, and of a call in the old form: kept until they end.
+    arguments: BTreeMap<Option<u32>, String>,
+}
+
+impl Lanes {
+    /// The most texts of one choice.
+    const MOST: usize = 256;
+    /// The text fields of an entry of `reasoning_details`. Its `data` is encrypted.
+    const DETAIL: [&'static str; 2] = ["text", "summary"];
+
+    /// Redacts what a delta adds; `arguments` is the most bytes of a call's, if calls are
+    /// redacted.
+    pub(super) fn push(
+        &mut self,
+        new: &Redactor,
+        delta: &mut Delta,
+        arguments: Option<usize>,
+    ) -> Result<(), Overrun> {
+        let mut result = self.field(new, Lane::Reasoning, &mut delta.reasoning);
+        result = result.and(self.field(new, Lane::ReasoningContent, &mut delta.reasoning_content));
+        result = result.and(self.content(new, delta));
+        let transcript = delta.extra.get_mut("audio").and_then(|audio| audio.get_mut("transcript"));
+        result = result.and(self.value(new, Lane::Transcript, transcript));
+        result = result.and(self.value(new, Lane::Refusal, delta.extra.get_mut("refusal")));
+        result = result.and(self.details(new, delta.extra.get_mut("reasoning_details")));
+        if let Some(limit) = arguments {
+            result = result.and(self.calls(new, delta, limit));
+        }
+        if self.open.len() + self.arguments.len() > Self::MOST {
+            result = result.and(Err(Overrun::Lanes));
+        }
+        result
+    }
+
+    fn lane(&mut self, new: &Redactor, lane: Lane) -> &mut Redactor {
+        self.open.entry(lane).or_insert_with(|| new.clone())
+    }
+
+    /// Redacts a text field; one that is held whole goes missing.
+    fn field(
+        &mut self,
+        new: &Redactor,
+        lane: Lane,
+        field: &mut Field<String>,
+    ) -> Result<(), Overrun> {
+        let Field::Value(text) = field else { return Ok(()) };
+        let (passed, result) = self.lane(new, lane).pass(text);
+        match passed {
+            Passed::Unchanged => {}
+            Passed::Changed(seen) => *text = seen,
+            Passed::Held => *field = Field::Missing,
+        }
+        Ok(result?)
+    }
+
+    /// Redacts a text value; one that is held whole is empty.
+    fn value(
+        &mut self,
+        new: &Redactor,
+        lane: Lane,
+        value: Option<&mut Value>,
+    ) -> Result<(), Overrun> {
+        let Some(Value::String(text)) = value else { return Ok(()) };
+        let (passed, result) = self.lane(new, lane).pass(text);
+        match passed {
+            Passed::Unchanged => {}
+            Passed::Changed(seen) => *text = seen,
+            Passed::Held => text.clear(),
+        }
+        Ok(result?)
+    }
+
+    fn content(&mut self, new: &Redactor, delta: &mut Delta) -> Result<(), Overrun> {
+        match delta.content.take() {
+            Field::Value(Content::Text(text)) => {
+                let mut text = Field::Value(text);
+                let result = self.field(new, Lane::Content, &mut text);
+                delta.content = text.into_value().map(Content::Text).into();
+                result
+            }
+            Field::Value(Content::Parts(mut parts)) => {
+                let mut texts = parts.iter_mut().filter_map(|part| part.get_mut("text"));
+                // A part is a text of its own.
+                let result = texts.try_for_each(|text| new.clone().redact_value(text));
+                delta.content = Field::Value(Content::Parts(parts));
+                Ok(result?)
+            }
+            none => {
+                delta.content = none;
+                Ok(())
+            }
+        }
+    }
+
+    fn details(&mut self, new: &Redactor, details: Option<&mut Value>) -> Result<(), Overrun> {
+        let Some(Value::Array(entries)) = details else { return Ok(()) };
+        let mut result = Ok(());
+        for (place, entry) in entries.iter_mut().enumerate() {
+            let Value::Object(entry) = entry else { continue };
+            let index = entry.get("index").and_then(Value::as_u64).unwrap_or(place as u64);
+            if self.details.len() < Self::MOST {
+                self.details.entry(index).or_insert_with(|| {
+                    let tells = |name: &str| matches!(name, "type" | "index" | "id" | "format");
+                    let fields = entry.iter().filter(|(name, _)| tells(name));
+                    fields.map(|(name, value)| (name.clone(), value.clone())).collect()
+                });
+            }
+            for field in Self::DETAIL {
+                let lane = Lane::Detail(index, field);
+                result = result.and(self.value(new, lane, entry.get_mut(field)));
+            }
+        }
+        result
+    }
+
+    /// Keeps the arguments of calls. Those of calls before a new one come out in front of it;
+    /// those of calls that are whole are redacted where they stand.
+    fn calls(&mut self, new: &Redactor, delta: &mut Delta, limit: usize) -> Result<(), Overrun> {
+        let mut result = Ok(());
+        let calls = std::mem::take(&mut delta.tool_calls);
+        for mut call in calls {
+            if call.index.is_some() && !self.arguments.contains_key(&call.index) {
+                result = result.and(self.end_calls(new, delta));
+            }
+            let index = call.index;
+            if let Some(arguments) = call.function.as_mut().and_then(|it| it.arguments.as_mut()) {
+                result = result.and(match index {
+                    Some(_) => self.keep(index, arguments, limit),
+                    None => Ok(new.clone().redact_json(arguments)?),
+                });
+            }
+            delta.tool_calls.push(call);
+        }
+        let old = delta.extra.get_mut("function_call").and_then(|call| call.get_mut("arguments"));
+        if let Some(Value::String(arguments)) = old {
+            result = result.and(self.keep(None, arguments, limit));
+        }
+        result
+    }
+
+    fn keep(
+        &mut self,
+        index: Option<u32>,
+        arguments: &mut String,
+        limit: usize,
+    ) -> Result<(), Overrun> {
+        let kept = self.arguments.entry(index).or_default();
+        if kept.len() + arguments.len() > limit {
+            kept.clear();
+            arguments.clear();
+            return Err(Overrun::Arguments);
+        }
+        kept.push_str(arguments);
+        arguments.clear();
+        Ok(())
+    }
+
+    /// Adds the arguments that are kept.
+    fn end_calls(&mut self, new: &Redactor, delta: &mut Delta) -> Result<(), Overrun> {
+        let mut result = Ok(());
+        for (index, mut arguments) in std::mem::take(&mut self.arguments) {
+            if arguments.is_empty() {
+                continue;
+            }
+            result = result.and(new.clone().redact_json(&mut arguments));
+            if index.is_none() {
+                put(delta, "function_call", json!({"arguments": arguments}), "arguments");
+                continue;
+            }
+            let same = |call: &&mut ToolCallDelta| call.index == index;
+            let here = delta.tool_calls.iter_mut().rev().find(same);
+            let here = here.and_then(|call| call.function.as_mut());
+            match here {
+                Some(function) => function.arguments.get_or_insert_default().push_str(&arguments),
+                None => {
+                    let function = FunctionDelta { arguments: Some(arguments), ..<_>::default() };
+                    let function = Some(function);
+                    delta.tool_calls.push(ToolCallDelta { index, function, ..<_>::default() });
+                }
+            }
+        }
+        Ok(result?)
+    }
+
+    /// Adds what is held: the choice is over.
+    pub(super) fn finish(&mut self, new: &Redactor, delta: &mut Delta) -> Result<(), Overrun> {
+        for (lane, mut redactor) in std::mem::take(&mut self.open) {
+            let Some(rest) = redactor.rest() else { continue };
+            match lane {
+                Lane::Content => add_content(delta, rest),
+                Lane::Reasoning => add(&mut delta.reasoning, rest),
+                Lane::ReasoningContent => add(&mut delta.reasoning_content, rest),
+                Lane::Refusal => add_value(&mut delta.extra, "refusal", rest),
+                Lane::Transcript => {
+                    put(delta, "audio", json!({"transcript": rest}), "transcript");
+                }
+                Lane::Detail(index, field) => {
+                    let mut entry = self.details.get(&index).cloned().unwrap_or_default();
+                    entry.insert(field.to_owned(), rest.into());
+                    let list = delta.extra.entry("reasoning_details").or_insert_with(|| json!([]));
+                    if let Value::Array(list) = list {
+                        list.push(entry.into());
+                    }
+                }
+            }
+        }
+        self.end_calls(new, delta)
+    }
+
+    pub(super) fn held(&self) -> Withheld {
+        let texts = self.open.values().map(|one| withheld(one.held()));
+        let calls = self.arguments.values().map(|one| Withheld::bytes(one.len(), "call"));
+        texts.chain(calls).fold(Withheld::NOTHING, Withheld::and)
+    }
+}
+
+fn add(field: &mut Field<String>, rest: String) {
+    match field {
+        Field::Value(text) => text.push_str(&rest),
+        none => *none = Field::Value(rest),
+    }
+}
+
+fn add_content(delta: &mut Delta, rest: String) {
+    match &mut delta.content {
+        Field::Value(Content::Text(text)) => text.push_str(&rest),
+        Field::Value(Content::Parts(parts)) => {
+            parts.insert(0, json!({"type": "text", "text": rest}));
+        }
+        none => *none = Field::Value(Content::Text(rest)),
+    }
+}
+
+fn add_value(map: &mut Map<String, Value>, name: &str, rest: String) {
+    match map.get_mut(name) {
+        Some(Value::String(text)) => text.push_str(&rest),
+        _ => drop(map.insert(name.to_owned(), rest.into())),
+    }
+}
+
+/// Adds text to a field of an object in the delta, or the object.
+fn put(delta: &mut Delta, object: &str, new: Value, field: &str) {
+    match (delta.extra.get_mut(object), new.get(field).and_then(Value::as_str)) {
+        (Some(Value::Object(there)), Some(rest)) => add_value(there, field, rest.to_owned()),
+        _ => drop(delta.extra.insert(object.to_owned(), new)),
+    }
+}

@@ -1,0 +1,131 @@
+//! Ready-made recognisers: an expression each, and a check of what it matched.
+//!
+//! Expressions are ASCII, begin at a word's edge so that few positions are looked at, and are
+//! followed beyond their hold. The checks decide: a number that does not add up is no card.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use jail_match::Mark;
+
+use super::rules::Recogniser;
+
+impl Recogniser {
+    /// All ready-made ones: e-mail addresses, credit cards, IBANs, IP addresses, phone numbers,
+    /// keys.
+    #[must_use]
+    pub fn ready_made() -> Vec<Self> {
+        let all = [Self::email, Self::credit_card, Self::iban, Self::ip_address, Self::phone];
+        all.into_iter().map(|make| make()).chain([Self::api_key()]).collect()
+    }
+
+    /// E-mail addresses: `email`.
+    #[must_use]
+    pub fn email() -> Self {
+        let address = r"(?-u:\b)[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}";
+        Self::new("email", Mark::pattern(address).hold(320).checked(is_address))
+    }
+
+    /// Numbers of credit cards, with or without blanks and dashes: `credit_card`. 13 to 19
+    /// digits that an issuer gives out and whose last is right by Luhn's rule.
+    #[must_use]
+    pub fn credit_card() -> Self {
+        let number = r"(?-u:\b)[2-6](?:[ -]?[0-9]){12,18}(?-u:\b)";
+        let mark = Mark::pattern(number).accepting(|text| whole_groups(text, is_card));
+        Self::new("credit_card", mark)
+    }
+
+    /// International bank account numbers, in capitals, with or without blanks: `iban`. 15 to 34
+    /// characters that make 1 modulo 97.
+    #[must_use]
+    pub fn iban() -> Self {
+        let number = r"(?-u:\b)[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{1,4}){3,8}(?-u:\b)";
+        let mark = Mark::pattern(number).accepting(|text| whole_groups(text, is_iban));
+        Self::new("iban", mark)
+    }
+
+    /// IP addresses of both versions: `ip_address`. Of version 6 those that have a digit and
+    /// three groups: shorter ones look like paths in code.
+    #[must_use]
+    pub fn ip_address() -> Self {
+        let four = r"(?-u:\b)(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?-u:\b)";
+        let six = r"(?-u:\b)[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{0,4}){2,7}";
+        let version_six = |text: &str| {
+            let groups = text.split(':').filter(|group| !group.is_empty()).count();
+            groups > 2
+                && text.contains(|scalar: char| scalar.is_ascii_digit())
+                && text.parse::<Ipv6Addr>().is_ok()
+        };
+        Self::new(
+            "ip_address",
+            Mark::pattern(four).checked(|text| text.parse::<Ipv4Addr>().is_ok()),
+        )
+        .mark(Mark::pattern(six).checked(version_six))
+    }
+
+    /// Phone numbers: `phone`. International ones, from `+` on, and those of North America
+    /// written in groups.
+    #[must_use]
+    pub fn phone() -> Self {
+        let international = r"\+[1-9](?:[ ().-]{0,2}[0-9]){6,14}";
+        let american = r"(?-u:\b)[2-9][0-9]{2}[ .-][2-9][0-9]{2}[ .-][0-9]{4}(?-u:\b)";
+        Self::new("phone", Mark::pattern(international)).mark(Mark::pattern(american))
+    }
+
+    /// Keys and tokens of the shapes that their issuers document: `api_key`. Those of OpenAI,
+    /// Anthropic, Stripe, AWS, Google, GitHub, GitLab, Slack and Hugging Face, and JSON web
+    /// tokens.
+    #[must_use]
+    pub fn api_key() -> Self {
+        const SHAPES: [&str; 9] = [
+            r"(?-u:\b)gh[opsur]_[A-Za-z0-9]{36,}",
+            r"(?-u:\b)github_pat_[A-Za-z0-9_]{22,}",
+            r"(?-u:\b)glpat-[A-Za-z0-9_-]{20,}",
+            r"(?-u:\b)(?:AKIA|ASIA)[0-9A-Z]{16}(?-u:\b)",
+            r"(?-u:\b)AIza[A-Za-z0-9_-]{35}",
+            r"(?-u:\b)xox[abeoprs]-[A-Za-z0-9-]{10,}",
+            r"(?-u:\b)[rs]k_(?:live|test)_[A-Za-z0-9]{16,}",
+            r"(?-u:\b)hf_[A-Za-z0-9]{30,}",
+            r"(?-u:\b)eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+        ];
+        let mark = |shape: &'static str| Mark::pattern(shape).hold(512);
+        let first = Self::new("api_key", mark(r"(?-u:\b)sk-[A-Za-z0-9_-]{20,}"));
+        SHAPES.into_iter().fold(first, |all, shape| all.mark(mark(shape)))
+    }
+}
+
+/// The longest beginning of `text` that passes `check`, cut only at blanks and dashes: what
+/// follows a number may look like more of it.
+fn whole_groups(text: &str, check: impl Fn(&str) -> bool) -> Option<usize> {
+    let cuts = text.rmatch_indices([' ', '-']).map(|(at, _)| at);
+    std::iter::once(text.len()).chain(cuts).find(|&at| check(&text[..at]))
+}
+
+/// Whether no label of an address is empty or has a dash at its edge.
+fn is_address(text: &str) -> bool {
+    let Some((name, host)) = text.split_once('@') else { return false };
+    let host = || host.split('.');
+    !name.ends_with('.')
+        && !name.contains("..")
+        && host().all(|label| !label.starts_with('-') && !label.ends_with('-') && label.len() < 64)
+}
+
+/// Whether the digits of `text` are as many as a card's, and the last is right: Luhn's rule.
+fn is_card(text: &str) -> bool {
+    let digits = || text.chars().rev().filter_map(|scalar| scalar.to_digit(10));
+    let sum: u32 = digits()
+        .enumerate()
+        .map(|(n, digit)| if n % 2 == 0 { digit } else { digit * 2 / 10 + digit * 2 % 10 })
+        .sum();
+    (13..=19).contains(&digits().count()) && sum.is_multiple_of(10)
+}
+
+/// Whether `text` is an account number whose check digits are right: moved to the end, and with
+/// two digits for each letter, it is 1 modulo 97.
+fn is_iban(text: &str) -> bool {
+    let compact: Vec<char> = text.chars().filter(|scalar| *scalar != ' ').collect();
+    let rest = compact.iter().cycle().skip(4).take(compact.len()).try_fold(0, |rest, scalar| {
+        let digit = scalar.to_digit(36)?;
+        Some((rest * if digit < 10 { 10 } else { 100 } + digit) % 97)
+    });
+    (15..=34).contains(&compact.len()) && rest == Some(1)
+}

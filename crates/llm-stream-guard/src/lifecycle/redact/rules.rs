@@ -1,0 +1,89 @@
+//! What is looked for, by name.
+
+use std::sync::Arc;
+
+use jail_match::{Mark, OnFail, Pair};
+
+use super::substitute::Substitute;
+
+/// What is put where a block of a pair stood.
+#[derive(Debug, Clone)]
+pub(super) struct Rule {
+    pub(super) name: Arc<str>,
+    pub(super) substitute: Substitute,
+}
+
+/// Something that can be told by its text: a name, marks that match it whole, and what is put in
+/// its place.
+///
+/// Ready-made ones need the feature `regex`; with a check of one's own:
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use llm_stream_guard::{jail_match::Mark, lifecycle::{Recogniser, Redactor}};
+/// let codename = Recogniser::new("project", Mark::from("bluebird")).mark("redwing");
+/// let mut seen = String::new();
+/// Redactor::of([codename])?.redact("redwing ships, bluebird waits", &mut seen)?;
+/// assert_eq!(seen, "[project] ships, [project] waits");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Recogniser {
+    name: Arc<str>,
+    marks: Vec<Mark>,
+    too_long: OnFail,
+    substitute: Option<Substitute>,
+}
+
+impl Recogniser {
+    /// A recogniser of what `mark` matches. In its place stands its name in brackets, and a match
+    /// that outgrows the mark's hold is followed to its end.
+    pub fn new(name: impl Into<Arc<str>>, mark: impl Into<Mark>) -> Self {
+        let (name, marks) = (name.into(), vec![mark.into()]);
+        Self { name, marks, too_long: OnFail::Drop, substitute: None }
+    }
+
+    /// The same, matching this mark as well.
+    #[must_use]
+    pub fn mark(mut self, mark: impl Into<Mark>) -> Self {
+        self.marks.push(mark.into());
+        self
+    }
+
+    /// The same, only where `check` says so of what was matched; see [`Mark::checked`].
+    #[must_use]
+    pub fn when(mut self, check: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        let check = Arc::new(check);
+        let checked = |mark: Mark| {
+            let check = Arc::clone(&check);
+            mark.checked(move |text| check(text))
+        };
+        self.marks = self.marks.into_iter().map(checked).collect();
+        self
+    }
+
+    /// The same with something else in the place of a match.
+    #[must_use]
+    pub fn substitute(self, substitute: Substitute) -> Self {
+        Self { substitute: Some(substitute), ..self }
+    }
+
+    /// What becomes of a match that outgrows its mark's hold: it is replaced up to its end
+    /// ([`OnFail::Drop`], the default), or ends the text ([`OnFail::End`]).
+    #[must_use]
+    pub fn too_long(self, then: OnFail) -> Self {
+        Self { too_long: then, ..self }
+    }
+
+    pub(super) fn into_parts(self) -> (Pair, Rule) {
+        let Self { name, marks, too_long, substitute } = self;
+        let mut marks = marks.into_iter();
+        // There is a first.
+        let pair = Pair::single(marks.next().unwrap_or_else(|| Mark::from("")));
+        let pair = marks.fold(pair, Pair::start).limit(usize::MAX, too_long);
+        let label = || Substitute::label(format!("[{name}]"));
+        let substitute = substitute.unwrap_or_else(label);
+        (pair, Rule { name, substitute })
+    }
+}

@@ -1,0 +1,131 @@
+//! What is put in the place of a match.
+
+use std::{borrow::Cow, fmt, hash::Hasher, sync::Arc};
+
+use siphasher::sip::SipHasher24;
+
+use super::vault::Vault;
+
+/// A match, as a substitute sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Found<'a> {
+    /// The recogniser's name.
+    pub name: &'a str,
+    /// What it matched, with its delimiters if there are some.
+    pub text: &'a str,
+}
+
+/// What is put in the place of a match.
+///
+/// A match that outgrew a limit is not kept, and has a label in its place whatever the substitute.
+///
+/// ```
+/// # #[cfg(feature = "regex")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use llm_stream_guard::lifecycle::{Recogniser, Redactor, Substitute};
+/// let card = Recogniser::credit_card().substitute(Substitute::mask(4));
+/// let mut seen = String::new();
+/// Redactor::of([card, Recogniser::email()])?
+///     .redact("Card 4111 1111 1111 1111 of ann@example.org", &mut seen)?;
+/// assert_eq!(seen, "Card **** **** **** 1111 of [email]");
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "regex"))]
+/// # fn main() {}
+/// ```
+#[derive(Clone)]
+pub struct Substitute(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Label(Arc<str>),
+    Mask { keep: usize },
+    Hash(Box<[u8; 16]>),
+    Token(Vault),
+    Made(Arc<dyn Fn(Found<'_>) -> String + Send + Sync>),
+}
+
+impl Substitute {
+    /// This text.
+    pub fn label(text: impl Into<Arc<str>>) -> Self {
+        Self(Kind::Label(text.into()))
+    }
+
+    /// The match with `*` for every letter and digit but the last `keep`. Other characters stay,
+    /// so that the reader sees what it was.
+    #[must_use]
+    pub const fn mask(keep: usize) -> Self {
+        Self(Kind::Mask { keep })
+    }
+
+    /// A name and a hash, `[email:7a1b...]`: equal for equal matches, so that they can be counted
+    /// and joined, and not reversible without the `key`. 64 bits of SipHash-2-4.
+    #[must_use]
+    pub fn hash(key: [u8; 16]) -> Self {
+        Self(Kind::Hash(Box::new(key)))
+    }
+
+    /// A token, `[email_1]`, from which `vault` restores the match. If the vault is full, a label.
+    #[must_use]
+    pub fn token(vault: &Vault) -> Self {
+        Self(Kind::Token(vault.clone()))
+    }
+
+    /// What `make` returns.
+    pub fn with(make: impl Fn(Found<'_>) -> String + Send + Sync + 'static) -> Self {
+        Self(Kind::Made(Arc::new(make)))
+    }
+
+    /// What is put in the place of `found`.
+    pub(super) fn put<'a>(&'a self, found: Found<'_>) -> Cow<'a, str> {
+        let Found { name, text } = found;
+        match &self.0 {
+            Kind::Label(label) => Cow::Borrowed(label),
+            Kind::Mask { keep } => mask(text, *keep).into(),
+            Kind::Hash(key) => {
+                let mut hasher = SipHasher24::new_with_key(key);
+                hasher.write(text.as_bytes());
+                format!("[{name}:{:016x}]", hasher.finish()).into()
+            }
+            Kind::Token(vault) => {
+                vault.token(name, text).map_or_else(|| self.label_of(name), Cow::from)
+            }
+            Kind::Made(make) => make(found).into(),
+        }
+    }
+
+    /// What is put in the place of a match that is not known any more.
+    pub(super) fn label_of(&self, name: &str) -> Cow<'_, str> {
+        match &self.0 {
+            Kind::Label(label) => Cow::Borrowed(label),
+            _ => format!("[{name}]").into(),
+        }
+    }
+}
+
+fn mask(text: &str, keep: usize) -> String {
+    let hidden = text.chars().filter(|scalar| scalar.is_alphanumeric()).count();
+    let mut hidden = hidden.saturating_sub(keep);
+    let star = |scalar: char| {
+        if !scalar.is_alphanumeric() || hidden == 0 {
+            return scalar;
+        }
+        hidden -= 1;
+        '*'
+    };
+    text.chars().map(star).collect()
+}
+
+impl fmt::Debug for Substitute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // No key, no text.
+        f.write_str(match self.0 {
+            Kind::Label(_) => "Substitute::Label",
+            Kind::Mask { .. } => "Substitute::Mask",
+            Kind::Hash(_) => "Substitute::Hash",
+            Kind::Token(_) => "Substitute::Token",
+            Kind::Made(_) => "Substitute::With",
+        })
+    }
+}
