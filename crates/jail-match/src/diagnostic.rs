@@ -102,6 +102,8 @@ pub enum DiagnosticKind {
     AfterStop,
     /// Arguments were not JSON in a way that is tolerated.
     Tolerated,
+    /// A part of the message was not what its template says, and was dropped or became text.
+    MalformedRegion,
 }
 
 impl DiagnosticKind {
@@ -159,6 +161,7 @@ impl DiagnosticKind {
             Self::BadPayload => "bad_payload",
             Self::AfterStop => "after_stop",
             Self::Tolerated => "tolerated",
+            Self::MalformedRegion => "malformed_region",
         }
     }
 }

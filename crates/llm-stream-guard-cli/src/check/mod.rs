@@ -2,6 +2,7 @@
 
 mod case;
 mod read;
+mod template;
 
 use std::{
     io::{self, Write},
@@ -14,12 +15,13 @@ use std::{
 
 pub use case::{machine_for, machine_with};
 
-pub use read::{Line, read_lines};
+pub use read::{AnyCase, Line, read_lines};
 use serde_json::json;
 use stream_laws::{
     CutPlan,
     vector::{Failure, Mismatch, run_case_bytes},
 };
+pub use template::TemplateCase;
 
 use toolcall_parsers::Grammar;
 
@@ -76,8 +78,13 @@ pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
 /// How it failed. A line that is no case, or asks for what there is not, fails before any cut.
 pub fn run_line(line: &Line, own: &[Grammar]) -> Result<(), Failure> {
     let case = line.case.as_ref().map_err(|problem| refused(line, problem))?;
-    let machine = machine_with(case, own).map_err(|problem| refused(line, &problem))?;
-    let run = || run_case_bytes(case, || machine.clone(), CutPlan::standard(0));
+    let run = || match case {
+        AnyCase::Template(case) => case.run(CutPlan::standard(0)),
+        AnyCase::Family(case) => {
+            let machine = machine_with(case, own).map_err(|problem| refused(line, &problem))?;
+            run_case_bytes(case, || machine.clone(), CutPlan::standard(0))
+        }
+    };
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result,
         Err(_) => Err(refused(line, "the parser panicked: please report this")),

@@ -4,6 +4,8 @@ use std::{collections::HashSet, path::Path};
 
 use stream_laws::vector::{Case, read_cases};
 
+use super::template::TemplateCase;
+
 /// One line of a file of vectors.
 #[derive(Debug, Clone)]
 pub struct Line {
@@ -14,7 +16,25 @@ pub struct Line {
     /// The case's id; the place of the line, if it has none.
     pub id: String,
     /// The case, or what is wrong with the line.
-    pub case: Result<Case, String>,
+    pub case: Result<AnyCase, String>,
+}
+
+/// A case of either kind.
+#[derive(Debug, Clone)]
+pub enum AnyCase {
+    /// A family, format or profile reads its wire.
+    Family(Case),
+    /// Its own response template does.
+    Template(TemplateCase),
+}
+
+impl AnyCase {
+    fn id(&self) -> &str {
+        match self {
+            Self::Family(case) => &case.id,
+            Self::Template(case) => &case.id,
+        }
+    }
 }
 
 /// Reads the lines of `path` that are not blank.
@@ -34,16 +54,22 @@ fn read_line(file: &str, number: usize, line: &[u8], ids: &mut HashSet<String>) 
     let place = format!("{file}:{number}");
     let case = match std::str::from_utf8(line) {
         Err(error) => Err(format!("not UTF-8 from byte {} on", error.valid_up_to())),
+        Ok(text) if TemplateCase::is_one(text) => TemplateCase::read(text).map(AnyCase::Template),
         Ok(text) => match read_cases(text) {
             Err(error) if error.field.is_empty() => Err(error.problem),
             Err(error) => Err(format!("`{}`: {}", error.field, error.problem)),
-            Ok(mut cases) => cases.pop().ok_or_else(|| "no case".to_owned()),
+            Ok(mut cases) => cases.pop().map(AnyCase::Family).ok_or_else(|| "no case".to_owned()),
         },
     };
     let case = case.and_then(|case| {
-        if ids.insert(case.id.clone()) { Ok(case) } else { Err("`id` was used before".to_owned()) }
+        if ids.insert(case.id().to_owned()) {
+            Ok(case)
+        } else {
+            Err("`id` was used before".to_owned())
+        }
     });
-    let id = case.as_ref().map_or_else(|_| id_of(line).unwrap_or(place), |case| case.id.clone());
+    let id =
+        case.as_ref().map_or_else(|_| id_of(line).unwrap_or(place), |case| case.id().to_owned());
     Line { file: file.to_owned(), number, id, case }
 }
 

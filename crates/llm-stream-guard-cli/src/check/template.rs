@@ -1,0 +1,8 @@
+//! Vectors with a response template of their own: what the reference implementation makes of a
+//! wire, and templates that it refuses.
+
+mod case;
+mod machine;
+mod view;
+
+pub use case::TemplateCase;

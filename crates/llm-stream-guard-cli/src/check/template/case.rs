@@ -1,0 +1,189 @@
+//! A case with a template: read, and run at every cut.
+
+use response_templates::{NoAnchor, Object, Parser, Settings, Template, TemplateError, Value};
+use stream_laws::{
+    Cut, CutPlan, Machine as _, Record,
+    vector::{Failure, Mismatch},
+};
+use toolcall_parsers::Tools;
+
+use super::{
+    machine::TemplateMachine,
+    view::{Seen, View},
+};
+
+/// A case whose wire is read by its own template.
+#[derive(Debug, Clone)]
+pub struct TemplateCase {
+    /// Unique in its file.
+    pub id: String,
+    template: Value,
+    prefix: String,
+    tools: Tools,
+    wire: String,
+    expected: Expected,
+}
+
+/// What must come of a case.
+#[derive(Debug, Clone)]
+enum Expected {
+    /// This message, with these regions.
+    View(Box<View>),
+    /// A message that is not complete, or a region that is malformed.
+    Failure,
+    /// A template that is refused.
+    Refused,
+    /// A template that is refused, or a message that fails.
+    RefusedOrFailure,
+    /// A message without fault.
+    Fine,
+}
+
+/// The fields a case may have.
+const FIELDS: [&str; 12] = [
+    "id",
+    "shape",
+    "template",
+    "prefix",
+    "tools",
+    "wire",
+    "expect",
+    "ref",
+    "note",
+    "fails",
+    "kind",
+    "ref_exception",
+];
+
+impl TemplateCase {
+    /// Whether a line is such a case: an object with a template.
+    pub(crate) fn is_one(line: &str) -> bool {
+        Value::from_json(line).is_ok_and(|case| case.get("template").is_some())
+    }
+
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn read(line: &str) -> Result<Self, String> {
+        let case = Value::from_json(line).map_err(|error| error.to_string())?;
+        let object = case.as_object().ok_or("expected an object")?;
+        if let Some((field, _)) = object.iter().find(|(field, _)| !FIELDS.contains(field)) {
+            return Err(format!("`{field}`: unknown field"));
+        }
+        let text = |field: &str| match object.get(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(format!("`{field}`: expected a string")),
+        };
+        let required = |field: &str| text(field)?.ok_or(format!("`{field}`: missing"));
+        let expected = match (object.get("expect"), text("fails")?.as_deref()) {
+            (Some(expect), None) => expectation(expect)?,
+            (None, Some("load")) => Expected::Refused,
+            (None, Some("parse")) => Expected::RefusedOrFailure,
+            (None, Some("none")) => Expected::Fine,
+            _ => return Err("expected `expect`, or `fails`: load, parse or none".to_owned()),
+        };
+        Ok(Self {
+            id: required("id")?,
+            template: object.get("template").cloned().unwrap_or_default(),
+            prefix: text("prefix")?.unwrap_or_default(),
+            tools: tools(object.get("tools"))?,
+            wire: required("wire")?,
+            expected,
+        })
+    }
+
+    /// Runs the case at every cut of `plan`: each must give what is expected, and the same events.
+    pub(crate) fn run(&self, plan: CutPlan) -> Result<(), Failure> {
+        let template = match self.load() {
+            Ok(Some(template)) => template,
+            Ok(None) => return Ok(()),
+            Err(problem) => return Err(self.fail(&"load", "template", "", &problem)),
+        };
+        let settings = {
+            let mut settings = Settings::default();
+            // As the reference reads, which expectations are written for.
+            settings.no_anchor = NoAnchor::Read;
+            settings.keep_regions = true;
+            settings
+        };
+        let parser = Parser::new(&template).settings(settings).tools(self.tools.clone());
+        let parser = if self.prefix.is_empty() { parser } else { parser.prompt(&self.prefix) };
+        let machine = TemplateMachine(parser);
+        let whole = self.judge(&machine, Cut::Whole, None)?;
+        plan.text(&self.wire).try_for_each(|cut| self.judge(&machine, cut, Some(&whole)).map(drop))
+    }
+
+    /// The template: none if it is refused, and may be.
+    fn load(&self) -> Result<Option<Template>, String> {
+        match (Template::from_value(&self.template), &self.expected) {
+            (Ok(_), Expected::Refused) => Err("loaded, and should be refused".to_owned()),
+            (Ok(template), _) => Ok(Some(template)),
+            (Err(_), Expected::Refused | Expected::RefusedOrFailure) => Ok(None),
+            // What the reference finds when it reads the message is refused before that.
+            (Err(TemplateError { kind, .. }), Expected::Failure) if kind.is_late() => Ok(None),
+            (Err(error), _) => Err(format!("refused: {error}")),
+        }
+    }
+
+    fn judge(
+        &self,
+        machine: &TemplateMachine,
+        cut: Cut,
+        whole: Option<&Record>,
+    ) -> Result<Record, Failure> {
+        let mut machine = machine.clone();
+        let mut record = Record::default();
+        stream_laws::push_all(&mut machine, &self.wire, cut, &mut record);
+        machine.finish(&mut record);
+        let fail = |field: &str, expected: &str, got: &str| self.fail(&cut, field, expected, got);
+        let record = match record.coalesced() {
+            Ok(record) => record,
+            Err(empty) => return Err(fail("events", "no empty event", &empty.to_string())),
+        };
+        if let Some(difference) = whole.and_then(|whole| stream_laws::difference(whole, &record)) {
+            return Err(fail("events", "those of the whole wire", &difference));
+        }
+        let parser = &machine.0;
+        let seen = Seen::of(parser);
+        match &self.expected {
+            Expected::View(view) => view
+                .check(&seen)
+                .and_then(|()| seen.check_events(&record))
+                .map_err(|[field, expected, got]| fail(&field, &expected, &got))?,
+            Expected::Fine if seen.failed() => return Err(fail("message", "no fault", "a fault")),
+            Expected::Failure | Expected::RefusedOrFailure if !seen.failed() => {
+                return Err(fail("message", "a fault", "none"));
+            }
+            _ => {}
+        }
+        Ok(record)
+    }
+
+    fn fail(&self, cut: &dyn std::fmt::Display, field: &str, expected: &str, got: &str) -> Failure {
+        let mismatch = Mismatch {
+            field: field.to_owned(),
+            expected: expected.to_owned(),
+            got: got.to_owned(),
+        };
+        Failure { id: self.id.clone(), cut: cut.to_string(), mismatch }
+    }
+}
+
+fn tools(tools: Option<&Value>) -> Result<Tools, String> {
+    let Some(tools) = tools else { return Ok(Tools::none()) };
+    let value = serde_json::from_str(&tools.to_string()).map_err(|error| error.to_string())?;
+    Tools::from_json(&value).map_err(|error| format!("tools: {error}"))
+}
+
+/// What is expected: a view, or the one without regions that are malformed.
+fn expectation(expect: &Value) -> Result<Expected, String> {
+    let none = Object::default();
+    let object = expect.as_object().unwrap_or(&none);
+    match (object.get("error"), object.get("lenient")) {
+        (None, None) => View::read(expect).map(Box::new).map(Expected::View),
+        (_, Some(lenient)) => View::read(lenient).map(Box::new).map(Expected::View),
+        (Some(_), None) => Ok(Expected::Failure),
+    }
+}

@@ -1,0 +1,220 @@
+//! A message from outside: what is expected of it, and what came.
+
+use response_templates::{Object, Parser, Region, Value};
+use stream_laws::{COMPLETE, Event, Record};
+
+/// What is expected.
+#[derive(Debug, Clone)]
+pub(super) struct View {
+    message: Option<Object>,
+    content: String,
+    reasoning: String,
+    calls: Vec<Value>,
+    regions: Vec<Value>,
+    in_prompt: Option<usize>,
+}
+
+/// What came.
+#[derive(Debug)]
+pub(super) struct Seen {
+    message: Option<Object>,
+    regions: Vec<Region>,
+}
+
+/// A field, what was expected of it and what came.
+type Difference = [String; 3];
+
+impl View {
+    pub(super) fn read(expect: &Value) -> Result<Self, String> {
+        let text = |field: &str| match expect.get(field) {
+            None => Ok(String::new()),
+            Some(Value::String(text)) => Ok(text.clone()),
+            Some(_) => Err(format!("`expect.{field}`: expected a string")),
+        };
+        let list = |field: &str| match expect.get(field) {
+            None => Ok(Vec::new()),
+            Some(Value::Array(items)) => Ok(items.clone()),
+            Some(_) => Err(format!("`expect.{field}`: expected a list")),
+        };
+        let in_prompt = match expect.get("regions_in_prefix") {
+            Some(Value::Int(number)) => number.as_str().parse().ok(),
+            _ => None,
+        };
+        Ok(Self {
+            message: expect.get("message").and_then(Value::as_object).cloned(),
+            content: text("content")?,
+            reasoning: text("reasoning")?,
+            calls: list("calls")?,
+            regions: list("regions")?,
+            in_prompt,
+        })
+    }
+
+    pub(super) fn check(&self, seen: &Seen) -> Result<(), Difference> {
+        let Some(message) = &seen.message else {
+            let wanted = self.message.as_ref().map(shown);
+            return match wanted {
+                None => Ok(()),
+                Some(wanted) => Err(differ("message", wanted, "a field is missing".into())),
+            };
+        };
+        if let Some(wanted) = &self.message {
+            let order = |object: &Object| object.iter().map(|(key, _)| key.to_owned()).collect();
+            let (keys, got): (Vec<String>, Vec<String>) = (order(wanted), order(message));
+            if wanted != message || keys != got {
+                return Err(differ("message", shown(wanted), shown(message)));
+            }
+        }
+        let texts = [
+            ("content", &self.content, text_of(message.get("content"))),
+            ("reasoning", &self.reasoning, reasoning_of(message)),
+        ];
+        for (field, wanted, got) in texts {
+            if *wanted != got {
+                return Err(differ(field, wanted.clone(), got));
+            }
+        }
+        let mut calls = Vec::new();
+        message.get("tool_calls").into_iter().for_each(|value| collect(value, &mut calls));
+        if calls != self.calls {
+            let show = |calls: &[Value]| Value::Array(calls.to_vec()).to_string();
+            return Err(differ("calls", show(&self.calls), show(&calls)));
+        }
+        self.check_regions(seen)
+    }
+
+    fn check_regions(&self, seen: &Seen) -> Result<(), Difference> {
+        for (number, wanted) in self.regions.iter().enumerate() {
+            let got = seen.regions.get(number);
+            let same = got.is_some_and(|got| {
+                let is =
+                    |key: &str, text: &str| wanted.get(key).and_then(Value::as_str) == Some(text);
+                is("field", &got.field)
+                    && is("raw", &got.raw)
+                    && match (&got.value, wanted.get("value")) {
+                        (Ok(value), Some(wanted)) => value == wanted,
+                        (Err(_), None) => true,
+                        _ => false,
+                    }
+            });
+            if !same {
+                let field = format!("regions[{number}]");
+                return Err(differ(&field, wanted.to_string(), format!("{got:?}")));
+            }
+        }
+        let counts = (self.regions.len(), seen.regions.len());
+        if counts.0 != counts.1 {
+            return Err(differ("regions", counts.0.to_string(), counts.1.to_string()));
+        }
+        let in_prompt = seen.regions.iter().filter(|region| region.in_prompt).count();
+        match self.in_prompt {
+            Some(wanted) if wanted != in_prompt => {
+                Err(differ("regions_in_prefix", wanted.to_string(), in_prompt.to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Seen {
+    pub(super) fn of(parser: &Parser) -> Self {
+        Self { message: parser.message().ok(), regions: parser.regions().to_vec() }
+    }
+
+    /// Whether the message is not complete, or a region is malformed.
+    pub(super) fn failed(&self) -> bool {
+        self.message.is_none() || self.regions.iter().any(|region| region.value.is_err())
+    }
+
+    /// Events must say what the regions do, where those are whole and began behind the prompt.
+    pub(super) fn check_events(&self, record: &Record) -> Result<(), Difference> {
+        if self.regions.iter().any(|region| region.value.is_err() || region.in_prompt) {
+            return Ok(());
+        }
+        let mut wanted = Vec::new();
+        for region in self.regions.iter().filter(|region| region.field == "tool_calls") {
+            region.value.iter().for_each(|value| collect(value, &mut wanted));
+        }
+        let got = complete_calls(record);
+        let wanted: Vec<_> = wanted.iter().filter_map(told).collect();
+        let same = wanted.len() == got.len()
+            && wanted.iter().zip(&got).all(|((name, arguments), (got_name, got))| {
+                name == got_name && Value::from_json(got).as_ref() == Ok(arguments)
+            });
+        if same {
+            return Ok(());
+        }
+        Err(differ("calls of events", format!("{wanted:?}"), format!("{got:?}")))
+    }
+}
+
+fn differ(field: &str, expected: String, got: String) -> Difference {
+    [field.to_owned(), expected, got]
+}
+
+fn shown(object: &Object) -> String {
+    Value::Object(object.clone()).to_string()
+}
+
+/// A text, or the texts of a list.
+fn text_of(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+        _ => String::new(),
+    }
+}
+
+fn reasoning_of(message: &Object) -> String {
+    let fields = ["reasoning_content", "thinking", "reasoning"];
+    text_of(fields.into_iter().find_map(|field| message.get(field)))
+}
+
+/// Adds the calls that `value` is or has, as objects of a name and arguments.
+fn collect(value: &Value, calls: &mut Vec<Value>) {
+    if let Value::Array(items) = value {
+        return items.iter().for_each(|item| collect(item, calls));
+    }
+    let function = value.get("function").unwrap_or(value);
+    let Some(name @ Value::String(_)) = function.get("name") else { return };
+    let mut call = Object::default();
+    call.set("name", name.clone());
+    call.set("arguments", function.get("arguments").cloned().unwrap_or_default());
+    calls.push(Value::Object(call));
+}
+
+/// A call as events tell it: missing arguments are empty, a string is read once, and what is then
+/// no object completes no call.
+fn told(call: &Value) -> Option<(String, Value)> {
+    let arguments = match call.get("arguments") {
+        None | Some(Value::Null) => Value::Object(Object::default()),
+        Some(Value::String(text)) => Value::from_json(text).ok()?,
+        Some(arguments) => arguments.clone(),
+    };
+    arguments.as_object()?;
+    Some((call.get("name")?.as_str()?.to_owned(), arguments))
+}
+
+/// Names and arguments of the calls that completed.
+fn complete_calls(record: &Record) -> Vec<(String, String)> {
+    let mut calls: Vec<(String, String, bool)> = Vec::new();
+    for event in &record.events {
+        match event {
+            Event::CallStart { name, .. } => {
+                calls.push((name.clone(), String::new(), false));
+            }
+            Event::CallArguments { index, fragment } => {
+                if let Some(call) = calls.get_mut(*index as usize) {
+                    call.1.push_str(fragment);
+                }
+            }
+            Event::CallEnd { index, outcome } => {
+                if let Some(call) = calls.get_mut(*index as usize) {
+                    call.2 = outcome == COMPLETE;
+                }
+            }
+            Event::Text { .. } => {}
+        }
+    }
+    calls.into_iter().filter(|call| call.2).map(|(name, arguments, _)| (name, arguments)).collect()
+}

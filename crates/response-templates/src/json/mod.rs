@@ -1,0 +1,14 @@
+//! JSON as the reference implementation reads it: integers of any size, `NaN` and `Infinity`, members
+//! in order of writing, the last of two members of one name.
+
+mod number;
+mod parse;
+mod scan;
+mod value;
+
+pub(crate) use number::{parse_float, parse_int, whole};
+pub(crate) use parse::{decode, parse};
+pub use scan::NotJson;
+pub(crate) use scan::{Container, Scanner, Token, TokenKind};
+pub(crate) use value::quoted;
+pub use value::{Integer, Object, Value};

@@ -1,0 +1,79 @@
+//! Numbers written in text, by Python's rules: any digits of Unicode, single `_` between them.
+
+use alloc::{format, string::String};
+
+use super::{Integer, Value};
+use crate::{chars, text::strip};
+
+/// Integers of more digits are refused, as their conversion takes quadratic time elsewhere.
+pub(crate) const MAX_DIGITS: usize = 4300;
+
+/// The integer that `text` is, if it is one.
+pub(crate) fn parse_int(text: &str) -> Option<Integer> {
+    let plain = plain(strip(text))?;
+    let digits = plain.strip_prefix(['+', '-']).unwrap_or(&plain);
+    let good = !digits.is_empty()
+        && digits.len() <= MAX_DIGITS
+        && digits.bytes().all(|byte| byte.is_ascii_digit());
+    good.then(|| Integer::from_digits(&plain))
+}
+
+/// The number that `text` is, if it is one; `inf` and `nan` are.
+pub(crate) fn parse_float(text: &str) -> Option<f64> {
+    let plain = plain(strip(text))?;
+    let (negative, size) = match plain.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, plain.strip_prefix('+').unwrap_or(&plain)),
+    };
+    let is = |word: &str| size.eq_ignore_ascii_case(word);
+    let value = if is("inf") || is("infinity") {
+        f64::INFINITY
+    } else if is("nan") {
+        f64::NAN
+    } else if size.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        decimal(size)?
+    } else {
+        return None;
+    };
+    Some(if negative { -value } else { value })
+}
+
+/// A number written in ASCII with digits, a point and an exponent; `None` if it is not.
+pub(crate) fn decimal(text: &str) -> Option<f64> {
+    text.parse().ok()
+}
+
+/// A whole number as an integer, exactly.
+pub(crate) fn whole(number: f64) -> Option<Value> {
+    if !number.is_finite() {
+        return None;
+    }
+    // Printing is exact, so what stands behind the point tells whether there is anything.
+    let text = format!("{number}");
+    (!text.contains('.')).then(|| Value::Int(Integer::from_digits(&text)))
+}
+
+/// `text` with ASCII digits and without the `_` between digits; `None` if one stands elsewhere.
+fn plain(text: &str) -> Option<String> {
+    let mut plain = String::with_capacity(text.len());
+    let mut before = None;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let digit = chars::digit(c);
+        if c == '_' {
+            let between =
+                before.is_some() && chars.peek().copied().and_then(chars::digit).is_some();
+            if !between {
+                return None;
+            }
+            before = None;
+            continue;
+        }
+        before = digit;
+        plain.push(match digit {
+            Some(digit) => char::from(b'0' + digit),
+            None => c,
+        });
+    }
+    Some(plain)
+}

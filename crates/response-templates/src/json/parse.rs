@@ -1,0 +1,122 @@
+//! A whole JSON text as a value.
+
+use alloc::{string::String, vec::Vec};
+
+use super::{
+    Container, Integer, NotJson, Object, Scanner, Token, TokenKind, Value,
+    number::{MAX_DIGITS, decimal},
+};
+
+/// A container that is open, and the name of its member that is being read.
+struct Open {
+    value: Value,
+    key: String,
+}
+
+/// Reads a JSON text.
+pub(crate) fn parse(text: &str) -> Result<Value, NotJson> {
+    let (mut open, mut done, mut bad) = (Vec::<Open>::new(), None, None);
+    let mut on = |token: Token, _: usize| {
+        let slice = &text[token.start..token.end];
+        let value = match token.kind {
+            TokenKind::Lone => return,
+            TokenKind::Open(container) => {
+                let value = match container {
+                    Container::Object => Value::Object(Object::default()),
+                    Container::Array => Value::Array(Vec::new()),
+                };
+                return open.push(Open { value, key: String::new() });
+            }
+            TokenKind::Key => {
+                if let Some(inner) = open.last_mut() {
+                    inner.key = decode(slice);
+                }
+                return;
+            }
+            TokenKind::Close => match open.pop() {
+                Some(inner) => inner.value,
+                None => return,
+            },
+            TokenKind::String => Value::String(decode(slice)),
+            TokenKind::Number => match number(slice) {
+                Some(value) => value,
+                None => return bad = Some(NotJson { at: token.start }),
+            },
+            TokenKind::Word => word(slice),
+        };
+        match open.last_mut() {
+            None => done = Some(value),
+            Some(Open { value: Value::Array(items), .. }) => items.push(value),
+            Some(Open { value: Value::Object(object), key }) => {
+                object.set(core::mem::take(key), value);
+            }
+            Some(_) => {}
+        }
+    };
+    let mut scanner = Scanner::default();
+    scanner.feed(text, &mut on)?;
+    scanner.end(&mut on)?;
+    match (bad, done) {
+        (None, Some(value)) => Ok(value),
+        (bad, _) => Err(bad.unwrap_or(NotJson { at: text.len() })),
+    }
+}
+
+fn word(text: &str) -> Value {
+    match text {
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        "NaN" => Value::Float(f64::NAN),
+        "Infinity" => Value::Float(f64::INFINITY),
+        "-Infinity" => Value::Float(f64::NEG_INFINITY),
+        _ => Value::Null,
+    }
+}
+
+/// `None`: an integer with more digits than are read.
+fn number(text: &str) -> Option<Value> {
+    if text.contains(['.', 'e', 'E']) {
+        return decimal(text).map(Value::Float);
+    }
+    let digits = text.len() - usize::from(text.starts_with('-'));
+    (digits <= MAX_DIGITS).then(|| Value::Int(Integer::from_digits(text)))
+}
+
+/// The text of a JSON string that was scanned, quotes included; half a pair becomes U+FFFD.
+pub(crate) fn decode(quoted: &str) -> String {
+    let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or("");
+    let mut text = String::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some(at) = rest.find('\\') {
+        text.push_str(&rest[..at]);
+        let escape = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
+        rest = &rest[at..];
+        let (c, len) = match escape {
+            b'u' => unicode(rest),
+            b'b' => ('\x08', 2),
+            b'f' => ('\x0c', 2),
+            b'n' => ('\n', 2),
+            b'r' => ('\r', 2),
+            b't' => ('\t', 2),
+            other => (char::from(other), 2),
+        };
+        text.push(c);
+        rest = rest.get(len..).unwrap_or("");
+    }
+    text.push_str(rest);
+    text
+}
+
+/// The character of an escape at the start of `text`, and the escape's length.
+fn unicode(text: &str) -> (char, usize) {
+    let code = |at: usize| {
+        let escape = text.get(at..at + 6).filter(|escape| escape.starts_with("\\u"))?;
+        u32::from_str_radix(&escape[2..], 16).ok()
+    };
+    let first = code(0).unwrap_or(0xFFFD);
+    if let (0xD800..=0xDBFF, Some(second @ 0xDC00..=0xDFFF)) = (first, code(6)) {
+        let pair = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+        return (char::from_u32(pair).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
+    }
+    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
+}

@@ -1,0 +1,257 @@
+//! Values: JSON with the kinds of numbers kept apart and members in order.
+
+use alloc::{
+    boxed::Box,
+    collections::BTreeMap,
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::fmt;
+
+/// A value of a template or of a message.
+///
+/// Equality is that of kind and value: `1000` is not `1000.0`.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[allow(clippy::exhaustive_enums, reason = "JSON gets no more kinds")]
+pub enum Value {
+    /// `null`.
+    #[default]
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer of any size.
+    Int(Integer),
+    /// Any other number; may be infinite or not a number, which JSON cannot say.
+    Float(f64),
+    /// A string.
+    String(String),
+    /// An array.
+    Array(Vec<Self>),
+    /// An object.
+    Object(Object),
+}
+
+impl Value {
+    /// Reads JSON, with `NaN`, `Infinity` and integers of any size.
+    ///
+    /// # Errors
+    /// Where the text stops to be JSON.
+    pub fn from_json(text: &str) -> Result<Self, super::NotJson> {
+        super::parse(text)
+    }
+
+    /// The text of a string.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        if let Self::String(text) = self { Some(text) } else { None }
+    }
+
+    /// The items of an array.
+    #[must_use]
+    pub fn as_array(&self) -> Option<&[Self]> {
+        if let Self::Array(items) = self { Some(items) } else { None }
+    }
+
+    /// The members of an object.
+    #[must_use]
+    pub const fn as_object(&self) -> Option<&Object> {
+        if let Self::Object(object) = self { Some(object) } else { None }
+    }
+
+    /// The member of an object.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.as_object()?.get(key)
+    }
+
+    /// Whether it is nothing, or an empty string, array or object.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Null => true,
+            Self::String(text) => text.is_empty(),
+            Self::Array(items) => items.is_empty(),
+            Self::Object(object) => object.is_empty(),
+            Self::Bool(_) | Self::Int(_) | Self::Float(_) => false,
+        }
+    }
+
+    /// Whether a flag of this value is set: everything but nothing, zero and what is empty.
+    pub(crate) fn truthy(&self) -> bool {
+        match self {
+            Self::Bool(truth) => *truth,
+            Self::Int(number) => number.as_str() != "0",
+            Self::Float(number) => *number != 0.0,
+            other => !other.is_empty(),
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::String(text.to_string())
+    }
+}
+
+impl fmt::Display for Value {
+    /// JSON in one line; what JSON cannot say, an infinite number, is `null`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(truth) => write!(f, "{truth}"),
+            Self::Int(number) => f.write_str(number.as_str()),
+            Self::Float(number) if number.is_finite() => write!(f, "{number:?}"),
+            Self::Float(_) => f.write_str("null"),
+            Self::String(text) => quoted(text, f),
+            Self::Array(items) => {
+                f.write_str("[")?;
+                for (n, item) in items.iter().enumerate() {
+                    f.write_str(if n == 0 { "" } else { ", " })?;
+                    write!(f, "{item}")?;
+                }
+                f.write_str("]")
+            }
+            Self::Object(object) => {
+                f.write_str("{")?;
+                for (n, (key, value)) in object.iter().enumerate() {
+                    f.write_str(if n == 0 { "" } else { ", " })?;
+                    quoted(key, f)?;
+                    write!(f, ": {value}")?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+/// Writes `text` as a JSON string.
+pub(crate) fn quoted(text: &str, f: &mut dyn fmt::Write) -> fmt::Result {
+    f.write_char('"')?;
+    for c in text.chars() {
+        match c {
+            '"' => f.write_str("\\\"")?,
+            '\\' => f.write_str("\\\\")?,
+            '\n' => f.write_str("\\n")?,
+            '\r' => f.write_str("\\r")?,
+            '\t' => f.write_str("\\t")?,
+            '\0'..='\x1f' => write!(f, "\\u{:04x}", u32::from(c))?,
+            c => f.write_char(c)?,
+        }
+    }
+    f.write_char('"')
+}
+
+/// An integer of any size, as its shortest decimal digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Integer(Box<str>);
+
+impl Integer {
+    /// From ASCII digits with an optional sign; leading zeros go.
+    pub(crate) fn from_digits(text: &str) -> Self {
+        let (negative, digits) = match text.as_bytes().first() {
+            Some(b'-') => (true, &text[1..]),
+            Some(b'+') => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let digits = digits.trim_start_matches('0');
+        Self(match (digits.is_empty(), negative) {
+            (true, _) => "0".into(),
+            (false, true) => alloc::format!("-{digits}").into(),
+            (false, false) => digits.into(),
+        })
+    }
+
+    /// Its decimal digits, behind a `-` if it is negative.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An object: members in the order in which their names were first written.
+#[derive(Debug, Clone, Default)]
+pub struct Object {
+    members: Vec<(String, Value)>,
+    /// Where each name is, once there are many.
+    places: BTreeMap<String, usize>,
+}
+
+/// Up to this many members a search is faster than a map.
+const FEW: usize = 16;
+
+impl Object {
+    /// How many members there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// The members, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> + Clone {
+        self.members.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
+    /// The member called `key`.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.place(key).map(|at| &self.members[at].1)
+    }
+
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        self.place(key).map(|at| &mut self.members[at].1)
+    }
+
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = (&str, &mut Value)> {
+        self.members.iter_mut().map(|(key, value)| (key.as_str(), value))
+    }
+
+    /// Sets a member: the one of this name, or a new last one.
+    pub fn set(&mut self, key: impl Into<String>, value: Value) {
+        let key = key.into();
+        if let Some(at) = self.place(&key) {
+            self.members[at].1 = value;
+            return;
+        }
+        if self.members.len() == FEW {
+            self.places =
+                self.members.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
+        }
+        if self.members.len() >= FEW {
+            self.places.insert(key.clone(), self.members.len());
+        }
+        self.members.push((key, value));
+    }
+
+    /// The object without the members that `keep` does not want.
+    pub(crate) fn filtered(self, keep: impl Fn(&str, &Value) -> bool) -> Self {
+        self.members.into_iter().filter(|(key, value)| keep(key, value)).collect()
+    }
+
+    fn place(&self, key: &str) -> Option<usize> {
+        if self.members.len() > FEW {
+            return self.places.get(key).copied();
+        }
+        self.members.iter().position(|(known, _)| known == key)
+    }
+}
+
+impl PartialEq for Object {
+    /// The order of members does not count.
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().all(|(key, value)| other.get(key) == Some(value))
+    }
+}
+
+impl FromIterator<(String, Value)> for Object {
+    fn from_iter<I: IntoIterator<Item = (String, Value)>>(members: I) -> Self {
+        let mut object = Self::default();
+        members.into_iter().for_each(|(key, value)| object.set(key, value));
+        object
+    }
+}

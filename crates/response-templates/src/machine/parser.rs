@@ -1,0 +1,220 @@
+//! The parser: finds where regions begin and end, and hands them their text.
+
+use alloc::sync::Arc;
+
+use jail_match::{ByRef, DiagnosticKind, End, Event, Held, HeldKind, Sink};
+use toolcall_parsers::{Ids, Tools};
+
+use super::{
+    out::Out,
+    region::{Around, Current},
+    settings::{Boundaries, NoAnchor, Settings},
+    state::{Phase, State},
+    watch::Watch,
+};
+use crate::{
+    json::Object,
+    message::{self, Missing, Region},
+    template::Template,
+};
+
+/// Reads one message by a template, in pieces.
+///
+/// Events are those of every machine of this workspace: text of `content` is content, text of
+/// `thinking`, `reasoning_content` and `reasoning` is reasoning, calls come from `tool_calls`, and
+/// other fields come as text of a channel of their own ([`Template::channel`]): values that are no
+/// strings as JSON. Events do not depend on how the text was cut.
+#[derive(Debug, Clone)]
+pub struct Parser {
+    pub(super) template: Template,
+    pub(super) watches: Arc<[Watch]>,
+    pub(super) settings: Settings,
+    pub(super) tools: Tools,
+    /// What was read of the prompt.
+    pub(super) prompt: Arc<str>,
+    pub(super) state: State,
+}
+
+impl Parser {
+    /// A parser of messages written by `template`.
+    #[must_use]
+    pub fn new(template: &Template) -> Self {
+        let watches: Arc<[Watch]> = Watch::all(&template.inner).into();
+        let state = State::new(template, &watches, Ids::default());
+        let template = template.clone();
+        let (settings, tools, prompt) = (Settings::default(), Tools::none(), Arc::from(""));
+        Self { template, watches, settings, tools, prompt, state }
+    }
+
+    /// With other settings. To be called before anything is read.
+    #[must_use]
+    pub fn settings(self, settings: Settings) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// With the tools the request declared: arguments that are text become what their schemas
+    /// say. To be called before anything is read.
+    #[must_use]
+    pub fn tools(self, tools: Tools) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// With ids of this source. To be called before anything is read.
+    #[must_use]
+    pub fn ids(mut self, ids: Ids) -> Self {
+        self.state.calls.ids = ids;
+        self
+    }
+
+    /// With the prompt, whose last turn may have begun the message. To be called last, before
+    /// anything is read. Nothing of the prompt is emitted, but a call that it began.
+    #[must_use]
+    pub fn prompt(mut self, prompt: &str) -> Self {
+        self.prompt = match (self.template.last_turn(prompt), self.settings.no_anchor) {
+            (Some(turn), _) => turn.into(),
+            (None, NoAnchor::Read) => prompt.into(),
+            (None, NoAnchor::Ignore) => "".into(),
+        };
+        self.read_prompt();
+        self
+    }
+
+    fn read_prompt(&mut self) {
+        let prompt = Arc::clone(&self.prompt);
+        self.state.from = prompt.len() as u64;
+        self.push(&prompt, &mut |_: Event<'_>| {});
+        self.state.calls.restart();
+        self.state.current.retell();
+    }
+
+    /// The template.
+    #[must_use]
+    pub const fn template(&self) -> &Template {
+        &self.template
+    }
+
+    /// Reads the next piece. Behind [`Parser::finish`] it is ignored.
+    pub fn push<S: Sink + ?Sized>(&mut self, chunk: &str, sink: &mut S) {
+        self.read(chunk, &mut ByRef(sink));
+    }
+
+    fn read(&mut self, chunk: &str, sink: &mut dyn Sink) {
+        if self.state.phase == Phase::Finished || chunk.is_empty() {
+            return;
+        }
+        if self.state.buffer.is_empty() {
+            let kept = self.run(chunk, sink);
+            self.state.buffer.push_str(&chunk[kept..]);
+        } else {
+            let mut text = core::mem::take(&mut self.state.buffer);
+            text.push_str(chunk);
+            let kept = self.run(&text, sink);
+            text.drain(..kept);
+            self.state.buffer = text;
+        }
+    }
+
+    /// The message is over; how does not matter, but that an open call is incomplete.
+    pub fn finish<S: Sink + ?Sized>(&mut self, end: End, sink: &mut S) {
+        let _ = end;
+        self.end(&mut ByRef(sink));
+    }
+
+    fn end(&mut self, sink: &mut dyn Sink) {
+        if self.state.phase == Phase::Finished {
+            return;
+        }
+        if self.state.phase == Phase::Reading {
+            self.state.phase = Phase::Ending;
+        }
+        let text = core::mem::take(&mut self.state.buffer);
+        self.run(&text, sink);
+        let (start, end) = (self.state.halted, self.state.base);
+        let halted = self.state.phase == Phase::Halted;
+        self.current(sink, |current, around| {
+            if halted {
+                around.out.dropped(DiagnosticKind::Halted, start, end);
+            }
+            current.close(true, around);
+        });
+        self.state.phase = Phase::Finished;
+    }
+
+    /// Makes the parser as new, its prompt read.
+    pub fn reset(&mut self) {
+        let ids = self.state.calls.ids.clone();
+        self.state = State::new(&self.template, &self.watches, ids);
+        self.read_prompt();
+    }
+
+    /// The regions that closed, if [`Settings::keep_regions`] says so: those of the prompt first.
+    #[must_use]
+    pub fn regions(&self) -> &[Region] {
+        &self.state.record
+    }
+
+    /// The message as the reference implementation gives it: an object with a member for each
+    /// field. Needs [`Settings::keep_regions`].
+    ///
+    /// # Errors
+    /// Fields that are not optional and are missing.
+    pub fn message(&self) -> Result<Object, Missing> {
+        message::message(&self.template, &self.state.record)
+    }
+
+    /// What was received and neither emitted nor accounted for.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        let State { buffer, done, current, phase, .. } = &self.state;
+        let text = buffer.len().saturating_sub(*done);
+        let inner = current.held(&self.template.inner);
+        let kind = match (text, inner) {
+            _ if matches!(phase, Phase::Halted | Phase::Finished) => return Held::default(),
+            (0, 0) => HeldKind::Nothing,
+            (1.., _) => HeldKind::Marker,
+            (0, _) if current.streams(&self.template.inner) => HeldKind::Whitespace,
+            (0, _) => HeldKind::Call,
+        };
+        Held { bytes: text + inner, kind }
+    }
+
+    /// Live bytes in buffers that grow with the input.
+    #[must_use]
+    pub fn buffered(&self) -> usize {
+        self.state.buffer.len() + self.state.current.buffered()
+    }
+
+    /// The work done so far: steps of patterns and characters.
+    #[must_use]
+    pub fn work(&self) -> u64 {
+        self.state.base + self.state.searches.iter().map(|search| search.work).sum::<u64>()
+    }
+
+    /// Does something with the region that is open.
+    pub(super) fn current<T>(
+        &mut self,
+        sink: &mut dyn Sink,
+        act: impl FnOnce(&mut Current, &mut Around<'_, '_>) -> T,
+    ) -> T {
+        let mut current = core::mem::take(&mut self.state.current);
+        let result = act(&mut current, &mut self.around(sink));
+        self.state.current = current;
+        result
+    }
+
+    fn around<'a, 's>(&'a mut self, sink: &'s mut dyn Sink) -> Around<'a, 's> {
+        let Self { template, settings, tools, state, .. } = self;
+        Around {
+            inner: &template.inner,
+            tools,
+            calls: &mut state.calls,
+            seen: &mut state.seen,
+            record: settings.keep_regions.then_some(&mut state.record),
+            blanks: settings.blanks,
+            region: settings.region,
+            string_aware: settings.boundaries == Boundaries::StringAware,
+            malformed: settings.malformed,
+            out: Out { sink, from: state.from },
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Calls in a JSON region, read while it arrives.
+
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::mem;
+
+use jail_match::{DiagnosticKind, Event, Outcome};
+use toolcall_parsers::Tools;
+
+use super::{
+    call::{Arguments, Call},
+    calls::{Calls, arguments, finish, function, object_in},
+    out::Out,
+    plan::{Name, Plan},
+};
+use crate::{
+    cast,
+    json::{Container, Scanner, Token, TokenKind, Value, decode},
+};
+
+/// Reads the calls of one region.
+#[derive(Debug, Clone)]
+pub(super) struct Reader {
+    plan: Plan,
+    pub(super) scanner: Scanner,
+    /// How much of the region was read.
+    read: usize,
+    /// Whether it stopped to be JSON.
+    broken: bool,
+    tokens: Vec<(Token, usize)>,
+    /// The name being read in each container that is open: none in an array.
+    keys: Vec<Option<String>>,
+    call: Call,
+    /// How many calls began.
+    pub(super) begun: usize,
+}
+
+impl Reader {
+    pub(super) fn new(plan: Plan) -> Self {
+        Self {
+            plan,
+            scanner: Scanner::default(),
+            read: 0,
+            broken: false,
+            tokens: Vec::new(),
+            keys: Vec::new(),
+            call: Call::default(),
+            begun: 0,
+        }
+    }
+
+    /// How many bytes of `body` were neither sent nor are known to be no argument.
+    pub(super) fn held(&self, body: &str) -> usize {
+        match self.call.arguments {
+            Arguments::Open { .. } | Arguments::Object { .. } => body.len() - self.call.sent,
+            _ => 0,
+        }
+    }
+
+    /// The region begins: a name that is known is said.
+    pub(super) fn open(&mut self, calls: &mut Calls, out: &mut Out<'_>) {
+        if !self.plan.each {
+            self.begin(calls, out);
+        }
+    }
+
+    /// Reads on in the region, whose text so far is `body` and which began at `at`.
+    pub(super) fn read(
+        &mut self,
+        body: &str,
+        at: u64,
+        tools: &Tools,
+        calls: &mut Calls,
+        out: &mut Out<'_>,
+    ) {
+        if self.broken || self.plan.arguments.is_none() {
+            self.read = body.len();
+            return;
+        }
+        let mut tokens = mem::take(&mut self.tokens);
+        let text = &body[self.read..];
+        self.read = body.len();
+        self.broken =
+            self.scanner.feed(text, &mut |token, depth| tokens.push((token, depth))).is_err();
+        for (token, depth) in tokens.drain(..) {
+            self.token(token, depth, body, at, tools, calls, out);
+        }
+        self.tokens = tokens;
+        self.send(body, out);
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one token and its surroundings")]
+    fn token(
+        &mut self,
+        token: Token,
+        depth: usize,
+        body: &str,
+        at: u64,
+        tools: &Tools,
+        calls: &mut Calls,
+        out: &mut Out<'_>,
+    ) {
+        let slice = &body[token.start..token.end];
+        let place = at + token.start as u64;
+        match token.kind {
+            TokenKind::Open(container) => {
+                if self.plan.each && self.keys.len() == 1 && container == Container::Object {
+                    self.call = Call::default();
+                    self.begin(calls, out);
+                }
+                self.opens(container, token.start, depth, place, out);
+                self.keys.push(None);
+            }
+            TokenKind::Key => {
+                let key = decode(slice);
+                if self.is_argument(depth)
+                    && let Some(name) = &self.call.name
+                {
+                    let types = cast::types(tools, name, &key);
+                    self.call.types = types.into_iter().map(ToString::to_string).collect();
+                }
+                if let Some(last) = self.keys.last_mut() {
+                    *last = Some(key);
+                }
+            }
+            TokenKind::Close => {
+                self.keys.pop();
+                self.closes(token.end, depth, body);
+                if self.plan.each && depth == 1 {
+                    self.send(body, out);
+                    self.end(true, Outcome::Malformed, body, out);
+                }
+            }
+            TokenKind::Lone => self.edit(token, "\\ufffd"),
+            TokenKind::String => {
+                let late = self.call.index.is_none();
+                self.string(token, depth, slice, place, calls, out);
+                if late && self.call.index.is_some() {
+                    self.cast_early(body, tools);
+                }
+            }
+            TokenKind::Number | TokenKind::Word => {
+                if self.is_arguments() && slice != "null" {
+                    self.call.arguments = Arguments::Other;
+                }
+                if slice.ends_with(['N', 'y']) && self.is_inside() {
+                    self.edit(token, "null");
+                    out.about(self.call.index, DiagnosticKind::Inexpressible, place, 0);
+                }
+            }
+        }
+    }
+
+    fn string(
+        &mut self,
+        token: Token,
+        depth: usize,
+        slice: &str,
+        place: u64,
+        calls: &mut Calls,
+        out: &mut Out<'_>,
+    ) {
+        if let Name::At(path) = &self.plan.name
+            && self.is_at(path)
+        {
+            let name = decode(slice);
+            if self.call.index.is_some() {
+                self.call.renamed |= self.call.name.as_ref() != Some(&name);
+            } else {
+                self.call.name = Some(name);
+                self.begin(calls, out);
+            }
+        }
+        if self.is_arguments() {
+            self.second(place, out);
+            if self.call.arguments == Arguments::None {
+                self.call.arguments = Arguments::Text { start: token.start, end: token.end };
+            }
+        }
+        if self.is_argument(depth) && self.call.is_cast(false) {
+            self.call.recast(token.start, token.end, slice);
+        }
+    }
+
+    /// Casts arguments that came before the name that says their types.
+    fn cast_early(&mut self, body: &str, tools: &Tools) {
+        let Arguments::Object { start, end } = self.call.arguments else { return };
+        let (Some(name), Ok(mut value)) = (&self.call.name, Value::from_json(&body[start..end]))
+        else {
+            return;
+        };
+        if !tools.is_empty() && cast::cast_arguments(&mut value, name, tools) {
+            self.call.edits = Vec::from([(start, end, value.to_string())]);
+        }
+    }
+
+    /// A container begins.
+    fn opens(
+        &mut self,
+        container: Container,
+        start: usize,
+        depth: usize,
+        place: u64,
+        out: &mut Out<'_>,
+    ) {
+        if self.is_arguments() {
+            self.second(place, out);
+            if self.call.arguments == Arguments::None {
+                self.call.arguments = match container {
+                    Container::Object => Arguments::Open { start, depth },
+                    Container::Array => Arguments::Other,
+                };
+                self.call.sent = start;
+            }
+        } else if container == Container::Array
+            && self.is_argument(depth - 1)
+            && self.call.is_cast(true)
+        {
+            self.call.list = Some(start);
+        }
+    }
+
+    /// A container ended.
+    fn closes(&mut self, end: usize, depth: usize, body: &str) {
+        if self.is_argument(depth)
+            && let Some(start) = self.call.list.take()
+        {
+            self.call.recast(start, end, &body[start..end]);
+        }
+        if let Arguments::Open { start, depth: inside } = self.call.arguments
+            && depth + 1 == inside
+        {
+            self.call.arguments = Arguments::Object { start, end };
+        }
+    }
+
+    /// Arguments come, and have come before.
+    fn second(&self, place: u64, out: &mut Out<'_>) {
+        if self.call.arguments != Arguments::None {
+            out.about(self.call.index, DiagnosticKind::SecondArguments, place, 0);
+        }
+    }
+
+    /// Whether a value that begins now is at `path`.
+    fn is_at(&self, path: &[String]) -> bool {
+        let keys = self.keys.get(usize::from(self.plan.each)..).unwrap_or(&[]);
+        let inside = !self.plan.each || !self.keys.is_empty();
+        inside
+            && keys.len() == path.len()
+            && keys.iter().zip(path).all(|(key, wanted)| key.as_ref() == Some(wanted))
+    }
+
+    fn is_arguments(&self) -> bool {
+        self.plan.arguments.as_ref().is_some_and(|path| self.is_at(path))
+    }
+
+    /// Whether so many containers are open inside an argument's own place.
+    fn is_argument(&self, depth: usize) -> bool {
+        matches!(self.call.arguments, Arguments::Open { depth: inside, .. } if inside == depth)
+    }
+
+    fn is_inside(&self) -> bool {
+        matches!(self.call.arguments, Arguments::Open { .. })
+    }
+
+    fn edit(&mut self, token: Token, text: &str) {
+        if self.is_inside() && self.call.sent <= token.start {
+            self.call.edits.push((token.start, token.end, text.to_string()));
+        }
+    }
+
+    /// Says that the call begins, if its name is known.
+    fn begin(&mut self, calls: &mut Calls, out: &mut Out<'_>) {
+        if let Name::Known(name) = &self.plan.name {
+            self.call.name = Some(name.clone());
+        }
+        if let (Some(name), None) = (&self.call.name, self.call.index) {
+            self.call.index = Some(calls.start(name, self.plan.id.as_deref(), out));
+            self.begun += 1;
+        }
+    }
+
+    /// Sends what is certain of the arguments.
+    fn send(&mut self, body: &str, out: &mut Out<'_>) {
+        let Some(index) = self.call.index else { return };
+        let safe = match self.call.arguments {
+            Arguments::Object { end, .. } => end,
+            Arguments::Open { depth, .. } => {
+                let mut safe = self.scanner.undecided().min(body.len());
+                if let Some(start) = self.scanner.scalar() {
+                    let direct = self.is_argument(self.keys.len()) && self.keys.len() == depth;
+                    if !self.scanner.in_string() || direct && self.call.is_cast(false) {
+                        safe = safe.min(start);
+                    }
+                }
+                self.call.list.map_or(safe, |start| safe.min(start))
+            }
+            _ => return,
+        };
+        self.call.send(index, body, safe, out);
+    }
+
+    /// The region is over; `value` is what it is, if it is good, and `broken` how its calls end
+    /// if it is not.
+    pub(super) fn close(
+        &mut self,
+        value: Option<&Value>,
+        broken: Outcome,
+        body: &str,
+        out: &mut Out<'_>,
+    ) {
+        if self.plan.arguments.is_some() {
+            // A number alone ends with its region.
+            if self.scanner.scalar().is_some() && self.is_arguments() {
+                self.call.arguments = Arguments::Other;
+            }
+            self.send(body, out);
+            self.end(value.is_some(), broken, body, out);
+        } else if let Some(index) = self.call.index.take() {
+            match value.and_then(function) {
+                Some((function, _)) => finish(index, arguments(function).as_deref(), out),
+                None => out.event(Event::CallEnd { index, outcome: broken }),
+            }
+        }
+    }
+
+    /// Ends the call, if one began.
+    fn end(&mut self, good: bool, broken: Outcome, body: &str, out: &mut Out<'_>) {
+        let call = mem::take(&mut self.call);
+        let Some(index) = call.index else { return };
+        let arguments = match call.arguments {
+            _ if !good => return out.event(Event::CallEnd { index, outcome: broken }),
+            Arguments::Object { .. } if !call.renamed => {
+                return out.event(Event::CallEnd { index, outcome: Outcome::Complete });
+            }
+            Arguments::None => Some("{}".to_string()),
+            Arguments::Text { start, end } => object_in(&decode(&body[start..end])),
+            _ => None,
+        };
+        finish(index, arguments.as_deref(), out);
+    }
+}

@@ -1,0 +1,328 @@
+//! The region that is open: its text as events, or kept until it closes.
+
+use alloc::{string::String, vec::Vec};
+
+use jail_match::{Channel, DiagnosticKind, Outcome, Sink, SpanKind};
+use toolcall_parsers::Tools;
+
+use super::{calls::Calls, out::Out, plan::Plan, reader::Reader, settings::MalformedPolicy};
+use crate::{
+    cast,
+    chars::is_blank,
+    content,
+    json::{Scanner, Value},
+    malformed::Malformed,
+    message::Region,
+    template::{Content, Field, Inner, Role},
+    text::strip,
+};
+
+/// The region being read. Outside of regions it is that of the leftover field, which is open from
+/// its first character on.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Current {
+    /// `None`: text that no field claims.
+    pub(super) field: Option<usize>,
+    pub(super) open: bool,
+    /// Where its opener begins, and where its text does.
+    opened: u64,
+    start: u64,
+    /// The text, where it is kept.
+    body: String,
+    /// How long the text is.
+    length: u64,
+    groups: Vec<(String, String)>,
+    /// White space that may end the text.
+    blanks: String,
+    /// Whether something else than white space came.
+    begun: bool,
+    reader: Option<Reader>,
+    /// Where its JSON is, if strings in it end no region.
+    strings: Option<Scanner>,
+    /// Whether its call began in the prompt and was not told yet.
+    untold: bool,
+}
+
+/// What a region needs to know of its machine.
+pub(super) struct Around<'a, 's> {
+    pub(super) inner: &'a Inner,
+    pub(super) tools: &'a Tools,
+    pub(super) calls: &'a mut Calls,
+    /// Fields of which a region closed.
+    pub(super) seen: &'a mut [bool],
+    /// Where closed regions go, if they are kept.
+    pub(super) record: Option<&'a mut Vec<Region>>,
+    pub(super) blanks: usize,
+    pub(super) region: usize,
+    pub(super) malformed: MalformedPolicy,
+    pub(super) string_aware: bool,
+    pub(super) out: Out<'s>,
+}
+
+/// Where and whether trimmed the text of a field streams.
+fn streams(field: &Field) -> Option<(Channel, bool)> {
+    Some((field.role.channel()?, field.plain()?))
+}
+
+impl Current {
+    /// The region of `field`, or of none, not open yet.
+    pub(super) fn of(field: Option<usize>) -> Self {
+        Self { field, ..Self::default() }
+    }
+
+    /// How many bytes of its text are held.
+    pub(super) fn held(&self, inner: &Inner) -> usize {
+        let field = self.field.and_then(|field| inner.fields.get(field));
+        let kept = field.is_some_and(|field| streams(field).is_none());
+        match &self.reader {
+            Some(reader) => reader.held(&self.body),
+            None if kept => self.body.len(),
+            None => self.blanks.len(),
+        }
+    }
+
+    /// Bytes of live buffers.
+    pub(super) fn buffered(&self) -> usize {
+        self.body.len() + self.blanks.len()
+    }
+
+    /// Whether its text so far ends inside a string of its JSON, if that is looked at.
+    pub(super) fn in_string(&self) -> bool {
+        self.strings.as_ref().is_some_and(Scanner::in_string)
+    }
+
+    /// Whether its text goes on as it comes.
+    pub(super) fn streams(&self, inner: &Inner) -> bool {
+        self.field.and_then(|field| inner.fields.get(field)).is_none_or(|it| streams(it).is_some())
+    }
+
+    /// The prompt is over: a call that began in it is to be told from its beginning.
+    pub(super) fn retell(&mut self) {
+        self.untold = self.reader.is_some();
+    }
+
+    /// Opens the region: its opener began at `opened` and ended at `at`, its groups are `groups`.
+    pub(super) fn begin(
+        &mut self,
+        opened: u64,
+        at: u64,
+        groups: Vec<(String, String)>,
+        around: &mut Around<'_, '_>,
+    ) {
+        self.open = true;
+        (self.opened, self.start) = (opened, at);
+        self.groups = groups;
+        let Some(number) = self.field else { return };
+        let field = &around.inner.fields[number];
+        if let (Some(join), Some((channel, _)), true) =
+            (&field.join, streams(field), around.seen[number])
+        {
+            let at = at.max(around.out.from);
+            around.out.text(channel, at, join);
+        }
+        let json = matches!(field.content, Content::Json(_));
+        self.strings = (json && around.string_aware).then(Scanner::default);
+        self.reader = Plan::of(field, &self.groups).map(Reader::new);
+        if let Some(reader) = &mut self.reader {
+            reader.open(around.calls, &mut around.out);
+        }
+    }
+
+    fn tell_again(&mut self, around: &mut Around<'_, '_>) {
+        if !core::mem::take(&mut self.untold) {
+            return;
+        }
+        if let Some(number) = self.field {
+            self.reader = Plan::of(&around.inner.fields[number], &self.groups).map(Reader::new);
+        }
+        if let Some(reader) = &mut self.reader {
+            reader.open(around.calls, &mut around.out);
+            reader.read(&self.body, self.start, around.tools, around.calls, &mut around.out);
+        }
+    }
+
+    /// The next text, which stands at `at`.
+    pub(super) fn text(&mut self, text: &str, at: u64, around: &mut Around<'_, '_>) {
+        if text.is_empty() {
+            return;
+        }
+        if !self.open {
+            self.begin(at, at, Vec::new(), around);
+        }
+        self.tell_again(around);
+        if let Some(strings) = &mut self.strings
+            && strings.feed(text, &mut |_, _| {}).is_err()
+        {
+            // It is malformed anyway: its closer ends it.
+            self.strings = None;
+        }
+        self.length += text.len() as u64;
+        let Some(number) = self.field else { return };
+        let field = &around.inner.fields[number];
+        let Some((channel, strip)) = streams(field) else {
+            if self.length <= around.region as u64 {
+                self.body.push_str(text);
+                if let Some(reader) = &mut self.reader {
+                    let calls = &mut *around.calls;
+                    reader.read(&self.body, self.start, around.tools, calls, &mut around.out);
+                }
+            }
+            return;
+        };
+        if around.record.is_some() && self.length <= around.region as u64 {
+            self.body.push_str(text);
+        }
+        if strip {
+            self.trimmed(text, at, channel, around);
+        } else {
+            around.out.text(channel, at, text);
+        }
+    }
+
+    /// Text whose white space at both ends goes.
+    fn trimmed(&mut self, text: &str, at: u64, channel: Channel, around: &mut Around<'_, '_>) {
+        let (mut text, mut at) = (text, at);
+        let out = &mut around.out;
+        if !self.begun {
+            let rest = text.trim_start_matches(is_blank);
+            let blank = (text.len() - rest.len()) as u64;
+            out.span(SpanKind::Framing, at, at + blank);
+            (text, at) = (rest, at + blank);
+            self.begun = !text.is_empty();
+        }
+        let visible = text.trim_end_matches(is_blank);
+        if !visible.is_empty() {
+            self.release(at, channel, out);
+            out.text(channel, at, visible);
+        }
+        self.blanks.push_str(&text[visible.len()..]);
+        if self.blanks.len() > around.blanks {
+            // Before the limit and behind it alike, whatever the pieces.
+            let end = at + text.len() as u64;
+            let start = end - self.blanks.len() as u64;
+            out.diagnostic(DiagnosticKind::WhitespaceLimit, start, 0);
+            self.release(end, channel, out);
+        }
+    }
+
+    /// Lets go of white space that ends at `end` and did not end the text.
+    fn release(&mut self, end: u64, channel: Channel, out: &mut Out<'_>) {
+        out.text(channel, end - self.blanks.len() as u64, &self.blanks);
+        self.blanks.clear();
+    }
+
+    /// Closes the region; `ended`: because the stream is over. It is that of no field then.
+    pub(super) fn close(&mut self, ended: bool, around: &mut Around<'_, '_>) {
+        let end = self.start + self.length;
+        if self.open {
+            self.tell_again(around);
+        }
+        let out = &mut around.out;
+        match self.field {
+            _ if !self.open => {}
+            None => out.dropped(DiagnosticKind::Noise, self.start, end),
+            Some(number) => {
+                let field = &around.inner.fields[number];
+                let value = match streams(field) {
+                    Some((_, trimmed)) => {
+                        out.span(SpanKind::Framing, end - self.blanks.len() as u64, end);
+                        let text = if trimmed { strip(&self.body) } else { &self.body };
+                        Ok(text.into())
+                    }
+                    None => self.kept(field, ended, end, around),
+                };
+                around.seen[number] |= value.is_ok();
+                let in_prompt = self.opened < around.out.from;
+                if let Some(record) = &mut around.record {
+                    let (field, raw) = (field.name.clone(), core::mem::take(&mut self.body));
+                    record.push(Region { field, raw, value, in_prompt });
+                }
+            }
+        }
+        *self = Self::of(None);
+    }
+
+    /// Closes a region whose text was kept.
+    fn kept(
+        &mut self,
+        field: &Field,
+        ended: bool,
+        end: u64,
+        around: &mut Around<'_, '_>,
+    ) -> Result<Value, Malformed> {
+        let value = self.value(field, around);
+        let told = end > around.out.from || self.start >= around.out.from;
+        // What closed in the prompt is in the message, but no event.
+        let mut ignored = |_: jail_match::Event<'_>| {};
+        let from = around.out.from;
+        let sink: &mut dyn Sink = if told { &mut *around.out.sink } else { &mut ignored };
+        let out = &mut Out { sink, from };
+        let broken = if ended { Outcome::Incomplete } else { Outcome::Malformed };
+        let mut begun = 0;
+        if let Some(reader) = &mut self.reader {
+            reader.close(value.as_ref().ok(), broken, &self.body, out);
+            begun = reader.begun;
+        }
+        match &value {
+            Ok(value) => {
+                match field.role.channel() {
+                    Some(channel) => show(field, value, channel, around.seen, around.inner, out),
+                    None if self.reader.is_none() => begun = around.calls.emit(value, out),
+                    None => {}
+                }
+                if field.role == Role::Calls && begun == 0 {
+                    out.dropped(DiagnosticKind::BadPayload, self.start, end);
+                } else {
+                    out.span(SpanKind::Body, self.start, end);
+                }
+            }
+            Err(_) if begun > 0 => {
+                out.diagnostic(DiagnosticKind::MalformedRegion, self.start, 0);
+                out.span(SpanKind::Body, self.start, end);
+            }
+            Err(_)
+                if around.malformed == MalformedPolicy::Text
+                    && self.length == self.body.len() as u64 =>
+            {
+                out.diagnostic(DiagnosticKind::MalformedRegion, self.start, 0);
+                out.text(Channel::CONTENT, self.start, &self.body);
+            }
+            Err(_) => out.dropped(DiagnosticKind::MalformedRegion, self.start, end),
+        }
+        value
+    }
+
+    fn value(&self, field: &Field, around: &Around<'_, '_>) -> Result<Value, Malformed> {
+        if self.length > self.body.len() as u64 {
+            return Err(Malformed::Limit);
+        }
+        let mut value = content::value(field, &self.groups, &self.body)?;
+        if !around.tools.is_empty() {
+            cast::cast_calls(&mut value, around.tools);
+        }
+        if field.join.is_some() && value.as_str().is_none() {
+            return Err(Malformed::NotAString);
+        }
+        Ok(value)
+    }
+}
+
+/// Emits a value that is no call: a string as it is, anything else as JSON.
+fn show(
+    field: &Field,
+    value: &Value,
+    channel: Channel,
+    seen: &[bool],
+    inner: &Inner,
+    out: &mut Out<'_>,
+) {
+    let number = inner.fields.iter().position(|other| other.name == field.name);
+    let at = out.from;
+    if let (Some(join), true) = (&field.join, number.is_some_and(|number| seen[number])) {
+        out.text(channel, at, join);
+    }
+    match value {
+        Value::String(text) => out.text(channel, at, text),
+        value => out.text(channel, at, &alloc::format!("{value}")),
+    }
+}

@@ -1,0 +1,76 @@
+//! What changes while a parser reads.
+
+use alloc::{string::String, vec, vec::Vec};
+
+use toolcall_parsers::Ids;
+
+use super::{calls::Calls, region::Current, watch::Watch};
+use crate::{message::Region, pattern::Search, template::Template};
+
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    /// Text that was let go last, as far as patterns may look back.
+    pub(super) before: String,
+    /// Text that was not let go.
+    pub(super) buffer: String,
+    /// How many bytes were let go: where the buffer begins.
+    pub(super) base: u64,
+    /// How far the buffer was read, and how far its text was handed on.
+    pub(super) cursor: usize,
+    pub(super) done: usize,
+    pub(super) searches: Vec<Search>,
+    /// The state's watch: 0 outside of regions, else the field's number and 1.
+    pub(super) watch: usize,
+    pub(super) current: Current,
+    /// Where the region opened, if its opener was empty.
+    pub(super) empty_open: Option<u64>,
+    pub(super) calls: Calls,
+    pub(super) seen: Vec<bool>,
+    pub(super) record: Vec<Region>,
+    /// Where what is for the sink begins.
+    pub(super) from: u64,
+    pub(super) phase: Phase,
+    /// Whether the searches know that the text is over.
+    pub(super) at_end: bool,
+    /// Where what is never looked at begins.
+    pub(super) halted: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    Reading,
+    /// The end was read.
+    Ending,
+    /// What follows is never looked at.
+    Halted,
+    Finished,
+}
+
+impl State {
+    pub(super) fn new(template: &Template, watches: &[Watch], ids: Ids) -> Self {
+        let inner = &template.inner;
+        let most = watches.iter().map(|watch| watch.boundaries.len()).max().unwrap_or(0);
+        // A default counts as a region where strings are joined.
+        let seen = inner.fields.iter().map(|field| {
+            inner.defaults.get(&field.name).is_some_and(|value| value.as_str().is_some())
+        });
+        Self {
+            before: String::new(),
+            buffer: String::new(),
+            base: 0,
+            cursor: 0,
+            done: 0,
+            searches: vec![Search::default(); most],
+            watch: 0,
+            current: Current::of(inner.leftover),
+            empty_open: None,
+            calls: Calls::new(ids),
+            seen: seen.collect(),
+            record: Vec::new(),
+            from: 0,
+            phase: Phase::Reading,
+            at_end: false,
+            halted: 0,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Compiled expressions.
+
+use alloc::{string::String, vec::Vec};
+
+use super::{class::Set, syntax::Assert};
+
+/// One step of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inst {
+    /// A character of this set.
+    Set(u32),
+    /// Two ways on; the first is preferred.
+    Split(u32, u32),
+    Jump(u32),
+    /// Notes the place.
+    Save(u16),
+    Assert(Assert),
+    /// Whether one of the alternatives stands before.
+    Behind(u32),
+    /// Whether what begins at this step matches here.
+    Ahead {
+        start: u32,
+        negated: bool,
+    },
+    /// What a group matched, again.
+    Again(u16),
+    Match,
+}
+
+/// What may stand before a place: alternatives, each a set for each character.
+#[derive(Debug, Clone)]
+pub(crate) struct Behind {
+    pub(crate) alternatives: Vec<Vec<u32>>,
+    pub(crate) negated: bool,
+}
+
+/// An expression, ready to run.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) insts: Vec<Inst>,
+    pub(crate) start: u32,
+    pub(crate) sets: Vec<Set>,
+    pub(crate) behinds: Vec<Behind>,
+    /// The names of groups; group `n` has the slots `2n` and `2n + 1`.
+    pub(crate) names: Vec<String>,
+    /// How many slots there are.
+    pub(crate) slots: usize,
+    /// The first bytes of the characters a match may begin with, or that may follow an empty one.
+    pub(crate) first: [bool; 256],
+    /// Whether a match may be empty, as far as can be told without text.
+    pub(crate) nullable: bool,
+    /// Whether it looks ahead.
+    pub(crate) looks: bool,
+    /// Whether it asks for what a group matched.
+    pub(crate) again: bool,
+    /// How many characters before a place it may look at.
+    pub(crate) behind: usize,
+}
+
+/// What is around a place: the text before it, in two pieces, and the character behind it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Around<'t> {
+    /// How many bytes came before.
+    pub(crate) at: u64,
+    /// Text that was let go, as far as it is kept.
+    pub(crate) before: &'t str,
+    /// The text at hand, up to the place.
+    pub(crate) text: &'t str,
+    /// The next character; `None` at the end.
+    pub(crate) next: Option<char>,
+}
+
+/// Whether a condition holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    Yes,
+    No,
+    /// If the text ends at this place.
+    IfEnd(u64),
+}
+
+impl Around<'_> {
+    fn previous(&self) -> Option<char> {
+        self.text.chars().next_back().or_else(|| self.before.chars().next_back())
+    }
+
+    pub(crate) fn holds(&self, assert: Assert) -> Holds {
+        let word = |c: Option<char>, ascii: bool| match c {
+            Some(c) if ascii => c.is_ascii_alphanumeric() || c == '_',
+            Some(c) => crate::chars::is_word(c),
+            None => false,
+        };
+        let (previous, next) = (self.previous(), self.next);
+        let holds = match assert {
+            Assert::Start => self.at == 0,
+            Assert::End => next.is_none(),
+            Assert::LastLine => match next {
+                None => true,
+                Some('\n') => return Holds::IfEnd(self.at + 1),
+                Some(_) => false,
+            },
+            Assert::LineStart => self.at == 0 || previous == Some('\n'),
+            Assert::LineEnd => matches!(next, None | Some('\n')),
+            Assert::Word { ascii, negated } => {
+                (word(previous, ascii) != word(next, ascii)) != negated
+            }
+            Assert::WordStart => !word(previous, false) && word(next, false),
+            Assert::WordEnd => word(previous, false) && !word(next, false),
+        };
+        if holds { Holds::Yes } else { Holds::No }
+    }
+
+    /// Whether one of the alternatives stands before the place.
+    pub(crate) fn is_behind(&self, behind: &Behind, sets: &[Set]) -> bool {
+        let stands = |alternative: &Vec<u32>| {
+            let mut before = self.text.chars().rev().chain(self.before.chars().rev());
+            alternative
+                .iter()
+                .rev()
+                .all(|&set| before.next().is_some_and(|c| sets[set as usize].has(c)))
+        };
+        behind.alternatives.iter().any(stands) != behind.negated
+    }
+}

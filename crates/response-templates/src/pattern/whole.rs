@@ -1,0 +1,185 @@
+//! All matches in a whole text, one after the other.
+
+use alloc::vec::Vec;
+
+use super::{
+    program::{Around, Holds, Inst, Program},
+    search::{Found, NOWHERE, Search, Slots, Thread, found},
+};
+
+/// The matches of a program in a text, which do not overlap.
+#[derive(Debug)]
+pub(crate) struct Matches<'t> {
+    program: &'t Program,
+    text: &'t str,
+    at: usize,
+    not_empty_at: Option<u64>,
+    search: Search,
+    /// What may still be tried where groups are asked for again.
+    fuel: u64,
+}
+
+/// The search took too long: only expressions that ask for a group again can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooLong;
+
+/// Steps that a text may cost, and more for each byte of it.
+const FUEL: u64 = 100_000;
+const FUEL_PER_BYTE: u64 = 200;
+
+impl<'t> Matches<'t> {
+    pub(crate) fn new(program: &'t Program, text: &'t str) -> Self {
+        let fuel = FUEL + FUEL_PER_BYTE * text.len() as u64;
+        Self { program, text, at: 0, not_empty_at: None, search: Search::default(), fuel }
+    }
+
+    /// The next match.
+    pub(crate) fn next(&mut self) -> Result<Option<Found>, TooLong> {
+        let found = if self.program.again { self.try_all()? } else { self.search() };
+        if let Some(found) = &found {
+            // Behind an empty match the same place may still have one that is not.
+            self.at = found.end as usize;
+            self.not_empty_at = (found.start == found.end).then_some(found.end);
+        }
+        Ok(found)
+    }
+
+    /// The text of a group of a match: `None` if there is no such group or it took no part.
+    pub(crate) fn group(&self, found: &Found, name: &str) -> Option<&'t str> {
+        let number = self.program.names.iter().position(|known| known == name)?;
+        let (start, end) = found.group(number)?;
+        self.text.get(start as usize..end as usize)
+    }
+
+    fn search(&mut self) -> Option<Found> {
+        self.search.restart(self.not_empty_at);
+        let mut at = self.at;
+        loop {
+            let next = self.text.get(at..)?.chars().next();
+            if self.search.is_idle()
+                && let Some(c) = next
+                && !self.program.first[usize::from(self.text.as_bytes()[at])]
+            {
+                at += c.len_utf8();
+                continue;
+            }
+            self.search.step(self.program, self.around(at, next));
+            if let Some(found) = self.search.found() {
+                return Some(found.clone());
+            }
+            at += next?.len_utf8();
+        }
+    }
+
+    fn around(&self, at: usize, next: Option<char>) -> Around<'t> {
+        Around { at: at as u64, before: "", text: &self.text[..at], next }
+    }
+
+    /// The next match of a program that asks for groups again: each place and each way in turn.
+    fn try_all(&mut self) -> Result<Option<Found>, TooLong> {
+        let starts = self.text[self.at..].char_indices().map(|(at, _)| at + self.at);
+        let starts: Vec<usize> = starts.chain([self.text.len()]).collect();
+        for start in starts {
+            if let Some(found) = self.try_at(start)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn try_at(&mut self, start: usize) -> Result<Option<Found>, TooLong> {
+        let slots: Slots = core::iter::repeat_n(NOWHERE, self.program.slots).collect();
+        let begin = start as u64;
+        let thread = Thread {
+            pc: self.program.start,
+            start: begin,
+            end: begin,
+            slots,
+            conditions: smallvec::SmallVec::new(),
+        };
+        let mut todo = alloc::vec![thread];
+        // Of two ways at one step and place the second finds nothing new but by its groups.
+        while let Some(mut way) = todo.pop() {
+            self.fuel = self.fuel.checked_sub(1).ok_or(TooLong)?;
+            let at = way.end as usize;
+            let next = self.text[at..].chars().next();
+            let around = self.around(at, next);
+            let pc = way.pc;
+            way.pc += 1;
+            match self.program.insts[pc as usize] {
+                Inst::Set(set) => match next.filter(|&c| self.program.sets[set as usize].has(c)) {
+                    Some(c) => way.end += c.len_utf8() as u64,
+                    None => continue,
+                },
+                Inst::Split(first, second) => {
+                    let mut other = way.clone();
+                    other.pc = second;
+                    todo.push(other);
+                    way.pc = first;
+                }
+                Inst::Jump(to) => {
+                    // A round of a loop that read nothing would go on for ever: fuel ends it.
+                    way.pc = to;
+                }
+                Inst::Save(slot) => way.slots[usize::from(slot)] = way.end,
+                Inst::Assert(assert) => match around.holds(assert) {
+                    Holds::Yes => {}
+                    Holds::No => continue,
+                    Holds::IfEnd(end) if end as usize == self.text.len() => {}
+                    Holds::IfEnd(_) => continue,
+                },
+                Inst::Behind(behind) => {
+                    let behind = &self.program.behinds[behind as usize];
+                    if !around.is_behind(behind, &self.program.sets) {
+                        continue;
+                    }
+                }
+                Inst::Ahead { start, negated } => {
+                    if self.looks(start, at)? == negated {
+                        continue;
+                    }
+                }
+                Inst::Again(slot) => {
+                    let slot = usize::from(slot);
+                    let (from, to) = (way.slots[2 * (slot / 2)], way.slots[2 * (slot / 2) + 1]);
+                    let group = (from != NOWHERE && to != NOWHERE)
+                        .then(|| &self.text[from as usize..to as usize]);
+                    match group {
+                        Some(group) if self.text[at..].starts_with(group) => {
+                            way.end += group.len() as u64;
+                        }
+                        _ => continue,
+                    }
+                }
+                Inst::Match => {
+                    let empty = way.end == begin && self.not_empty_at == Some(begin);
+                    if !empty {
+                        return Ok(Some(found(way)));
+                    }
+                    continue;
+                }
+            }
+            todo.push(way);
+        }
+        Ok(None)
+    }
+
+    /// Whether a look-ahead matches at `at`.
+    fn looks(&mut self, start: u32, at: usize) -> Result<bool, TooLong> {
+        let mut search = super::ahead::Aheads::default();
+        let mut places = self.text[at..].char_indices();
+        let first = places.next().map(|(_, c)| c);
+        let id = search.begin(self.program, start, self.around(at, first));
+        for (offset, c) in places.by_ref() {
+            if search.verdict(id) != super::ahead::Verdict::Open {
+                break;
+            }
+            self.fuel = self.fuel.checked_sub(1).ok_or(TooLong)?;
+            search.step(self.program, self.around(at + offset, Some(c)));
+        }
+        if first.is_some() {
+            search.step(self.program, self.around(self.text.len(), None));
+        }
+        Ok(search.verdict(id) == super::ahead::Verdict::Yes)
+    }
+}

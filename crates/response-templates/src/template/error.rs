@@ -1,0 +1,254 @@
+//! Why a template is refused.
+
+use alloc::string::String;
+use core::fmt;
+
+/// A template that is refused: what is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TemplateError {
+    /// What is wrong.
+    pub kind: ErrorKind,
+    /// The field it is about, if it is about one.
+    pub field: Option<String>,
+    /// The key it is about, with dots between nested ones; empty if it is about none.
+    pub key: String,
+    /// The place: a character of the pattern at the key, or a byte of the JSON text.
+    pub at: Option<usize>,
+    /// More about it, for people.
+    pub detail: String,
+}
+
+/// What is wrong with a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The text is not JSON.
+    NotJson,
+    /// The file has no `response_template`.
+    NoTemplate,
+    /// The file has a `response_schema`, the form before templates, which is not read.
+    ResponseSchema,
+    /// The template is no object.
+    NotAnObject,
+    /// A version other than 1.
+    Version,
+    /// An unknown key of the template.
+    TopKey,
+    /// `defaults` is no object.
+    DefaultsType,
+    /// `fields` is no object, or has no field.
+    Fields,
+    /// A field is no object.
+    FieldType,
+    /// An unknown key of a field.
+    FieldKey,
+    /// An unknown content parser.
+    ContentName,
+    /// A boundary as a literal and as a pattern.
+    LiteralAndPattern,
+    /// An empty literal.
+    EmptyLiteral,
+    /// An empty list of literals.
+    EmptyList,
+    /// A literal in a list that is no string.
+    LiteralType,
+    /// A literal that is neither a string nor a list.
+    LiteralKind,
+    /// A pattern that is no expression.
+    Regex,
+    /// `join` is no string.
+    JoinType,
+    /// `join` without `repeats`.
+    JoinWithoutRepeats,
+    /// `transform_each` is no boolean.
+    EachType,
+    /// `transform_each` without `transform`.
+    EachWithoutTransform,
+    /// A placeholder with text around it.
+    MixedPlaceholder,
+    /// Named groups that nothing uses.
+    GroupsNoTransform,
+    /// More than one field without an opener.
+    TwoLeftovers,
+    /// No start anchor.
+    NoAnchor,
+    /// A placeholder that nothing defines.
+    UndefinedPlaceholder,
+    /// A part of a placeholder of what is always a string.
+    PlaceholderPath,
+    /// `content_args` of another type than its parser takes.
+    ContentArgs,
+    /// `xml-inline` without a `tag_pattern`.
+    NoTagPattern,
+    /// A `tag_pattern` without the group `key`.
+    TagPatternKey,
+    /// A value parser that does not exist.
+    ValueParserName,
+    /// An empty separator of lines.
+    EmptyLineSep,
+    /// An empty separator of keys and values.
+    EmptyKvSep,
+    /// `join` of values that are never strings.
+    JoinNotText,
+    /// A default that regions cannot be added to.
+    DefaultNotAddable,
+    /// Valid, but not supported here.
+    Unsupported {
+        /// What it uses.
+        feature: &'static str,
+    },
+}
+
+impl ErrorKind {
+    /// A short, stable name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotJson => "not-json",
+            Self::NoTemplate => "no-template",
+            Self::ResponseSchema => "response-schema",
+            Self::NotAnObject => "not-an-object",
+            Self::Version => "version",
+            Self::TopKey => "top-key",
+            Self::DefaultsType => "defaults-type",
+            Self::Fields => "fields",
+            Self::FieldType => "field-type",
+            Self::FieldKey => "field-key",
+            Self::ContentName => "content-name",
+            Self::LiteralAndPattern => "literal-and-pattern",
+            Self::EmptyLiteral => "empty-literal",
+            Self::EmptyList => "empty-list",
+            Self::LiteralType => "literal-type",
+            Self::LiteralKind => "literal-kind",
+            Self::Regex => "regex",
+            Self::JoinType => "join-type",
+            Self::JoinWithoutRepeats => "join-without-repeats",
+            Self::EachType => "each-type",
+            Self::EachWithoutTransform => "each-without-transform",
+            Self::MixedPlaceholder => "mixed-placeholder",
+            Self::GroupsNoTransform => "groups-no-transform",
+            Self::TwoLeftovers => "two-leftovers",
+            Self::NoAnchor => "no-anchor",
+            Self::UndefinedPlaceholder => "undefined-placeholder",
+            Self::PlaceholderPath => "placeholder-path",
+            Self::ContentArgs => "content-args",
+            Self::NoTagPattern => "no-tag-pattern",
+            Self::TagPatternKey => "tag-pattern-key",
+            Self::ValueParserName => "value-parser-name",
+            Self::EmptyLineSep => "empty-line-sep",
+            Self::EmptyKvSep => "empty-kv-sep",
+            Self::JoinNotText => "join-not-text",
+            Self::DefaultNotAddable => "default-not-addable",
+            Self::Unsupported { .. } => "unsupported",
+        }
+    }
+
+    /// Whether the reference implementation loads such a template, and fails or may fail only
+    /// when it reads a message.
+    #[must_use]
+    pub const fn is_late(self) -> bool {
+        matches!(
+            self,
+            Self::UndefinedPlaceholder
+                | Self::PlaceholderPath
+                | Self::ContentArgs
+                | Self::NoTagPattern
+                | Self::TagPatternKey
+                | Self::ValueParserName
+                | Self::EmptyLineSep
+                | Self::EmptyKvSep
+                | Self::JoinNotText
+                | Self::DefaultNotAddable
+        )
+    }
+
+    const fn says(self) -> &'static str {
+        match self {
+            Self::NotJson => "not JSON",
+            Self::NoTemplate => "no `response_template`",
+            Self::ResponseSchema => {
+                "this is a `response_schema`, the form before response templates, which is not \
+                 read: ask for a checkpoint with a `response_template`, or name the family"
+            }
+            Self::NotAnObject => "expected an object",
+            Self::Version => "expected version 1",
+            Self::TopKey | Self::FieldKey => "unknown key",
+            Self::DefaultsType => "expected an object",
+            Self::Fields => "expected an object with at least one field",
+            Self::FieldType => "expected an object",
+            Self::ContentName => {
+                "expected one of text, int, float, bool, json, xml-inline, kv-lines"
+            }
+            Self::LiteralAndPattern => "a literal and a pattern: expected one of them",
+            Self::EmptyLiteral => "an empty literal",
+            Self::EmptyList => "an empty list: expected at least one literal",
+            Self::LiteralType => "expected a list of nothing but strings",
+            Self::LiteralKind => "expected a string or a list of strings",
+            Self::Regex => "not a pattern",
+            Self::JoinType => "expected a string",
+            Self::JoinWithoutRepeats => "needs `repeats`",
+            Self::EachType => "expected a boolean",
+            Self::EachWithoutTransform => "needs `transform`",
+            Self::MixedPlaceholder => "a placeholder with text around it",
+            Self::GroupsNoTransform => "named groups, but no `transform` that uses them",
+            Self::TwoLeftovers => "a second field without an opener: at most one may have none",
+            Self::NoAnchor => "expected `start_anchor` or `start_anchor_pattern`",
+            Self::UndefinedPlaceholder => "a placeholder that nothing defines",
+            Self::PlaceholderPath => "a member of what is always a string or a scalar",
+            Self::ContentArgs => "an argument of the wrong type",
+            Self::NoTagPattern => "xml-inline needs a `tag_pattern`",
+            Self::TagPatternKey => "expected a group called `key`",
+            Self::ValueParserName => "no content parser of this name",
+            Self::EmptyLineSep | Self::EmptyKvSep => "an empty separator",
+            Self::JoinNotText => "only strings can be joined",
+            Self::DefaultNotAddable => "a default that no region can be added to",
+            Self::Unsupported { feature } => feature,
+        }
+    }
+}
+
+impl TemplateError {
+    pub(crate) fn new(kind: ErrorKind, key: &str) -> Self {
+        Self { kind, field: None, key: key.into(), at: None, detail: String::new() }
+    }
+
+    pub(crate) fn of(self, field: &str) -> Self {
+        Self { field: Some(field.into()), ..self }
+    }
+
+    pub(crate) fn at(self, at: usize) -> Self {
+        Self { at: Some(at), ..self }
+    }
+
+    pub(crate) fn detail(self, detail: impl Into<String>) -> Self {
+        Self { detail: detail.into(), ..self }
+    }
+}
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, field, key, at, detail } = self;
+        f.write_str("response template: ")?;
+        if let Some(field) = field {
+            write!(f, "field `{field}`: ")?;
+        }
+        if !key.is_empty() {
+            write!(f, "`{key}`: ")?;
+        }
+        match kind {
+            ErrorKind::Unsupported { feature } => write!(f, "{feature} is not supported")?,
+            kind => f.write_str(kind.says())?,
+        }
+        if !detail.is_empty() {
+            write!(f, ": {detail}")?;
+        }
+        if let Some(at) = at {
+            let unit = if *kind == ErrorKind::NotJson { "byte" } else { "character" };
+            write!(f, " (at {unit} {at})")?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for TemplateError {}

@@ -1,0 +1,94 @@
+//! Fields: where a part of the message begins and ends, and what is made of it.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use jail_match::Channel;
+
+use super::{Boundary, Transform};
+use crate::pattern::Program;
+
+/// A part of the message.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    /// `None`: what no other field claims is its.
+    pub(crate) open: Option<Boundary>,
+    /// `None`: it goes on to the end.
+    pub(crate) close: Option<Boundary>,
+    pub(crate) content: Content,
+    pub(crate) repeats: bool,
+    pub(crate) join: Option<String>,
+    pub(crate) optional: bool,
+    pub(crate) transform: Option<Transform>,
+    /// Whether the transform is that of each item of a list.
+    pub(crate) each: bool,
+}
+
+/// What the events of a field are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Content,
+    Reasoning,
+    Calls,
+    /// Another value, delivered as text of a channel.
+    Extra(Channel),
+}
+
+impl Role {
+    /// Where text goes; calls are no text.
+    pub(crate) fn channel(self) -> Option<Channel> {
+        match self {
+            Self::Content => Some(Channel::CONTENT),
+            Self::Reasoning => Some(Channel::REASONING),
+            Self::Extra(channel) => Some(channel),
+            Self::Calls => None,
+        }
+    }
+}
+
+/// How the text of a region becomes a value.
+#[derive(Debug)]
+pub(crate) enum Content {
+    Text {
+        strip: bool,
+    },
+    Int,
+    Float,
+    Bool {
+        strip: bool,
+    },
+    Json(Dialect),
+    /// `xml-inline`.
+    Tags {
+        pattern: Box<Program>,
+        value: Option<Box<Self>>,
+        merge: bool,
+    },
+    /// `kv-lines`; no separator of lines means any white space.
+    Lines {
+        line: Option<String>,
+        pair: String,
+        strip: bool,
+        value: Option<Box<Self>>,
+    },
+}
+
+/// What is rewritten before a text is read as JSON.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    pub(crate) unquoted_keys: bool,
+    pub(crate) delimiters: Vec<(String, String)>,
+    /// Whether a text that is not JSON is a string, and whether it is trimmed.
+    pub(crate) text: Option<bool>,
+}
+
+impl Field {
+    /// Whether the text of a region, trimmed or not, is its value: the value streams.
+    pub(crate) fn plain(&self) -> Option<bool> {
+        match self.content {
+            Content::Text { strip } if self.transform.is_none() => Some(strip),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Loading: every key checked, every pattern compiled.
+
+use alloc::{borrow::ToOwned, string::ToString, sync::Arc, vec::Vec};
+
+use jail_match::Channel;
+
+use super::{
+    Boundary, Content, ErrorKind, Field, Inner, Role, Template, TemplateError, Transform, args,
+};
+use crate::json::{Object, Value};
+
+const TOP_KEYS: [&str; 5] =
+    ["version", "defaults", "fields", "start_anchor", "start_anchor_pattern"];
+
+const FIELD_KEYS: [&str; 11] = [
+    "open",
+    "open_pattern",
+    "close",
+    "close_pattern",
+    "content",
+    "content_args",
+    "repeats",
+    "join",
+    "optional",
+    "transform",
+    "transform_each",
+];
+
+/// Keys of `tokenizer_config.json` that no template has.
+const CONFIG_KEYS: [&str; 5] = [
+    "tokenizer_class",
+    "chat_template",
+    "added_tokens_decoder",
+    "model_max_length",
+    "response_schema",
+];
+
+fn error<T>(kind: ErrorKind, key: &str) -> Result<T, TemplateError> {
+    Err(TemplateError::new(kind, key))
+}
+
+pub(super) fn from_json(text: &str) -> Result<Template, TemplateError> {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let value = Value::from_json(text)
+        .map_err(|error| TemplateError::new(ErrorKind::NotJson, "").at(error.at))?;
+    from_value(&value)
+}
+
+pub(super) fn from_value(value: &Value) -> Result<Template, TemplateError> {
+    unwrapped(value, 3)
+}
+
+/// The template in `value`, under so many layers of strings at most.
+fn unwrapped(value: &Value, layers: u32) -> Result<Template, TemplateError> {
+    let value = value.get("response_template").unwrap_or(value);
+    match value {
+        Value::String(text) if layers > 0 => {
+            let inner = Value::from_json(text)
+                .map_err(|error| TemplateError::new(ErrorKind::NotJson, "").at(error.at))?;
+            unwrapped(&inner, layers - 1)
+        }
+        value => template(value),
+    }
+}
+
+fn template(value: &Value) -> Result<Template, TemplateError> {
+    let Some(object) = value.as_object() else { return error(ErrorKind::NotAnObject, "") };
+    if object.get("fields").is_none() {
+        let schema =
+            object.iter().any(|(key, _)| key == "response_schema" || key.starts_with("x-"));
+        if schema || object.get("properties").is_some() {
+            return error(ErrorKind::ResponseSchema, "response_schema");
+        }
+        if CONFIG_KEYS.iter().any(|key| object.get(key).is_some()) {
+            return error(ErrorKind::NoTemplate, "");
+        }
+    }
+    let first = match object.get("version") {
+        None | Some(Value::Bool(true)) => true,
+        Some(Value::Int(number)) => number.as_str() == "1",
+        Some(Value::Float(number)) => *number == 1.0,
+        Some(_) => false,
+    };
+    if !first {
+        return error(ErrorKind::Version, "version");
+    }
+    if let Some((key, _)) = object.iter().find(|(key, _)| !TOP_KEYS.contains(key)) {
+        return error(ErrorKind::TopKey, key);
+    }
+    let defaults = match object.get("defaults") {
+        None => Object::default(),
+        Some(Value::Object(defaults)) => defaults.clone(),
+        Some(_) => return error(ErrorKind::DefaultsType, "defaults"),
+    };
+    let fields = object.get("fields").and_then(Value::as_object);
+    let Some(entries) = fields.filter(|fields| !fields.is_empty()) else {
+        return error(ErrorKind::Fields, "fields");
+    };
+    let mut extras = 0;
+    let mut fields = Vec::new();
+    for (name, entry) in entries.iter() {
+        let read = field(name, entry, &mut extras).map_err(|error| error.of(name))?;
+        addable(&read, defaults.get(name)).map_err(|error| error.of(name))?;
+        fields.push(read);
+    }
+    let mut leftovers = (0..fields.len()).filter(|&n| fields[n].open.is_none());
+    let leftover = leftovers.next();
+    if let Some(second) = leftovers.next() {
+        return Err(TemplateError::new(ErrorKind::TwoLeftovers, "open").of(&fields[second].name));
+    }
+    let anchor = Boundary::read(object, "start_anchor", "start_anchor_pattern")?;
+    let Some(anchor) = anchor else { return error(ErrorKind::NoAnchor, "start_anchor") };
+    let boundaries = fields.iter().flat_map(|field| field.open.iter().chain(&field.close));
+    let behind = boundaries.map(|boundary| boundary.program.behind).max().unwrap_or(1);
+    Ok(Template { inner: Arc::new(Inner { defaults, fields, leftover, anchor, behind }) })
+}
+
+fn field(name: &str, entry: &Value, extras: &mut u8) -> Result<Field, TemplateError> {
+    let Some(entry) = entry.as_object() else { return error(ErrorKind::FieldType, "") };
+    if let Some((key, _)) = entry.iter().find(|(key, _)| !FIELD_KEYS.contains(key)) {
+        return error(ErrorKind::FieldKey, key);
+    }
+    let (text, none) = (Value::from("text"), Value::Object(Object::default()));
+    let parser = entry.get("content").unwrap_or(&text);
+    let arguments = entry.get("content_args").unwrap_or(&none);
+    let open = Boundary::read(entry, "open", "open_pattern")?;
+    let close = Boundary::read(entry, "close", "close_pattern")?;
+    let repeats = entry.get("repeats").is_some_and(Value::truthy);
+    let join = match entry.get("join") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(_)) if !repeats => return error(ErrorKind::JoinWithoutRepeats, "join"),
+        Some(Value::String(join)) => Some(join.clone()),
+        Some(_) => return error(ErrorKind::JoinType, "join"),
+    };
+    let transform = match entry.get("transform") {
+        None | Some(Value::Null) => None,
+        Some(transform) => Some(Transform::read(transform)?),
+    };
+    let each = match entry.get("transform_each") {
+        None => false,
+        Some(Value::Bool(each)) => *each,
+        Some(_) => return error(ErrorKind::EachType, "transform_each"),
+    };
+    if each && transform.is_none() {
+        return error(ErrorKind::EachWithoutTransform, "transform_each");
+    }
+    let content = args::content(parser, arguments, "content_args")?;
+    let role = role(name, extras);
+    let optional = entry.get("optional").is_none_or(Value::truthy);
+    let name = name.to_owned();
+    let field =
+        Field { name, role, open, close, content, repeats, join, optional, transform, each };
+    groups(&field)?;
+    joinable(&field)?;
+    Ok(field)
+}
+
+fn role(name: &str, extras: &mut u8) -> Role {
+    match name {
+        "content" => Role::Content,
+        "thinking" | "reasoning_content" | "reasoning" => Role::Reasoning,
+        "tool_calls" => Role::Calls,
+        _ => {
+            // Fields beyond the last channel share it.
+            let first = Channel::HIDDEN.index() as u8 + 1;
+            let number = (first + *extras).min(Channel::COUNT - 1);
+            *extras += u8::from(number < Channel::COUNT - 1);
+            Role::Extra(Channel::new(number).unwrap_or(Channel::CONTENT))
+        }
+    }
+}
+
+/// Checks what the groups of the boundaries and the placeholders have to do with each other.
+fn groups(field: &Field) -> Result<(), TemplateError> {
+    let names = |boundary: &'_ Option<Boundary>| {
+        boundary.as_ref().map_or(Vec::new(), |boundary| boundary.program.names.clone())
+    };
+    let (open, close) = (names(&field.open), names(&field.close));
+    let Some(transform) = &field.transform else {
+        let key = if open.is_empty() { "close_pattern" } else { "open_pattern" };
+        let unused = open.first().or(close.first());
+        return match unused {
+            Some(name) => {
+                let kind = ErrorKind::GroupsNoTransform;
+                Err(TemplateError::new(kind, key).detail(name.to_string()))
+            }
+            None => Ok(()),
+        };
+    };
+    let scalar = matches!(
+        field.content,
+        Content::Text { .. } | Content::Int | Content::Float | Content::Bool { .. }
+    );
+    let mut found = None;
+    transform.places(&mut |root, path| {
+        let kind = if field.each {
+            // The items of the list may have members of any name.
+            return;
+        } else if root == "content" {
+            (scalar && !path.is_empty()).then_some(ErrorKind::PlaceholderPath)
+        } else if open.iter().any(|name| name == root) {
+            (!path.is_empty()).then_some(ErrorKind::PlaceholderPath)
+        } else {
+            // Groups of the closer are documented, but have no value: each region is malformed.
+            let of_closer = close.iter().any(|name| name == root);
+            (!of_closer).then_some(ErrorKind::UndefinedPlaceholder)
+        };
+        if let (None, Some(kind)) = (&found, kind) {
+            found = Some(TemplateError::new(kind, "transform").detail(root.to_string()));
+        }
+    });
+    found.map_or(Ok(()), Err)
+}
+
+/// Regions that are joined must be strings.
+fn joinable(field: &Field) -> Result<(), TemplateError> {
+    let never = match &field.transform {
+        _ if field.join.is_none() => false,
+        _ if field.each => true,
+        None => !matches!(field.content, Content::Text { .. } | Content::Json(_)),
+        Some(Transform::Place { .. } | Transform::Plain(Value::String(_))) => false,
+        Some(_) => true,
+    };
+    if never { error(ErrorKind::JoinNotText, "join") } else { Ok(()) }
+}
+
+/// Whether regions can be added to a default.
+fn addable(field: &Field, default: Option<&Value>) -> Result<(), TemplateError> {
+    let good = match default {
+        None => true,
+        Some(Value::Null | Value::String(_)) if field.join.is_some() => true,
+        Some(Value::Array(_)) if field.join.is_none() => true,
+        Some(_) => !field.repeats,
+    };
+    if good { Ok(()) } else { error(ErrorKind::DefaultNotAddable, "defaults") }
+}

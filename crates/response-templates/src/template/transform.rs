@@ -1,0 +1,130 @@
+//! Transforms: the shape of a value, with places for what was read.
+
+use alloc::{borrow::ToOwned, string::String, vec::Vec};
+
+use super::{ErrorKind, TemplateError};
+use crate::{
+    chars::is_word,
+    json::{Object, Value},
+    malformed::Malformed,
+};
+
+/// A value with placeholders.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Transform {
+    Object(Vec<(String, Self)>),
+    Array(Vec<Self>),
+    Place { root: String, path: Vec<String> },
+    Plain(Value),
+}
+
+/// What placeholders stand for: what the opener's groups matched, and the content or the members
+/// of an item, which come first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Scope<'s> {
+    Content(&'s Value),
+    Item(&'s Object),
+}
+
+impl Transform {
+    /// Reads a transform.
+    pub(crate) fn read(value: &Value) -> Result<Self, TemplateError> {
+        Ok(match value {
+            Value::Object(object) => {
+                let member =
+                    |(key, value): (&str, &Value)| Ok((key.to_owned(), Self::read(value)?));
+                Self::Object(object.iter().map(member).collect::<Result<_, TemplateError>>()?)
+            }
+            Value::Array(items) => {
+                Self::Array(items.iter().map(Self::read).collect::<Result<_, _>>()?)
+            }
+            Value::String(text) => match place(text) {
+                Some((0, inner)) if inner.len() + 2 == text.len() => {
+                    let mut parts = inner.split('.').map(str::to_owned);
+                    let root = parts.next().unwrap_or_default();
+                    Self::Place { root, path: parts.collect() }
+                }
+                Some(_) => {
+                    let error = TemplateError::new(ErrorKind::MixedPlaceholder, "transform");
+                    return Err(error.detail(text.as_str()));
+                }
+                None => Self::Plain(value.clone()),
+            },
+            plain => Self::Plain(plain.clone()),
+        })
+    }
+
+    /// Every placeholder in it.
+    pub(crate) fn places(&self, on: &mut dyn FnMut(&str, &[String])) {
+        match self {
+            Self::Object(members) => members.iter().for_each(|(_, value)| value.places(on)),
+            Self::Array(items) => items.iter().for_each(|item| item.places(on)),
+            Self::Place { root, path } => on(root, path),
+            Self::Plain(_) => {}
+        }
+    }
+
+    /// The member of an object.
+    pub(crate) fn member(&self, key: &str) -> Option<&Self> {
+        let Self::Object(members) = self else { return None };
+        members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// The value with everything in its place.
+    pub(crate) fn apply(
+        &self,
+        groups: &[(String, String)],
+        scope: Scope<'_>,
+    ) -> Result<Value, Malformed> {
+        Ok(match self {
+            Self::Object(members) => {
+                let member =
+                    |(key, value): &(String, Self)| Ok((key.clone(), value.apply(groups, scope)?));
+                Value::Object(members.iter().map(member).collect::<Result<_, Malformed>>()?)
+            }
+            Self::Array(items) => {
+                let items = items.iter().map(|item| item.apply(groups, scope));
+                Value::Array(items.collect::<Result<_, _>>()?)
+            }
+            Self::Place { root, path } => find(root, path, groups, scope)?,
+            Self::Plain(value) => value.clone(),
+        })
+    }
+}
+
+fn find(
+    root: &str,
+    path: &[String],
+    groups: &[(String, String)],
+    scope: Scope<'_>,
+) -> Result<Value, Malformed> {
+    let content = match scope {
+        Scope::Content(content) if root == "content" => Some(content),
+        Scope::Content(_) => None,
+        Scope::Item(item) => item.get(root),
+    };
+    let Some(mut value) = content else {
+        let group = groups.iter().find(|(name, _)| name == root);
+        let (_, text) = group.ok_or(Malformed::UndefinedPlaceholder)?;
+        return match path.is_empty() {
+            true => Ok(Value::String(text.clone())),
+            false => Err(Malformed::PlaceholderPath),
+        };
+    };
+    for key in path {
+        let object = value.as_object().ok_or(Malformed::PlaceholderPath)?;
+        value = object.get(key).ok_or(Malformed::PlaceholderPath)?;
+    }
+    Ok(value.clone())
+}
+
+/// The first placeholder in `text`: where its brace stands, and what stands between its braces.
+fn place(text: &str) -> Option<(usize, &str)> {
+    text.match_indices('{').find_map(|(at, _)| {
+        let inner = &text[at + 1..];
+        let end = inner.find(|c| !is_word(c) && c != '.')?;
+        let name = &inner[..end];
+        let good = inner[end..].starts_with('}') && name.split('.').all(|part| !part.is_empty());
+        good.then_some((at, name))
+    })
+}

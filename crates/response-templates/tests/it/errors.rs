@@ -1,0 +1,92 @@
+//! Every fault of a template is found when it is loaded, and its place is said.
+
+use std::{fs, path::Path};
+
+use response_templates::{ErrorKind, Template, TemplateError, Value};
+
+fn refused(text: &str) -> TemplateError {
+    Template::from_json(text).expect_err("refused")
+}
+
+fn field(keys: &str) -> TemplateError {
+    refused(&format!(r#"{{"start_anchor": "A", "fields": {{"x": {{{keys}}}}}}}"#))
+}
+
+#[test]
+fn the_vectors_of_refused_templates_say_what_is_wrong() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/templates/invalid.jsonl");
+    let lines = fs::read_to_string(path).expect("the vectors");
+    let mut kinds = Vec::new();
+    for line in lines.lines() {
+        let case = Value::from_json(line).expect("a case");
+        let text = |key: &str| case.get(key).and_then(Value::as_str).expect("a text");
+        let result = Template::from_value(case.get("template").expect("a template"));
+        match result {
+            Ok(_) => assert_eq!(text("fails"), "none", "{line}"),
+            Err(error) => {
+                assert_eq!(error.kind.name(), text("kind"), "{line}");
+                assert_eq!(
+                    error.kind.is_late(),
+                    text("fails") == "parse" && text("kind") != "regex"
+                );
+                kinds.push(error.kind);
+            }
+        }
+    }
+    assert!(kinds.len() > 30, "{kinds:?}");
+}
+
+#[test]
+fn an_error_names_field_key_and_place() {
+    let error = field(r#""open": "<x>", "close_pattern": "</x>\\p{L}""#);
+    let said = "response template: field `x`: `close_pattern`: property of characters is not \
+                supported (at character 4)";
+    assert_eq!(error.to_string(), said);
+    let error = field(r#""content": "kv-lines", "content_args": {"value_parser": {"args": 1}}"#);
+    assert_eq!(error.key, "content_args.value_parser.args");
+    assert_eq!(error.field.as_deref(), Some("x"));
+}
+
+#[test]
+fn what_cannot_be_run_in_pieces_is_unsupported_by_name() {
+    let features = [
+        (r"(a)\\1", "a back-reference in a boundary"),
+        ("a++", "possessive quantifier"),
+        ("(?>a)", "atomic group"),
+        ("(?<=a+)b", "a look-behind of no fixed length"),
+        ("(a)(?(1)b|c)", "conditional"),
+        ("(?R)", "recursion"),
+        ("(?=a(?=b))", "a look-ahead inside a look-ahead"),
+        ("[[:alpha:]]", "class of POSIX"),
+        ("(?:a){e<=1}", "approximate matching"),
+        ("a{1,9999}", "repetition above 1000"),
+        ("(?=(?P<n>a))", "a named group inside a look-ahead"),
+    ];
+    for (pattern, feature) in features {
+        let error = field(&format!(r#""open_pattern": "{pattern}", "transform": "{{content}}""#));
+        assert_eq!(error.kind, ErrorKind::Unsupported { feature }, "{pattern}");
+    }
+}
+
+#[test]
+fn other_files_are_told_apart() {
+    let schema = r#"{"response_schema": {"x-regex": "(.*)", "type": "object"}}"#;
+    assert_eq!(refused(schema).kind, ErrorKind::ResponseSchema);
+    assert_eq!(refused(r#"{"x-regex": "(.*)"}"#).kind, ErrorKind::ResponseSchema);
+    assert_eq!(refused(r#"{"tokenizer_class": "T"}"#).kind, ErrorKind::NoTemplate);
+    let error = refused("{\"fields\": ");
+    assert_eq!((error.kind, error.at), (ErrorKind::NotJson, Some(11)));
+}
+
+#[test]
+fn a_template_is_found_in_its_file_and_in_a_string() {
+    let template = r#"{"start_anchor": "A", "fields": {"content": {}}}"#;
+    let file = format!(r#"{{"tokenizer_class": "T", "response_template": {template}}}"#);
+    let string = Value::String(template.to_owned()).to_string();
+    let nested = format!(r#"{{"response_template": {string}}}"#);
+    for text in [template, &file, &string, &nested] {
+        let loaded = Template::from_json(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(loaded.fields().collect::<Vec<_>>(), ["content"]);
+        assert!(!loaded.has_calls() && !loaded.has_reasoning());
+    }
+}

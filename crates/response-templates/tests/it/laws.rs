@@ -1,0 +1,106 @@
+//! The laws of streams, on soups of markers.
+
+use proptest::prelude::*;
+use stream_laws::{
+    CutPlan, Machine as _, Work, check_bounded, check_chunk_invariance, check_linear,
+    check_nothing_lost, check_total, push_all,
+};
+
+use crate::support::{NAMED, PLAIN, TAGGED, TemplateMachine};
+
+const PIECES: [&str; 24] = [
+    "<t>",
+    "</t>",
+    "<c>",
+    "</c>",
+    "<c f>",
+    "<s>",
+    "</s>",
+    "</s>!",
+    "<end>",
+    "<",
+    "{\"name\": \"f\"",
+    ", \"arguments\": {\"a\": \"x\"}}",
+    "{\"a\": [1, \"\\u00e9\\ud83d\"]}",
+    "{}",
+    "<a>1</>",
+    "<b>",
+    "\n",
+    "  ",
+    "text",
+    "é🌟",
+    "\"",
+    "}",
+    "{\"arguments\": {}, \"name\": \"g\"}",
+    "12",
+];
+
+/// Kinds of diagnostics that count dropped bytes.
+const DROPS: [&str; 4] = ["noise", "malformed_region", "bad_payload", "halted"];
+
+const STUCK: &str = r#""thinking": {"open": "<t>", "close": "</t>"},
+    "extra": {"open": "<a>", "close": "</>", "content": "json"},
+    "content": {"close_pattern": "(?=<s>)|\\n+$"}"#;
+
+fn soup() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(PIECES.to_vec()), 0..12).prop_map(|all| all.concat())
+}
+
+fn machines() -> [TemplateMachine; 4] {
+    [PLAIN, NAMED, TAGGED, STUCK].map(TemplateMachine::of)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn chunks_do_not_matter(wire in soup(), seed: u64) {
+        for machine in machines() {
+            check_chunk_invariance(&machine, &wire, CutPlan::standard(seed))
+                .map_err(|it| TestCaseError::fail(it.to_string()))?;
+        }
+    }
+
+    #[test]
+    fn nothing_is_lost(wire in soup(), seed: u64) {
+        // A value that is no text is shown as JSON of our own: those machines are left out.
+        for machine in [PLAIN, NAMED, TAGGED].map(TemplateMachine::of) {
+            check_nothing_lost(&machine, &wire, &DROPS, CutPlan::standard(seed))
+                .map_err(|it| TestCaseError::fail(it.to_string()))?;
+        }
+    }
+
+    #[test]
+    fn no_input_is_too_odd(wire in any::<String>(), seed: u64) {
+        for machine in machines() {
+            check_total(&machine, &wire, CutPlan::standard(seed))
+                .map_err(|it| TestCaseError::fail(it.to_string()))?;
+        }
+    }
+}
+
+#[test]
+fn text_streams_in_constant_space_and_linear_time() {
+    const TEXT: &str = "Some text <b, é and so on. ";
+    let work = Work { per_byte: 16, ..Work::default() };
+    for fields in [PLAIN, NAMED] {
+        let machine = TemplateMachine::of(fields);
+        check_bounded(&machine, std::iter::repeat_n(TEXT, 1000), 64)
+            .unwrap_or_else(|it| panic!("{it}"));
+        check_linear(&machine, |bytes| TEXT.repeat(bytes / TEXT.len()), work)
+            .unwrap_or_else(|it| panic!("{it}"));
+    }
+}
+
+/// What a look-ahead holds is read once, not once for each place where it may begin.
+#[test]
+fn a_look_ahead_to_the_end_is_linear() {
+    let work = |n: usize| {
+        let mut machine = TemplateMachine::of(TAGGED);
+        let text = "no closer <t and so on. ".repeat(n);
+        push_all(&mut machine, &text, stream_laws::Cut::EachScalar, &mut Default::default());
+        machine.work()
+    };
+    let (short, long) = (work(100), work(1000));
+    assert!(long < 12 * short, "{short} {long}");
+}

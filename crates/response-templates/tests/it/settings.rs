@@ -1,0 +1,100 @@
+//! Limits, and what may be asked for.
+
+use response_templates::{Boundaries, MalformedPolicy, NoAnchor, Parser, Settings};
+use stream_laws::{COMPLETE, CONTENT, Cut, Event, REASONING, Record, run};
+
+use crate::support::{NAMED, PLAIN, TAGGED, TemplateMachine, template};
+
+fn outcomes(record: &Record) -> Vec<&str> {
+    let outcome = |event: &'_ Event| matches!(event, Event::CallEnd { .. });
+    let ends = record.events.iter().filter(|event| outcome(event));
+    ends.filter_map(|event| match event {
+        Event::CallEnd { outcome, .. } => Some(outcome.as_str()),
+        _ => None,
+    })
+    .collect()
+}
+
+fn kinds(record: &Record) -> Vec<&str> {
+    record.diagnostics.iter().map(|one| one.kind.as_str()).collect()
+}
+
+#[test]
+fn a_closer_in_a_string_ends_a_region_unless_strings_count() {
+    let wire = r#"<c>{"name": "f", "arguments": {"s": "a </c> b"}}</c>x"#;
+    let exact = run(&TemplateMachine::of(PLAIN), wire, Cut::Whole);
+    assert_eq!(outcomes(&exact), ["malformed"]);
+    let aware = TemplateMachine::with(PLAIN, |it| it.boundaries = Boundaries::StringAware);
+    for cut in [Cut::Whole, Cut::EachScalar] {
+        let record = run(&aware, wire, cut);
+        assert_eq!(outcomes(&record), [COMPLETE]);
+        assert_eq!(record.channel_text(CONTENT), "x");
+    }
+}
+
+#[test]
+fn a_malformed_region_is_dropped_or_text() {
+    let wire = "<c>oops</c>x";
+    let dropped = run(&TemplateMachine::of(PLAIN), wire, Cut::Whole);
+    assert_eq!(dropped.channel_text(CONTENT), "x");
+    assert_eq!(kinds(&dropped), ["malformed_region"]);
+    assert_eq!((dropped.diagnostics[0].offset, dropped.diagnostics[0].bytes), (3, 4));
+    let shown = TemplateMachine::with(PLAIN, |it| it.malformed = MalformedPolicy::Text);
+    let shown = run(&shown, wire, Cut::Whole);
+    assert_eq!(shown.channel_text(CONTENT), "oopsx");
+}
+
+#[test]
+fn a_prompt_without_a_turn_is_ignored_unless_it_is_to_be_read() {
+    let prompt = "Think.<t>";
+    let ignored = TemplateMachine(Parser::new(&template(PLAIN)).prompt(prompt));
+    assert_eq!(run(&ignored, "a", Cut::Whole).channel_text(CONTENT), "a");
+    let mut settings = Settings::default();
+    settings.no_anchor = NoAnchor::Read;
+    let read = TemplateMachine(Parser::new(&template(PLAIN)).settings(settings).prompt(prompt));
+    assert_eq!(run(&read, "a", Cut::Whole).channel_text(REASONING), "a");
+}
+
+#[test]
+fn the_last_turn_of_a_prompt_counts() {
+    let template = template(PLAIN);
+    assert_eq!(template.last_turn("<bot>one<bot>two"), Some("two"));
+    assert_eq!(template.last_turn("one"), None);
+}
+
+#[test]
+fn what_is_held_too_long_is_text() {
+    let machine = TemplateMachine::with(TAGGED, |it| it.hold = 20);
+    let record = run(&machine, "<s>a</s>0123456789</t><c f></c>", Cut::EachScalar);
+    let record_of_whole = run(&machine, "<s>a</s>0123456789</t><c f></c>", Cut::Whole);
+    assert_eq!(record.coalesced(), record_of_whole.coalesced());
+    assert!(kinds(&record).contains(&"candidate_limit"), "{record:?}");
+}
+
+#[test]
+fn a_region_beyond_its_limit_is_malformed() {
+    let machine = TemplateMachine::with(NAMED, |it| it.region = 10);
+    for cut in [Cut::Whole, Cut::EachScalar] {
+        let record = run(&machine, "<c f>{\"a\": \"0123456789\"}</c>x", cut);
+        assert_eq!(outcomes(&record), ["malformed"]);
+        assert_eq!(record.channel_text(CONTENT), "x");
+    }
+}
+
+#[test]
+fn the_last_region_counts_in_the_message_and_all_are_events() {
+    let machine = TemplateMachine::with(PLAIN, |it| it.keep_regions = true);
+    let TemplateMachine(mut parser) = machine;
+    let mut text = String::new();
+    let mut sink = |event: response_templates::Event<'_>| {
+        if let Some((_, piece)) = event.as_text() {
+            text.push_str(piece);
+        }
+    };
+    parser.push("one<end>two", &mut sink);
+    parser.finish(response_templates::End::Stop, &mut sink);
+    assert_eq!(text, "onetwo");
+    let message = parser.message().expect("nothing is required");
+    assert_eq!(message.get("content").and_then(|it| it.as_str()), Some("two"));
+    assert_eq!(parser.regions().len(), 2);
+}
