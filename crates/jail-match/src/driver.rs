@@ -46,6 +46,8 @@ pub struct Driver {
     swallow: usize,
     /// Edges with limited uses that are used up.
     spent: u64,
+    /// Spans of reasoning in this message.
+    spans: u32,
     /// A call ended the reasoning, whose own closer did not come yet.
     ended_by_call: bool,
     /// The suffix of the stream's markers, its `:` included, as soon as one carried it.
@@ -77,6 +79,7 @@ impl Driver {
             base: 0,
             swallow: 0,
             spent: 0,
+            spans: 0,
             ended_by_call: false,
             suffix: SmallVec::new(),
             rescan_until: 0,
@@ -101,6 +104,7 @@ impl Driver {
         self.mode = Mode::Text;
         self.stack.clear();
         self.spent = 0;
+        self.spans = u32::from(self.settings.start == Channel::REASONING);
         if self.settings.start != Channel::CONTENT {
             self.stack.push(Open { channel: self.settings.start, pair: 0 });
             if self.settings.start == Channel::REASONING {
@@ -259,6 +263,7 @@ impl Driver {
             self.emitter.reset();
             self.stack.clear();
             self.spent = 0;
+            self.spans = 0;
             self.ended_by_call = false;
             self.code = Code::default();
             self.swallow = 0;

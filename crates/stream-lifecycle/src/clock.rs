@@ -85,6 +85,12 @@ pub struct Times {
 }
 
 impl Times {
+    /// How long the stream took, from the start to its end.
+    #[must_use]
+    pub fn duration(&self) -> Option<Duration> {
+        Some(self.end?.monotonic.saturating_sub(self.start?.monotonic))
+    }
+
     /// How long the first item took, from the start.
     #[must_use]
     pub fn to_first_item(&self) -> Option<Duration> {

@@ -30,6 +30,8 @@ mod collector;
 mod context;
 mod ending;
 mod event;
+#[cfg(feature = "gen-ai")]
+mod gen_ai;
 mod guardrail;
 mod live;
 mod metadata;
@@ -44,6 +46,7 @@ mod stream;
 mod subscribe;
 mod text;
 mod unwind;
+mod window;
 
 pub use budget::ByteBudget;
 pub use builder::{Lifecycle, Started};
@@ -64,9 +67,12 @@ pub use observed::Observed;
 pub use queue::{Flush, Inbox, Overflow, Queue};
 pub use reporter::{Marks, OnNull};
 pub use sanitize::{Sanitizer, Subject, Verdict};
+#[cfg(all(feature = "tracing", feature = "gen-ai"))]
+pub use span::GenAiSpan;
 pub use stream::TryItem;
 pub use subscribe::{Codec, Subscriber};
 pub use text::TextCollector;
+pub use window::{CheckDelivery, Passage, Unit, Window, Windows};
 
 /// The README's example, compiled.
 #[cfg(doctest)]

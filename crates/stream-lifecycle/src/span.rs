@@ -1,4 +1,4 @@
-//! A `tracing` span as the context.
+//! A `tracing` span as the context, and as what an END event is recorded in.
 
 use tracing::Span;
 
@@ -15,5 +15,97 @@ impl ContextHandle {
     #[must_use]
     pub fn current_span() -> Self {
         Self::new(Span::current())
+    }
+}
+
+#[cfg(feature = "gen-ai")]
+pub use gen_ai::GenAiSpan;
+
+#[cfg(feature = "gen-ai")]
+mod gen_ai {
+    use std::sync::Arc;
+
+    use serde_json::Value;
+    use tracing::{Span, field::Empty};
+
+    use crate::{context::ContextHandle, event::LifecycleEvent, subscribe::Subscriber};
+
+    /// A span of a call, by OpenTelemetry's conventions for generative AI, whose fields END fills.
+    ///
+    /// A layer that exports spans needs nothing else. Lists and objects are recorded as JSON; of
+    /// the call's own attributes the provider and the server's address and port have fields, and
+    /// times are recorded in seconds under the names of the conventions' measurements.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use stream_lifecycle::{GenAiSpan, Lifecycle, TextCollector};
+    /// let span = GenAiSpan::new();
+    /// let stream = Lifecycle::<String, std::io::Error>::new("call-1")
+    ///     .model("some-model")
+    ///     .context(span.context())
+    ///     .subscriber(Arc::new(span))
+    ///     .collect_with(TextCollector::default());
+    /// # drop(stream);
+    /// ```
+    #[derive(Debug, Clone)]
+    pub struct GenAiSpan(Span);
+
+    impl GenAiSpan {
+        /// A span inside the current one.
+        #[must_use]
+        pub fn new() -> Self {
+            Self(tracing::info_span!(
+                "chat",
+                otel.kind = "client",
+                otel.status_code = Empty,
+                error.type = Empty,
+                gen_ai.operation.name = "chat",
+                gen_ai.provider.name = Empty,
+                gen_ai.request.model = Empty,
+                gen_ai.response.id = Empty,
+                gen_ai.response.model = Empty,
+                gen_ai.response.finish_reasons = Empty,
+                gen_ai.usage.input_tokens = Empty,
+                gen_ai.usage.output_tokens = Empty,
+                gen_ai.usage.cache_read.input_tokens = Empty,
+                gen_ai.client.operation.duration = Empty,
+                gen_ai.client.operation.time_to_first_chunk = Empty,
+                server.address = Empty,
+                server.port = Empty,
+            ))
+        }
+
+        /// The span as the surroundings of the stream.
+        #[must_use]
+        pub fn context(&self) -> ContextHandle {
+            ContextHandle::new(self.0.clone())
+        }
+    }
+
+    impl Default for GenAiSpan {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    impl Subscriber for GenAiSpan {
+        fn receive(&self, event: &Arc<LifecycleEvent>) {
+            let Some(end) = event.end() else { return };
+            for (name, value) in end.gen_ai_attributes() {
+                match &value {
+                    Value::String(text) => self.0.record(&*name, text.as_str()),
+                    Value::Number(number) if number.is_u64() => {
+                        self.0.record(&*name, number.as_u64())
+                    }
+                    other => self.0.record(&*name, other.to_string()),
+                };
+            }
+            for (name, seconds) in end.gen_ai_metrics() {
+                self.0.record(name, seconds);
+            }
+            if end.ending.status() == "error" {
+                self.0.record("otel.status_code", "ERROR");
+            }
+        }
     }
 }

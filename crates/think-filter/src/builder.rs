@@ -8,10 +8,11 @@ use jail_match::{
 
 use crate::{
     counts::{TokenEstimate, four_bytes_a_token},
-    filter::ThinkFilter,
+    filter::{InlineTags, ThinkFilter},
     format::Format,
     rules::Openers,
     start::{Opening, Start},
+    unclosed::{OpenSpan, Unclosed},
     withheld::WithheldReasoning,
 };
 
@@ -21,13 +22,16 @@ pub struct ThinkFilterBuilder {
     format: Format,
     settings: Settings,
     nonempty: Option<usize>,
+    unclosed: Option<(Unclosed, usize)>,
     estimate: TokenEstimate,
+    inline: InlineTags,
 }
 
 impl ThinkFilterBuilder {
     pub(crate) fn new(format: Format) -> Self {
         let settings = Settings::default().edge_events(EdgeEvents::Reported);
-        Self { format, settings, nonempty: None, estimate: four_bytes_a_token }
+        let (nonempty, unclosed, inline) = (None, None, InlineTags::default());
+        Self { format, settings, nonempty, unclosed, estimate: four_bytes_a_token, inline }
     }
 
     /// Where the stream begins: in reasoning, if the prompt opened it; see [`Format::opening`].
@@ -87,6 +91,31 @@ impl ThinkFilterBuilder {
         Self { nonempty: Some(limit), ..self }
     }
 
+    /// The most spans of reasoning in a message: openers beyond are text. The span that the prompt
+    /// opened is one. Any number unless set.
+    #[must_use]
+    pub fn max_blocks(self, most: u32) -> Self {
+        Self { settings: self.settings.spans(Some(most)), ..self }
+    }
+
+    /// What becomes of the last span if the message ends before it is closed: the answer may be
+    /// in it, its closer forgotten. It is reasoning unless set.
+    ///
+    /// The same text never goes to two channels, so that each span is withheld until its closer,
+    /// the message's end, or more than `limit` bytes, which make it reasoning however it ends. It
+    /// is not withheld under [`Unclosed::Reasoning`].
+    #[must_use]
+    pub fn unclosed(self, unclosed: Unclosed, limit: usize) -> Self {
+        Self { unclosed: Some((unclosed, limit)), ..self }
+    }
+
+    /// Whether tags in the text still count once upstream told reasoning apart itself
+    /// ([`ThinkFilter::push_reasoning`]). They do unless set.
+    #[must_use]
+    pub fn inline_tags(self, inline: InlineTags) -> Self {
+        Self { inline, ..self }
+    }
+
     /// How the tokens of the reasoning are estimated: [`four_bytes_a_token`] if not told.
     #[must_use]
     pub fn token_estimate(self, estimate: TokenEstimate) -> Self {
@@ -105,12 +134,15 @@ impl ThinkFilterBuilder {
         } else {
             self.settings
         };
+        let unclosed = self.unclosed.filter(|(policy, _)| *policy != Unclosed::Reasoning);
+        let open = unclosed.map(|(policy, limit)| OpenSpan::new(policy, limit));
         Ok(ThinkFilter::with_parts(
             Driver::new(table, settings),
             roles.into(),
             self.format.prepend,
-            self.nonempty.map(WithheldReasoning::new),
+            (self.nonempty.map(WithheldReasoning::new), open),
             self.estimate,
+            self.inline,
         ))
     }
 }

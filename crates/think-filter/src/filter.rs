@@ -12,6 +12,7 @@ use crate::{
     edges::Role,
     format::{Format, Text},
     pieces::{Piece, Pieces, Progress},
+    unclosed::OpenSpan,
     withheld::WithheldReasoning,
 };
 
@@ -47,6 +48,20 @@ pub struct ThinkFilter {
     prepend: Option<Text>,
     prepended: bool,
     finished: bool,
+    inline: InlineTags,
+    /// Nothing in the text is a tag any more.
+    literal: bool,
+}
+
+/// Whether tags in the text count once upstream has told reasoning apart itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum InlineTags {
+    /// They do, as before.
+    #[default]
+    Live,
+    /// They are text from then on: a server that parses reasoning leaves none of its tags.
+    Literal,
 }
 
 impl ThinkFilter {
@@ -68,11 +83,13 @@ impl ThinkFilter {
         driver: Driver,
         roles: Arc<[Role]>,
         prepend: Option<Text>,
-        withheld: Option<WithheldReasoning>,
+        kept: (Option<WithheldReasoning>, Option<OpenSpan>),
         estimate: TokenEstimate,
+        inline: InlineTags,
     ) -> Self {
-        let progress = Progress::new(withheld);
-        Self { driver, roles, progress, estimate, prepend, prepended: false, finished: false }
+        let progress = Progress::new(kept.0, kept.1);
+        let (prepended, finished, literal) = (false, false, false);
+        Self { driver, roles, progress, estimate, prepend, prepended, finished, inline, literal }
     }
 
     /// Feeds the next piece of the message. After [`ThinkFilter::finish`] it is the first of
@@ -92,11 +109,44 @@ impl ThinkFilter {
                 on(Piece::Content(text));
             }
         }
-        driver.push(chunk, &mut NoBodies, &mut Pieces { progress, roles, on })
+        let mut pieces = Pieces { progress, roles, on };
+        if self.literal {
+            return driver.push_literal(chunk, &mut NoBodies, &mut pieces);
+        }
+        driver.push(chunk, &mut NoBodies, &mut pieces)
     }
 
-    /// Ends the message as `end` says: what is held is emitted. An unclosed span stays reasoning.
-    /// A second time does nothing.
+    /// Reasoning that upstream told apart from the text, in a field of its own: it passes as
+    /// reasoning, in its place. No tag is looked for in it, and none spans it.
+    ///
+    /// Under [`InlineTags::Literal`] a span that a tag, or the prompt, opened ends here, and tags
+    /// are text in all of the message that follows.
+    ///
+    /// # Errors
+    /// As [`ThinkFilter::push`].
+    pub fn push_reasoning(
+        &mut self,
+        text: &str,
+        mut on: impl FnMut(Piece<'_>),
+    ) -> Result<(), LimitError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if core::mem::take(&mut self.finished) {
+            self.reset();
+        }
+        let Self { driver, roles, progress, .. } = self;
+        let mut pieces = Pieces { progress, roles, on: &mut on };
+        driver.push_literal("", &mut NoBodies, &mut pieces)?;
+        if self.inline == InlineTags::Literal && !core::mem::replace(&mut self.literal, true) {
+            driver.message_boundary(&mut pieces);
+        }
+        self.progress.text(Channel::REASONING, text, &mut on);
+        Ok(())
+    }
+
+    /// Ends the message as `end` says: what is held is emitted. An unclosed span stays reasoning,
+    /// unless [`ThinkFilterBuilder::unclosed`] says otherwise. A second time does nothing.
     ///
     /// # Errors
     /// As [`ThinkFilter::push`].
@@ -115,22 +165,25 @@ impl ThinkFilter {
     /// across the boundary is still recognised.
     pub fn message_boundary(&mut self, mut on: impl FnMut(Piece<'_>)) {
         let Self { driver, roles, progress, .. } = self;
+        let open = driver.channel() != Channel::CONTENT;
         driver.message_boundary(&mut Pieces { progress, roles, on: &mut on });
-        progress.message_boundary(&mut on);
+        progress.message_boundary(open, &mut on);
+        self.literal = false;
     }
 
     /// Makes the filter as new.
     pub fn reset(&mut self) {
         self.driver.reset();
         self.progress.reset();
-        (self.prepended, self.finished) = (false, false);
+        (self.prepended, self.finished, self.literal) = (false, false, false);
     }
 
     /// What is held, and why.
     #[must_use]
     pub fn held(&self) -> Held {
         let held = self.driver.held();
-        match self.progress.withheld.as_ref().map_or(0, WithheldReasoning::held) {
+        let open = self.progress.open.as_ref().map_or(0, OpenSpan::held);
+        match open + self.progress.withheld.as_ref().map_or(0, WithheldReasoning::held) {
             0 => held,
             kept => Held { bytes: held.bytes + kept, kind: HeldKind::Reasoning },
         }

@@ -26,12 +26,13 @@ mod row;
 mod rules;
 mod start;
 mod table;
+mod unclosed;
 mod whole;
 mod withheld;
 
 pub use builder::ThinkFilterBuilder;
 pub use counts::{Counts, TokenEstimate, four_bytes_a_token};
-pub use filter::ThinkFilter;
+pub use filter::{InlineTags, ThinkFilter};
 pub use format::{Format, Text};
 pub use pieces::Piece;
 pub use registry::{aliases, format, formats};
@@ -40,6 +41,7 @@ pub use rules::{
     TokenSuffix, Wrapper,
 };
 pub use start::{Opening, Start, last_turn};
+pub use unclosed::Unclosed;
 pub use whole::Split;
 pub use withheld::{Kept, WithheldReasoning};
 

@@ -5,6 +5,7 @@ use jail_match::{Channel, End, Event, Sink};
 use crate::{
     counts::Counts,
     edges::Role,
+    unclosed::OpenSpan,
     withheld::{Kept, WithheldReasoning},
 };
 
@@ -27,19 +28,23 @@ pub enum Piece<'a> {
 pub(crate) struct Progress {
     pub(crate) counts: Counts,
     pub(crate) withheld: Option<WithheldReasoning>,
+    pub(crate) open: Option<OpenSpan>,
     /// A span of reasoning whose start was told.
     in_span: bool,
 }
 
 impl Progress {
-    pub(crate) fn new(withheld: Option<WithheldReasoning>) -> Self {
-        Self { withheld, ..Self::default() }
+    pub(crate) fn new(withheld: Option<WithheldReasoning>, open: Option<OpenSpan>) -> Self {
+        Self { withheld, open, ..Self::default() }
     }
 
     pub(crate) fn reset(&mut self) {
         (self.counts, self.in_span) = (Counts::default(), false);
         if let Some(withheld) = &mut self.withheld {
             withheld.reset();
+        }
+        if let Some(open) = &mut self.open {
+            open.close();
         }
     }
 
@@ -63,7 +68,33 @@ impl Progress {
         }
     }
 
-    fn text(&mut self, channel: Channel, text: &str, on: &mut impl FnMut(Piece<'_>)) {
+    pub(crate) fn text(&mut self, channel: Channel, text: &str, on: &mut impl FnMut(Piece<'_>)) {
+        if let Some(open) = &mut self.open {
+            if channel == Channel::REASONING && open.keeps(text) {
+                return;
+            }
+            self.release_open(usize::MAX, on);
+            if channel != Channel::REASONING
+                && let Some(open) = &mut self.open
+            {
+                open.close();
+            }
+        }
+        self.pass(channel, text, on);
+    }
+
+    /// Lets go of the open span's text: so many bytes of it are reasoning, the rest is content.
+    fn release_open(&mut self, reasoning: usize, on: &mut impl FnMut(Piece<'_>)) {
+        let Some(text) = self.open.as_mut().map(OpenSpan::take) else { return };
+        let (reasoning, content) = text.split_at(reasoning.min(text.len()));
+        for (channel, text) in [(Channel::REASONING, reasoning), (Channel::CONTENT, content)] {
+            if !text.is_empty() {
+                self.pass(channel, text, on);
+            }
+        }
+    }
+
+    fn pass(&mut self, channel: Channel, text: &str, on: &mut impl FnMut(Piece<'_>)) {
         if self.withheld.as_mut().is_some_and(|withheld| withheld.keeps(channel, text)) {
             return;
         }
@@ -72,6 +103,10 @@ impl Progress {
     }
 
     fn span_ended(&mut self, on: &mut impl FnMut(Piece<'_>)) {
+        self.release_open(usize::MAX, on);
+        if let Some(open) = &mut self.open {
+            open.close();
+        }
         if !self.withheld.as_mut().is_some_and(WithheldReasoning::keeps_span_end) {
             self.end_span(on);
         }
@@ -98,12 +133,24 @@ impl Progress {
     /// The message ended, as `end` says; `open` if its reasoning was.
     pub(crate) fn finish(&mut self, end: End, open: bool, on: &mut impl FnMut(Piece<'_>)) {
         self.counts.unclosed += u64::from(open);
+        self.end_open(open, on);
         self.with_withheld(on, |withheld, on| withheld.finish(end, on));
         self.end_span(on);
     }
 
-    /// Another message follows in the stream.
-    pub(crate) fn message_boundary(&mut self, on: &mut impl FnMut(Piece<'_>)) {
+    /// The message ended, in reasoning if `open`.
+    fn end_open(&mut self, open: bool, on: &mut impl FnMut(Piece<'_>)) {
+        let Some(span) = &self.open else { return };
+        let reasoning = if open { span.reasoning() } else { usize::MAX };
+        self.release_open(reasoning, on);
+    }
+
+    /// Another message follows in the stream; the one before ended in reasoning if `open`.
+    pub(crate) fn message_boundary(&mut self, open: bool, on: &mut impl FnMut(Piece<'_>)) {
+        self.end_open(open, on);
+        if let Some(open) = &mut self.open {
+            open.close();
+        }
         self.release(on);
         self.end_span(on);
         if let Some(withheld) = &mut self.withheld {

@@ -79,6 +79,7 @@ impl Driver {
         self.spent &= !self.table.per_entry(to);
         if to == Channel::REASONING {
             self.spent |= self.table.before_reasoning();
+            self.spans = self.spans.saturating_add(1);
             self.ended_by_call = false;
         }
     }

@@ -8,7 +8,7 @@ use crate::{
     body::BodyParsers,
     channel::Channel,
     code::Code,
-    edge::{Anchor, Edge, InCode, Suffix},
+    edge::{Anchor, Edge, InCode, Suffix, Then},
     marker::{Class, Match, Search},
     matcher::floor_char_boundary,
     sink::{Sink, SpanKind},
@@ -222,6 +222,8 @@ impl Driver {
     fn is_live(&self, edge: usize, channel: Channel, code: Code, text: &[u8]) -> bool {
         let unspent = self.spent & self.table.use_bit(edge) == 0;
         let edge = &self.table.edges()[edge];
+        let room = self.settings.spans.is_none_or(|most| self.spans < most)
+            || edge.then != Then::Enter(Channel::REASONING);
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
             Anchor::Lead => self.emitter.lead(),
@@ -239,7 +241,7 @@ impl Driver {
             && code.hides();
         let opened_by = self.stack.last().map_or(0, |open| open.pair);
         let paired = edge.pair == 0 || opened_by == 0 || edge.pair == opened_by;
-        unspent && anchored && !hidden && paired && self.suffix_fits(edge, text)
+        unspent && room && anchored && !hidden && paired && self.suffix_fits(edge, text)
     }
 
     /// Whether `text` may be the edge's marker with the suffix that the stream's markers carry.

@@ -22,6 +22,9 @@ pub struct Settings {
     pub limits: Limits,
     /// The most reasoning a message may hold, if there is a most.
     pub reasoning: Option<ReasoningLimit>,
+    /// The most spans of reasoning a message may have, if there is a most: openers beyond are
+    /// text. One that the prompt opened counts.
+    pub spans: Option<u32>,
     /// Whether the sink learns which markers acted.
     pub edge_events: EdgeEvents,
 }
@@ -44,6 +47,7 @@ impl Default for Settings {
             whitespace: Whitespace::default(),
             limits: Limits::default(),
             reasoning: None,
+            spans: None,
             edge_events: EdgeEvents::default(),
         }
     }
@@ -84,6 +88,12 @@ impl Settings {
     #[must_use]
     pub fn reasoning(self, reasoning: Option<ReasoningLimit>) -> Self {
         Self { reasoning, ..self }
+    }
+
+    /// The same settings with a most of spans of reasoning, or none.
+    #[must_use]
+    pub fn spans(self, spans: Option<u32>) -> Self {
+        Self { spans, ..self }
     }
 }
 

@@ -11,6 +11,9 @@ mod context;
 mod endings;
 /// Guardrails on the live stream.
 mod enforce;
+/// END in the words of OpenTelemetry's conventions.
+#[cfg(all(feature = "tracing", feature = "gen-ai"))]
+mod gen_ai;
 /// Panics of everybody's code.
 mod panics;
 /// The END event's content: sanitizers, codec, metadata.
@@ -20,3 +23,5 @@ mod starts;
 /// Queues, flushes, threads.
 mod subscribers;
 mod support;
+/// Asynchronous checks of passages.
+mod window;

@@ -10,5 +10,6 @@ mod rules;
 mod soup;
 mod spans;
 mod start;
+mod unclosed;
 mod vectors;
 mod whole;

@@ -16,6 +16,7 @@ const TESTS: &str = concat!(
     include_str!("../../../../stream-lifecycle/tests/it/record.rs"),
     include_str!("../../../../stream-lifecycle/tests/it/starts.rs"),
     include_str!("../../../../stream-lifecycle/tests/it/subscribers.rs"),
+    include_str!("../../../../stream-lifecycle/tests/it/window.rs"),
 );
 
 /// `S4.7` as tests spell it.
