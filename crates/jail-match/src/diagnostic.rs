@@ -51,6 +51,9 @@ pub enum DiagnosticKind {
     /// A delimiter of the wire lost a character and was passed on as text. The driver never looks:
     /// a decoder before it does.
     DamagedMarker,
+    /// A call began with the wire's marker and ended with the canonical one, or the other way round;
+    /// it was accepted. The driver never looks: a decoder before it does.
+    MixedMarkers,
     /// The stream ended after an opener, before anything made sure what it opens; the bytes count
     /// as markup and are dropped.
     CutOpener,
@@ -136,6 +139,7 @@ impl DiagnosticKind {
             Self::ReasoningLimit => "reasoning_limit",
             Self::Collapse => "collapse",
             Self::DamagedMarker => "damaged_marker",
+            Self::MixedMarkers => "mixed_markers",
             Self::CutOpener => "cut_opener",
             Self::JailBytes => "jail_bytes",
             Self::JailCount => "jail_count",

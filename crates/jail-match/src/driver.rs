@@ -26,6 +26,7 @@ use crate::{
     event::Event,
     limits::LimitError,
     sink::{Sink, Span, SpanKind},
+    stretch::Stretches,
     table::{Place, Table, class},
     whitespace::{Emitter, Whitespace},
 };
@@ -42,6 +43,8 @@ pub struct Driver {
     /// Text held; its first byte is at stream offset `base`.
     buf: String,
     base: u64,
+    /// What is known of stretches of it, or ahead.
+    stretches: Stretches,
     /// Newlines still bound to the marker just passed.
     swallow: usize,
     /// Edges with limited uses that are used up.
@@ -77,6 +80,7 @@ impl Driver {
             code: Code::default(),
             buf: String::new(),
             base: 0,
+            stretches: Stretches::default(),
             swallow: 0,
             spent: 0,
             spans: 0,
@@ -95,6 +99,7 @@ impl Driver {
     pub fn reset(&mut self) {
         self.buf.clear();
         self.base = 0;
+        self.stretches.clear();
         self.counters = Counters::default();
         self.emitter.forget_counts();
         self.restart();

@@ -75,6 +75,7 @@ mod matcher;
 mod names;
 mod pending;
 mod sink;
+mod stretch;
 mod table;
 mod whitespace;
 
@@ -93,6 +94,7 @@ pub use marker::{Class, Classes, MAX_CLASSES, MarkerSet, MarkerSetBuilder, Match
 pub use matcher::{Found, Matcher};
 pub use names::{Alias, UnknownName, resolve, same_name};
 pub use sink::{ByRef, Sink, Span, SpanKind};
+pub use stretch::Stretch;
 pub use table::{Table, TableError};
 pub use whitespace::Whitespace;
 

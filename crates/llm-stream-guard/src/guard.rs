@@ -1,7 +1,7 @@
 //! The guard: one cursor over one message, sans-IO, between stages.
 //!
 //! ```text
-//!   bytes ─► UTF-8 ─► text ─► collapse watch, stop strings, wire decoding ─► cursor
+//!   bytes ─► UTF-8 ─► text ─► collapse watch, wire decoding, stop strings ─► cursor
 //!                                                                             │
 //!   sink ◄─ statistics ◄─ jail ◄─ non-empty answer ◄─ atomic delivery ◄─ events
 //! ```
@@ -11,10 +11,12 @@ mod choice;
 mod collapse;
 mod cursor;
 mod error;
+mod forms;
 mod input;
 mod output;
 mod payload;
 mod request;
+mod wire;
 
 pub use builder::GuardBuilder;
 pub use choice::{BadPayload, ToolChoice};
@@ -25,7 +27,7 @@ pub use request::RequestError;
 use jail_match::{ByRef, Counters, End, Held, HeldKind, LimitError, Sink};
 use think_filter::TokenEstimate;
 use toolcall_parsers::{Event, Ids, Message, Wanted};
-use wire_remap::Collapse;
+use wire_remap::{Collapse, Tally};
 
 use self::{
     cursor::Cursor,
@@ -210,7 +212,7 @@ impl Guard {
             Then::Boundary => out.message_boundary(),
             Then::Finish => {}
         }
-        if input.ended || then == Then::Finish {
+        if input.ended() || then == Then::Finish {
             out.finish();
         }
         self.plain = self.input.is_passed() && self.output.is_empty();
@@ -320,6 +322,15 @@ impl Guard {
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.input.collapsed().is_some()
+    }
+
+    /// What decoding did since the start, where delimiters are remapped. Mixed forms are those of
+    /// calls.
+    #[must_use]
+    pub fn remap_tally(&self) -> Option<Tally> {
+        let mut tally = self.input.wire.as_ref()?.tally().clone();
+        tally.mixed = self.output.forms.as_ref().map_or(0, |forms| forms.mixed());
+        Some(tally)
     }
 
     /// The counts since the start, if [`GuardBuilder::stats`] or an observer asked for them.

@@ -1,7 +1,7 @@
 //! Output stages: what stands between the cursor and the caller's sink.
 //!
-//! A stage has one method and sees every event; what it does not handle it passes on. Stages make a
-//! chain of [`Link`]s, which carry the account past them.
+//! A stage sees every event; what it does not handle it passes on. Stages make a
+//! chain of [`Link`]s.
 
 pub(crate) mod atomic;
 pub(crate) mod nonempty;
@@ -12,6 +12,15 @@ use jail_match::{Event, Sink, Span};
 pub(crate) trait OutputStage<S: ?Sized> {
     /// Handles the event or passes it on.
     fn event(&mut self, event: Event<'_>, next: &mut S);
+
+    /// Takes note of a range that did not become text, and passes it on.
+    #[inline]
+    fn account(&mut self, span: Span, next: &mut S)
+    where
+        S: Sink,
+    {
+        next.account(span);
+    }
 }
 
 /// A stage that may not be configured: then everything passes.
@@ -21,6 +30,14 @@ impl<T: OutputStage<S>, S: Sink + ?Sized> OutputStage<S> for Option<Box<T>> {
         match self {
             Some(stage) => stage.event(event, next),
             None => next.event(event),
+        }
+    }
+
+    #[inline]
+    fn account(&mut self, span: Span, next: &mut S) {
+        match self {
+            Some(stage) => stage.account(span, next),
+            None => next.account(span),
         }
     }
 }
@@ -39,6 +56,6 @@ impl<T: OutputStage<S>, S: Sink> Sink for Link<'_, T, S> {
 
     #[inline]
     fn account(&mut self, span: Span) {
-        self.next.account(span);
+        self.stage.account(span, &mut self.next);
     }
 }

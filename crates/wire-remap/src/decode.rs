@@ -225,7 +225,7 @@ impl Reader<'_> {
         }
         let canonical = &self.compiled.pairs[entry].canonical;
         let text = if self.json { escape_json(canonical) } else { Cow::Borrowed(&**canonical) };
-        on(Piece::Marker(Marker { entry, text: &text, role, form, place, counts }), false);
+        on(Piece::Marker(Marker { entry, text: &text, written, role, form, place, counts }), false);
     }
 
     /// The stream ended in a wire marker.

@@ -101,7 +101,7 @@ pub use crate::{
     error::{Problem, TableError},
     glob::Glob,
     json_text::Syntax,
-    piece::{Detection, Form, Marker, Piece, Suspect},
+    piece::{Detection, Form, InText, Marker, Piece, Suspect},
     place::Place,
     regime::{Policy, Provenance, Regime, Scope},
     request::RequestRemap,

@@ -13,6 +13,20 @@ pub enum Detection {
     Everywhere,
 }
 
+/// What is shown of a decoded marker that turned out to be text, where something that reads the
+/// decoded text (a guard) finds that out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum InText {
+    /// The canonical marker, as [`RemapTable::decode`](crate::RemapTable::decode) gives: what was
+    /// encoded comes back as it was, and the next request says what this one said.
+    #[default]
+    Canonical,
+    /// The marker as the model wrote it. A canonical marker in a request and the same literal wire
+    /// marker in it then come back alike.
+    AsWritten,
+}
+
 /// How a marker was spelled on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -35,6 +49,8 @@ pub struct Marker<'a> {
     pub entry: usize,
     /// The canonical marker (escaped for JSON in a JSON stream).
     pub text: &'a str,
+    /// What the model wrote.
+    pub written: &'a str,
     /// What the pair is used for.
     pub role: Role,
     /// How it was spelled.

@@ -11,7 +11,7 @@ use crate::{
     encode::StreamEncoder,
     error::{Problem, TableError},
     json_text::Syntax,
-    piece::Detection,
+    piece::{Detection, InText},
     request::RequestRemap,
     response::ResponseRemap,
     table::{Mode, RemapTable},
@@ -73,7 +73,8 @@ pub struct Regime {
     table: Option<RemapTable>,
     scope: Scope,
     provenance: Provenance,
-    detection: Detection,
+    detection: Option<Detection>,
+    in_text: InText,
 }
 
 impl Regime {
@@ -110,9 +111,30 @@ impl Regime {
     }
 
     /// Chooses which decoded markers count as tool markup.
+    ///
+    /// Unless chosen, [`Detection::Structural`] for the pieces of a decoder; what reads decoded
+    /// text itself (a guard) then lets each be what the canonical marker would be there.
     #[must_use]
     pub fn with_detection(self, detection: Detection) -> Self {
-        Self { detection, ..self }
+        Self { detection: Some(detection), ..self }
+    }
+
+    /// Chooses what is shown of decoded markers that are text, where that is found out.
+    #[must_use]
+    pub fn with_in_text(self, in_text: InText) -> Self {
+        Self { in_text, ..self }
+    }
+
+    /// Which decoded markers count as tool markup, if that was chosen.
+    #[must_use]
+    pub fn detection(&self) -> Option<Detection> {
+        self.detection
+    }
+
+    /// What is shown of decoded markers that are text.
+    #[must_use]
+    pub fn in_text(&self) -> InText {
+        self.in_text
     }
 
     /// The table; `None` when off.
@@ -151,7 +173,7 @@ impl Regime {
     #[must_use]
     pub fn decoder(&self) -> Option<StreamDecoder> {
         let decoder = StreamDecoder::new(self.table.as_ref()?);
-        Some(decoder.detection(self.detection))
+        Some(decoder.detection(self.detection.unwrap_or_default()))
     }
 
     /// The outbound half: rewrites request bodies.
@@ -201,6 +223,12 @@ impl Regime {
     /// A decoder for one text of a response.
     pub(crate) fn decoder_of(&self, syntax: Syntax) -> Option<StreamDecoder> {
         let decoder = StreamDecoder::with_syntax(self.table.as_ref()?, syntax);
-        Some(decoder.detection(self.detection))
+        Some(decoder.detection(self.detection.unwrap_or_default()))
+    }
+}
+
+impl From<RemapTable> for Regime {
+    fn from(table: RemapTable) -> Self {
+        Self::on(table)
     }
 }

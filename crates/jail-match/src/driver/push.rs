@@ -92,8 +92,10 @@ impl Driver {
         }
         self.counters.held_max = self.counters.held_max.max(self.buffered());
         self.counters.reasoning_bytes = self.emitter.reasoning_bytes();
+        self.stretches.forget_until(self.base);
         self.quiet = matches!(self.mode, Mode::Text)
             && self.buf.is_empty()
+            && self.stretches.is_empty()
             && self.swallow == 0
             && self.emitter.passes(self.channel())
             && self.channel() != Channel::HIDDEN

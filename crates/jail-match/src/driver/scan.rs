@@ -122,8 +122,12 @@ impl Driver {
     ) {
         self.track(w, c, to);
         if to > c.out {
-            let at = w.base + c.out as u64;
-            self.emitter.emit(self.channel(), &w.text[c.out..to], at, sink);
+            if self.stretches.is_empty() {
+                let at = w.base + c.out as u64;
+                self.emitter.emit(self.channel(), &w.text[c.out..to], at, sink);
+            } else {
+                self.emit(w, c.out, to, sink);
+            }
             c.out = to;
         }
     }
@@ -146,7 +150,7 @@ impl Driver {
         self.counters.examined += self.table.longest().min(bytes.len() - start) as u64;
         let ended = w.is_last();
         let search = self.table.set().search_at(class, bytes, hit, start, ended, |edge, at| {
-            self.is_live(edge, channel, self.code, &bytes[at..])
+            self.is_live(edge, channel, self.code, w, at)
         });
         match search {
             Search::Match(Match { at, len, id }) => {
@@ -185,7 +189,7 @@ impl Driver {
         let mut code = self.code;
         code.advance(&bytes[start..end]);
         let (class, ended) = (self.class(code), w.is_last());
-        let live = |edge| self.is_live(edge, channel, code, &bytes[end..]);
+        let live = |edge| self.is_live(edge, channel, code, w, end);
         let search = match end == bytes.len() {
             true if ended => Search::Miss,
             true => Search::Partial { at: end },
@@ -217,9 +221,16 @@ impl Driver {
         }
     }
 
-    /// Whether the edge may match where the cursor stands, before `text`. What came before was
-    /// settled, so the lead and the state after markup need no look at it.
-    fn is_live(&self, edge: usize, channel: Channel, code: Code, text: &[u8]) -> bool {
+    /// Whether the edge may match at `at` in the window. What came before was settled, so the lead
+    /// and the state after markup need no look at it.
+    fn is_live(
+        &self,
+        edge: usize,
+        channel: Channel,
+        code: Code,
+        w: &Window<'_>,
+        at: usize,
+    ) -> bool {
         let unspent = self.spent & self.table.use_bit(edge) == 0;
         let edge = &self.table.edges()[edge];
         let room = self.settings.spans.is_none_or(|most| self.spans < most)
@@ -241,7 +252,11 @@ impl Driver {
             && code.hides();
         let opened_by = self.stack.last().map_or(0, |open| open.pair);
         let paired = edge.pair == 0 || opened_by == 0 || edge.pair == opened_by;
-        unspent && room && anchored && !hidden && paired && self.suffix_fits(edge, text)
+        let text = &w.text.as_bytes()[at..];
+        let from = w.base + at as u64;
+        let literal = !self.stretches.is_empty()
+            && self.stretches.is_literal(from, from + edge.marker.len() as u64);
+        unspent && room && anchored && !hidden && paired && !literal && self.suffix_fits(edge, text)
     }
 
     /// Whether `text` may be the edge's marker with the suffix that the stream's markers carry.

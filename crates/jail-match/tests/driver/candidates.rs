@@ -1,8 +1,8 @@
 //! Candidates: refutation, rescans, limits, commits, and what follows a call.
 
 use jail_match::{
-    Driver, Edge, End, Held, HeldKind, LimitPolicy, Limits, Newlines, OnCommit, Table, Then,
-    Whitespace,
+    Driver, Edge, End, Held, HeldKind, LimitPolicy, Limits, Newlines, OnCommit, Stretch, Table,
+    Then, Whitespace,
 };
 use stream_laws::{Cut, CutPlan, Machine, Record, check_nothing_lost, run};
 
@@ -307,4 +307,53 @@ fn nothing_is_read_behind_a_body_that_halts() {
     machine.finish(&mut out);
     assert_eq!(show(&out.coalesced().unwrap()), "a#c{d}");
     assert_eq!(notices(&out), [("halted", 11, 3)]);
+}
+
+/// What becomes of `text` if `marks` are stretches of it (literal or not, and what is shown),
+/// pushed whole, in scalars, and in two pieces cut anywhere.
+fn marked(text: &str, marks: &[(&str, bool, Option<&str>)]) -> String {
+    let run = |chunks: &[&str]| {
+        let mut machine = cursor(all(), verbatim());
+        let mut from = 0;
+        for (part, literal, shown) in marks {
+            let at = from + text[from..].find(part).unwrap();
+            from = at + part.len();
+            machine.driver.mark(Stretch {
+                from: at as u64,
+                to: from as u64,
+                literal: *literal,
+                shown: shown.map(str::to_owned),
+            });
+        }
+        let mut out = Record::default();
+        chunks.iter().for_each(|chunk| machine.push(chunk, &mut out));
+        machine.finish(&mut out);
+        show(&out.coalesced().unwrap())
+    };
+    let whole = run(&[text]);
+    for (at, _) in text.char_indices() {
+        assert_eq!(run(&[&text[..at], &text[at..]]), whole, "{text:?} at {at}");
+    }
+    assert_eq!(run(&text.split("").collect::<Vec<_>>()), whole, "{text:?}");
+    whole
+}
+
+#[test]
+fn literal_text_in_a_refuted_candidate_stays_literal() {
+    let quoted = ("<think>r</think>", true, None);
+    assert_eq!(marked("<call><think>r</think>!", &[]), "<call>{r}!");
+    assert_eq!(marked("<call><think>r</think>!", &[quoted]), "<call><think>r</think>!");
+    assert_eq!(marked("a<think>r</think>b<call>:</call>", &[quoted]), "a<think>r</think>b#");
+    assert_eq!(marked("<call>!", &[("l>", true, None)]), "<call>!", "it reaches into the marker");
+}
+
+#[test]
+fn what_is_shown_for_a_stretch_stands_where_that_is_text_only() {
+    let wire = ("<call>", false, Some("[C]"));
+    assert_eq!(marked("a<call>:</call>b", &[wire]), "a#b");
+    assert_eq!(marked("a<call>!b", &[wire]), "a[C]!b");
+    assert_eq!(marked("<think><call>!</think>", &[wire]), "{[C]!}");
+    assert_eq!(marked("<call>x<call>!<call>:</call>", &[wire, wire, wire]), "[C]x[C]!#");
+    let odd = [("<call", false, Some("[C")), (">!", true, Some("]?"))];
+    assert_eq!(marked("<call>!b", &odd), "[C]?b", "over the marker's end");
 }

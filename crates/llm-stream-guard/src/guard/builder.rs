@@ -7,11 +7,18 @@ use stream_lifecycle::Clock;
 use think_filter::{Format, Start, TokenEstimate, four_bytes_a_token, last_turn};
 use toolcall_parsers::{Grammar, InReasoning, Options, ToolCallParser, Tools};
 
-use wire_remap::{CollapseLimits, RemapTable, StreamDecoder};
+use wire_remap::{CollapseLimits, Regime, RemapTable};
 
 use super::{
-    BadPayload, BuildError, Delivery, Guard, ToolChoice, choice::GuidedGrammar, collapse::Watch,
-    cursor::Cursor, input::Input, output::Output, payload::GuidedParser, request::Asked,
+    BadPayload, BuildError, Delivery, Guard, ToolChoice,
+    choice::GuidedGrammar,
+    collapse::Watch,
+    cursor::Cursor,
+    input::{Input, TextInput},
+    output::Output,
+    payload::GuidedParser,
+    request::Asked,
+    wire::{self, Wire},
 };
 use crate::{
     jailer::{JailStage, Jailer},
@@ -29,7 +36,7 @@ pub struct GuardBuilder {
     pub(super) profile: Profile,
     format: Option<Format>,
     pub(super) grammar: Option<Grammar>,
-    remap: Option<RemapTable>,
+    remap: Option<Regime>,
     pub(super) tools: Tools,
     pub(super) options: Options,
     start: Option<Start>,
@@ -248,11 +255,17 @@ impl GuardBuilder {
         Self { stats: self.stats.or_else(|| Some(StatsCollector::default())), ..self }
     }
 
-    /// A table of delimiters to map back before anything is recognised, in place of the
-    /// profile's.
+    /// The delimiters the request was remapped to, in place of the profile's: a table, or the
+    /// regime that rewrote the request.
+    ///
+    /// They are mapped back before anything is recognised, stop strings included, and offsets are
+    /// those of the text mapped back. A decoded marker is what the canonical one would be in its
+    /// place, unless the regime's [`Regime::with_detection`] binds it to where a tool format puts
+    /// it; [`Regime::with_in_text`] says what is shown of one that is text. A literal marker
+    /// (`[[~CALL]]`) is never markup. Damaged and mixed forms are told as diagnostics.
     #[must_use]
-    pub fn remap(self, table: RemapTable) -> Self {
-        Self { remap: Some(table), ..self }
+    pub fn remap(self, regime: impl Into<Regime>) -> Self {
+        Self { remap: Some(regime.into()), ..self }
     }
 
     /// Looks the profile's names up and compiles the table.
@@ -297,9 +310,9 @@ impl GuardBuilder {
             ),
         };
         let remap = match (self.remap, &self.profile.remap) {
-            (Some(table), _) => Some(table),
-            (None, Some(name)) => Some(profile::remap(name)?),
-            (None, None) => None,
+            (Some(regime), _) => regime,
+            (None, Some(name)) => profile::remap(name)?.into(),
+            (None, None) => Regime::off(),
         };
         let stop = (!self.stop.is_empty()).then(|| StopStrings::new(self.stop)).transpose()?;
         let special = self.profile.needs_special_tokens
@@ -328,6 +341,9 @@ impl GuardBuilder {
         if let Some(format) = &format {
             edges.extend(format.edges());
         }
+        if let Some(table) = remap.table() {
+            wire::detect(&mut edges, table, &remap);
+        }
         let stats = self.stats.map(|stats| {
             let headers = plan.grammar.openers();
             let own = edges.iter().map(|edge| edge.marker.as_ref()).chain(headers);
@@ -342,15 +358,15 @@ impl GuardBuilder {
             .reasoning(self.reasoning_limit);
         let bodies = ToolCallParser::new(plan.grammar, self.tools, options);
         let limit = self.limits.candidate;
+        let prepend = format.and_then(|format| format.prepend);
         let input = Input {
-            watch: watch(self.collapse, remap.as_ref()),
-            stop: stop.map(Box::new),
-            decoder: remap.map(|table| Box::new(StreamDecoder::new(&table))),
-            prepend: format.and_then(|format| format.prepend).map(|text| Arc::from(text.as_ref())),
-            ..Input::default()
+            watch: watch(self.collapse, remap.table()),
+            wire: remap.table().map(|table| Box::new(Wire::new(table, &remap))),
+            text: TextInput::new(stop, prepend),
         };
         let atomic = self.delivery == Delivery::Atomic;
         let output = Output {
+            forms: remap.table().map(wire::forms),
             atomic: atomic.then(|| Box::new(Atomic::new(self.atomic_limit))),
             nonempty: self.nonempty.map(|limit| Box::new(Nonempty::new(limit))),
             jail: self.jailer.map(|jailer| Box::new(JailStage::new(jailer))),

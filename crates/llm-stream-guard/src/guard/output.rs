@@ -2,6 +2,7 @@
 
 use jail_match::{ByRef, End, Held, HeldKind, LimitError, Sink};
 
+use super::forms::Forms;
 use crate::{
     jailer::JailStage,
     observe::{Counted, StatsStage},
@@ -11,6 +12,7 @@ use crate::{
 /// What is done with events, in this order. A stage that is not configured is none.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Output {
+    pub(super) forms: Option<Box<Forms>>,
     pub(super) atomic: Option<Box<Atomic>>,
     pub(super) nonempty: Option<Box<Nonempty>>,
     pub(super) jail: Option<Box<JailStage>>,
@@ -20,18 +22,24 @@ pub(super) struct Output {
 type AfterJail<'a> = Counted<'a, ByRef<'a, dyn Sink + 'a>>;
 type AfterNonempty<'a> = Link<'a, Option<Box<JailStage>>, AfterJail<'a>>;
 type AfterAtomic<'a> = Link<'a, Option<Box<Nonempty>>, AfterNonempty<'a>>;
+type AfterForms<'a> = Link<'a, Option<Box<Atomic>>, AfterAtomic<'a>>;
 
 /// The whole chain. Everything after it is compiled once, for any sink.
-pub(super) type Chain<'a> = Link<'a, Option<Box<Atomic>>, AfterAtomic<'a>>;
+pub(super) type Chain<'a> = Link<'a, Option<Box<Forms>>, AfterForms<'a>>;
 
 impl Output {
     pub(super) fn is_empty(&self) -> bool {
-        let Self { atomic, nonempty, jail, stats } = self;
-        atomic.is_none() && nonempty.is_none() && jail.is_none() && stats.is_none()
+        let Self { forms, atomic, nonempty, jail, stats } = self;
+        forms.is_none()
+            && atomic.is_none()
+            && nonempty.is_none()
+            && jail.is_none()
+            && stats.is_none()
     }
 
     pub(super) fn reset(&mut self) {
-        let Self { atomic, nonempty, jail, stats } = self;
+        let Self { forms, atomic, nonempty, jail, stats } = self;
+        forms.iter_mut().for_each(|stage| stage.reset());
         atomic.iter_mut().for_each(|stage| stage.reset());
         nonempty.iter_mut().for_each(|stage| stage.reset());
         jail.iter_mut().for_each(|stage| stage.reset());
@@ -45,10 +53,11 @@ impl Output {
 
     /// The stages before `sink`.
     pub(super) fn chain<'a>(&'a mut self, sink: &'a mut (dyn Sink + 'a)) -> Chain<'a> {
-        let Self { atomic, nonempty, jail, stats } = self;
+        let Self { forms, atomic, nonempty, jail, stats } = self;
         let counted = Link { stage: stats, next: ByRef(sink) };
         let jailed = Link { stage: jail, next: counted };
-        Link { stage: atomic, next: Link { stage: nonempty, next: jailed } }
+        let atomic = Link { stage: atomic, next: Link { stage: nonempty, next: jailed } };
+        Link { stage: forms, next: atomic }
     }
 
     pub(super) fn withholds_call(&self) -> bool {
@@ -84,7 +93,7 @@ impl Output {
 /// Steps that concern the stages and not an event.
 impl Chain<'_> {
     fn jail(&mut self, step: impl FnOnce(&mut JailStage, &mut AfterJail<'_>)) {
-        let Link { stage, next } = &mut self.next.next;
+        let Link { stage, next } = &mut self.next.next.next;
         if let Some(jail) = stage {
             step(jail, next);
         }
@@ -104,7 +113,7 @@ impl Chain<'_> {
     /// boundary.
     pub(super) fn message_boundary(&mut self) {
         self.release();
-        if let Some(nonempty) = self.next.stage {
+        if let Some(nonempty) = self.next.next.stage {
             nonempty.reset();
         }
         self.jail(|jail, next| jail.run(|jailer| jailer.settle(next)));
@@ -112,14 +121,14 @@ impl Chain<'_> {
 
     /// Reasoning that was withheld is emitted.
     pub(super) fn release(&mut self) {
-        if let Link { stage: Some(nonempty), next } = &mut self.next {
+        if let Link { stage: Some(nonempty), next } = &mut self.next.next {
             nonempty.release(next);
         }
     }
 
     /// The cursor is done: reasoning that was withheld may be the answer.
     pub(super) fn cursor_ended(&mut self, end: End) {
-        if let Link { stage: Some(nonempty), next } = &mut self.next {
+        if let Link { stage: Some(nonempty), next } = &mut self.next.next {
             nonempty.finish(end, next);
         }
     }
@@ -134,7 +143,9 @@ impl Chain<'_> {
 mod tests {
     use jail_match::{Diagnostic, DiagnosticKind, Event, Jail, OwnedEvent, Sink, Span, SpanKind};
 
-    use super::{Atomic, JailStage, Nonempty, Output};
+    use wire_remap::RemapTable;
+
+    use super::{Atomic, Forms, JailStage, Nonempty, Output};
     use crate::jailer::Jailer;
 
     #[derive(Default)]
@@ -157,6 +168,7 @@ mod tests {
     fn every_stage_passes_on_what_it_does_not_handle() {
         let jail = Jail::builder().pair("<s>", "</s>").build().unwrap();
         let mut output = Output {
+            forms: Some(Box::new(Forms::new(&RemapTable::hermes()))),
             atomic: Some(Box::new(Atomic::new(64))),
             nonempty: Some(Box::new(Nonempty::new(64))),
             jail: Some(Box::new(JailStage::new(Jailer::new(jail)))),

@@ -1,8 +1,8 @@
 //! A guard that decodes remapped delimiters first.
 
 use llm_stream_guard::{
-    Call, End, Event, Guard, Whitespace, profile,
-    wire_remap::{RemapTable, Truncated},
+    Call, End, Event, Guard, StopString, Whitespace, profile,
+    wire_remap::{Detection, InText, Regime, RemapTable, Truncated},
 };
 
 const WIRE: &str = "Let me look.\n[[CALL]]\n{\"name\": \"look\", \"arguments\": {\"file\": \"src\"}}\n\
@@ -76,7 +76,6 @@ fn what_a_user_typed_comes_back_as_text_and_calls_nothing() {
     for text in [
         "You typed [[~CALL]]{\"name\": \"f\"}[[/~CALL]].",
         "Write `[[CALL]]` and then {\"name\": \"f\"}.",
-        "```\n[[CALL]]\n{\"name\": \"f\"}\n[[/CALL]]\n```\n",
         "The user wrote [[~~CALL]]{\"name\": \"f\"}[[/~~CALL]]",
     ] {
         let seen = seen(&hermes(), text);
@@ -113,4 +112,108 @@ fn a_thought_is_decoded_and_what_it_quotes_is_text() {
     let seen = seen(&hermes(), "<think>use [[CALL]] `[[/CALL]]`</think>Done.");
     assert_eq!(seen.reasoning, "use <tool_call> `</tool_call>`");
     assert_eq!((seen.content.as_str(), seen.calls.len()), ("Done.", 0));
+}
+
+/// Two guards whose outcomes must agree: one reads the wire form, one the canonical.
+fn both(canonical: &str) -> (Seen, Seen) {
+    let table = RemapTable::hermes();
+    (seen(&hermes(), &table.encode(canonical)), seen(&guard(None), canonical))
+}
+
+#[test]
+fn a_decoded_marker_is_markup_where_the_canonical_one_is() {
+    let call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    for (canonical, calls) in [
+        (format!("<think>x</think>{call}"), 1),
+        (format!("<think>```\nx</think>\n{call}"), 1),
+        (format!("```\n{call}\n```"), 1),
+        (format!("Let me check. {call}"), 1),
+        (format!("- {call}"), 1),
+        (format!("\"quoted {call}"), 1),
+        (format!("{call} {call}"), 2),
+        (format!("{call} and {call}"), 2),
+        (format!("<think>hm {call} so</think>"), 1),
+        ("the <tool_call> tag".into(), 0),
+        ("`<tool_call>` and </tool_call>.".into(), 0),
+    ] {
+        let (wire, plain) = both(&canonical);
+        assert_eq!(wire, plain, "{canonical}");
+        assert_eq!(wire.calls.len(), calls, "{canonical}");
+    }
+}
+
+fn regime(regime: Regime) -> Guard {
+    let builder = Guard::builder(&profile("qwen3").unwrap()).whitespace(Whitespace::Verbatim);
+    builder.remap(regime).build().unwrap()
+}
+
+#[test]
+fn a_marker_that_is_text_may_be_shown_as_the_model_wrote_it() {
+    let table = RemapTable::hermes_builder().accept_garbled().build().unwrap();
+    let guard = regime(Regime::on(table).with_in_text(InText::AsWritten));
+    let call = "[[call]]{\"name\": \"say\", \"arguments\": {\"x\": \"[[CALL]]\"}}[[/CALL]]";
+    let text =
+        format!("<think>a [[ CALL ]]</think>The [[call]] tag, [[~CALL]], <tool_call>. {call}");
+    let seen = seen(&guard, &text);
+    assert_eq!(seen.reasoning, "a [[ CALL ]]");
+    assert_eq!(seen.content, "The [[call]] tag, [[CALL]], <tool_call>. ");
+    assert_eq!(seen.calls[0].arguments, "{\"x\": \"<tool_call>\"}");
+}
+
+#[test]
+fn structural_detection_goes_by_where_the_cursor_stands() {
+    let guard = regime(Regime::from(RemapTable::hermes()).with_detection(Detection::Structural));
+    let call = "[[CALL]]{\"name\": \"f\"}[[/CALL]]";
+    for (text, calls) in [
+        (call.to_owned(), 1),
+        (format!("<think>x</think>{call}"), 1),
+        (format!("<think>```\nx</think>{call}"), 1),
+        (format!("so\n  {call}{call}"), 2),
+        (format!("Let me check. {call}"), 0),
+        (format!("```\n{call}\n```\n"), 0),
+        (format!("```\n{call}\n```\n{call}"), 1),
+    ] {
+        assert_eq!(seen(&guard, &text).calls.len(), calls, "{text}");
+    }
+}
+
+#[test]
+fn mixed_forms_are_accepted_told_and_counted() {
+    let wire = "[[CALL]]{\"name\": \"f\"}</tool_call> <tool_call>{\"name\": \"f\"}[[/CALL]]";
+    let mixed = seen(&hermes(), wire);
+    assert_eq!(mixed.calls.len(), 2);
+    assert_eq!(mixed.told, [("mixed_markers", 24, 12), ("mixed_markers", 61, 12)]);
+    let pure =
+        "a </tool_call> [[CALL]]{\"name\": \"f\"}[[/CALL]]<tool_call>{\"name\": \"f\"}</tool_call>";
+    assert_eq!(seen(&hermes(), pure).told, []);
+    let mut guard = hermes();
+    guard.push(wire, &mut |_: Event<'_>| {}).unwrap();
+    guard.finish(End::Stop, &mut |_: Event<'_>| {}).unwrap();
+    let tally = guard.remap_tally().unwrap();
+    assert_eq!((tally.decoded, tally.canonical, tally.mixed), (2, 2, 2));
+    assert!(self::guard(None).remap_tally().is_none());
+}
+
+#[test]
+fn stop_strings_are_looked_for_in_canonical_text() {
+    let builder = || Guard::builder(&profile("qwen3").unwrap()).whitespace(Whitespace::Verbatim);
+    for stop in [StopString::hidden("</tool_call>"), StopString::visible("</tool_call>\nx")] {
+        let on = builder().remap(RemapTable::hermes()).stop([stop.clone()]).build().unwrap();
+        let off = builder().stop([stop]).build().unwrap();
+        for canonical in ["a</tool_call>\nxb", "<tool_call>{\"name\": \"f\"}</tool_call>\nx y"] {
+            let wire = RemapTable::hermes().encode(canonical).into_owned();
+            assert_eq!(seen(&on, &wire), seen(&off, canonical));
+            let mut guard = on.clone();
+            guard.push(&wire, &mut |_: Event<'_>| {}).unwrap();
+            assert!(guard.stopped().is_some(), "{wire:?}");
+        }
+    }
+}
+
+#[test]
+fn quoted_calls_stay_text_behind_an_opener_that_opened_nothing() {
+    let text = "<think>t</think>[[CALL]] is not [[~~CALL]]{\"name\": \"f\"}[[/~~CALL]]";
+    let seen = seen(&hermes(), text);
+    let content = "<tool_call> is not <tool_call>{\"name\": \"f\"}</tool_call>";
+    assert_eq!((seen.content.as_str(), seen.calls.len()), (content, 0));
 }

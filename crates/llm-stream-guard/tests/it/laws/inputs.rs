@@ -50,6 +50,8 @@ pub(crate) struct Inputs {
     pub(crate) witnesses: Vec<String>,
     /// Markers that no committed call and no open channel may leak.
     pub(crate) markup: Vec<String>,
+    /// Those, and what else opens or is removed.
+    pub(crate) markers: Vec<String>,
 }
 
 /// The inputs of every registered profile whose number is `shard`, `shards` numbers each.
@@ -115,6 +117,7 @@ impl Inputs {
             soups,
             torn,
             markup,
+            markers,
         }
     }
 

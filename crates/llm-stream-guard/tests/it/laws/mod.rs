@@ -5,4 +5,5 @@ mod choice;
 mod inputs;
 mod nonempty;
 mod profiles;
+mod remap;
 mod stop;

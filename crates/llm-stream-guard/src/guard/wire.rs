@@ -1,0 +1,122 @@
+//! The wire's delimiters, decoded for the cursor, which decides what each of them is.
+
+use jail_match::{Diagnostic, DiagnosticKind, Edge, InCode, LimitError, Sink, Stretch, Then};
+use wire_remap::{Detection, InText, Piece, Regime, RemapTable, StreamDecoder, Tally};
+
+use super::{cursor::Cursor, forms::Forms, input::TextInput, output::Chain};
+
+/// Decodes the text of a message.
+///
+/// A decoded marker is to the cursor what the canonical one would be; of a literal one it knows
+/// that it is none.
+#[derive(Debug, Clone)]
+pub(super) struct Wire {
+    decoder: StreamDecoder,
+    in_text: InText,
+    /// Offset of the next byte in the decoded text.
+    at: u64,
+}
+
+impl Wire {
+    pub(super) fn new(table: &RemapTable, regime: &Regime) -> Self {
+        Self { decoder: StreamDecoder::new(table), in_text: regime.in_text(), at: 0 }
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.decoder.reset();
+        self.at = 0;
+    }
+
+    pub(super) fn held(&self) -> usize {
+        self.decoder.held()
+    }
+
+    pub(super) fn tally(&self) -> &Tally {
+        self.decoder.tally()
+    }
+
+    pub(super) fn push(
+        &mut self,
+        chunk: &str,
+        text: &mut TextInput,
+        cursor: &mut Cursor,
+        out: &mut Chain<'_>,
+    ) -> Result<(), LimitError> {
+        let Self { decoder, in_text, at } = self;
+        let mut result = Ok(());
+        decoder.push(chunk, |piece| {
+            if result.is_ok() {
+                result = read(*in_text, at, piece, text, cursor, out);
+            }
+        });
+        result
+    }
+
+    pub(super) fn finish(
+        &mut self,
+        text: &mut TextInput,
+        cursor: &mut Cursor,
+        out: &mut Chain<'_>,
+    ) -> Result<(), LimitError> {
+        let Self { decoder, in_text, at } = self;
+        let mut result = Ok(());
+        decoder.finish(|piece| {
+            if result.is_ok() {
+                result = read(*in_text, at, piece, text, cursor, out);
+            }
+        });
+        result
+    }
+}
+
+fn read(
+    in_text: InText,
+    at: &mut u64,
+    piece: Piece<'_>,
+    text: &mut TextInput,
+    cursor: &mut Cursor,
+    out: &mut Chain<'_>,
+) -> Result<(), LimitError> {
+    let from = *at;
+    *at += piece.text().len() as u64;
+    let to = *at;
+    let mut mark = |literal, shown| cursor.driver.mark(Stretch { from, to, literal, shown });
+    match piece {
+        // Escaped on the wire, or quoted: it looks like a delimiter and is none.
+        Piece::Literal(_) => mark(true, None),
+        Piece::Marker(marker) if in_text == InText::AsWritten => {
+            mark(false, Some(marker.written.to_owned()));
+        }
+        Piece::Suspect(_) => {
+            let kind = DiagnosticKind::DamagedMarker;
+            out.event(Diagnostic::new(kind, from, to - from).into());
+        }
+        _ => {}
+    }
+    if let Some(forms) = &mut out.stage {
+        forms.see(piece, from);
+    }
+    text.push(piece.text(), cursor, out)
+}
+
+/// Binds openers that are remapped to where a tool format puts them, if that is asked for: lines,
+/// fences and the ends of markup are the cursor's.
+pub(super) fn detect(edges: &mut [Edge], table: &RemapTable, regime: &Regime) {
+    if regime.detection() != Some(Detection::Structural) {
+        return;
+    }
+    for edge in edges {
+        let remapped = table.pairs().iter().any(|pair| edge.marker.starts_with(pair.canonical()));
+        if remapped && matches!(edge.then, Then::Body(..)) {
+            edge.in_code = InCode::Literal;
+            if edge.anchor == jail_match::Anchor::Anywhere {
+                edge.anchor = jail_match::Anchor::Line;
+            }
+        }
+    }
+}
+
+/// What notices blocks that begin in one form and end in the other.
+pub(super) fn forms(table: &RemapTable) -> Box<Forms> {
+    Box::new(Forms::new(table))
+}
