@@ -7,7 +7,7 @@ use stream_lifecycle::Clock;
 use think_filter::{Format, Start, TokenEstimate, four_bytes_a_token, last_turn};
 use toolcall_parsers::{Grammar, InReasoning, Options, ToolCallParser, Tools};
 
-use wire_remap::{CollapseLimits, Regime, RemapTable};
+use wire_remap::{CollapseLimits, Regime};
 
 use super::{
     BadPayload, BuildError, Delivery, Guard, ToolChoice,
@@ -141,8 +141,8 @@ impl GuardBuilder {
 
     /// Watches for a model that repeats its opener instead of making a call; off by default.
     ///
-    /// What counts are the openers of the remapping in use, of [`RemapTable::hermes`] if there is
-    /// none: canonical, as on the wire, and their fragments. [`Guard::collapse`] tells the first.
+    /// What counts are the openers of the remapping in use, of
+    /// [`wire_remap::RemapTable::hermes`] if there is none: canonical, as on the wire, and their fragments. [`Guard::collapse`] tells the first.
     /// One that ends the stream ends the message as aborted after the opener that made it one;
     /// under the error policy every push from there on fails, too.
     #[must_use]
@@ -360,7 +360,7 @@ impl GuardBuilder {
         let limit = self.limits.candidate;
         let prepend = format.and_then(|format| format.prepend);
         let input = Input {
-            watch: watch(self.collapse, remap.table()),
+            watch: self.collapse.map(|limits| Box::new(Watch::new(remap.table(), limits))),
             wire: remap.table().map(|table| Box::new(Wire::new(table, &remap))),
             text: TextInput::new(stop, prepend),
         };
@@ -385,14 +385,4 @@ impl GuardBuilder {
             special,
         })
     }
-}
-
-/// The detector, if one was asked for.
-fn watch(limits: Option<CollapseLimits>, remap: Option<&RemapTable>) -> Option<Box<Watch>> {
-    let limits = limits?;
-    let watch = match remap {
-        Some(table) => Watch::new(table, limits),
-        None => Watch::new(&RemapTable::hermes(), limits),
-    };
-    Some(Box::new(watch))
 }

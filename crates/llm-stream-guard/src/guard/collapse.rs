@@ -23,8 +23,12 @@ enum State {
 }
 
 impl Watch {
-    pub(super) fn new(table: &RemapTable, limits: CollapseLimits) -> Self {
-        let detector = CollapseDetector::new(table, limits);
+    /// Looks for the openers of `remap`, of the Hermes format if there is none.
+    pub(super) fn new(remap: Option<&RemapTable>, limits: CollapseLimits) -> Self {
+        let detector = match remap {
+            Some(table) => CollapseDetector::new(table, limits),
+            None => CollapseDetector::new(&RemapTable::hermes(), limits),
+        };
         Self { detector, at: 0, first: None, state: State::Watching }
     }
 
