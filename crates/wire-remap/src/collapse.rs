@@ -1,9 +1,11 @@
-//! Detects a model that repeats openers instead of making a call.
+//! Detects a model that repeats itself instead of making a call.
 //!
 //! The failure that remapping avoids: a model that meets its reserved token where it never stood
 //! in training answers `<tool_call>\n<tool_call>\n...` without end, mixed with fragments such as
 //! `_call>`. A *run* is a sequence of openers (canonical or wire) and fragments with nothing but
-//! whitespace between; closers and any other text end it.
+//! whitespace, punctuation and empty blocks between. Another failure is the same block over and
+//! over. What stands in code or in a JSON string is text, and so is what stands in a block that
+//! says something, unless there is very much of it.
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
@@ -11,6 +13,7 @@ use core::fmt;
 use jail_match::{Found, Matcher};
 
 use crate::{
+    place::{Layout, Place},
     table::{RemapTable, Role},
     words::WordKind,
 };
@@ -34,35 +37,51 @@ pub struct CollapseLimits {
     /// Length of the run, in openers and fragments, at which it is a collapse; 4 unless set. A
     /// doubled opener is common and harmless. 0 counts as 1.
     pub run: u32,
+    /// How many times in a row the same block is a collapse, whatever text is between; 16 unless
+    /// set. 0 counts as 1.
+    pub repeats: u32,
     /// What is to be done.
     pub action: CollapseAction,
 }
 
 impl Default for CollapseLimits {
     fn default() -> Self {
-        Self { run: 4, action: CollapseAction::default() }
+        Self { run: 4, repeats: 16, action: CollapseAction::default() }
     }
 }
 
-/// A run of openers that reached the limit.
+/// What was repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Repeated {
+    /// Openers and their fragments.
+    Openers,
+    /// A block, from its opener to its closer.
+    Block,
+}
+
+/// Repetition that reached the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Collapse {
-    /// Byte offset in the stream at which the run begins.
+    /// Byte offset in the stream at which it begins.
     pub start: u64,
-    /// Byte offset behind the opener that made it a collapse.
+    /// Byte offset behind the marker that made it a collapse.
     pub end: u64,
-    /// Openers and fragments in the run up to there.
+    /// How many openers and fragments, or blocks, up to there.
     pub run: u32,
+    /// What they are.
+    pub repeated: Repeated,
 }
 
 impl fmt::Display for Collapse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { start, end, run } = self;
-        write!(
-            f,
-            "model collapsed: byte {start}: {run} tool-call openers in a row up to byte {end}"
-        )
+        let Self { start, end, run, repeated } = self;
+        let what = match repeated {
+            Repeated::Openers => "tool-call openers in a row",
+            Repeated::Block => "times the same tool call",
+        };
+        write!(f, "model collapsed: byte {start}: {run} {what} up to byte {end}")
     }
 }
 
@@ -87,8 +106,23 @@ pub enum Verdict {
 enum Part {
     Opener,
     Fragment,
-    /// Any other marker: ends a run.
+    Closer,
+    /// Any other marker: text.
     Other,
+}
+
+/// In a block that says something a run is this many times as long.
+const INSIDE: u32 = 4;
+
+/// What stands behind an opener.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    start: u64,
+    /// Nothing but whitespace.
+    blank: bool,
+    /// Letters or digits.
+    says: bool,
+    hash: u64,
 }
 
 /// Watches one stream of model text, decoded or not.
@@ -107,13 +141,16 @@ pub struct CollapseDetector {
     matcher: Matcher,
     parts: Vec<Part>,
     limits: CollapseLimits,
+    layout: Layout,
     /// Offset behind the last text reported by the matcher.
     at: u64,
     start: u64,
-    openers: u32,
-    fragments: u32,
+    run: u32,
     longest: u32,
     reported: bool,
+    block: Option<Block>,
+    /// The last block that ended: its hash, where the first like it began, and how many there were.
+    last: Option<(u64, u64, u32)>,
 }
 
 impl CollapseDetector {
@@ -122,7 +159,11 @@ impl CollapseDetector {
     #[must_use]
     pub fn new(table: &RemapTable, limits: CollapseLimits) -> Self {
         let (mut texts, mut parts): (Vec<String>, Vec<Part>) = (Vec::new(), Vec::new());
-        let part = |role| if role == Role::Open { Part::Opener } else { Part::Other };
+        let part = |role| match role {
+            Role::Open => Part::Opener,
+            Role::Close => Part::Closer,
+            Role::Other => Part::Other,
+        };
         for pair in table.pairs() {
             texts.push(pair.canonical().into());
             parts.push(part(pair.role()));
@@ -144,17 +185,19 @@ impl CollapseDetector {
             matcher: Matcher::new(&texts),
             parts,
             limits,
+            layout: Layout::new(),
             at: 0,
             start: 0,
-            openers: 0,
-            fragments: 0,
+            run: 0,
             longest: 0,
             reported: false,
+            block: None,
+            last: None,
         }
     }
 
-    /// Feeds the next piece. A run is reported once, when it reaches the limit; if several do in
-    /// one piece, the first is reported.
+    /// Feeds the next piece. A run is reported once, when it reaches the limit, and so is a block
+    /// repeated; if several do in one piece, the first is reported.
     pub fn observe(&mut self, text: &str) -> Verdict {
         let mut first = None;
         let mut matcher = core::mem::replace(&mut self.matcher, Matcher::new([""; 0]));
@@ -186,46 +229,106 @@ impl CollapseDetector {
     /// Forgets everything received.
     pub fn reset(&mut self) {
         self.matcher.reset();
+        self.layout = Layout::new();
         (self.at, self.start, self.longest) = (0, 0, 0);
+        (self.block, self.last) = (None, None);
         self.end_run();
     }
 
     fn end_run(&mut self) {
-        (self.openers, self.fragments, self.reported) = (0, 0, false);
+        (self.run, self.reported) = (0, false);
     }
 
     fn take(&mut self, found: Found<'_>) -> Option<Collapse> {
         let (part, text) = match found {
             Found::Text(text) => {
-                self.at += text.len() as u64;
-                if !text.chars().all(char::is_whitespace) {
-                    self.end_run();
-                }
+                self.text(text);
                 return None;
             }
             Found::Marker { id, text } => (self.parts[id], text),
         };
-        if self.openers == 0 && self.fragments == 0 {
-            self.start = self.at;
-        }
-        self.at += text.len() as u64;
-        match part {
-            Part::Other => self.end_run(),
-            Part::Opener => self.openers = self.openers.saturating_add(1),
-            Part::Fragment => self.fragments = self.fragments.saturating_add(1),
-        }
-        // Fragments alone are not a run: they count next to an opener.
-        if self.openers == 0 {
+        let role = match part {
+            Part::Opener => Role::Open,
+            Part::Closer => Role::Close,
+            Part::Fragment | Part::Other => Role::Other,
+        };
+        let place = self.layout.place(role);
+        let inside = self.block.is_some_and(|block| block.says);
+        let counts = match place {
+            Place::Structural | Place::Prose => true,
+            // Nothing in the block has a name yet.
+            Place::Quotes => self.block.is_some() && !inside,
+            Place::Fence | Place::InlineCode => false,
+        };
+        if part == Part::Other || !counts {
+            self.text(text);
             return None;
         }
-        let run = self.openers.saturating_add(self.fragments);
-        self.longest = self.longest.max(run);
-        if self.reported || run < self.limits.run {
+        self.layout.marker(role, place);
+        let start = self.at;
+        self.at += text.len() as u64;
+        if part == Part::Closer {
+            return self.close();
+        }
+        if !inside && part == Part::Opener {
+            self.block = Some(Block { start, blank: true, says: false, hash: BASIS });
+        }
+        if self.run == 0 {
+            self.start = start;
+        }
+        self.run = self.run.saturating_add(1);
+        self.longest = self.longest.max(self.run);
+        let limit = if inside { self.limits.run.saturating_mul(INSIDE) } else { self.limits.run };
+        if self.reported || self.run < limit {
             return None;
         }
         self.reported = true;
-        Some(Collapse { start: self.start, end: self.at, run })
+        let (start, end, run) = (self.start, self.at, self.run);
+        Some(Collapse { start, end, run, repeated: Repeated::Openers })
     }
+
+    fn text(&mut self, text: &str) {
+        self.at += text.len() as u64;
+        self.layout.text(text);
+        let says = text.contains(char::is_alphanumeric);
+        if says && self.reported {
+            // What a collapse left open is no block.
+            self.block = None;
+        }
+        if let Some(block) = &mut self.block {
+            block.blank &= text.chars().all(char::is_whitespace);
+            block.says |= says;
+            block.hash = text.bytes().fold(block.hash, hashed);
+        }
+        if says {
+            self.end_run();
+        }
+    }
+
+    /// A closer: an empty block is part of a run, another one is compared with the last.
+    fn close(&mut self) -> Option<Collapse> {
+        let block = self.block.take().filter(|block| !block.blank)?;
+        self.end_run();
+        let (hash, start, count) = match self.last {
+            Some((hash, start, count)) if hash == block.hash => (hash, start, count + 1),
+            _ => (block.hash, block.start, 1),
+        };
+        self.last = Some((hash, start, count));
+        let limit = self.limits.repeats.max(1);
+        (count == limit).then_some(Collapse {
+            start,
+            end: self.at,
+            run: count,
+            repeated: Repeated::Block,
+        })
+    }
+}
+
+/// FNV-1a.
+const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn hashed(hash: u64, byte: u8) -> u64 {
+    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
 }
 
 /// The ends of an opener that leak when its token and its characters mix: what follows the first

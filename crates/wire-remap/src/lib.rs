@@ -95,7 +95,9 @@ pub use crate::{
     builder::RemapTableBuilder,
     cache::cache_key,
     capability::{CapabilityError, CapabilityTable},
-    collapse::{Collapse, CollapseAction, CollapseDetector, CollapseLimits, Verdict},
+    collapse::{
+        Collapse, CollapseAction, CollapseDetector, CollapseLimits, Repeated, Verdict,
+    },
     decode::StreamDecoder,
     encode::StreamEncoder,
     error::{Problem, TableError},

@@ -1,10 +1,12 @@
 //! The collapse detector.
 
 use proptest::prelude::*;
-use wire_remap::{Collapse, CollapseAction, CollapseDetector, CollapseLimits, RemapTable, Verdict};
+use wire_remap::{
+    Collapse, CollapseAction, CollapseDetector, CollapseLimits, RemapTable, Repeated, Verdict,
+};
 
 fn detector(run: u32, action: CollapseAction) -> CollapseDetector {
-    CollapseDetector::new(&RemapTable::hermes(), CollapseLimits { run, action })
+    CollapseDetector::new(&RemapTable::hermes(), CollapseLimits { run, repeats: 5, action })
 }
 
 fn collapse(verdict: Verdict) -> Option<Collapse> {
@@ -33,8 +35,51 @@ fn calls_in_a_row_are_none() {
     let calls = "<tool_call>{}</tool_call>\n<tool_call>{}</tool_call>[[CALL]]{}[[/CALL]][[CALL]]x";
     assert_eq!(detector.observe(calls), Verdict::Fine);
     assert_eq!(detector.observe("</tool_call></tool_call></tool_call>"), Verdict::Fine);
-    assert_eq!(detector.observe(" _call> _call> _call>, nothing else"), Verdict::Fine);
     assert_eq!(detector.score(), 1);
+}
+
+#[test]
+fn what_says_nothing_between_openers_does_not_hide_a_collapse() {
+    for text in [
+        "<tool_call></tool_call>\n<tool_call> </tool_call><tool_call>",
+        "<tool_call>\n{<tool_call>\n{[[CALL]]",
+        "<tool_call>{\"<tool_call>\n{\"\n[[CALL]]\n[[CALL]]",
+        "_call>\n_call>\n tool_call>",
+        "<think>\n</think>\n<tool_call><tool_call><tool_call>",
+    ] {
+        let found = collapse(detector(3, CollapseAction::Observe).observe(text)).expect(text);
+        assert_eq!((found.run, found.repeated), (3, Repeated::Openers), "{text}");
+    }
+}
+
+#[test]
+fn the_same_block_over_and_over_is_a_collapse() {
+    let call = "<tool_call>{\"name\": \"f\"}</tool_call>\n";
+    for text in [call.repeat(5), format!("again {call}").repeat(5), "[[CALL]]{}[[/CALL]]".repeat(5)] {
+        let found = collapse(detector(3, CollapseAction::Observe).observe(&text)).expect(&text);
+        assert_eq!((found.run, found.repeated), (5, Repeated::Block), "{text}");
+        assert!(found.to_string().contains("5 times the same tool call"), "{found}");
+    }
+    let other = "<tool_call>{\"name\": \"g\"}</tool_call>\n";
+    let text = format!("{}{other}", call.repeat(4)).repeat(3);
+    assert_eq!(detector(3, CollapseAction::Observe).observe(&text), Verdict::Fine);
+}
+
+#[test]
+fn openers_in_code_and_in_arguments_are_text() {
+    let openers = "<tool_call>\n<tool_call>\n<tool_call>\n<tool_call>\n";
+    let line = openers.replace('\n', "");
+    for text in [
+        format!("```\n{openers}```\n"),
+        format!("`{line}` it is"),
+        format!("<tool_call>{{\"name\": \"f\", \"arguments\": {{\"x\": \"{line}\"}}}}</tool_call>"),
+        format!("<tool_call>\n<function=f>\n<parameter=x>\n{openers}</parameter>\n</function></tool_call>"),
+    ] {
+        assert_eq!(detector(3, CollapseAction::Observe).observe(&text), Verdict::Fine, "{text}");
+    }
+    let endless = format!("<tool_call>{{\"name\": \n{}", openers.repeat(3));
+    let found = collapse(detector(3, CollapseAction::Observe).observe(&endless)).expect("much");
+    assert_eq!(found.run, 12);
 }
 
 #[test]
@@ -73,7 +118,7 @@ fn work_and_memory_do_not_grow_with_the_run() {
 proptest! {
     #[test]
     fn a_collapse_does_not_depend_on_chunks(parts in prop::collection::vec(prop::sample::select(vec![
-        "<tool_call>", "[[CALL]]", "_call>", "tool_call>", "</tool_call>", "\n", " ", "x", "<tool", "_call", ">", "[[", "é"
+        "<tool_call>", "[[CALL]]", "_call>", "tool_call>", "</tool_call>", "\n", " ", "x", "{", "\"", "```\n", "`", "<tool", "_call", ">", "[[", "é"
     ]), 0..24)) {
         let text = parts.concat();
         let run = |chunks: Vec<String>| {
