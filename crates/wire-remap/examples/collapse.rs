@@ -3,7 +3,7 @@
 use wire_remap::{CollapseAction, CollapseDetector, CollapseLimits, RemapTable, Verdict};
 
 fn main() {
-    let limits = CollapseLimits { run: 4, action: CollapseAction::EndStream };
+    let limits = CollapseLimits { action: CollapseAction::EndStream, ..CollapseLimits::default() };
     let mut detector = CollapseDetector::new(&RemapTable::hermes(), limits);
     for chunk in ["Let me look.\n<tool_", "call>\n<tool_call>\n_call>", "\n<tool_call>\n<tool"] {
         match detector.observe(chunk) {

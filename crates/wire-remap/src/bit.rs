@@ -1,6 +1,15 @@
 //! What the scan is asked for, and what it reports.
 
-use crate::json_text::Syntax;
+/// What kind of text is remapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Syntax {
+    /// Text as the model reads it.
+    #[default]
+    Text,
+    /// The text of a JSON document, or a fragment of one.
+    Json,
+}
 
 /// How canonical markers in outgoing text are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +18,8 @@ pub(crate) enum Quoting {
     Protocol,
     /// As quoted markers (level 2).
     Literal,
+    /// As wire markers, and literal words stay as they are.
+    Swap,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

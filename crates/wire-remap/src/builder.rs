@@ -4,10 +4,40 @@ use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
 
 use crate::{
     error::{Problem, TableError},
+    pair::{Mode, Pair, Role, Settings, Truncated},
     spelling,
-    table::{Mode, Pair, RemapTable, Role, Settings, Truncated},
+    table::RemapTable,
     words::Compiled,
 };
+
+impl RemapTable {
+    /// Starts a table without pairs.
+    #[must_use]
+    pub fn builder() -> RemapTableBuilder {
+        RemapTableBuilder::new()
+    }
+
+    /// A builder that already has the pairs of [`hermes`](Self::hermes).
+    #[must_use]
+    pub fn hermes_builder() -> RemapTableBuilder {
+        Self::builder()
+            .block(("<tool_call>", "[[CALL]]"), ("</tool_call>", "[[/CALL]]"))
+            .block(("<toolcall>", "[[TOOLCALL]]"), ("</toolcall>", "[[/TOOLCALL]]"))
+    }
+
+    /// The markers of the Hermes tool format, `<tool_call>` and `</tool_call>`, as `[[CALL]]` and
+    /// `[[/CALL]]`, and their compact spelling `<toolcall>` as `[[TOOLCALL]]`; exact.
+    #[must_use]
+    pub fn hermes() -> Self {
+        Self::hermes_builder().build().expect("these markers are disjoint")
+    }
+
+    /// The same pairs swapped as plain substrings, without escapes ([`Mode::Plain`]).
+    #[must_use]
+    pub fn hermes_plain() -> Self {
+        Self::hermes_builder().mode(Mode::Plain).build().expect("these markers are disjoint")
+    }
+}
 
 /// Collects the pairs and options of a [`RemapTable`].
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use alloc::{string::ToString, vec::Vec};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::table::RemapTable;
+use crate::{regime::Regime, table::RemapTable};
 
 /// A SHA-256 key for the result of sending `canonical` to `model` under `table`.
 ///
@@ -24,6 +24,14 @@ pub fn cache_key(model: &str, canonical: &Value, table: Option<&RemapTable>) -> 
     }
     value(&mut hash, canonical);
     hash.finalize().into()
+}
+
+impl Regime {
+    /// A key for caching results: [`cache_key`] of the canonical body.
+    #[must_use]
+    pub fn cache_key(&self, model: &str, canonical: &Value) -> [u8; 32] {
+        cache_key(model, canonical, self.table())
+    }
 }
 
 fn part(hash: &mut Sha256, tag: u8, bytes: &[u8]) {

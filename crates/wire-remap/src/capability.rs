@@ -43,24 +43,42 @@ impl CapabilityTable {
     }
 
     /// Model families whose tokenizers reserve `<tool_call>`: Qwen 2.5 and 3 and their coders,
-    /// QwQ, Hermes 2 Pro to 4; embedding and reranking models are off. Any provider.
+    /// QwQ, Hermes 2 Pro to 4, however their versions are written; models that only embed or rank,
+    /// and DeepSeek's distilled ones, are off. Any provider.
     #[must_use]
     pub fn hermes_families() -> Self {
         let why = "`<tool_call>` is one reserved token of this tokenizer";
         let mut routes = Self::new();
-        for model in ["*embed*", "*rerank*"] {
-            routes.add("*", model, None, "it writes no text");
+        // Reasoning models distilled into Qwen's weights speak their own format.
+        for (model, because) in [
+            ("*embed*", "it writes no text"),
+            ("*rerank*", "it writes no text"),
+            ("*deepseek*qwen*", "it speaks DeepSeek's format"),
+        ] {
+            routes.add("*", model, None, because);
         }
         for model in [
             "*qwen2.5*",
             "*qwen2p5*",
+            "*qwen2_5*",
+            "*qwen-2.5*",
+            "*qwen-2p5*",
+            "*qwen_2.5*",
             "*qwen3*",
-            "*qwen-3*",
+            "*qwen-3",
+            "*qwen-3-*",
+            "*qwen-3.*",
+            "*qwen-3:*",
+            "*qwen_3*",
             "*qwq*",
-            "*hermes-2-pro*",
+            "*hermes?2?pro*",
+            "*hermes2pro*",
+            "*hermes-2-theta*",
             "*hermes-3*",
+            "*hermes_3*",
             "*hermes3*",
             "*hermes-4*",
+            "*hermes_4*",
             "*hermes4*",
         ] {
             routes.add("*", model, Some(RemapTable::hermes()), why);

@@ -24,7 +24,8 @@ use serde::Deserialize;
 use crate::{
     capability::{CapabilityError, CapabilityTable},
     error::TableError,
-    table::{Mode, RemapTable, Truncated},
+    pair::{Mode, Truncated},
+    table::RemapTable,
 };
 
 #[derive(Deserialize)]

@@ -13,9 +13,10 @@ use core::fmt;
 use jail_match::{Found, Matcher};
 
 use crate::{
+    pair::Role,
     place::{Layout, Place},
-    table::{RemapTable, Role},
-    words::WordKind,
+    table::RemapTable,
+    word::WordKind,
 };
 
 /// What the caller wants done about a collapse.

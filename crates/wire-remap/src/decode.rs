@@ -3,15 +3,17 @@
 use alloc::{borrow::Cow, string::String};
 
 use crate::{
-    bit::{Bit, Kind, Way},
-    json_text::{Channel, Syntax, escape_json},
+    bit::{Bit, Kind, Syntax, Way},
+    json_text::{Channel, escape_json},
+    pair::{Role, Truncated},
     piece::{Detection, Form, Marker, Piece, Suspect},
     place::Place,
     scan::Scanner,
-    table::{RemapTable, Role, Truncated},
+    table::RemapTable,
     tally::Tally,
     watch::{Watch, mixed},
-    words::{Compiled, WordKind},
+    word::WordKind,
+    words::Compiled,
 };
 
 /// Decodes a stream of wire text: one per choice and field.

@@ -3,8 +3,8 @@
 use alloc::string::String;
 
 use crate::{
-    bit::{Bit, Kind, Quoting, Way},
-    json_text::{Channel, Syntax},
+    bit::{Bit, Kind, Quoting, Syntax, Way},
+    json_text::Channel,
     scan::Scanner,
     table::RemapTable,
     tally::Tally,

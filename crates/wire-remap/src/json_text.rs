@@ -9,24 +9,14 @@
 use alloc::{
     borrow::{Cow, ToOwned},
     collections::VecDeque,
-    string::{String, ToString},
+    format,
+    string::String,
 };
 
 use crate::{
-    bit::{Bit, Kind},
+    bit::{Bit, Kind, Syntax},
     scan::Scanner,
 };
-
-/// What kind of text is remapped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Syntax {
-    /// Text as the model reads it.
-    #[default]
-    Text,
-    /// The text of a JSON document, or a fragment of one.
-    Json,
-}
 
 /// A scanner, and for JSON the spelling of what it was given.
 #[derive(Debug, Clone)]
@@ -94,9 +84,14 @@ impl Channel {
             rest = &joined;
         }
         let spelling = &mut json.spelling;
-        while let Some(at) = rest.find('\\') {
+        while let Some(at) = rest.find(['\\', '"']) {
             spelling.pass(&mut self.scanner, &rest[..at], on);
             rest = &rest[at..];
+            if let Some(behind) = rest.strip_prefix('"') {
+                spelling.quote(&mut self.scanner, on);
+                rest = behind;
+                continue;
+            }
             match read_escape(rest) {
                 Read::Partial => {
                     json.partial = rest.to_owned();
@@ -134,6 +129,13 @@ impl Spelling {
     fn pass(&mut self, scanner: &mut Scanner, text: &str, on: &mut impl FnMut(Bit<'_>)) {
         self.given += text.len() as u64;
         scanner.push(text, &mut |bit| self.report(bit, on));
+    }
+
+    /// A string begins or ends: no marker goes over that, whatever it looks like.
+    fn quote(&mut self, scanner: &mut Scanner, on: &mut impl FnMut(Bit<'_>)) {
+        scanner.finish(&mut |bit| self.report(bit, on));
+        self.given += 1;
+        self.report(Bit::text("\""), on);
     }
 
     fn escape(
@@ -260,6 +262,14 @@ pub(crate) fn escape_json(text: &str) -> Cow<'_, str> {
     if !text.contains(special) {
         return Cow::Borrowed(text);
     }
-    let quoted = serde_json::Value::from(text).to_string();
-    Cow::Owned(quoted[1..quoted.len() - 1].to_owned())
+    let mut out = String::with_capacity(text.len() + 2);
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
 }

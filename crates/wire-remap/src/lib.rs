@@ -35,29 +35,23 @@
 //!
 //! # One regime per request
 //!
-//! A [`Regime`] holds the table, the scope and the policies, and drives both directions:
-//! [`Regime::request`] rewrites request bodies, [`Regime::response`] what comes back, and
-//! [`CapabilityTable`] picks the regime of a route. Each turn is derived from the canonical
-//! history anew, so a conversation may switch models at any time.
+//! A [`Regime`] holds the table, the scope and the policies, and drives both directions: with the
+//! feature `json` its `request` rewrites request bodies and its `response` what comes back.
+//! [`CapabilityTable`] picks the regime of a route. Each turn is derived from the canonical history
+//! anew, so a conversation may switch models at any time.
 //!
 //! ```
-//! use serde_json::json;
-//! use wire_remap::{CapabilityTable, OpenAiChat};
+//! use wire_remap::CapabilityTable;
 //!
 //! let regime = CapabilityTable::hermes_families().regime("vllm", "Qwen3-32B");
-//! let transcript = json!([{"role": "user", "content": "What does <tool_call> do?"}]);
-//! let mut body = json!({"model": "Qwen3-32B", "messages": transcript});
-//! regime.request().apply(&mut body, &OpenAiChat)?;
-//! assert_eq!(body["messages"][0]["content"], "What does [[CALL]] do?");
-//!
-//! let mut answer = json!({"choices": [{"message": {"content": "`[[CALL]]` begins a call."}}]});
-//! regime.response().body(&mut answer, &OpenAiChat)?;
-//! assert_eq!(answer["choices"][0]["message"]["content"], "`<tool_call>` begins a call.");
-//! # Ok::<(), wire_remap::BodyError>(())
+//! assert_eq!(regime.encode("What does <tool_call> do?"), "What does [[CALL]] do?");
+//! assert_eq!(regime.decode("`[[CALL]]` begins a call."), "`<tool_call>` begins a call.");
 //! ```
 //!
 //! # Features
 //!
+//! - `json`: bodies of requests and responses, in three APIs' shapes.
+//! - `cache-key`: a SHA-256 key of a canonical request.
 //! - `toml`: reading capability tables from TOML, `CapabilityTable::from_toml`.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -67,6 +61,7 @@ extern crate alloc;
 
 mod bit;
 mod builder;
+#[cfg(feature = "cache-key")]
 mod cache;
 mod capability;
 #[cfg(feature = "toml")]
@@ -77,43 +72,52 @@ mod encode;
 mod error;
 mod glob;
 mod json_text;
+mod pair;
 mod piece;
 mod place;
 mod regime;
+#[cfg(feature = "json")]
 mod request;
+#[cfg(feature = "json")]
 mod response;
 mod rules;
 mod scan;
+#[cfg(feature = "json")]
 mod shape;
 mod spelling;
 mod table;
 mod tally;
 mod watch;
+mod whole;
+mod word;
 mod words;
 
+#[cfg(feature = "cache-key")]
+pub use crate::cache::cache_key;
 pub use crate::{
+    bit::Syntax,
     builder::RemapTableBuilder,
-    cache::cache_key,
     capability::{CapabilityError, CapabilityTable},
-    collapse::{
-        Collapse, CollapseAction, CollapseDetector, CollapseLimits, Repeated, Verdict,
-    },
+    collapse::{Collapse, CollapseAction, CollapseDetector, CollapseLimits, Repeated, Verdict},
     decode::StreamDecoder,
     encode::StreamEncoder,
     error::{Problem, TableError},
     glob::Glob,
-    json_text::Syntax,
+    pair::{Mode, Pair, Role, Truncated},
     piece::{Detection, Form, InText, Marker, Piece, Suspect},
     place::Place,
     regime::{Policy, Provenance, Regime, Scope},
+    table::RemapTable,
+    tally::{Location, RemapReport, Tally},
+};
+#[cfg(feature = "json")]
+pub use crate::{
     request::RequestRemap,
     response::ResponseRemap,
     shape::{
         AnthropicMessages, BodyError, BodyShape, Field, Happening, OpenAiChat, OpenAiResponses,
         Slot, Spot,
     },
-    table::{Mode, Pair, RemapTable, Role, Truncated},
-    tally::{Location, RemapReport, Tally},
 };
 
 /// The README's example, compiled.

@@ -1,6 +1,6 @@
 //! What a decoder reports.
 
-use crate::{place::Place, table::Role};
+use crate::{pair::Role, place::Place};
 
 /// Which markers count as tool markup. Decoded text is the same under both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -3,7 +3,7 @@
 //! A reader of lines: it knows line starts, code fences, inline code, double quotes and whether a
 //! block is open. It is a classification of markers only and never changes a byte of text.
 
-use crate::table::Role;
+use crate::pair::Role;
 
 /// Where a marker stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,19 +2,14 @@
 
 use alloc::{borrow::Cow, string::String};
 
-use serde_json::Value;
-
 use crate::{
-    bit::Quoting,
-    cache,
+    bit::{Quoting, Syntax},
     decode::StreamDecoder,
     encode::StreamEncoder,
     error::{Problem, TableError},
-    json_text::Syntax,
+    pair::Mode,
     piece::{Detection, InText},
-    request::RequestRemap,
-    response::ResponseRemap,
-    table::{Mode, RemapTable},
+    table::RemapTable,
     tally::Location,
 };
 
@@ -50,18 +45,24 @@ pub enum Policy {
     /// Canonical markers become quoted ones (`[[~~CALL]]`): the model sees neither marker, and
     /// what it echoes decodes to text, not to markup. Exact mode only.
     EscapeLiteral,
+    /// Canonical markers become wire markers, and nothing is escaped: for text that was shown as
+    /// the model wrote it ([`InText::AsWritten`]), which it then gets back as it wrote it. A literal
+    /// wire marker in such text comes back as a marker.
+    Swap,
     /// Untouched: reserved tokens reach the model, and wire markers in the text come back as
     /// canonical ones. Exactness does not hold for such text.
     Leave,
 }
 
-/// Policies for outbound text by who wrote it.
+/// Policies for outbound text by who wrote it; [`Policy::Encode`] unless set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Provenance {
     /// User messages.
     pub user: Policy,
     /// Tool results.
     pub tool: Policy,
+    /// Assistant messages, a last one included, but not their reasoning and arguments.
+    pub assistant: Policy,
 }
 
 /// How one request, and the response to it, are remapped.
@@ -96,13 +97,14 @@ impl Regime {
         Self { scope, ..self }
     }
 
-    /// Chooses what happens to markers in user text and tool results.
+    /// Chooses what happens to markers in text of users, tools and the model.
     ///
     /// # Errors
     ///
     /// When [`Policy::EscapeLiteral`] is asked of a table in [`Mode::Plain`].
     pub fn with_provenance(self, provenance: Provenance) -> Result<Self, TableError> {
-        let escapes = [provenance.user, provenance.tool].contains(&Policy::EscapeLiteral);
+        let Provenance { user, tool, assistant } = provenance;
+        let escapes = [user, tool, assistant].contains(&Policy::EscapeLiteral);
         if escapes && self.table.as_ref().is_some_and(|table| table.mode() == Mode::Plain) {
             let problem = Problem::PlainCannotEscape;
             return Err(TableError { entry: 0, marker: String::new(), problem });
@@ -176,35 +178,19 @@ impl Regime {
         Some(decoder.detection(self.detection.unwrap_or_default()))
     }
 
-    /// The outbound half: rewrites request bodies.
-    #[must_use]
-    pub fn request(&self) -> RequestRemap<'_> {
-        RequestRemap::new(self)
-    }
-
-    /// The inbound half, for one response: rewrites whole bodies and streamed events.
-    #[must_use]
-    pub fn response(&self) -> ResponseRemap {
-        ResponseRemap::new(self.clone())
-    }
-
-    /// A key for caching results: [`cache_key`](crate::cache_key) of the canonical body.
-    #[must_use]
-    pub fn cache_key(&self, model: &str, canonical: &Value) -> [u8; 32] {
-        cache::cache_key(model, canonical, self.table.as_ref())
-    }
-
     /// How outgoing text of a location is written; `None` leaves it alone.
     pub(crate) fn outgoing(&self, location: Location) -> Option<Quoting> {
         let policy = match location {
             Location::User => self.provenance.user,
             Location::ToolResult => self.provenance.tool,
+            Location::Assistant | Location::Prefill => self.provenance.assistant,
             _ => Policy::Encode,
         };
         match policy {
             _ if !self.covers(location) => None,
             Policy::Encode => Some(Quoting::Protocol),
             Policy::EscapeLiteral => Some(Quoting::Literal),
+            Policy::Swap => Some(Quoting::Swap),
             Policy::Leave => None,
         }
     }
@@ -218,12 +204,6 @@ impl Regime {
             Location::ToolValue => self.scope.schemas && self.scope.arguments,
             _ => true,
         }
-    }
-
-    /// A decoder for one text of a response.
-    pub(crate) fn decoder_of(&self, syntax: Syntax) -> Option<StreamDecoder> {
-        let decoder = StreamDecoder::with_syntax(self.table.as_ref()?, syntax);
-        Some(decoder.detection(self.detection.unwrap_or_default()))
     }
 }
 

@@ -32,11 +32,15 @@ pub struct RequestRemap<'r> {
     regime: &'r Regime,
 }
 
-impl<'r> RequestRemap<'r> {
-    pub(crate) fn new(regime: &'r Regime) -> Self {
-        Self { regime }
+impl Regime {
+    /// The outbound half: rewrites request bodies.
+    #[must_use]
+    pub fn request(&self) -> RequestRemap<'_> {
+        RequestRemap { regime: self }
     }
+}
 
+impl RequestRemap<'_> {
     /// Rewrites every text in scope and says what was done. Work on a copy: the transcript
     /// stays canonical.
     ///

@@ -5,6 +5,7 @@ use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use serde_json::Value;
 
 use crate::{
+    bit::Syntax,
     decode::StreamDecoder,
     piece::Piece,
     regime::Regime,
@@ -37,6 +38,7 @@ pub struct ResponseRemap {
     report: RemapReport,
     /// Events inserted so far, by which later sequence numbers grow.
     inserted: u64,
+    limit: usize,
 }
 
 /// Which texts an event ended.
@@ -55,10 +57,32 @@ impl Ended {
     }
 }
 
-impl ResponseRemap {
-    pub(crate) fn new(regime: Regime) -> Self {
+impl Regime {
+    /// The inbound half, for one response: rewrites whole bodies and streamed events.
+    #[must_use]
+    pub fn response(&self) -> ResponseRemap {
         let (decoders, report) = (BTreeMap::new(), RemapReport::default());
-        Self { regime, decoders, report, inserted: 0 }
+        let limit = ResponseRemap::TEXTS;
+        ResponseRemap { regime: self.clone(), decoders, report, inserted: 0, limit }
+    }
+
+    /// A decoder for one text of a response.
+    fn decoder_of(&self, syntax: Syntax) -> Option<StreamDecoder> {
+        let decoder = StreamDecoder::with_syntax(self.table()?, syntax);
+        Some(decoder.detection(self.detection().unwrap_or_default()))
+    }
+}
+
+impl ResponseRemap {
+    /// The most texts that may be open at once, unless told otherwise.
+    pub const TEXTS: usize = 1024;
+
+    /// The same with another limit of open texts: over all choices, each with its fields and calls.
+    /// The pieces of one more pass as they are, and are counted in
+    /// [`RemapReport::undecoded`].
+    #[must_use]
+    pub fn with_limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
     }
 
     /// The regime that drives this response.
@@ -138,6 +162,10 @@ impl ResponseRemap {
             return false;
         }
         if !self.decoders.contains_key(&slot) {
+            if self.regime.table().is_some() && self.decoders.len() >= self.limit {
+                self.report.undecoded += 1;
+                return false;
+            }
             let Some(decoder) = self.regime.decoder_of(slot.field.syntax()) else { return false };
             self.report.at_mut(slot.field.location()).texts += 1;
             self.decoders.insert(slot, decoder);

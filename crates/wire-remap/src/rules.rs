@@ -9,7 +9,7 @@ use alloc::string::ToString;
 
 use crate::{
     error::{Problem, TableError},
-    words::{Word, WordKind},
+    word::{Word, WordKind},
 };
 
 /// Checks every pair of words.

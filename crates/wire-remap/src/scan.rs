@@ -19,9 +19,9 @@ use alloc::sync::Arc;
 use jail_match::{Found, Matcher};
 
 use crate::{
-    bit::{Bit, Kind, Quoting, Way},
-    json_text::Syntax,
-    words::{Compiled, Plan, Stem, Token, Word},
+    bit::{Bit, Kind, Quoting, Syntax, Way},
+    word::Word,
+    words::{Compiled, Plan, Stem, Token},
 };
 
 /// A stem was found and what follows it is being read.
@@ -177,8 +177,9 @@ impl Scanner {
         let word = &compiled.words[word];
         let rest = word.rest();
         let escape = compiled.settings.escape.len_utf8();
-        if matches!(self.way, Way::Encode(_)) {
-            on(Bit { consumed: rest.len(), text: &word.deeper, kind: Kind::Escaped });
+        if let Way::Encode(quoting) = self.way {
+            let deeper = Bit { consumed: rest.len(), text: &word.deeper, kind: Kind::Escaped };
+            on(if quoting == Quoting::Swap { Bit::text(rest) } else { deeper });
             return;
         }
         if tail.level == 3 {
@@ -249,12 +250,13 @@ fn found_bit(compiled: &Compiled, way: Way, found: Found<'_>, on: &mut impl FnMu
     };
     let consumed = text.len();
     match (plan(compiled, way).tokens[id], way) {
-        (Token::Canonical(entry), Way::Encode(Quoting::Protocol)) => {
+        (Token::Canonical(entry), Way::Encode(Quoting::Protocol | Quoting::Swap)) => {
             on(Bit { consumed, text: &compiled.pairs[entry].wire, kind: Kind::Encoded });
         }
         (Token::Canonical(entry), _) => {
             on(Bit { consumed, text: &compiled.quoted[entry], kind: Kind::Encoded });
         }
+        (Token::Word(_), Way::Encode(Quoting::Swap)) => on(Bit::text(text)),
         (Token::Word(word), Way::Encode(_)) => {
             let text = &compiled.words[word].literal;
             on(Bit { consumed, text, kind: Kind::Escaped });

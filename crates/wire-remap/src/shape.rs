@@ -11,7 +11,7 @@ use core::fmt;
 use serde_json::Value;
 
 pub use self::{anthropic::AnthropicMessages, chat::OpenAiChat, responses::OpenAiResponses};
-use crate::{json_text::Syntax, tally::Location};
+use crate::{bit::Syntax, tally::Location};
 
 /// A text in a body.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub enum Field {
     Reasoning,
     /// Reasoning, in a field named `reasoning_content`.
     ReasoningContent,
+    /// Reasoning, in a field named `thinking`.
+    Thinking,
     /// Summary of reasoning.
     ReasoningSummary,
     /// Refusal.
@@ -50,7 +52,7 @@ impl Field {
     pub fn location(self) -> Location {
         match self {
             Self::Content => Location::Content,
-            Self::Reasoning | Self::ReasoningContent | Self::ReasoningSummary => {
+            Self::Reasoning | Self::ReasoningContent | Self::Thinking | Self::ReasoningSummary => {
                 Location::Reasoning
             }
             Self::Refusal => Location::Refusal,

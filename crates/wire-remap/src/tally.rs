@@ -67,13 +67,13 @@ pub enum Location {
     User,
     /// Assistant message of the history.
     Assistant,
-    /// Tool or function result.
+    /// Tool or function result; a document to answer from.
     ToolResult,
     /// A last assistant message, which the model is to continue.
     Prefill,
     /// Raw prompt of a completion request.
     Prompt,
-    /// Stop sequence, in a request or reported in a response.
+    /// Stop sequence, in a request or reported in a response; a word that must not come.
     Stop,
     /// Predicted output.
     Prediction,
@@ -117,6 +117,7 @@ impl Location {
 pub struct RemapReport {
     tallies: [Tally; Location::ALL.len()],
     pub(crate) stop_fragments: u64,
+    pub(crate) undecoded: u64,
 }
 
 impl RemapReport {
@@ -126,6 +127,7 @@ impl RemapReport {
         &self.tallies[location as usize]
     }
 
+    #[cfg(feature = "json")]
     pub(crate) fn at_mut(&mut self, location: Location) -> &mut Tally {
         &mut self.tallies[location as usize]
     }
@@ -138,6 +140,12 @@ impl RemapReport {
             total += tally;
         }
         total
+    }
+
+    /// Pieces of streamed texts that passed as they were, because too many texts were open.
+    #[must_use]
+    pub fn undecoded(&self) -> u64 {
+        self.undecoded
     }
 
     /// Stop sequences that are only a piece of a canonical marker (`</tool_call`). A piece has no

@@ -4,8 +4,8 @@
 use jail_match::{Found, Matcher};
 
 use crate::{
+    pair::Role,
     place::{Layout, Place},
-    table::Role,
     tally::Tally,
     words::Compiled,
 };

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     BodyError, BodyShape, Field, Happening, Slot, Spot,
-    walk::{self, Visit},
+    walk::{self, Members, Reading, Visit},
 };
 use crate::tally::Location;
 
@@ -34,12 +34,7 @@ impl BodyShape for AnthropicMessages {
                 Some("system") => Location::System,
                 _ => Location::User,
             };
-            match message.get_mut("content") {
-                Some(Value::Array(blocks)) => {
-                    blocks.iter_mut().for_each(|each| block(each, location, visit));
-                }
-                text => walk::text(text, location, visit),
-            }
+            blocks(message.get_mut("content"), location, visit);
         }
         if let Some(stop) = body.get_mut("stop_sequences") {
             walk::strings(stop, Location::Stop, visit);
@@ -50,9 +45,7 @@ impl BodyShape for AnthropicMessages {
     }
 
     fn response(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
-        for each in walk::items(body, "content") {
-            block(each, Location::Content, visit);
-        }
+        blocks(body.get_mut("content"), Location::Content, visit);
         walk::text(body.get_mut("stop_sequence"), Location::Stop, visit);
     }
 
@@ -113,21 +106,54 @@ fn deltas(
     }
 }
 
-fn block(block: &mut Value, location: Location, visit: &mut Visit<'_>) {
-    let signed = block.get("signature").and_then(Value::as_str).is_some_and(|s| !s.is_empty());
-    match walk::kind(block) {
-        Some("text") => walk::text(block.get_mut("text"), location, visit),
+/// Blocks beside text, thinking and those that hold other blocks.
+const BLOCKS: &[Members] = &[
+    ("tool_use", &[("/input", Location::Arguments, Reading::Strings)]),
+    ("server_tool_use", &[("/input", Location::Arguments, Reading::Strings)]),
+    ("mcp_tool_use", &[("/input", Location::Arguments, Reading::Strings)]),
+    ("code_execution_tool_result", OUTPUT),
+    ("bash_code_execution_tool_result", OUTPUT),
+    ("text_editor_code_execution_tool_result", OUTPUT),
+];
+
+const OUTPUT: &[(&str, Location, Reading)] = &[
+    ("/content/stdout", Location::ToolResult, Reading::Text),
+    ("/content/stderr", Location::ToolResult, Reading::Text),
+    ("/content/content", Location::ToolResult, Reading::Text),
+];
+
+fn block(each: &mut Value, location: Location, visit: &mut Visit<'_>) {
+    let signed = each.get("signature").and_then(Value::as_str).is_some_and(|s| !s.is_empty());
+    match walk::kind(each) {
+        Some("text") => walk::text(each.get_mut("text"), location, visit),
         Some("thinking") if !signed => {
-            walk::text(block.get_mut("thinking"), Location::Reasoning, visit);
+            walk::text(each.get_mut("thinking"), Location::Reasoning, visit);
         }
-        Some("tool_use") => {
-            if let Some(input) = block.get_mut("input") {
-                walk::strings(input, Location::Arguments, visit);
+        Some("tool_result" | "mcp_tool_result") => {
+            blocks(each.get_mut("content"), Location::ToolResult, visit);
+        }
+        Some("search_result") => {
+            walk::text(each.get_mut("title"), location, visit);
+            blocks(each.get_mut("content"), location, visit);
+        }
+        Some("document") => {
+            walk::text(each.get_mut("title"), location, visit);
+            walk::text(each.get_mut("context"), location, visit);
+            let Some(source) = each.get_mut("source") else { return };
+            match walk::kind(source) {
+                Some("text") => walk::text(source.get_mut("data"), location, visit),
+                Some("content") => blocks(source.get_mut("content"), location, visit),
+                _ => {}
             }
         }
-        Some("tool_result") => {
-            walk::content(block.get_mut("content"), Location::ToolResult, TEXT_PARTS, visit);
-        }
-        _ => {}
+        _ => walk::members(each, BLOCKS, visit),
+    }
+}
+
+/// Visits a string or a list of blocks.
+fn blocks(content: Option<&mut Value>, location: Location, visit: &mut Visit<'_>) {
+    match content {
+        Some(Value::Array(list)) => list.iter_mut().for_each(|each| block(each, location, visit)),
+        text => walk::text(text, location, visit),
     }
 }

@@ -40,8 +40,10 @@ impl BodyShape for OpenAiChat {
             prompt => walk::text(prompt, Location::Prompt, visit),
         }
         walk::text(body.get_mut("suffix"), Location::Prompt, visit);
-        if let Some(stop) = body.get_mut("stop") {
-            walk::strings(stop, Location::Stop, visit);
+        for name in ["stop", "bad_words"] {
+            if let Some(words) = body.get_mut(name) {
+                walk::strings(words, Location::Stop, visit);
+            }
         }
         if let Some(prediction) = body.get_mut("prediction") {
             walk::content(prediction.get_mut("content"), Location::Prediction, TEXT_PARTS, visit);
@@ -52,6 +54,10 @@ impl BodyShape for OpenAiChat {
                     walk::tool(definition, "parameters", visit);
                 }
             }
+        }
+        walk::format(body.pointer_mut("/response_format/json_schema"), visit);
+        if let Some(documents) = body.get_mut("documents") {
+            walk::strings(documents, Location::ToolResult, visit);
         }
         for function in walk::items(body, "functions") {
             walk::tool(function, "parameters", visit);
@@ -146,6 +152,7 @@ const FIELDS: &[(&str, Field)] = &[
     ("content", Field::Content),
     ("reasoning", Field::Reasoning),
     ("reasoning_content", Field::ReasoningContent),
+    ("thinking", Field::Thinking),
     ("refusal", Field::Refusal),
 ];
 
@@ -165,7 +172,7 @@ fn request_message(message: &mut Value, last: bool, visit: &mut Visit<'_>) {
 }
 
 fn reasoning(message: &mut Value, visit: &mut Visit<'_>) {
-    for name in ["reasoning", "reasoning_content"] {
+    for name in ["reasoning", "reasoning_content", "thinking"] {
         walk::text(message.get_mut(name), Location::Reasoning, visit);
     }
     for detail in walk::items(message, "reasoning_details") {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     BodyError, BodyShape, Field, Happening, Slot, Spot,
-    walk::{self, Visit},
+    walk::{self, Members, Reading, Visit},
 };
 use crate::tally::Location;
 
@@ -25,6 +25,9 @@ const STREAMS: &[(&str, Field, &str)] = &[
     ("response.refusal", Field::Refusal, "refusal"),
     ("response.function_call_arguments", Field::Arguments, "arguments"),
     ("response.custom_tool_call_input", Field::Input, "input"),
+    ("response.mcp_call_arguments", Field::Arguments, "arguments"),
+    ("response.code_interpreter_call_code", Field::Input, "code"),
+    ("response.apply_patch_call_operation_diff", Field::Input, "diff"),
 ];
 
 impl BodyShape for OpenAiResponses {
@@ -48,6 +51,17 @@ impl BodyShape for OpenAiResponses {
                 _ => Location::User,
             };
             item(each, location, visit);
+        }
+        walk::format(body.pointer_mut("/text/format"), visit);
+        if let Some(variables) =
+            body.pointer_mut("/prompt/variables").and_then(Value::as_object_mut)
+        {
+            for variable in variables.values_mut() {
+                match variable {
+                    Value::String(_) => walk::text(Some(variable), Location::User, visit),
+                    _ => part(variable, Location::User, visit),
+                }
+            }
         }
         tools(body, visit);
     }
@@ -99,6 +113,13 @@ impl BodyShape for OpenAiResponses {
 
     fn leftover(&self, event: &mut Value, slot: Slot, text: &str) -> Option<Value> {
         let mut tail = self.tail(slot, text);
+        // Calls of several kinds share a field: the event that ends the text says which.
+        let kind = walk::kind(event).and_then(|kind| kind.strip_suffix(".done"));
+        let ended =
+            STREAMS.iter().find(|(stem, field, _)| Some(*stem) == kind && *field == slot.field);
+        if let Some((stem, ..)) = ended {
+            tail["type"] = alloc::format!("{stem}.delta").into();
+        }
         if let (Some(id), Value::Object(tail)) = (event.get("item_id"), &mut tail) {
             tail.insert("item_id".into(), id.clone());
         }
@@ -135,14 +156,45 @@ fn item(item: &mut Value, location: Location, visit: &mut Visit<'_>) {
             parts(item.get_mut("summary"), Location::Reasoning, visit);
             parts(item.get_mut("content"), Location::Reasoning, visit);
         }
-        Some("function_call") => walk::arguments(item.get_mut("arguments"), visit),
-        Some("custom_tool_call") => walk::text(item.get_mut("input"), Location::Arguments, visit),
         Some("function_call_output" | "custom_tool_call_output") => {
             parts(item.get_mut("output"), Location::ToolResult, visit);
         }
-        _ => {}
+        Some("mcp_list_tools") => {
+            for tool in walk::items(item, "tools") {
+                walk::tool(tool, "input_schema", visit);
+            }
+        }
+        _ => walk::members(item, ITEMS, visit),
     }
 }
+
+/// Items that are calls, and results of those the server runs.
+const ITEMS: &[Members] = &[
+    ("function_call", &[("/arguments", Location::Arguments, Reading::Arguments)]),
+    ("custom_tool_call", &[("/input", Location::Arguments, Reading::Text)]),
+    ("mcp_approval_request", &[("/arguments", Location::Arguments, Reading::Arguments)]),
+    (
+        "mcp_call",
+        &[
+            ("/arguments", Location::Arguments, Reading::Arguments),
+            ("/output", Location::ToolResult, Reading::Text),
+            ("/error", Location::ToolResult, Reading::Strings),
+        ],
+    ),
+    ("local_shell_call", &[("/action/command", Location::Arguments, Reading::Strings)]),
+    ("local_shell_call_output", &[("/output", Location::ToolResult, Reading::Text)]),
+    ("shell_call", &[("/action/commands", Location::Arguments, Reading::Strings)]),
+    ("shell_call_output", &[("/output", Location::ToolResult, Reading::Strings)]),
+    ("apply_patch_call", &[("/operation/diff", Location::Arguments, Reading::Text)]),
+    ("apply_patch_call_output", &[("/output", Location::ToolResult, Reading::Text)]),
+    (
+        "code_interpreter_call",
+        &[
+            ("/code", Location::Arguments, Reading::Text),
+            ("/outputs", Location::ToolResult, Reading::Strings),
+        ],
+    ),
+];
 
 /// Visits a string or a list of parts.
 fn parts(content: Option<&mut Value>, location: Location, visit: &mut Visit<'_>) {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{BodyError, Spot};
-use crate::{json_text::Syntax, tally::Location};
+use crate::{bit::Syntax, tally::Location};
 
 pub(super) type Visit<'v> = dyn FnMut(Spot<'_>) + 'v;
 
@@ -39,7 +39,39 @@ pub(super) fn strings(value: &mut Value, location: Location, visit: &mut Visit<'
     }
 }
 
-/// Visits a string, or the texts of a list of parts: `text` of the part types named.
+/// How the texts of a member are read.
+#[derive(Clone, Copy)]
+pub(super) enum Reading {
+    /// A string.
+    Text,
+    /// Every string in it.
+    Strings,
+    /// JSON text, or its value.
+    Arguments,
+}
+
+/// The members of things of one type: their path, their location, and how they are read.
+pub(super) type Members = (&'static str, &'static [(&'static str, Location, Reading)]);
+
+/// Visits the members that `table` has for values of this type.
+pub(super) fn members(value: &mut Value, table: &[Members], visit: &mut Visit<'_>) {
+    let Some(found) = kind(value).and_then(|kind| table.iter().find(|(name, _)| *name == kind))
+    else {
+        return;
+    };
+    for &(path, location, reading) in found.1 {
+        let member = value.pointer_mut(path);
+        match (reading, member) {
+            (Reading::Text, member) => text(member, location, visit),
+            (Reading::Arguments, member) => arguments(member, visit),
+            (Reading::Strings, Some(member)) => strings(member, location, visit),
+            (Reading::Strings, None) => {}
+        }
+    }
+}
+
+/// Visits a string, or the texts of a list of parts: `text` of the part types named, and of parts
+/// that name none. Of an object, which is no part, every string is visited.
 pub(super) fn content(
     value: Option<&mut Value>,
     location: Location,
@@ -52,13 +84,16 @@ pub(super) fn content(
             for part in parts {
                 if part.is_string() {
                     text(Some(part), location, visit);
-                } else if kind(part).is_some_and(|kind| types.contains(&kind)) {
+                } else if kind(part)
+                    .map_or(part.get("type").is_none(), |kind| types.contains(&kind))
+                {
                     text(part.get_mut("text"), location, visit);
                 } else if kind(part) == Some("refusal") {
                     text(part.get_mut("refusal"), location, visit);
                 }
             }
         }
+        Some(value @ Value::Object(_)) => strings(value, location, visit),
         _ => {}
     }
 }
@@ -76,11 +111,23 @@ pub(super) fn items<'a>(
     value.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
-/// Visits a description and the texts of a parameter schema.
+/// Visits a description, the texts of a parameter schema and of one for results, and examples.
 pub(super) fn tool(tool: &mut Value, parameters: &str, visit: &mut Visit<'_>) {
     text(tool.get_mut("description"), Location::ToolDescription, visit);
-    if let Some(parameters) = tool.get_mut(parameters) {
-        schema(parameters, visit);
+    for name in [parameters, "returns"] {
+        if let Some(parameters) = tool.get_mut(name) {
+            schema(parameters, visit);
+        }
+    }
+    if let Some(examples) = tool.get_mut("input_examples") {
+        strings(examples, Location::ToolValue, visit);
+    }
+}
+
+/// Visits what a format of answers says of itself: its description and its schema.
+pub(super) fn format(format: Option<&mut Value>, visit: &mut Visit<'_>) {
+    if let Some(format) = format {
+        tool(format, "schema", visit);
     }
 }
 

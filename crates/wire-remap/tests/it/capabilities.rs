@@ -51,6 +51,34 @@ fn the_first_row_that_matches_decides() {
     assert_eq!(routes.because("ollama", "llama"), None);
 }
 
+/// Model ids with the family whose format they speak.
+const MODELS: &str = include_str!("../../../../vectors/models.tsv");
+
+#[test]
+fn the_defaults_go_by_the_family_and_not_by_the_spelling() {
+    let routes = CapabilityTable::hermes_families();
+    let mut on = 0;
+    for line in MODELS.lines() {
+        let [id, family, ..] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
+        // Others speak the format without the token: Hermes 2, Qwen 2, and models of other makers.
+        let lower = id.to_lowercase();
+        let has = |names: &[&str]| names.iter().any(|name| lower.contains(name));
+        let families = ["qwen3", "qwen3_coder", "qwen25_coder", "hermes"];
+        let known = families.contains(&family)
+            && has(&["qwen3", "qwen-3-", "qwq", "qwen2.5", "qwen-2.5", "qwen2p5"])
+            || has(&["hermes-3", "hermes3", "theta"]);
+        let is = routes.regime("any", id).table().is_some();
+        on += usize::from(is);
+        assert!(is || !known, "{id} speaks {family}");
+        let none = !has(&["qwen", "qwq", "hermes"]);
+        assert!(!(is && (none || family.starts_with("deepseek"))), "{id} speaks {family}");
+    }
+    assert!(on > 50, "{on}");
+    for id in ["deepseek-r1-distill-qwen-32b", "qwen:32b", "qwen2-57b-a14b", "qwen-32b"] {
+        assert!(routes.regime("any", id).table().is_none(), "{id}");
+    }
+}
+
 #[test]
 fn the_defaults_know_the_hermes_families() {
     let routes = CapabilityTable::hermes_families();

@@ -55,7 +55,8 @@ fn what_says_nothing_between_openers_does_not_hide_a_collapse() {
 #[test]
 fn the_same_block_over_and_over_is_a_collapse() {
     let call = "<tool_call>{\"name\": \"f\"}</tool_call>\n";
-    for text in [call.repeat(5), format!("again {call}").repeat(5), "[[CALL]]{}[[/CALL]]".repeat(5)] {
+    for text in [call.repeat(5), format!("again {call}").repeat(5), "[[CALL]]{}[[/CALL]]".repeat(5)]
+    {
         let found = collapse(detector(3, CollapseAction::Observe).observe(&text)).expect(&text);
         assert_eq!((found.run, found.repeated), (5, Repeated::Block), "{text}");
         assert!(found.to_string().contains("5 times the same tool call"), "{found}");
@@ -73,7 +74,9 @@ fn openers_in_code_and_in_arguments_are_text() {
         format!("```\n{openers}```\n"),
         format!("`{line}` it is"),
         format!("<tool_call>{{\"name\": \"f\", \"arguments\": {{\"x\": \"{line}\"}}}}</tool_call>"),
-        format!("<tool_call>\n<function=f>\n<parameter=x>\n{openers}</parameter>\n</function></tool_call>"),
+        format!(
+            "<tool_call>\n<function=f>\n<parameter=x>\n{openers}</parameter>\n</function></tool_call>"
+        ),
     ] {
         assert_eq!(detector(3, CollapseAction::Observe).observe(&text), Verdict::Fine, "{text}");
     }

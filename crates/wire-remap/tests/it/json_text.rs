@@ -49,6 +49,21 @@ fn replacements_are_escaped_as_json_needs() {
 }
 
 #[test]
+fn a_marker_with_quotes_is_found_in_strings_and_not_across_them() {
+    let table = RemapTable::builder().pair("<say x=\"", "[[SAY:\"").build().unwrap();
+    for (value, wire) in [
+        (r#"{"a": "<say x=\"1"}"#, r#"{"a": "[[SAY:\"1"}"#),
+        (r#"{"<say x=": "<say x="}"#, r#"{"<say x=": "<say x="}"#),
+        (r#"["<say x=","<say x=\u0022"]"#, r#"["<say x=","[[SAY:\""]"#),
+    ] {
+        let encoded = table.encode_json(value);
+        assert_eq!(encoded, wire);
+        let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        assert_eq!(read(&table.decode_json(&encoded)), read(value));
+    }
+}
+
+#[test]
 fn a_damaged_marker_keeps_its_spelling() {
     let table = RemapTable::hermes();
     let wire = r#""[[CALL\u005d[[CALL]]\u005bCALL]]""#;

@@ -6,10 +6,13 @@ mod exactness;
 mod json_text;
 mod places;
 mod plain;
+#[cfg(feature = "json")]
 mod requests;
+#[cfg(feature = "json")]
 mod responses;
 mod streaming;
 mod support;
+#[cfg(feature = "cache-key")]
 mod switching;
 mod tables;
 mod truncated;

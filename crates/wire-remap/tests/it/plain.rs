@@ -33,7 +33,7 @@ fn a_second_decoding_changes_nothing() {
 
 #[test]
 fn plain_mode_cannot_quote() {
-    let quote = Provenance { user: Policy::EscapeLiteral, tool: Policy::Encode };
+    let quote = Provenance { user: Policy::EscapeLiteral, ..Provenance::default() };
     let error = Regime::on(RemapTable::hermes_plain()).with_provenance(quote).unwrap_err();
     assert_eq!(
         error.to_string(),

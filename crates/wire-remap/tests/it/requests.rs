@@ -163,7 +163,8 @@ fn provenance_decides_about_user_and_tool_text() {
         {"role": "user", "content": "<tool_call> [[CALL]]"},
         {"role": "tool", "content": "<tool_call> [[CALL]]"},
     ]});
-    let provenance = Provenance { user: Policy::EscapeLiteral, tool: Policy::Leave };
+    let provenance =
+        Provenance { user: Policy::EscapeLiteral, tool: Policy::Leave, ..Provenance::default() };
     let regime = hermes().with_provenance(provenance).unwrap();
     let (wire, _) = apply(&regime, &body, &OpenAiChat);
     assert_eq!(wire["messages"][0]["content"], "[[CALL]]");
@@ -176,6 +177,27 @@ fn provenance_decides_about_user_and_tool_text() {
     encoder.push("call>", &mut streamed);
     assert_eq!(streamed, "[[~~CALL]]");
     assert!(regime.encoder(Location::ToolResult).is_none());
+}
+
+#[test]
+fn what_a_model_wrote_goes_back_as_it_wrote_it() {
+    let messages = json!([
+        {"role": "user", "content": "[[CALL]]"},
+        {"role": "assistant", "content": "<tool_call>{}[[/CALL]] [[~CALL]]", "reasoning": "[[CALL]]"},
+        {"role": "user", "content": "go on"},
+        {"role": "assistant", "content": "[[CALL]]"},
+    ]);
+    let body = json!({"messages": messages});
+    let provenance = Provenance { assistant: Policy::Swap, ..Provenance::default() };
+    let regime = hermes().with_provenance(provenance).unwrap();
+    let (wire, _) = apply(&regime, &body, &OpenAiChat);
+    assert_eq!(wire["messages"][0]["content"], "[[~CALL]]");
+    assert_eq!(wire["messages"][1]["content"], "[[CALL]]{}[[/CALL]] [[~CALL]]");
+    assert_eq!(wire["messages"][1]["reasoning"], "[[~CALL]]");
+    assert_eq!(wire["messages"][3]["content"], "[[CALL]]");
+    let plain = Regime::on(RemapTable::hermes_plain());
+    let literal = Provenance { assistant: Policy::EscapeLiteral, ..Provenance::default() };
+    assert!(plain.with_provenance(literal).is_err());
 }
 
 #[test]
@@ -279,6 +301,81 @@ fn a_responses_request_has_the_same_scope() {
     }
     let (wire, _) = apply(&hermes(), &json!({"input": "<tool_call>"}), &OpenAiResponses);
     assert_eq!(wire["input"], "[[CALL]]");
+}
+
+/// The body encoded, every string of it that holds a marker; `kept` says where it must stay.
+fn check_all_but(body: &Value, shape: &dyn BodyShape, kept: &[&str]) {
+    let (wire, _) = apply(&hermes(), body, shape);
+    let mut expected = serde_json::to_string(body).unwrap().replace("<tool_call>", "[[CALL]]");
+    for text in kept {
+        expected = expected.replace(&text.replace("<tool_call>", "[[CALL]]"), text);
+    }
+    assert_eq!(wire, serde_json::from_str::<Value>(&expected).unwrap());
+}
+
+#[test]
+fn documents_servers_tools_and_examples_of_anthropic_are_encoded() {
+    let text = json!([{"type": "text", "text": "<tool_call>"}]);
+    let body = json!({
+        "messages": [
+            {"role": "user", "content": [
+                {"type": "document", "title": "<tool_call>", "context": "<tool_call>", "source": {"type": "text", "media_type": "text/plain", "data": "<tool_call>"}},
+                {"type": "document", "source": {"type": "content", "content": text}},
+                {"type": "document", "source": {"type": "content", "content": "<tool_call>"}},
+                {"type": "document", "source": {"type": "base64", "data": "b64 <tool_call>"}},
+                {"type": "search_result", "source": "url <tool_call>", "title": "<tool_call>", "content": text},
+            ]},
+            {"role": "assistant", "content": [
+                {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "<tool_call>"}},
+                {"type": "bash_code_execution_tool_result", "tool_use_id": "s", "content": {"stdout": "<tool_call>", "stderr": "<tool_call>"}},
+                {"type": "mcp_tool_use", "id": "m", "name": "f", "server_name": "x", "input": {"a": ["<tool_call>"]}},
+                {"type": "mcp_tool_result", "tool_use_id": "m", "content": text},
+            ]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "search_result", "source": "s", "title": "t", "content": text}]},
+            ]},
+        ],
+        "tools": [{"name": "f", "input_schema": {}, "input_examples": [{"a": "<tool_call>"}]}],
+    });
+    check_all_but(&body, &AnthropicMessages, &["b64 <tool_call>", "url <tool_call>"]);
+}
+
+#[test]
+fn schemas_documents_and_untyped_parts_of_a_chat_request_are_encoded() {
+    let body = json!({
+        "messages": [
+            {"role": "user", "content": [{"text": "<tool_call>"}, "<tool_call>"]},
+            {"role": "assistant", "content": null, "thinking": "<tool_call>"},
+            {"role": "tool", "content": {"rows": ["<tool_call>"], "n": 1}},
+        ],
+        "response_format": {"type": "json_schema", "json_schema": {"name": "n <tool_call>",
+            "description": "<tool_call>", "schema": {"properties": {"a": {"enum": ["<tool_call>"]}}}}},
+        "documents": [{"title": "<tool_call>", "text": "<tool_call>"}],
+        "bad_words": ["<tool_call>"],
+        "tools": [{"type": "function", "function": {"name": "f", "returns": {"description": "<tool_call>"}}}],
+    });
+    check_all_but(&body, &OpenAiChat, &["n <tool_call>"]);
+}
+
+#[test]
+fn calls_the_server_runs_and_formats_of_a_responses_request_are_encoded() {
+    let body = json!({
+        "input": [
+            {"type": "mcp_list_tools", "tools": [{"name": "f", "description": "<tool_call>", "input_schema": {"description": "<tool_call>"}}]},
+            {"type": "mcp_approval_request", "arguments": "{\"a\":\"<tool_call>\"}"},
+            {"type": "mcp_call", "arguments": "{\"a\":\"<tool_call>\"}", "output": "<tool_call>", "error": null},
+            {"type": "local_shell_call", "action": {"type": "exec", "command": ["echo", "<tool_call>"]}},
+            {"type": "local_shell_call_output", "output": "<tool_call>"},
+            {"type": "shell_call", "action": {"commands": ["echo <tool_call>"]}},
+            {"type": "shell_call_output", "output": [{"stdout": "<tool_call>", "stderr": ""}]},
+            {"type": "apply_patch_call", "operation": {"type": "update_file", "path": "p <tool_call>", "diff": "<tool_call>"}},
+            {"type": "apply_patch_call_output", "output": "<tool_call>"},
+            {"type": "code_interpreter_call", "code": "<tool_call>", "outputs": [{"type": "logs", "logs": "<tool_call>"}]},
+        ],
+        "text": {"format": {"type": "json_schema", "name": "n", "description": "<tool_call>", "schema": {"description": "<tool_call>"}}},
+        "prompt": {"id": "p", "variables": {"a": "<tool_call>", "b": {"type": "input_text", "text": "<tool_call>"}}},
+    });
+    check_all_but(&body, &OpenAiResponses, &["p <tool_call>"]);
 }
 
 #[test]

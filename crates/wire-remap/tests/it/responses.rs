@@ -73,6 +73,23 @@ fn choices_and_fields_are_decoded_apart() {
 }
 
 #[test]
+fn open_texts_are_limited() {
+    let mut remap = response().with_limit(2);
+    let piece = |index| delta(index, json!({"content": "x [[CA"}));
+    let sent: Vec<Value> = (0..4).chain([1]).map(piece).collect();
+    let sent = send(&mut remap, &OpenAiChat, sent);
+    let first: Vec<&str> =
+        sent.iter().filter_map(|e| e["choices"][0]["delta"]["content"].as_str()).collect();
+    assert_eq!(first[..5], ["x ", "x ", "x [[CA", "x [[CA", "[[CAx "]);
+    assert_eq!(remap.report().undecoded(), 2);
+    assert_eq!(remap.held(), 0);
+    // A text that ended makes room.
+    let mut event = piece(3);
+    remap.event(&mut event, &OpenAiChat);
+    assert_eq!(event["choices"][0]["delta"]["content"], "x ");
+}
+
+#[test]
 fn what_was_held_comes_out_with_the_finishing_chunk() {
     let mut last = finish(0);
     last["choices"][0]["delta"] = json!({"content": "x [[CA"});
@@ -289,4 +306,35 @@ proptest! {
             prop_assert_eq!(&read[choice as usize], [&a, &b][choice as usize]);
         }
     }
+}
+
+#[test]
+fn the_rest_of_a_call_the_server_runs_comes_as_its_own_event() {
+    for (stem, whole) in [
+        ("response.mcp_call_arguments", "arguments"),
+        ("response.code_interpreter_call_code", "code"),
+        ("response.apply_patch_call_operation_diff", "diff"),
+    ] {
+        let event = |end: &str, name: &str| json!({"type": format!("{stem}.{end}"), "output_index": 1, "item_id": "i", name: "[[CALL]] [[CA"});
+        let mut remap = response();
+        let sent =
+            send(&mut remap, &OpenAiResponses, vec![event("delta", "delta"), event("done", whole)]);
+        assert_eq!(sent[0]["delta"], "<tool_call> ", "{stem}");
+        assert_eq!((&sent[1]["type"], &sent[1]["delta"]), (&sent[0]["type"], &json!("[[CA")));
+        assert_eq!(sent[2][whole], "<tool_call> [[CA");
+    }
+}
+
+#[test]
+fn thinking_is_decoded_as_reasoning() {
+    let events = vec![
+        delta(0, json!({"thinking": "a [[CA"})),
+        delta(0, json!({"thinking": "LL]] [["})),
+        finish(0),
+    ];
+    let sent = send(&mut response(), &OpenAiChat, events);
+    assert_eq!(joined(&sent, "/choices/0/delta/thinking", |_| true), "a <tool_call> [[");
+    let mut body = json!({"choices": [{"message": {"thinking": "[[CALL]]"}}]});
+    response().body(&mut body, &OpenAiChat).unwrap();
+    assert_eq!(body["choices"][0]["message"]["thinking"], "<tool_call>");
 }
