@@ -318,6 +318,12 @@ impl Guard {
         self.input.watch.as_ref().and_then(|watch| watch.first())
     }
 
+    /// The limit that ended the message though nothing failed: a collapse that was to end it.
+    #[must_use]
+    pub fn ended_by(&self) -> Option<LimitError> {
+        self.input.watch.as_ref().and_then(|watch| watch.reason())
+    }
+
     /// Whether a collapse ended the message: more text is ignored, and the stream may be closed.
     #[must_use]
     pub fn is_over(&self) -> bool {

@@ -61,6 +61,11 @@ pub trait Stage {
     fn is_over(&self) -> bool {
         false
     }
+
+    /// The limit that ended the message though no call failed.
+    fn ended_by(&self) -> Option<LimitError> {
+        None
+    }
 }
 
 impl Stage for Guard {
@@ -78,6 +83,10 @@ impl Stage for Guard {
 
     fn is_over(&self) -> bool {
         self.is_over()
+    }
+
+    fn ended_by(&self) -> Option<LimitError> {
+        self.ended_by()
     }
 }
 
@@ -122,13 +131,14 @@ impl<S: TryItem, M> Guarded<S, M> {
     }
 
     /// How far the stream is: what the machine holds, how many events wait to be fetched, and
-    /// the limit that ended it.
+    /// the limit that ended it, one that is no error included.
     pub fn progress(&self) -> Progress
     where
         M: Stage,
     {
         let withheld = withheld(self.machine.held()).items(self.queue.len());
-        Progress::new(withheld, self.limit.map(limit_hit))
+        let limit = self.limit.or_else(|| self.machine.ended_by());
+        Progress::new(withheld, limit.map(limit_hit))
     }
 
     /// The inner stream.

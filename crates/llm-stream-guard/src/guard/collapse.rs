@@ -16,9 +16,9 @@ pub(super) struct Watch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Watching,
-    /// The message is over: what comes is ignored.
-    Ended,
-    /// As before, and every push says why.
+    /// The message is over, for this reason: what comes is ignored.
+    Ended(LimitError),
+    /// As before, and every push says so.
     Failed(LimitError),
 }
 
@@ -54,11 +54,11 @@ impl Watch {
         self.first = self.first.or(Some(collapse));
         let until = collapse.end.saturating_sub(self.at) as usize;
         self.at += chunk.len() as u64;
+        let Collapse { start: at, end, .. } = collapse;
+        let error = LimitError { kind: DiagnosticKind::Collapse, at, bytes: end - at };
         self.state = match verdict {
-            Verdict::EndStream(_) => State::Ended,
-            Verdict::Error(Collapse { start: at, end, .. }) => {
-                State::Failed(LimitError { kind: DiagnosticKind::Collapse, at, bytes: end - at })
-            }
+            Verdict::EndStream(_) => State::Ended(error),
+            Verdict::Error(_) => State::Failed(error),
             _ => return chunk.len(),
         };
         until.min(chunk.len())
@@ -68,8 +68,16 @@ impl Watch {
     pub(super) fn over(&self) -> Option<Result<(), LimitError>> {
         match self.state {
             State::Watching => None,
-            State::Ended => Some(Ok(())),
+            State::Ended(_) => Some(Ok(())),
             State::Failed(error) => Some(Err(error)),
+        }
+    }
+
+    /// Why the message is over, if it is.
+    pub(super) fn reason(&self) -> Option<LimitError> {
+        match self.state {
+            State::Watching => None,
+            State::Ended(error) | State::Failed(error) => Some(error),
         }
     }
 }

@@ -142,7 +142,7 @@ fn tags_stay_in_the_text_on_request() {
 }
 
 fn collapsing(action: CollapseAction) -> Guard {
-    let limits = CollapseLimits { run: 3, action };
+    let limits = CollapseLimits { run: 3, action, ..CollapseLimits::default() };
     builder("hermes").collapse(limits).build().unwrap()
 }
 
@@ -194,7 +194,8 @@ fn a_collapse_fails_the_message_on_request() {
 
 #[test]
 fn fragments_and_wire_openers_count_with_a_remapping() {
-    let limits = CollapseLimits { run: 3, action: CollapseAction::EndStream };
+    let limits =
+        CollapseLimits { run: 3, action: CollapseAction::EndStream, ..CollapseLimits::default() };
     let guard = builder("hermes").remap(RemapTable::hermes()).collapse(limits).build().unwrap();
     let text = "a [[CALL]]_call>\n[[CALL]] b";
     let seen = shown(&guard, text);

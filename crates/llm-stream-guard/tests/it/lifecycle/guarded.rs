@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use llm_stream_guard::{
-    Guard, Guarded, JailedStream, LimitPolicy, Limits, Outcome, OwnedEvent, guard_text,
+    CollapseAction, CollapseLimits, Guard, Guarded, JailedStream, LimitPolicy, Limits, Outcome,
+    OwnedEvent, guard_text,
     lifecycle::{
         Component, Ending, Lifecycle, MessageCollector, Observed, TextCollector, Withheld,
     },
@@ -216,4 +217,23 @@ fn subscribers_share_one_event() {
         .subscriber(two.subscriber());
     drain(stream.wrap(items([])));
     assert!(one.all().iter().zip(two.all()).all(|(a, b)| Arc::ptr_eq(a, &b)));
+}
+
+#[test]
+fn x_30_a_collapse_that_ends_the_stream_is_a_limit() {
+    let log = Log::default();
+    let limits = CollapseLimits { action: CollapseAction::EndStream, ..CollapseLimits::default() };
+    let guard = Guard::builder(&profile("qwen3").unwrap()).collapse(limits).build().unwrap();
+    let opener = "<tool_call>\n";
+    let inner = items(["Hi.\n", opener, opener, opener, opener, opener, CALL]);
+    let stream = Lifecycle::new("call-1")
+        .subscriber(log.subscriber())
+        .collect_with(MessageCollector::default())
+        .wrap(guard_text(inner, guard))
+        .probe(Guarded::progress);
+    let all = drain(stream);
+    assert!(!all.iter().any(|event| matches!(event, Ok(OwnedEvent::CallStart { .. }))), "{all:?}");
+    let end = log.end();
+    assert_eq!(end.ending, Ending::Limit { what: "collapse", at: 4 });
+    assert!(end.data.unwrap()["content"].as_str().unwrap().starts_with("Hi."));
 }
