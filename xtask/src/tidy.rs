@@ -24,6 +24,7 @@ const LAYERS: [&[&str]; 4] = [
     &["think-filter", "wire-remap", "toolcall-parsers"],
     &["response-templates"],
     &[FACADE],
+    &["llm-stream-guard-serve"],
 ];
 
 /// The layer of tools: whatever is not published.

@@ -1,8 +1,9 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use llm_stream_guard_serve::{Choice, Upstream};
 
 use crate::pattern::Pattern;
 
@@ -27,6 +28,36 @@ pub enum Command {
     Encode(EncodeArgs),
     /// List the tool-call families, reasoning formats and profiles, or find a model's
     Families(FamiliesArgs),
+    /// Stand between clients and an inference server, as a proxy
+    Serve(ServeArgs),
+}
+
+/// Arguments of `serve`. What they do not say the configuration file does, else the default.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// The inference server, such as `http://127.0.0.1:8000`
+    #[arg(long, value_name = "URL", required_unless_present_any = ["demo", "config", "print_config"])]
+    pub upstream: Option<Upstream>,
+    /// Where to listen [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<SocketAddr>,
+    /// One family for all models: a profile, a model's id, or the file of a family's calls
+    ///
+    /// `auto`, the default, takes each model's own.
+    #[arg(long, value_name = "auto|NAME|FILE")]
+    pub profile: Option<Choice>,
+    /// Families of models whose ids do not tell: TOML, lines such as `"team-*" = "qwen3"`
+    #[arg(long, value_name = "FILE")]
+    pub model_map: Option<PathBuf>,
+    /// A file with all of this and more; `--print-config` shows what it may hold
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print the configuration that would be in force, and leave
+    #[arg(long)]
+    pub print_config: bool,
+    /// Replay recorded streams in place of an inference server
+    #[arg(long, conflicts_with = "upstream")]
+    pub demo: bool,
 }
 
 /// Arguments of `parse`.

@@ -1,4 +1,5 @@
-//! The `llm-stream-guard` command: `parse` a stream, `check` vectors, `encode` calls, list `families`.
+//! The `llm-stream-guard` command: `parse` a stream, `check` vectors, `encode` calls, list `families`,
+//! `serve` as a proxy.
 //!
 //! A library, so that tests and other tools of the workspace can call what the command does.
 #![forbid(unsafe_code)]
@@ -12,6 +13,7 @@ pub mod input;
 pub mod lookup;
 pub mod parse;
 pub mod pattern;
+pub mod serve;
 
 use std::{
     io::{self, BufWriter, Write},
@@ -43,5 +45,6 @@ fn dispatch(cli: &Cli) -> Result<bool, Error> {
         Command::Check(args) => check::check(args, &mut out),
         Command::Encode(args) => encode::encode(args, &mut out).map(|()| true),
         Command::Families(args) => families::families(args, &mut out).map(|()| true),
+        Command::Serve(args) => serve::serve(args, &mut out).map(|()| true),
     }
 }

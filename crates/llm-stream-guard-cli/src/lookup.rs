@@ -1,12 +1,12 @@
 //! Names to profiles: what `--family` and a vector's `family` mean.
 
-use std::{fmt::Display, path::Path};
+use std::path::Path;
 
 use llm_stream_guard::{
     Profile, UnknownName, profile, profile_for_model, profiles, reasoning, reasoning_aliases,
     reasoning_formats,
 };
-use toolcall_parsers::{Family, Grammar, aliases, families, grammar};
+use toolcall_parsers::{Grammar, aliases, families, grammar};
 
 use crate::error::{Error, misuse};
 
@@ -51,12 +51,8 @@ pub fn profile_of(family: Option<&str>, model: Option<&str>) -> Result<Option<Pr
 /// # Errors
 /// It cannot be read, or is no grammar: the error names the field.
 pub fn read_grammar(path: &Path) -> Result<Grammar, Error> {
-    let fault = |error: &dyn Display| misuse(format!("--grammar {}: {error}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
-    let is_json = path.extension().is_some_and(|kind| kind == "json");
-    let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy());
-    let family = if is_json { Family::from_json(&text) } else { Family::from_toml(&name, &text) };
-    Grammar::new(family.map_err(|error| fault(&error))?).map_err(|error| fault(&error))
+    llm_stream_guard_serve::read_grammar(path)
+        .map_err(|problem| misuse(format!("--grammar {problem}")))
 }
 
 /// The whole family, as vectors of kind `both` mean it: the profile of that name, else the

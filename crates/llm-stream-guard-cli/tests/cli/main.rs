@@ -3,6 +3,7 @@
 mod check;
 mod encode;
 mod grammar;
+mod serve;
 mod support;
 
 use std::{

@@ -164,7 +164,7 @@ impl ChatGuard {
         let synthesis = self.options.synthesis;
         let due = |lane: &Lane| match synthesis {
             Synthesis::Off => false,
-            Synthesis::Proven => lane.called(),
+            Synthesis::Proven => lane.called() || lane.stopped,
             Synthesis::Always => true,
         };
         let result = self.close(end, |lane| end != End::Aborted && due(lane), sink);
@@ -288,6 +288,13 @@ impl ChatGuard {
     #[must_use]
     pub fn is_withholding(&self) -> bool {
         self.choices.iter().any(|state| state.lane.held_since.is_some())
+    }
+
+    /// How many choices a stop string ended. If that is all of them, nothing more that upstream
+    /// writes comes out but usage, and the stream may be left.
+    #[must_use]
+    pub fn stopped(&self) -> usize {
+        self.choices.iter().filter(|state| state.lane.stopped).count()
     }
 
     /// The number of the last input chunk.

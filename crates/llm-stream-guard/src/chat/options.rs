@@ -56,7 +56,8 @@ pub enum Synthesis {
     /// Never.
     Off,
     /// Before the usage chunk, which only a server that is done sends, for every choice; at the
-    /// bare end of the stream, which may be a cut, for choices with a completed call.
+    /// bare end of the stream, which may be a cut, for choices with a completed call or whose text a
+    /// stop string ended.
     #[default]
     Proven,
     /// Also at the bare end of the stream, for every choice.

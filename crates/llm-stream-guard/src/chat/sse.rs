@@ -14,6 +14,9 @@ use super::{
     note::{ChatNote, ChatSink},
 };
 
+/// The data that ends a stream.
+const DONE: &[u8] = b"[DONE]";
+
 /// Receives what a [`ChatSse`] writes, in order.
 pub trait SseSink {
     /// Whole events.
@@ -78,6 +81,8 @@ struct Wire {
     done: Done,
     came: bool,
     ended: bool,
+    /// The stream broke off: an event that is open was cut.
+    broken: bool,
     dropped: u64,
     failed: Option<ChatError>,
     /// Kept for their capacity.
@@ -95,6 +100,7 @@ impl ChatSse {
             done: Done::default(),
             came: false,
             ended: false,
+            broken: false,
             dropped: 0,
             failed: None,
             chunks: Vec::new(),
@@ -133,7 +139,8 @@ impl ChatSse {
         wire.check(result)
     }
 
-    /// Ends the stream: a cut event is read, what was held comes out.
+    /// Ends the stream: a cut event is read, what was held comes out. Behind [`End::Aborted`] an
+    /// event may follow, so a cut one that is no chunk is dropped.
     ///
     /// # Errors
     /// As [`ChatSse::push`].
@@ -143,6 +150,7 @@ impl ChatSse {
         sink: &mut S,
     ) -> Result<(), ChatSseError> {
         let Self { decoder, wire, .. } = self;
+        wire.broken = end == End::Aborted;
         let result = decoder.finish(|item| wire.item(item, sink));
         wire.check(result)?;
         let open = !wire.ended;
@@ -157,7 +165,7 @@ impl ChatSse {
     pub fn reset(&mut self) {
         self.decoder.reset();
         self.wire.guard.reset();
-        (self.wire.came, self.wire.ended) = (false, false);
+        (self.wire.came, self.wire.ended, self.wire.broken) = (false, false, false);
         (self.wire.dropped, self.wire.failed) = (0, None);
     }
 
@@ -173,7 +181,8 @@ impl ChatSse {
         self.wire.came
     }
 
-    /// Bytes of events that were dropped because they were beyond the limits.
+    /// Bytes of events that were dropped because they were beyond the limits, or cut where the
+    /// stream broke off.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.wire.dropped
@@ -209,7 +218,7 @@ impl Wire {
 
     fn event<S: SseSink + ?Sized>(&mut self, event: Event<'_>, sink: &mut S) {
         let Some(data) = event.data else { return self.forward(event, sink) };
-        if data.trim_ascii() == b"[DONE]" {
+        if data.trim_ascii() == DONE {
             self.end(End::Stop, Some(event), sink);
             self.came = true;
             return self.forward(event, sink);
@@ -301,6 +310,9 @@ impl Wire {
     /// Passes an event on that carries no chunk.
     fn forward<S: SseSink + ?Sized>(&mut self, event: Event<'_>, sink: &mut S) {
         match event.data {
+            data if self.broken && !event.closed && data.map(<[u8]>::trim_ascii) != Some(DONE) => {
+                self.dropped += event.raw.len() as u64;
+            }
             Some(data) if !event.is_standard() => {
                 self.text.clear();
                 event.with_data(data, &mut self.text);

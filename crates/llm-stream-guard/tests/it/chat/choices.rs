@@ -121,3 +121,18 @@ fn a_stop_string_is_the_reason_whatever_limit_was_hit_behind_it() {
     let counts = seen.chunks.iter().filter_map(|chunk| chunk.fields.get("tokens")?.as_i64());
     assert_eq!(counts.sum::<i64>(), 4, "what is swallowed is still counted");
 }
+
+#[test]
+fn behind_a_stop_string_the_stream_may_be_left() {
+    let guard = builder("hermes").stop([StopString::hidden("END")]).build().expect("builds");
+    let mut guard = ChatGuard::new(guard, ChatOptions::default());
+    let mut chunks: Vec<llm_stream_guard::chat::Chunk> = Vec::new();
+    for (index, content, stopped) in [(0, "a EN", 0), (1, "b END", 1), (0, "D c", 2)] {
+        guard.push(text(index, content), &mut chunks).expect("no limit");
+        assert_eq!(guard.stopped(), stopped);
+    }
+    guard.finish(End::Stop, &mut chunks).expect("no limit");
+    let reasons = chunks.iter().flat_map(|chunk| &chunk.choices);
+    let reasons = reasons.filter_map(|choice| choice.finish_reason.value()).collect::<Vec<_>>();
+    assert_eq!(reasons, ["stop", "stop"]);
+}

@@ -262,3 +262,16 @@ async fn a_stream_gives_whole_events_then_the_error_then_nothing() {
     assert_eq!(error.to_string(), "gone");
     assert!(stream.next().await.is_none());
 }
+
+#[test]
+fn an_event_that_broke_off_does_not_run_into_the_next() {
+    let whole = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"}}]}\n\n";
+    let machine = machine("qwen3");
+    for cut in ["data: {\"choices\":[{\"in", ": still th", "event: x\ndata", "data: [DO"] {
+        let upstream = [whole, cut].concat();
+        let out = written(&machine, upstream.as_bytes(), Cut::Whole, End::Aborted);
+        assert_eq!(out, whole.as_bytes(), "{cut}");
+    }
+    let out = written(&machine, whole.trim_end().as_bytes(), Cut::Whole, End::Aborted);
+    assert_eq!(out, whole.as_bytes(), "a chunk that is whole is read");
+}

@@ -1,0 +1,117 @@
+//! `serve`: a proxy in front of an inference server.
+
+use std::{
+    io::{self, IsTerminal as _, Write},
+    net::Ipv4Addr,
+    time::Duration,
+};
+
+use llm_stream_guard_serve::{
+    Config, Proxy, Upstream, demo, is_open, read_models, serve as listen,
+};
+use tokio::net::TcpListener;
+use tracing_subscriber::{
+    filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+};
+
+use crate::{
+    args::ServeArgs,
+    error::{Error, misuse},
+};
+
+/// How fast the demo's model writes.
+const PACE: Duration = Duration::from_millis(20);
+
+/// Runs `serve` until it is interrupted.
+///
+/// # Errors
+/// Misuse, an address that cannot be listened on, an output that cannot be written.
+pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Error> {
+    let config = config(args)?;
+    if args.print_config {
+        out.write_all(config.to_toml().as_bytes())?;
+        return Ok(out.flush()?);
+    }
+    log()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(misuse)?.block_on(run(config, args.demo, out))
+}
+
+/// The configuration: the file's, with what the command line says in its place.
+fn config(args: &ServeArgs) -> Result<Config, Error> {
+    let file = args.config.as_deref().map(Config::read).transpose();
+    let mut config = file.map_err(|error| misuse(format!("--config {error}")))?.unwrap_or_default();
+    if let Some(path) = &args.model_map {
+        let models = read_models(path).map_err(|error| misuse(format!("--model-map {error}")))?;
+        config.models.extend(models);
+    }
+    if let Some(upstream) = &args.upstream {
+        config.upstream = upstream.clone();
+    }
+    if let Some(listen) = args.listen {
+        config.listen = listen;
+    }
+    if let Some(profile) = &args.profile {
+        config.profile = profile.clone();
+    }
+    Ok(config)
+}
+
+/// `RUST_LOG` says what is logged, `info` if it does not.
+fn log() -> Result<(), Error> {
+    let wanted = std::env::var("RUST_LOG").unwrap_or_else(|_| "info".into());
+    let wanted: Targets = wanted.parse().map_err(|error| misuse(format!("RUST_LOG: {error}")))?;
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
+    let lines = lines.with_ansi(io::stderr().is_terminal());
+    tracing_subscriber::registry().with(wanted).with(lines).try_init().map_err(misuse)
+}
+
+async fn run(mut config: Config, demo: bool, out: &mut dyn Write) -> Result<(), Error> {
+    let fault = |address, error: io::Error| misuse(format!("{address}: {error}"));
+    if demo {
+        let address = (Ipv4Addr::LOCALHOST, 0).into();
+        let upstream = TcpListener::bind(address).await.map_err(|e| fault(address, e))?;
+        let port = upstream.local_addr()?.port();
+        config.upstream = Upstream::local(port);
+        let app = demo::upstream(PACE);
+        tokio::spawn(async move { axum::serve(upstream, app).await });
+    }
+    let address = config.listen;
+    let listener = TcpListener::bind(address).await.map_err(|error| fault(address, error))?;
+    let address = listener.local_addr()?;
+    let proxy = Proxy::new(config).map_err(misuse)?;
+    writeln!(out, "http://{address} guards {}", proxy.config().upstream)?;
+    if is_open(address) {
+        tracing::warn!("{address} can be reached from other machines, and asks for no key");
+    }
+    if demo {
+        let first = demo::models().next().unwrap_or_default();
+        writeln!(
+            out,
+            "try: curl -N http://{address}/v1/chat/completions -d '{{\"model\": \"{first}\", \"stream\": true}}'"
+        )?;
+        let others: Vec<_> = demo::models().skip(1).collect();
+        writeln!(out, "or with another model: {}", others.join(", "))?;
+    }
+    out.flush()?;
+    Ok(listen(&proxy, listener, interrupted()).await?)
+}
+
+/// Resolves when the process is asked to end.
+async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
+    // Where it cannot be waited for, nothing ends the server but the process.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

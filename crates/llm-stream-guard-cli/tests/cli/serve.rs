@@ -1,0 +1,70 @@
+//! `serve` as a user starts it.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
+    process::{Child, Stdio},
+};
+
+use crate::support::{command, refused, run, scratch};
+
+/// A child that does not outlive its test.
+struct Started(Child);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn the_demo_answers_the_line_it_prints() {
+    let mut demo = command(&["serve", "--demo", "--listen", "127.0.0.1:0"]);
+    let demo = demo.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    let mut demo = Started(demo);
+    let mut lines = BufReader::new(demo.0.stdout.take().expect("piped")).lines();
+    let first = lines.next().expect("a line").expect("text");
+    let address = first.split_whitespace().next().and_then(|it| it.strip_prefix("http://"));
+    let address = address.expect("an address").to_owned();
+    let hint = lines.next().expect("a line").expect("text");
+    let body = hint.split('\'').nth(1).expect("a body");
+    let mut stream = TcpStream::connect(&address).expect("it listens");
+    let head =
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: demo\r\nconnection: close\r\ncontent-length";
+    write!(stream, "{head}: {}\r\n\r\n{body}", body.len()).expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    assert!(answer.contains("reasoning_content") && answer.contains("get_weather"), "{answer}");
+    assert!(!answer.contains("tool_call>") && answer.contains("[DONE]"), "{answer}");
+}
+
+#[test]
+fn the_configuration_in_force_can_be_printed_and_read_again() {
+    let file = scratch("serve.toml", "upstream = \"http://a:1\"\n[timeouts]\nidle = \"9s\"\n");
+    let args = ["serve", "--config", &file, "--listen", "127.0.0.1:9", "--print-config"];
+    let printed = run(&args);
+    assert!(printed.status.success());
+    let printed = String::from_utf8(printed.stdout).expect("text");
+    for line in ["listen = \"127.0.0.1:9\"", "upstream = \"http://a:1\"", "idle = \"9s\""] {
+        assert!(printed.lines().any(|it| it == line), "{line} is not in {printed}");
+    }
+    let again = scratch("printed.toml", &printed);
+    let again = run(&["serve", "--config", &again, "--print-config"]);
+    assert_eq!(String::from_utf8(again.stdout).expect("text"), printed);
+}
+
+#[test]
+fn mistakes_name_place_and_field() {
+    let file = scratch("bad.toml", "[timeouts]\nidle = 9\n");
+    refused(&["serve", "--config", &file], &["bad.toml, line 2, column 8: `timeouts.idle`"]);
+    let file = scratch("bad_map.toml", "\"a\" = \"qwen9000\"\n");
+    refused(
+        &["serve", "--demo", "--model-map", &file],
+        &["--model-map", "line 1", "`a`", "qwen9000"],
+    );
+    refused(&["serve"], &["--upstream"]);
+    refused(&["serve", "--upstream", "localhost"], &["http://127.0.0.1:8000"]);
+    refused(&["serve", "--upstream", "http://a", "--profile", "qwen9000"], &["qwen9000"]);
+}

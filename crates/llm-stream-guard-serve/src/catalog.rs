@@ -1,0 +1,129 @@
+//! What upstream says of itself: its list of models.
+
+use std::time::{Duration, Instant};
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, Request, header::AUTHORIZATION},
+};
+use llm_stream_guard::Server;
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use crate::client::Client;
+
+/// How long a list holds.
+const FRESH: Duration = Duration::from_secs(60);
+/// How soon upstream is asked again if it gave none.
+const AGAIN: Duration = Duration::from_secs(5);
+/// How long upstream may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The most of a list that is read.
+const MOST: usize = 4 << 20;
+
+/// Upstream's list of models, as it was when last asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    last: Mutex<Option<(Instant, Listed)>>,
+}
+
+/// A list of models.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Listed {
+    /// The server that such a list comes from.
+    pub(crate) server: Option<Server>,
+    /// Ids, each with what it stands for, if the server says it.
+    models: Vec<(String, Option<String>)>,
+}
+
+impl Catalog {
+    /// The list; empty if upstream gives none. `headers` are a client's, who may have the key.
+    pub(crate) async fn get(&self, client: &Client, headers: &HeaderMap) -> Listed {
+        // Held while upstream is asked: others want to know the same.
+        let mut last = self.last.lock().await;
+        if let Some((when, listed)) = &*last {
+            let holds = if listed.models.is_empty() { AGAIN } else { FRESH };
+            if when.elapsed() < holds {
+                return listed.clone();
+            }
+        }
+        let listed = match ask(client, headers).await {
+            Some(list) => Listed::read(&list),
+            // What it was is still likelier than nothing.
+            None => last.take().map(|(_, listed)| listed).unwrap_or_default(),
+        };
+        *last = Some((Instant::now(), listed.clone()));
+        listed
+    }
+}
+
+async fn ask(client: &Client, headers: &HeaderMap) -> Option<Value> {
+    let mut request = Request::get("/v1/models");
+    if let Some(key) = headers.get(AUTHORIZATION) {
+        request = request.header(AUTHORIZATION, key);
+    }
+    let (parts, ()) = request.body(()).ok()?.into_parts();
+    let list = async {
+        let answer = client.send(&parts, Body::empty()).await.ok()?;
+        let bytes = axum::body::to_bytes(answer.into_body(), MOST).await.ok()?;
+        serde_json::from_slice(&bytes).ok()
+    };
+    tokio::time::timeout(PATIENCE, list).await.ok()?
+}
+
+impl Listed {
+    fn read(list: &Value) -> Self {
+        let entries = list.get("data").and_then(Value::as_array);
+        let text = |entry: &Value, key: &str| Some(entry.get(key)?.as_str()?.to_owned());
+        let server = |entry: &Value| match entry.get("owned_by")?.as_str()? {
+            "vllm" => Some(Server::Vllm),
+            "sglang" => Some(Server::Sglang),
+            "llamacpp" => Some(Server::LlamaCpp),
+            // Ollama names the owner of its own models so.
+            "library" => Some(Server::Ollama),
+            _ => None,
+        };
+        let entries = || entries.into_iter().flatten();
+        Self {
+            server: entries().find_map(server),
+            models: entries()
+                .filter_map(|entry| Some((text(entry, "id")?, text(entry, "root"))))
+                .collect(),
+        }
+    }
+
+    /// Further names of the model that requests call `id`: what it stands for, and, if upstream
+    /// has one model only, that one's, for servers that take any name for it.
+    pub(crate) fn names<'l>(&'l self, id: &'l str) -> impl Iterator<Item = &'l str> {
+        let alone = self.models.len() == 1;
+        let entries = self.models.iter().filter(move |(listed, _)| alone || listed == id);
+        entries.flat_map(|(listed, root)| root.as_deref().into_iter().chain([listed.as_str()]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use llm_stream_guard::Server;
+    use serde_json::json;
+
+    use super::Listed;
+
+    #[test]
+    fn a_name_stands_for_what_the_list_says() {
+        let listed = Listed::read(&json!({"data": [
+            {"id": "chat", "owned_by": "vllm", "root": "Qwen/Qwen3-8B"},
+            {"id": "code", "owned_by": "vllm", "root": "Qwen/Qwen3-Coder-30B-A3B"},
+        ]}));
+        assert_eq!(listed.server, Some(Server::Vllm));
+        assert_eq!(listed.names("chat").collect::<Vec<_>>(), ["Qwen/Qwen3-8B", "chat"]);
+        assert_eq!(listed.names("other").count(), 0);
+    }
+
+    #[test]
+    fn the_only_model_answers_to_any_name() {
+        let listed = Listed::read(&json!({"data": [{"id": "/m/a.gguf", "owned_by": "llamacpp"}]}));
+        assert_eq!(listed.server, Some(Server::LlamaCpp));
+        assert_eq!(listed.names("gpt-4").collect::<Vec<_>>(), ["/m/a.gguf"]);
+        assert_eq!(Listed::read(&json!([])), Listed::default());
+    }
+}

@@ -1,0 +1,143 @@
+//! Which family a model is of, as configuration writes it.
+
+use std::{fmt, path::Path, str::FromStr};
+
+use llm_stream_guard::{Grammar, Profile, profile, profile_for_model};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use toolcall_parsers::Family;
+
+/// What a family is called: a profile's name, a model's id, or the file of a family's calls
+/// (TOML, or JSON if it ends so).
+#[derive(Debug, Clone, PartialEq)]
+pub struct FamilyName {
+    written: String,
+    profile: Profile,
+    grammar: Option<Grammar>,
+}
+
+impl FamilyName {
+    /// How its models' streams look.
+    #[must_use]
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Its calls, if they come from a file.
+    #[must_use]
+    pub fn grammar(&self) -> Option<&Grammar> {
+        self.grammar.as_ref()
+    }
+}
+
+/// Reads the file of a family that is not registered: TOML, or JSON if it ends so.
+///
+/// # Errors
+/// It cannot be read, or is no grammar: file and field.
+pub fn read_grammar(path: &Path) -> Result<Grammar, String> {
+    let fault = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
+    let is_json = path.extension().is_some_and(|kind| kind == "json");
+    let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy());
+    let family = if is_json { Family::from_json(&text) } else { Family::from_toml(&name, &text) };
+    Grammar::new(family.map_err(|error| fault(&error))?).map_err(|error| fault(&error))
+}
+
+impl FromStr for FamilyName {
+    type Err = String;
+
+    fn from_str(written: &str) -> Result<Self, String> {
+        let path = Path::new(written);
+        let of = |profile, grammar| Self { written: written.to_owned(), profile, grammar };
+        if path.extension().is_some_and(|kind| kind == "toml" || kind == "json") {
+            let grammar = read_grammar(path)?;
+            return Ok(of(Profile::named(grammar.name()), Some(grammar)));
+        }
+        match profile(written) {
+            Ok(profile) => Ok(of(profile, None)),
+            Err(unknown) => match profile_for_model(written) {
+                Ok(profile) => Ok(of(profile, None)),
+                Err(_) => Err(unknown.to_string()),
+            },
+        }
+    }
+}
+
+impl Serialize for FamilyName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.written)
+    }
+}
+
+impl<'de> Deserialize<'de> for FamilyName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+/// What is known of the models that a pattern is for: the family, or a table with more.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Model {
+    /// The family.
+    pub profile: FamilyName,
+    /// Delimiters to write otherwise on the wire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remap: Option<Remap>,
+    /// Where answers begin, if not where the family says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Start>,
+}
+
+/// The remappings there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remap {
+    /// `<tool_call>` and its kin, exact.
+    Hermes,
+    /// A bare swap of the same.
+    HermesPlain,
+}
+
+/// Where an answer begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// Inside reasoning: the prompt opens it.
+    Reasoning,
+    /// Inside the answer.
+    Content,
+}
+
+impl<'de> Deserialize<'de> for Model {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Table {
+            profile: FamilyName,
+            remap: Option<Remap>,
+            start: Option<Start>,
+        }
+
+        struct Either;
+
+        impl<'de> de::Visitor<'de> for Either {
+            type Value = Model;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a family's name, or a table with `profile`")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Model, E> {
+                let profile = name.parse().map_err(E::custom)?;
+                Ok(Model { profile, remap: None, start: None })
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Model, A::Error> {
+                let Table { profile, remap, start } =
+                    Deserialize::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                Ok(Model { profile, remap, start })
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}

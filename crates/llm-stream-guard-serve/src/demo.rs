@@ -1,0 +1,111 @@
+//! An upstream without a model: recorded streams, replayed.
+
+use std::{
+    collections::VecDeque,
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    http::header::CONTENT_TYPE,
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use futures_core::Stream;
+use llm_stream_guard::{
+    chat::{Aggregator, Chunk},
+    sse::{Decoder, Item},
+};
+use serde_json::{Value, json};
+use tokio::time::{Sleep, sleep};
+
+/// Models, each with what is replayed for it.
+const MODELS: [(&str, &[u8]); 6] = [
+    ("Qwen/Qwen3-8B", include_bytes!("../../../samples/hermes_think.sse")),
+    ("NousResearch/Hermes-3-Llama-3.1-8B", include_bytes!("../../../samples/hermes.sse")),
+    ("Qwen/Qwen3-Coder-30B-A3B-Instruct", include_bytes!("../../../samples/qwen3_coder.sse")),
+    ("mistralai/Mistral-7B-Instruct-v0.3", include_bytes!("../../../samples/mistral.sse")),
+    ("meta-llama/Llama-3.1-8B-Instruct", include_bytes!("../../../samples/llama3_json.sse")),
+    ("deepseek-ai/DeepSeek-V3.1", include_bytes!("../../../samples/deepseek_v3_1.sse")),
+];
+
+/// The ids of the models that can be asked.
+pub fn models() -> impl Iterator<Item = &'static str> {
+    MODELS.iter().map(|(id, _)| *id)
+}
+
+/// An upstream that answers whatever is asked of a model with its recorded stream, one event
+/// each `pace`; any other model is the first.
+pub fn upstream(pace: Duration) -> Router {
+    let list = || async {
+        let entry = |id| json!({"id": id, "object": "model", "owned_by": "demo"});
+        let list: Vec<Value> = models().map(entry).collect();
+        response("application/json", json!({"object": "list", "data": list}).to_string())
+    };
+    Router::new()
+        .route("/v1/models", get(list))
+        .route("/v1/chat/completions", post(move |body: Bytes| async move { answer(&body, pace) }))
+}
+
+fn answer(body: &[u8], pace: Duration) -> Response {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let asked = body.get("model").and_then(Value::as_str);
+    let found = MODELS.iter().find(|(id, _)| Some(*id) == asked);
+    let (_, recorded) = found.unwrap_or(&MODELS[0]);
+    if body.get("stream") == Some(&Value::Bool(true)) {
+        let replay = Replay { events: events(recorded), pace, wait: Box::pin(sleep(pace)) };
+        return response("text/event-stream", Body::from_stream(replay));
+    }
+    let mut whole = Aggregator::default();
+    decode(recorded, |_, data| {
+        if let Ok(chunk) = serde_json::from_slice::<Chunk>(data) {
+            whole.push(&chunk);
+        }
+    });
+    // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+    response("application/json", serde_json::to_string(&whole.finish()).unwrap_or_default())
+}
+
+fn response(kind: &'static str, body: impl Into<Body>) -> Response {
+    ([(CONTENT_TYPE, kind)], body.into()).into_response()
+}
+
+fn events(recorded: &'static [u8]) -> VecDeque<Bytes> {
+    let mut events = VecDeque::new();
+    decode(recorded, |raw, _| events.push_back(Bytes::copy_from_slice(raw)));
+    events
+}
+
+/// Calls `on` with each event's bytes and its data.
+fn decode(recorded: &[u8], mut on: impl FnMut(&[u8], &[u8])) {
+    let mut item = |item: Item<'_>| {
+        if let Item::Event(event) = item {
+            on(event.raw, event.data.unwrap_or_default());
+        }
+    };
+    let mut decoder = Decoder::new();
+    // Recordings are within the limits.
+    let _ = decoder.push(recorded, &mut item);
+    let _ = decoder.finish(item);
+}
+
+struct Replay {
+    events: VecDeque<Bytes>,
+    pace: Duration,
+    wait: Pin<Box<Sleep>>,
+}
+
+impl Stream for Replay {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        ready!(self.wait.as_mut().poll(cx));
+        let next = tokio::time::Instant::now() + self.pace;
+        self.wait.as_mut().reset(next);
+        Poll::Ready(self.events.pop_front().map(Ok))
+    }
+}

@@ -1,0 +1,91 @@
+//! The shapes in which clients ask and are answered.
+
+pub mod chat;
+
+use llm_stream_guard::chat::{ChatGuard, ChatSseError, Completion};
+use serde_json::Value;
+
+use crate::error::Fault;
+
+/// A shape of requests and answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// Chat completions: `POST /v1/chat/completions`.
+    Chat,
+}
+
+/// A stream on its way from upstream to a client, sans-IO: bytes in, bytes out.
+///
+/// What comes out does not depend on how the bytes were cut.
+pub trait Machine: Send + 'static {
+    /// Takes what upstream sent, and writes what a client is to get.
+    ///
+    /// # Errors
+    /// A limit was hit, and the stream is over; what was held is out.
+    fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ChatSseError>;
+
+    /// Upstream ended.
+    ///
+    /// # Errors
+    /// As [`Machine::push`].
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ChatSseError>;
+
+    /// The stream broke off: what was held comes out, then the fault, unless the answer was
+    /// complete.
+    fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>);
+
+    /// A sign of life.
+    fn keep_alive(&self, out: &mut Vec<u8>);
+
+    /// Bytes that are held.
+    fn held(&self) -> usize;
+
+    /// How many choices a stop string ended, of which upstream may not know.
+    fn stopped(&self) -> usize;
+}
+
+impl Dialect {
+    /// The path of its requests.
+    #[must_use]
+    pub const fn path(self) -> &'static str {
+        match self {
+            Self::Chat => "/v1/chat/completions",
+        }
+    }
+
+    /// The request for upstream: a chat completion.
+    ///
+    /// # Errors
+    /// The request is malformed or asks for what chat completions cannot say.
+    pub fn request(self, body: Value) -> Result<Value, Fault> {
+        match self {
+            Self::Chat => Ok(body),
+        }
+    }
+
+    /// What turns upstream's event stream into the dialect's.
+    #[must_use]
+    pub fn stream(self, guard: ChatGuard) -> Box<dyn Machine> {
+        match self {
+            Self::Chat => Box::new(chat::Stream::new(guard)),
+        }
+    }
+
+    /// A whole answer.
+    #[must_use]
+    pub fn whole(self, completion: &Completion) -> Value {
+        match self {
+            // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+            Self::Chat => serde_json::to_value(completion).unwrap_or_default(),
+        }
+    }
+
+    /// A fault in place of an answer.
+    #[must_use]
+    pub fn fault(self, fault: &Fault) -> Value {
+        match self {
+            Self::Chat => chat::fault(fault),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Chat completions: what upstream speaks, too.
+
+use llm_stream_guard::{
+    End,
+    chat::{ChatGuard, ChatSse, ChatSseError, Done},
+    sse::Fields,
+};
+use serde_json::{Value, json};
+
+use super::Machine;
+use crate::error::{Fault, Kind};
+
+/// An event stream of chat chunks; what is not changed leaves as it came.
+#[derive(Debug)]
+pub struct Stream {
+    sse: ChatSse,
+}
+
+impl Stream {
+    /// A stream whose choices are guarded by clones of `guard`.
+    #[must_use]
+    pub fn new(guard: ChatGuard) -> Self {
+        Self { sse: ChatSse::new(guard).done(Done::Always) }
+    }
+}
+
+impl Machine for Stream {
+    fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ChatSseError> {
+        self.sse.push(bytes, out)
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ChatSseError> {
+        self.sse.finish(End::Stop, out)
+    }
+
+    fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
+        if self.sse.is_done() {
+            return;
+        }
+        // A limit that is hit on the way out is the lesser evil.
+        let _ = self.sse.finish(End::Aborted, out);
+        let _ = Fields::default().data(self::fault(fault).to_string().as_bytes()).encode(out);
+    }
+
+    fn keep_alive(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b": keep-alive\n\n");
+    }
+
+    fn held(&self) -> usize {
+        self.sse.held() + self.sse.guard().held()
+    }
+
+    fn stopped(&self) -> usize {
+        self.sse.guard().stopped()
+    }
+}
+
+/// An error object.
+#[must_use]
+pub fn fault(fault: &Fault) -> Value {
+    let kind = match fault.kind {
+        Kind::Request | Kind::Model => "invalid_request_error",
+        _ => "api_error",
+    };
+    json!({"error": {
+        "message": fault.message,
+        "type": kind,
+        "param": fault.field,
+        "code": fault.kind.name(),
+    }})
+}

@@ -1,0 +1,125 @@
+//! From a model's id to how its answers are read.
+
+use llm_stream_guard::{
+    Answer, BuildError, Delivery, Grammar, Guard, GuardBuilder, Observer, Profile, Start,
+    profile_for_model,
+};
+use std::sync::Arc;
+use toolcall_parsers::family::{ModelId, ModelPattern};
+use wire_remap::{BodyError, OpenAiChat, Regime, RemapTable};
+
+use crate::config::{self, CallDelivery, Choice, Config, FamilyName, Model, Remap};
+
+/// How the answers of a model are read.
+#[derive(Debug, Clone)]
+pub(crate) struct Family {
+    profile: Profile,
+    grammar: Option<Grammar>,
+    regime: Regime,
+    start: Option<Start>,
+}
+
+/// The families of the configuration.
+#[derive(Debug)]
+pub(crate) struct Families {
+    one: Option<Family>,
+    models: Vec<(ModelPattern, Family)>,
+    delivery: Delivery,
+}
+
+impl Families {
+    pub(crate) fn new(config: &Config) -> Self {
+        let one = match &config.profile {
+            Choice::Auto => None,
+            Choice::One(name) => Some(Family::named(name)),
+        };
+        let models = config.models.iter();
+        Self {
+            one,
+            models: models.map(|(id, model)| (ModelPattern::new(id), Family::of(model))).collect(),
+            delivery: match config.output.calls {
+                CallDelivery::Streaming => Delivery::Streaming,
+                CallDelivery::Atomic => Delivery::Atomic,
+            },
+        }
+    }
+
+    /// The family of the model that requests call `id`, as far as the configuration and the id
+    /// itself tell.
+    pub(crate) fn find(&self, id: &str) -> Option<Family> {
+        if let Some(one) = &self.one {
+            // The id may tell more: where the model's template leaves off.
+            let same = profile_for_model(id).ok().filter(|it| it.name == one.profile.name);
+            let whole = |profile| Family { profile, ..one.clone() };
+            return Some(same.filter(|_| one.grammar.is_none()).map_or_else(|| one.clone(), whole));
+        }
+        let normal = ModelId::new(id);
+        if let Some((_, mapped)) = normal.find(&self.models) {
+            return mapped.first().map(|family| Family::clone(family));
+        }
+        profile_for_model(id).ok().map(Family::from)
+    }
+
+    /// A guard for a family's answer to a request with this body.
+    pub(crate) fn guard(
+        &self,
+        family: &Family,
+        body: &serde_json::Value,
+        answer: Answer,
+        observer: Arc<dyn Observer + Send + Sync>,
+    ) -> Result<Guard, BuildError> {
+        let mut builder: GuardBuilder =
+            Guard::builder(&family.profile).delivery(self.delivery).observer(observer);
+        if let Some(grammar) = &family.grammar {
+            builder = builder.grammar(grammar.clone());
+        }
+        if let Some(table) = family.regime.table() {
+            builder = builder.remap(table.clone());
+        }
+        // A server that tells reasoning itself begins with the answer.
+        let start = if answer == Answer::Parsed { Some(Start::Content) } else { family.start };
+        if let Some(start) = start {
+            builder = builder.start(start);
+        }
+        builder.request(body).build()
+    }
+}
+
+impl Family {
+    fn named(name: &FamilyName) -> Self {
+        let profile = name.profile().clone();
+        Self { grammar: name.grammar().cloned(), ..Self::from(profile) }
+    }
+
+    fn of(model: &Model) -> Self {
+        let table = model.remap.map(|remap| match remap {
+            Remap::Hermes => RemapTable::hermes(),
+            Remap::HermesPlain => RemapTable::hermes_plain(),
+        });
+        let start = model.start.map(|start| match start {
+            config::Start::Reasoning => Start::Reasoning,
+            config::Start::Content => Start::Content,
+        });
+        Self {
+            regime: table.map_or_else(Regime::off, Regime::on),
+            start,
+            ..Self::named(&model.profile)
+        }
+    }
+
+    /// The name of its profile.
+    pub(crate) fn name(&self) -> &str {
+        &self.profile.name
+    }
+
+    /// Writes the delimiters of a request's texts as the model is to see them.
+    pub(crate) fn remap(&self, body: &mut serde_json::Value) -> Result<(), BodyError> {
+        self.regime.request().apply(body, &OpenAiChat).map(|_| ())
+    }
+}
+
+impl From<Profile> for Family {
+    fn from(profile: Profile) -> Self {
+        Self { profile, grammar: None, regime: Regime::off(), start: None }
+    }
+}

@@ -1,0 +1,67 @@
+//! Which header fields are for the next hop only.
+
+use axum::http::{
+    HeaderMap, HeaderName,
+    header::{
+        CONNECTION, CONTENT_LENGTH, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
+        TRANSFER_ENCODING, UPGRADE,
+    },
+};
+
+/// Fields that speak of one connection, besides those that `Connection` names.
+const ONE_HOP: [HeaderName; 9] = [
+    CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION,
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// Takes out what is for this hop only, and what the next hop says itself: its host and length.
+pub(crate) fn forwarded(headers: &HeaderMap) -> HeaderMap {
+    let mut kept = headers.clone();
+    for list in headers.get_all(CONNECTION) {
+        let names = list.to_str().unwrap_or_default().split(',');
+        for name in names.filter_map(|name| name.trim().parse::<HeaderName>().ok()) {
+            kept.remove(name);
+        }
+    }
+    for name in ONE_HOP.iter().chain([&HOST, &CONTENT_LENGTH]) {
+        kept.remove(name);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderMap, HeaderName, HeaderValue};
+
+    use super::forwarded;
+
+    #[test]
+    fn what_is_for_one_hop_and_what_connection_names_goes() {
+        let rows = [
+            ("connection", "close, X-Secret"),
+            ("keep-alive", "5"),
+            ("x-secret", "1"),
+            ("te", "trailers"),
+            ("transfer-encoding", "chunked"),
+            ("host", "a"),
+            ("content-length", "3"),
+            ("authorization", "Bearer x"),
+            ("x-kept", "1"),
+        ];
+        let headers: HeaderMap = rows
+            .into_iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .collect();
+        let kept = forwarded(&headers);
+        let mut names: Vec<_> = kept.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["authorization", "x-kept"]);
+    }
+}

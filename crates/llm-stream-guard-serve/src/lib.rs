@@ -1,0 +1,45 @@
+//! A proxy in front of inference servers: they send what the model wrote, clients get content,
+//! reasoning and tool calls, streamed or whole.
+//!
+//! [`Proxy::router`] is an axum router, and so a tower service, for gateways that embed it;
+//! [`serve`] listens with it. Both know [`Config`] alone. The manual is in the project's
+//! `docs/serve.md`.
+//!
+//! ```
+//! use llm_stream_guard_serve::{Config, Proxy};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let config = Config { upstream: "http://127.0.0.1:8000".parse()?, ..Config::default() };
+//! let guarded: axum::Router = Proxy::new(config)?.router();
+//! let app = axum::Router::new().nest("/llm", guarded);
+//! # let _ = app;
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+/// The README's example, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod catalog;
+mod client;
+mod config;
+pub mod demo;
+pub mod dialect;
+mod error;
+mod families;
+mod headers;
+mod metrics;
+mod proxy;
+mod server;
+mod stream;
+
+pub use config::{
+    BrokenCalls, CallDelivery, Choice, Config, FamilyName, Limits, Model, Models, Output,
+    ReasoningName, Remap, ServerName, Span, Start, Timeouts, UnknownModel, Upstream, read_grammar,
+    read_models,
+};
+pub use error::{Fault, Kind};
+pub use proxy::Proxy;
+pub use server::{is_open, serve};

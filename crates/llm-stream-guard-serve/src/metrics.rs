@@ -1,0 +1,203 @@
+//! What is counted: numbers and constant names, never text.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64},
+    },
+    time::Duration,
+};
+
+use llm_stream_guard::{Diagnostic, Observer, Outcome};
+use prometheus_client::{
+    encoding::text::encode,
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    registry::Registry,
+};
+
+use crate::error::Kind;
+
+/// One label and its value.
+type Label = [(&'static str, String); 1];
+
+/// Counters of a proxy, in a registry.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    requests: Family<[(&'static str, String); 2], Counter>,
+    streams: Family<Label, Counter>,
+    open: Gauge<i64, AtomicI64>,
+    held: Gauge<i64, AtomicI64>,
+    bytes: Family<Label, Counter>,
+    faults: Family<Label, Counter>,
+    unknown: Counter,
+    added: Histogram,
+    watch: Arc<Watch>,
+}
+
+/// What guards tell.
+#[derive(Debug, Default)]
+struct Watch {
+    chunks: Counter<u64, AtomicU64>,
+    calls: Family<Label, Counter>,
+    diagnostics: Family<Label, Counter>,
+    foreign: Family<Label, Counter>,
+}
+
+impl Observer for Watch {
+    fn chunk(&self, _: usize) {
+        self.chunks.inc();
+    }
+
+    fn call_ended(&self, _: u32, outcome: Outcome) {
+        self.calls.get_or_create(&[("outcome", outcome.name().into())]).inc();
+    }
+
+    fn diagnostic(&self, diagnostic: Diagnostic) {
+        self.diagnostics.get_or_create(&[("kind", diagnostic.kind.name().into())]).inc();
+    }
+
+    fn foreign_markup(&self, marker: &str) {
+        self.foreign.get_or_create(&[("marker", marker.into())]).inc();
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        // Seconds: a guard takes microseconds for a chunk.
+        let buckets = [1e-6, 5e-6, 25e-6, 100e-6, 500e-6, 2.5e-3, 10e-3, 50e-3];
+        let mut new = Self {
+            registry: Registry::with_prefix("llm_stream_guard"),
+            requests: Family::default(),
+            streams: Family::default(),
+            open: Gauge::default(),
+            held: Gauge::default(),
+            bytes: Family::default(),
+            faults: Family::default(),
+            unknown: Counter::default(),
+            added: Histogram::new(buckets),
+            watch: Arc::default(),
+        };
+        let Self { registry, requests, streams, open, held, bytes, faults, unknown, added, watch } =
+            &mut new;
+        registry.register("requests", "Requests by path and status", requests.clone());
+        registry.register("streams", "Guarded streams that ended, by how", streams.clone());
+        registry.register("streams_open", "Guarded streams that are open", open.clone());
+        registry.register("held_bytes", "Bytes of open streams that are held", held.clone());
+        registry.register("stream_bytes", "Bytes of guarded streams, by direction", bytes.clone());
+        registry.register("faults", "Requests and streams that failed, by why", faults.clone());
+        registry.register(
+            "unknown_models",
+            "Requests for models of which no family is known",
+            unknown.clone(),
+        );
+        registry.register(
+            "added_seconds",
+            "Time a guard took for a piece of a stream",
+            added.clone(),
+        );
+        registry.register("chunks", "Pieces of models' text that were read", watch.chunks.clone());
+        registry.register("calls", "Calls that ended, by how", watch.calls.clone());
+        registry.register("diagnostics", "Diagnostics, by kind", watch.diagnostics.clone());
+        registry.register(
+            "foreign_markup",
+            "Markers of other families in content: the family may be the wrong one",
+            watch.foreign.clone(),
+        );
+        new
+    }
+}
+
+impl Metrics {
+    /// What guards are to tell.
+    pub(crate) fn observer(&self) -> Arc<dyn Observer + Send + Sync> {
+        self.watch.clone()
+    }
+
+    /// In the text format of Prometheus and OpenMetrics.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing into a string does not fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+
+    pub(crate) fn request(&self, path: &'static str, status: u16) {
+        let labels = [("path", path.into()), ("status", status.to_string())];
+        self.requests.get_or_create(&labels).inc();
+    }
+
+    pub(crate) fn fault(&self, kind: Kind) {
+        self.faults.get_or_create(&[("kind", kind.name().into())]).inc();
+    }
+
+    pub(crate) fn unknown_model(&self) {
+        self.unknown.inc();
+    }
+}
+
+/// How a guarded stream ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Complete,
+    Failed,
+    /// The client left.
+    Dropped,
+}
+
+/// The counters of one stream. Dropped without an end, it tells that the client left.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    metrics: Arc<Metrics>,
+    ending: Ending,
+    held: usize,
+}
+
+impl Meter {
+    pub(crate) fn new(metrics: Arc<Metrics>) -> Self {
+        metrics.open.inc();
+        Self { metrics, ending: Ending::Dropped, held: 0 }
+    }
+
+    /// A piece was read.
+    pub(crate) fn piece(&mut self, came: usize, left: usize, held: usize, took: Duration) {
+        let bytes = |direction: &str, count| {
+            let label = [("direction", direction.to_owned())];
+            self.metrics.bytes.get_or_create(&label).inc_by(count as u64);
+        };
+        bytes("in", came);
+        bytes("out", left);
+        self.metrics.added.observe(took.as_secs_f64());
+        self.hold(held);
+    }
+
+    fn hold(&mut self, held: usize) {
+        let signed = |bytes| i64::try_from(bytes).unwrap_or(i64::MAX);
+        self.metrics.held.inc_by(signed(held) - signed(self.held));
+        self.held = held;
+    }
+
+    pub(crate) fn fault(&mut self, kind: Kind) {
+        self.metrics.fault(kind);
+        self.ending = Ending::Failed;
+    }
+
+    pub(crate) fn complete(&mut self) {
+        if self.ending == Ending::Dropped {
+            self.ending = Ending::Complete;
+        }
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.hold(0);
+        self.metrics.open.dec();
+        let how = match self.ending {
+            Ending::Complete => "complete",
+            Ending::Failed => "failed",
+            Ending::Dropped => "client_gone",
+        };
+        self.metrics.streams.get_or_create(&[("end", how.into())]).inc();
+    }
+}

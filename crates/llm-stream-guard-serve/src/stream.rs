@@ -1,0 +1,129 @@
+//! A guarded answer as a body: upstream is read when the client reads.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+
+use axum::body::{Body, Bytes, HttpBody};
+use futures_core::Stream;
+use tokio::time::{Sleep, sleep};
+
+use crate::{
+    dialect::Machine,
+    error::{Fault, Kind},
+    metrics::Meter,
+};
+
+/// The time a stream is given.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// For the first byte from now on.
+    pub(crate) first: Duration,
+    /// For each byte behind it.
+    pub(crate) idle: Duration,
+    /// Until a sign of life is due.
+    pub(crate) keep_alive: Duration,
+}
+
+/// Upstream's body on its way through a machine. Nothing is read ahead: one frame that came makes
+/// one that goes. Dropped, it drops upstream.
+pub(crate) struct Guarded {
+    upstream: Option<Body>,
+    machine: Box<dyn Machine>,
+    patience: Patience,
+    /// Stop strings that must have been seen before upstream is left; `None`: never.
+    leave_after: Option<usize>,
+    idle: Pin<Box<Sleep>>,
+    quiet: Pin<Box<Sleep>>,
+    meter: Meter,
+}
+
+impl Guarded {
+    pub(crate) fn new(
+        upstream: Body,
+        machine: Box<dyn Machine>,
+        patience: Patience,
+        leave_after: Option<usize>,
+        meter: Meter,
+    ) -> Self {
+        Self {
+            upstream: Some(upstream),
+            machine,
+            patience,
+            leave_after,
+            idle: Box::pin(sleep(patience.first)),
+            quiet: Box::pin(sleep(patience.keep_alive)),
+            meter,
+        }
+    }
+
+    /// Takes what upstream sent.
+    fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let came = Instant::now();
+        let result = self.machine.push(bytes, out);
+        self.meter.piece(bytes.len(), out.len(), self.machine.held(), came.elapsed());
+        let stopped = self.leave_after.is_some_and(|count| self.machine.stopped() >= count);
+        match result {
+            Err(error) => self.fail(&Fault::new(Kind::Limit, error), out),
+            Ok(()) if stopped => self.end(out),
+            Ok(()) => reset(&mut self.idle, self.patience.idle),
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        self.upstream = None;
+        match self.machine.finish(out) {
+            Ok(()) => self.meter.complete(),
+            Err(error) => self.fail(&Fault::new(Kind::Limit, error), out),
+        }
+    }
+
+    fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
+        self.upstream = None;
+        tracing::warn!(kind = fault.kind.name(), "stream failed: {fault}");
+        self.meter.fault(fault.kind);
+        self.machine.fail(fault, out);
+    }
+}
+
+fn reset(sleep: &mut Pin<Box<Sleep>>, span: Duration) {
+    sleep.as_mut().reset(tokio::time::Instant::now() + span);
+}
+
+impl Stream for Guarded {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = &mut *self;
+        let mut out = Vec::new();
+        while out.is_empty() {
+            let Some(upstream) = &mut this.upstream else { return Poll::Ready(None) };
+            match Pin::new(upstream).poll_frame(cx) {
+                // What is no data is trailers, which speak of the body that came.
+                Poll::Ready(Some(Ok(frame))) => {
+                    if let Some(bytes) = frame.data_ref() {
+                        this.take(bytes, &mut out);
+                    }
+                }
+                Poll::Ready(Some(Err(error))) => {
+                    let fault = Fault::new(Kind::Broken, format!("upstream broke off: {error}"));
+                    this.fail(&fault, &mut out);
+                }
+                Poll::Ready(None) => this.end(&mut out),
+                Poll::Pending if this.idle.as_mut().poll(cx).is_ready() => {
+                    let fault = Fault::new(Kind::Timeout, "upstream sent nothing in time");
+                    this.fail(&fault, &mut out);
+                }
+                Poll::Pending if this.quiet.as_mut().poll(cx).is_ready() => {
+                    this.machine.keep_alive(&mut out);
+                }
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        reset(&mut this.quiet, this.patience.keep_alive);
+        Poll::Ready(Some(Ok(out.into())))
+    }
+}

@@ -1,0 +1,7 @@
+//! The proxy between clients and upstreams that do as a script says.
+
+mod answers;
+mod failures;
+mod requests;
+mod support;
+mod untouched;

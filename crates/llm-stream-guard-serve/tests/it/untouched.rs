@@ -1,0 +1,69 @@
+//! What the proxy has no business with.
+
+use axum::{
+    body::Body,
+    http::{Request, StatusCode},
+};
+use http_body_util::BodyExt as _;
+
+use crate::support::{Do, Replay, Served, asks, config, stream, text_event, whole};
+
+#[tokio::test]
+async fn other_paths_and_methods_pass_as_they_are() {
+    let head = "content-type: text/x\r\nx-own: 1\r\ncontent-encoding: br\r\n";
+    let upstream = Replay::new(vec![Do::Send(whole("418 I'm a teapot", head, "short"))]).await;
+    let served = Served::new(upstream.port, config()).await;
+    for request in [
+        Request::put("/v1/files/a?b=c").header("accept-encoding", "br").body(Body::from("data")),
+        Request::get("/v1/chat/completions").body(Body::empty()),
+    ] {
+        let response = served.send(request.unwrap()).await;
+        assert_eq!(response.status(), StatusCode::IM_A_TEAPOT);
+        assert_eq!(response.headers()["x-own"], "1");
+        assert_eq!(response.headers()["content-encoding"], "br");
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        assert_eq!(&body[..], b"short");
+    }
+    let asked = upstream.asked.lock().unwrap();
+    assert!(asked[0].0.starts_with("PUT /v1/files/a?b=c HTTP/1.1"), "{}", asked[0].0);
+    assert!(asked[0].0.contains("accept-encoding: br"));
+    assert!(asked[1].0.starts_with("GET /v1/chat/completions"));
+}
+
+#[tokio::test]
+async fn it_says_that_it_lives_and_what_it_counted() {
+    let upstream = Replay::new(stream(&text_event("<tool_call>{\"name\": \"f\""), 100)).await;
+    let served = Served::new(upstream.port, config()).await;
+    let get = |path: &str| Request::get(path).body(Body::empty()).unwrap();
+    let alive = served.send(get("/healthz")).await;
+    assert_eq!(alive.status(), StatusCode::OK);
+    served.ask(&asks("Qwen/Qwen3-8B", serde_json::json!({}))).await;
+    let body = served.send(get("/metrics")).await.into_body().collect().await.unwrap().to_bytes();
+    let text = String::from_utf8(body.to_vec()).unwrap();
+    for line in [
+        "llm_stream_guard_requests_total{path=\"/v1/chat/completions\",status=\"200\"} 1",
+        "llm_stream_guard_streams_total{end=\"complete\"} 1",
+        "llm_stream_guard_streams_open 0",
+        "llm_stream_guard_held_bytes 0",
+        "llm_stream_guard_calls_total{outcome=\"incomplete\"} 1",
+        "llm_stream_guard_chunks_total 1",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn both_versions_of_http_are_spoken() {
+    let upstream = Replay::new(stream(&text_event("hello"), 10)).await;
+    let served = Served::new(upstream.port, config()).await;
+    let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new())
+        .http2_only(true)
+        .build_http::<Body>();
+    let request = Request::post(format!("http://127.0.0.1:{}/v1/chat/completions", served.port))
+        .body(Body::from(asks("Qwen/Qwen3-8B", serde_json::json!({})).to_string()))
+        .unwrap();
+    let response = client.request(request).await.unwrap();
+    assert_eq!(response.version(), axum::http::Version::HTTP_2);
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    assert!(String::from_utf8(body.to_vec()).unwrap().contains("hello"));
+}
