@@ -1,10 +1,15 @@
 //! The shapes in which clients ask and are answered.
 
 pub mod chat;
+pub mod encoded;
+pub mod messages;
+mod parts;
+pub mod responses;
 
 use llm_stream_guard::chat::{ChatGuard, ChatSseError, Completion};
 use serde_json::Value;
 
+use self::encoded::Encoded;
 use crate::error::Fault;
 
 /// A shape of requests and answers.
@@ -13,6 +18,10 @@ use crate::error::Fault;
 pub enum Dialect {
     /// Chat completions: `POST /v1/chat/completions`.
     Chat,
+    /// Anthropic's messages: `POST /v1/messages`.
+    Messages,
+    /// OpenAI's responses: `POST /v1/responses`.
+    Responses,
 }
 
 /// A stream on its way from upstream to a client, sans-IO: bytes in, bytes out.
@@ -46,11 +55,16 @@ pub trait Machine: Send + 'static {
 }
 
 impl Dialect {
+    /// All there are.
+    pub const ALL: [Self; 3] = [Self::Chat, Self::Messages, Self::Responses];
+
     /// The path of its requests.
     #[must_use]
     pub const fn path(self) -> &'static str {
         match self {
             Self::Chat => "/v1/chat/completions",
+            Self::Messages => "/v1/messages",
+            Self::Responses => "/v1/responses",
         }
     }
 
@@ -61,23 +75,30 @@ impl Dialect {
     pub fn request(self, body: Value) -> Result<Value, Fault> {
         match self {
             Self::Chat => Ok(body),
+            Self::Messages => messages::request(body),
+            Self::Responses => responses::request(body),
         }
     }
 
-    /// What turns upstream's event stream into the dialect's.
+    /// What turns upstream's event stream into the dialect's, for the answer to the request
+    /// `asked`, as it came.
     #[must_use]
-    pub fn stream(self, guard: ChatGuard) -> Box<dyn Machine> {
+    pub fn stream(self, guard: ChatGuard, asked: &Value) -> Box<dyn Machine> {
         match self {
             Self::Chat => Box::new(chat::Stream::new(guard)),
+            Self::Messages => Box::new(Encoded::new(guard, messages::Events::new(asked))),
+            Self::Responses => Box::new(Encoded::new(guard, responses::Events::new(asked))),
         }
     }
 
-    /// A whole answer.
+    /// A whole answer to the request `asked`, as it came.
     #[must_use]
-    pub fn whole(self, completion: &Completion) -> Value {
+    pub fn whole(self, completion: &Completion, asked: &Value) -> Value {
         match self {
             // Strings, numbers and maps with string keys: nothing JSON cannot hold.
             Self::Chat => serde_json::to_value(completion).unwrap_or_default(),
+            Self::Messages => messages::whole(completion),
+            Self::Responses => responses::whole(completion, asked),
         }
     }
 
@@ -85,7 +106,8 @@ impl Dialect {
     #[must_use]
     pub fn fault(self, fault: &Fault) -> Value {
         match self {
-            Self::Chat => chat::fault(fault),
+            Self::Chat | Self::Responses => chat::fault(fault),
+            Self::Messages => messages::fault(fault),
         }
     }
 }

@@ -15,7 +15,7 @@ use axum::{
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use llm_stream_guard::{
-    Answer, BuildError, Server,
+    Answer, BuildError, Profile, Server,
     chat::{self, ChatGuard, ChatLimits, ChatOptions, ReasoningField},
     forward_request,
 };
@@ -72,10 +72,12 @@ impl Proxy {
 
     /// The proxy as a service: guarded paths, `/healthz`, `/metrics`, and upstream for all else.
     pub fn router(&self) -> Router {
-        let completions =
-            |State(proxy): State<Self>, request| proxy.guarded(Dialect::Chat, request);
-        Router::new()
-            .route(Dialect::Chat.path(), post(completions))
+        let mut router = Router::new();
+        for dialect in Dialect::ALL {
+            let answer = move |State(proxy): State<Self>, request| proxy.guarded(dialect, request);
+            router = router.route(dialect.path(), post(answer));
+        }
+        router
             .route("/healthz", get(|| async { "ok\n" }))
             .route("/metrics", get(Self::metrics))
             .fallback(Self::untouched)
@@ -141,10 +143,10 @@ impl Proxy {
                     .status(StatusCode::REQUEST_TIMEOUT),
                 _ => Fault::new(Kind::Request, "the body broke off"),
             })?;
-        let body: Value = serde_json::from_slice(&bytes)
+        let asked: Value = serde_json::from_slice(&bytes)
             .map_err(|error| Fault::new(Kind::Request, format!("the body is no JSON: {error}")))?;
         let Some(Asked { guard, body, choices }) =
-            self.asked(dialect.request(body)?, &parts.headers).await?
+            self.asked(dialect, dialect.request(asked.clone())?, &parts.headers).await?
         else {
             return client.send(&parts, bytes.into()).await;
         };
@@ -171,7 +173,7 @@ impl Proxy {
             let whole = whole
                 .map_err(|_| Fault::new(Kind::Broken, "upstream's answer is no completion"))?;
             let whole = guard.complete(whole).map_err(|error| Fault::new(Kind::Limit, error))?;
-            let mut response = json(head.status, &dialect.whole(&whole));
+            let mut response = json(head.status, &dialect.whole(&whole, &asked));
             head.headers.remove(CONTENT_TYPE);
             response.headers_mut().extend(head.headers);
             return Ok(response);
@@ -184,15 +186,25 @@ impl Proxy {
             idle: config.timeouts.idle.0,
             keep_alive: config.timeouts.keep_alive.0,
         };
+        if dialect != Dialect::Chat {
+            // Upstream's fields speak of its own events.
+            head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        }
         let leave_after = (streamed && !counted).then_some(choices);
         let meter = Meter::new(metrics.clone());
-        let stream = Guarded::new(body, dialect.stream(guard), patience, leave_after, meter);
+        let stream =
+            Guarded::new(body, dialect.stream(guard, &asked), patience, leave_after, meter);
         Ok(Response::from_parts(head, Body::from_stream(stream)))
     }
 
     /// The guard for the answer to a chat completion, and the body to ask upstream with; `None` if
     /// request and answer are to pass as they are.
-    async fn asked(&self, mut body: Value, headers: &HeaderMap) -> Result<Option<Asked>, Fault> {
+    async fn asked(
+        &self,
+        dialect: Dialect,
+        mut body: Value,
+        headers: &HeaderMap,
+    ) -> Result<Option<Asked>, Fault> {
         let Shared { config, client, catalog, families, metrics } = &*self.shared;
         let choices = body.get("n").and_then(Value::as_u64).unwrap_or(1).max(1);
         let choices = usize::try_from(choices).unwrap_or(usize::MAX);
@@ -208,14 +220,19 @@ impl Proxy {
             family = family.or_else(|| listed.names(&model).find_map(|name| families.find(name)));
             server = server.or(listed.server);
         }
-        let Some(family) = family else {
-            metrics.unknown_model();
-            tracing::warn!("no family is known for the model `{model}`");
-            if config.unknown_model == UnknownModel::Pass {
-                return Ok(None);
+        let family = match family {
+            Some(family) => family,
+            None => {
+                metrics.unknown_model();
+                let what = format!("no family is known for the model `{model}`");
+                tracing::warn!("{what}");
+                match config.unknown_model {
+                    UnknownModel::Refuse => return Err(Fault::new(Kind::Model, what).at("model")),
+                    UnknownModel::Pass if dialect == Dialect::Chat => return Ok(None),
+                    // Another shape is to be written, whatever the text holds.
+                    UnknownModel::Pass => Family::from(Profile::named("none")),
+                }
             }
-            let what = format!("no family is known for the model `{model}`");
-            return Err(Fault::new(Kind::Model, what).at("model"));
         };
         let guard = self.guard(&family, &mut body, server)?;
         Ok(Some(Asked { guard, body, choices }))

@@ -1,6 +1,7 @@
 //! The proxy between clients and upstreams that do as a script says.
 
 mod answers;
+mod dialects;
 mod failures;
 mod requests;
 mod support;

@@ -1,0 +1,235 @@
+//! Anthropic's messages: `POST /v1/messages`.
+
+mod request;
+
+use llm_stream_guard::chat::{Chunk, Completion};
+use serde_json::{Map, Value, json};
+
+pub use self::request::request;
+use super::{
+    encoded::{Encoder, write},
+    parts::{Part, delta, parts, tokens},
+};
+use crate::error::{Fault, Kind};
+
+/// Writes the events of a message.
+///
+/// Blocks come one behind the other, each `content_block_start`, deltas, `content_block_stop`;
+/// `message_delta` says at the end why it ended and what was counted.
+#[derive(Debug, Default)]
+pub struct Events {
+    started: bool,
+    open: Option<Block>,
+    /// Blocks begun.
+    blocks: u64,
+    reason: Option<String>,
+    usage: Option<Value>,
+    stops: Vec<String>,
+    /// The stop string that upstream says ended it.
+    stop: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Thinking,
+    Text,
+    Call,
+}
+
+impl Events {
+    /// For the answer to a request with this body.
+    #[must_use]
+    pub fn new(asked: &Value) -> Self {
+        Self { stops: stops(asked), ..Self::default() }
+    }
+
+    fn start(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
+        if !std::mem::replace(&mut self.started, true) {
+            let mut message = message(chunk.text("id"), chunk.text("model"));
+            // Upstream counts at the end; `message_delta` says it.
+            message["usage"] = json!({"input_tokens": 0, "output_tokens": 0});
+            write(&json!({"type": "message_start", "message": message}), out);
+            write(&json!({"type": "ping"}), out);
+        }
+    }
+
+    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) {
+        match part {
+            Part::Reasoning(text) => {
+                let block = json!({"type": "thinking", "thinking": "", "signature": ""});
+                self.block(Block::Thinking, block, out);
+                self.delta(json!({"type": "thinking_delta", "thinking": text}), out);
+            }
+            Part::Text(text) => {
+                self.block(Block::Text, json!({"type": "text", "text": ""}), out);
+                self.delta(json!({"type": "text_delta", "text": text}), out);
+            }
+            Part::Call { id, name } => {
+                self.close(out);
+                self.block(Block::Call, tool_use(id, name, json!({})), out);
+            }
+            Part::Arguments(text) if self.open == Some(Block::Call) => {
+                self.delta(json!({"type": "input_json_delta", "partial_json": text}), out);
+            }
+            // Of a call that is over: upstream mixed the pieces of several.
+            Part::Arguments(_) => tracing::warn!("a piece of a call that is over was dropped"),
+            Part::Finish(reason) => self.reason = Some(reason.to_owned()),
+        }
+    }
+
+    fn block(&mut self, kind: Block, block: Value, out: &mut Vec<u8>) {
+        if self.open == Some(kind) {
+            return;
+        }
+        self.close(out);
+        let index = self.blocks;
+        write(&json!({"type": "content_block_start", "index": index, "content_block": block}), out);
+        self.open = Some(kind);
+        self.blocks += 1;
+    }
+
+    fn delta(&self, delta: Value, out: &mut Vec<u8>) {
+        let index = self.blocks.saturating_sub(1);
+        write(&json!({"type": "content_block_delta", "index": index, "delta": delta}), out);
+    }
+
+    fn close(&mut self, out: &mut Vec<u8>) {
+        if self.open.take().is_some() {
+            let index = self.blocks.saturating_sub(1);
+            write(&json!({"type": "content_block_stop", "index": index}), out);
+        }
+    }
+}
+
+impl Encoder for Events {
+    fn chunk(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
+        self.start(chunk, out);
+        parts(chunk, |part| self.part(part, out));
+        self.stop = chunk.choices.first().and_then(|it| named(&it.extra)).or(self.stop.take());
+        if let Some(usage) = chunk.usage.value() {
+            self.usage = Some(usage.clone());
+        }
+    }
+
+    fn end(&mut self, stopped: bool, out: &mut Vec<u8>) {
+        self.start(&Chunk::default(), out);
+        self.close(out);
+        // Of several that it overlooked, which one ended it is not known.
+        let which = self.stop.take().or_else(|| match self.stops.as_slice() {
+            [only] if stopped => Some(only.clone()),
+            _ => None,
+        });
+        let stopped = stopped || which.is_some();
+        let delta = ending(self.reason.as_deref(), stopped, which);
+        let usage = usage(self.usage.as_ref());
+        write(&json!({"type": "message_delta", "delta": delta, "usage": usage}), out);
+        write(&json!({"type": "message_stop"}), out);
+    }
+
+    fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
+        write(&self::fault(fault), out);
+    }
+
+    fn keep_alive(&self, out: &mut Vec<u8>) {
+        write(&json!({"type": "ping"}), out);
+    }
+}
+
+/// A whole message. Arguments of a call that was cut are no JSON; its `input` is empty then.
+#[must_use]
+pub fn whole(completion: &Completion) -> Value {
+    let text = |name: &str| completion.fields.get(name).and_then(Value::as_str);
+    let mut message = message(text("id"), text("model"));
+    let mut content: Vec<Value> = Vec::new();
+    let choice = completion.choices.first();
+    let mut on = |part: Part<'_>| match part {
+        Part::Reasoning(text) => {
+            content.push(json!({"type": "thinking", "thinking": text, "signature": ""}));
+        }
+        Part::Text(text) => content.push(json!({"type": "text", "text": text})),
+        Part::Call { id, name } => content.push(tool_use(id, name, json!({}))),
+        Part::Arguments(text) => {
+            let input = serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
+            if let (Some(call), Some(input)) = (content.last_mut(), input) {
+                call["input"] = input;
+            }
+        }
+        Part::Finish(_) => {}
+    };
+    if let Some(choice) = choice {
+        delta(&choice.message, &mut on);
+    }
+    message["content"] = content.into();
+    let reason = choice.and_then(|choice| choice.finish_reason.value());
+    let which = choice.and_then(|choice| named(&choice.extra));
+    let ending = ending(reason.map(String::as_str), which.is_some(), which);
+    for key in ["stop_reason", "stop_sequence"] {
+        message[key] = ending[key].clone();
+    }
+    message["usage"] = usage(completion.usage.value());
+    message
+}
+
+/// An error object.
+#[must_use]
+pub fn fault(fault: &Fault) -> Value {
+    let kind = match (fault.status.as_u16(), fault.kind) {
+        (401, _) => "authentication_error",
+        (403, _) => "permission_error",
+        (404, _) => "not_found_error",
+        (413, _) => "request_too_large",
+        (429, _) => "rate_limit_error",
+        (503 | 529, _) => "overloaded_error",
+        (_, Kind::Timeout) => "timeout_error",
+        (400..=499, _) => "invalid_request_error",
+        _ => "api_error",
+    };
+    let field = fault.field.as_ref().map_or_else(String::new, |field| format!("`{field}`: "));
+    let message = format!("{field}{}", fault.message);
+    json!({"type": "error", "error": {"type": kind, "message": message}})
+}
+
+fn message(id: Option<&str>, model: Option<&str>) -> Value {
+    json!({
+        "id": format!("msg_{}", id.unwrap_or("0")),
+        "type": "message",
+        "role": "assistant",
+        "model": model.unwrap_or_default(),
+        "content": [],
+        "stop_reason": null,
+        "stop_sequence": null,
+    })
+}
+
+fn tool_use(id: &str, name: &str, input: Value) -> Value {
+    json!({"type": "tool_use", "id": id, "name": name, "input": input})
+}
+
+fn stops(asked: &Value) -> Vec<String> {
+    let list = asked.get("stop_sequences").and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned)).collect()
+}
+
+/// The stop string that a server names beside its reason.
+fn named(choice: &Map<String, Value>) -> Option<String> {
+    choice.get("stop_reason")?.as_str().map(str::to_owned)
+}
+
+fn ending(reason: Option<&str>, stopped: bool, which: Option<String>) -> Value {
+    let (reason, which) = match reason {
+        Some("length" | "max_tokens") => ("max_tokens", None),
+        Some("tool_calls" | "function_call") => ("tool_use", None),
+        Some("content_filter") => ("refusal", None),
+        _ if stopped => ("stop_sequence", which),
+        _ => ("end_turn", None),
+    };
+    json!({"stop_reason": reason, "stop_sequence": which})
+}
+
+fn usage(usage: Option<&Value>) -> Value {
+    json!({
+        "input_tokens": tokens(usage, "/prompt_tokens"),
+        "output_tokens": tokens(usage, "/completion_tokens"),
+        "cache_read_input_tokens": tokens(usage, "/prompt_tokens_details/cached_tokens"),
+    })
+}

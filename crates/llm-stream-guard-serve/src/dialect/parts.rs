@@ -1,0 +1,67 @@
+//! What a clean chunk says, in order.
+
+use llm_stream_guard::chat::{Chunk, Content, Delta, ToolCallDelta};
+use serde_json::Value;
+
+/// One thing a chunk says of the first choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part<'c> {
+    Reasoning(&'c str),
+    Text(&'c str),
+    /// A call begins.
+    Call {
+        id: &'c str,
+        name: &'c str,
+    },
+    /// The call that began last goes on.
+    Arguments(&'c str),
+    /// Upstream's word for why it ended.
+    Finish(&'c str),
+}
+
+/// Tells `on` what `chunk` says. Clean chunks hold one kind of thing each, and of a call what
+/// begins it first.
+pub(super) fn parts<'c>(chunk: &'c Chunk, mut on: impl FnMut(Part<'c>)) {
+    for choice in chunk.choices.iter().filter(|choice| choice.index == 0) {
+        delta(&choice.delta, &mut on);
+        if let Some(reason) = choice.finish_reason.value() {
+            on(Part::Finish(reason));
+        }
+    }
+}
+
+/// Tells `on` what a message, or a piece of one, says.
+pub(super) fn delta<'c>(delta: &'c Delta, on: &mut impl FnMut(Part<'c>)) {
+    let mut some = |text: Option<&'c str>, part: fn(&'c str) -> Part<'c>| {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            on(part(text));
+        }
+    };
+    some(delta.reasoning_text(), Part::Reasoning);
+    match delta.content.value() {
+        Some(Content::Text(text)) => some(Some(text), Part::Text),
+        Some(Content::Parts(parts)) => {
+            parts
+                .iter()
+                .for_each(|part| some(part.get("text").and_then(Value::as_str), Part::Text));
+        }
+        None => {}
+    }
+    // There is no other place for it.
+    some(delta.extra.get("refusal").and_then(Value::as_str), Part::Text);
+    for ToolCallDelta { id, function, .. } in &delta.tool_calls {
+        let function = function.as_ref();
+        if let (Some(id), Some(name)) = (id, function.and_then(|it| it.name.as_deref())) {
+            on(Part::Call { id, name });
+        }
+        let arguments = function.and_then(|it| it.arguments.as_deref());
+        if let Some(arguments) = arguments.filter(|text| !text.is_empty()) {
+            on(Part::Arguments(arguments));
+        }
+    }
+}
+
+/// A number of tokens that upstream counted; 0 if it did not.
+pub(super) fn tokens(usage: Option<&Value>, path: &str) -> u64 {
+    usage.and_then(|usage| usage.pointer(path)?.as_u64()).unwrap_or(0)
+}

@@ -1,0 +1,272 @@
+//! OpenAI's responses: `POST /v1/responses`.
+
+mod item;
+mod request;
+
+use llm_stream_guard::chat::{Chunk, Completion};
+use serde_json::{Value, json};
+
+use self::item::Item;
+pub use self::request::request;
+use super::{
+    encoded::{Encoder, write},
+    parts::{Part, delta, parts, tokens},
+};
+use crate::error::Fault;
+
+/// Fields of a request that its response repeats, with what they are if the request is silent.
+const REPEATED: [(&str, &str); 13] = [
+    ("background", "false"),
+    ("instructions", "null"),
+    ("max_output_tokens", "null"),
+    ("metadata", "{}"),
+    ("parallel_tool_calls", "true"),
+    ("previous_response_id", "null"),
+    ("reasoning", "null"),
+    ("temperature", "null"),
+    ("text", "{\"format\":{\"type\":\"text\"}}"),
+    ("tool_choice", "\"auto\""),
+    ("tools", "[]"),
+    ("top_p", "null"),
+    ("truncation", "\"disabled\""),
+];
+
+/// A response as far as it goes.
+#[derive(Debug)]
+struct Response {
+    /// What it repeats of the request, and what describes it.
+    envelope: Value,
+    items: Vec<Item>,
+    reason: Option<String>,
+    usage: Option<Value>,
+}
+
+impl Response {
+    fn new(asked: &Value) -> Self {
+        let mut envelope = json!({
+            "object": "response",
+            "id": "resp_0",
+            "created_at": 0,
+            "model": asked.get("model").cloned().unwrap_or_else(|| "".into()),
+            "error": null,
+            "incomplete_details": null,
+            "store": false,
+        });
+        for (name, default) in REPEATED {
+            let said = asked.get(name).filter(|it| !it.is_null()).cloned();
+            envelope[name] =
+                said.unwrap_or_else(|| serde_json::from_str(default).unwrap_or_default());
+        }
+        Self { envelope, items: Vec::new(), reason: None, usage: None }
+    }
+
+    /// Learns what upstream says of the response.
+    fn describe(&mut self, field: impl Fn(&str) -> Option<Value>) {
+        if let Some(id) = field("id").as_ref().and_then(Value::as_str) {
+            self.envelope["id"] = format!("resp_{id}").into();
+        }
+        for (name, theirs) in [("created_at", "created"), ("model", "model")] {
+            if let Some(value) = field(theirs).filter(|it| !it.is_null()) {
+                self.envelope[name] = value;
+            }
+        }
+    }
+
+    /// A new item's id.
+    fn next_id(&self) -> String {
+        let id = self.envelope["id"].as_str().unwrap_or_default().trim_start_matches("resp_");
+        format!("{id}_{}", self.items.len())
+    }
+
+    /// How it ended: the last event's name.
+    fn end(&mut self) -> &'static str {
+        let cut = match self.reason.as_deref() {
+            Some("length" | "max_tokens") => Some("max_output_tokens"),
+            Some("content_filter") => Some("content_filter"),
+            _ => None,
+        };
+        if let Some(reason) = cut {
+            self.envelope["incomplete_details"] = json!({"reason": reason});
+        }
+        if cut.is_some() { "incomplete" } else { "completed" }
+    }
+
+    fn to_json(&self, status: &str) -> Value {
+        let mut response = self.envelope.clone();
+        response["status"] = status.into();
+        response["output"] = self.items.iter().map(Item::to_json).collect();
+        response["usage"] = self.usage.as_ref().map_or(Value::Null, |usage| {
+            let usage = Some(usage);
+            json!({
+                "input_tokens": tokens(usage, "/prompt_tokens"),
+                "input_tokens_details": {
+                    "cached_tokens": tokens(usage, "/prompt_tokens_details/cached_tokens"),
+                },
+                "output_tokens": tokens(usage, "/completion_tokens"),
+                "output_tokens_details": {
+                    "reasoning_tokens":
+                        tokens(usage, "/completion_tokens_details/reasoning_tokens"),
+                },
+                "total_tokens": tokens(usage, "/total_tokens"),
+            })
+        });
+        response
+    }
+}
+
+/// Writes the events of a response: `response.created`, then of each item `added`, deltas and
+/// `done`, then how it ended, with all of it. Every event has a number.
+#[derive(Debug)]
+pub struct Events {
+    response: Response,
+    started: bool,
+    number: u64,
+    /// The last item goes on.
+    open: bool,
+}
+
+impl Events {
+    /// For the answer to a request with this body.
+    #[must_use]
+    pub fn new(asked: &Value) -> Self {
+        Self { response: Response::new(asked), started: false, number: 0, open: false }
+    }
+
+    fn write(&mut self, mut event: Value, out: &mut Vec<u8>) {
+        event["sequence_number"] = self.number.into();
+        self.number += 1;
+        write(&event, out);
+    }
+
+    fn start(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
+        if std::mem::replace(&mut self.started, true) {
+            return;
+        }
+        self.response.describe(|name| chunk.fields.get(name).cloned());
+        for name in ["response.created", "response.in_progress"] {
+            let response = self.response.to_json("in_progress");
+            self.write(json!({"type": name, "response": response}), out);
+        }
+    }
+
+    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) {
+        match part {
+            Part::Finish(reason) => self.response.reason = Some(reason.to_owned()),
+            Part::Arguments(_) if !self.open => {
+                tracing::warn!("a piece of a call that is over was dropped");
+            }
+            part => {
+                let goes_on =
+                    self.open && self.response.items.last().is_some_and(|it| it.takes(part));
+                if !goes_on {
+                    self.close(out);
+                    let Some(item) = Item::begun(part, self.response.next_id()) else {
+                        tracing::warn!("a piece of a call that is over was dropped");
+                        return;
+                    };
+                    self.open(item, out);
+                }
+                self.delta(part, out);
+            }
+        }
+    }
+
+    fn open(&mut self, item: Item, out: &mut Vec<u8>) {
+        let index = self.response.items.len();
+        let added = json!({"type": "response.output_item.added", "output_index": index, "item": item.to_json()});
+        let part = item.empty_part();
+        let id = item.id().to_owned();
+        self.response.items.push(item);
+        self.open = true;
+        self.write(added, out);
+        if let Some(part) = part {
+            let event = json!({
+                "type": "response.content_part.added", "item_id": id, "output_index": index,
+                "content_index": 0, "part": part,
+            });
+            self.write(event, out);
+        }
+    }
+
+    fn delta(&mut self, part: Part<'_>, out: &mut Vec<u8>) {
+        let index = self.response.items.len().saturating_sub(1);
+        let Some(item) = self.response.items.last_mut() else { return };
+        if let Some(mut event) = item.grow(part) {
+            event["output_index"] = index.into();
+            self.write(event, out);
+        }
+    }
+
+    /// The open item is done.
+    fn close(&mut self, out: &mut Vec<u8>) {
+        if !std::mem::replace(&mut self.open, false) {
+            return;
+        }
+        let index = self.response.items.len().saturating_sub(1);
+        let Some(item) = self.response.items.last_mut() else { return };
+        item.done();
+        let mut events = item.endings();
+        events.push(json!({"type": "response.output_item.done", "item": item.to_json()}));
+        for mut event in events {
+            event["output_index"] = index.into();
+            self.write(event, out);
+        }
+    }
+}
+
+impl Encoder for Events {
+    fn chunk(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
+        self.start(chunk, out);
+        parts(chunk, |part| self.part(part, out));
+        if let Some(usage) = chunk.usage.value() {
+            self.response.usage = Some(usage.clone());
+        }
+    }
+
+    fn end(&mut self, _: bool, out: &mut Vec<u8>) {
+        self.start(&Chunk::default(), out);
+        let how = self.response.end();
+        if how == "incomplete" && self.open {
+            self.response.items.iter_mut().last().into_iter().for_each(Item::cut);
+        }
+        self.close(out);
+        let response = self.response.to_json(how);
+        self.write(json!({"type": format!("response.{how}"), "response": response}), out);
+    }
+
+    fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
+        self.start(&Chunk::default(), out);
+        self.response.items.iter_mut().last().into_iter().for_each(Item::cut);
+        self.response.envelope["error"] = json!({"code": "server_error", "message": fault.message});
+        let response = self.response.to_json("failed");
+        self.write(json!({"type": "response.failed", "response": response}), out);
+    }
+
+    fn keep_alive(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b": keep-alive\n\n");
+    }
+}
+
+/// A whole response.
+#[must_use]
+pub fn whole(completion: &Completion, asked: &Value) -> Value {
+    let mut response = Response::new(asked);
+    response.describe(|name| completion.fields.get(name).cloned());
+    response.usage = completion.usage.value().cloned();
+    if let Some(choice) = completion.choices.first() {
+        delta(&choice.message, &mut |part| {
+            if response.items.last().is_none_or(|item| !item.takes(part)) {
+                response.items.iter_mut().last().into_iter().for_each(Item::done);
+                response.items.extend(Item::begun(part, response.next_id()));
+            }
+            if let Some(item) = response.items.last_mut() {
+                let _ = item.grow(part);
+            }
+        });
+        response.reason = choice.finish_reason.value().cloned();
+    }
+    let how = response.end();
+    let last = response.items.iter_mut().last().into_iter();
+    last.for_each(if how == "incomplete" { Item::cut } else { Item::done });
+    response.to_json(how)
+}
