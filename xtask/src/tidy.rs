@@ -19,7 +19,7 @@ const EXCEPTIONS: &str = include_str!("../exceptions.txt");
 const LEFTOVERS: [&str; 4] = ["todo!", "unimplemented!", "TODO", "FIXME"];
 
 /// Our crates by layer: a crate may depend on lower layers only.
-const LAYERS: [&[&str]; 4] = [
+const LAYERS: [&[&str]; 5] = [
     &["jail-match", "sse-events", "stream-lifecycle"],
     &["think-filter", "wire-remap", "toolcall-parsers"],
     &["response-templates"],
