@@ -24,6 +24,10 @@ pub enum Command {
     Parse(ParseArgs),
     /// Run vectors (recorded wires with their expected results) at every cut
     Check(CheckArgs),
+    /// Tell which families' models may have written a recording
+    Detect(DetectArgs),
+    /// Tell which family a checkpoint's model is of
+    Identify(IdentifyArgs),
     /// Write tool calls as a family's models write them
     Encode(EncodeArgs),
     /// List the tool-call families, reasoning formats and profiles, or find a model's
@@ -74,6 +78,9 @@ pub struct ParseArgs {
     #[arg(long, value_enum, default_value_t)]
     pub input: InputKind,
     /// Profile, tool-call family or reasoning format, looked up in this order
+    ///
+    /// Without it, `--model` and `--grammar` the input is read to its end, at most 8 MiB, and the
+    /// family is detected by it.
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     pub family: Option<String>,
     /// A tool-call family of your own, in place of the profile's: TOML, or JSON if it ends so
@@ -129,6 +136,30 @@ pub struct CheckArgs {
     /// Only cases whose id has this in it, or matches it if it has `*` or `?`
     #[arg(long, value_name = "PATTERN")]
     pub only: Option<Pattern>,
+}
+
+/// Arguments of `detect`.
+#[derive(Debug, Args)]
+pub struct DetectArgs {
+    /// The recording, with special tokens kept; `-` is standard input
+    #[arg(default_value = "-")]
+    pub file: PathBuf,
+    /// How the recording is written; see `parse --help`
+    #[arg(long, value_enum, default_value_t)]
+    pub input: InputKind,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `identify`.
+#[derive(Debug, Args)]
+pub struct IdentifyArgs {
+    /// A checkpoint's folder, or one file of it: `tokenizer_config.json`, a chat template, a GGUF file
+    pub path: PathBuf,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `encode`.

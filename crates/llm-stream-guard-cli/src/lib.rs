@@ -1,14 +1,16 @@
-//! The `llm-stream-guard` command: `parse` a stream, `check` vectors, `encode` calls, list `families`,
-//! `serve` as a proxy.
+//! The `llm-stream-guard` command: `parse` a stream, `check` vectors, `encode` calls, `detect` and
+//! `identify` families, list `families`, `serve` as a proxy.
 //!
 //! A library, so that tests and other tools of the workspace can call what the command does.
 #![forbid(unsafe_code)]
 
 pub mod args;
 pub mod check;
+pub mod detect;
 pub mod encode;
 pub mod error;
 pub mod families;
+pub mod identify;
 pub mod input;
 pub mod lookup;
 pub mod parse;
@@ -23,7 +25,8 @@ use std::{
 use args::{Cli, Command};
 use error::Error;
 
-/// Runs a command. 0: it ran; 1: `check` found failures; 2: misuse.
+/// Runs a command. 0: it ran; 1: `check` found failures, `detect` or `identify` no family; 2:
+/// misuse.
 #[must_use]
 pub fn run(cli: &Cli) -> ExitCode {
     match dispatch(cli) {
@@ -43,6 +46,8 @@ fn dispatch(cli: &Cli) -> Result<bool, Error> {
     match &cli.command {
         Command::Parse(args) => parse::parse(args, &mut out).map(|()| true),
         Command::Check(args) => check::check(args, &mut out),
+        Command::Detect(args) => detect::detect(args, &mut out),
+        Command::Identify(args) => identify::identify(args, &mut out),
         Command::Encode(args) => encode::encode(args, &mut out).map(|()| true),
         Command::Families(args) => families::families(args, &mut out).map(|()| true),
         Command::Serve(args) => serve::serve(args, &mut out).map(|()| true),

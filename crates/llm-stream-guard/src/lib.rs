@@ -24,6 +24,7 @@
 
 pub mod chat;
 mod guard;
+mod identify;
 mod jailed;
 mod jailer;
 mod json;
@@ -39,6 +40,9 @@ mod utf8;
 
 pub use guard::{
     BadPayload, BuildError, Delivery, Guard, GuardBuilder, Rejected, RequestError, ToolChoice,
+};
+pub use identify::{
+    Candidate, Certainty, Checkpoint, CheckpointError, Detection, Identification, detect, identify,
 };
 pub use jailed::{JailedError, JailedStream, JailedStreamBuilder};
 pub use jailer::{Jailer, Replacement};

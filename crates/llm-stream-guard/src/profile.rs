@@ -155,6 +155,13 @@ impl Profile {
     }
 }
 
+/// The rules by which the texts of a chat template tell a family; see
+/// [`crate::Identification`].
+pub(crate) fn template_rules()
+-> impl Iterator<Item = (&'static str, &'static [&'static [&'static str]])> {
+    FAMILIES.iter().map(|row| (row.name, row.template))
+}
+
 /// Every registered profile, by name.
 #[must_use]
 pub fn profiles() -> Vec<Profile> {

@@ -290,7 +290,7 @@ pub enum RouteTo {
 pub struct Write {
     /// The spacing of JSON.
     pub json: Spacing,
-    /// How `true`, `false` and `null` are spelled in tagged values.
+    /// How tagged values other than strings are spelled.
     pub words: Words,
     /// The order of argument keys.
     pub keys: KeyOrder,
@@ -334,7 +334,7 @@ pub enum Spacing {
     Indented,
 }
 
-/// How `true`, `false` and `null` are spelled.
+/// How values other than strings are spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Words {
     /// As JSON spells them.
@@ -342,6 +342,8 @@ pub enum Words {
     Json,
     /// As Python spells them.
     Python,
+    /// So, and objects and arrays as Python spells those.
+    Repr,
 }
 
 /// The order of argument keys on the wire.

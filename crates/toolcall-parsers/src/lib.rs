@@ -36,7 +36,8 @@ pub use options::{
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use partial::PartialArguments;
 pub use registry::{
-    Summary, aliases, families, family, family_variant, grammar, grammar_variant, grammars,
+    Summary, aliases, families, family, family_variant, family_variants, grammar, grammar_variant,
+    grammars,
 };
 pub use tool_call_parser::ToolCallParser;
 pub use tools::{Tool, Tools, ToolsError};

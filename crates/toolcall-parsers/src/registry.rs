@@ -6,7 +6,7 @@ mod table;
 
 use jail_match::UnknownName;
 
-pub use self::lookup::{Summary, aliases, families, family, family_variant};
+pub use self::lookup::{Summary, aliases, families, family, family_variant, family_variants};
 use crate::compiled::Grammar;
 
 /// The grammars of all registered families, by name.

@@ -22,6 +22,9 @@ pub(super) struct Head {
     pub(super) models: Vec<String>,
     #[serde(default)]
     pub(super) names: Names,
+    /// Rules of texts in the models' chat templates.
+    #[serde(default)]
+    pub(super) template: Vec<Vec<String>>,
     #[serde(default)]
     variant: Vec<VariantHead>,
 }
@@ -30,8 +33,6 @@ pub(super) struct Head {
 #[derive(Debug, Deserialize)]
 struct VariantHead {
     models: Vec<String>,
-    #[serde(default)]
-    template_has: Vec<String>,
 }
 
 /// A family.
@@ -56,7 +57,6 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub(super) struct Variant {
     pub(super) models: Vec<String>,
-    pub(super) template_has: Vec<String>,
     pub(super) stream: Stream,
 }
 
@@ -168,7 +168,6 @@ impl Entry {
         let number = (calls_of(&changed) != calls_of(&self.file)).then_some(i);
         Ok(Variant {
             models: head.map(|head| head.models.clone()).unwrap_or_default(),
-            template_has: head.map(|head| head.template_has.clone()).unwrap_or_default(),
             stream: stream(&family, number, section.as_ref())?,
         })
     }
@@ -199,7 +198,7 @@ impl Entry {
     pub(super) fn file_for(&self, text: &str) -> Value {
         let fits = |variant: &Variant| {
             let mut patterns = variant.models.iter().map(|pattern| ModelPattern::new(pattern));
-            variant.template_has.is_empty() && patterns.any(|pattern| pattern.is_for(text))
+            patterns.any(|pattern| pattern.is_for(text))
         };
         let found = self.variants.iter().position(fits);
         let over = found.and_then(|n| self.declared_variants().nth(n));

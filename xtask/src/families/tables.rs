@@ -127,16 +127,16 @@ fn streams(entries: &[Entry]) -> String {
     let list = |texts: &[String]| slice(texts, |it| text(it));
     let row = |entry: &Entry| {
         let variant = |it: &super::entry::Variant| {
-            let (models, has) = (list(&it.models), list(&it.template_has));
-            let stream = stream(&it.stream);
-            format!("Variant {{ models: {models}, template_has: {has}, stream: {stream} }}")
+            let (models, stream) = (list(&it.models), stream(&it.stream));
+            format!("Variant {{ models: {models}, stream: {stream} }}")
         };
         let other = entry.head.names.get("other").map(Vec::as_slice).unwrap_or_default();
         format!(
-            "Row {{ name: {:?}, other_names: {}, models: {}, stream: {}, variants: {} }}",
+            "Row {{ name: {:?}, other_names: {}, models: {}, template: {}, stream: {}, variants: {} }}",
             entry.name,
             list(other),
             list(&entry.head.models),
+            slice(&entry.head.template, |rule| list(rule)),
             stream(&entry.stream),
             slice(&entry.variants, variant),
         )

@@ -1,6 +1,7 @@
 //! `parse`: a stream in, typed events out, while it is still arriving.
 
 mod chat;
+mod detected;
 mod feed;
 mod json_lines;
 mod output;
@@ -15,6 +16,8 @@ use std::{
 };
 
 pub use chat::Chat;
+use detected::detected;
+pub use detected::{DETECTED, detection};
 pub use feed::Feed;
 pub use json_lines::JsonLines;
 pub use output::Output;
@@ -22,10 +25,13 @@ pub use readable::{Colour, Readable};
 pub use setup::{guard, read_tools};
 pub use shown::{Note, Render, Shown};
 
+use llm_stream_guard::Profile;
+
 use crate::{
     args::{OutputKind, ParseArgs},
     error::{Error, misuse},
     input::Patience,
+    lookup,
 };
 
 /// How much is read at once, at most.
@@ -45,13 +51,6 @@ pub fn parse(args: &ParseArgs, out: &mut dyn Write) -> Result<(), Error> {
     };
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colour = if terminal && !no_colour { Colour::On } else { Colour::Off };
-    if args.family.is_none() && args.model.is_none() && args.grammar.is_none() {
-        // Nobody is left to tell if this fails.
-        let _ = writeln!(
-            io::stderr(),
-            "note: no --family or --model: the model's text passes as content"
-        );
-    }
     let mut render: Box<dyn Render + '_> =
         if readable { Box::new(Readable::new(out, colour)) } else { Box::new(JsonLines(out)) };
     if args.file == Path::new("-") {
@@ -76,7 +75,18 @@ pub fn parse_from(
     patience: Patience,
     render: &mut dyn Render,
 ) -> Result<(), Error> {
-    let chat = Chat::new(guard(args)?, args.chunk.map(|bytes| bytes as usize), render);
+    let mut head = Vec::new();
+    let profile = match lookup::profile_of(args.family.as_deref(), args.model.as_deref())? {
+        Some(profile) => profile,
+        None if args.grammar.is_some() => Profile::named("none"),
+        None => {
+            // A failure to read comes again, when the rest is read.
+            let _ = input.take(DETECTED).read_to_end(&mut head);
+            detected(args, &head)?
+        }
+    };
+    let input = &mut head.chain(input);
+    let chat = Chat::new(guard(args, &profile)?, args.chunk.map(|bytes| bytes as usize), render);
     let mut feed = Feed::new(args.input, patience, chat);
     let mut piece = vec![0; PIECE];
     loop {

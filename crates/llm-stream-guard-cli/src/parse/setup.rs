@@ -12,15 +12,13 @@ use crate::{
     lookup,
 };
 
-/// The guard every choice gets a clone of.
+/// The guard every choice gets a clone of, for streams of `profile`.
 ///
 /// # Errors
-/// An unknown family or model, a tools or grammar file that is none, a limit of zero, `--start reasoning`
+/// A tools or grammar file that is none, a limit of zero, `--start reasoning`
 /// for a family without reasoning.
-pub fn guard(args: &ParseArgs) -> Result<Guard, Error> {
-    let profile = lookup::profile_of(args.family.as_deref(), args.model.as_deref())?
-        .unwrap_or_else(|| Profile::named("none"));
-    let mut builder = Guard::builder(&profile);
+pub fn guard(args: &ParseArgs, profile: &Profile) -> Result<Guard, Error> {
+    let mut builder = Guard::builder(profile);
     if let Some(path) = &args.grammar {
         builder = builder.grammar(lookup::read_grammar(path)?);
     }

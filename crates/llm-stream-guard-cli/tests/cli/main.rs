@@ -3,6 +3,7 @@
 mod check;
 mod encode;
 mod grammar;
+mod identify;
 mod serve;
 mod support;
 

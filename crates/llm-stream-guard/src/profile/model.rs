@@ -69,10 +69,9 @@ pub fn profile_for_model(id: &str) -> Result<Profile, UnknownModel> {
     resolve_model(id).map(|found| found.profile)
 }
 
-/// The pattern of a variant that matches. Variants that a chat template tells are no id's.
+/// The pattern of a variant that matches.
 fn variant_pattern(variant: &Variant, text: &str) -> Option<&'static str> {
-    let mut patterns = variant.models.iter().filter(|_| variant.template_has.is_empty());
-    patterns.find(|pattern| ModelPattern::new(pattern).is_for(text)).copied()
+    variant.models.iter().find(|pattern| ModelPattern::new(pattern).is_for(text)).copied()
 }
 
 /// Where streams begin when the request says nothing.

@@ -12,6 +12,9 @@ pub(crate) struct Row {
     /// Patterns of normalised model ids; the one that begins first in the id counts, then the one
     /// with the most literal characters.
     pub(crate) models: &'static [&'static str],
+    /// Rules of texts in a chat template; of the texts of a rule all must be there, but those that
+    /// begin with `!`.
+    pub(crate) template: &'static [&'static [&'static str]],
     /// How its streams look unless a variant says otherwise.
     pub(crate) stream: Stream,
     /// Its variants; the first that fits counts.
@@ -23,8 +26,6 @@ pub(crate) struct Row {
 pub(crate) struct Variant {
     /// Patterns of model ids.
     pub(crate) models: &'static [&'static str],
-    /// Texts that the chat template must have, too.
-    pub(crate) template_has: &'static [&'static str],
     /// How their streams look.
     pub(crate) stream: Stream,
 }

@@ -44,8 +44,9 @@ impl fmt::Display for UnknownModel {
             write!(f, "of the same brand: {}", names.join(", "))?;
         }
         f.write_str(
-            ". Name the family that its chat template writes: \
-             `llm-stream-guard families` lists all",
+            ". What to do: `llm-stream-guard identify PATH` tells the family by the checkpoint's folder, \
+             chat template or GGUF file, `llm-stream-guard detect FILE` by a recording, and \
+             `llm-stream-guard families` lists all names",
         )
     }
 }
@@ -87,8 +88,10 @@ mod tests {
         let error = profile_for_model("zephyr-7b-beta").expect_err("no tools");
         assert_eq!(
             error.to_string(),
-            "no family is known for the model `zephyr-7b-beta`; none is near. Name the family that \
-             its chat template writes: `llm-stream-guard families` lists all"
+            "no family is known for the model `zephyr-7b-beta`; none is near. What to do: \
+             `llm-stream-guard identify PATH` tells the family by the checkpoint's folder, chat \
+             template or GGUF file, `llm-stream-guard detect FILE` by a recording, and \
+             `llm-stream-guard families` lists all names"
         );
     }
 }

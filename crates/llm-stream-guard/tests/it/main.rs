@@ -3,6 +3,7 @@
 /// Chunks of chat completions.
 mod chat;
 /// Jails around content and streams.
+mod identify;
 mod jails;
 /// Every profile under the laws.
 mod laws;

@@ -39,6 +39,13 @@ impl Style for Python {
     }
 }
 
+/// A value as it stands alone.
+pub(super) fn text(node: &Node<'_>) -> Result<String, Fault> {
+    let mut out = String::new();
+    value::write(&Python, node, &mut Path::default(), &mut out)?;
+    Ok(out)
+}
+
 /// Writes members as the keyword arguments of a call.
 pub(super) fn keywords(members: &Members<'_>, out: &mut String) -> Result<(), Fault> {
     if let Some(key) = repeated(members) {

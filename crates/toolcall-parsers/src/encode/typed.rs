@@ -2,7 +2,7 @@
 
 use alloc::{borrow::Cow, string::String};
 
-use super::json;
+use super::{json, python};
 use crate::{
     encode::{EncodeErrorKind, error::Fault, input::Node},
     family::{Form, Spacing, Types as DecidedBy, Undeclared, Words, Write},
@@ -60,9 +60,9 @@ pub(super) fn text<'v>(
 ) -> Result<Cow<'v, str>, Fault> {
     let plain: Cow<'v, str> = match (value, write.words) {
         (Node::String(text), _) => text.as_str().into(),
-        (Node::Bool(true), Words::Python) => "True".into(),
-        (Node::Bool(false), Words::Python) => "False".into(),
-        (Node::Null, Words::Python) => "None".into(),
+        (Node::Bool(_) | Node::Null, Words::Python) | (_, Words::Repr) => {
+            python::text(value)?.into()
+        }
         _ => json::text(value, write.json).into(),
     };
     let same = |text: &str| {

@@ -12,7 +12,8 @@ use serde_json::Value;
 use super::FamilyError;
 
 /// What belongs to one file only.
-const OWN: [&str; 7] = ["about", "source", "models", "names", "variant", "like", "name"];
+const OWN: [&str; 8] =
+    ["about", "source", "models", "names", "template", "variant", "like", "name"];
 
 /// Tables that mean something as a whole only: no key of them is kept.
 const WHOLE: [&str; 2] = ["keys", "spellings"];
@@ -50,8 +51,7 @@ pub fn merge(base: &Value, over: &Value) -> Value {
 #[must_use]
 pub fn with_variant(file: &Value, variant: &Value) -> Value {
     let (mut file, mut variant) = (file.clone(), variant.clone());
-    for (value, drop) in [(&mut file, ["variant", ""]), (&mut variant, ["models", "template_has"])]
-    {
+    for (value, drop) in [(&mut file, ["variant", ""]), (&mut variant, ["models", ""])] {
         if let Value::Object(map) = value {
             map.retain(|key, _| !drop.contains(&key.as_str()));
         }

@@ -16,7 +16,7 @@ type Read<T> = Result<T, FamilyError>;
 
 /// The keys of a file. Those that other layers own are known but not read here: which models
 /// write the family, what engines call it, and how it reasons.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "name",
     "about",
     "source",
@@ -30,6 +30,7 @@ const KEYS: [&str; 14] = [
     "calls",
     "messages",
     "write",
+    "template",
     "variant",
 ];
 
@@ -99,7 +100,10 @@ fn write(field: Field<'_>) -> Read<Write> {
     ];
     Ok(Write {
         json: fields.word("json", &json)?,
-        words: fields.word("words", &[("json", Words::Json), ("python", Words::Python)])?,
+        words: fields.word(
+            "words",
+            &[("json", Words::Json), ("python", Words::Python), ("repr", Words::Repr)],
+        )?,
         keys: fields.word("keys", &[("given", KeyOrder::Given), ("sorted", KeyOrder::Sorted)])?,
         escapes: fields
             .word("escapes", &[("needed", Escapes::Needed), ("ascii", Escapes::Ascii)])?,

@@ -91,6 +91,15 @@ pub fn family_variant(name: &str, variant: usize) -> Result<Arc<Family>, Unknown
     })
 }
 
+/// How many variants the family called `name` has in its table; none if they differ in nothing about
+/// calls, and for a name that is not known.
+#[must_use]
+pub fn family_variants(name: &str) -> usize {
+    let row = FAMILIES.iter().find(|row| same_name(row.summary.name, name));
+    let file = row.and_then(Row::file);
+    file.and_then(|file| Some(file.get("variant")?.as_array()?.len())).unwrap_or_default()
+}
+
 fn read(name: &str, of: impl FnOnce(Value) -> Option<Value>) -> Result<Arc<Family>, UnknownName> {
     let family = FAMILIES[row(name)?].file().and_then(of);
     let family = family.and_then(|file| Family::from_value(&file).ok());
@@ -123,7 +132,7 @@ pub(super) fn file(name: &str) -> Option<Value> {
 mod tests {
     use alloc::string::ToString;
 
-    use super::{FAMILIES, Row, aliases, families, family, family_variant};
+    use super::{FAMILIES, Row, aliases, families, family, family_variant, family_variants};
     use crate::family::{Family, with_variant};
 
     #[test]
@@ -156,5 +165,6 @@ mod tests {
     fn unknown_names_have_near_ones_and_ambiguous_ones_their_meanings() {
         assert_eq!(family("hermess").unwrap_err().nearest()[0], "hermes");
         assert!(family_variant("hermes", 99).is_err());
+        assert_eq!((family_variants("mistral"), family_variants("none")), (2, 0));
     }
 }

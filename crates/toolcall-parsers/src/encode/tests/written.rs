@@ -274,6 +274,13 @@ fn parameters_and_elements() {
             "<f=f>\n<p=b>\nTrue\n</p>\n<p=l>\n[true]\n</p>\n<p=s>\ntrue\n</p>\n</f>",
         ),
         (
+            "objects as Python prints them",
+            tagged,
+            |f| f.write.words = Words::Repr,
+            &[EncodeCall::new("f", r#"{"b":true,"l":["x",null],"s":"true"}"#)],
+            "<f=f>\n<p=b>\nTrue\n</p>\n<p=l>\n['x', None]\n</p>\n<p=s>\ntrue\n</p>\n</f>",
+        ),
+        (
             "words that the schema admits",
             tagged,
             |f| f.write.words = Words::Python,

@@ -1,0 +1,52 @@
+//! `detect`: which family's model may have written a recording.
+
+use std::{
+    fs,
+    io::{self, Read as _, Write},
+    path::Path,
+};
+
+use llm_stream_guard::{Certainty, Detection};
+
+use crate::{
+    args::DetectArgs,
+    error::{Error, misuse},
+    parse::{DETECTED, detection},
+};
+
+/// Says which families' models may have written the file, and why; whether there is telling.
+///
+/// # Errors
+/// A file that cannot be read, an output that cannot be written.
+pub fn detect(args: &DetectArgs, out: &mut dyn Write) -> Result<bool, Error> {
+    let fault = |error: io::Error| misuse(format!("{}: {error}", args.file.display()));
+    let mut head = Vec::new();
+    match args.file.as_path() {
+        path if path == Path::new("-") => io::stdin().lock().take(DETECTED).read_to_end(&mut head),
+        path => fs::File::open(path).map_err(fault)?.take(DETECTED).read_to_end(&mut head),
+    }
+    .map_err(fault)?;
+    let detection = detection(&head, args.input)?;
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string(&detection).map_err(misuse)?)?;
+    } else {
+        out.write_all(as_text(&detection).as_bytes())?;
+    }
+    out.flush()?;
+    Ok(detection.certainty > Certainty::Unknown)
+}
+
+/// A line for the answer, then one for each set of families.
+fn as_text(detection: &Detection) -> String {
+    let mut text = match detection.candidates.first() {
+        Some(best) if detection.certainty > Certainty::Unknown => {
+            format!("{} ({})\n", best.families[0], detection.certainty)
+        }
+        Some(_) => "unknown: nothing speaks for a family alone\n".to_owned(),
+        None => "unknown: nothing looks like a family's markup\n".to_owned(),
+    };
+    for candidate in &detection.candidates {
+        text.push_str(&format!("  {}: {candidate}\n", candidate.families.join(", ")));
+    }
+    text
+}

@@ -1,0 +1,74 @@
+//! Inputs nobody names a family for: their text tells it.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write as _},
+};
+
+use llm_stream_guard::{Detection, Guard, Profile};
+
+use super::{Chat, Feed, Render, Shown};
+use crate::{
+    args::{InputKind, ParseArgs},
+    error::{Error, misuse},
+    input::Patience,
+};
+
+/// Most bytes of an input that are looked at.
+pub const DETECTED: u64 = 8 << 20;
+
+/// What tells the family of a recording.
+///
+/// # Errors
+/// The guard that takes the input apart is not built.
+pub fn detection(recording: &[u8], input: InputKind) -> Result<Detection, Error> {
+    let mut texts = Texts::default();
+    let guard = Guard::builder(&Profile::named("none")).build().map_err(misuse)?;
+    let mut feed = Feed::new(input, Patience::Head, Chat::new(guard, None, &mut texts));
+    feed.push(recording);
+    feed.finish(None, false);
+    Ok(llm_stream_guard::detect(texts.0.values().map(String::as_str)))
+}
+
+/// The text of each choice.
+#[derive(Default)]
+struct Texts(BTreeMap<u32, String>);
+
+impl Render for Texts {
+    fn show(&mut self, choice: u32, shown: Shown<'_>) -> io::Result<()> {
+        if let Shown::Content(text) = shown {
+            self.0.entry(choice).or_default().push_str(text);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The profile of an input nobody names one for, as its head tells; says on standard error which, and
+/// why.
+pub(super) fn detected(args: &ParseArgs, head: &[u8]) -> Result<Profile, Error> {
+    let detection = detection(head, args.input)?;
+    let (profile, best) = (detection.profile(), detection.candidates.first());
+    let note = match (&profile, best) {
+        (Some(profile), Some(best)) => {
+            let others = match &best.families[..] {
+                [_, others @ ..] if !others.is_empty() => {
+                    format!("; read alike by {}", others.join(", "))
+                }
+                _ => String::new(),
+            };
+            format!("read as `{}` ({}): {best}{others}", profile.name, detection.certainty)
+        }
+        (_, Some(best)) => {
+            let families = best.families.join(", ");
+            format!("the text passes as content; it may be of {families}: {best}")
+        }
+        _ => "the text passes as content: nothing in it tells a family".to_owned(),
+    };
+    // Nobody is left to tell if this fails.
+    let _ = writeln!(io::stderr(), "note: no --family or --model: {note}");
+    Ok(profile.unwrap_or_else(|| Profile::named("none")))
+}

@@ -1,0 +1,95 @@
+//! `detect`, `identify`, and `parse` without a family.
+
+use std::{fs, path::Path};
+
+use serde_json::{Value, json};
+
+use crate::support::{coalesced, of_type, refused, run, run_on, sample, scratch};
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_slice(&run(args).stdout).expect("JSON")
+}
+
+#[test]
+fn recordings_of_every_form_tell_their_family() {
+    for (name, family) in [
+        ("hermes_think.sse", "qwen3"),
+        ("strings.jsonl", "qwen3"),
+        ("hermes.txt", "hermes"),
+        ("mistral_v11.sse", "mistral"),
+        ("two_choices.sse", "qwen3"),
+        ("deepseek_v3_1.sse", "deepseek_v3_1"),
+    ] {
+        let found = json(&["detect", "--json", &sample(name)]);
+        assert_eq!(found["certainty"], "sure", "{name}: {found}");
+        let families = found["candidates"][0]["families"].as_array().expect("a list");
+        assert!(families.contains(&family.into()), "{name}: {found}");
+    }
+    let output = run_on(b"Just text.", &["detect"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.starts_with(b"unknown: nothing looks like"));
+}
+
+#[test]
+fn parse_without_a_family_takes_what_it_detects_and_says_so() {
+    let output = run(&["parse", &sample("think_prefilled.sse")]);
+    let events = coalesced(&output.stdout);
+    assert!(of_type(&events, "reasoning", "text").concat().starts_with("Bonjour!"));
+    let note = String::from_utf8_lossy(&output.stderr);
+    assert!(note.contains("read as `qwen3` (likely)") && note.contains("`</think>`"), "{note}");
+
+    let text = b"<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    let output = run_on(text, &["parse"]);
+    assert_eq!(of_type(&coalesced(&output.stdout), "call_start", "name"), ["f"]);
+
+    let output = run_on(b"It <b>rains</b>.", &["parse"]);
+    let content = of_type(&coalesced(&output.stdout), "content", "text").concat();
+    assert_eq!(content, "It <b>rains</b>.");
+    let note = String::from_utf8_lossy(&output.stderr);
+    assert!(note.contains("passes as content: nothing in it tells a family"), "{note}");
+}
+
+/// A template of our own, in the shape of Mistral's newest.
+const TEMPLATE: &str = "{% for m in messages %}[{{ m.role }}]{{ m.content or '' }}{% for c in \
+    m.tool_calls or [] %}[TOOL_CALLS]{{ c.function.name }}[ARGS]{{ c.function.arguments | tojson }}\
+    {% endfor %}{{ eos_token }}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}";
+
+#[test]
+fn a_folder_a_template_and_a_gguf_file_tell_their_family() {
+    let config = json!({"chat_template": TEMPLATE, "eos_token": "</s>"});
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checkpoint");
+    fs::create_dir_all(&folder).expect("the scratch directory is there");
+    fs::write(folder.join("tokenizer_config.json"), config.to_string()).expect("it is written");
+    let text = |text: &str| [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
+    let gguf = [
+        &b"GGUF\x03\0\0\0"[..],
+        &[0; 8],
+        &1_u64.to_le_bytes(),
+        &text("tokenizer.chat_template"),
+        &8_u32.to_le_bytes(),
+        &text(TEMPLATE),
+    ]
+    .concat();
+    fs::write(folder.join("model.gguf"), gguf).expect("it is written");
+    let template = scratch("own.jinja", TEMPLATE);
+    let folder = folder.display().to_string();
+    for path in [&folder, &format!("{folder}/model.gguf"), &template] {
+        let found = json(&["identify", "--json", path]);
+        assert_eq!(found["families"][0], "mistral", "{path}: {found}");
+        assert_eq!(found["encode_equal"], true, "{path}: {found}");
+    }
+    let found = json(&["identify", "--json", &folder]);
+    assert_eq!(found["end_of_turn"], json!(["</s>"]));
+    let shown = run(&["identify", &folder]).stdout;
+    assert!(shown.starts_with(b"mistral (sure)\n"), "{}", String::from_utf8_lossy(&shown));
+}
+
+#[test]
+fn what_holds_no_template_is_refused() {
+    refused(&["identify", "no/such/folder"], &["no/such/folder"]);
+    let config = scratch("tokenizer_config.json", "{\"eos_token\": \"</s>\"}");
+    refused(&["identify", &config], &["tokenizer_config.json", "no chat template"]);
+    let broken = scratch("broken.gguf", "GGML");
+    refused(&["identify", &broken], &["broken.gguf", "GGUF"]);
+    refused(&["parse", "--model", "acme/unheard-of", "-"], &["identify PATH", "detect FILE"]);
+}

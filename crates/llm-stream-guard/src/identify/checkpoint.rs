@@ -1,0 +1,166 @@
+//! What the files of a checkpoint say about how its model writes.
+
+use std::{
+    error::Error,
+    fmt, fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use super::gguf;
+
+/// The part of a checkpoint's files that says how its model writes.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Checkpoint {
+    /// The chat template, Jinja; that for tools if there are several.
+    pub template: Option<String>,
+    /// What the checkpoint calls itself.
+    pub name: Option<String>,
+    /// The token before every text.
+    pub bos_token: Option<String>,
+    /// The token that ends a turn or a text.
+    pub eos_token: Option<String>,
+    /// What the tokenizer puts into its tags, before the closing bracket.
+    pub token_suffix: Option<String>,
+    /// The response template, as it stands: it says how answers are to be parsed, and overrules
+    /// what the chat template tells.
+    pub response_template: Option<Value>,
+}
+
+/// Files that cannot be read, or that hold no template.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CheckpointError {
+    /// A file cannot be read.
+    Io(PathBuf, io::Error),
+    /// A file is not what its name says.
+    Malformed(PathBuf, String),
+    /// There is neither a chat template nor a response template.
+    NoTemplate(PathBuf),
+}
+
+impl fmt::Display for CheckpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Malformed(path, problem) => write!(f, "{}: {problem}", path.display()),
+            Self::NoTemplate(path) => write!(f, "{}: no chat template is there", path.display()),
+        }
+    }
+}
+
+impl Error for CheckpointError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Io(_, error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Files of a folder that hold a template of their own, the first that is there counts.
+const TEMPLATES: [&str; 2] = ["additional_chat_templates/tool_use.jinja", "chat_template.jinja"];
+
+impl Checkpoint {
+    /// A chat template alone.
+    #[must_use]
+    pub fn from_template(template: &str) -> Self {
+        Self { template: Some(template.to_owned()), ..Self::default() }
+    }
+
+    /// What a `tokenizer_config.json` says; also `chat_template.json`, which has the template alone.
+    #[must_use]
+    pub fn from_tokenizer_config(config: &Value) -> Self {
+        let text = |key: &str| config.get(key).and_then(token);
+        let suffix =
+            config.get("token_suffix").or_else(|| config.pointer("/init_kwargs/token_suffix"));
+        Self {
+            template: config.get("chat_template").and_then(template),
+            name: text("name_or_path").or_else(|| text("_name_or_path")),
+            bos_token: text("bos_token"),
+            eos_token: text("eos_token"),
+            token_suffix: suffix.and_then(token),
+            response_template: config.get("response_template").filter(|it| !it.is_null()).cloned(),
+        }
+    }
+
+    /// Reads a checkpoint's folder, or one file of it: `tokenizer_config.json`, a chat template, a
+    /// GGUF file.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is malformed; nothing there that holds a template.
+    pub fn read(path: &Path) -> Result<Self, CheckpointError> {
+        let found = if path.is_dir() { folder(path)? } else { file(path)? };
+        match found.template.is_some() || found.response_template.is_some() {
+            true => Ok(found),
+            false => Err(CheckpointError::NoTemplate(path.to_owned())),
+        }
+    }
+}
+
+fn folder(path: &Path) -> Result<Checkpoint, CheckpointError> {
+    let there = |name: &str| Some(path.join(name)).filter(|path| path.is_file());
+    let config = there("tokenizer_config.json").map(|path| file(&path)).transpose()?;
+    let mut found = config.unwrap_or_default();
+    if let Some(path) = TEMPLATES.iter().find_map(|name| there(name)) {
+        found.template = file(&path)?.template;
+    } else if found.template.is_none()
+        && let Some(path) = there("chat_template.json")
+    {
+        found.template = file(&path)?.template;
+    }
+    if found.template.is_none() {
+        let fault = |error| CheckpointError::Io(path.to_owned(), error);
+        let mut entries: Vec<PathBuf> = fs::read_dir(path)
+            .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect())
+            .map_err(fault)?;
+        entries.sort();
+        if let Some(path) = entries.iter().find(|path| is(path, "gguf")) {
+            return file(path);
+        }
+    }
+    Ok(found)
+}
+
+fn is(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case(extension))
+}
+
+fn file(path: &Path) -> Result<Checkpoint, CheckpointError> {
+    let io = |error| CheckpointError::Io(path.to_owned(), error);
+    if is(path, "gguf") {
+        let file = fs::File::open(path).map_err(io)?;
+        return gguf::read(&mut io::BufReader::new(file)).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => {
+                CheckpointError::Malformed(path.to_owned(), error.to_string())
+            }
+            _ => io(error),
+        });
+    }
+    let text = fs::read_to_string(path).map_err(io)?;
+    if !is(path, "json") {
+        return Ok(Checkpoint::from_template(&text));
+    }
+    let config = serde_json::from_str(&text)
+        .map_err(|error| CheckpointError::Malformed(path.to_owned(), error.to_string()))?;
+    Ok(Checkpoint::from_tokenizer_config(&config))
+}
+
+/// A token: a text, or an object with one.
+fn token(value: &Value) -> Option<String> {
+    let text = value.as_str().or_else(|| value.get("content")?.as_str())?;
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// A template: a text, or a list of named ones, of which that for tools counts.
+fn template(value: &Value) -> Option<String> {
+    if let Value::Array(named) = value {
+        let named = |name: &str| {
+            named.iter().find(|entry| entry.get("name").and_then(Value::as_str) == Some(name))
+        };
+        return template(named("tool_use").or_else(|| named("default"))?.get("template")?);
+    }
+    value.as_str().map(str::to_owned)
+}

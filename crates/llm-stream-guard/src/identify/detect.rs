@@ -1,0 +1,195 @@
+//! From recordings to families.
+
+use std::{cmp::Reverse, fmt};
+
+use serde::Serialize;
+
+use super::reading::{Reading, readers};
+use crate::{Profile, Start, Tools, profile};
+
+/// How much of a text is read.
+const MOST: usize = 1 << 20;
+
+/// How many sets of families are told.
+const CANDIDATES: usize = 5;
+
+/// How sure an answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Certainty {
+    /// Nothing speaks for any family, or too much against the best.
+    Unknown,
+    /// Something speaks for it.
+    Likely,
+    /// Nothing else reads it as well.
+    Sure,
+}
+
+impl fmt::Display for Certainty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown => "unknown",
+            Self::Likely => "likely",
+            Self::Sure => "sure",
+        })
+    }
+}
+
+/// Which families' models may have written some text.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Detection {
+    /// How sure the first candidate is. Where it is unknown, candidates are guesses.
+    pub certainty: Certainty,
+    /// Sets of families, the best first; none if nothing looks like any family's markup.
+    pub candidates: Vec<Candidate>,
+}
+
+/// Families that make the same of a text, and what speaks for them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// Their names, those with the most known models first.
+    pub families: Vec<String>,
+    /// How many calls they read.
+    pub calls: usize,
+    /// How many calls broke or were cut.
+    pub broken: usize,
+    /// What is markup to them, in order of appearance.
+    pub markers: Vec<String>,
+    /// What looks like markup and is text to them.
+    pub leftovers: Vec<String>,
+    /// Where the text begins: in reasoning if it is closed before any is opened.
+    pub start: Start,
+}
+
+impl Detection {
+    /// The profile that reads the text best; none if there is no telling.
+    #[must_use]
+    pub fn profile(&self) -> Option<Profile> {
+        let best = self.candidates.first().filter(|_| self.certainty > Certainty::Unknown)?;
+        let profile = profile(best.families.first()?).ok()?;
+        Some(Profile { start: best.start, ..profile })
+    }
+}
+
+impl fmt::Display for Candidate {
+    /// What speaks for it, in one line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let calls = |f: &mut fmt::Formatter<'_>, n: usize, what: &str| {
+            write!(f, "{n} call{} {what}", if n == 1 { "" } else { "s" })
+        };
+        calls(f, self.calls, "read")?;
+        if self.broken > 0 {
+            f.write_str(", ")?;
+            calls(f, self.broken, "cut or broken")?;
+        }
+        if !self.markers.is_empty() {
+            write!(f, ", markup {}", shown(&self.markers))?;
+        }
+        if self.start == Start::Reasoning {
+            f.write_str(", begins in reasoning")?;
+        }
+        if !self.leftovers.is_empty() {
+            write!(f, ", left as text {}", shown(&self.leftovers))?;
+        }
+        Ok(())
+    }
+}
+
+/// The first few of some marks.
+fn shown(marks: &[String]) -> String {
+    const FEW: usize = 6;
+    let mut shown: Vec<String> =
+        marks.iter().take(FEW).map(|mark| format!("`{}`", mark.escape_debug())).collect();
+    if marks.len() > FEW {
+        shown.push(format!("and {} more", marks.len() - FEW));
+    }
+    shown.join(" ")
+}
+
+/// Which families' models may have written these messages, raw text with special tokens kept.
+///
+/// Every registered family reads them, up to a megabyte of each. Families that make the same of them
+/// are named together: what is on the wire does not tell them apart. A text without markup says
+/// nothing, and neither do marks that no family knows.
+///
+/// ```
+/// use llm_stream_guard::{Certainty, detect};
+/// let detection = detect(["Sure. <function=ping>{}</function>"]);
+/// assert_eq!(detection.candidates[0].families[0], "functionary_v31");
+/// assert_eq!(detect(["It is <b>raining</b>."]).certainty, Certainty::Unknown);
+/// ```
+#[must_use]
+pub fn detect<'t>(messages: impl IntoIterator<Item = &'t str>) -> Detection {
+    let texts: Vec<&str> = messages.into_iter().map(head).collect();
+    let readings = readers(&Tools::none(), None).into_iter().map(|reader| {
+        let reading = reader.read(&texts);
+        (reader.profile, reading)
+    });
+    let mut groups: Vec<(Reading, Vec<Profile>)> = Vec::new();
+    for (profile, reading) in readings.filter(|(_, reading)| reading.says_something()) {
+        match groups.iter_mut().find(|(other, _)| other.made == reading.made) {
+            Some((_, profiles)) => profiles.push(profile),
+            None => groups.push((reading, vec![profile])),
+        }
+    }
+    groups.sort_by_key(|(reading, profiles)| (reading.badness(), Reverse(known(profiles))));
+    let certainty = certainty(&groups);
+    let candidates =
+        groups.into_iter().take(CANDIDATES).map(|(reading, profiles)| candidate(reading, profiles));
+    Detection { certainty, candidates: candidates.collect() }
+}
+
+/// The part of a text that is read.
+fn head(text: &str) -> &str {
+    let end = (0..=text.len().min(MOST)).rev().find(|&at| text.is_char_boundary(at));
+    &text[..end.unwrap_or_default()]
+}
+
+/// How many models are known to write so.
+fn known(profiles: &[Profile]) -> usize {
+    profiles.iter().map(|profile| profile.models.len()).max().unwrap_or_default()
+}
+
+fn candidate(reading: Reading, mut profiles: Vec<Profile>) -> Candidate {
+    profiles.sort_by_key(|profile| Reverse(profile.models.len()));
+    Candidate {
+        families: profiles.into_iter().map(|profile| profile.name).collect(),
+        calls: reading.complete,
+        broken: reading.made.broken,
+        markers: reading.explained,
+        leftovers: reading.left,
+        start: if reading.orphan { Start::Reasoning } else { Start::Content },
+    }
+}
+
+fn certainty(groups: &[(Reading, Vec<Profile>)]) -> Certainty {
+    let Some((best, _)) = groups.first() else { return Certainty::Unknown };
+    let marked = !best.explained.is_empty();
+    let marked_only = marked && best.made.calls.is_empty();
+    let example = best.made.has_text() && !marked;
+    let mention = best.complete == 0 && !best.has_arguments;
+    // Tokens that nobody knows belong to a family that nobody knows. A call without markup among
+    // other text may be an example, a marker without arguments behind it a mention.
+    if best.left_special || example || mention && !marked_only {
+        return Certainty::Unknown;
+    }
+    let alone = groups.get(1).is_none_or(|(next, _)| next.badness() > best.badness());
+    match best.complete > 0 && best.made.broken == 0 && marked && alone {
+        true => Certainty::Sure,
+        false => Certainty::Likely,
+    }
+}
+
+impl Reading {
+    fn says_something(&self) -> bool {
+        !self.explained.is_empty() || !self.made.calls.is_empty()
+    }
+
+    /// What speaks against it, the gravest first.
+    fn badness(&self) -> (usize, usize, Reverse<usize>, Reverse<usize>) {
+        let (calls, marks) = (Reverse(self.complete), Reverse(self.explained.len()));
+        (self.left_count, self.made.broken, calls, marks)
+    }
+}

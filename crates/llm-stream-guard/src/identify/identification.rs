@@ -1,0 +1,187 @@
+//! From a checkpoint's files to its family.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+#[cfg(feature = "jinja")]
+use super::probe;
+use super::{Certainty, Checkpoint, rules};
+use crate::{Profile, Start, profile, resolve_model};
+
+/// What a checkpoint's files tell of how its model writes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Identification {
+    /// How sure the first family is.
+    pub certainty: Certainty,
+    /// The families that may be the model's, the best first: those that cannot be told apart by what
+    /// they read of its calls. None if it is not known.
+    pub families: Vec<String>,
+    /// The profile of the first, with its variant and the start that the template has.
+    pub profile: Option<Profile>,
+    /// Tokens that end a turn, as the template writes them.
+    pub end_of_turn: Vec<String>,
+    /// What stands in the checkpoint's tags before their closing bracket; see
+    /// [`crate::GuardBuilder::token_suffix`].
+    pub token_suffix: Option<String>,
+    /// Whether the template wants the arguments of calls as a string of JSON; not known without
+    /// rendering.
+    pub string_arguments: Option<bool>,
+    /// Whether the encoder of the first family writes what the template does, byte for byte; not
+    /// known without rendering.
+    pub encode_equal: Option<bool>,
+    /// The response template of the checkpoint. It overrules the family.
+    pub response_template: Option<Value>,
+    /// What speaks for the answer, in words.
+    pub evidence: Vec<String>,
+}
+
+impl fmt::Display for Identification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.families.first() {
+            Some(first) => write!(f, "{first} ({})", self.certainty)?,
+            None => f.write_str("unknown")?,
+        }
+        if self.families.len() > 1 {
+            write!(f, "\n  cannot be told from: {}", self.families[1..].join(", "))?;
+        }
+        if let Some(profile) = &self.profile {
+            let start = if profile.start == Start::Reasoning { "reasoning" } else { "content" };
+            write!(f, "\n  answers begin in {start}")?;
+            for name in profile.switch.keys() {
+                write!(f, ", `{name}` moves that")?;
+            }
+        }
+        if !self.end_of_turn.is_empty() {
+            write!(f, "\n  turns end with: {}", self.end_of_turn.join(" "))?;
+        }
+        if let Some(suffix) = &self.token_suffix {
+            write!(f, "\n  tags have the suffix `{suffix}`")?;
+        }
+        if self.string_arguments == Some(true) {
+            f.write_str("\n  the template wants arguments as strings of JSON")?;
+        }
+        match self.encode_equal {
+            Some(true) => f.write_str("\n  `encode` writes what the template does")?,
+            Some(false) => f.write_str("\n  `encode` writes something else than the template")?,
+            None => {}
+        }
+        for evidence in &self.evidence {
+            write!(f, "\n  {evidence}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Which family a checkpoint's model is of, by its response template, its chat template and its name.
+///
+/// With the feature `jinja` the chat template renders a turn with known calls, which every family
+/// reads; those that find them are named. What tells wire-equal families apart are the bytes their
+/// encoders write, the end of the turn, the tags of reasoning, the texts in the template. Without the
+/// feature, or where calls are not rendered, such texts alone tell. A family is not known if nothing
+/// does.
+///
+/// ```
+/// use llm_stream_guard::{Certainty, Checkpoint, identify};
+/// let template = "{% for m in messages %}{% for c in m.tool_calls %}\
+///     <|tool_call:begin|>{{ c.function.name }}{% endfor %}{% endfor %}";
+/// let found = identify(&Checkpoint::from_template(template));
+/// assert_eq!(found.families, ["solar_open"]);
+/// assert!(found.certainty < Certainty::Sure);
+/// ```
+#[must_use]
+pub fn identify(checkpoint: &Checkpoint) -> Identification {
+    let mut found = Identification {
+        certainty: Certainty::Unknown,
+        families: Vec::new(),
+        profile: None,
+        end_of_turn: Vec::new(),
+        token_suffix: checkpoint.token_suffix.clone(),
+        string_arguments: None,
+        encode_equal: None,
+        response_template: checkpoint.response_template.clone(),
+        evidence: Vec::new(),
+    };
+    if found.response_template.is_some() {
+        found.evidence.push("it has a response template".into());
+    }
+    let text = checkpoint.template.as_deref().unwrap_or_default();
+    let told = rules::families(text);
+    for (family, rule) in &told {
+        found.evidence.push(format!("its text fits {family}: {}", rule.join(" ")));
+    }
+    let named = checkpoint.name.as_deref().and_then(|name| resolve_model(name).ok());
+    if let Some(named) = &named {
+        let pattern = named.pattern;
+        found.evidence.push(format!("its name is {}'s: `{pattern}`", named.profile.name));
+    }
+    let hint = |family: &str| {
+        let told = told.iter().any(|(name, _)| *name == family);
+        let named = named.as_ref().is_some_and(|named| named.profile.name == family);
+        (told, named)
+    };
+    #[cfg(feature = "jinja")]
+    let without_calls = found.probe(checkpoint, text, hint);
+    #[cfg(not(feature = "jinja"))]
+    let without_calls = false;
+    if found.families.is_empty() {
+        if !without_calls {
+            found.families = told.iter().map(|(name, _)| (*name).to_owned()).collect();
+        }
+        if let Some(named) = &named
+            && !found.families.contains(&named.profile.name)
+        {
+            found.families.push(named.profile.name.clone());
+        }
+        found.families.sort_by_key(|family| std::cmp::Reverse(hint(family)));
+        found.profile = found.families.first().and_then(|family| profile(family).ok());
+        found.certainty = match found.families.len() {
+            0 => Certainty::Unknown,
+            _ => Certainty::Likely,
+        };
+    }
+    found
+}
+
+#[cfg(feature = "jinja")]
+impl Identification {
+    /// Adds what rendering tells; whether it tells that the template writes no calls, so that those
+    /// in its text are quoted.
+    fn probe(
+        &mut self,
+        checkpoint: &Checkpoint,
+        text: &str,
+        hint: impl Fn(&str) -> (bool, bool),
+    ) -> bool {
+        let probed = probe::probe(checkpoint, text);
+        self.end_of_turn = probed.end_of_turn;
+        let failed = probed.problem.is_some();
+        if let Some(problem) = probed.problem {
+            self.evidence.push(format!("rendering it fails: {problem}"));
+        }
+        let mut fits = probed.readers;
+        let rank = |fit: &probe::Fit| (fit.encodes, hint(&fit.profile.name), fit.rank());
+        fits.sort_by_key(|fit| std::cmp::Reverse(rank(fit)));
+        let Some(best) = fits.first() else {
+            if probed.calls_are_rendered {
+                self.evidence.push("it renders calls that no family reads".into());
+            } else if !failed {
+                self.evidence.push("it renders no calls".into());
+            }
+            return !failed && !probed.calls_are_rendered;
+        };
+        self.certainty = match fits.get(1) {
+            Some(next) if rank(next) == rank(best) => Certainty::Likely,
+            _ => Certainty::Sure,
+        };
+        self.encode_equal = Some(best.encodes);
+        self.string_arguments = Some(probed.string_arguments);
+        self.token_suffix = probed.token_suffix.or(self.token_suffix.take());
+        self.evidence.push(format!("{} families read the calls it renders", fits.len()));
+        self.profile = Some(best.profile.clone());
+        self.families = fits.into_iter().map(|fit| fit.profile.name).collect();
+        false
+    }
+}

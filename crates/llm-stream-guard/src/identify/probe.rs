@@ -1,0 +1,343 @@
+//! Probe turns: what a template renders of known calls says how they are written.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use minijinja::Value;
+use serde_json::json;
+use toolcall_parsers::{EncodeCall, Grammar, encode, family_variants};
+
+use super::{
+    Checkpoint,
+    markup::marks,
+    reading::{Reading, calls_of, readers},
+    render::Template,
+};
+use crate::{Profile, Start, Tools, reasoning};
+
+/// What rendering tells of a checkpoint's template.
+#[derive(Debug, Default)]
+pub(super) struct Probed {
+    /// Families that read the probe's calls, the best first: a profile each, of the variant that
+    /// writes the same if there is one.
+    pub(super) readers: Vec<Fit>,
+    /// Whether the calls are in what was rendered, readable or not.
+    pub(super) calls_are_rendered: bool,
+    /// Whether the template wants arguments as a string of JSON.
+    pub(super) string_arguments: bool,
+    /// Tokens behind an answer.
+    pub(super) end_of_turn: Vec<String>,
+    /// What stands in the tags before their closing bracket.
+    pub(super) token_suffix: Option<String>,
+    /// Why nothing was rendered.
+    pub(super) problem: Option<String>,
+}
+
+/// A family that reads the calls.
+#[derive(Debug)]
+pub(super) struct Fit {
+    pub(super) profile: Profile,
+    /// Whether its encoder writes what the template does.
+    pub(super) encodes: bool,
+    /// How well the rest fits: marks left as text, then what else tells wire-equal families apart.
+    pub(super) left: usize,
+    pub(super) ends: bool,
+    pub(super) reasons: bool,
+}
+
+/// A call of the probe: name, arguments, id.
+type Probe = (&'static str, &'static str, &'static str);
+
+const CALLS: [Probe; 2] = [
+    ("probe_tide", r#"{"port": "Årø & co", "day": 3, "spring": true}"#, "aB3dE5gH7"),
+    ("probe_bell", r#"{"times": 2, "tone": {"low": false}}"#, "kL9mN1pQ3"),
+];
+
+/// The tools they are of.
+const TOOLS: &str = r#"[
+    {"type": "function", "function": {"name": "probe_tide", "description": "A probe.",
+        "parameters": {"type": "object", "properties": {
+            "port": {"type": "string", "description": "A part."},
+            "day": {"type": "integer", "description": "A part."},
+            "spring": {"type": "boolean", "description": "A part."}},
+        "required": ["port", "day"], "additionalProperties": false}}},
+    {"type": "function", "function": {"name": "probe_bell", "description": "A probe.",
+        "parameters": {"type": "object", "properties": {
+            "times": {"type": "integer", "description": "A part."},
+            "tone": {"type": "object", "description": "A part.",
+                "properties": {"low": {"type": "boolean", "description": "A part."}}}},
+        "required": ["times"], "additionalProperties": false}}}
+]"#;
+
+const QUESTION: &str = r#"{"role": "user", "content": "Is it high tide?"}"#;
+
+/// What the probe's answer is, where it has one.
+const ANSWER: &str = "Probe answered.";
+
+/// Arguments of templates that turn thinking on or off.
+const SWITCHES: [&str; 3] = ["enable_thinking", "thinking", "reasoning"];
+
+/// Renders probe turns with a template.
+pub(super) fn probe(checkpoint: &Checkpoint, text: &str) -> Probed {
+    let template = match Template::new(text) {
+        Ok(template) => Prompter { template, checkpoint },
+        Err(problem) => return Probed { problem: Some(problem), ..Probed::default() },
+    };
+    let mut probed = Probed { end_of_turn: template.ends(), ..Probed::default() };
+    let (mut problems, mut rendered) = (None, false);
+    for turn in TURNS {
+        let calls = &CALLS[..turn.calls];
+        let wire = match template.wire(calls, turn) {
+            Ok(wire) => wire,
+            Err(problem) => {
+                problems.get_or_insert(problem);
+                continue;
+            }
+        };
+        rendered = true;
+        if !wire.contains(CALLS[0].0) {
+            continue;
+        }
+        probed.calls_are_rendered = true;
+        let told = checkpoint.token_suffix.clone();
+        let guessed = suffix_of(&wire).filter(|_| told.is_none());
+        for suffix in [Some(told), guessed.map(Some)].into_iter().flatten() {
+            let fits = template.fits(&wire, calls, suffix.as_deref(), &probed.end_of_turn);
+            if let Some(best) = fits.first() {
+                best.keep_ends(&mut probed.end_of_turn);
+                let (readers, token_suffix, string_arguments) = (fits, suffix, turn.string);
+                return Probed { readers, string_arguments, token_suffix, problem: None, ..probed };
+            }
+        }
+    }
+    // Some ways to write a turn fail with most templates.
+    probed.problem = problems.filter(|_| !rendered);
+    probed
+}
+
+/// A way to write the probe's turn: templates differ in what they take.
+#[derive(Clone, Copy)]
+struct Turn {
+    calls: usize,
+    /// Whether arguments are a string.
+    string: bool,
+    /// The answer beside the calls, JSON.
+    content: &'static str,
+}
+
+const TURNS: [Turn; 8] = {
+    const fn turn(calls: usize, string: bool, content: &'static str) -> Turn {
+        Turn { calls, string, content }
+    }
+    [
+        turn(2, false, "\"\""),
+        turn(2, false, "null"),
+        turn(2, true, "\"\""),
+        turn(2, true, "null"),
+        turn(1, false, "\"\""),
+        turn(1, false, "null"),
+        turn(1, true, "\"\""),
+        turn(1, true, "null"),
+    ]
+};
+
+struct Prompter<'c> {
+    template: Template,
+    checkpoint: &'c Checkpoint,
+}
+
+impl Prompter<'_> {
+    /// Renders messages, JSON.
+    fn render(
+        &self,
+        messages: &str,
+        prompt: bool,
+        switch: Option<(&str, bool)>,
+    ) -> Result<String, String> {
+        let token = |token: &Option<String>| json!(token.as_deref().unwrap_or_default());
+        let (bos, eos) = (token(&self.checkpoint.bos_token), token(&self.checkpoint.eos_token));
+        let switch = switch.map_or(String::new(), |(name, on)| format!(", \"{name}\": {on}"));
+        // As text, because the order of members is the template's to show.
+        let context = format!(
+            "{{\"datetime\": \"2024-01-01\", \"messages\": [{messages}], \"tools\": {TOOLS}, \"add_generation_prompt\": {prompt}, \
+             \"bos_token\": {bos}, \"eos_token\": {eos}{switch}}}"
+        );
+        let context: Value = serde_json::from_str(&context).map_err(|error| error.to_string())?;
+        self.template.render(&context)
+    }
+
+    fn prompt(&self, switch: Option<(&str, bool)>) -> Result<String, String> {
+        self.render(QUESTION, true, switch)
+    }
+
+    /// What the model would have written for these calls.
+    fn wire(&self, calls: &[Probe], turn: Turn) -> Result<String, String> {
+        let calls = calls.iter().map(|&(name, arguments, id)| {
+            let arguments =
+                if turn.string { json!(arguments).to_string() } else { arguments.into() };
+            format!(
+                "{{\"id\": \"{id}\", \"type\": \"function\", \"function\": \
+                 {{\"name\": \"{name}\", \"arguments\": {arguments}}}}}"
+            )
+        });
+        let calls = calls.collect::<Vec<_>>().join(", ");
+        let answer = format!(
+            "{QUESTION}, {{\"role\": \"assistant\", \"content\": {}, \"tool_calls\": [{calls}]}}",
+            turn.content
+        );
+        let whole = self.render(&answer, false, None)?;
+        Ok(behind(&self.prompt(None)?, &whole).to_owned())
+    }
+
+    /// Tokens behind an answer.
+    fn ends(&self) -> Vec<String> {
+        let answer = format!("{QUESTION}, {{\"role\": \"assistant\", \"content\": \"{ANSWER}\"}}");
+        let whole = self.render(&answer, false, None).unwrap_or_default();
+        let tail = whole.rfind(ANSWER).map_or("", |at| &whole[at + ANSWER.len()..]);
+        let mut ends: Vec<String> = marks(tail).map(|mark| mark.text.to_owned()).collect();
+        let eos = self.checkpoint.eos_token.iter().filter(|eos| tail.contains(&***eos)).cloned();
+        ends.extend(eos);
+        let mut seen = BTreeSet::new();
+        ends.retain(|end| seen.insert(end.clone()));
+        ends
+    }
+
+    /// The families that read exactly `calls` in `wire`.
+    fn fits(&self, wire: &str, calls: &[Probe], suffix: Option<&str>, ends: &[String]) -> Vec<Fit> {
+        let expected = calls_of(calls.iter().map(|&(name, arguments, _)| (name, arguments)));
+        let tools = serde_json::from_str(TOOLS).unwrap_or_default();
+        let tools = Tools::from_json(&tools).unwrap_or_default();
+        let thinks = |close: &str| self.text_has(close);
+        let mut fits = Vec::new();
+        for reader in readers(&tools, suffix) {
+            let reading: Reading = reader.read(&[wire]);
+            if reading.made.calls != expected || reading.made.broken > 0 {
+                continue;
+            }
+            let format = reader.profile.reasoning.as_deref().map(reasoning);
+            let reasons = match format {
+                Some(Ok(crate::Reasoning::Format(format))) => {
+                    format.close.iter().any(|close| thinks(close))
+                }
+                Some(_) => true,
+                None => !thinks("</think>"),
+            };
+            let (profile, encodes) = self.variant(reader.profile, wire, calls, suffix);
+            let grammar = profile.grammar().ok().flatten();
+            let known = |end: &String| {
+                grammar.as_ref().is_some_and(|grammar| grammar.removed().any(|text| text == end))
+            };
+            let left = reading.left.iter().filter(|mark| !ends.contains(mark)).count();
+            let ends = ends.iter().any(known);
+            fits.push(Fit { profile, encodes, left, ends, reasons });
+        }
+        let least = fits.iter().map(|fit| fit.left).min().unwrap_or_default();
+        fits.retain(|fit| fit.left == least);
+        for fit in &mut fits {
+            self.open(&mut fit.profile);
+        }
+        fits.sort_by_key(|fit| Reverse((fit.rank(), fit.profile.models.len())));
+        fits
+    }
+
+    fn text_has(&self, text: &str) -> bool {
+        self.checkpoint.template.as_ref().is_some_and(|template| template.contains(text))
+    }
+
+    /// The variant of a family that writes the calls as the template does, else the family; and
+    /// whether it does.
+    fn variant(
+        &self,
+        profile: Profile,
+        wire: &str,
+        calls: &[Probe],
+        suffix: Option<&str>,
+    ) -> (Profile, bool) {
+        let writes = |grammar: Grammar| {
+            let grammar =
+                suffix.map_or(grammar.clone(), |suffix| grammar.with_token_suffix(suffix));
+            // Ids are written where templates do, or nowhere.
+            [true, false].into_iter().any(|ids| {
+                let calls = calls.iter().map(|&(name, arguments, id)| {
+                    let call = EncodeCall::new(name, arguments);
+                    if ids { call.with_id(id) } else { call }
+                });
+                let calls: Vec<_> = calls.collect();
+                let written = encode(&grammar, &calls, &Tools::implied_by(&calls));
+                written.is_ok_and(|written| wire.contains(within(&written)))
+            })
+        };
+        let variants = profile.tools.as_deref().map_or(0, family_variants);
+        let all = std::iter::once(None).chain((0..variants).map(Some));
+        for variant in all {
+            let profile = Profile { variant, ..profile.clone() };
+            if profile.grammar().ok().flatten().is_some_and(writes) {
+                return (profile, true);
+            }
+        }
+        (profile, false)
+    }
+
+    /// Where the template's prompt leaves off, and what moves that.
+    fn open(&self, profile: &mut Profile) {
+        let Some(Ok(format)) = profile.reasoning.as_deref().map(reasoning) else { return };
+        let start = |switch| Some(format.start_after(&self.prompt(switch).ok()?));
+        profile.start = start(None).unwrap_or_default();
+        let moved = SWITCHES.into_iter().filter(|name| {
+            start(Some((name, true))) != start(Some((name, false)))
+                // Only what a thought begins with counts: some switches close what was opened.
+                && start(Some((name, true))) == Some(Start::Reasoning)
+        });
+        let on = profile.start == Start::Reasoning;
+        profile.switch = moved.map(|name| (name.to_owned(), on)).collect::<BTreeMap<_, _>>();
+    }
+}
+
+impl Fit {
+    /// Of the marks behind an answer, those the family knows as ends of a turn; behind them another
+    /// turn begins. The first if it knows none.
+    fn keep_ends(&self, ends: &mut Vec<String>) {
+        let grammar = self.profile.grammar().ok().flatten().unwrap_or_default();
+        let known = |end: &&String| grammar.removed().any(|text| text == *end);
+        let from = ends.iter().position(|end| known(&end)).unwrap_or_default();
+        ends.drain(..from);
+        let count = ends.iter().take_while(known).count();
+        ends.truncate(count.max(1));
+    }
+
+    /// What tells wire-equal families apart, the more the better.
+    pub(super) fn rank(&self) -> (bool, bool, bool) {
+        (self.encodes, self.ends, self.reasons)
+    }
+}
+
+/// Calls in messages have headers, of which the prompt wrote the first, and an end that servers
+/// leave out.
+fn within(written: &str) -> &str {
+    let header = written.strip_prefix("<|start|>assistant").unwrap_or(written);
+    header.trim_end_matches("<|call|>").trim_end_matches("<|eom|>")
+}
+
+/// What of `whole` stands behind what it has in common with the prompt, cut before a mark rather
+/// than in it.
+fn behind<'w>(prompt: &str, whole: &'w str) -> &'w str {
+    let common = prompt.chars().zip(whole.chars()).take_while(|(a, b)| a == b);
+    let common: usize = common.map(|(scalar, _)| scalar.len_utf8()).sum();
+    let open = whole[..common].rfind(['<', '[']);
+    let cut = open.filter(|&at| !whole[at..common].contains(['>', ']']));
+    &whole[cut.unwrap_or(common)..]
+}
+
+/// What stands behind a colon in several tags.
+fn suffix_of(wire: &str) -> Option<String> {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for mark in marks(wire).filter(|mark| !mark.special) {
+        let inside = mark.text.trim_matches(['<', '>', '/']);
+        if let Some(at) = inside.rfind(':') {
+            *seen.entry(&inside[at..]).or_default() += 1;
+        }
+    }
+    seen.into_iter().max_by_key(|(_, count)| *count).map(|(suffix, _)| suffix.to_owned())
+}

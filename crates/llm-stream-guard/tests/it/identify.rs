@@ -1,0 +1,192 @@
+//! From recordings and checkpoints to families. The templates are our own, in the shape of models'.
+
+use llm_stream_guard::{Certainty, Checkpoint, Detection, Start, detect, identify};
+use serde_json::json;
+
+/// Whether a family is among those of the best candidate.
+fn is_of(detection: &Detection, family: &str) -> bool {
+    detection.candidates.first().is_some_and(|best| best.families.iter().any(|it| it == family))
+}
+
+/// A recording, a family among the best, and how sure that is.
+const RECORDINGS: &[(&str, &str, Certainty)] = &[
+    (
+        "<think>Hm.</think>\n<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call><|im_end|>",
+        "qwen3",
+        Certainty::Sure,
+    ),
+    ("[TOOL_CALLS]f[ARGS]{\"a\": 1}", "mistral", Certainty::Sure),
+    (
+        "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>",
+        "glm45",
+        Certainty::Sure,
+    ),
+    ("<|channel|>analysis<|message|>Hm.<|end|>", "harmony", Certainty::Likely),
+    ("{\"name\": \"f\", \"parameters\": {}}", "llama3_json", Certainty::Likely),
+    ("<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": ", "hermes", Certainty::Likely),
+];
+
+#[test]
+fn recordings_tell_the_families_that_read_them() {
+    for (text, family, certainty) in RECORDINGS {
+        let found = detect([*text]);
+        assert!(is_of(&found, family), "{text}: {found:?}");
+        assert_eq!(found.certainty, *certainty, "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn what_tells_no_family_is_unknown() {
+    let texts = [
+        "",
+        "Just text, 1 < 2.",
+        "<p>It <b>rains</b>.</p>",
+        "{\"name\": \"Ada\", \"born\": 1815}",
+        "Try:\n```python\nprint(\"hi\")\n```\nDone.",
+        "Write calls in <tool_call> tags.",
+        "<think>Hm.</think>Yes.<|a_token_of_nobody|>",
+    ];
+    for text in texts {
+        let found = detect([text]);
+        assert_eq!((found.certainty, found.profile()), (Certainty::Unknown, None), "{text}");
+    }
+}
+
+#[test]
+fn a_closer_that_nothing_opened_tells_that_the_prompt_opened_it() {
+    let found = detect(["So it rains.\n</think>\n\nYes."]);
+    assert_eq!(found.profile().map(|profile| profile.start), Some(Start::Reasoning));
+    assert_eq!(found.candidates[0].markers, ["</think>"]);
+}
+
+#[test]
+fn all_messages_count_and_what_is_left_as_text_speaks_against_a_family() {
+    let call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    let found = detect([call, "<think>Hm.</think>Yes."]);
+    assert!(is_of(&found, "qwen3") && !is_of(&found, "hermes"), "{found:?}");
+    let hermes = found.candidates.iter().find(|it| it.families.iter().any(|it| it == "hermes"));
+    assert_eq!(hermes.expect("it reads the call").leftovers, ["<think>", "</think>"]);
+}
+
+#[test]
+fn long_texts_are_read_up_to_a_bound() {
+    let long = "é".repeat(1 << 20) + "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    assert_eq!(detect([long.as_str()]).certainty, Certainty::Unknown);
+}
+
+#[test]
+fn of_several_templates_that_for_tools_counts() {
+    let config = json!({
+        "chat_template": [
+            {"name": "default", "template": "d"},
+            {"name": "tool_use", "template": "t"},
+        ],
+        "eos_token": {"content": "<|im_end|>"},
+        "init_kwargs": {"token_suffix": ":x"},
+        "response_template": {"fields": {}},
+    });
+    let found = Checkpoint::from_tokenizer_config(&config);
+    assert_eq!(found.template.as_deref(), Some("t"));
+    assert_eq!(found.eos_token.as_deref(), Some("<|im_end|>"));
+    assert_eq!(found.token_suffix.as_deref(), Some(":x"));
+    let found = identify(&found);
+    assert_eq!(found.response_template, Some(json!({"fields": {}})));
+    assert_eq!((found.certainty, found.families.len()), (Certainty::Unknown, 0));
+}
+
+#[cfg(feature = "jinja")]
+mod rendered {
+    use super::*;
+
+    /// A template of turns, with what is written of a call, of the system's message for tools, and
+    /// behind the header of an answer.
+    fn template(call: &str, system: &str, opened: &str) -> String {
+        format!(
+            "{{% if tools %}}{system}{{% endif %}}\
+             {{% for m in messages %}}<|im_start|>{{{{ m.role }}}}\n{{{{ m.content or '' }}}}\
+             {{% for c in m.tool_calls or [] %}}{call}{{% endfor %}}<|im_end|>\n{{% endfor %}}\
+             {{% if add_generation_prompt %}}<|im_start|>assistant\n{opened}{{% endif %}}"
+        )
+    }
+
+    const HERMES: &str = "{{ '\n' }}<tool_call>\n{\"name\": \"{{ c.function.name }}\", \"arguments\": \
+        {{ c.function.arguments | tojson }}}\n</tool_call>";
+
+    #[test]
+    fn rendered_calls_tell_the_family_and_more() {
+        let found = identify(&Checkpoint::from_template(&template(HERMES, "", "")));
+        assert_eq!((&*found.families[0], found.certainty), ("hermes", Certainty::Sure), "{found}");
+        assert!(found.families.iter().any(|family| family == "qwen3"), "{found}");
+        assert_eq!(found.end_of_turn, ["<|im_end|>"]);
+        assert_eq!((found.encode_equal, found.string_arguments), (Some(true), Some(false)));
+        assert_eq!(found.profile.map(|profile| profile.start), Some(Start::Content));
+    }
+
+    #[test]
+    fn the_prompt_tells_where_answers_begin_and_what_moves_that() {
+        let opened = "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n\
+            </think>\n\n{% else %}<think>\n{% endif %}";
+        let found = identify(&Checkpoint::from_template(&template(HERMES, "", opened)));
+        let profile = found.profile.expect("a family");
+        assert_eq!((&*profile.name, profile.start), ("qwen3", Start::Reasoning));
+        assert_eq!(
+            profile.switch.into_iter().collect::<Vec<_>>(),
+            [("enable_thinking".into(), true)]
+        );
+    }
+
+    #[test]
+    fn a_format_that_is_only_quoted_tells_nothing() {
+        let quoted = template("", "Write <tool_call>{\"name\": ...}</tool_call>.", "");
+        let found = identify(&Checkpoint::from_template(&quoted));
+        assert_eq!((found.certainty, found.families.len()), (Certainty::Unknown, 0), "{found}");
+        assert!(found.evidence.iter().any(|it| it == "it renders no calls"), "{found}");
+    }
+
+    #[test]
+    fn arguments_are_given_as_a_string_where_the_template_wants_one() {
+        let call =
+            "{{ '<function=' + c.function.name + '>' + c.function.arguments + '</function>' }}";
+        let found = identify(&Checkpoint::from_template(&template(call, "", "")));
+        assert_eq!(&*found.families[0], "functionary_v31");
+        assert_eq!(found.string_arguments, Some(true));
+    }
+
+    #[test]
+    fn variants_are_told_by_what_they_write() {
+        let array = "{% if loop.first %}[TOOL_CALLS]{{ open }}[{% endif %}{\"name\": \
+            \"{{ c.function.name }}\", \"arguments\": {{ c.function.arguments | tojson }}, \"id\": \
+            \"{{ c.id }}\"}{{ ']' if loop.last else ', ' }}";
+        for (open, variant) in [(" ", Some(0)), ("", Some(1))] {
+            let array = array.replace("{{ open }}", open);
+            let found = identify(&Checkpoint::from_template(&template(&array, "", "")));
+            let profile = found.profile.as_ref().expect("a family");
+            assert_eq!((&*profile.name, profile.variant), ("mistral", variant), "{found}");
+            assert_eq!(found.encode_equal, Some(true));
+        }
+    }
+
+    #[test]
+    fn a_suffix_in_the_tags_is_found() {
+        let call = "<tool_calls:z>\n<tool_call:z>{{ c.function.name }}<tool_sep:z>\n{% for k, v in \
+            c.function.arguments.items() %}<arg_key:z>{{ k }}</arg_key:z>\n<arg_value:z>\
+            {{ v if v is string else v | tojson }}</arg_value:z>\n{% endfor %}</tool_call:z>\n\
+            </tool_calls:z>";
+        let found = identify(&Checkpoint::from_template(&template(call, "", "")));
+        assert_eq!(&*found.families[0], "hy_v3", "{found}");
+        assert_eq!(found.token_suffix.as_deref(), Some(":z"));
+    }
+
+    #[test]
+    fn calls_that_no_family_reads_and_templates_that_fail_are_said_to_be() {
+        let odd = template("%%{{ c.function.name }}%%{{ c.function.arguments | tojson }}", "", "");
+        let found = identify(&Checkpoint::from_template(&odd));
+        assert_eq!(found.families.len(), 0, "{found}");
+        assert!(found.evidence.iter().any(|it| it.contains("no family reads")), "{found}");
+        let fails =
+            "{{ raise_exception('no!') }}{% for c in m.tool_calls %}[TOOL_CALLS]{% endfor %}";
+        let found = identify(&Checkpoint::from_template(fails));
+        assert_eq!((&*found.families[0], found.certainty), ("mistral", Certainty::Likely));
+        assert!(found.evidence.iter().any(|it| it.contains("no!")), "{found}");
+    }
+}
