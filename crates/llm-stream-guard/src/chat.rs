@@ -17,6 +17,7 @@ mod envelope;
 mod error;
 mod field;
 mod guard;
+mod inbound;
 mod keep_alive;
 mod lane;
 mod merge;

@@ -27,7 +27,7 @@ pub use request::RequestError;
 use jail_match::{ByRef, Counters, End, Held, HeldKind, LimitError, Sink};
 use think_filter::TokenEstimate;
 use toolcall_parsers::{Event, Ids, Message, Wanted};
-use wire_remap::{Collapse, Tally};
+use wire_remap::{Collapse, Regime, Tally};
 
 use self::{
     cursor::Cursor,
@@ -71,6 +71,9 @@ pub struct Guard {
 }
 
 type Pushed = Result<(), LimitError>;
+
+/// No remapping.
+static OFF: Regime = Regime::OFF;
 
 /// What follows for the output stages when the cursor has read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -230,6 +233,11 @@ impl Guard {
     /// Whether a call that began is kept back until it ends.
     pub(crate) fn withholds_call(&self) -> bool {
         self.output.withholds_call()
+    }
+
+    /// How the request was remapped.
+    pub(crate) fn regime(&self) -> &Regime {
+        self.input.wire.as_ref().map_or(&OFF, |wire| wire.regime())
     }
 
     /// Where ids come from when the wire has none.

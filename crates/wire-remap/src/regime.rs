@@ -80,9 +80,22 @@ pub struct Regime {
 
 impl Regime {
     /// No remap: every operation is the identity.
+    pub const OFF: Self = Self {
+        table: None,
+        scope: Scope { reasoning: true, arguments: true, schemas: true },
+        provenance: Provenance {
+            user: Policy::Encode,
+            tool: Policy::Encode,
+            assistant: Policy::Encode,
+        },
+        detection: None,
+        in_text: InText::Canonical,
+    };
+
+    /// No remap: every operation is the identity.
     #[must_use]
     pub fn off() -> Self {
-        Self::default()
+        Self::OFF
     }
 
     /// Remaps by `table`.

@@ -132,6 +132,11 @@ impl RemapReport {
         &mut self.tallies[location as usize]
     }
 
+    /// Adds to the counters of a location.
+    pub fn add(&mut self, location: Location, tally: &Tally) {
+        self.tallies[location as usize] += tally;
+    }
+
     /// The counters of all locations together.
     #[must_use]
     pub fn total(&self) -> Tally {
@@ -153,5 +158,15 @@ impl RemapReport {
     #[must_use]
     pub fn stop_fragments(&self) -> u64 {
         self.stop_fragments
+    }
+}
+
+impl AddAssign<&Self> for RemapReport {
+    fn add_assign(&mut self, other: &Self) {
+        for (tally, more) in self.tallies.iter_mut().zip(&other.tallies) {
+            *tally += more;
+        }
+        self.stop_fragments += other.stop_fragments;
+        self.undecoded += other.undecoded;
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Driver,
-    window::{Mode, Window},
+    window::{Cursor, Mode, Window},
 };
 use crate::{body::BodyParsers, limits::LimitError, sink::Sink, stretch::Stretch};
 
@@ -42,12 +42,20 @@ impl Driver {
         if matches!(self.mode, Mode::Text) && !self.buf.is_empty() {
             self.process_held(None, true, bodies, sink)?;
         }
-        if !text.is_empty() {
-            self.swallow = 0;
-        }
         let from = self.position();
-        self.mark(Stretch { from, to: from + text.len() as u64, literal: true, shown: None });
-        self.push(text, bodies, sink)
+        if !matches!(self.mode, Mode::Text) {
+            self.mark(Stretch { from, to: from + text.len() as u64, literal: true, shown: None });
+            return self.push(text, bodies, sink);
+        }
+        self.counters.bytes_in += text.len() as u64;
+        self.counters.examined += text.len() as u64;
+        self.quiet = false;
+        self.swallow = 0;
+        let window = Window { text, base: self.base, ended: None, settled: true };
+        let mut cursor = Cursor::at(0);
+        self.flush_text(&window, &mut cursor, text.len(), sink);
+        self.base += text.len() as u64;
+        Ok(())
     }
 
     /// Emits `from..to` of the window in the current channel, with what is shown in place of it.

@@ -3,10 +3,12 @@
 use jail_match::{End, LimitError};
 use serde_json::Map;
 use toolcall_parsers::Wanted;
+use wire_remap::{RemapReport, Tally};
 
 use super::{
     chunk::{Choice, Content, Delta},
     field::Field,
+    inbound::{Inbound, report},
     lane::{Lane, Step},
     note::{Note, Violation},
     options::{Calls, ChatOptions, Stop},
@@ -20,6 +22,9 @@ use crate::guard::Guard;
 pub(super) struct ChoiceState {
     pub(super) guard: Guard,
     pub(super) lane: Lane,
+    inbound: Option<Box<Inbound>>,
+    /// What remapping did in texts the guard has been reset since.
+    decoded: Tally,
 }
 
 impl ChoiceState {
@@ -29,12 +34,33 @@ impl ChoiceState {
         }
         let (ids, wanted) = (guard.ids().clone(), guard.wanted().clone());
         let lane = Lane { index, ids, wanted, ..Lane::default() };
-        Self { guard, lane }
+        let inbound = Inbound::new(guard.regime());
+        Self { guard, lane, inbound, decoded: Tally::default() }
     }
 
-    pub(super) fn push(&mut self, choice: Choice, step: &mut Step<'_>) -> Result<(), LimitError> {
+    /// What remapping did so far.
+    pub(super) fn remap_report(&self) -> RemapReport {
+        let content = self.guard.remap_tally().map(|mut tally| {
+            tally += &self.decoded;
+            tally
+        });
+        report(content, self.inbound.as_deref())
+    }
+
+    pub(super) fn push(
+        &mut self,
+        mut choice: Choice,
+        step: &mut Step<'_>,
+    ) -> Result<(), LimitError> {
+        if let Some(inbound) = &mut self.inbound {
+            inbound.read(&mut choice);
+        }
+        self.push_decoded(choice, step)
+    }
+
+    fn push_decoded(&mut self, choice: Choice, step: &mut Step<'_>) -> Result<(), LimitError> {
         let Choice { mut delta, finish_reason, logprobs, mut extra, .. } = choice;
-        let Self { guard, lane } = self;
+        let Self { guard, lane, decoded, .. } = self;
         step.first = step.pieces.len();
         lane.begin_step();
         if let Field::Value(role) = delta.role.take()
@@ -94,7 +120,7 @@ impl ChoiceState {
         match finish_reason {
             Field::Value(_) if writer.lane.finished => writer.violation(Violation::SecondFinish),
             Field::Value(reason) => {
-                result = result.and(finish(guard, &mut writer, end_of(&reason)));
+                result = result.and(finish(guard, decoded, &mut writer, end_of(&reason)));
                 let reason = finish_word(writer.lane, writer.step.options, reason);
                 let last = writer.last();
                 last.choice.finish_reason = Field::Value(reason);
@@ -128,7 +154,7 @@ impl ChoiceState {
 
     /// Time has passed.
     pub(super) fn tick(&mut self, step: &mut Step<'_>) -> Result<(), LimitError> {
-        let Self { guard, lane } = self;
+        let Self { guard, lane, .. } = self;
         step.first = step.pieces.len();
         lane.begin_step();
         let mut writer = Writer { lane, step };
@@ -148,10 +174,14 @@ impl ChoiceState {
         synthesize: impl FnOnce(&Lane) -> bool,
         step: &mut Step<'_>,
     ) -> Result<(), LimitError> {
+        if let Some(rest) = self.inbound.as_mut().and_then(|inbound| inbound.rest(self.lane.index))
+        {
+            self.push_decoded(rest, step)?;
+        }
         step.first = step.pieces.len();
         self.lane.begin_step();
         let mut writer = Writer { lane: &mut self.lane, step };
-        let result = finish(&mut self.guard, &mut writer, end);
+        let result = finish(&mut self.guard, &mut self.decoded, &mut writer, end);
         if !writer.lane.finished && synthesize(writer.lane) {
             let reason = finish_word(writer.lane, writer.step.options, "stop".into());
             writer.last().choice.finish_reason = Field::Value(reason);
@@ -182,8 +212,16 @@ fn look(guard: &Guard, writer: &mut Writer<'_, '_>) {
     }
 }
 
-fn finish(guard: &mut Guard, writer: &mut Writer<'_, '_>, end: End) -> Result<(), LimitError> {
+fn finish(
+    guard: &mut Guard,
+    decoded: &mut Tally,
+    writer: &mut Writer<'_, '_>,
+    end: End,
+) -> Result<(), LimitError> {
     let result = guard.finish(end, writer);
+    if let Some(tally) = guard.remap_tally() {
+        *decoded += &tally;
+    }
     look(guard, writer);
     writer.lane.reasoning_tokens += guard.reasoning_tokens();
     guard.reset();

@@ -1,6 +1,7 @@
 //! The chat guard: one guard per choice, chunks in, clean chunks out.
 
 use jail_match::{End, LimitError};
+use wire_remap::RemapReport;
 
 use super::{
     aggregate::Aggregator,
@@ -269,6 +270,16 @@ impl ChatGuard {
             response.fields.insert("object".into(), object);
         }
         Ok(response)
+    }
+
+    /// What remapping did so far, over all choices, where the guard has a
+    /// [`crate::GuardBuilder::remap`]: in content, as far as the guard was given it, and in
+    /// reasoning, refusals, arguments and parts, which are decoded as they come.
+    #[must_use]
+    pub fn remap_report(&self) -> RemapReport {
+        let mut report = RemapReport::default();
+        self.choices.iter().for_each(|state| report += &state.remap_report());
+        report
     }
 
     /// Makes the guard as new.

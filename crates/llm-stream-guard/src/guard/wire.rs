@@ -12,6 +12,7 @@ use super::{cursor::Cursor, forms::Forms, input::TextInput, output::Chain};
 #[derive(Debug, Clone)]
 pub(super) struct Wire {
     decoder: StreamDecoder,
+    regime: Regime,
     in_text: InText,
     /// Offset of the next byte in the decoded text.
     at: u64,
@@ -19,7 +20,8 @@ pub(super) struct Wire {
 
 impl Wire {
     pub(super) fn new(table: &RemapTable, regime: &Regime) -> Self {
-        Self { decoder: StreamDecoder::new(table), in_text: regime.in_text(), at: 0 }
+        let (decoder, regime) = (StreamDecoder::new(table), regime.clone());
+        Self { decoder, in_text: regime.in_text(), regime, at: 0 }
     }
 
     pub(super) fn reset(&mut self) {
@@ -29,6 +31,10 @@ impl Wire {
 
     pub(super) fn held(&self) -> usize {
         self.decoder.held()
+    }
+
+    pub(super) fn regime(&self) -> &Regime {
+        &self.regime
     }
 
     pub(super) fn tally(&self) -> &Tally {
@@ -42,7 +48,7 @@ impl Wire {
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        let Self { decoder, in_text, at } = self;
+        let Self { decoder, in_text, at, .. } = self;
         let mut result = Ok(());
         decoder.push(chunk, |piece| {
             if result.is_ok() {
@@ -58,7 +64,7 @@ impl Wire {
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        let Self { decoder, in_text, at } = self;
+        let Self { decoder, in_text, at, .. } = self;
         let mut result = Ok(());
         decoder.finish(|piece| {
             if result.is_ok() {

@@ -17,6 +17,7 @@ mod reasoning;
 mod reasoning_docs;
 /// Guards that decode remapped delimiters.
 mod remap;
+mod remap_contract;
 /// Guards made from requests.
 mod request;
 /// Streams of text.

@@ -166,6 +166,7 @@ fn an_observed_collapse_changes_nothing() {
     assert!(guard.collapse().is_none());
 }
 
+// Contract: X.30.
 #[test]
 fn a_collapse_ends_the_message_for_every_cut() {
     let guard = collapsing(CollapseAction::EndStream);
@@ -182,6 +183,7 @@ fn a_collapse_ends_the_message_for_every_cut() {
     assert_eq!(shown(&guard, "back"), "back");
 }
 
+// Contract: X.30.
 #[test]
 fn a_collapse_fails_the_message_on_request() {
     let mut guard = collapsing(CollapseAction::Error);

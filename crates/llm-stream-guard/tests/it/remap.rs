@@ -58,6 +58,7 @@ fn hermes() -> Guard {
     guard(Some(RemapTable::hermes()))
 }
 
+// Contract: S2.21, X.14.
 #[test]
 fn the_wire_form_is_invisible_until_it_is_decoded() {
     let plain = seen(&guard(None), WIRE);
@@ -71,6 +72,7 @@ fn the_wire_form_is_invisible_until_it_is_decoded() {
     assert_eq!(seen(&hermes(), &mixed).calls, decoded.calls, "and one end each way");
 }
 
+// Contract: S2.13, X.12.
 #[test]
 fn what_a_user_typed_comes_back_as_text_and_calls_nothing() {
     for text in [
@@ -83,6 +85,7 @@ fn what_a_user_typed_comes_back_as_text_and_calls_nothing() {
     }
 }
 
+// Contract: X.13.
 #[test]
 fn a_marker_in_an_argument_string_is_data() {
     let text = "[[CALL]]\n{\"name\": \"say\", \"arguments\": {\"x\": \"[[~CALL]] [[/~CALL]]\"}}\n[[/CALL]]";
@@ -96,6 +99,7 @@ fn calls_directly_behind_each_other_all_count() {
     assert_eq!(seen(&hermes(), &one.repeat(5)).calls.len(), 5);
 }
 
+// Contract: S2.15.
 #[test]
 fn a_damaged_marker_is_told_and_kept_or_recovered() {
     let text = "ok\n[[CALL]\n{\"name\": \"f\"}\n[[/CALL]]";
@@ -107,6 +111,7 @@ fn a_damaged_marker_is_told_and_kept_or_recovered() {
     assert!(seen(&hermes(), "ok\n[[CALLER] said").told.is_empty());
 }
 
+// Contract: X.11.
 #[test]
 fn a_thought_is_decoded_and_what_it_quotes_is_text() {
     let seen = seen(&hermes(), "<think>use [[CALL]] `[[/CALL]]`</think>Done.");
@@ -120,6 +125,7 @@ fn both(canonical: &str) -> (Seen, Seen) {
     (seen(&hermes(), &table.encode(canonical)), seen(&guard(None), canonical))
 }
 
+// Contract: S2.14, S2.21, X.11.
 #[test]
 fn a_decoded_marker_is_markup_where_the_canonical_one_is() {
     let call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
@@ -160,6 +166,7 @@ fn a_marker_that_is_text_may_be_shown_as_the_model_wrote_it() {
     assert_eq!(seen.calls[0].arguments, "{\"x\": \"<tool_call>\"}");
 }
 
+// Contract: S2.14.
 #[test]
 fn structural_detection_goes_by_where_the_cursor_stands() {
     let guard = regime(Regime::from(RemapTable::hermes()).with_detection(Detection::Structural));
@@ -177,6 +184,7 @@ fn structural_detection_goes_by_where_the_cursor_stands() {
     }
 }
 
+// Contract: S2.20, X.15.
 #[test]
 fn mixed_forms_are_accepted_told_and_counted() {
     let wire = "[[CALL]]{\"name\": \"f\"}</tool_call> <tool_call>{\"name\": \"f\"}[[/CALL]]";
@@ -194,6 +202,7 @@ fn mixed_forms_are_accepted_told_and_counted() {
     assert!(self::guard(None).remap_tally().is_none());
 }
 
+// Contract: S2.9.
 #[test]
 fn stop_strings_are_looked_for_in_canonical_text() {
     let builder = || Guard::builder(&profile("qwen3").unwrap()).whitespace(Whitespace::Verbatim);

@@ -36,6 +36,7 @@ fn a_pattern_has_a_longest_length() {
     );
 }
 
+// Contract: S2.16.
 #[test]
 fn the_first_row_that_matches_decides() {
     let mut routes = CapabilityTable::new();
@@ -54,6 +55,7 @@ fn the_first_row_that_matches_decides() {
 /// Model ids with the family whose format they speak.
 const MODELS: &str = include_str!("../../../../vectors/models.tsv");
 
+// Contract: S2.16.
 #[test]
 fn the_defaults_go_by_the_family_and_not_by_the_spelling() {
     let routes = CapabilityTable::hermes_families();

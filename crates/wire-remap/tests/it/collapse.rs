@@ -16,6 +16,7 @@ fn collapse(verdict: Verdict) -> Option<Collapse> {
     }
 }
 
+// Contract: S2.19.
 #[test]
 fn repeated_openers_are_a_collapse() {
     for (text, run) in [
@@ -38,6 +39,7 @@ fn calls_in_a_row_are_none() {
     assert_eq!(detector.score(), 1);
 }
 
+// Contract: S2.19.
 #[test]
 fn what_says_nothing_between_openers_does_not_hide_a_collapse() {
     for text in [
@@ -52,6 +54,7 @@ fn what_says_nothing_between_openers_does_not_hide_a_collapse() {
     }
 }
 
+// Contract: S2.19.
 #[test]
 fn the_same_block_over_and_over_is_a_collapse() {
     let call = "<tool_call>{\"name\": \"f\"}</tool_call>\n";
@@ -66,6 +69,7 @@ fn the_same_block_over_and_over_is_a_collapse() {
     assert_eq!(detector(3, CollapseAction::Observe).observe(&text), Verdict::Fine);
 }
 
+// Contract: S2.19.
 #[test]
 fn openers_in_code_and_in_arguments_are_text() {
     let openers = "<tool_call>\n<tool_call>\n<tool_call>\n<tool_call>\n";
@@ -85,6 +89,7 @@ fn openers_in_code_and_in_arguments_are_text() {
     assert_eq!(found.run, 12);
 }
 
+// Contract: S2.19, S2.20.
 #[test]
 fn the_action_decides_the_verdict_and_a_run_is_reported_once() {
     let run = "<tool_call>".repeat(3);

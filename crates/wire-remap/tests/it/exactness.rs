@@ -25,6 +25,7 @@ fn canonical_markers_travel_as_wire_markers_and_come_back() {
     assert_eq!(table.decode(&wire), text);
 }
 
+// Contract: S2.4, X.12.
 #[test]
 fn what_a_user_typed_is_escaped_and_restored() {
     let table = RemapTable::hermes();
@@ -53,6 +54,7 @@ fn the_compact_spelling_comes_back_as_it_was() {
     assert_eq!(table.decode(&wire), text);
 }
 
+// Contract: S2.5.
 #[test]
 fn text_without_markers_is_borrowed() {
     let table = RemapTable::hermes();
@@ -62,6 +64,7 @@ fn text_without_markers_is_borrowed() {
     }
 }
 
+// Contract: S2.4.
 #[test]
 fn decoding_canonical_text_changes_nothing() {
     let table = RemapTable::hermes();
@@ -70,6 +73,7 @@ fn decoding_canonical_text_changes_nothing() {
     assert_eq!(table.decode(&table.decode("[[CALL]]{}")), "<tool_call>{}");
 }
 
+// Contract: S2.3.
 #[test]
 fn no_reserved_marker_survives_json_or_html_escaping_of_the_wire_text() {
     let table = RemapTable::hermes();
@@ -85,6 +89,7 @@ fn no_reserved_marker_survives_json_or_html_escaping_of_the_wire_text() {
     }
 }
 
+// Contract: S2.23.
 #[test]
 fn a_nonce_makes_the_plain_spelling_ordinary_text() {
     let table = RemapTable::hermes_builder().nonce("k3x9").build().unwrap();
@@ -122,11 +127,13 @@ fn marker() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
+    // Contract: S2.2, S2.3.
     #[test]
     fn every_text_survives_the_default_table(text in texts()) {
         exact(&RemapTable::hermes(), &text).map_err(TestCaseError::fail)?;
     }
 
+    // Contract: S2.2, S2.22.
     #[test]
     fn every_text_survives_with_variants_and_recovery(text in texts()) {
         let builder = RemapTable::hermes_builder().accept_garbled().truncated(Truncated::Recover);
@@ -142,6 +149,7 @@ proptest! {
         prop_assert_eq!(table.decode(&text), Naive::decode(&text));
     }
 
+    // Contract: X.17.
     #[test]
     fn a_model_that_echoes_gives_the_same_wire_text_next_turn(text in texts()) {
         let table = RemapTable::hermes();
@@ -153,6 +161,7 @@ proptest! {
         prop_assert_eq!(table.encode(&back).into_owned(), wire);
     }
 
+    // Contract: S2.1, S2.2.
     #[test]
     fn every_table_that_is_accepted_is_exact(
         markers in prop::collection::vec((marker(), marker()), 1..4),

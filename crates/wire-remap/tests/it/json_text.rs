@@ -30,6 +30,7 @@ fn other_bytes_keep_their_spelling() {
     assert_eq!(table.decode_json(&wire), text);
 }
 
+// Contract: S2.5.
 #[test]
 fn text_without_markers_is_borrowed() {
     let table = RemapTable::hermes();
@@ -73,6 +74,7 @@ fn a_damaged_marker_keeps_its_spelling() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
+    // Contract: S2.2, S2.3.
     #[test]
     fn string_values_are_remapped_like_texts(text in texts(), spelled in prop::collection::vec(any::<bool>(), 80)) {
         let table = RemapTable::hermes();

@@ -26,6 +26,7 @@ fn blocks_may_follow_each_other_on_one_line() {
     assert!(found.iter().all(|piece| piece.starts_with("Wire Structural")), "{found:?}");
 }
 
+// Contract: S2.14.
 #[test]
 fn markers_in_prose_fences_and_code_are_text() {
     assert_eq!(places("write [[CALL]] first"), ["Wire Prose <tool_call> as text"]);
@@ -47,6 +48,7 @@ fn a_stray_backtick_or_quote_hides_nothing_beyond_its_line() {
     assert_eq!(places("it`s 5\" wide\n[[CALL]]"), ["Wire Structural <tool_call>"]);
 }
 
+// Contract: S2.14, X.13.
 #[test]
 fn a_closer_inside_an_argument_string_is_text() {
     assert_eq!(
@@ -60,6 +62,7 @@ fn a_closer_inside_an_argument_string_is_text() {
     );
 }
 
+// Contract: S2.14.
 #[test]
 fn detection_everywhere_counts_all_and_changes_no_text() {
     let text = "write [[CALL]] or `[[/CALL]]`";
@@ -76,6 +79,7 @@ fn detection_everywhere_counts_all_and_changes_no_text() {
     );
 }
 
+// Contract: X.12.
 #[test]
 fn an_echo_of_what_a_user_typed_is_literal() {
     let table = RemapTable::hermes();
@@ -83,6 +87,7 @@ fn an_echo_of_what_a_user_typed_is_literal() {
     assert_eq!(pieces(&StreamDecoder::new(&table), [&*wire]), ["literal [[CALL]]", "text \n"]);
 }
 
+// Contract: X.14.
 #[test]
 fn canonical_markers_of_the_model_are_text_counted_and_paired() {
     let mut decoder = StreamDecoder::new(&RemapTable::hermes());

@@ -63,6 +63,7 @@ fn chat() -> Value {
     })
 }
 
+// Contract: S2.8, S2.9, S2.20.
 #[test]
 fn every_text_of_a_chat_request_is_encoded_and_counted() {
     let (wire, report) = apply(&hermes(), &chat(), &OpenAiChat);
@@ -99,6 +100,7 @@ fn every_text_of_a_chat_request_is_encoded_and_counted() {
     assert_eq!(report.total().encoded, 19);
 }
 
+// Contract: S2.8.
 #[test]
 fn images_names_ids_signed_text_and_unknown_parts_stay() {
     let body = chat();
@@ -138,6 +140,7 @@ fn a_request_decodes_to_itself() {
     assert_eq!(serde_json::to_string(&wire).unwrap(), text);
 }
 
+// Contract: S2.8, X.13.
 #[test]
 fn scope_flags_leave_texts_out() {
     let none = Scope { reasoning: false, arguments: false, schemas: false };
@@ -156,6 +159,7 @@ fn scope_flags_leave_texts_out() {
     assert_eq!(function["parameters"]["properties"]["mode"]["default"], "<tool_call>");
 }
 
+// Contract: S2.13.
 #[test]
 fn provenance_decides_about_user_and_tool_text() {
     let body = json!({"messages": [
@@ -179,6 +183,7 @@ fn provenance_decides_about_user_and_tool_text() {
     assert!(regime.encoder(Location::ToolResult).is_none());
 }
 
+// Contract: S2.13.
 #[test]
 fn what_a_model_wrote_goes_back_as_it_wrote_it() {
     let messages = json!([
@@ -200,6 +205,7 @@ fn what_a_model_wrote_goes_back_as_it_wrote_it() {
     assert!(plain.with_provenance(literal).is_err());
 }
 
+// Contract: S2.9.
 #[test]
 fn a_stop_that_is_a_piece_of_a_marker_is_reported() {
     let body = json!({"messages": [], "stop": ["</tool_call", "<tool_call>", "x"]});
@@ -216,6 +222,7 @@ fn a_raw_prompt_is_encoded() {
     assert_eq!(report.at(Location::Prompt).encoded, 2);
 }
 
+// Contract: S2.10.
 #[test]
 fn an_anthropic_request_has_the_same_scope() {
     let body = json!({
@@ -261,6 +268,7 @@ fn an_anthropic_request_has_the_same_scope() {
     assert_eq!(report.total().encoded, 9);
 }
 
+// Contract: S2.10.
 #[test]
 fn a_responses_request_has_the_same_scope() {
     let body = json!({
@@ -313,6 +321,7 @@ fn check_all_but(body: &Value, shape: &dyn BodyShape, kept: &[&str]) {
     assert_eq!(wire, serde_json::from_str::<Value>(&expected).unwrap());
 }
 
+// Contract: S2.10.
 #[test]
 fn documents_servers_tools_and_examples_of_anthropic_are_encoded() {
     let text = json!([{"type": "text", "text": "<tool_call>"}]);
@@ -340,6 +349,7 @@ fn documents_servers_tools_and_examples_of_anthropic_are_encoded() {
     check_all_but(&body, &AnthropicMessages, &["b64 <tool_call>", "url <tool_call>"]);
 }
 
+// Contract: S2.8.
 #[test]
 fn schemas_documents_and_untyped_parts_of_a_chat_request_are_encoded() {
     let body = json!({
@@ -357,6 +367,7 @@ fn schemas_documents_and_untyped_parts_of_a_chat_request_are_encoded() {
     check_all_but(&body, &OpenAiChat, &["n <tool_call>"]);
 }
 
+// Contract: S2.10.
 #[test]
 fn calls_the_server_runs_and_formats_of_a_responses_request_are_encoded() {
     let body = json!({
@@ -436,6 +447,7 @@ impl BodyShape for Bare {
     }
 }
 
+// Contract: S2.10.
 #[test]
 fn other_shapes_plug_in() {
     let (wire, report) = apply(&hermes(), &json!({"q": "<tool_call>", "r": "<tool_call>"}), &Bare);

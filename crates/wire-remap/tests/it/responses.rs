@@ -38,6 +38,7 @@ fn finish(choice: u64) -> Value {
     json!({"id": "c", "choices": [{"index": choice, "delta": {}, "finish_reason": "stop"}]})
 }
 
+// Contract: S2.11, S2.20.
 #[test]
 fn choices_and_fields_are_decoded_apart() {
     let events = vec![
@@ -109,6 +110,7 @@ fn what_was_held_comes_out_with_the_finishing_chunk() {
     assert_eq!(remap.held(), 0);
 }
 
+// Contract: S2.11.
 #[test]
 fn argument_fragments_follow_the_scope() {
     let call =
@@ -133,6 +135,7 @@ fn a_route_that_is_off_changes_no_event() {
     assert_eq!(body, "[[CALL]]");
 }
 
+// Contract: S2.11.
 #[test]
 fn a_whole_chat_response_is_decoded() {
     let mut body = json!({"id": "c", "choices": [
@@ -282,6 +285,7 @@ fn texts_can_be_fed_without_bodies() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
+    // Contract: S2.11, S2.12.
     #[test]
     fn a_streamed_response_equals_the_whole_one(
         a in texts(),

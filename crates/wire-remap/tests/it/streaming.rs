@@ -18,6 +18,7 @@ fn check(table: &RemapTable, text: &str) -> Result<(), String> {
     check_cuts(&StreamDecoder::with_syntax(table, json), text, &table.decode_json(text))
 }
 
+// Contract: S2.6, S2.7.
 #[test]
 fn every_cut_gives_the_same_text() {
     for table in tables() {
@@ -32,6 +33,7 @@ fn every_cut_gives_the_same_text() {
     }
 }
 
+// Contract: S2.6.
 #[test]
 fn a_complete_marker_is_never_delayed() {
     for table in tables() {
@@ -169,6 +171,7 @@ fn may_be_held(table: &RemapTable, held: &str) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
+    // Contract: S2.6, S2.7.
     #[test]
     fn streams_equal_whole_texts(text in texts(), which in 0..3usize) {
         check(&tables()[which], &text).map_err(TestCaseError::fail)?;
@@ -184,6 +187,7 @@ proptest! {
         prop_assert_eq!(&pieces(&decoder, scalars.iter().map(|s| &**s)), &whole);
     }
 
+    // Contract: S2.6, S2.20.
     #[test]
     fn only_a_possible_marker_is_held(text in texts()) {
         let table = RemapTable::hermes();

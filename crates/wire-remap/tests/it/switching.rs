@@ -40,6 +40,7 @@ fn talk(models: [&str; 3], routes: &CapabilityTable) -> (Vec<Value>, Vec<Value>)
     (transcript, bodies)
 }
 
+// Contract: S2.18, X.16.
 #[test]
 fn switching_models_leaves_the_transcript_byte_identical() {
     let (reserved, plain) = ("Qwen3-32B", "llama-4");
@@ -57,6 +58,7 @@ fn switching_models_leaves_the_transcript_byte_identical() {
     }
 }
 
+// Contract: X.16.
 #[test]
 fn the_same_history_gives_the_same_prefix_each_turn() {
     let (_, bodies) = talk(["Qwen3-32B"; 3], &routes());
@@ -67,6 +69,7 @@ fn the_same_history_gives_the_same_prefix_each_turn() {
     }
 }
 
+// Contract: S2.17.
 #[test]
 fn a_cache_key_is_of_the_canonical_form() {
     let table = RemapTable::hermes();
@@ -108,6 +111,7 @@ fn the_order_of_members_does_not_change_a_cache_key() {
     assert_eq!(cache_key("m", &a, None), cache_key("m", &b, None));
 }
 
+// Contract: S2.12.
 #[test]
 fn a_regime_turns_both_directions_on_or_off() {
     let on = Regime::on(RemapTable::hermes());

@@ -11,6 +11,7 @@ fn refused(pairs: &[(&str, &str)]) -> (usize, Problem, String) {
     (error.entry(), error.problem().clone(), error.to_string())
 }
 
+// Contract: S2.1.
 #[test]
 fn an_empty_marker_is_refused_with_its_entry() {
     let (entry, problem, text) = refused(&[("<a>", "[[a]]"), ("<b>", "")]);
@@ -23,6 +24,7 @@ fn a_table_without_entries_is_refused() {
     assert_eq!(refused(&[]).2, "remap table: expected at least one entry");
 }
 
+// Contract: S2.1.
 #[test]
 fn a_repeated_marker_is_refused() {
     let (entry, problem, text) = refused(&[("<a>", "[[a]]"), ("<b>", "[[a]]")]);
@@ -32,6 +34,7 @@ fn a_repeated_marker_is_refused() {
     assert_eq!(refused(&[("<a>", "<a>")]).1, Problem::Same { other: 0 });
 }
 
+// Contract: S2.1.
 #[test]
 fn a_marker_that_contains_another_is_refused() {
     let (entry, problem, text) = refused(&[("<a>", "[[a]]"), ("<b>", "x[[a]]y")]);
@@ -42,6 +45,7 @@ fn a_marker_that_contains_another_is_refused() {
     assert!(matches!(canonical.1, Problem::Contains { other: 0, .. }));
 }
 
+// Contract: S2.1.
 #[test]
 fn markers_that_could_share_text_are_refused() {
     let (entry, problem, text) = refused(&[("<a>", "[a|"), ("<b>", "|b]")]);
@@ -83,6 +87,7 @@ fn forms_added_by_options_obey_the_same_rules() {
     assert!(cut.build().is_err());
 }
 
+// Contract: S2.23.
 #[test]
 fn a_nonce_is_short_and_alphanumeric() {
     for nonce in ["", "a b", "é", "0123456789012345678901234567890123"] {
@@ -100,6 +105,7 @@ fn too_many_entries_are_refused() {
     assert_eq!(builder.build().unwrap_err().problem(), &Problem::TooManyEntries);
 }
 
+// Contract: S2.17.
 #[test]
 fn the_version_tells_tables_apart() {
     let versions = [

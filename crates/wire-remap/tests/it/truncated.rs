@@ -8,6 +8,7 @@ fn decoder(truncated: Truncated) -> StreamDecoder {
     StreamDecoder::new(&RemapTable::hermes_builder().truncated(truncated).build().unwrap())
 }
 
+// Contract: S2.15.
 #[test]
 fn a_bracket_short_at_a_line_start_is_reported() {
     let decoder = decoder(Truncated::Diagnose);
@@ -19,6 +20,7 @@ fn a_bracket_short_at_a_line_start_is_reported() {
     assert_eq!(pieces(&decoder, ["[CALL]]{}"]), ["suspect Truncated [CALL]]", "text {}"]);
 }
 
+// Contract: S2.15, S2.20.
 #[test]
 fn a_bracket_short_is_recovered_on_request() {
     let decoder = decoder(Truncated::Recover);
@@ -37,6 +39,7 @@ fn a_bracket_short_is_recovered_on_request() {
     assert_eq!((decoder.tally().recovered, decoder.tally().decoded), (1, 1));
 }
 
+// Contract: S2.15.
 #[test]
 fn prose_and_code_are_left_alone() {
     for truncated in [Truncated::Diagnose, Truncated::Recover] {
@@ -48,6 +51,7 @@ fn prose_and_code_are_left_alone() {
     }
 }
 
+// Contract: S2.15.
 #[test]
 fn a_marker_cut_by_the_end_is_reported_where_one_is_expected() {
     let decoder = decoder(Truncated::Diagnose);
@@ -79,6 +83,7 @@ fn recovery_keeps_what_a_user_typed() {
     assert_eq!(table.decode("[[CALL]\n{}"), "<tool_call>\n{}");
 }
 
+// Contract: S2.22.
 #[test]
 fn garbled_spellings_are_decoded_on_request_only() {
     let text = "[[call]]{}[[ /CALL ]][[Call]][[ CALL ]]";

@@ -153,6 +153,7 @@ fn wire_delimiters_are_calls_wherever_they_are_cut() {
     check(remapped(), thought, "stop", ("the <tool_call> tag", "c", &[]));
 }
 
+// Contract: X.10.
 #[test]
 fn two_holds_compose() {
     let mut guard = remapped().build().expect("builds");

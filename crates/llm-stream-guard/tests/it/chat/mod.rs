@@ -17,6 +17,7 @@ mod model;
 mod openai_types;
 mod reader;
 mod recordings;
+mod remap;
 mod shapes;
 mod sse;
 mod streams;

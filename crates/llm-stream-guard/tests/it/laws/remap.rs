@@ -6,7 +6,9 @@ use llm_stream_guard::{
     toolcall_parsers::grammar,
     wire_remap::{InText, Regime, RemapTable, Truncated},
 };
-use stream_laws::{Cut, CutPlan, Event, Record, check_chunk_invariance, run};
+use stream_laws::{
+    Cut, CutPlan, Event, Record, check_byte_chunk_invariance, check_chunk_invariance, run,
+};
 
 use crate::laws::inputs::{Inputs, of_shard};
 
@@ -91,6 +93,8 @@ fn the_wire_form_gives_what_the_canonical_form_gives(shard: usize) {
                 if policy == Whitespace::Trim {
                     continue;
                 }
+                check_byte_chunk_invariance(&decoding, wire.as_bytes(), PLAN)
+                    .unwrap_or_else(|violation| panic!("{name}: {violation}"));
                 for machine in [&decoding, &as_written] {
                     check_chunk_invariance(machine, &wire, PLAN)
                         .unwrap_or_else(|violation| panic!("{name}: {violation}"));
@@ -101,21 +105,25 @@ fn the_wire_form_gives_what_the_canonical_form_gives(shard: usize) {
     assert!(mapped >= 20, "only {mapped} profiles have a vocabulary to remap");
 }
 
+// Contract: S2.6, S2.21, X.10.
 #[test]
 fn the_wire_form_gives_what_the_canonical_form_gives_0() {
     the_wire_form_gives_what_the_canonical_form_gives(0);
 }
 
+// Contract: S2.6, S2.21, X.10.
 #[test]
 fn the_wire_form_gives_what_the_canonical_form_gives_1() {
     the_wire_form_gives_what_the_canonical_form_gives(1);
 }
 
+// Contract: S2.6, S2.21, X.10.
 #[test]
 fn the_wire_form_gives_what_the_canonical_form_gives_2() {
     the_wire_form_gives_what_the_canonical_form_gives(2);
 }
 
+// Contract: S2.6, S2.21, X.10.
 #[test]
 fn the_wire_form_gives_what_the_canonical_form_gives_3() {
     the_wire_form_gives_what_the_canonical_form_gives(3);

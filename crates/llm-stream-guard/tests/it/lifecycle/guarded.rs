@@ -219,6 +219,7 @@ fn subscribers_share_one_event() {
     assert!(one.all().iter().zip(two.all()).all(|(a, b)| Arc::ptr_eq(a, &b)));
 }
 
+// Contract: X.30.
 #[test]
 fn x_30_a_collapse_that_ends_the_stream_is_a_limit() {
     let log = Log::default();
