@@ -115,8 +115,8 @@ pub use crate::{
     request::RequestRemap,
     response::ResponseRemap,
     shape::{
-        AnthropicMessages, BodyError, BodyShape, Field, Happening, OpenAiChat, OpenAiResponses,
-        Slot, Spot,
+        AnthropicMessages, BodyError, BodyShape, Field, GeminiContents, Happening, OpenAiChat,
+        OpenAiResponses, Slot, Spot,
     },
 };
 

@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod chat;
+mod gemini;
 mod responses;
 mod walk;
 
@@ -10,7 +11,10 @@ use core::fmt;
 
 use serde_json::Value;
 
-pub use self::{anthropic::AnthropicMessages, chat::OpenAiChat, responses::OpenAiResponses};
+pub use self::{
+    anthropic::AnthropicMessages, chat::OpenAiChat, gemini::GeminiContents,
+    responses::OpenAiResponses,
+};
 use crate::{bit::Syntax, tally::Location};
 
 /// A text in a body.

@@ -132,7 +132,7 @@ pub(super) fn format(format: Option<&mut Value>, visit: &mut Visit<'_>) {
 }
 
 /// Visits the texts of a JSON schema: descriptions, and the values it names.
-fn schema(value: &mut Value, visit: &mut Visit<'_>) {
+pub(super) fn schema(value: &mut Value, visit: &mut Visit<'_>) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| schema(item, visit)),
         Value::Object(members) => schema_members(members, visit),

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use wire_remap::{
-    AnthropicMessages, BodyShape, Location, OpenAiChat, OpenAiResponses, Policy, Provenance,
-    Regime, RemapReport, RemapTable, Scope,
+    AnthropicMessages, BodyShape, GeminiContents, Location, OpenAiChat, OpenAiResponses, Policy,
+    Provenance, Regime, RemapReport, RemapTable, Scope,
 };
 
 fn hermes() -> Regime {
@@ -365,6 +365,40 @@ fn schemas_documents_and_untyped_parts_of_a_chat_request_are_encoded() {
         "tools": [{"type": "function", "function": {"name": "f", "returns": {"description": "<tool_call>"}}}],
     });
     check_all_but(&body, &OpenAiChat, &["n <tool_call>"]);
+}
+
+// Contract: S2.10.
+#[test]
+fn a_gemini_request_has_the_same_scope() {
+    let body = json!({
+        "systemInstruction": {"parts": [{"text": "<tool_call>"}]},
+        "contents": [
+            {"role": "user", "parts": [{"text": "<tool_call>"}, {"inlineData": {"mimeType": "image/png", "data": "b64 <tool_call>"}}]},
+            {"role": "model", "parts": [
+                {"text": "<tool_call>", "thought": true},
+                {"text": "signed <tool_call>", "thought": true, "thoughtSignature": "c2ln"},
+                {"functionCall": {"name": "f", "args": {"a": ["<tool_call>"]}}},
+            ]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"result": "<tool_call>"}}}]},
+            {"role": "model", "parts": [{"text": "<tool_call>"}]},
+        ],
+        "generationConfig": {"stopSequences": ["<tool_call>"], "responseSchema": {"description": "<tool_call>"}},
+        "tools": [{"functionDeclarations": [{"name": "f", "description": "<tool_call>", "parameters": {"description": "<tool_call>"}}]}],
+    });
+    check_all_but(&body, &GeminiContents, &["b64 <tool_call>", "signed <tool_call>"]);
+    let (_, report) = apply(&hermes(), &body, &GeminiContents);
+    for (location, count) in [
+        (Location::System, 1),
+        (Location::User, 1),
+        (Location::Reasoning, 1),
+        (Location::Arguments, 1),
+        (Location::ToolResult, 1),
+        (Location::Prefill, 1),
+        (Location::Stop, 1),
+        (Location::ToolDescription, 3),
+    ] {
+        assert_eq!(report.at(location).encoded, count, "{location:?}");
+    }
 }
 
 // Contract: S2.10.

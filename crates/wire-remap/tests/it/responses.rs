@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use wire_remap::{
-    AnthropicMessages, BodyShape, Field, Location, OpenAiChat, OpenAiResponses, Piece, Regime,
-    RemapTable, ResponseRemap, Scope, Slot,
+    AnthropicMessages, BodyShape, Field, GeminiContents, Location, OpenAiChat, OpenAiResponses,
+    Piece, Regime, RemapTable, ResponseRemap, Scope, Slot,
 };
 
 use crate::support::texts;
@@ -341,4 +341,39 @@ fn thinking_is_decoded_as_reasoning() {
     let mut body = json!({"choices": [{"message": {"thinking": "[[CALL]]"}}]});
     response().body(&mut body, &OpenAiChat).unwrap();
     assert_eq!(body["choices"][0]["message"]["thinking"], "<tool_call>");
+}
+
+// Contract: S2.10, S2.11.
+#[test]
+fn a_gemini_stream_is_decoded_and_flushed_with_its_finish() {
+    let parts = |parts: Value| json!({"candidates": [{"index": 0, "content": {"role": "model", "parts": parts}}]});
+    let mut last = parts(json!([{"text": "LL]] [[", }]));
+    last["candidates"][0]["finishReason"] = "STOP".into();
+    let events = vec![
+        parts(json!([{"text": "t [[CA", "thought": true}, {"text": "a [[CA"}])),
+        parts(
+            json!([{"text": "LL]]", "thought": true}, {"functionCall": {"name": "f", "args": {"x": "[[CALL]]"}}}]),
+        ),
+        last,
+    ];
+    let mut remap = response();
+    let sent = send(&mut remap, &GeminiContents, events);
+    assert_eq!(sent.len(), 3);
+    let (mut text, mut thought) = (String::new(), String::new());
+    for part in sent.iter().flat_map(|e| e["candidates"][0]["content"]["parts"].as_array().unwrap())
+    {
+        let into = if part["thought"] == true { &mut thought } else { &mut text };
+        *into += part["text"].as_str().unwrap_or_default();
+    }
+    assert_eq!((&*text, &*thought), ("a <tool_call> [[", "t <tool_call>"));
+    assert_eq!(
+        sent[1]["candidates"][0]["content"]["parts"][1]["functionCall"]["args"]["x"],
+        "<tool_call>"
+    );
+    let mut cut = response();
+    let sent = send(&mut cut, &GeminiContents, vec![parts(json!([{"text": "x [["}]))]);
+    assert_eq!(sent[1]["candidates"][0]["content"]["parts"][0]["text"], "[[");
+    let mut whole = parts(json!([{"text": "[[CALL]]"}]));
+    response().body(&mut whole, &GeminiContents).unwrap();
+    assert_eq!(whole["candidates"][0]["content"]["parts"][0]["text"], "<tool_call>");
 }

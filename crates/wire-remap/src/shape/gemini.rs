@@ -1,0 +1,162 @@
+//! Gemini's `generateContent`.
+
+use serde_json::{Value, json};
+
+use super::{
+    BodyError, BodyShape, Field, Happening, Slot, Spot,
+    walk::{self, Visit},
+};
+use crate::tally::Location;
+
+/// `models/{model}:generateContent` and `:streamGenerateContent`, as Google's API and compatible
+/// servers speak them; members may be in camel or in snake case.
+///
+/// A part with a thought signature is left alone: changed text would not fit its signature.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GeminiContents;
+
+impl BodyShape for GeminiContents {
+    fn check_request(&self, body: &Value) -> Result<(), BodyError> {
+        match walk::object(body)?.get("contents") {
+            Some(contents) => walk::check_objects(contents, "contents"),
+            None => Err(BodyError::new("contents", "an array", None)),
+        }
+    }
+
+    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+        for name in ["systemInstruction", "system_instruction"] {
+            if let Some(system) = body.get_mut(name) {
+                parts(system, Location::System, visit);
+            }
+        }
+        let count = walk::items(body, "contents").count();
+        for (at, content) in walk::items(body, "contents").enumerate() {
+            let location = match content.get("role").and_then(Value::as_str) {
+                Some("model") if at + 1 == count => Location::Prefill,
+                Some("model") => Location::Assistant,
+                Some("function") => Location::ToolResult,
+                _ => Location::User,
+            };
+            parts(content, location, visit);
+        }
+        for config in ["generationConfig", "generation_config"] {
+            let Some(config) = body.get_mut(config) else { continue };
+            for name in ["stopSequences", "stop_sequences"] {
+                if let Some(stop) = config.get_mut(name) {
+                    walk::strings(stop, Location::Stop, visit);
+                }
+            }
+            for name in ["responseSchema", "responseJsonSchema", "response_schema"] {
+                walk::tool(config, name, visit);
+            }
+        }
+        for tool in walk::items(body, "tools") {
+            for list in ["functionDeclarations", "function_declarations"] {
+                for function in walk::items(tool, list) {
+                    walk::tool(function, "parameters", visit);
+                    for name in ["parametersJsonSchema", "response", "responseJsonSchema"] {
+                        if let Some(schema) = function.get_mut(name) {
+                            walk::schema(schema, visit);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+        for candidate in walk::items(body, "candidates") {
+            if let Some(content) = candidate.get_mut("content") {
+                parts(content, Location::Content, visit);
+            }
+        }
+    }
+
+    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(Happening<'_>)) {
+        for (at, candidate) in walk::items(event, "candidates").enumerate() {
+            let choice = index(candidate, at);
+            if let Some(content) = candidate.get_mut("content") {
+                for part in walk::items(content, "parts") {
+                    let field = if is_thought(part) { Field::Reasoning } else { Field::Content };
+                    let signed = is_signed(part);
+                    if let Some(Value::String(text)) = part.get_mut("text").filter(|_| !signed) {
+                        visit(Happening::Delta { slot: Slot { choice, part: 0, field }, text });
+                    }
+                    // Calls and what the server ran come whole.
+                    others(part, &mut |spot| visit(Happening::Whole(spot)));
+                }
+            }
+            let ends = ["finishReason", "finish_reason"];
+            if ends.iter().any(|name| candidate.get(*name).is_some_and(|it| !it.is_null())) {
+                visit(Happening::End { choice: Some(choice), part: None, field: None });
+            }
+        }
+    }
+
+    fn leftover(&self, event: &mut Value, slot: Slot, text: &str) -> Option<Value> {
+        let mut candidates = walk::items(event, "candidates").enumerate();
+        let (_, candidate) = candidates.find(|(at, it)| index(it, *at) == slot.choice)?;
+        let content = candidate.as_object_mut()?.entry("content").or_insert_with(|| json!({}));
+        let parts = content.as_object_mut()?.entry("parts").or_insert_with(|| json!([]));
+        parts.as_array_mut()?.push(text_part(slot, text));
+        None
+    }
+
+    fn tail(&self, slot: Slot, text: &str) -> Value {
+        let content = json!({"role": "model", "parts": [text_part(slot, text)]});
+        json!({"candidates": [{"index": slot.choice, "content": content}]})
+    }
+}
+
+fn text_part(slot: Slot, text: &str) -> Value {
+    if slot.field == Field::Reasoning {
+        json!({"text": text, "thought": true})
+    } else {
+        json!({ "text": text })
+    }
+}
+
+fn index(candidate: &Value, at: usize) -> u64 {
+    candidate.get("index").and_then(Value::as_u64).unwrap_or(at as u64)
+}
+
+fn is_thought(part: &Value) -> bool {
+    part.get("thought") == Some(&Value::Bool(true))
+}
+
+fn is_signed(part: &Value) -> bool {
+    ["thoughtSignature", "thought_signature"].iter().any(|name| part.get(*name).is_some())
+}
+
+/// Visits the texts of a content's parts.
+fn parts(content: &mut Value, location: Location, visit: &mut Visit<'_>) {
+    walk::items(content, "parts").for_each(|part| one(part, location, visit));
+}
+
+/// What a part may hold beside text: its path, and where that text counts.
+const MEMBERS: [(&str, Location); 8] = [
+    ("/functionCall/args", Location::Arguments),
+    ("/function_call/args", Location::Arguments),
+    ("/functionResponse/response", Location::ToolResult),
+    ("/function_response/response", Location::ToolResult),
+    ("/executableCode/code", Location::Arguments),
+    ("/executable_code/code", Location::Arguments),
+    ("/codeExecutionResult/output", Location::ToolResult),
+    ("/code_execution_result/output", Location::ToolResult),
+];
+
+fn one(part: &mut Value, location: Location, visit: &mut Visit<'_>) {
+    let location = if is_thought(part) { Location::Reasoning } else { location };
+    if !is_signed(part) {
+        walk::text(part.get_mut("text"), location, visit);
+    }
+    others(part, visit);
+}
+
+fn others(part: &mut Value, visit: &mut Visit<'_>) {
+    for (path, location) in MEMBERS {
+        if let Some(member) = part.pointer_mut(path) {
+            walk::strings(member, location, visit);
+        }
+    }
+}
