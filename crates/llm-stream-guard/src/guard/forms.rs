@@ -12,8 +12,6 @@ use crate::stages::OutputStage;
 pub(crate) struct Forms {
     canonical: Matcher,
     roles: Vec<Role>,
-    /// Where text lies that came as something else on the wire, and whether it is a marker.
-    decoded: VecDeque<(u64, bool)>,
     /// Markers the cursor has not told of.
     seen: VecDeque<Seen>,
     /// Whether the marker that opened a call last was canonical.
@@ -34,7 +32,6 @@ impl Forms {
         Self {
             canonical: Matcher::new(table.pairs().iter().map(|pair| pair.canonical())),
             roles: table.pairs().iter().map(|pair| pair.role()).collect(),
-            decoded: VecDeque::new(),
             seen: VecDeque::new(),
             opened: None,
             mixed: 0,
@@ -43,7 +40,6 @@ impl Forms {
 
     pub(super) fn reset(&mut self) {
         self.canonical.reset();
-        self.decoded.clear();
         self.seen.clear();
         (self.opened, self.mixed) = (None, 0);
     }
@@ -53,30 +49,31 @@ impl Forms {
         self.mixed
     }
 
-    /// Looks at the next piece of the decoded text, which begins at `at`.
-    pub(super) fn see(&mut self, piece: Piece<'_>, at: u64) {
-        let Self { canonical, roles, decoded, seen, .. } = self;
-        match piece {
-            Piece::Literal(_) => decoded.push_back((at, false)),
-            Piece::Marker(_) => decoded.push_back((at, true)),
-            _ => {}
+    /// Live bytes in queues that grow with what the cursor holds.
+    pub(super) fn buffered(&self) -> usize {
+        self.seen.len() * size_of::<Seen>()
+    }
+
+    /// Looks at the next piece of the decoded text, which begins at `from`. What stands before
+    /// `settled` is text or accounted for.
+    pub(super) fn see(&mut self, piece: Piece<'_>, from: u64, settled: u64) {
+        let Self { canonical, roles, seen, .. } = self;
+        while seen.front().is_some_and(|seen| seen.at < settled) {
+            seen.pop_front();
         }
-        let mut at = at - canonical.held().len() as u64;
+        // No marker begins another, so one that is a piece is found with that piece.
+        let came = match piece {
+            Piece::Literal(_) => None,
+            Piece::Marker(_) => Some(false),
+            _ => Some(true),
+        };
+        let mut at = from - canonical.held().len() as u64;
         canonical.push(piece.text(), |found| {
-            let (from, text) = match found {
-                Found::Text(text) => {
-                    at += text.len() as u64;
-                    return;
-                }
-                Found::Marker { id, text } => (id, text),
-            };
+            let (Found::Text(text) | Found::Marker { text, .. }) = found;
             let len = text.len() as u64;
-            while decoded.front().is_some_and(|&(start, _)| start < at) {
-                decoded.pop_front();
-            }
-            let wire = decoded.front().filter(|&&(start, _)| start == at).map(|&(_, is)| is);
-            if wire != Some(false) {
-                seen.push_back(Seen { at, len, role: roles[from], canonical: wire.is_none() });
+            let form = if at == from { came } else { Some(true) };
+            if let (Found::Marker { id, .. }, Some(canonical)) = (found, form) {
+                seen.push_back(Seen { at, len, role: roles[id], canonical });
             }
             at += len;
         });

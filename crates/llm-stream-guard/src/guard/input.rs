@@ -134,6 +134,11 @@ impl TextInput {
         Self { stop, prepend: prepend.map(|text| Arc::from(text.as_ref())), ..Self::default() }
     }
 
+    /// Whether nothing reaches the cursor any more.
+    pub(super) fn ended(&self) -> bool {
+        self.ended
+    }
+
     pub(super) fn push(
         &mut self,
         text: &str,

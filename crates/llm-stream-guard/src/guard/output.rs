@@ -85,6 +85,7 @@ impl Output {
 
     pub(super) fn buffered(&self) -> usize {
         self.held_of_call()
+            + self.forms.as_ref().map_or(0, |forms| forms.buffered())
             + self.nonempty.as_ref().map_or(0, |nonempty| nonempty.held())
             + self.jail.as_ref().map_or(0, |jail| jail.jailer.buffered())
     }

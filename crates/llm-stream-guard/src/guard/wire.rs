@@ -16,17 +16,19 @@ pub(super) struct Wire {
     in_text: InText,
     /// Offset of the next byte in the decoded text.
     at: u64,
+    /// The limit that ended the text.
+    failed: Option<LimitError>,
 }
 
 impl Wire {
     pub(super) fn new(table: &RemapTable, regime: &Regime) -> Self {
         let (decoder, regime) = (StreamDecoder::new(table), regime.clone());
-        Self { decoder, in_text: regime.in_text(), regime, at: 0 }
+        Self { decoder, in_text: regime.in_text(), regime, at: 0, failed: None }
     }
 
     pub(super) fn reset(&mut self) {
         self.decoder.reset();
-        self.at = 0;
+        (self.at, self.failed) = (0, None);
     }
 
     pub(super) fn held(&self) -> usize {
@@ -48,13 +50,14 @@ impl Wire {
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        let Self { decoder, in_text, at, .. } = self;
-        let mut result = Ok(());
+        let Self { decoder, in_text, at, failed, .. } = self;
+        let mut result = failed.map_or(Ok(()), Err);
         decoder.push(chunk, |piece| {
             if result.is_ok() {
                 result = read(*in_text, at, piece, text, cursor, out);
             }
         });
+        *failed = result.err();
         result
     }
 
@@ -64,13 +67,14 @@ impl Wire {
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        let Self { decoder, in_text, at, .. } = self;
-        let mut result = Ok(());
+        let Self { decoder, in_text, at, failed, .. } = self;
+        let mut result = failed.map_or(Ok(()), Err);
         decoder.finish(|piece| {
             if result.is_ok() {
                 result = read(*in_text, at, piece, text, cursor, out);
             }
         });
+        *failed = result.err();
         result
     }
 }
@@ -86,6 +90,10 @@ fn read(
     let from = *at;
     *at += piece.text().len() as u64;
     let to = *at;
+    if text.ended() {
+        // It is dropped, and nobody asks what it was.
+        return text.push(piece.text(), cursor, out);
+    }
     let mut mark = |literal, shown| cursor.driver.mark(Stretch { from, to, literal, shown });
     match piece {
         // Escaped on the wire, or quoted: it looks like a delimiter and is none.
@@ -100,7 +108,8 @@ fn read(
         _ => {}
     }
     if let Some(forms) = &mut out.stage {
-        forms.see(piece, from);
+        let driver = &cursor.driver;
+        forms.see(piece, from, driver.position() - driver.buffered() as u64);
     }
     text.push(piece.text(), cursor, out)
 }

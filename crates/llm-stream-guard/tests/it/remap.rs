@@ -226,3 +226,17 @@ fn quoted_calls_stay_text_behind_an_opener_that_opened_nothing() {
     let content = "<tool_call> is not <tool_call>{\"name\": \"f\"}</tool_call>";
     assert_eq!((seen.content.as_str(), seen.calls.len()), (content, 0));
 }
+
+#[test]
+fn nothing_piles_up_behind_a_stop_string_or_in_long_texts() {
+    let builder = || Guard::builder(&profile("qwen3").unwrap()).remap(RemapTable::hermes());
+    let stopped = builder().stop([StopString::hidden("END")]).build().unwrap();
+    for (mut guard, first) in [(stopped, "a END"), (builder().build().unwrap(), "a ")] {
+        let mut sink = |_: Event<'_>| {};
+        guard.push(first, &mut sink).unwrap();
+        for _ in 0..2_000 {
+            guard.push("[[CALL]] is [[~CALL]] or </tool_call>. ", &mut sink).unwrap();
+        }
+        assert!(guard.buffered() < 1_000, "{}", guard.buffered());
+    }
+}
