@@ -19,7 +19,9 @@ pub enum Whitespace {
     /// Markup is removed, every other byte stays.
     Verbatim,
     /// As verbatim, but a run of nothing but whitespace with markup or the message's edge on
-    /// both sides is dropped.
+    /// both sides is dropped. Whitespace between text and a call stays with the text: a chat
+    /// template that writes a newline of its own there writes one more when the message is
+    /// history, which [`Whitespace::Trim`] avoids.
     #[default]
     Framing,
     /// Content loses leading whitespace if markup came before the first visible byte, and

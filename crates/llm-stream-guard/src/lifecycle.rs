@@ -35,14 +35,18 @@
 
 mod chat;
 mod message;
+mod read;
 mod redact;
+mod refuse;
 
 pub use chat::ChatCollector;
 pub use message::{MessageCollector, message_json};
+pub use read::{chunk_text, event_text};
 pub use redact::{
     Found, MatchTooLong, Recogniser, RedactChunks, RedactEvents, RedactText, Redactor, Substitute,
     Vault,
 };
+pub use refuse::RefuseChunks;
 pub use stream_lifecycle::*;
 
 use jail_match::{Held, LimitError};

@@ -143,7 +143,9 @@ pub struct JailCounters {
     pub ended: u64,
     /// Limits hit.
     pub limits: u64,
-    /// Bytes neither released nor handed over.
+    /// Bytes neither released nor handed over: of blocks that are dropped, and the starts and ends
+    /// of those released without them. What an inner block loses is counted once, with the block
+    /// around it if that is dropped itself.
     pub dropped: u64,
     /// How often a chunk ended in what might become a mark. Depends on the chunks.
     pub partial: u64,

@@ -240,6 +240,26 @@ pub enum BlockDelivery {
 }
 
 /// When blocks inside a block are released.
+///
+/// ```
+/// use jail_match::{Inner, Jail, JailEvent, Nested, Pair, Release};
+/// let seen = |nested: Nested| -> Result<String, Box<dyn std::error::Error>> {
+///     let outer = Pair::new("(", ")").inner(Inner::Every);
+///     let inner = Pair::new("[", "]").release(Release::Drop);
+///     let mut jail = Jail::builder().rule(outer).rule(inner).nested(nested).build()?;
+///     let mut seen = String::new();
+///     let mut on = |event: JailEvent<'_>| {
+///         if let JailEvent::Jailed(block) = event {
+///             seen.push_str(block.body);
+///         }
+///     };
+///     jail.push("(a [b] c)", &mut on)?;
+///     Ok(seen)
+/// };
+/// assert_eq!(seen(Nested::OuterOnly)?, "a [b] c");
+/// assert_eq!(seen(Nested::InnerFirst)?, "a  c");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Nested {
     /// Never on their own: they are part of the outermost block.

@@ -6,8 +6,8 @@ use llm_stream_guard::{
     chat::Chunk,
     jail_match::Jail,
     lifecycle::{
-        ChatCollector, EndEvent, Ending, Lifecycle, Marks, RedactChunks, Redactor, Sanitizer,
-        Verdict,
+        ChatCollector, Decision, EndEvent, Ending, Lifecycle, Marks, Passage, RedactChunks,
+        Redactor, RefuseChunks, Sanitizer, Verdict, Window, Windows, chunk_text,
     },
     sse::{Decoder, Item},
 };
@@ -323,6 +323,57 @@ fn s4_13_calls_in_chunks_are_redacted_as_json_when_they_end() {
     let (seen, end) = redacted_calls(vec![call(0, json!({"name": "f", "arguments": long}))]);
     assert_eq!(end.ending.name(), "failed");
     assert!(!serde_json::to_string(&seen).unwrap().contains("xx"));
+}
+
+/// A check of eight characters that refuses `bad`, and the refusal behind it.
+fn refused(refusal: RefuseChunks, chunks: Vec<Result<Chunk, Broken>>) -> (Vec<Value>, EndEvent) {
+    let check = |passage: Passage| async move {
+        tokio::task::yield_now().await;
+        match passage.text.contains("bad") {
+            true => Decision::End("bad word".into()),
+            false => Decision::Continue,
+        }
+    };
+    let windows = Windows::chars(8.try_into().unwrap()).context(4);
+    let log = Log::default();
+    let stream = record(&log)
+        .enforce(Window::new(windows, chunk_text, check))
+        .enforce(refusal)
+        .wrap(tokio_stream::iter(chunks));
+    let seen = drain(stream).into_iter().map(|item| serde_json::to_value(item.unwrap()).unwrap());
+    (seen.collect(), log.end())
+}
+
+#[test]
+fn s4_13_a_refusal_is_told_in_the_dialect_of_chat_completions() {
+    let chunks = || {
+        vec![
+            delta(0, json!({"content": "all good"})),
+            delta(1, json!({"content": "fine too"})),
+            finish(1, "stop"),
+            delta(0, json!({"content": " but bad"})),
+            delta(0, json!({"content": "never"})),
+        ]
+    };
+    let (seen, end) = refused(RefuseChunks::finish_reason("No."), chunks());
+    assert_eq!(seen.len(), 4, "{seen:?}");
+    let last = json!({"id": "c", "object": "chat.completion.chunk", "choices": [
+        {"index": 0, "delta": {"refusal": "No."}, "finish_reason": "content_filter"}]});
+    assert_eq!(seen[3], last);
+    assert_eq!(end.ending.name(), "failed");
+    assert_eq!(end.response.finish_reasons, ["content_filter", "stop"]);
+    let (seen, _) = refused(RefuseChunks::error("Blocked."), chunks());
+    let error = json!({"message": "Blocked.", "type": "content_filter", "param": null,
+        "code": "content_filter"});
+    assert_eq!((&seen[3]["error"], &seen[3]["choices"]), (&error, &json!([])));
+    // Nothing seen yet, and nothing refused.
+    let first = vec![delta(0, json!({"content": "too bad to see"}))];
+    let (seen, _) = refused(RefuseChunks::finish_reason(""), first);
+    let last = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "content_filter"}]});
+    assert_eq!(seen, [last]);
+    let good = vec![delta(0, json!({"content": "good"})), finish(0, "stop")];
+    let (seen, end) = refused(RefuseChunks::finish_reason("No."), good);
+    assert_eq!((seen.len(), end.ending), (2, Ending::Complete));
 }
 
 /// What a server may send: a byte order mark, every line end, comments, an id, data over two

@@ -1,0 +1,28 @@
+//! What a check of passages is shown of events and chunks.
+
+use toolcall_parsers::OwnedEvent;
+
+use crate::chat::{Chunk, Content};
+
+/// Reads the content of events, for a [`stream_lifecycle::Window`]: one text.
+pub fn event_text(event: &OwnedEvent, on: &mut dyn FnMut(u64, &str)) {
+    if let OwnedEvent::Content(text) = event {
+        on(0, text);
+    }
+}
+
+/// Reads the content of chunks, parts included, for a [`stream_lifecycle::Window`]: a text for
+/// each choice, by its index.
+pub fn chunk_text(chunk: &Chunk, on: &mut dyn FnMut(u64, &str)) {
+    for choice in &chunk.choices {
+        let id = u64::from(choice.index);
+        match choice.delta.content.value() {
+            Some(Content::Text(text)) => on(id, text),
+            Some(Content::Parts(parts)) => {
+                let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
+                texts.for_each(|text| on(id, text));
+            }
+            None => {}
+        }
+    }
+}
