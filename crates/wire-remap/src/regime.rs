@@ -69,6 +69,15 @@ pub struct Provenance {
 ///
 /// Decide it once per request and use the same value for both directions; a value is immutable
 /// and cheap to clone. [`Regime::off`] changes nothing in either direction.
+///
+/// ```
+/// use wire_remap::{CapabilityTable, Regime};
+/// let regime = CapabilityTable::hermes_families().regime("vllm", "Qwen3-32B");
+/// let asked = regime.encode("Call tools like this:\n<tool_call>{}</tool_call>").into_owned();
+/// assert_eq!(asked, "Call tools like this:\n[[CALL]]{}[[/CALL]]");
+/// assert_eq!(regime.decode("[[CALL]]\n{}\n[[/CALL]]"), "<tool_call>\n{}\n</tool_call>");
+/// assert_eq!(Regime::off().encode("<tool_call>"), "<tool_call>");
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Regime {
     table: Option<RemapTable>,

@@ -108,9 +108,10 @@ pub enum Happening<'a> {
 
 /// Knows where the texts of one API stand.
 ///
-/// Implementations visit every text that a model reads or wrote and nothing else: no images, no
-/// identifiers, no names, no unknown parts. Which of them are remapped, and how, is decided by
-/// the [`Regime`](crate::Regime), so every shape has the same scope.
+/// Implementations visit the texts of the members they know, which a model reads or wrote, and
+/// nothing else: no images, no identifiers, no names. A member or a kind of part that an
+/// implementation does not know is left as it is, text or not. Which texts are remapped, and
+/// how, is decided by the [`Regime`](crate::Regime), so every shape has the same scope.
 pub trait BodyShape {
     /// Checks that a request has this shape.
     ///
