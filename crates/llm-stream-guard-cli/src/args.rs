@@ -53,6 +53,9 @@ pub struct ServeArgs {
     /// Families of models whose ids do not tell: TOML, lines such as `"team-*" = "qwen3"`
     #[arg(long, value_name = "FILE")]
     pub model_map: Option<PathBuf>,
+    /// Keep the streams that had diagnostics here, as they came, up to 64 MiB
+    #[arg(long, value_name = "DIR")]
+    pub record: Option<PathBuf>,
     /// A file with all of this and more; `--print-config` shows what it may hold
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use llm_stream_guard_serve::{
-    Config, Proxy, Upstream, demo, is_open, read_models, serve as listen,
+    Config, Proxy, Record, Upstream, demo, is_open, read_models, serve as listen,
 };
 use tokio::net::TcpListener;
 use tracing_subscriber::{
@@ -50,6 +50,9 @@ fn config(args: &ServeArgs) -> Result<Config, Error> {
     }
     if let Some(listen) = args.listen {
         config.listen = listen;
+    }
+    if let Some(dir) = &args.record {
+        config.record = Some(Record::to(dir));
     }
     if let Some(profile) = &args.profile {
         config.profile = profile.clone();

@@ -7,7 +7,7 @@ mod upstream;
 use std::{
     collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr},
-    path::Path,
+    path::{Path, PathBuf},
     str::FromStr,
 };
 
@@ -40,6 +40,9 @@ pub struct Config {
     pub timeouts: Timeouts,
     /// How much to take.
     pub limits: Limits,
+    /// Streams that had diagnostics are kept, if it says where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<Record>,
     /// Families of models whose ids do not tell: patterns of ids, in which `*` stands for anything.
     pub models: Models,
 }
@@ -205,6 +208,36 @@ pub struct Limits {
     pub choices: usize,
 }
 
+/// Where streams that had diagnostics are kept: what upstream sent, nothing of the request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// The directory.
+    pub dir: PathBuf,
+    /// Bytes of all files together.
+    #[serde(default = "Record::most")]
+    pub most: u64,
+    /// Bytes of each.
+    #[serde(default = "Record::each")]
+    pub each: usize,
+}
+
+impl Record {
+    /// In a directory, 64 MiB in all and 1 MiB each.
+    #[must_use]
+    pub fn to(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into(), most: Self::most(), each: Self::each() }
+    }
+
+    const fn most() -> u64 {
+        64 << 20
+    }
+
+    const fn each() -> usize {
+        1 << 20
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -216,6 +249,7 @@ impl Default for Config {
             output: Output::default(),
             timeouts: Timeouts::default(),
             limits: Limits::default(),
+            record: None,
             models: Models::new(),
         }
     }

@@ -32,13 +32,14 @@ mod families;
 mod headers;
 mod metrics;
 mod proxy;
+mod record;
 mod server;
 mod stream;
 
 pub use config::{
     BrokenCalls, CallDelivery, Choice, Config, FamilyName, Limits, Model, Models, Output,
-    ReasoningName, Remap, ServerName, Span, Start, Timeouts, UnknownModel, Upstream, read_grammar,
-    read_models,
+    ReasoningName, Record, Remap, ServerName, Span, Start, Timeouts, UnknownModel, Upstream,
+    read_grammar, read_models,
 };
 pub use error::{Fault, Kind};
 pub use proxy::Proxy;

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicI64, AtomicU64},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -44,21 +44,38 @@ struct Watch {
     foreign: Family<Label, Counter>,
 }
 
-impl Observer for Watch {
+/// What the guards of one answer tell.
+#[derive(Debug)]
+pub(crate) struct Told {
+    watch: Arc<Watch>,
+    noted: AtomicBool,
+}
+
+impl Told {
+    /// Whether anything was wrong.
+    pub(crate) fn noted(&self) -> bool {
+        self.noted.load(Ordering::Relaxed)
+    }
+}
+
+impl Observer for Told {
     fn chunk(&self, _: usize) {
-        self.chunks.inc();
+        self.watch.chunks.inc();
     }
 
     fn call_ended(&self, _: u32, outcome: Outcome) {
-        self.calls.get_or_create(&[("outcome", outcome.name().into())]).inc();
+        self.watch.calls.get_or_create(&[("outcome", outcome.name().into())]).inc();
     }
 
     fn diagnostic(&self, diagnostic: Diagnostic) {
-        self.diagnostics.get_or_create(&[("kind", diagnostic.kind.name().into())]).inc();
+        self.noted.store(true, Ordering::Relaxed);
+        let kind = diagnostic.kind.name().into();
+        self.watch.diagnostics.get_or_create(&[("kind", kind)]).inc();
     }
 
     fn foreign_markup(&self, marker: &str) {
-        self.foreign.get_or_create(&[("marker", marker.into())]).inc();
+        self.noted.store(true, Ordering::Relaxed);
+        self.watch.foreign.get_or_create(&[("marker", marker.into())]).inc();
     }
 }
 
@@ -109,9 +126,9 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// What guards are to tell.
-    pub(crate) fn observer(&self) -> Arc<dyn Observer + Send + Sync> {
-        self.watch.clone()
+    /// What the guards of an answer are to tell.
+    pub(crate) fn observer(&self) -> Arc<Told> {
+        Arc::new(Told { watch: self.watch.clone(), noted: AtomicBool::new(false) })
     }
 
     /// In the text format of Prometheus and OpenMetrics.

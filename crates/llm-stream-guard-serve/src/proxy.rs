@@ -28,7 +28,8 @@ use crate::{
     dialect::Dialect,
     error::{Fault, Kind},
     families::{Families, Family},
-    metrics::{Meter, Metrics},
+    metrics::{Meter, Metrics, Told},
+    record::Records,
     stream::{Guarded, Patience},
 };
 
@@ -45,11 +46,14 @@ struct Shared {
     catalog: Catalog,
     families: Families,
     metrics: Arc<Metrics>,
+    records: Option<Arc<Records>>,
 }
 
 /// A request that is to be answered in raw text.
 struct Asked {
     guard: ChatGuard,
+    told: Arc<Told>,
+    family: String,
     body: Value,
     choices: usize,
 }
@@ -58,13 +62,16 @@ impl Proxy {
     /// A proxy that does what `config` says; where it says to listen is [`crate::serve`]'s.
     ///
     /// # Errors
-    /// The roots of trust for `https` cannot be loaded.
+    /// The roots of trust for `https` cannot be loaded, or the directory for records not made.
     pub fn new(config: Config) -> Result<Self, Fault> {
+        let records = config.record.as_ref().map(Records::new).transpose();
+        let records = records.map_err(|error| Fault::new(Kind::Request, error).at("record.dir"))?;
         let shared = Shared {
             client: Client::new(&config)?,
             catalog: Catalog::default(),
             families: Families::new(&config),
             metrics: Arc::default(),
+            records: records.map(Arc::new),
             config,
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -145,7 +152,7 @@ impl Proxy {
             })?;
         let asked: Value = serde_json::from_slice(&bytes)
             .map_err(|error| Fault::new(Kind::Request, format!("the body is no JSON: {error}")))?;
-        let Some(Asked { guard, body, choices }) =
+        let Some(Asked { guard, told, family, body, choices }) =
             self.asked(dialect, dialect.request(asked.clone())?, &parts.headers).await?
         else {
             return client.send(&parts, bytes.into()).await;
@@ -192,8 +199,11 @@ impl Proxy {
         }
         let leave_after = (streamed && !counted).then_some(choices);
         let meter = Meter::new(metrics.clone());
-        let stream =
-            Guarded::new(body, dialect.stream(guard, &asked), patience, leave_after, meter);
+        let machine = dialect.stream(guard, &asked);
+        let mut stream = Guarded::new(body, machine, patience, leave_after, meter);
+        if let Some(records) = &self.shared.records {
+            stream = stream.recorded(records.begin(&format!("family {family}")), told);
+        }
         Ok(Response::from_parts(head, Body::from_stream(stream)))
     }
 
@@ -234,8 +244,9 @@ impl Proxy {
                 }
             }
         };
-        let guard = self.guard(&family, &mut body, server)?;
-        Ok(Some(Asked { guard, body, choices }))
+        let told = metrics.observer();
+        let guard = self.guard(&family, &mut body, server, told.clone())?;
+        Ok(Some(Asked { guard, told, family: family.name().to_owned(), body, choices }))
     }
 
     /// The guard for a family's answer; `body` is changed to what upstream is to get.
@@ -244,11 +255,12 @@ impl Proxy {
         family: &Family,
         body: &mut Value,
         server: Option<Server>,
+        told: Arc<Told>,
     ) -> Result<ChatGuard, Fault> {
-        let Shared { config, families, metrics, .. } = &*self.shared;
+        let Shared { config, families, .. } = &*self.shared;
         let request = body.clone();
         let answer = server.map_or(Answer::Raw, |server| forward_request(body, server));
-        let guard = families.guard(family, &request, answer, metrics.observer());
+        let guard = families.guard(family, &request, answer, told);
         let guard = guard.map_err(|error| {
             let fault = Fault::new(Kind::Request, &error);
             match error {

@@ -3,6 +3,7 @@
 use std::{
     convert::Infallible,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
     time::{Duration, Instant},
 };
@@ -14,7 +15,8 @@ use tokio::time::{Sleep, sleep};
 use crate::{
     dialect::Machine,
     error::{Fault, Kind},
-    metrics::Meter,
+    metrics::{Meter, Told},
+    record::Recording,
 };
 
 /// The time a stream is given.
@@ -39,6 +41,7 @@ pub(crate) struct Guarded {
     idle: Pin<Box<Sleep>>,
     quiet: Pin<Box<Sleep>>,
     meter: Meter,
+    recording: Option<(Recording, Arc<Told>)>,
 }
 
 impl Guarded {
@@ -57,11 +60,21 @@ impl Guarded {
             idle: Box::pin(sleep(patience.first)),
             quiet: Box::pin(sleep(patience.keep_alive)),
             meter,
+            recording: None,
         }
+    }
+
+    /// The same, kept if anything is told of it.
+    pub(crate) fn recorded(mut self, recording: Recording, told: Arc<Told>) -> Self {
+        self.recording = Some((recording, told));
+        self
     }
 
     /// Takes what upstream sent.
     fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        if let Some((recording, _)) = &mut self.recording {
+            recording.take(bytes);
+        }
         let came = Instant::now();
         let result = self.machine.push(bytes, out);
         self.meter.piece(bytes.len(), out.len(), self.machine.held(), came.elapsed());
@@ -86,6 +99,16 @@ impl Guarded {
         tracing::warn!(kind = fault.kind.name(), "stream failed: {fault}");
         self.meter.fault(fault.kind);
         self.machine.fail(fault, out);
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        if let Some((recording, told)) = self.recording.take()
+            && told.noted()
+        {
+            recording.keep();
+        }
     }
 }
 

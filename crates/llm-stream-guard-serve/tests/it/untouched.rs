@@ -53,6 +53,35 @@ async fn it_says_that_it_lives_and_what_it_counted() {
 }
 
 #[tokio::test]
+async fn streams_with_diagnostics_are_kept_up_to_a_size() {
+    use llm_stream_guard_serve::{Config, Record};
+    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("records");
+    let _ = std::fs::remove_dir_all(&dir);
+    let broken = |more: &str| {
+        text_event(&format!("<tool_call>{{\"name\": \"f\", \"arguments\": {{\"a\": }}}}{more}"))
+    };
+    let kept = || std::fs::read_dir(&dir).unwrap().count();
+    let much = "x".repeat(2000);
+    let rows =
+        [(text_event("fine"), 1 << 20, 0), (broken(""), 1 << 20, 1), (broken(&much), 1000, 1)];
+    for (body, most, count) in rows {
+        let record = Some(Record { most, ..Record::to(&dir) });
+        let upstream = Replay::new(stream(&body, 50)).await;
+        let served = Served::new(upstream.port, Config { record, ..config() }).await;
+        served.ask(&asks("Qwen/Qwen3-8B", serde_json::json!({"user": "secret"}))).await;
+        // It is written behind the answer; what must not come is given as long.
+        for _ in 0..100 {
+            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        }
+        assert_eq!(kept(), count);
+    }
+    let file = std::fs::read_dir(&dir).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(file).unwrap();
+    assert!(text.starts_with(": family qwen3\n\ndata: {"), "{text}");
+    assert!(!text.contains("secret"));
+}
+
+#[tokio::test]
 async fn both_versions_of_http_are_spoken() {
     let upstream = Replay::new(stream(&text_event("hello"), 10)).await;
     let served = Served::new(upstream.port, config()).await;

@@ -1,0 +1,83 @@
+//! Streams that had diagnostics, kept as they came.
+
+use std::{
+    fs,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use crate::config::Record;
+
+/// Where streams are kept, and how much of that there is.
+#[derive(Debug)]
+pub(crate) struct Records {
+    dir: PathBuf,
+    most: u64,
+    each: usize,
+    used: AtomicU64,
+    count: AtomicU64,
+}
+
+impl Records {
+    /// Makes the directory if need be; what it holds counts.
+    pub(crate) fn new(record: &Record) -> std::io::Result<Self> {
+        fs::create_dir_all(&record.dir)?;
+        let sizes =
+            fs::read_dir(&record.dir)?.filter_map(|entry| Some(entry.ok()?.metadata().ok()?.len()));
+        let used = AtomicU64::new(sizes.sum());
+        let (dir, most, each) = (record.dir.clone(), record.most, record.each);
+        Ok(Self { dir, most, each, used, count: AtomicU64::new(0) })
+    }
+
+    /// A stream begins. `about` says in a word what reads it.
+    pub(crate) fn begin(self: &Arc<Self>, about: &str) -> Recording {
+        let head = format!(": {about}\n\n").into_bytes();
+        Recording { records: self.clone(), bytes: head, cut: false }
+    }
+
+    fn keep(&self, bytes: &[u8]) -> std::io::Result<()> {
+        let len = bytes.len() as u64;
+        if self.used.fetch_add(len, Ordering::Relaxed) + len > self.most {
+            self.used.fetch_sub(len, Ordering::Relaxed);
+            tracing::debug!("a stream was not recorded: there are enough");
+            return Ok(());
+        }
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}-{}-{count}.sse", since.as_millis(), std::process::id());
+        fs::write(self.dir.join(name), bytes)
+    }
+}
+
+/// A stream that may be kept.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    records: Arc<Records>,
+    bytes: Vec<u8>,
+    cut: bool,
+}
+
+impl Recording {
+    /// What upstream sent; beyond the size for each it is not kept.
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
+        let room = self.records.each.saturating_sub(self.bytes.len());
+        self.cut |= room < bytes.len();
+        self.bytes.extend_from_slice(&bytes[..room.min(bytes.len())]);
+    }
+
+    /// Keeps it. The disk is not waited for.
+    pub(crate) fn keep(self) {
+        tokio::task::spawn_blocking(move || {
+            if self.cut {
+                tracing::info!("a recorded stream is cut at {} bytes", self.bytes.len());
+            }
+            if let Err(error) = self.records.keep(&self.bytes) {
+                tracing::warn!("a stream was not recorded: {error}");
+            }
+        });
+    }
+}
