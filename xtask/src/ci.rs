@@ -67,6 +67,7 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
             let crates = manifest::crates(root)?;
             steps.extend([docs(""), docs(" --document-private-items")]);
             steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
+            steps.push(Step::cargo("xtask e2e"));
             steps.extend(optional(root, &crates));
         }
     }

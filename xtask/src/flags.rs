@@ -9,6 +9,7 @@ cargo xtask ci [--full]                    what a change must pass; with what a 
 cargo xtask size                           lines of code, and long files
 cargo xtask tidy                           house rules the compiler does not know
 cargo xtask families [--check]             the tables made of `families/`; or what is wrong with them
+cargo xtask e2e                            real clients and a real server, as far as they are there
 cargo xtask bench [--quick] [FILTER]       throughput and allocations, as ratios in one run
 cargo xtask fuzz [--time SECONDS] [TARGET] all fuzz targets, or one, for a time each
 cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
@@ -23,6 +24,7 @@ pub(crate) enum Command {
     Tidy,
     Families(Tables),
     Size,
+    E2e,
     Bench { pace: Pace, filter: Option<String> },
     Fuzz { seconds: u64, target: Option<String> },
     Release { mode: Mode, crates: Vec<String> },
@@ -70,6 +72,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "help" => Command::Help,
         "ci" => Command::Ci(Scope::Change),
         "size" => Command::Size,
+        "e2e" => Command::E2e,
         "tidy" => Command::Tidy,
         "families" => Command::Families(Tables::Written),
         "bench" => Command::Bench { pace: Pace::Full, filter: None },
@@ -122,6 +125,7 @@ mod tests {
         assert_eq!(command("ci"), Some(Command::Ci(Scope::Change)));
         assert_eq!(command("ci --full"), Some(Command::Ci(Scope::Full)));
         assert_eq!(command("size"), Some(Command::Size));
+        assert_eq!(command("e2e"), Some(Command::E2e));
         assert_eq!(command("tidy"), Some(Command::Tidy));
         assert_eq!(command("families"), Some(Command::Families(Tables::Written)));
         assert_eq!(command("families --check"), Some(Command::Families(Tables::Checked)));

@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod cycles;
+mod e2e;
 mod families;
 mod flags;
 mod fuzz;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         }
         Command::Ci(scope) => ci::run(&root, scope),
         Command::Size => size::run(&root),
+        Command::E2e => e2e::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Families(Tables::Written) => families::run(&root),
         Command::Families(Tables::Checked) => families::check(&root),

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use llm_stream_guard_serve::{Choice, Upstream};
+use llm_stream_guard_serve::{Choice, Span, Upstream};
 
 use crate::pattern::Pattern;
 
@@ -65,6 +65,9 @@ pub struct ServeArgs {
     /// Replay recorded streams in place of an inference server
     #[arg(long, conflicts_with = "upstream")]
     pub demo: bool,
+    /// How long the demo waits between two events
+    #[arg(long, value_name = "TIME", default_value = "20ms", requires = "demo")]
+    pub pace: Span,
 }
 
 /// Arguments of `parse`.

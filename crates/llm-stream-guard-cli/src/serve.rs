@@ -19,9 +19,6 @@ use crate::{
     error::{Error, misuse},
 };
 
-/// How fast the demo's model writes.
-const PACE: Duration = Duration::from_millis(20);
-
 /// Runs `serve` until it is interrupted.
 ///
 /// # Errors
@@ -34,7 +31,7 @@ pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Error> {
     }
     log()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.map_err(misuse)?.block_on(run(config, args.demo, out))
+    runtime.map_err(misuse)?.block_on(run(config, args.demo.then_some(args.pace.0), out))
 }
 
 /// The configuration: the file's, with what the command line says in its place.
@@ -69,14 +66,14 @@ fn log() -> Result<(), Error> {
     tracing_subscriber::registry().with(wanted).with(lines).try_init().map_err(misuse)
 }
 
-async fn run(mut config: Config, demo: bool, out: &mut dyn Write) -> Result<(), Error> {
+async fn run(mut config: Config, demo: Option<Duration>, out: &mut dyn Write) -> Result<(), Error> {
     let fault = |address, error: io::Error| misuse(format!("{address}: {error}"));
-    if demo {
+    if let Some(pace) = demo {
         let address = (Ipv4Addr::LOCALHOST, 0).into();
         let upstream = TcpListener::bind(address).await.map_err(|e| fault(address, e))?;
         let port = upstream.local_addr()?.port();
         config.upstream = Upstream::local(port);
-        let app = demo::upstream(PACE);
+        let app = demo::upstream(pace);
         tokio::spawn(async move { axum::serve(upstream, app).await });
     }
     let address = config.listen;
@@ -87,7 +84,7 @@ async fn run(mut config: Config, demo: bool, out: &mut dyn Write) -> Result<(), 
     if is_open(address) {
         tracing::warn!("{address} can be reached from other machines, and asks for no key");
     }
-    if demo {
+    if demo.is_some() {
         let first = demo::models().next().unwrap_or_default();
         writeln!(
             out,

@@ -215,7 +215,7 @@ impl Proxy {
         mut body: Value,
         headers: &HeaderMap,
     ) -> Result<Option<Asked>, Fault> {
-        let Shared { config, client, catalog, families, metrics } = &*self.shared;
+        let Shared { config, client, catalog, families, metrics, .. } = &*self.shared;
         let choices = body.get("n").and_then(Value::as_u64).unwrap_or(1).max(1);
         let choices = usize::try_from(choices).unwrap_or(usize::MAX);
         if choices > config.limits.choices {

@@ -4,5 +4,6 @@ mod answers;
 mod dialects;
 mod failures;
 mod requests;
+mod soak;
 mod support;
 mod untouched;

