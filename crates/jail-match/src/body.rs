@@ -1,6 +1,6 @@
 //! Bodies: the resumable machines that take over after an opener.
 
-use crate::{channel::Channel, edge::BodyId};
+use crate::{channel::Channel, edge::BodyId, suffix::LearntSuffix};
 
 /// How a stream ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,6 +46,15 @@ pub enum Feed {
         /// Where the stream goes on.
         then: Resume,
     },
+    /// It holds nothing of what the opener promised, but the opener is markup all the same. So
+    /// are the first `markup` bytes behind it; what follows them is text, and is scanned like any
+    /// other. The byte before `used` made that certain. Only before the commit.
+    Text {
+        /// Bytes up to and with the deciding one; must not depend on chunking.
+        used: usize,
+        /// Bytes behind the opener that are markup, counted from the opener's end.
+        markup: usize,
+    },
     /// It is not what the opener promised, which the byte before `used` made certain. Only
     /// before the commit.
     Mismatch {
@@ -78,6 +87,12 @@ pub enum AtEnd {
     },
     /// It never committed, and its bytes are markup: dropped and counted.
     Markup,
+    /// It never committed; the opener is markup, and what follows it is text: see
+    /// [`Feed::Text`].
+    Text {
+        /// Bytes behind the opener that are markup, counted from the opener's end.
+        markup: usize,
+    },
     /// It never committed, and its bytes are text.
     Release,
 }
@@ -91,6 +106,8 @@ pub struct Opener {
     pub channel: Channel,
     /// Stream offset of the first byte after the opener.
     pub at: u64,
+    /// The suffix of the opener, or else of the stream's markers so far.
+    pub suffix: LearntSuffix,
 }
 
 /// The machines a [`crate::Driver`] may hand control to; at most one is active at a time.

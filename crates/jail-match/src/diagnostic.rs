@@ -54,8 +54,8 @@ pub enum DiagnosticKind {
     /// A call began with the wire's marker and ended with the canonical one, or the other way round;
     /// it was accepted. The driver never looks: a decoder before it does.
     MixedMarkers,
-    /// The stream ended after an opener, before anything made sure what it opens; the bytes count
-    /// as markup and are dropped.
+    /// The stream ended after an opener, before anything made sure what it opens, or behind the
+    /// first token of a marker of several; the bytes count as markup and are dropped.
     CutOpener,
     /// A jailed block outgrew its limit of bytes.
     JailBytes,
@@ -71,7 +71,7 @@ pub enum DiagnosticKind {
     JailDropped,
     /// A body halted; what followed it was dropped.
     Halted,
-    /// A list of calls between explicit markers was empty.
+    /// A list of calls between explicit markers was empty, or held text and no call.
     EmptyList,
     /// Bytes after a broken call were dropped.
     Skipped,

@@ -27,6 +27,7 @@ use crate::{
     limits::LimitError,
     sink::{Sink, Span, SpanKind},
     stretch::Stretches,
+    suffix::LearntSuffix,
     table::{Place, Table, class},
     whitespace::{Emitter, Whitespace},
 };
@@ -53,8 +54,10 @@ pub struct Driver {
     spans: u32,
     /// A call ended the reasoning, whose own closer did not come yet.
     ended_by_call: bool,
+    /// The opener of a block without calls was markup; its closer did not come yet.
+    block_opened: bool,
     /// The suffix of the stream's markers, its `:` included, as soon as one carried it.
-    suffix: SmallVec<[u8; 16]>,
+    suffix: LearntSuffix,
     /// Refuted text is scanned again up to this offset.
     rescan_until: u64,
     rescans: u32,
@@ -85,7 +88,8 @@ impl Driver {
             spent: 0,
             spans: 0,
             ended_by_call: false,
-            suffix: SmallVec::new(),
+            block_opened: false,
+            suffix: LearntSuffix::NONE,
             rescan_until: 0,
             rescans: 0,
             quiet: false,
@@ -116,8 +120,8 @@ impl Driver {
                 self.spent = self.table.reasoning_once() | self.table.before_reasoning();
             }
         }
-        self.ended_by_call = false;
-        self.suffix.clear();
+        (self.ended_by_call, self.block_opened) = (false, false);
+        self.suffix = self.settings.suffix;
         self.emitter.reset();
         self.code = Code::default();
         self.swallow = self.settings.newlines.binding(self.binds_optional()).1;
@@ -141,6 +145,12 @@ impl Driver {
     #[must_use]
     pub fn bound_newlines(&self) -> usize {
         self.swallow
+    }
+
+    /// The suffix that the markers of the stream carry.
+    #[must_use]
+    pub fn suffix(&self) -> LearntSuffix {
+        self.suffix
     }
 
     /// Counters since the start.
@@ -269,7 +279,7 @@ impl Driver {
             self.stack.clear();
             self.spent = 0;
             self.spans = 0;
-            self.ended_by_call = false;
+            (self.ended_by_call, self.block_opened) = (false, false);
             self.code = Code::default();
             self.swallow = 0;
             self.quiet = false;

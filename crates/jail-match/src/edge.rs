@@ -2,7 +2,10 @@
 
 use alloc::borrow::Cow;
 
-use crate::channel::{Channel, ChannelMask};
+use crate::{
+    channel::{Channel, ChannelMask},
+    suffix::Suffix,
+};
 
 /// Number of a body kind, given by whoever builds the table and handed back to
 /// [`crate::BodyParsers::begin`].
@@ -30,6 +33,8 @@ pub struct Edge {
     /// The pair it is of, from 1; 0 for none. In a channel that a marker of a pair opened, the
     /// markers of other pairs are text.
     pub pair: u8,
+    /// What it is where the stream's end cuts it.
+    pub cut: Cut,
     /// What it does.
     pub then: Then,
 }
@@ -48,6 +53,7 @@ impl Edge {
             in_code: InCode::Live,
             uses: Uses::Unlimited,
             pair: 0,
+            cut: Cut::Text,
             then,
         }
     }
@@ -88,6 +94,21 @@ impl Edge {
         Self { pair, ..self }
     }
 
+    /// The same edge for special tokens: if its marker begins with one (`<|x|>`, with bars of
+    /// either width) and goes on, the first token tells it from text where the stream's end cuts
+    /// the rest.
+    #[must_use]
+    pub fn of_tokens(self) -> Self {
+        let ends = self.marker.match_indices(['|', '｜']).filter_map(|(at, bar)| {
+            let rest = self.marker.get(at + bar.len()..)?.strip_prefix('>')?;
+            (at > 1).then_some(self.marker.len() - rest.len())
+        });
+        let token = self.marker.starts_with("<|") || self.marker.starts_with("<｜");
+        let first = ends.min().filter(|&end| token && end < self.marker.len());
+        let cut = first.map_or(Cut::Text, Cut::MarkupFrom);
+        Self { cut, ..self }
+    }
+
     /// The same edge with a limit on its uses.
     #[must_use]
     pub fn used(self, uses: Uses) -> Self {
@@ -105,21 +126,15 @@ pub enum Case {
     FoldAscii,
 }
 
-/// Whether a marker may carry a suffix that only the checkpoint knows: `<think:6124c78e>`.
+/// What a marker is that the end of the stream cuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Suffix {
-    /// It stands as it is written.
+pub enum Cut {
+    /// Text like any other.
     #[default]
-    None,
-    /// A `:` and 1 to [`Suffix::LONGEST`] ASCII letters, digits, `_` or `-` may stand before its
-    /// last byte, which is another ASCII character and not the marker's only one. The first
-    /// suffix that a marker of the stream carried is that of every other.
-    Optional,
-}
-
-impl Suffix {
-    /// The most characters after the `:`.
-    pub const LONGEST: usize = 32;
+    Text,
+    /// Markup, if at least this many of its bytes came: it is several tokens, of which one alone
+    /// says what it is. It is dropped and reported.
+    MarkupFrom(usize),
 }
 
 /// Where a marker may stand.
@@ -142,6 +157,9 @@ pub enum Anchor {
     AfterCall,
     /// Anywhere since a call ended the reasoning, once: the closer that the call came before.
     Ended,
+    /// Anywhere since the opener of a block without calls was taken for markup
+    /// ([`Feed::Text`](crate::Feed::Text)), once: that block's closer.
+    Opened,
 }
 
 /// Newlines (`\n`) next to a marker that belong to it when present.

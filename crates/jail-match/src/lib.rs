@@ -76,6 +76,7 @@ mod names;
 mod pending;
 mod sink;
 mod stretch;
+mod suffix;
 mod table;
 mod whitespace;
 
@@ -83,7 +84,7 @@ pub use body::{AtEnd, BodyParsers, End, Feed, NoBodies, Opener, Resume};
 pub use channel::{Channel, ChannelMask};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use driver::{Counters, Driver, EdgeEvents, Held, HeldKind, Settings};
-pub use edge::{Anchor, Bind, BodyId, Case, Edge, InCode, Newlines, OnCommit, Suffix, Then, Uses};
+pub use edge::{Anchor, Bind, BodyId, Case, Cut, Edge, InCode, Newlines, OnCommit, Then, Uses};
 pub use event::{Event, Outcome, OwnedEvent};
 pub use jail::{
     At, BlockDelivery, Closed, Dropped, EndOrder, Inner, Jail, JailBuilder, JailCounters,
@@ -95,6 +96,7 @@ pub use matcher::{Found, Matcher};
 pub use names::{Alias, UnknownName, resolve, same_name};
 pub use sink::{ByRef, Sink, Span, SpanKind};
 pub use stretch::Stretch;
+pub use suffix::{LearntSuffix, Suffix};
 pub use table::{Table, TableError};
 pub use whitespace::Whitespace;
 

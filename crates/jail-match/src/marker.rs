@@ -13,7 +13,7 @@ mod index;
 use alloc::{boxed::Box, vec::Vec};
 
 use self::index::Index;
-use crate::edge::Suffix;
+use crate::suffix::{Suffix, place};
 
 /// A class of scanner states: which markers are searched for. At most [`MAX_CLASSES`].
 pub type Class = u8;
@@ -85,9 +85,10 @@ impl Marker {
 
     /// Reads text that is not the marker as it stands.
     fn match_suffixed(&self, text: &[u8]) -> Prefix {
-        let (Suffix::Optional, Some((last, head))) = (self.suffix, self.bytes.split_last()) else {
+        if self.suffix == Suffix::None || self.bytes.is_empty() {
             return Prefix::Mismatch;
-        };
+        }
+        let (head, close) = self.bytes.split_at(place(&self.bytes));
         let Some((start, [b':', rest @ ..])) = text.split_at_checked(head.len()) else {
             return Prefix::Mismatch;
         };
@@ -96,10 +97,14 @@ impl Marker {
         }
         let word = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let n = rest.iter().take(Suffix::LONGEST).take_while(word).count();
-        match rest.get(n) {
-            None => Prefix::Partial,
-            Some(byte) if n > 0 && byte == last => Prefix::Match(head.len() + 1 + n + 1),
-            Some(_) => Prefix::Mismatch,
+        let end = &rest[n..];
+        let most = close.len().min(end.len());
+        if n == 0 && !end.is_empty() || end[..most] != close[..most] {
+            Prefix::Mismatch
+        } else if most < close.len() {
+            Prefix::Partial
+        } else {
+            Prefix::Match(head.len() + 1 + n + most)
         }
     }
 }

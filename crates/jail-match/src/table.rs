@@ -202,7 +202,7 @@ fn classes(edge: &Edge) -> Classes {
             continue;
         }
         let not_at = match edge.anchor {
-            Anchor::Anywhere | Anchor::Ended => 0,
+            Anchor::Anywhere | Anchor::Ended | Anchor::Opened => 0,
             Anchor::LineStart | Anchor::Line => 1 << class(channel, Place::Within),
             Anchor::Lead | Anchor::Start | Anchor::AfterCall => {
                 1 << class(channel, Place::Within) | 1 << class(channel, Place::Line)

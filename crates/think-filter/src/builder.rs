@@ -44,7 +44,8 @@ impl ThinkFilterBuilder {
     }
 
     fn opening(self, opening: Opening) -> Self {
-        let settings = self.settings.start(opening.start.channel()).newlines(opening.newlines);
+        let Opening { start, newlines, suffix } = opening;
+        let settings = self.settings.start(start.channel()).newlines(newlines).suffix(suffix);
         Self { settings, format: self.format.with_known_start(), ..self }
     }
 

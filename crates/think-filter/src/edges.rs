@@ -44,7 +44,11 @@ impl Format {
             MarkerCase::Exact => Case::Exact,
             MarkerCase::Insensitive => Case::FoldAscii,
         };
-        edges.into_iter().map(|(role, edge)| (role, edge.cased(case))).collect()
+        let finished = |edge: Edge| {
+            let edge = edge.cased(case);
+            if self.special_tokens { edge.of_tokens() } else { edge }
+        };
+        edges.into_iter().map(|(role, edge)| (role, finished(edge))).collect()
     }
 
     fn pair(&self, place: usize) -> u8 {

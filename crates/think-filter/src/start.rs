@@ -1,6 +1,8 @@
 //! Where a stream begins, and how to tell from the prompt.
 
-use jail_match::{Channel, Driver, Event, Found, Matcher, Newlines, NoBodies, Settings, Table};
+use jail_match::{
+    Channel, Driver, Event, Found, LearntSuffix, Matcher, Newlines, NoBodies, Settings, Table,
+};
 
 use crate::{
     format::Format,
@@ -109,6 +111,8 @@ pub struct Opening {
     pub start: Start,
     /// Newlines that go with the closer of the prompt, where the message begins with them.
     pub newlines: Newlines,
+    /// The suffix that the prompt's tags carry.
+    pub suffix: LearntSuffix,
 }
 
 impl From<Start> for Opening {
@@ -124,7 +128,7 @@ impl Format {
     pub fn opening(&self, start: Start) -> Opening {
         let closed = start == Start::Content && !self.close.is_empty();
         let newlines = if closed { self.newlines.closer() } else { Newlines::NONE };
-        Opening { start, newlines }
+        Opening { start, newlines, suffix: LearntSuffix::NONE }
     }
 
     /// How the answer to `prompt` begins: in reasoning, if the rendered prompt (or just its last
@@ -138,11 +142,13 @@ impl Format {
         let mut driver = Driver::new(table, Settings::default());
         // Without bodies and a limit on the reasoning no push fails.
         let _ = driver.push(last_turn(prompt), &mut NoBodies, &mut |_: Event<'_>| {});
+        let suffix = driver.suffix();
         if driver.channel() != Channel::CONTENT {
-            return Start::Reasoning.into();
+            return Opening { suffix, ..Start::Reasoning.into() };
         }
         let after = u8::try_from(driver.bound_newlines()).unwrap_or(Newlines::MANY);
-        Opening { newlines: Newlines { after, ..self.newlines.closer() }, start: Start::Content }
+        let newlines = Newlines { after, ..self.newlines.closer() };
+        Opening { newlines, start: Start::Content, suffix }
     }
 
     /// Where the answer to `prompt` begins; see [`Format::opening_after`].

@@ -113,6 +113,14 @@ impl Calls {
         self.committed = true;
     }
 
+    /// The active body is a block without calls, whose tags reach up to the offset `from`; returns
+    /// how many bytes behind the opener they are.
+    pub(crate) fn no_call(&self, from: u64, sink: &mut dyn Sink) -> usize {
+        let from = from.max(self.begun_at);
+        sink.event(Diagnostic::new(DiagnosticKind::EmptyList, from, 0).into());
+        usize::try_from(from - self.begun_at).unwrap_or(usize::MAX)
+    }
+
     /// Opens a call that is parsed but not reported.
     pub(crate) fn mute(&mut self, kind: DiagnosticKind, offset: usize, sink: &mut dyn Sink) {
         self.committed = true;

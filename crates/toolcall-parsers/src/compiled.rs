@@ -3,7 +3,7 @@
 use alloc::{string::String, sync::Arc, vec::Vec};
 use core::fmt;
 
-use jail_match::{BodyId, Channel, ChannelMask, Edge, Newlines, OnCommit, Then, Uses};
+use jail_match::{Anchor, BodyId, Channel, ChannelMask, Edge, Newlines, OnCommit, Then, Uses};
 
 pub(crate) use crate::machine::field::name_starts;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     machine::{
         compile::{CompileError, Guided, anchor, compile_guided},
         messages::{EntryKind, Header},
-        plan::{Plan, Start},
+        plan::{Plan, Prose, Start},
     },
 };
 
@@ -21,6 +21,7 @@ use crate::{
 pub struct Grammar {
     family: Arc<Family>,
     plan: Arc<Plan>,
+    guided: Option<Arc<Guided>>,
 }
 
 impl Grammar {
@@ -30,22 +31,23 @@ impl Grammar {
     /// Templates that each are sound, but cannot be told apart or read together.
     pub fn new(family: Family) -> Result<Self, CompileError> {
         let (plan, _) = compile_guided(&family, None)?;
-        Ok(Self { family: Arc::new(family), plan: Arc::new(plan) })
+        Ok(Self { family: Arc::new(family), plan: Arc::new(plan), guided: None })
     }
 
     /// Compiles a family whose first forms are a payload's; says how many openers they have.
     pub(crate) fn compile_guided(
         family: Family,
-        guided: &Guided,
+        guided: Guided,
     ) -> Result<(Self, usize), CompileError> {
-        let (plan, openers) = compile_guided(&family, Some(guided))?;
-        Ok((Self { family: Arc::new(family), plan: Arc::new(plan) }, openers))
+        let (plan, openers) = compile_guided(&family, Some(&guided))?;
+        let (family, plan, guided) = (Arc::new(family), Arc::new(plan), Some(Arc::new(guided)));
+        Ok((Self { family, plan, guided }, openers))
     }
 
     /// A grammar that recognises nothing.
     #[must_use]
     pub fn none() -> Self {
-        Self { family: Arc::default(), plan: Arc::default() }
+        Self { family: Arc::default(), plan: Arc::default(), guided: None }
     }
 
     /// The family it was compiled from.
@@ -97,10 +99,27 @@ impl Grammar {
     /// checkpoints have their own (`<tool_call:opensource>`).
     #[must_use]
     pub fn with_token_suffix(&self, suffix: &str) -> Self {
+        Self::new(self.suffixed(suffix)).unwrap_or_else(|_| self.clone())
+    }
+
+    fn suffixed(&self, suffix: &str) -> Family {
         let mut family = Family::clone(&self.family);
         family.each_literal(|literal| *literal = suffixed(literal, suffix));
+        let ends = family.end_of_turn.iter_mut();
+        let erased = family.erase.iter_mut().map(|erase| &mut erase.text);
+        ends.chain(erased).for_each(|text| *text = suffixed(text, suffix));
         family.suffix = Suffix::None;
-        Self::new(family).unwrap_or_else(|_| self.clone())
+        family
+    }
+
+    /// The plan with `suffix` in the family's tags, if it learns them. Its openers are those of
+    /// [`Grammar::plan`].
+    pub(crate) fn plan_with(&self, suffix: &str) -> Option<Plan> {
+        if self.family.suffix == Suffix::None {
+            return None;
+        }
+        let (plan, _) = compile_guided(&self.suffixed(suffix), self.guided.as_deref()).ok()?;
+        (plan.openers.len() == self.plan.openers.len()).then_some(plan)
     }
 }
 
@@ -122,16 +141,20 @@ impl Default for Grammar {
     }
 }
 
-/// `suffix` before the closing bracket of each tag in `text`.
+/// `suffix` before the closing bracket of each tag in `text`, and before the bar of a token.
 fn suffixed(text: &str, suffix: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut in_tag = false;
+    let mut bar = None;
     for scalar in text.chars() {
         match scalar {
             '<' => in_tag = true,
-            '>' if core::mem::take(&mut in_tag) => out.push_str(suffix),
+            '>' if core::mem::take(&mut in_tag) => {
+                out.insert_str(bar.unwrap_or(out.len()), suffix);
+            }
             _ => {}
         }
+        bar = matches!(scalar, '|' | '｜').then_some(out.len());
         out.push(scalar);
     }
     out
@@ -144,6 +167,10 @@ fn suffixed(text: &str, suffix: &str) -> String {
 pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec<Edge> {
     let plan = grammar.plan();
     let mut edges = Vec::new();
+    let suffix = match grammar.family.suffix {
+        Suffix::Learnt => jail_match::Suffix::Optional,
+        Suffix::None => jail_match::Suffix::None,
+    };
     let content = Channel::CONTENT.mask();
     let others = Channel::REASONING.mask().with(Channel::HIDDEN);
     for (opener, body) in plan.openers.iter().zip(first..) {
@@ -184,12 +211,37 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
     }
     for orphan in &plan.orphans {
         let edge = Edge::new(String::from(&**orphan), content, Then::Erase);
-        edges.push(edge.anchored(jail_match::Anchor::AfterCall));
+        edges.push(edge.anchored(Anchor::AfterCall));
     }
-    edges
+    let live = match in_reasoning {
+        InReasoning::Literal => content,
+        InReasoning::Suspend | InReasoning::End => ChannelMask::TEXT,
+    };
+    for end in plan.prose_ends() {
+        let edge = Edge::new(String::from(end), live, Then::Erase);
+        edges.push(edge.anchored(Anchor::Opened));
+    }
+    let tokens = grammar.family.special_tokens;
+    let finished = |edge: Edge| {
+        let edge = if edge.marker.ends_with('>') { edge.suffixed(suffix) } else { edge };
+        if tokens { edge.of_tokens() } else { edge }
+    };
+    edges.into_iter().map(finished).collect()
 }
 
 impl Plan {
+    /// The ends of sections whose openers are markup also where no call follows.
+    fn prose_ends(&self) -> Vec<&str> {
+        let mut ends: Vec<&str> = Vec::new();
+        let sections = self.sections.iter().filter(|section| section.prose != Prose::Refutes);
+        for end in sections.flat_map(|section| section.ends.tags.iter().flatten()) {
+            if end.len() > 1 && !ends.contains(&&**end) {
+                ends.push(end);
+            }
+        }
+        ends
+    }
+
     /// The channel of the text behind a message entry that says so by itself.
     fn text_entry(&self, entry: usize) -> Option<Channel> {
         let messages = self.messages.as_ref()?;

@@ -257,6 +257,9 @@ pub struct Messages {
     pub body: Vec<String>,
     /// Tokens that end a message; removed elsewhere.
     pub end: Vec<String>,
+    /// Channels that a header may begin with where the tokens before it are missing: at the lead
+    /// and behind a call.
+    pub channels: Vec<String>,
     /// What messages are; the first that fits counts, and what none fits is content.
     pub routes: Vec<Route>,
 }

@@ -73,7 +73,7 @@ impl Grammar {
             let kind = String::from("type");
             if taken.contains(&"type") { Vec::new() } else { Vec::from([kind]) }
         });
-        Self::compile_guided(family, &Guided { forms: count, own, beside })
+        Self::compile_guided(family, Guided { forms: count, own, beside })
     }
 }
 

@@ -1,23 +1,33 @@
 //! The call machine as body parsers of a [`jail_match::Driver`].
 
-use alloc::boxed::Box;
+use alloc::{boxed::Box, sync::Arc};
 
-use jail_match::{AtEnd, BodyId, BodyParsers, ByRef, End, Feed, Opener, Resume, Sink};
+use jail_match::{
+    AtEnd, BodyId, BodyParsers, ByRef, End, Feed, LearntSuffix, Opener, Resume, Sink,
+};
 
 use crate::{
     calls::Calls,
     compiled::Grammar,
     ids::Ids,
-    machine::{call::Machine, output::Output},
+    machine::{call::Machine, output::Output, plan::Plan},
     options::{Options, Wanted},
     tools::Tools,
 };
+
+/// The most suffixes a message's tags may carry: more are no checkpoint's.
+const MAX_SUFFIXES: u8 = 16;
 
 /// The calls of one message, read behind the openers of a grammar. Body `n` is the grammar's
 /// `n`th opener.
 #[derive(Debug, Clone)]
 pub struct ToolCallParser {
     grammar: Grammar,
+    /// The grammar's plan, with the suffix in its tags that the stream's carry.
+    plan: Arc<Plan>,
+    suffix: LearntSuffix,
+    /// How often a suffix was put in.
+    suffixes: u8,
     calls: Calls,
     /// Made with the first opener: most messages call nothing, and it is large.
     machine: Option<Box<Machine>>,
@@ -30,7 +40,16 @@ impl ToolCallParser {
     #[must_use]
     pub fn new(grammar: Grammar, tools: Tools, options: Options) -> Self {
         let calls = Calls::new(tools, options);
-        Self { grammar, calls, machine: None, opener: 0, attempt: 0 }
+        Self {
+            plan: Arc::clone(grammar.plan()),
+            suffix: LearntSuffix::NONE,
+            suffixes: 0,
+            grammar,
+            calls,
+            machine: None,
+            opener: 0,
+            attempt: 0,
+        }
     }
 
     /// Where ids come from when the wire has none.
@@ -56,7 +75,24 @@ impl ToolCallParser {
         if let Some(machine) = self.machine.as_deref_mut() {
             *machine = Machine::new();
         }
-        (self.opener, self.attempt) = (0, 0);
+        (self.opener, self.attempt, self.suffixes) = (0, 0, 0);
+        self.set_suffix(LearntSuffix::NONE);
+    }
+
+    /// Reads tags with `suffix` from here on.
+    fn set_suffix(&mut self, suffix: LearntSuffix) {
+        if self.suffix == suffix {
+            return;
+        }
+        self.suffix = suffix;
+        let learnt = !suffix.is_empty() && self.suffixes < MAX_SUFFIXES;
+        self.plan = match self.grammar.plan_with(suffix.as_str()).filter(|_| learnt) {
+            Some(plan) => {
+                self.suffixes += 1;
+                Arc::new(plan)
+            }
+            None => Arc::clone(self.grammar.plan()),
+        };
     }
 
     /// The active body's bytes beyond what the driver keeps for it.
@@ -66,7 +102,7 @@ impl ToolCallParser {
     }
 
     fn restart(&mut self) {
-        let plan = self.grammar.plan();
+        let plan = &self.plan;
         if let Some(opener) = plan.openers.get(self.opener) {
             let machine = self.machine.get_or_insert_with(|| Box::new(Machine::new()));
             machine.begin(plan, opener.start, &opener.marker, self.attempt);
@@ -76,18 +112,25 @@ impl ToolCallParser {
     /// The machine is compiled once, for any sink: there is much of it, and it is entered once a
     /// chunk.
     fn feed_any(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        let Self { grammar, calls, machine, .. } = self;
+        let Self { plan, calls, machine, .. } = self;
         let Some(machine) = machine else { return Feed::Mismatch { used: 0 } };
-        let feed = machine.feed(grammar.plan(), text, &mut Output { calls, sink });
+        let feed = machine.feed(plan, text, &mut Output { calls, sink });
         let place = |then| if calls.stops() { Resume::Halt } else { then };
         let feed = match (feed, calls.committed()) {
             (Feed::More { used }, true) => Feed::Committed { used },
             (Feed::Done { used, then }, true) => Feed::Done { used, then: place(then) },
             (Feed::Done { used, then }, false) => Feed::Markup { used, then: place(then) },
+            (Feed::Mismatch { used }, false) if !machine.has_other_readings() => {
+                let refuted_by = text[..used].chars().next_back().unwrap_or_default();
+                match machine.prose_from(plan, refuted_by) {
+                    Some(from) => Feed::Text { used, markup: calls.no_call(from, sink) },
+                    None => feed,
+                }
+            }
             (feed, _) => feed,
         };
         calls.at += match feed {
-            Feed::Mismatch { .. } => 0,
+            Feed::Text { .. } | Feed::Mismatch { .. } => 0,
             Feed::More { used }
             | Feed::Committed { used }
             | Feed::Done { used, .. }
@@ -97,9 +140,9 @@ impl ToolCallParser {
     }
 
     fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
-        let Self { grammar, calls, machine, .. } = self;
+        let Self { plan, calls, machine, .. } = self;
         let Some(machine) = machine else { return AtEnd::Release };
-        machine.finish(grammar.plan(), tail, end, &mut Output { calls, sink })
+        machine.finish(plan, tail, end, &mut Output { calls, sink })
     }
 }
 
@@ -108,6 +151,7 @@ impl<S: Sink + ?Sized> BodyParsers<S> for ToolCallParser {
         let body: BodyId = opener.body;
         (self.opener, self.attempt) = (usize::from(body), 0);
         self.calls.begin(opener.at);
+        self.set_suffix(opener.suffix);
         self.restart();
     }
 
@@ -116,8 +160,10 @@ impl<S: Sink + ?Sized> BodyParsers<S> for ToolCallParser {
     }
 
     fn retry(&mut self) -> bool {
-        let more = self.machine.as_mut().is_some_and(|machine| machine.has_other_readings());
-        if more {
+        let machine = self.machine.as_mut().filter(|machine| machine.has_other_readings());
+        let more = machine.is_some();
+        if let Some(machine) = machine {
+            machine.take_other_reading();
             self.attempt += 1;
             self.calls.at = self.calls.begun_at;
             self.restart();

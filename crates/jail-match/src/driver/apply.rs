@@ -31,7 +31,6 @@ impl Driver {
         let EdgeMatch { edge, at, len, bound } = matched;
         let channel = self.channel();
         let then = self.table.edges()[edge].then;
-        let use_bit = self.table.use_bit(edge);
         self.flush_text(w, c, at, sink);
         let opens = matches!(then, Then::Enter(_));
         if opens && self.stack.len() >= self.settings.limits.depth {
@@ -47,14 +46,15 @@ impl Driver {
         if let Then::Body(body, on_commit) = then {
             self.emitter.opener(channel, on_commit, sink);
             self.counters.candidates += 1;
-            bodies.begin(Opener { body, channel, at: w.base + (at + len) as u64 });
-            let candidate = Candidate { opener: len, fed: len, bound, use_bit, on_commit };
+            let suffix = self.suffix_in(edge, &w.text.as_bytes()[at + bound..at + len]);
+            let suffix = suffix.or(self.suffix);
+            bodies.begin(Opener { body, channel, at: w.base + (at + len) as u64, suffix });
+            let candidate = Candidate { opener: len, fed: len, bound, edge, on_commit };
             self.mode = Mode::Candidate(candidate);
             c.pos = at + len;
             return;
         }
-        self.spent |= use_bit;
-        self.learn_suffix(edge, &w.text.as_bytes()[at + bound..at + len]);
+        self.spend(edge, &w.text.as_bytes()[at + bound..at + len]);
         self.note(edge, w.base + at as u64, len as u64, sink);
         self.account(SpanKind::Markup, w, at, at + len, sink);
         *c = Cursor::at(at + len);
@@ -92,6 +92,7 @@ impl Driver {
             sink.event(Diagnostic::new(DiagnosticKind::OrphanCloser, at, len).into());
         }
         self.ended_by_call &= edge.anchor != Anchor::Ended;
+        self.block_opened &= edge.anchor != Anchor::Opened;
     }
 
     /// Closes the current channel; at the bottom content goes on.

@@ -57,8 +57,11 @@ impl Driver {
                         self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
                     }
                     AtEnd::Markup => {
-                        self.spent |= candidate.use_bit;
+                        self.accept(candidate, w, c);
                         self.drop_candidate(w, c, w.text.len(), DiagnosticKind::CutOpener, sink);
+                    }
+                    AtEnd::Text { markup } => {
+                        self.give_back(candidate, w, c, (markup, w.text.len()), sink);
                     }
                     AtEnd::Release => self.refute(candidate, w, c, w.text.len(), sink),
                 }
@@ -74,11 +77,15 @@ impl Driver {
             }
             Feed::Markup { used, then } => {
                 c.pos += used;
-                self.spent |= candidate.use_bit;
+                self.accept(candidate, w, c);
                 self.account(SpanKind::Markup, w, c.out, c.pos, sink);
                 self.emitter.boundary(Boundary::Other, self.channel(), sink);
                 *c = Cursor::at(c.pos);
                 self.body_done(then, false, w.base + c.pos as u64, sink);
+            }
+            Feed::Text { used, markup } => {
+                let death = c.pos + used;
+                self.give_back(candidate, w, c, (markup, death), sink);
             }
             Feed::Mismatch { used } => {
                 if bodies.retry() {
@@ -116,7 +123,7 @@ impl Driver {
                     return true;
                 }
                 // Against the contract; what was committed stays so.
-                Feed::Mismatch { .. } => {
+                Feed::Text { .. } | Feed::Mismatch { .. } => {
                     self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
                     return true;
                 }
@@ -150,7 +157,7 @@ impl Driver {
         sink: &mut S,
     ) {
         self.counters.committed += 1;
-        self.spent |= candidate.use_bit;
+        self.accept(candidate, w, c);
         self.account(SpanKind::Body, w, c.out, c.pos, sink);
         *c = Cursor::at(c.pos);
         let channel = self.channel();
@@ -190,6 +197,34 @@ impl Driver {
         }
     }
 
+    /// The opener of the candidate, whose first byte is at `c.out`, is markup.
+    fn accept(&mut self, candidate: Candidate, w: &Window<'_>, c: &Cursor) {
+        let opener = c.out + candidate.bound..c.out + candidate.opener;
+        self.spend(candidate.edge, &w.text.as_bytes()[opener]);
+    }
+
+    /// The opener is markup with `markup` bytes behind it, and the rest is text again; `death` is
+    /// the index after the deciding byte.
+    fn give_back<S: Sink + ?Sized>(
+        &mut self,
+        candidate: Candidate,
+        w: &Window<'_>,
+        c: &mut Cursor,
+        (markup, death): (usize, usize),
+        sink: &mut S,
+    ) {
+        if !self.may_rescan(w, c, death, sink) {
+            return;
+        }
+        self.accept(candidate, w, c);
+        let end = c.out + candidate.opener + markup;
+        self.account(SpanKind::Markup, w, c.out, end, sink);
+        self.emitter.boundary(Boundary::Other, self.channel(), sink);
+        *c = Cursor::at(end);
+        self.body_done(Resume::SameChannel, false, w.base + end as u64, sink);
+        self.block_opened = true;
+    }
+
     /// The candidate is text after all; `death` is the index after the deciding byte.
     pub(super) fn refute<S: Sink + ?Sized>(
         &mut self,
@@ -201,19 +236,33 @@ impl Driver {
     ) {
         self.counters.refuted += 1;
         self.mode = Mode::Text;
+        c.seen = c.out;
+        if self.may_rescan(w, c, death, sink) {
+            // The opener may not match again; whatever begins after its first scalar may.
+            c.pos = ceil_char_boundary(w.text, c.out + candidate.bound + 1);
+        }
+    }
+
+    /// Whether the text of a candidate may be looked at again, up to `death`. If not, it is text.
+    fn may_rescan<S: Sink + ?Sized>(
+        &mut self,
+        w: &Window<'_>,
+        c: &mut Cursor,
+        death: usize,
+        sink: &mut S,
+    ) -> bool {
         let (opened, died) = (w.base + c.out as u64, w.base + death as u64);
         self.rescans = if opened < self.rescan_until { self.rescans + 1 } else { 1 };
         // The deciding byte may well begin the next candidate: that is no second look.
         self.rescan_until = self.rescan_until.max(died - 1);
-        if self.rescans > MAX_RESCANS {
+        let may = self.rescans <= MAX_RESCANS;
+        if !may {
             let bytes = died - opened;
             sink.event(Diagnostic::new(DiagnosticKind::RescanLimit, opened, bytes).into());
-            c.pos = death;
-        } else {
-            // The opener may not match again; whatever begins after its first scalar may.
-            c.pos = ceil_char_boundary(w.text, c.out + candidate.bound + 1);
+            self.mode = Mode::Text;
+            (c.pos, c.seen) = (death, c.out);
         }
-        c.seen = c.out;
+        may
     }
 
     /// The candidate outgrew its limit at `limit`.
@@ -254,6 +303,18 @@ impl Driver {
     ) {
         self.counters.refuted += 1;
         self.mode = Mode::Text;
+        self.drop_text(w, c, to, kind, sink);
+    }
+
+    /// Drops the text up to `to` and reports it.
+    pub(super) fn drop_text<S: Sink + ?Sized>(
+        &mut self,
+        w: &Window<'_>,
+        c: &mut Cursor,
+        to: usize,
+        kind: DiagnosticKind,
+        sink: &mut S,
+    ) {
         let (at, bytes) = (w.base + c.out as u64, (to - c.out) as u64);
         sink.event(Diagnostic::new(kind, at, bytes).into());
         self.account(SpanKind::Dropped, w, c.out, to, sink);
@@ -266,7 +327,10 @@ impl Driver {
 pub(super) fn looked_at(feed: Feed, offered: &str) -> u64 {
     let bytes = match feed {
         Feed::More { .. } | Feed::Committed { .. } => offered.len(),
-        Feed::Done { used, .. } | Feed::Markup { used, .. } | Feed::Mismatch { used } => used,
+        Feed::Done { used, .. }
+        | Feed::Markup { used, .. }
+        | Feed::Text { used, .. }
+        | Feed::Mismatch { used } => used,
     };
     bytes as u64
 }

@@ -32,7 +32,7 @@ impl Driver {
             Feed::More { used } | Feed::Committed { used } => (used, None),
             Feed::Done { used, then } | Feed::Markup { used, then } => (used, Some(then)),
             // Against the contract; what was committed stays so.
-            Feed::Mismatch { .. } => (0, Some(Resume::SameChannel)),
+            Feed::Text { .. } | Feed::Mismatch { .. } => (0, Some(Resume::SameChannel)),
         };
         if used > 0 {
             sink.account(Span { kind: SpanKind::Body, at: self.base, len: used as u64 });

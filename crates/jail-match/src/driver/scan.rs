@@ -8,10 +8,12 @@ use crate::{
     body::BodyParsers,
     channel::Channel,
     code::Code,
-    edge::{Anchor, Edge, InCode, Suffix, Then},
+    diagnostic::DiagnosticKind,
+    edge::{Anchor, Cut, Edge, InCode, Then},
     marker::{Class, Match, Search},
     matcher::floor_char_boundary,
     sink::{Sink, SpanKind},
+    suffix::{self, LearntSuffix, Suffix},
     table::{Place, class},
     whitespace::is_blank,
 };
@@ -24,6 +26,8 @@ enum Decision {
     Hold(usize),
     /// An edge.
     Edge(EdgeMatch),
+    /// A marker that the end of the stream cut, from this index on.
+    Cut(usize),
 }
 
 /// A marker found at `at..at + len`, its first `bound` bytes being newlines bound to it.
@@ -74,6 +78,12 @@ impl Driver {
                 Decision::Hold(keep) => {
                     self.counters.examined += (bytes.len() - from) as u64;
                     self.flush_text(w, c, keep, sink);
+                    return false;
+                }
+                Decision::Cut(at) => {
+                    self.counters.examined += (bytes.len() - from) as u64;
+                    self.flush_text(w, c, at, sink);
+                    self.drop_text(w, c, bytes.len(), DiagnosticKind::CutOpener, sink);
                     return false;
                 }
                 Decision::Edge(hit) => {
@@ -157,6 +167,9 @@ impl Driver {
                 return Decision::Edge(EdgeMatch { edge: id, at, len, bound: 0 });
             }
             Search::Partial { at } => return Decision::Hold(at),
+            Search::Miss if w.ended.is_some() && self.is_cut(w, start) => {
+                return Decision::Cut(start);
+            }
             Search::Miss => {}
         }
         if bytes[hit] == b'\n' {
@@ -168,6 +181,20 @@ impl Driver {
             }
         }
         Decision::Pass(hit + 1)
+    }
+
+    /// Whether the stream ends inside a marker that is markup even so.
+    fn is_cut(&self, w: &Window<'_>, start: usize) -> bool {
+        let rest = &w.text.as_bytes()[start..];
+        let (channel, class) = (self.channel(), self.class(self.code));
+        let mut edges = self.table.edges().iter().enumerate();
+        // What is longer is no piece of a marker.
+        rest.len() < self.table.longest()
+            && edges.any(|(id, edge)| {
+                matches!(edge.cut, Cut::MarkupFrom(least) if rest.len() >= least)
+                    && self.table.set().agrees(id, class, rest)
+                    && self.is_live(id, channel, self.code, w, start)
+            })
     }
 
     /// The newlines from `start` on may belong to the marker after them.
@@ -241,6 +268,7 @@ impl Driver {
             Anchor::Start => self.emitter.untouched(),
             Anchor::AfterCall => self.emitter.after_call(),
             Anchor::Ended => self.ended_by_call,
+            Anchor::Opened => self.block_opened,
             Anchor::Line => {
                 self.emitter.edge_of_markup() || channel == Channel::CONTENT && code.at_blank_line()
             }
@@ -264,17 +292,19 @@ impl Driver {
         if edge.suffix == Suffix::None || self.suffix.is_empty() {
             return true;
         }
-        let (head, last) = edge.marker.as_bytes().split_at(edge.marker.len() - 1);
+        let (head, close) = edge.marker.as_bytes().split_at(suffix::place(edge.marker.as_bytes()));
         let tail = text.get(head.len()..).unwrap_or_default();
-        self.suffix.iter().chain(last).zip(tail).all(|(a, b)| a == b)
+        self.suffix.as_bytes().iter().chain(close).zip(tail).all(|(a, b)| a == b)
     }
 
-    /// Keeps the suffix of a marker, if it is the first that has one.
-    pub(super) fn learn_suffix(&mut self, edge: usize, text: &[u8]) {
-        let edge = &self.table.edges()[edge];
-        let at = edge.marker.len() - 1;
-        if self.suffix.is_empty() && text.len() > edge.marker.len() {
-            self.suffix.extend_from_slice(&text[at..text.len() - 1]);
-        }
+    /// The suffix of the edge's marker in `text`.
+    pub(super) fn suffix_in(&self, edge: usize, text: &[u8]) -> LearntSuffix {
+        LearntSuffix::of(self.table.edges()[edge].marker.as_bytes(), text)
+    }
+
+    /// The edge acted; `text` was its marker. The first suffix is kept.
+    pub(super) fn spend(&mut self, edge: usize, text: &[u8]) {
+        self.spent |= self.table.use_bit(edge);
+        self.suffix = self.suffix.or(self.suffix_in(edge, text));
     }
 }

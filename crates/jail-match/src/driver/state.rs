@@ -4,6 +4,7 @@ use crate::{
     channel::Channel,
     edge::Newlines,
     limits::{Limits, ReasoningLimit},
+    suffix::LearntSuffix,
     whitespace::Whitespace,
 };
 
@@ -27,6 +28,8 @@ pub struct Settings {
     pub spans: Option<u32>,
     /// Whether the sink learns which markers acted.
     pub edge_events: EdgeEvents,
+    /// The suffix of the stream's markers, as the prompt showed it.
+    pub suffix: LearntSuffix,
 }
 
 /// Whether a driver reports each marker that acted as an [`crate::Event::EdgeMatched`].
@@ -49,6 +52,7 @@ impl Default for Settings {
             reasoning: None,
             spans: None,
             edge_events: EdgeEvents::default(),
+            suffix: LearntSuffix::NONE,
         }
     }
 }
@@ -82,6 +86,12 @@ impl Settings {
     #[must_use]
     pub fn edge_events(self, edge_events: EdgeEvents) -> Self {
         Self { edge_events, ..self }
+    }
+
+    /// The same settings with a suffix that the stream's markers are known to carry.
+    #[must_use]
+    pub fn suffix(self, suffix: LearntSuffix) -> Self {
+        Self { suffix, ..self }
     }
 
     /// The same settings with a limit on the reasoning of a message, or none.

@@ -21,8 +21,8 @@ pub(super) struct Candidate {
     pub(super) fed: usize,
     /// How many of the opener's bytes are newlines bound to it.
     pub(super) bound: usize,
-    /// The edge's bit, if its uses are limited.
-    pub(super) use_bit: u64,
+    /// The edge of the opener.
+    pub(super) edge: usize,
     pub(super) on_commit: OnCommit,
 }
 

@@ -10,9 +10,10 @@ use super::{
     pair::EndOrder,
 };
 use crate::{
-    edge::{Case, Suffix},
+    edge::Case,
     marker::{MarkerSet, MarkerSetBuilder, Match, Prefix, Search},
     matcher::floor_char_boundary,
+    suffix::Suffix,
 };
 
 /// Expressions there are none of.

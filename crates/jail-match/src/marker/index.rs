@@ -7,7 +7,7 @@ use alloc::{boxed::Box, vec::Vec};
 use core::{cmp::Ordering, ops::Range};
 
 use super::{Best, Marker, Match};
-use crate::edge::Suffix;
+use crate::suffix::{Suffix, place};
 
 /// With fewer markers than this, one is compared after the other.
 const FEW: usize = 4;
@@ -96,8 +96,8 @@ fn add(groups: &mut Vec<Group>, markers: &[Marker], stop: u8, ids: Vec<u32>) {
                 }
                 None => next = [u64::MAX; 4],
             }
-            // Its suffix stands before its last byte.
-            if marker.suffix != Suffix::None && marker.bytes.len() <= usize::from(stop) + 2 {
+            // Its suffix may stand there.
+            if marker.suffix != Suffix::None && place(&marker.bytes) <= usize::from(stop) + 1 {
                 next = [u64::MAX; 4];
             }
         }

@@ -6,7 +6,8 @@ use jail_match::{
 };
 use stream_laws::{Held, HeldKind, Machine, Record};
 
-/// Commits at `:`, refutes on `!`, ends at [`CLOSER`]; `;` makes it markup. Cut, it is markup.
+/// Commits at `:`, refutes on `!`, ends at [`CLOSER`]; `;` makes it markup, `?` its opener alone.
+/// Cut, it is markup.
 pub(crate) const CALL: BodyId = 0;
 /// As [`CALL`]; refuted, it is read again: then `.` commits and `?` refutes. Cut, it is text.
 pub(crate) const TWICE: BodyId = 1;
@@ -26,6 +27,8 @@ pub(crate) enum Verdict {
     Commit,
     Refute,
     Done(Resume),
+    /// The opener is markup, what follows it text.
+    Text,
 }
 
 pub(crate) fn verdict(body: BodyId, reading: u8, scalar: char) -> Option<Verdict> {
@@ -34,6 +37,7 @@ pub(crate) fn verdict(body: BodyId, reading: u8, scalar: char) -> Option<Verdict
         (HEADER, _, ':') => Some(Verdict::Done(Resume::Switch(Channel::REASONING))),
         (TWICE, 1, '.') | (CALL | TWICE, 0, ':') => Some(Verdict::Commit),
         (TWICE, 1, '?') | (_, 0, '!') => Some(Verdict::Refute),
+        (CALL, 0, '?') => Some(Verdict::Text),
         (CALL, 0, ';') => Some(Verdict::Done(Resume::SameChannel)),
         _ => None,
     }
@@ -78,6 +82,7 @@ impl BodyParsers<Out<'_>> for Tiny {
             match found {
                 None => return Feed::More { used: text.len() },
                 Some((used, Verdict::Refute)) => return Feed::Mismatch { used },
+                Some((used, Verdict::Text)) => return Feed::Text { used, markup: 0 },
                 Some((used, Verdict::Done(then))) => return Feed::Markup { used, then },
                 Some((used, Verdict::Commit)) => {
                     self.start(sink.0);

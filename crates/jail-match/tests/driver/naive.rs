@@ -2,8 +2,8 @@
 //! everything. Slow and simple on purpose; shares nothing with the crate but its vocabulary.
 
 use jail_match::{
-    Anchor, Bind, Case, Channel, Edge, InCode, Newlines, OnCommit, Resume, Settings, Suffix, Then,
-    Uses, Whitespace,
+    Anchor, Bind, Case, Channel, Cut, Edge, InCode, Newlines, OnCommit, Resume, Settings, Suffix,
+    Then, Uses, Whitespace,
 };
 use stream_laws::{Record, SpanKind};
 
@@ -23,6 +23,12 @@ pub(crate) fn record(edges: &[Edge], settings: Settings, text: &str) -> Record {
     out.coalesced().expect("no empty text")
 }
 
+/// Where in a marker a suffix stands: before `|>`, or its last byte.
+fn suffix_place(marker: &str) -> usize {
+    let head = marker.strip_suffix("｜>").or(marker.strip_suffix("|>"));
+    head.filter(|head| !head.is_empty()).map_or(marker.len() - 1, str::len)
+}
+
 struct Naive<'t> {
     edges: &'t [Edge],
     settings: Settings,
@@ -36,6 +42,7 @@ struct Naive<'t> {
     /// Nothing but whitespace since the last markup.
     blank: bool,
     ended_by_call: bool,
+    block_opened: bool,
     /// The suffix of the first marker that carried one.
     suffix: Option<Vec<u8>>,
     /// Content as seen by fences and inline code.
@@ -66,6 +73,7 @@ impl<'t> Naive<'t> {
             spent: vec![false; edges.len()],
             blank: true,
             ended_by_call: false,
+            block_opened: false,
             suffix: None,
             lines: String::new(),
             rescan: (0, 0),
@@ -101,6 +109,13 @@ impl<'t> Naive<'t> {
             self.swallow = 0;
             match self.find() {
                 Some(found) => self.cross(&found),
+                None if self.is_cut() => {
+                    let bytes = (self.text.len() - self.at) as u64;
+                    self.out.diagnostic("cut_opener", self.at as u64, bytes);
+                    self.out.span(SpanKind::Dropped, self.at as u64, bytes);
+                    self.steps.push(Step::Mark);
+                    self.at = self.text.len();
+                }
                 None => self.emit(self.at + scalar.len_utf8()),
             }
         }
@@ -155,8 +170,8 @@ impl<'t> Naive<'t> {
             };
             for len in (edge.marker.len()..=rest.len()).take(2 + Suffix::LONGEST) {
                 let marker = edge.marker.as_bytes();
-                let (head, last) = marker.split_at(marker.len() - 1);
-                let (suffixed, end) = rest[..len].split_at(len - 1);
+                let (head, last) = marker.split_at(suffix_place(&edge.marker));
+                let (suffixed, end) = rest[..len].split_at(len - last.len());
                 let (start, suffix) = suffixed.split_at(head.len());
                 let word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
                 let known = self.suffix.as_ref().filter(|_| edge.suffix == Suffix::Optional);
@@ -195,6 +210,7 @@ impl<'t> Naive<'t> {
             }),
             Anchor::AfterCall => self.after_call,
             Anchor::Ended => self.ended_by_call,
+            Anchor::Opened => self.block_opened,
             Anchor::Line => {
                 let line = lines.rsplit('\n').next().unwrap_or_default();
                 self.blank || content && line.trim_matches([' ', '\t', '\r']).is_empty()
@@ -233,14 +249,12 @@ impl<'t> Naive<'t> {
         self.see_line(&"\n".repeat(found.bound));
         self.spent[found.edge] |= edge.uses != Uses::Unlimited;
         self.blank = true;
-        if found.len - found.bound > edge.marker.len() && self.suffix.is_none() {
-            let from = start + found.bound + edge.marker.len() - 1;
-            self.suffix = Some(self.text.as_bytes()[from..end - 1].to_vec());
-        }
+        self.learn(found);
         if edge.uses == Uses::BeforeReasoning {
             self.out.diagnostic("orphan_closer", start as u64, found.len as u64);
         }
         self.ended_by_call &= edge.anchor != Anchor::Ended;
+        self.block_opened &= edge.anchor != Anchor::Opened;
         self.out.span(SpanKind::Markup, start as u64, found.len as u64);
         self.at = end;
         self.swallow = self.binds(found.edge).1;
@@ -250,6 +264,50 @@ impl<'t> Naive<'t> {
             Then::Switch(to) => self.switch(to, edge.pair),
             Then::Erase | Then::Body(..) => self.steps.push(Step::Mark),
         }
+    }
+
+    /// Keeps the suffix of a marker that stands here, if it is the first.
+    fn learn(&mut self, found: &Match) {
+        let marker = &self.edges[found.edge].marker;
+        if found.len - found.bound > marker.len() && self.suffix.is_none() {
+            let (at, end) = (suffix_place(marker), self.at + found.len);
+            let (from, to) = (self.at + found.bound + at, end - (marker.len() - at));
+            self.suffix = Some(self.text.as_bytes()[from..to].to_vec());
+        }
+    }
+
+    /// Whether the text ends inside a marker that is markup even so.
+    fn is_cut(&self) -> bool {
+        let rest = &self.text.as_bytes()[self.at..];
+        self.edges.iter().enumerate().any(|(n, edge)| {
+            let Cut::MarkupFrom(least) = edge.cut else { return false };
+            let marker = edge.marker.as_bytes();
+            let (head, close) = marker.split_at(suffix_place(&edge.marker));
+            let starts = |whole: &[u8]| {
+                let head = whole.get(..rest.len());
+                head.is_some_and(|head| match edge.case {
+                    Case::Exact => head == rest,
+                    Case::FoldAscii => head.eq_ignore_ascii_case(rest),
+                })
+            };
+            // Each way to go on with a suffix, if one may stand there.
+            let suffixed = |suffix: &[u8]| starts(&[head, suffix, close].concat());
+            let behind = rest.get(head.len()..).unwrap_or_default();
+            let word = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
+            let optional = edge.suffix == Suffix::Optional;
+            let fits = match &self.suffix {
+                Some(known) if optional => suffixed(known),
+                _ => {
+                    let run = behind.iter().skip(1).take(Suffix::LONGEST).take_while(word).count();
+                    let own = behind.first() == Some(&b':') && optional;
+                    let whole = own && run > 0 && suffixed(&behind[..=run]);
+                    starts(marker)
+                        || whole
+                        || own && behind.len() == 1 + run && starts(&[head, behind, b">"].concat())
+                }
+            };
+            rest.len() >= least && fits && self.is_live(n, &self.lines)
+        })
     }
 
     fn enter(&mut self, to: Channel, pair: u8) {
@@ -309,8 +367,22 @@ impl<'t> Naive<'t> {
                         return self.refute(found, death);
                     }
                 }
+                Some((death, Verdict::Text)) => {
+                    if !self.may_rescan(death) {
+                        return;
+                    }
+                    self.spent[found.edge] |= spend;
+                    self.learn(found);
+                    self.see_line(&"\n".repeat(found.bound));
+                    self.out.span(SpanKind::Markup, start as u64, found.len as u64);
+                    self.steps.push(Step::Mark);
+                    (self.at, self.blank, self.block_opened) = (open, true, true);
+                    self.swallow = 0;
+                    return;
+                }
                 Some((to, Verdict::Done(then))) => {
                     self.spent[found.edge] |= spend;
+                    self.learn(found);
                     self.see_line(&"\n".repeat(found.bound));
                     self.out.span(SpanKind::Markup, start as u64, (to - start) as u64);
                     self.steps.push(Step::Mark);
@@ -331,6 +403,7 @@ impl<'t> Naive<'t> {
                 }
                 Some((behind, Verdict::Commit)) => {
                     self.spent[found.edge] |= spend;
+                    self.learn(found);
                     self.see_line(&"\n".repeat(found.bound));
                     return self.call(start, behind, body, on_commit);
                 }
@@ -345,6 +418,7 @@ impl<'t> Naive<'t> {
                 None if body == bodies::TWICE => return self.refute(found, self.text.len()),
                 None => {
                     self.spent[found.edge] |= spend;
+                    self.learn(found);
                     let bytes = (self.text.len() - start) as u64;
                     self.out.diagnostic("cut_opener", start as u64, bytes);
                     return self.drop_to(found, self.text.len());
@@ -377,7 +451,8 @@ impl<'t> Naive<'t> {
         (self.after_call, self.at, self.swallow) = (true, to, 0);
     }
 
-    fn refute(&mut self, found: &Match, death: usize) {
+    /// Whether the text up to `death` may be looked at again; if not, it is text.
+    fn may_rescan(&mut self, death: usize) -> bool {
         let (until, count) = self.rescan;
         let count = if self.at < until { count + 1 } else { 1 };
         // The deciding byte may begin the next candidate.
@@ -385,7 +460,12 @@ impl<'t> Naive<'t> {
         if count > 16 {
             self.out.diagnostic("rescan_limit", self.at as u64, (death - self.at) as u64);
             self.emit(death);
-        } else {
+        }
+        count <= 16
+    }
+
+    fn refute(&mut self, found: &Match, death: usize) {
+        if self.may_rescan(death) {
             let first = self.text[self.at + found.bound..].chars().next();
             self.emit(self.at + found.bound + first.map_or(0, char::len_utf8));
         }

@@ -1,7 +1,7 @@
 //! Random tables and texts made of their fragments.
 
 use jail_match::{
-    Anchor, Bind, Case, Channel, ChannelMask, Edge, LimitPolicy, Limits, Newlines, OnCommit,
+    Anchor, Bind, Case, Channel, ChannelMask, Cut, Edge, LimitPolicy, Limits, Newlines, OnCommit,
     Settings, Suffix, Then, Uses, Whitespace,
 };
 use proptest::prelude::*;
@@ -14,6 +14,7 @@ const PIECES: &[&str] = &[
     "b",
     "B",
     "<a>",
+    "|>",
     "<ab",
     "<<",
     "[",
@@ -68,6 +69,7 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
         1 => Just(Anchor::AfterCall),
         2 => Just(Anchor::Line),
         1 => Just(Anchor::Ended),
+        1 => Just(Anchor::Opened),
         1 => Just(Anchor::Start),
     ];
     let newlines = prop_oneof![
@@ -85,11 +87,12 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
         1 => Just(Uses::BeforeReasoning),
     ];
     let pair = prop_oneof![3 => Just(0u8), 2 => 1u8..3];
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), pair);
+    let cut = prop_oneof![3 => Just(Cut::Text), 1 => (1usize..6).prop_map(Cut::MarkupFrom)];
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), pair, cut);
     (marker(), on, then(), anchor, newlines, uses, flags).prop_map(
-        |(marker, on, then, anchor, newlines, uses, (fold, literal, suffixed, pair))| {
+        |(marker, on, then, anchor, newlines, uses, (fold, literal, suffixed, pair, cut))| {
             let edge = Edge::new(marker, on, then).anchored(anchor).bound(newlines).used(uses);
-            let edge = edge.of_pair(pair);
+            let edge = Edge { cut, ..edge.of_pair(pair) };
             let edge = if suffixed { with_suffix(edge) } else { edge };
             let edge = if fold { edge.cased(Case::FoldAscii) } else { edge };
             if literal { edge.literal_in_code() } else { edge }

@@ -353,6 +353,7 @@ impl GuardBuilder {
         let settings = Settings::default()
             .start(opening.start.channel())
             .newlines(opening.newlines)
+            .suffix(opening.suffix)
             .whitespace(self.whitespace)
             .limits(self.limits)
             .reasoning(self.reasoning_limit);

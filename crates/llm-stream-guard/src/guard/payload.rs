@@ -127,7 +127,10 @@ impl GuidedParser {
                 self.release(&trial, before + used, sink);
                 feed
             }
-            Feed::Done { used, .. } | Feed::Markup { used, .. } | Feed::Mismatch { used } => {
+            Feed::Done { used, .. }
+            | Feed::Markup { used, .. }
+            | Feed::Text { used, .. }
+            | Feed::Mismatch { used } => {
                 self.trial = Some(trial);
                 Feed::Mismatch { used }
             }

@@ -5,11 +5,12 @@ use super::{FamilyError, Messages, Route, RouteTo, fields::Field};
 type Read<T> = Result<T, FamilyError>;
 
 pub(super) fn read(field: Field<'_>) -> Read<Messages> {
-    let fields = field.table(&["header", "body", "end", "routes"])?;
+    let fields = field.table(&["header", "body", "end", "channels", "routes"])?;
     Ok(Messages {
         header: fields.required("header")?.template()?,
         body: fields.required("body")?.some(Field::token)?,
         end: fields.or_default("end", |field| field.list(Field::token))?,
+        channels: fields.or_default("channels", |field| field.list(Field::token))?,
         routes: fields.or_default("routes", |field| field.list(route))?,
     })
 }

@@ -9,7 +9,7 @@ use super::{
     message_header::MessageHeader,
     object::ObjectReader,
     output::Output,
-    plan::{Arguments, LeafId, NodeId, Plan, SectionId, Start},
+    plan::{Arguments, LeafId, NodeId, Plan, Prose, SectionId, Start},
     raw::Raw,
 };
 use crate::{
@@ -113,6 +113,8 @@ pub(crate) struct Machine {
     pub(super) dropped: u64,
     /// Bytes of a section before its first call that are no whitespace.
     pub(super) noise: u64,
+    /// Stream offset behind the last tag before any call.
+    pub(super) tags_end: u64,
 }
 
 impl Machine {
@@ -145,6 +147,7 @@ impl Machine {
             item_at: 0,
             dropped: 0,
             noise: 0,
+            tags_end: 0,
         }
     }
 
@@ -168,7 +171,7 @@ impl Machine {
         self.id.clear();
         self.early.clear();
         (self.dropped, self.started, self.behind_brace) = (0, false, false);
-        (self.item_at, self.noise) = (0, 0);
+        (self.item_at, self.noise, self.tags_end) = (0, 0, 0);
         if attempt == 0 {
             self.message.is_text = false;
         }
@@ -214,8 +217,29 @@ impl Machine {
     }
 
     /// Whether another reading of the same text is left.
-    pub(crate) fn has_other_readings(&mut self) -> bool {
-        self.attempt + 1 < self.choices || self.message.becomes_text()
+    pub(crate) fn has_other_readings(&self) -> bool {
+        self.attempt + 1 < self.choices || self.message.may_become_text()
+    }
+
+    /// The next reading begins.
+    pub(crate) fn take_other_reading(&mut self) {
+        if self.attempt + 1 >= self.choices {
+            self.message.is_text = true;
+        }
+    }
+
+    /// Where a block that holds no call has its opener as markup all the same: the offset up to
+    /// which its tags reach.
+    pub(crate) fn prose_from(&self, plan: &Plan, refuted_by: char) -> Option<u64> {
+        let section = self.section.map(|id| &plan.sections[usize::from(id)]);
+        let follows = section.is_some_and(|section| section.prose == Prose::Follows);
+        // What begins like a payload is an attempt at a call, and released as such.
+        let at_head = match self.state {
+            State::Header => !matches!(refuted_by, '{' | '['),
+            state => state == State::Field,
+        };
+        let prose = follows && at_head && !self.in_call && self.list == List::None;
+        (prose || self.noise > 0).then_some(self.tags_end)
     }
 
     /// Goes on at `node` of the header.

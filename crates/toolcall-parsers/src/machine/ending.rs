@@ -26,6 +26,10 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> AtEnd {
         if !out.calls.committed() {
+            if self.noise > 0 {
+                let from = self.tags_end;
+                return AtEnd::Text { markup: out.calls.no_call(from, out.sink) };
+            }
             return match self.commit(plan) {
                 CommitOn::Marker => AtEnd::Markup,
                 CommitOn::DeclaredName => AtEnd::Release,
@@ -72,6 +76,7 @@ impl Machine {
             State::SectionEnd(_) | State::Between => self
                 .section
                 .map_or(CommitOn::Marker, |section| plan.sections[usize::from(section)].commit),
+            State::Message if self.message.is_bare() => CommitOn::DeclaredName,
             State::Message | State::CallEnd(_) | State::Broken | State::Noise | State::Empty => {
                 CommitOn::Marker
             }

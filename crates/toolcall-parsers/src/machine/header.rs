@@ -6,7 +6,7 @@ mod fields;
 use super::{
     call::{List, Machine, State, Step},
     output::Output,
-    plan::{Arguments, Blanks, Bracket, LeafId, Node, NodeId, Plan, SectionId},
+    plan::{Arguments, Blanks, Bracket, LeafId, Node, NodeId, Plan, Prose, SectionId},
 };
 use crate::{
     cursor::{Cursor, Prefix, Undecided, blanks, match_prefix},
@@ -49,6 +49,10 @@ impl Machine {
             Err(Undecided) => return Step::more(cursor.at),
             Ok(Some((next, len))) => {
                 cursor.at += len;
+                let opens = self.section.is_none() || matches!(next, Next::Again);
+                if opens && !self.in_call {
+                    self.tags_end = out.calls.at + cursor.at as u64;
+                }
                 match next {
                     Next::Tag(to) => {
                         self.in_call |= self.section.is_some();
@@ -183,13 +187,9 @@ impl Machine {
                 self.calls_seen += 1;
                 return self.bad(cursor, out);
             }
-            if section.is_token && !self.in_call {
+            if section.prose == Prose::MayBeNoise && !self.in_call {
                 self.state = State::Noise;
                 return Step::Go;
-            }
-            if section.opens_text {
-                // The token is markup, and what follows it is text.
-                return Step::done(cursor.at);
             }
         }
         self.bad(cursor, out)

@@ -36,6 +36,8 @@ pub(super) struct MessageHeader {
     part: HeaderPart,
     /// A token ended the header before anything was read.
     body: Option<usize>,
+    /// Nothing but words came, and nothing before them said that they are a header.
+    bare: bool,
     words: u8,
     /// Bytes of the current part.
     bytes: usize,
@@ -53,6 +55,7 @@ impl MessageHeader {
         Self {
             part: HeaderPart::Note,
             body: None,
+            bare: false,
             words: 0,
             bytes: 0,
             word: String::new(),
@@ -64,24 +67,37 @@ impl MessageHeader {
     }
 
     /// Whether the body, which is no call, is to be read as text instead; once a header.
-    pub(super) fn becomes_text(&mut self) -> bool {
-        self.in_body && !core::mem::replace(&mut self.is_text, true)
+    pub(super) fn may_become_text(&self) -> bool {
+        self.in_body && !self.is_text
     }
 
     /// A header begins with the entry of this number.
     pub(super) fn begin_at(&mut self, plan: &MessagePlan, entry: u16) {
         let Some(entry) = plan.entries.get(usize::from(entry)) else { return };
-        self.begin(HeaderPart::Note);
+        let part = match entry.kind {
+            EntryKind::Part(part) | EntryKind::Bare(part) => part,
+            EntryKind::Body(_) | EntryKind::Words => HeaderPart::Note,
+        };
+        self.begin(part);
         self.in_body = false;
         match entry.kind {
-            EntryKind::Part(part) => self.begin(part),
+            EntryKind::Part(_) => {}
             EntryKind::Body(n) => self.body = Some(n),
-            EntryKind::Words => self.word.push_str(entry.marker.trim_ascii()),
+            EntryKind::Words | EntryKind::Bare(_) => {
+                self.word.push_str(entry.marker.trim_ascii());
+                self.bytes = entry.marker.len();
+                self.bare = entry.kind != EntryKind::Words;
+            }
         }
     }
 
+    /// Whether what was read may be text: words alone, where text may stand.
+    pub(super) fn is_bare(&self) -> bool {
+        self.bare
+    }
+
     fn begin(&mut self, part: HeaderPart) {
-        self.body = None;
+        (self.body, self.bare) = (None, false);
         self.channel.clear();
         self.recipient.clear();
         self.go(part);
@@ -101,10 +117,15 @@ impl MessageHeader {
             return Read::Body(body);
         }
         while let Some(scalar) = cursor.rest().chars().next() {
-            match longest_prefix(cursor.rest(), plan.marks.iter().map(|(text, _)| &**text)) {
+            let bare = self.bare;
+            let ends = |mark: &Mark| !bare || *mark != Mark::End;
+            let marks = plan.marks.iter().filter(|(_, mark)| ends(mark));
+            match longest_prefix(cursor.rest(), marks.clone().map(|(text, _)| &**text)) {
                 Err(Undecided) => break,
-                Ok(Some(n)) => {
-                    let (text, mark) = &plan.marks[n];
+                Ok(n @ Some(_)) => {
+                    let found = n.and_then(|n| marks.clone().nth(n));
+                    let Some((text, mark)) = found else { return Read::Bad };
+                    self.bare = false;
                     self.end_word(plan);
                     cursor.at += text.len();
                     match *mark {
@@ -121,7 +142,8 @@ impl MessageHeader {
                     if scalar.is_ascii_whitespace() {
                         self.end_word(plan);
                     } else if scalar.is_control()
-                        || self.words == MAX_WORDS
+                        || self.bare && !may_be_bare(scalar)
+                        || self.words == if self.part == HeaderPart::Name { 1 } else { MAX_WORDS }
                         // A header's first word is a role, a quoted token is followed by none.
                         || self.bytes == scalar.len_utf8() && !scalar.is_alphanumeric()
                     {
@@ -184,6 +206,11 @@ impl Machine {
             }
         }
     }
+}
+
+/// Whether `scalar` may stand in a header that nothing announces.
+fn may_be_bare(scalar: char) -> bool {
+    scalar.is_alphanumeric() || matches!(scalar, '_' | '-' | '.' | '=')
 }
 
 /// The header is whole, and text follows, in `channel`.

@@ -12,7 +12,7 @@ use alloc::{borrow::ToOwned, boxed::Box, string::String, vec::Vec};
 
 use jail_match::Anchor;
 
-use super::plan::NodeId;
+use super::{field::name_starts, plan::NodeId};
 use crate::{
     family::{Form, Messages, RouteTo},
     template::{Hole, Part, Template},
@@ -49,6 +49,8 @@ pub(crate) enum EntryKind {
     Part(HeaderPart),
     /// The first words of the header: they are part of what it says.
     Words,
+    /// The same where the token before them is missing: it is a header only if a token follows.
+    Bare(HeaderPart),
     /// A token that ends a header which is missing, with its number.
     Body(usize),
 }
@@ -74,6 +76,8 @@ pub(crate) enum HeaderPart {
     Note,
     /// The first word is the channel.
     Channel,
+    /// One word, of which the first letter was read.
+    Name,
 }
 
 #[derive(Debug)]
@@ -113,6 +117,11 @@ impl MessagePlan {
             routes: messages.routes.iter().map(|route| Route::new(route, messages)).collect(),
         };
         plan.header(&messages.header.parts, form);
+        for channel in &messages.channels {
+            for at in [Anchor::Lead, Anchor::AfterCall] {
+                plan.entry(channel, at, EntryKind::Bare(HeaderPart::Channel));
+            }
+        }
         for (n, token) in messages.body.iter().enumerate() {
             plan.mark(token, Mark::Body(n));
             plan.entry(token, Anchor::Anywhere, EntryKind::Body(n));
@@ -135,6 +144,7 @@ impl MessagePlan {
                     for words in [literal, word] {
                         self.entry(words, Anchor::Start, EntryKind::Words);
                     }
+                    self.entry(word, Anchor::Anywhere, EntryKind::Bare(HeaderPart::Note));
                 }
                 Part::Hole(hole) => {
                     let part = match hole {
@@ -142,6 +152,13 @@ impl MessagePlan {
                         _ => HeaderPart::Note,
                     };
                     let first = self.marks.is_empty();
+                    if first && *hole == Hole::Note {
+                        // The prompt may have written the token before a name.
+                        for letter in name_starts() {
+                            let kind = EntryKind::Bare(HeaderPart::Name);
+                            self.entry(letter.encode_utf8(&mut [0; 4]), Anchor::Start, kind);
+                        }
+                    }
                     let token = literal.trim_ascii();
                     for token in spellings(token, form) {
                         let mark = if first { Mark::Start(part) } else { Mark::Part(part) };
@@ -162,7 +179,8 @@ impl MessagePlan {
     }
 
     fn entry(&mut self, marker: &str, at: Anchor, kind: EntryKind) {
-        if !marker.is_empty() && !self.entries.iter().any(|entry| *entry.marker == *marker) {
+        let same = |entry: &Entry| *entry.marker == *marker && entry.at == at;
+        if !marker.is_empty() && !self.entries.iter().any(same) {
             self.entries.push(Entry { marker: marker.into(), at, kind });
         }
     }

@@ -13,7 +13,7 @@ use jail_match::Anchor;
 
 use super::{
     arguments::{attributes::Header, elements::ElementSpec, parameters::ParameterSpec},
-    messages::MessagePlan,
+    messages::{EntryKind, MessagePlan},
 };
 use crate::{
     family::{CommitOn, Erase, Keys, Types},
@@ -228,11 +228,19 @@ pub(crate) struct Section {
     pub(crate) commit: CommitOn,
     /// Whether whitespace may stand before its bracket.
     pub(crate) blanks: Blanks,
-    /// Its opener is a token that no prose holds: without a call it is markup, and what stands
-    /// behind it is text.
-    pub(crate) is_token: bool,
-    /// The same, where nothing but the token announces its calls.
-    pub(crate) opens_text: bool,
+    /// What text behind its opener makes of it.
+    pub(crate) prose: Prose,
+}
+
+/// What text behind the opener of a section, in the place of a call, makes of the section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Prose {
+    /// It is none, and its opener is text, too.
+    Refutes,
+    /// It is none, but its opener is a token that no prose holds, and markup.
+    Follows,
+    /// The same, unless a call comes that its own tag announces: then the text is noise.
+    MayBeNoise,
 }
 
 /// Whether the calls of a section are a list.
@@ -247,7 +255,12 @@ impl Plan {
     pub(crate) fn is_marked(&self, opener: &Opener) -> bool {
         match opener.start {
             Start::Node(node) => self.nodes[usize::from(node)].commit == CommitOn::Marker,
-            Start::Header(_) => opener.at == Anchor::Anywhere,
+            Start::Header(n) => {
+                let entries = self.messages.as_ref().map(|messages| &messages.entries);
+                let entry = entries.and_then(|entries| entries.get(usize::from(n)));
+                let bare = entry.is_some_and(|entry| matches!(entry.kind, EntryKind::Bare(_)));
+                opener.at == Anchor::Anywhere && !bare
+            }
             Start::Object(_) | Start::List(_) | Start::Letter(_) => false,
         }
     }

@@ -214,8 +214,8 @@ impl Machine {
     }
 
     /// Behind the opener of a section, in text that is no call. If a call follows, the text is
-    /// dropped and counted; if none does, the opener alone is markup. Until then all of it is a
-    /// candidate, which the driver keeps.
+    /// dropped and counted; if none does before the section's end or another section, the opener
+    /// alone is markup. Until then all of it is a candidate, which the driver keeps.
     pub(super) fn noise(
         &mut self,
         plan: &Plan,
@@ -226,7 +226,8 @@ impl Machine {
         let section = &plan.sections[usize::from(id)];
         let node = &plan.nodes[usize::from(section.calls)];
         let ends = section.ends.tags.iter().flatten().map(|tag| &**tag);
-        let texts = node.tags.iter().map(|tag| &*tag.text).chain(ends);
+        let opens = section.opens.iter().map(|open| &**open);
+        let texts = node.tags.iter().map(|tag| &*tag.text).chain(ends).chain(opens);
         while let Some(scalar) = cursor.rest().chars().next() {
             match longest_prefix(cursor.rest(), texts.clone()) {
                 Err(Undecided) => break,
@@ -234,11 +235,7 @@ impl Machine {
                     self.state = State::Header;
                     return Step::Go;
                 }
-                Ok(Some(n)) => {
-                    cursor.at += texts.clone().nth(n).map_or(0, str::len);
-                    out.diagnose(DiagnosticKind::EmptyList, cursor.at, self.noise);
-                    return Step::done(cursor.at);
-                }
+                Ok(Some(_)) => return self.bad(cursor, out),
                 Ok(None) => {
                     let len = scalar.len_utf8();
                     cursor.at += len;

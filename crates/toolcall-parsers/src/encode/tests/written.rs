@@ -22,6 +22,7 @@ fn messages(family: &mut Family) {
         header: template("<|s|>{role}{? to={recipient}}"),
         body: strings(&["<|m|>"]),
         end: strings(&["<|e|>"]),
+        channels: Vec::new(),
         routes: vec![Route {
             recipient: vec![template("{name}")],
             channel: None,

@@ -37,4 +37,6 @@ pub(crate) struct Ends {
     pub(crate) section: Vec<String>,
     /// What begins the next call or section.
     pub(crate) openers: Vec<String>,
+    /// Those of the call's tags that end its message.
+    pub(crate) messages: Vec<String>,
 }

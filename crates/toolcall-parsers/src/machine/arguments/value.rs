@@ -215,8 +215,8 @@ impl Value {
         {
             return Found::Header(n, len);
         }
-        if let Some((_, len)) = tag(&spec.ends) {
-            match ends_call(spec, &rest[len..]) {
+        if let Some((n, len)) = tag(&spec.ends) {
+            match ends_call(spec, n, &rest[len..]) {
                 Ok(true) => return Found::Call,
                 Ok(false) => {}
                 Err(Undecided) => undecided = true,
@@ -281,8 +281,9 @@ impl Value {
     }
 }
 
-/// Whether what follows an end inside a value makes it the end of the call.
-fn ends_call(spec: &ParameterSpec, rest: &str) -> Result<bool, Undecided> {
+/// Whether what follows the end of number `n` inside a value makes it the end of the call. Behind
+/// the end of a message nothing but the end of the stream does that a value could not hold, too.
+fn ends_call(spec: &ParameterSpec, n: usize, rest: &str) -> Result<bool, Undecided> {
     let blank = blanks(rest);
     if blank > BLANKS {
         return Ok(false);
@@ -290,20 +291,27 @@ fn ends_call(spec: &ParameterSpec, rest: &str) -> Result<bool, Undecided> {
     if blank == rest.len() {
         return Err(Undecided);
     }
-    Ok(longest(&rest[blank..], &spec.followers)?.is_some())
+    let followers = if n == 0 { &spec.followers[..] } else { &spec.followers[..1] };
+    Ok(longest(&rest[blank..], followers)?.is_some())
 }
 
 /// Whether `tail`, left behind the cursor inside a value, is the call's end and what may be the
 /// beginning of what follows it.
 pub(super) fn tail_ends_call(spec: &ParameterSpec, tail: &str) -> bool {
-    let ends = spec.ends.iter().flat_map(Tag::texts);
-    let mut rests = ends.filter_map(|end| tail.strip_prefix(end));
-    rests.any(|rest| ends_call(spec, rest) == Err(Undecided))
+    let mut rests = ends(spec).filter_map(|(n, end)| Some((n, tail.strip_prefix(end)?)));
+    rests.any(|(n, rest)| ends_call(spec, n, rest) == Err(Undecided))
 }
 
 /// Where the text of a value holds what would end its call.
 pub(crate) fn call_end(spec: &ParameterSpec, text: &str) -> Option<usize> {
-    let ends = spec.ends.iter().flat_map(Tag::texts).flat_map(|end| text.match_indices(end));
-    let closes = |&(at, end): &(usize, &str)| ends_call(spec, &text[at + end.len()..]) == Ok(true);
-    ends.filter(closes).map(|(at, _)| at).min()
+    let places = ends(spec)
+        .flat_map(|(n, end)| text.match_indices(end).map(move |(at, end)| (n, at, at + end.len())));
+    let closes =
+        |&(n, _, end): &(usize, usize, usize)| ends_call(spec, n, &text[end..]) == Ok(true);
+    places.filter(closes).map(|(_, at, _)| at).min()
+}
+
+/// The ends of the call in all their spellings, with their numbers.
+fn ends(spec: &ParameterSpec) -> impl Iterator<Item = (usize, &str)> {
+    spec.ends.iter().enumerate().flat_map(|(n, tag)| tag.texts().map(move |text| (n, text)))
 }

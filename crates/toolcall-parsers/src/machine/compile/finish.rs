@@ -8,7 +8,7 @@ use super::{Compiler, tokens::Token};
 use crate::{
     family::{At, Erase, Form, Messages, NewlineRule},
     machine::{
-        messages::MessagePlan,
+        messages::{EntryKind, MessagePlan},
         plan::{Arguments, FormPlan, Opener, Plan, Start},
     },
     template::Dialect,
@@ -38,7 +38,7 @@ impl Compiler<'_> {
                     newlines: 0,
                     start: Start::Header(n as u16),
                 });
-                if entry.at == Anchor::Anywhere {
+                if entry.at == Anchor::Anywhere && !matches!(entry.kind, EntryKind::Bare(_)) {
                     stops.push(entry.marker.clone());
                 }
             }

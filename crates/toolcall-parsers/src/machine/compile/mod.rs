@@ -21,7 +21,8 @@ use super::{
         parameters::{HeadersIn, ParameterSpec},
     },
     plan::{
-        Arguments, BlankStop, Blanks, Bracket, Ends, FormPlan, Leaf, Missing, NodeId, Plan, Section,
+        Arguments, BlankStop, Blanks, Bracket, Ends, FormPlan, Leaf, Missing, NodeId, Plan, Prose,
+        Section,
     },
 };
 use crate::{
@@ -98,7 +99,12 @@ impl Compiler<'_> {
         let plain = |section: &Vec<Token>| matches!(section.as_slice(), [Token::Calls]);
         let bare_list = sections.iter().any(|section| !plain(section) && is_bare(section));
         let has_bare = bare_list || bare_call && sections.iter().any(plain);
-        self.trie.anchors(if has_bare { At::Anywhere } else { form.at });
+        self.trie.anchors(match form.at {
+            _ if has_bare => At::Anywhere,
+            // Outside of a message for calls a block is one if it is all of its message.
+            At::Anywhere if self.trie.message_node().is_some() => At::Lead,
+            at => at,
+        });
         let exact = form.whitespace == WhitespaceRule::Exact;
         let blanks = if exact { Blanks::Exact } else { Blanks::Free };
         let section_ends = ends_of(&sections, &self.trie, form);
@@ -125,6 +131,10 @@ impl Compiler<'_> {
             if bracket == Bracket::Square && suffix.first() == Some(&"]") {
                 suffix.remove(0);
             }
+            let tagged = |call: &Vec<Token>| {
+                let first = call.iter().find(|token| !matches!(token, Token::Meant(_)));
+                matches!(first, Some(Token::Tag(_)))
+            };
             let commit = committed_on(form, section);
             let mut places = Vec::new();
             if let Some(body) = self.trie.message_node() {
@@ -143,20 +153,25 @@ impl Compiler<'_> {
                     places.push((node, if in_messages { CommitOn::DeclaredName } else { commit }));
                 }
             }
+            // In a message for calls the opener says nothing that the header did not.
+            if let Some(body) = self.trie.message_node()
+                && calls.iter().all(tagged)
+            {
+                places.push((body, commit));
+            }
             let ends = self.ends(&suffix, form);
             let opens = tags.first().map_or(Vec::new(), |tag| self.trie.spell(tag, form));
-            let noisy = calls.iter().flatten().all(|token| match token {
-                Token::Arguments(holder) => matches!(holder, Holder::Arguments(_)),
-                _ => true,
-            });
+            let prose = match opens.iter().any(|open| is_token(open)) {
+                true if bracket == Bracket::None && calls.iter().all(tagged) => Prose::MayBeNoise,
+                true => Prose::Follows,
+                false => Prose::Refutes,
+            };
             let rule = if exact && glued { Blanks::Exact } else { Blanks::Free };
-            let token = bracket == Bracket::None && opens.iter().any(|open| is_token(open));
             for (node, commit) in places {
                 let section = Section {
                     calls: node,
                     bracket,
-                    is_token: noisy && token,
-                    opens_text: token && !noisy && calls.iter().all(|call| is_bare(call)),
+                    prose,
                     opens: opens.clone(),
                     ends: ends.clone(),
                     commit,
@@ -173,10 +188,6 @@ impl Compiler<'_> {
                     }
                 }
             }
-            let tagged = |call: &Vec<Token>| {
-                let first = call.iter().find(|token| !matches!(token, Token::Meant(_)));
-                matches!(first, Some(Token::Tag(_)))
-            };
             if !tags.is_empty() && !in_messages {
                 for call in calls.iter().filter(|call| tagged(call)) {
                     let alone = Entry { node: None, commit: form.call_alone };
@@ -331,7 +342,13 @@ impl Compiler<'_> {
             .flatten()
             .filter(|tag| tag.len() > 1)
             .collect();
-        Structure { call: strings(&call), section: strings(section), openers: strings(&openers) }
+        let messages = self.family.messages.iter().flat_map(|messages| &messages.end);
+        Structure {
+            call: strings(&call),
+            section: strings(section),
+            openers: strings(&openers),
+            messages: messages.cloned().collect(),
+        }
     }
 
     /// End tags in all their spellings; behind those of a call message, its end.
@@ -363,7 +380,9 @@ fn is_bare(tokens: &[Token]) -> bool {
 
 /// Whether `tag` is one that only a tokenizer writes: `<|x|>`, with bars of either width.
 fn is_token(tag: &str) -> bool {
-    tag.starts_with("<|") || tag.starts_with("<｜")
+    let inside = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).unwrap_or_default();
+    let bar = ['|', '｜'];
+    inside.starts_with(bar) && inside.ends_with(bar)
 }
 
 /// When a call of a template is certain.

@@ -25,6 +25,8 @@ pub(crate) struct Inputs {
     pub(crate) witnesses: Vec<String>,
     /// Texts at which a call or the header of a message begins, or that are no content.
     pub(crate) openers: Vec<String>,
+    /// Words that begin a header if a token follows.
+    headers: Vec<String>,
     /// Markers no committed call may leak.
     pub(crate) markup: Vec<String>,
     /// Answers stand in JSON and come out decoded: other bytes than came in.
@@ -64,6 +66,15 @@ impl Inputs {
         witnesses.extend(markers.iter().map(|marker| (*marker).to_owned()));
         witnesses.extend(["x", "\n", "x\n"].map(String::from));
         witnesses.extend(commits(grammar, &markers));
+        let unmarked = grammar.openers().zip(grammar.are_marked()).filter(|(_, marked)| !marked);
+        let bare: Vec<String> = unmarked.map(|(opener, _)| opener.to_owned()).collect();
+        for body in family.messages.iter().flat_map(|messages| &messages.body) {
+            for word in bare.iter().chain([&"x".to_owned()]) {
+                witnesses.extend(suffixes(&[&format!("{word}{body}")]));
+                witnesses.extend(suffixes(&[&format!("{word}functions.f{body}")]));
+            }
+        }
+        let headers = if family.messages.is_some() { bare } else { Vec::new() };
         let mut markup: Vec<String> = grammar.markers().map(String::from).collect();
         markup.extend(end_tags(family));
         let cases = vectors_if_any(&name).into_iter().chain(profile_cases(&name));
@@ -79,16 +90,22 @@ impl Inputs {
                 .chain(family.erase.iter().map(|e| e.text.clone()))
                 .collect(),
             decodes_text,
+            headers,
             name,
         }
     }
 
-    /// Whether `text` ends inside a marker that begins a header.
+    /// Whether `text` ends inside a marker that begins a header, or in the words of a header that
+    /// nothing announces.
     pub(crate) fn begins_header(&self, text: &str) -> bool {
+        let bare = |word: &String| {
+            let may = word.len() > 1 || !text.contains('<');
+            may && text.rfind(word).is_some_and(|at| !text[at..].contains('>'))
+        };
         let inside = |opener: &String| {
             opener.char_indices().skip(1).any(|(at, _)| text.ends_with(&opener[..at]))
         };
-        self.openers.iter().any(inside)
+        self.openers.iter().any(inside) || self.headers.iter().any(bare)
     }
 
     /// Wires and edges.

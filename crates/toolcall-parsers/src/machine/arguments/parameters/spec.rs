@@ -72,9 +72,10 @@ pub(crate) struct ParameterSpec {
     pub(crate) nodes: Vec<Node>,
     /// What may stand between two parameters, besides whitespace.
     pub(crate) separators: Vec<Tag>,
-    /// The ends of the call and of its section.
+    /// The ends of the call and of its section; those of its message.
     pub(crate) ends: Vec<Tag>,
-    /// What may follow such an end where it ends an open value, too.
+    /// What may follow such an end where it ends an open value, too: behind the end of a message,
+    /// only the first of them.
     pub(crate) followers: Vec<Tag>,
     pub(crate) stops: Stops,
     pub(crate) headers: HeadersIn,
@@ -101,13 +102,15 @@ impl ParameterSpec {
             }
             _ => None,
         });
-        let Ends { call, section, openers } = ends;
-        let own = Tag::exact(call.into_iter().chain(section));
+        let Ends { call, section, openers, messages } = ends;
+        let outermost = Tag::exact(messages.iter().cloned());
+        let call = call.into_iter().filter(|end| !messages.contains(end));
+        let own = Tag::exact(call.chain(section));
         let mut spec = Self {
             nodes,
             separators: separators.collect(),
-            followers: vec![own.clone(), Tag::exact(openers)],
-            ends: vec![own],
+            followers: vec![Tag::exact(openers), own.clone(), outermost.clone()],
+            ends: vec![own, outermost],
             stops: Stops::default(),
             headers: if several { HeadersIn::Text } else { headers },
             types: form.types,

@@ -48,7 +48,8 @@ impl Family {
     /// A form whose calls have these ends and openers.
     fn new(form: &Form, call: &[&str], section: &[&str], openers: &[&str]) -> Self {
         let list = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect();
-        let ends = Ends { call: list(call), section: list(section), openers: list(openers) };
+        let (call, section, openers) = (list(call), list(section), list(openers));
+        let ends = Ends { call, section, openers, messages: Vec::new() };
         let spec = ParameterSpec::compile(form, ends, HeadersIn::Lines).expect("a form");
         Self { spec, reader: Parameters::default(), options: Options::default() }
     }
