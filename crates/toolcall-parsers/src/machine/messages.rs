@@ -116,7 +116,9 @@ impl MessagePlan {
             ends: messages.end.iter().map(|end| end.as_str().into()).collect(),
             routes: messages.routes.iter().map(|route| Route::new(route, messages)).collect(),
         };
-        plan.header(&messages.header.parts, form);
+        // Behind a recipient a channel's token would still tell what the header is.
+        let is_last = messages.header.holes().all(|hole| *hole != Hole::Channel);
+        plan.header(&messages.header.parts, is_last, form);
         for channel in &messages.channels {
             for at in [Anchor::Lead, Anchor::AfterCall] {
                 plan.entry(channel, at, EntryKind::Bare(HeaderPart::Channel));
@@ -132,19 +134,21 @@ impl MessagePlan {
         plan
     }
 
-    fn header(&mut self, parts: &[Part], form: Option<&Form>) {
+    fn header(&mut self, parts: &[Part], is_last: bool, form: Option<&Form>) {
         let mut literal = "";
         for part in parts {
             match part {
                 Part::Literal(text) => literal = text,
-                Part::Group(parts) => self.header(parts, form),
+                Part::Group(parts) => self.header(parts, is_last, form),
                 Part::Hole(Hole::Recipient) => {
                     let word = literal.trim_ascii();
                     self.recipient = Some(word.into());
                     for words in [literal, word] {
                         self.entry(words, Anchor::Start, EntryKind::Words);
                     }
-                    self.entry(word, Anchor::Anywhere, EntryKind::Bare(HeaderPart::Note));
+                    if is_last {
+                        self.entry(word, Anchor::Anywhere, EntryKind::Bare(HeaderPart::Note));
+                    }
                 }
                 Part::Hole(hole) => {
                     let part = match hole {

@@ -201,6 +201,11 @@ fn witnesses(cases: &[&Case], markers: &[String]) -> Vec<String> {
     witnesses.extend(["x\n{", "=\"x\" name=\"stop_all\">"].map(String::from));
     witnesses.extend(suffixes(&markers));
     witnesses.extend(markers.iter().map(ToString::to_string));
+    // Words that begin a header if a token follows.
+    for word in markers.iter().filter(|marker| !marker.contains('<')) {
+        witnesses
+            .extend(suffixes(&[&format!("{word}<|message|>"), &format!("{word}f<|message|>")]));
+    }
     // What makes a call of a candidate: the rests of short calls that open like it.
     let called = cases.iter().filter(|case| !case.expect.calls.is_empty());
     let mut shortest: Vec<&str> = called.map(|case| case.wire.as_str()).collect();

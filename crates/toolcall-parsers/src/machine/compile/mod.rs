@@ -2,6 +2,7 @@
 
 mod error;
 mod finish;
+mod shape;
 mod tokens;
 mod trie;
 
@@ -11,6 +12,7 @@ use jail_match::Anchor;
 
 pub use self::error::CompileError;
 use self::{
+    shape::{are_tagged, committed_on, ends_of, is_bare, is_tagged, is_token, texts},
     tokens::{Holder, Shown, Token, expand},
     trie::Trie,
 };
@@ -131,10 +133,6 @@ impl Compiler<'_> {
             if bracket == Bracket::Square && suffix.first() == Some(&"]") {
                 suffix.remove(0);
             }
-            let tagged = |call: &Vec<Token>| {
-                let first = call.iter().find(|token| !matches!(token, Token::Meant(_)));
-                matches!(first, Some(Token::Tag(_)))
-            };
             let commit = committed_on(form, section);
             let mut places = Vec::new();
             if let Some(body) = self.trie.message_node() {
@@ -155,14 +153,14 @@ impl Compiler<'_> {
             }
             // In a message for calls the opener says nothing that the header did not.
             if let Some(body) = self.trie.message_node()
-                && calls.iter().all(tagged)
+                && are_tagged(&calls)
             {
                 places.push((body, commit));
             }
             let ends = self.ends(&suffix, form);
             let opens = tags.first().map_or(Vec::new(), |tag| self.trie.spell(tag, form));
             let prose = match opens.iter().any(|open| is_token(open)) {
-                true if bracket == Bracket::None && calls.iter().all(tagged) => Prose::MayBeNoise,
+                true if bracket == Bracket::None && are_tagged(&calls) => Prose::MayBeNoise,
                 true => Prose::Follows,
                 false => Prose::Refutes,
             };
@@ -189,7 +187,7 @@ impl Compiler<'_> {
                 }
             }
             if !tags.is_empty() && !in_messages {
-                for call in calls.iter().filter(|call| tagged(call)) {
+                for call in calls.iter().filter(|call| is_tagged(call)) {
                     let alone = Entry { node: None, commit: form.call_alone };
                     self.call((n, form), alone, call, &section_ends, blanks)?;
                 }
@@ -360,46 +358,6 @@ impl Compiler<'_> {
         }
         Ends { tags, missing: Missing::Reported }
     }
-}
-
-/// The literal texts among `tokens`.
-fn texts(tokens: &[Token]) -> impl DoubleEndedIterator<Item = &str> {
-    tokens.iter().filter_map(|token| match token {
-        Token::Tag(tag) => Some(tag.as_str()),
-        _ => None,
-    })
-}
-
-/// Whether nothing but a bracket or a hole begins the template.
-fn is_bare(tokens: &[Token]) -> bool {
-    match tokens.iter().find(|token| !matches!(token, Token::Meant(_) | Token::Space(_))) {
-        Some(Token::Tag(tag)) => tag.bytes().all(|b| matches!(b, b'[' | b'{' | b'(')),
-        _ => true,
-    }
-}
-
-/// Whether `tag` is one that only a tokenizer writes: `<|x|>`, with bars of either width.
-fn is_token(tag: &str) -> bool {
-    let inside = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).unwrap_or_default();
-    let bar = ['|', '｜'];
-    inside.starts_with(bar) && inside.ends_with(bar)
-}
-
-/// When a call of a template is certain.
-fn committed_on(form: &Form, tokens: &[Token]) -> CommitOn {
-    let bare = if is_bare(tokens) { CommitOn::DeclaredName } else { CommitOn::Marker };
-    form.commit_on.unwrap_or(bare)
-}
-
-/// All end tags of sections.
-fn ends_of(sections: &[Vec<Token>], trie: &Trie, form: &Form) -> Vec<Box<str>> {
-    let mut ends = Vec::new();
-    for section in sections {
-        let hole = section.iter().position(|token| *token == Token::Calls);
-        let suffix = hole.and_then(|at| section.get(at + 1..)).unwrap_or(&[]);
-        ends.extend(texts(suffix).filter(|tag| *tag != "]").flat_map(|tag| trie.spell(tag, form)));
-    }
-    ends
 }
 
 /// Where a driver looks for what may stand at `at`.

@@ -1,0 +1,57 @@
+//! What templates look like: what begins them, what ends them.
+
+use alloc::{boxed::Box, vec::Vec};
+
+use super::{tokens::Token, trie::Trie};
+use crate::family::{CommitOn, Form};
+
+/// The literal texts among `tokens`.
+pub(super) fn texts(tokens: &[Token]) -> impl DoubleEndedIterator<Item = &str> {
+    tokens.iter().filter_map(|token| match token {
+        Token::Tag(tag) => Some(tag.as_str()),
+        _ => None,
+    })
+}
+
+/// Whether nothing but a bracket or a hole begins the template.
+pub(super) fn is_bare(tokens: &[Token]) -> bool {
+    match tokens.iter().find(|token| !matches!(token, Token::Meant(_) | Token::Space(_))) {
+        Some(Token::Tag(tag)) => tag.bytes().all(|b| matches!(b, b'[' | b'{' | b'(')),
+        _ => true,
+    }
+}
+
+/// Whether `tag` is one that only a tokenizer writes: `<|x|>`, with bars of either width.
+pub(super) fn is_token(tag: &str) -> bool {
+    let inside = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).unwrap_or_default();
+    let bar = ['|', '｜'];
+    inside.starts_with(bar) && inside.ends_with(bar)
+}
+
+/// When a call of a template is certain.
+pub(super) fn committed_on(form: &Form, tokens: &[Token]) -> CommitOn {
+    let bare = if is_bare(tokens) { CommitOn::DeclaredName } else { CommitOn::Marker };
+    form.commit_on.unwrap_or(bare)
+}
+
+/// All end tags of sections.
+pub(super) fn ends_of(sections: &[Vec<Token>], trie: &Trie, form: &Form) -> Vec<Box<str>> {
+    let mut ends = Vec::new();
+    for section in sections {
+        let hole = section.iter().position(|token| *token == Token::Calls);
+        let suffix = hole.and_then(|at| section.get(at + 1..)).unwrap_or(&[]);
+        ends.extend(texts(suffix).filter(|tag| *tag != "]").flat_map(|tag| trie.spell(tag, form)));
+    }
+    ends
+}
+
+/// Whether a tag of its own begins each of `calls`.
+pub(super) fn are_tagged(calls: &[Vec<Token>]) -> bool {
+    calls.iter().all(|call| is_tagged(call))
+}
+
+/// Whether a tag begins the template.
+pub(super) fn is_tagged(tokens: &[Token]) -> bool {
+    let first = tokens.iter().find(|token| !matches!(token, Token::Meant(_)));
+    matches!(first, Some(Token::Tag(_)))
+}
