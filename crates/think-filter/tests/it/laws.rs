@@ -6,7 +6,7 @@ use stream_laws::{
 };
 use think_filter::{Format, Start, ThinkFilter, Whitespace, formats};
 
-use crate::machine::{Think, Told};
+use crate::machine::{DROPS, Think, Told};
 
 pub(crate) const POLICIES: [Whitespace; 3] =
     [Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
@@ -57,7 +57,7 @@ fn nothing_is_lost() {
     for format in formats() {
         for text in texts(&format) {
             for policy in [Whitespace::Verbatim, Whitespace::Framing] {
-                check_nothing_lost(&Told::new(&format, policy), &text, &[], CutPlan::quick(3))
+                check_nothing_lost(&Told::new(&format, policy), &text, DROPS, CutPlan::quick(3))
                     .unwrap();
             }
         }

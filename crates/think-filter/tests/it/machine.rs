@@ -6,6 +6,9 @@ use stream_laws::{
 };
 use think_filter::{End, Format, Piece, ThinkFilter, Whitespace, format};
 
+/// What counts bytes that are dropped.
+pub(crate) const DROPS: &[&str] = &["cut_opener"];
+
 #[derive(Debug, Clone)]
 pub(crate) struct Think(pub(crate) ThinkFilter, End);
 
