@@ -167,12 +167,11 @@ fn candidate(reading: Reading, mut profiles: Vec<Profile>) -> Candidate {
 fn certainty(groups: &[(Reading, Vec<Profile>)]) -> Certainty {
     let Some((best, _)) = groups.first() else { return Certainty::Unknown };
     let marked = !best.explained.is_empty();
-    let marked_only = marked && best.made.calls.is_empty();
     let example = best.made.has_text() && !marked;
     let mention = best.complete == 0 && !best.has_arguments;
     // Tokens that nobody knows belong to a family that nobody knows. A call without markup among
     // other text may be an example, a marker without arguments behind it a mention.
-    if best.left_special || example || mention && !marked_only {
+    if best.left_special || example || mention && !best.reasons() {
         return Certainty::Unknown;
     }
     let alone = groups.get(1).is_none_or(|(next, _)| next.badness() > best.badness());
@@ -183,6 +182,11 @@ fn certainty(groups: &[(Reading, Vec<Profile>)]) -> Certainty {
 }
 
 impl Reading {
+    /// Whether there is reasoning, and no call.
+    fn reasons(&self) -> bool {
+        self.made.calls.is_empty() && (self.orphan || self.made.has_reasoning())
+    }
+
     fn says_something(&self) -> bool {
         !self.explained.is_empty() || !self.made.calls.is_empty()
     }

@@ -86,7 +86,7 @@ impl fmt::Display for Identification {
 /// ```
 /// use llm_stream_guard::{Certainty, Checkpoint, identify};
 /// let template = "{% for m in messages %}{% for c in m.tool_calls %}\
-///     <|tool_call:begin|>{{ c.function.name }}{% endfor %}{% endfor %}";
+///     <|tool_call:begin|>{{ name_of(c) }}{% endfor %}{% endfor %}";
 /// let found = identify(&Checkpoint::from_template(template));
 /// assert_eq!(found.families, ["solar_open"]);
 /// assert!(found.certainty < Certainty::Sure);
@@ -123,11 +123,11 @@ pub fn identify(checkpoint: &Checkpoint) -> Identification {
         (told, named)
     };
     #[cfg(feature = "jinja")]
-    let without_calls = found.probe(checkpoint, text, hint);
+    let none_are_read = found.probe(checkpoint, text, hint);
     #[cfg(not(feature = "jinja"))]
-    let without_calls = false;
+    let none_are_read = false;
     if found.families.is_empty() {
-        if !without_calls {
+        if !none_are_read {
             found.families = told.iter().map(|(name, _)| (*name).to_owned()).collect();
         }
         if let Some(named) = &named
@@ -147,8 +147,8 @@ pub fn identify(checkpoint: &Checkpoint) -> Identification {
 
 #[cfg(feature = "jinja")]
 impl Identification {
-    /// Adds what rendering tells; whether it tells that the template writes no calls, so that those
-    /// in its text are quoted.
+    /// Adds what rendering tells; whether it is certain that the template writes no calls of a
+    /// known family, so that those in its text are quoted.
     fn probe(
         &mut self,
         checkpoint: &Checkpoint,
@@ -170,7 +170,7 @@ impl Identification {
             } else if !failed {
                 self.evidence.push("it renders no calls".into());
             }
-            return !failed && !probed.calls_are_rendered;
+            return !failed;
         };
         self.certainty = match fits.get(1) {
             Some(next) if rank(next) == rank(best) => Certainty::Likely,

@@ -125,15 +125,18 @@ struct Turn {
     string: bool,
     /// The answer beside the calls, JSON.
     content: &'static str,
+    /// Whether ids are names with numbers, as models write them whose calls have no other name.
+    named_ids: bool,
 }
 
-const TURNS: [Turn; 8] = {
+const TURNS: [Turn; 9] = {
     const fn turn(calls: usize, string: bool, content: &'static str) -> Turn {
-        Turn { calls, string, content }
+        Turn { calls, string, content, named_ids: false }
     }
     [
         turn(2, false, "\"\""),
         turn(2, false, "null"),
+        Turn { named_ids: true, ..turn(2, false, "\"\"") },
         turn(2, true, "\"\""),
         turn(2, true, "null"),
         turn(1, false, "\"\""),
@@ -174,7 +177,8 @@ impl Prompter<'_> {
 
     /// What the model would have written for these calls.
     fn wire(&self, calls: &[Probe], turn: Turn) -> Result<String, String> {
-        let calls = calls.iter().map(|&(name, arguments, id)| {
+        let calls = calls.iter().enumerate().map(|(n, &(name, arguments, id))| {
+            let id = if turn.named_ids { format!("functions.{name}:{n}") } else { id.to_owned() };
             let arguments =
                 if turn.string { json!(arguments).to_string() } else { arguments.into() };
             format!(

@@ -46,6 +46,11 @@ pub(super) struct Made {
 }
 
 impl Made {
+    /// Whether there is reasoning.
+    pub(super) fn has_reasoning(&self) -> bool {
+        self.texts.iter().any(|[_, reasoning]| !reasoning.is_empty())
+    }
+
     /// Whether there is text beside calls.
     pub(super) fn has_text(&self) -> bool {
         self.texts.iter().flatten().any(|text| !text.is_empty())

@@ -167,6 +167,15 @@ mod rendered {
     }
 
     #[test]
+    fn names_that_stand_in_ids_alone_are_probed_for() {
+        let call = "<|tool_calls_section_begin|><|tool_call_begin|>{{ c.id }}\
+            <|tool_call_argument_begin|>{{ c.function.arguments | tojson }}<|tool_call_end|>\
+            <|tool_calls_section_end|>";
+        let found = identify(&Checkpoint::from_template(&template(call, "", "")));
+        assert_eq!(found.families, ["kimi_k2"], "{found}");
+    }
+
+    #[test]
     fn a_suffix_in_the_tags_is_found() {
         let call = "<tool_calls:z>\n<tool_call:z>{{ c.function.name }}<tool_sep:z>\n{% for k, v in \
             c.function.arguments.items() %}<arg_key:z>{{ k }}</arg_key:z>\n<arg_value:z>\
