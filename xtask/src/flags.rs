@@ -12,10 +12,14 @@ cargo xtask families [--check]             the tables made of `families/`; or wh
 cargo xtask e2e                            real clients and a real server, as far as they are there
 cargo xtask bench [--quick] [FILTER]       throughput and allocations, as ratios in one run
 cargo xtask fuzz [--time SECONDS] [TARGET] all fuzz targets, or one, for a time each
+cargo xtask templates [--count N] [SEED]   random templates' wires against the `transformers` package
 cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
 
 /// How long each fuzz target runs unless told otherwise.
 const FUZZ_SECONDS: u64 = 60;
+
+/// How many wires are compared with what the reference makes of them unless told otherwise.
+const WIRES: u32 = 500;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Command {
@@ -27,6 +31,7 @@ pub(crate) enum Command {
     E2e,
     Bench { pace: Pace, filter: Option<String> },
     Fuzz { seconds: u64, target: Option<String> },
+    Templates { count: u32, seed: Option<u32> },
     Release { mode: Mode, crates: Vec<String> },
 }
 
@@ -77,6 +82,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "families" => Command::Families(Tables::Written),
         "bench" => Command::Bench { pace: Pace::Full, filter: None },
         "fuzz" => Command::Fuzz { seconds: FUZZ_SECONDS, target: None },
+        "templates" => Command::Templates { count: WIRES, seed: None },
         "release" => Command::Release { mode: Mode::Publish, crates: Vec::new() },
         _ => return Err(format!("unknown command {name:?}").into()),
     };
@@ -95,6 +101,12 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             (Command::Fuzz { target: target @ None, .. }, Arg::Value(name)) => {
                 *target = Some(name.string()?);
             }
+            (Command::Templates { count, .. }, Arg::Long("count")) => {
+                *count = parser.value()?.parse()?;
+            }
+            (Command::Templates { seed: seed @ None, .. }, Arg::Value(number)) => {
+                *seed = Some(number.parse()?);
+            }
             (Command::Release { mode, .. }, Arg::Long("dry-run")) => *mode = Mode::DryRun,
             (Command::Release { crates, .. }, Arg::Value(name)) => crates.push(name.string()?),
             (_, other) => return Err(other.unexpected()),
@@ -105,7 +117,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, FUZZ_SECONDS, Mode, Pace, Scope, Tables, parse};
+    use super::{Command, FUZZ_SECONDS, Mode, Pace, Scope, Tables, WIRES, parse};
 
     fn command(line: &str) -> Option<Command> {
         parse(line.split_whitespace().map(Into::into)).ok()
@@ -136,6 +148,9 @@ mod tests {
         assert_eq!(command("bench --quick W3"), bench(Pace::Quick, Some("W3")));
         assert_eq!(command("fuzz"), fuzz(FUZZ_SECONDS, None));
         assert_eq!(command("fuzz --time 5 matcher"), fuzz(5, Some("matcher")));
+        let templates = |count, seed| Some(Command::Templates { count, seed });
+        assert_eq!(command("templates"), templates(WIRES, None));
+        assert_eq!(command("templates --count 9 4"), templates(9, Some(4)));
         assert_eq!(command("release"), release(Mode::Publish, &[]));
         assert_eq!(command("release --dry-run a b"), release(Mode::DryRun, &["a", "b"]));
     }

@@ -12,6 +12,7 @@ mod process;
 mod release;
 mod size;
 mod source;
+mod templates;
 mod tidy;
 
 use std::{
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Command::Families(Tables::Checked) => families::check(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),
         Command::Fuzz { seconds, target } => fuzz::run(&root, seconds, target.as_deref()),
+        Command::Templates { count, seed } => templates::run(&root, count, seed.unwrap_or(1)),
         Command::Release { mode, crates } => release::run(&root, mode, &crates),
     };
     match result {

@@ -92,6 +92,10 @@ pub struct ParseArgs {
     /// A tool-call family of your own, in place of the profile's: TOML, or JSON if it ends so
     #[arg(long, value_name = "FILE")]
     pub grammar: Option<PathBuf>,
+    /// A checkpoint's own response template, in place of a profile: its `tokenizer_config.json`, or
+    /// the template alone
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["family", "model", "grammar"])]
+    pub template: Option<PathBuf>,
     /// Model id, such as `Qwen/Qwen3-8B`
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,
@@ -202,11 +206,17 @@ pub struct FamiliesArgs {
     /// Model ids to find the profiles of, each written with a tab and the profile's name, or `-`
     ///
     /// `-` reads ids from standard input, one a line.
-    #[arg(long, value_name = "ID", num_args = 1.., conflicts_with = "show")]
+    #[arg(long, value_name = "ID", num_args = 1.., conflicts_with_all = ["show", "export"])]
     pub resolve: Vec<String>,
     /// A family whose file to show, with what it takes from others, as JSON
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
     pub show: Option<String>,
+    /// A profile to write as a response template; what that cannot say is told on standard error
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "show"], requires = "anchor")]
+    pub export: Option<String>,
+    /// What begins the assistant's turn in a prompt, as the template needs to know
+    #[arg(long, value_name = "TEXT", requires = "export")]
+    pub anchor: Option<String>,
 }
 
 /// How the input is written.

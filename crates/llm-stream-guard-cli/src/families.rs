@@ -1,5 +1,6 @@
 //! `families`: what is registered, as a table or as JSON.
 
+mod export;
 mod files;
 mod models;
 
@@ -12,14 +13,21 @@ use llm_stream_guard::{
 use serde_json::{Value, json};
 use toolcall_parsers::{aliases, grammars};
 
-use crate::{args::FamiliesArgs, error::Error};
+pub use self::export::{Exported, export};
+use crate::{
+    args::FamiliesArgs,
+    error::{Error, misuse},
+    lookup,
+};
 
 /// Lists the registered names to `out`, or what was asked for.
 ///
 /// # Errors
 /// The output cannot be written; a family to show is not registered; ids cannot be read.
 pub fn families(args: &FamiliesArgs, out: &mut dyn Write) -> Result<(), Error> {
-    if let Some(name) = &args.show {
+    if let (Some(name), Some(anchor)) = (&args.export, &args.anchor) {
+        write_exported(name, anchor, out)?;
+    } else if let Some(name) = &args.show {
         models::show(name, out)?;
     } else if !args.resolve.is_empty() {
         models::resolve(args, io::stdin().lock(), out)?;
@@ -29,6 +37,18 @@ pub fn families(args: &FamiliesArgs, out: &mut dyn Write) -> Result<(), Error> {
         out.write_all(as_text().as_bytes())?;
     }
     out.flush()?;
+    Ok(())
+}
+
+fn write_exported(name: &str, anchor: &str, out: &mut dyn Write) -> Result<(), Error> {
+    let fault = |error: String| misuse(format!("--export {name}: {error}"));
+    let profile = lookup::family(name).map_err(|error| fault(error.to_string()))?;
+    let Exported { template, lost } = export(&profile, anchor).map_err(fault)?;
+    writeln!(out, "{:#}", json!({"response_template": template}))?;
+    for what in lost {
+        // Nobody is left to tell if this fails.
+        let _ = writeln!(io::stderr(), "note: not in the template: {what}");
+    }
     Ok(())
 }
 

@@ -55,6 +55,16 @@ pub fn read_grammar(path: &Path) -> Result<Grammar, Error> {
         .map_err(|problem| misuse(format!("--grammar {problem}")))
 }
 
+/// Reads the file of a checkpoint that has a response template.
+///
+/// # Errors
+/// It cannot be read, or has no template that is good: the error names field, key and place.
+pub fn read_template(path: &Path) -> Result<Profile, Error> {
+    let fault = |error: &dyn Display| misuse(format!("--template {}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
+    Profile::from_response_template(&text).map_err(|error| fault(&error))
+}
+
 /// The whole family, as vectors of kind `both` mean it: the profile of that name, else the
 /// tool-call family with the reasoning format of the same name, if there is one.
 ///

@@ -16,6 +16,7 @@ mod input;
 mod output;
 mod payload;
 mod request;
+mod template;
 mod wire;
 
 pub use builder::GuardBuilder;
@@ -175,7 +176,7 @@ impl Guard {
     pub fn message_boundary<S: Sink + ?Sized>(&mut self, sink: &mut S) {
         // A limit of a jail that is hit here is reported by the next call.
         let _ = self.staged(&mut ByRef(sink), Then::Boundary, |_, _, cursor, out| {
-            cursor.driver.message_boundary(out);
+            cursor.message_boundary(out);
             Ok(())
         });
     }
@@ -242,18 +243,18 @@ impl Guard {
 
     /// Where ids come from when the wire has none.
     pub(crate) fn ids(&self) -> &Ids {
-        self.cursor.bodies.ids()
+        self.cursor.ids()
     }
 
     /// Which calls may be emitted.
     pub(crate) fn wanted(&self) -> &Wanted {
-        self.cursor.bodies.wanted()
+        self.cursor.wanted()
     }
 
     /// Makes ids from `seed`, unless they come from a source of the caller's.
     pub(crate) fn seed_ids(&mut self, seed: u64) {
         if !self.ids().is_injected() {
-            self.cursor.bodies.set_ids(Ids::seeded(seed));
+            self.cursor.set_ids(Ids::seeded(seed));
         }
     }
 
@@ -291,7 +292,7 @@ impl Guard {
     /// Counters of the cursor.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        self.cursor.driver.counters()
+        self.cursor.counters()
     }
 
     /// How many tokens the reasoning so far is estimated to be, as
@@ -310,7 +311,7 @@ impl Guard {
     /// The payload that was dropped because it was not calls, under [`BadPayload::Reject`].
     #[must_use]
     pub fn rejected(&self) -> Option<Rejected> {
-        self.cursor.bodies.rejected()
+        self.cursor.rejected()
     }
 
     /// Where a stop string ended the message. Nothing that follows will be emitted, and generation
@@ -364,6 +365,16 @@ impl Guard {
     #[must_use]
     pub fn needs_special_tokens(&self) -> bool {
         self.special
+    }
+
+    /// The parser of the response template, if one reads the message: its regions and its message
+    /// object, where [`response_templates::Settings::keep_regions`] asks for them.
+    #[must_use]
+    pub fn template(&self) -> Option<&response_templates::Parser> {
+        match &self.cursor {
+            Cursor::Template(template) => Some(&template.parser),
+            Cursor::Family(_) => None,
+        }
     }
 
     /// Guards a whole text: a push and a finish of a clone.

@@ -74,7 +74,7 @@ pub use stream_lifecycle::{Clock, TryItem};
 pub use wire_remap::{Collapse, CollapseAction, CollapseLimits};
 
 /// The crates below, whole.
-pub use {jail_match, think_filter, toolcall_parsers, wire_remap};
+pub use {jail_match, response_templates, think_filter, toolcall_parsers, wire_remap};
 
 /// The workspace README's example, compiled.
 #[cfg(doctest)]

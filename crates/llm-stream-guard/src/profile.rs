@@ -7,6 +7,7 @@ mod unknown;
 
 use std::collections::BTreeMap;
 
+use response_templates::{Template, TemplateError, Value};
 use serde::{Deserialize, Serialize};
 use think_filter::Start;
 use toolcall_parsers::{Grammar, InReasoning, UnknownName, grammar, grammar_variant, same_name};
@@ -68,6 +69,10 @@ pub struct Profile {
     /// The delimiter remapping in use on the wire, if any: `hermes` or `hermes_plain`.
     #[serde(default)]
     pub remap: Option<String>,
+    /// The text of the checkpoint's own response template, which is read in place of the formats
+    /// above; see [`Profile::from_response_template`].
+    #[serde(default)]
+    pub response_template: Option<String>,
 }
 
 /// The whitespace policies a profile may name.
@@ -104,6 +109,24 @@ impl Profile {
     #[must_use]
     pub fn reasoning(format: &str) -> Self {
         Self { reasoning: Some(format.to_owned()), ..Self::named(format) }
+    }
+
+    /// A profile of a checkpoint's own [response template](Template): the object itself, a
+    /// `tokenizer_config.json` that has it, or either as a JSON string. The server must be asked to
+    /// keep special tokens, which the template's markers mostly are.
+    ///
+    /// # Errors
+    /// What is wrong with the template, and where.
+    pub fn from_response_template(text: &str) -> Result<Self, TemplateError> {
+        Template::from_json(text)?;
+        // Of a tokenizer's file the template is kept alone.
+        let whole = Value::from_json(text).unwrap_or_default();
+        let template = whole.get("response_template").unwrap_or(&whole);
+        Ok(Self {
+            response_template: Some(template.to_string()),
+            needs_special_tokens: true,
+            ..Self::named("response_template")
+        })
     }
 
     /// What the table says of a family, for models whose streams look like `stream`.
@@ -151,6 +174,7 @@ impl Profile {
             whitespace: Framing::Framing,
             needs_special_tokens: false,
             remap: None,
+            response_template: None,
         }
     }
 }

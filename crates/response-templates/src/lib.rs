@@ -55,11 +55,11 @@ mod text;
 /// What is shared with every stage: the driver's vocabulary.
 pub use jail_match::{Channel, End, Event, Held, HeldKind, Sink};
 pub use json::{Integer, NotJson, Object, Value};
-pub use machine::{Boundaries, MalformedPolicy, NoAnchor, Parser, Settings};
+pub use machine::{Boundaries, MalformedPolicy, NoAnchor, Parser, Settings, UnusedOption};
 pub use malformed::Malformed;
 pub use message::{Missing, Region, message};
 pub use template::{ErrorKind, Template, TemplateError};
-pub use toolcall_parsers::{Ids, Tools};
+pub use toolcall_parsers::{Ids, Options, Tools};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,9 +1,11 @@
 //! What every engine shares: the calls of a message, the declared tools, options, offsets.
+//! Engines outside of this crate write their calls through it, too.
 
 use alloc::string::String;
 
 use crate::{
     event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
+    ids::Ids,
     options::{Options, Parallel, StopAfter, UnknownTools},
     tools::Tools,
     used_ids::{Claim, UsedIds},
@@ -17,9 +19,13 @@ enum Open {
     Muted,
 }
 
-/// The calls of one message, and the engines' way to the sink.
+/// The calls of one message, and an engine's way to the sink: numbers, ids, and what [`Options`] and
+/// the declared [`Tools`] let pass.
+///
+/// One call is open at a time. One that may not come out is opened all the same, and its events go
+/// nowhere.
 #[derive(Debug, Clone)]
-pub(crate) struct Calls {
+pub struct Calls {
     pub(crate) tools: Tools,
     pub(crate) options: Options,
     /// Stream offset of the first byte of the text an engine is being fed.
@@ -36,7 +42,9 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    pub(crate) fn new(tools: Tools, options: Options) -> Self {
+    /// A message without calls.
+    #[must_use]
+    pub fn new(tools: Tools, options: Options) -> Self {
         Self {
             tools,
             options,
@@ -50,14 +58,26 @@ impl Calls {
         }
     }
 
-    pub(crate) fn reset(&mut self) {
+    /// Makes it as new.
+    pub fn reset(&mut self) {
         (self.at, self.next, self.open, self.committed) = (0, 0, Open::No, false);
         self.complete = false;
         self.used_ids.clear();
     }
 
+    /// The options.
+    #[must_use]
+    pub const fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Makes ids as `ids` says from here on.
+    pub fn set_ids(&mut self, ids: Ids) {
+        self.options.ids = ids;
+    }
+
     /// A new body begins at stream offset `at`.
-    pub(crate) fn begin(&mut self, at: u64) {
+    pub fn begin(&mut self, at: u64) {
         (self.at, self.begun_at) = (at, at);
         self.committed = false;
     }
@@ -66,18 +86,14 @@ impl Calls {
         self.committed
     }
 
-    pub(crate) fn is_open(&self) -> bool {
+    /// Whether a call is open.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
         self.open != Open::No
     }
 
     /// Starts a call and commits the body. `offset` is relative to the text being fed.
-    pub(crate) fn start(
-        &mut self,
-        name: &str,
-        id: Option<&str>,
-        offset: usize,
-        sink: &mut dyn Sink,
-    ) {
+    pub fn start(&mut self, name: &str, id: Option<&str>, offset: usize, sink: &mut dyn Sink) {
         debug_assert!(!self.is_open(), "a call began inside another");
         self.committed = true;
         if !self.options.wanted.admits(name) {
@@ -146,8 +162,9 @@ impl Calls {
         id
     }
 
+    /// The next piece of the open call's arguments; nothing if it is empty.
     #[inline]
-    pub(crate) fn arguments(&self, fragment: &str, sink: &mut dyn Sink) {
+    pub fn arguments(&self, fragment: &str, sink: &mut dyn Sink) {
         if let Open::Call(index) = self.open
             && !fragment.is_empty()
         {
@@ -155,7 +172,8 @@ impl Calls {
         }
     }
 
-    pub(crate) fn end(&mut self, outcome: Outcome, sink: &mut dyn Sink) {
+    /// Ends the open call, if there is one.
+    pub fn end(&mut self, outcome: Outcome, sink: &mut dyn Sink) {
         if let Open::Call(index) = self.open {
             sink.event(Event::CallEnd { index, outcome });
             self.complete |= matches!(outcome, Outcome::Complete | Outcome::Repaired);
@@ -164,13 +182,7 @@ impl Calls {
     }
 
     /// Reports something at `offset` in the text being fed.
-    pub(crate) fn diagnose(
-        &self,
-        kind: DiagnosticKind,
-        offset: usize,
-        bytes: u64,
-        sink: &mut dyn Sink,
-    ) {
+    pub fn diagnose(&self, kind: DiagnosticKind, offset: usize, bytes: u64, sink: &mut dyn Sink) {
         let call = match self.open {
             Open::Call(index) => Some(index),
             Open::No | Open::Muted => None,

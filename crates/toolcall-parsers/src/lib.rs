@@ -24,6 +24,7 @@ mod typing;
 mod used_ids;
 mod value;
 
+pub use calls::Calls;
 pub use compiled::{Grammar, edges};
 pub use encode::{EncodeCall, EncodeError, EncodeErrorKind, encode, encode_form};
 pub use event::{Call, Diagnostic, DiagnosticKind, Event, Message, Outcome, OwnedEvent, Sink};

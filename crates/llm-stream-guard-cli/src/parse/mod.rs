@@ -76,7 +76,11 @@ pub fn parse_from(
     render: &mut dyn Render,
 ) -> Result<(), Error> {
     let mut head = Vec::new();
-    let profile = match lookup::profile_of(args.family.as_deref(), args.model.as_deref())? {
+    let told = match &args.template {
+        Some(path) => Some(lookup::read_template(path)?),
+        None => lookup::profile_of(args.family.as_deref(), args.model.as_deref())?,
+    };
+    let profile = match told {
         Some(profile) => profile,
         None if args.grammar.is_some() => Profile::named("none"),
         None => {

@@ -30,7 +30,8 @@ pub fn guard(args: &ParseArgs, profile: &Profile) -> Result<Guard, Error> {
             DeliveryArg::Atomic => Delivery::Atomic,
         });
     if let Some(start) = args.start {
-        if start == StartArg::Reasoning && profile.reasoning.is_none() {
+        let own = profile.response_template.is_some();
+        if start == StartArg::Reasoning && profile.reasoning.is_none() && !own {
             return Err(misuse(format!(
                 "--start reasoning: `{}` has no reasoning format, so nothing would end it",
                 profile.name

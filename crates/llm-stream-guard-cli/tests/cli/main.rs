@@ -2,6 +2,7 @@
 
 mod check;
 mod encode;
+mod export;
 mod grammar;
 mod identify;
 mod serve;

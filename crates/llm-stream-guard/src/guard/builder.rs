@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use jail_match::{Driver, Limits, ReasoningLimit, Settings, Table, Whitespace};
+use response_templates::{Settings as TemplateSettings, Template};
 use stream_lifecycle::Clock;
-use think_filter::{Format, Start, TokenEstimate, four_bytes_a_token, last_turn};
+use think_filter::{Format, Start, TokenEstimate, four_bytes_a_token};
 use toolcall_parsers::{Grammar, InReasoning, Options, ToolCallParser, Tools};
 
 use wire_remap::{CollapseLimits, Regime};
@@ -13,7 +14,7 @@ use super::{
     BadPayload, BuildError, Delivery, Guard, ToolChoice,
     choice::GuidedGrammar,
     collapse::Watch,
-    cursor::Cursor,
+    cursor::{Cursor, FamilyCursor},
     input::{Input, TextInput},
     output::Output,
     payload::GuidedParser,
@@ -22,7 +23,7 @@ use super::{
 };
 use crate::{
     jailer::{JailStage, Jailer},
-    observe::{Foreign, Observer, StatsCollector},
+    observe::{Foreign, Observer, StatsCollector, StatsStage},
     profile::{self, Profile},
     reasoning::{Reasoning, reasoning},
     stages::{atomic::Atomic, nonempty::Nonempty},
@@ -34,29 +35,31 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct GuardBuilder {
     pub(super) profile: Profile,
-    format: Option<Format>,
+    pub(super) format: Option<Format>,
     pub(super) grammar: Option<Grammar>,
-    remap: Option<Regime>,
+    pub(super) remap: Option<Regime>,
     pub(super) tools: Tools,
     pub(super) options: Options,
-    start: Option<Start>,
+    pub(super) start: Option<Start>,
     pub(super) whitespace: Whitespace,
-    limits: Limits,
+    pub(super) limits: Limits,
     pub(super) in_reasoning: InReasoning,
     delivery: Delivery,
     atomic_limit: usize,
-    token_suffix: Option<String>,
+    pub(super) token_suffix: Option<String>,
     nonempty: Option<usize>,
     pub(super) stop: Vec<StopString>,
     jailer: Option<Jailer>,
     stats: Option<StatsCollector>,
     pub(super) choice: ToolChoice,
-    bad_payload: BadPayload,
+    pub(super) bad_payload: BadPayload,
     pub(super) prompt: Option<String>,
-    reasoning_limit: Option<ReasoningLimit>,
+    pub(super) reasoning_limit: Option<ReasoningLimit>,
     estimate: TokenEstimate,
     collapse: Option<CollapseLimits>,
     pub(super) asked: Asked,
+    pub(super) template: Option<Template>,
+    pub(super) template_settings: Option<TemplateSettings>,
 }
 
 impl GuardBuilder {
@@ -85,6 +88,8 @@ impl GuardBuilder {
             estimate: four_bytes_a_token,
             collapse: None,
             asked: Asked::default(),
+            template: None,
+            template_settings: None,
             profile: profile.clone(),
         }
     }
@@ -124,7 +129,7 @@ impl GuardBuilder {
     /// [`GuardBuilder::start`] says otherwise. See [`Reasoning::start_after`].
     #[must_use]
     pub fn prompt(self, prompt: &str) -> Self {
-        Self { prompt: Some(last_turn(prompt).to_owned()), ..self }
+        Self { prompt: Some(prompt.to_owned()), ..self }
     }
 
     /// The most reasoning the message may hold. No limit by default: reasoning is not kept.
@@ -281,6 +286,9 @@ impl GuardBuilder {
     /// Compiles what is said by now.
     fn compile(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
+        if let Some(template) = self.template()? {
+            return self.compile_template(&template);
+        }
         let mut grammar = match self.grammar {
             Some(grammar) => Some(grammar),
             None => self.profile.grammar()?,
@@ -365,25 +373,66 @@ impl GuardBuilder {
             wire: remap.table().map(|table| Box::new(Wire::new(table, &remap))),
             text: TextInput::new(stop, prepend),
         };
-        let atomic = self.delivery == Delivery::Atomic;
         let output = Output {
             forms: remap.table().map(wire::forms),
-            atomic: atomic.then(|| Box::new(Atomic::new(self.atomic_limit))),
-            nonempty: self.nonempty.map(|limit| Box::new(Nonempty::new(limit))),
-            jail: self.jailer.map(|jailer| Box::new(JailStage::new(jailer))),
-            stats,
+            ..output(self.delivery, self.atomic_limit, self.nonempty, self.jailer, stats)
         };
-        Ok(Guard {
-            plain: input.is_passed() && output.is_empty(),
-            utf8: Utf8::default(),
-            input,
-            cursor: Cursor {
-                driver: Driver::new(table, settings),
-                bodies: GuidedParser::new(bodies, plan.guided, self.bad_payload, limit),
-            },
-            output,
-            estimate: self.estimate,
-            special,
-        })
+        let cursor = Cursor::Family(FamilyCursor {
+            driver: Driver::new(table, settings),
+            bodies: GuidedParser::new(bodies, plan.guided, self.bad_payload, limit),
+        });
+        Ok(guard(input, cursor, output, self.estimate, special))
+    }
+
+    /// As [`GuardBuilder::compile`], where a template reads the message.
+    fn compile_template(self, template: &Template) -> Result<Guard, BuildError> {
+        let cursor = Cursor::Template(Box::new(self.template_cursor(template)?));
+        let stop = (!self.stop.is_empty()).then(|| StopStrings::new(self.stop)).transpose()?;
+        let stats = self.stats.map(|stats| {
+            let none = std::iter::empty::<&str>();
+            Box::new(stats.watching(Foreign::new(none)))
+        });
+        let input = Input {
+            watch: self.collapse.map(|limits| Box::new(Watch::new(None, limits))),
+            text: TextInput::new(stop, None),
+            ..Input::default()
+        };
+        let output = output(self.delivery, self.atomic_limit, self.nonempty, self.jailer, stats);
+        Ok(guard(input, cursor, output, self.estimate, self.profile.needs_special_tokens))
+    }
+}
+
+fn output(
+    delivery: Delivery,
+    atomic_limit: usize,
+    nonempty: Option<usize>,
+    jailer: Option<Jailer>,
+    stats: StatsStage,
+) -> Output {
+    let atomic = delivery == Delivery::Atomic;
+    Output {
+        forms: None,
+        atomic: atomic.then(|| Box::new(Atomic::new(atomic_limit))),
+        nonempty: nonempty.map(|limit| Box::new(Nonempty::new(limit))),
+        jail: jailer.map(|jailer| Box::new(JailStage::new(jailer))),
+        stats,
+    }
+}
+
+fn guard(
+    input: Input,
+    cursor: Cursor,
+    output: Output,
+    estimate: TokenEstimate,
+    special: bool,
+) -> Guard {
+    Guard {
+        plain: input.is_passed() && output.is_empty(),
+        utf8: Utf8::default(),
+        input,
+        cursor,
+        output,
+        estimate,
+        special,
     }
 }

@@ -1,20 +1,27 @@
-//! The cursor: the driver and the bodies it hands control to.
+//! The cursor: the driver and the bodies it hands control to, or the parser of a template.
 
-use jail_match::{Driver, End, Held, LimitError, Sink};
+use jail_match::{Counters, Driver, End, Held, LimitError, Sink, Stretch};
+use toolcall_parsers::{Ids, Wanted};
 
-use super::payload::GuidedParser;
+use super::{
+    payload::{GuidedParser, Rejected},
+    template::TemplateCursor,
+};
 
 /// Reads the text of a message, all input stages passed.
 #[derive(Debug, Clone)]
-pub(super) struct Cursor {
-    pub(super) driver: Driver,
-    pub(super) bodies: GuidedParser,
+#[allow(clippy::large_enum_variant, reason = "a guard has one; the usual one is not boxed")]
+pub(super) enum Cursor {
+    Family(FamilyCursor),
+    Template(Box<TemplateCursor>),
 }
 
 impl Cursor {
     pub(super) fn reset(&mut self) {
-        self.driver.reset();
-        self.bodies.reset();
+        match self {
+            Self::Family(family) => family.reset(),
+            Self::Template(template) => template.reset(),
+        }
     }
 
     #[inline]
@@ -23,7 +30,13 @@ impl Cursor {
         text: &str,
         sink: &mut S,
     ) -> Result<(), LimitError> {
-        self.driver.push(text, &mut self.bodies, sink)
+        match self {
+            Self::Family(family) => family.push(text, sink),
+            Self::Template(template) => {
+                template.push(text, &mut jail_match::ByRef(sink));
+                Ok(())
+            }
+        }
     }
 
     pub(super) fn finish<S: Sink + ?Sized>(
@@ -31,14 +44,106 @@ impl Cursor {
         end: End,
         sink: &mut S,
     ) -> Result<(), LimitError> {
-        self.driver.finish(end, &mut self.bodies, sink)
+        match self {
+            Self::Family(family) => family.finish(end, sink),
+            Self::Template(template) => {
+                template.finish(end, &mut jail_match::ByRef(sink));
+                Ok(())
+            }
+        }
+    }
+
+    /// What a wire decoder knows of a stretch of the text. No decoder stands before a template.
+    pub(super) fn mark(&mut self, stretch: Stretch) {
+        if let Self::Family(family) = self {
+            family.driver.mark(stretch);
+        }
+    }
+
+    pub(super) fn message_boundary(&mut self, sink: &mut dyn Sink) {
+        match self {
+            Self::Family(family) => family.driver.message_boundary(sink),
+            Self::Template(template) => template.parser.next_message(sink),
+        }
     }
 
     pub(super) fn held(&self) -> Held {
-        toolcall_parsers::held(&self.driver, self.bodies.buffered())
+        match self {
+            Self::Family(family) => family.held(),
+            Self::Template(template) => template.parser.held(),
+        }
     }
 
     pub(super) fn buffered(&self) -> usize {
+        match self {
+            Self::Family(family) => family.buffered(),
+            Self::Template(template) => template.parser.buffered(),
+        }
+    }
+
+    pub(super) fn counters(&self) -> &Counters {
+        match self {
+            Self::Family(family) => family.driver.counters(),
+            Self::Template(template) => &template.counters,
+        }
+    }
+
+    pub(super) fn ids(&self) -> &Ids {
+        match self {
+            Self::Family(family) => family.bodies.ids(),
+            Self::Template(template) => &template.parser.call_options().ids,
+        }
+    }
+
+    pub(super) fn set_ids(&mut self, ids: Ids) {
+        match self {
+            Self::Family(family) => family.bodies.set_ids(ids),
+            Self::Template(template) => template.parser.set_ids(ids),
+        }
+    }
+
+    pub(super) fn wanted(&self) -> &Wanted {
+        match self {
+            Self::Family(family) => family.bodies.wanted(),
+            Self::Template(template) => &template.parser.call_options().wanted,
+        }
+    }
+
+    pub(super) fn rejected(&self) -> Option<Rejected> {
+        match self {
+            Self::Family(family) => family.bodies.rejected(),
+            Self::Template(_) => None,
+        }
+    }
+}
+
+/// The driver, and the bodies of a family's calls.
+#[derive(Debug, Clone)]
+pub(super) struct FamilyCursor {
+    pub(super) driver: Driver,
+    pub(super) bodies: GuidedParser,
+}
+
+impl FamilyCursor {
+    fn reset(&mut self) {
+        self.driver.reset();
+        self.bodies.reset();
+    }
+
+    #[inline]
+    fn push<S: Sink + ?Sized>(&mut self, text: &str, sink: &mut S) -> Result<(), LimitError> {
+        self.driver.push(text, &mut self.bodies, sink)
+    }
+
+    fn finish<S: Sink + ?Sized>(&mut self, end: End, sink: &mut S) -> Result<(), LimitError> {
+        self.driver.finish(end, &mut self.bodies, sink)
+    }
+
+    fn held(&self) -> Held {
+        toolcall_parsers::held(&self.driver, self.bodies.buffered())
+    }
+
+    fn buffered(&self) -> usize {
         self.driver.buffered() + self.bodies.buffered()
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use jail_match::{TableError, ZeroLimit};
+use response_templates::TemplateError;
 use toolcall_parsers::UnknownName;
 
 use super::RequestError;
@@ -37,6 +38,18 @@ pub enum BuildError {
         /// The profile without calls.
         profile: String,
     },
+    /// The response template is refused.
+    Template(TemplateError),
+    /// An option is set that does nothing where a response template reads the message.
+    NotWithTemplate {
+        /// The option.
+        option: &'static str,
+    },
+    /// An option is set that is for response templates, and there is none.
+    NoTemplate {
+        /// The option.
+        option: &'static str,
+    },
 }
 
 impl fmt::Display for BuildError {
@@ -58,6 +71,13 @@ impl fmt::Display for BuildError {
                 "the request declares tools, but profile `{profile}` reads no calls; take a \
                  profile with a tool-call family, or give a grammar"
             ),
+            Self::Template(error) => error.fmt(f),
+            Self::NotWithTemplate { option } => {
+                write!(f, "`{option}` does nothing where a response template reads the message")
+            }
+            Self::NoTemplate { option } => {
+                write!(f, "`{option}` is for response templates, and there is none")
+            }
         }
     }
 }

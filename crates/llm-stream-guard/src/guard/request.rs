@@ -29,6 +29,8 @@ pub(super) struct Asked {
     arguments: BTreeMap<String, bool>,
     /// Whether an option of the request, not of the template, turns reasoning on.
     reasoning: Option<bool>,
+    /// The prompt is the text of the message that is to be continued.
+    pub(super) continued: bool,
 }
 
 impl GuardBuilder {
@@ -114,6 +116,7 @@ impl GuardBuilder {
         self.asked.reasoning = reasoning_is_on(body).or(self.asked.reasoning);
         if self.prompt.is_none() {
             self.prompt = continued(body).map(str::to_owned);
+            self.asked.continued = self.prompt.is_some();
         }
         Ok(())
     }
@@ -131,7 +134,12 @@ impl GuardBuilder {
         }
         // What must be a call is read without a grammar, too.
         let by_grammar = self.asked.declares && self.choice == ToolChoice::Auto;
-        if by_grammar && self.grammar.is_none() && !reads_calls(&self.profile) {
+        if by_grammar
+            && self.grammar.is_none()
+            && !self
+                .template()?
+                .map_or_else(|| reads_calls(&self.profile), |template| template.has_calls())
+        {
             return Err(BuildError::NoToolGrammar { profile: self.profile.name });
         }
         self.profile.start = self.asked.start(&self.profile);

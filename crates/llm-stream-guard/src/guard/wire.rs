@@ -94,7 +94,7 @@ fn read(
         // It is dropped, and nobody asks what it was.
         return text.push(piece.text(), cursor, out);
     }
-    let mut mark = |literal, shown| cursor.driver.mark(Stretch { from, to, literal, shown });
+    let mut mark = |literal, shown| cursor.mark(Stretch { from, to, literal, shown });
     match piece {
         // Escaped on the wire, or quoted: it looks like a delimiter and is none.
         Piece::Literal(_) => mark(true, None),

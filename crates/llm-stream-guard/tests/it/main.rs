@@ -22,3 +22,5 @@ mod remap_contract;
 mod request;
 /// Streams of text.
 mod stream;
+/// Response templates.
+mod templates;

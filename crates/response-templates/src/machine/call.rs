@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use jail_match::Event;
+use toolcall_parsers::Calls;
 
 use super::out::Out;
 use crate::cast;
@@ -11,7 +11,8 @@ use crate::cast;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Call {
     pub(super) name: Option<String>,
-    pub(super) index: Option<u32>,
+    /// Whether its start was said.
+    pub(super) begun: bool,
     pub(super) arguments: Arguments,
     /// Where what has not been sent of the arguments begins.
     pub(super) sent: usize,
@@ -66,13 +67,9 @@ impl Call {
     }
 
     /// Sends the arguments up to `safe`.
-    pub(super) fn send(&mut self, index: u32, body: &str, safe: usize, out: &mut Out<'_>) {
+    pub(super) fn send(&mut self, body: &str, safe: usize, calls: &Calls, out: &mut Out<'_>) {
         let Self { sent, edits, .. } = self;
-        let mut fragment = |text: &str| {
-            if !text.is_empty() {
-                out.event(Event::CallArguments { index, fragment: text });
-            }
-        };
+        let mut fragment = |text: &str| calls.arguments(text, out.sink);
         let ready = edits.iter().take_while(|(_, end, _)| *end <= safe).count();
         for (start, end, text) in edits.drain(..ready) {
             fragment(&body[*sent..start]);

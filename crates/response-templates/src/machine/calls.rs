@@ -1,64 +1,36 @@
-//! Calls as events.
+//! Calls of values that are known.
 
 use alloc::string::{String, ToString};
 
-use jail_match::{Event, Outcome};
-use toolcall_parsers::Ids;
+use jail_match::Outcome;
+use toolcall_parsers::Calls;
 
 use super::out::Out;
 use crate::json::Value;
 
-/// Numbers the calls of a message.
-#[derive(Debug, Clone)]
-pub(super) struct Calls {
-    pub(super) ids: Ids,
-    next: u32,
+/// Begins a call of a region that began at `at`.
+pub(super) fn start(calls: &mut Calls, name: &str, id: Option<&str>, at: u64, out: &mut Out<'_>) {
+    calls.begin(out.place(at));
+    calls.start(name, id, 0, out.sink);
 }
 
-impl Calls {
-    pub(super) fn new(ids: Ids) -> Self {
-        Self { ids, next: 0 }
+/// Emits the calls that `value`, of a region that began at `at`, is or has; how many.
+pub(super) fn emit(calls: &mut Calls, value: &Value, at: u64, out: &mut Out<'_>) -> usize {
+    if let Value::Array(items) = value {
+        return items.iter().map(|item| emit(calls, item, at, out)).sum();
     }
-
-    /// Counts from the first call again.
-    pub(super) fn restart(&mut self) {
-        self.next = 0;
-    }
-
-    /// Begins a call and says its number.
-    pub(super) fn start(&mut self, name: &str, id: Option<&str>, out: &mut Out<'_>) -> u32 {
-        let index = self.next;
-        self.next += 1;
-        match id {
-            Some(id) => out.event(Event::CallStart { index, id, name }),
-            None => out.event(Event::CallStart { index, id: &self.ids.id(index), name }),
-        }
-        index
-    }
-
-    /// Emits the calls that `value` is or has; how many.
-    pub(super) fn emit(&mut self, value: &Value, out: &mut Out<'_>) -> usize {
-        if let Value::Array(items) = value {
-            return items.iter().map(|item| self.emit(item, out)).sum();
-        }
-        let Some((function, name)) = function(value) else { return 0 };
-        let id = [value, function].into_iter().find_map(|at| at.get("id")?.as_str());
-        let index = self.start(name, id, out);
-        finish(index, arguments(function).as_deref(), out);
-        1
-    }
+    let Some((function, name)) = function(value) else { return 0 };
+    let id = [value, function].into_iter().find_map(|at| at.get("id")?.as_str());
+    start(calls, name, id, at, out);
+    finish(calls, arguments(function).as_deref(), out);
+    1
 }
 
 /// Ends a call whose arguments are this object, as JSON; `None`: they are none.
-pub(super) fn finish(index: u32, arguments: Option<&str>, out: &mut Out<'_>) {
-    let outcome = match arguments {
-        Some(fragment) => {
-            out.event(Event::CallArguments { index, fragment });
-            Outcome::Complete
-        }
-        None => Outcome::Malformed,
-    };
-    out.event(Event::CallEnd { index, outcome });
+pub(super) fn finish(calls: &mut Calls, arguments: Option<&str>, out: &mut Out<'_>) {
+    calls.arguments(arguments.unwrap_or_default(), out.sink);
+    let outcome = if arguments.is_some() { Outcome::Complete } else { Outcome::Malformed };
+    calls.end(outcome, out.sink);
 }
 
 /// The function and the name of the call that `value` is, wrapped or bare.

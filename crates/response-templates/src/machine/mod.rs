@@ -13,4 +13,4 @@ mod state;
 mod watch;
 
 pub use parser::Parser;
-pub use settings::{Boundaries, MalformedPolicy, NoAnchor, Settings};
+pub use settings::{Boundaries, MalformedPolicy, NoAnchor, Settings, UnusedOption};

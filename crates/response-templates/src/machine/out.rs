@@ -8,11 +8,14 @@ pub(super) struct Out<'s> {
     pub(super) sink: &'s mut dyn Sink,
     /// What came before this place belongs to the prompt.
     pub(super) from: u64,
+    /// Where in the stream the message begins.
+    pub(super) origin: u64,
 }
 
 impl Out<'_> {
-    pub(super) fn event(&mut self, event: Event<'_>) {
-        self.sink.event(event);
+    /// A place as events say it.
+    pub(super) fn place(&self, at: u64) -> u64 {
+        at.saturating_sub(self.from) + self.origin
     }
 
     /// Text of `channel` that stands at `at`.
@@ -27,17 +30,13 @@ impl Out<'_> {
     pub(super) fn span(&mut self, kind: SpanKind, at: u64, end: u64) {
         let (at, end) = (at.max(self.from), end.max(self.from));
         if end > at {
-            self.sink.account(Span { kind, at: at - self.from, len: end - at });
+            self.sink.account(Span { kind, at: self.place(at), len: end - at });
         }
     }
 
     pub(super) fn diagnostic(&mut self, kind: DiagnosticKind, at: u64, bytes: u64) {
-        self.about(None, kind, at, bytes);
-    }
-
-    pub(super) fn about(&mut self, call: Option<u32>, kind: DiagnosticKind, at: u64, bytes: u64) {
-        let at = at.saturating_sub(self.from);
-        self.sink.event(Diagnostic::new(kind, at, bytes).about(call).into());
+        let diagnostic = Diagnostic::new(kind, self.place(at), bytes);
+        self.sink.event(diagnostic.into());
     }
 
     /// As [`Out::span`] of dropped bytes, with a diagnostic that counts them.

@@ -3,12 +3,12 @@
 use alloc::sync::Arc;
 
 use jail_match::{ByRef, DiagnosticKind, End, Event, Held, HeldKind, Sink};
-use toolcall_parsers::{Ids, Tools};
+use toolcall_parsers::{CallLimits, Calls, Ids, Options, Repair, StopAfter, Tolerance, Tools};
 
 use super::{
     out::Out,
     region::{Around, Current},
-    settings::{Boundaries, NoAnchor, Settings},
+    settings::{Boundaries, NoAnchor, Settings, UnusedOption},
     state::{Phase, State},
     watch::Watch,
 };
@@ -40,7 +40,7 @@ impl Parser {
     #[must_use]
     pub fn new(template: &Template) -> Self {
         let watches: Arc<[Watch]> = Watch::all(&template.inner).into();
-        let state = State::new(template, &watches, Ids::default());
+        let state = State::new(template, &watches, Calls::new(Tools::none(), Options::default()));
         let template = template.clone();
         let (settings, tools, prompt) = (Settings::default(), Tools::none(), Arc::from(""));
         Self { template, watches, settings, tools, prompt, state }
@@ -55,15 +55,40 @@ impl Parser {
     /// With the tools the request declared: arguments that are text become what their schemas
     /// say. To be called before anything is read.
     #[must_use]
-    pub fn tools(self, tools: Tools) -> Self {
+    pub fn tools(mut self, tools: Tools) -> Self {
+        let options = self.state.calls.options().clone();
+        self.state.calls = Calls::new(tools.clone(), options);
         Self { tools, ..self }
     }
 
-    /// With ids of this source. To be called before anything is read.
+    /// With policies for calls: ids, parallel calls, which calls are wanted, unknown tools. To be
+    /// called before anything is read.
+    ///
+    /// # Errors
+    /// An option that is set and concerns families alone.
+    pub fn options(mut self, options: Options) -> Result<Self, UnusedOption> {
+        let unused = [
+            ("repair", options.repair != Repair::default()),
+            ("stop", options.stop != StopAfter::default()),
+            ("tolerance", options.tolerance != Tolerance::default()),
+            ("limits", options.limits != CallLimits::default()),
+        ];
+        if let Some((name, _)) = unused.into_iter().find(|(_, set)| *set) {
+            return Err(UnusedOption { name });
+        }
+        self.state.calls = Calls::new(self.tools.clone(), options);
+        Ok(self)
+    }
+
+    /// Makes ids as `ids` says from here on.
+    pub fn set_ids(&mut self, ids: Ids) {
+        self.state.calls.set_ids(ids);
+    }
+
+    /// The policies for calls.
     #[must_use]
-    pub fn ids(mut self, ids: Ids) -> Self {
-        self.state.calls.ids = ids;
-        self
+    pub const fn call_options(&self) -> &Options {
+        self.state.calls.options()
     }
 
     /// With the prompt, whose last turn may have begun the message. To be called last, before
@@ -83,7 +108,7 @@ impl Parser {
         let prompt = Arc::clone(&self.prompt);
         self.state.from = prompt.len() as u64;
         self.push(&prompt, &mut |_: Event<'_>| {});
-        self.state.calls.restart();
+        self.state.calls.reset();
         self.state.current.retell();
     }
 
@@ -142,9 +167,20 @@ impl Parser {
 
     /// Makes the parser as new, its prompt read.
     pub fn reset(&mut self) {
-        let ids = self.state.calls.ids.clone();
-        self.state = State::new(&self.template, &self.watches, ids);
+        let mut calls = self.state.calls.clone();
+        calls.reset();
+        self.state = State::new(&self.template, &self.watches, calls);
         self.read_prompt();
+    }
+
+    /// Another message begins in the same stream, without a prompt: this one ends. Places in events
+    /// go on; regions and the message are those of the new one.
+    pub fn next_message<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        self.end(&mut ByRef(sink));
+        let State { calls, base, from, origin, .. } = &self.state;
+        let origin = origin + base.saturating_sub(*from);
+        self.state = State::new(&self.template, &self.watches, calls.clone());
+        self.state.origin = origin;
     }
 
     /// The regions that closed, if [`Settings::keep_regions`] says so: those of the prompt first.
@@ -214,7 +250,7 @@ impl Parser {
             region: settings.region,
             string_aware: settings.boundaries == Boundaries::StringAware,
             malformed: settings.malformed,
-            out: Out { sink, from: state.from },
+            out: Out { sink, from: state.from, origin: state.origin },
         }
     }
 }

@@ -6,12 +6,12 @@ use alloc::{
 };
 use core::mem;
 
-use jail_match::{DiagnosticKind, Event, Outcome};
-use toolcall_parsers::Tools;
+use jail_match::{DiagnosticKind, Outcome};
+use toolcall_parsers::{Calls, Tools};
 
 use super::{
     call::{Arguments, Call},
-    calls::{Calls, arguments, finish, function, object_in},
+    calls::{arguments, finish, function, object_in, start},
     out::Out,
     plan::{Name, Plan},
 };
@@ -59,10 +59,10 @@ impl Reader {
         }
     }
 
-    /// The region begins: a name that is known is said.
-    pub(super) fn open(&mut self, calls: &mut Calls, out: &mut Out<'_>) {
+    /// The region begins, at `at`: a name that is known is said.
+    pub(super) fn open(&mut self, at: u64, calls: &mut Calls, out: &mut Out<'_>) {
         if !self.plan.each {
-            self.begin(calls, out);
+            self.begin(at, calls, out);
         }
     }
 
@@ -88,7 +88,7 @@ impl Reader {
             self.token(token, depth, body, at, tools, calls, out);
         }
         self.tokens = tokens;
-        self.send(body, out);
+        self.send(body, calls, out);
     }
 
     #[allow(clippy::too_many_arguments, reason = "one token and its surroundings")]
@@ -108,9 +108,9 @@ impl Reader {
             TokenKind::Open(container) => {
                 if self.plan.each && self.keys.len() == 1 && container == Container::Object {
                     self.call = Call::default();
-                    self.begin(calls, out);
+                    self.begin(place, calls, out);
                 }
-                self.opens(container, token.start, depth, place, out);
+                self.opens(container, token.start, depth, place, calls, out);
                 self.keys.push(None);
             }
             TokenKind::Key => {
@@ -129,15 +129,15 @@ impl Reader {
                 self.keys.pop();
                 self.closes(token.end, depth, body);
                 if self.plan.each && depth == 1 {
-                    self.send(body, out);
-                    self.end(true, Outcome::Malformed, body, out);
+                    self.send(body, calls, out);
+                    self.end(true, Outcome::Malformed, body, calls, out);
                 }
             }
             TokenKind::Lone => self.edit(token, "\\ufffd"),
             TokenKind::String => {
-                let late = self.call.index.is_none();
+                let late = !self.call.begun;
                 self.string(token, depth, slice, place, calls, out);
-                if late && self.call.index.is_some() {
+                if late && self.call.begun {
                     self.cast_early(body, tools);
                 }
             }
@@ -147,7 +147,7 @@ impl Reader {
                 }
                 if slice.ends_with(['N', 'y']) && self.is_inside() {
                     self.edit(token, "null");
-                    out.about(self.call.index, DiagnosticKind::Inexpressible, place, 0);
+                    self.note(DiagnosticKind::Inexpressible, place, calls, out);
                 }
             }
         }
@@ -166,15 +166,15 @@ impl Reader {
             && self.is_at(path)
         {
             let name = decode(slice);
-            if self.call.index.is_some() {
+            if self.call.begun {
                 self.call.renamed |= self.call.name.as_ref() != Some(&name);
             } else {
                 self.call.name = Some(name);
-                self.begin(calls, out);
+                self.begin(place, calls, out);
             }
         }
         if self.is_arguments() {
-            self.second(place, out);
+            self.second(place, calls, out);
             if self.call.arguments == Arguments::None {
                 self.call.arguments = Arguments::Text { start: token.start, end: token.end };
             }
@@ -203,10 +203,11 @@ impl Reader {
         start: usize,
         depth: usize,
         place: u64,
+        calls: &mut Calls,
         out: &mut Out<'_>,
     ) {
         if self.is_arguments() {
-            self.second(place, out);
+            self.second(place, calls, out);
             if self.call.arguments == Arguments::None {
                 self.call.arguments = match container {
                     Container::Object => Arguments::Open { start, depth },
@@ -237,10 +238,15 @@ impl Reader {
     }
 
     /// Arguments come, and have come before.
-    fn second(&self, place: u64, out: &mut Out<'_>) {
+    fn second(&self, place: u64, calls: &mut Calls, out: &mut Out<'_>) {
         if self.call.arguments != Arguments::None {
-            out.about(self.call.index, DiagnosticKind::SecondArguments, place, 0);
+            self.note(DiagnosticKind::SecondArguments, place, calls, out);
         }
+    }
+
+    fn note(&self, kind: DiagnosticKind, place: u64, calls: &mut Calls, out: &mut Out<'_>) {
+        calls.begin(out.place(place));
+        calls.diagnose(kind, 0, 0, out.sink);
     }
 
     /// Whether a value that begins now is at `path`.
@@ -272,19 +278,22 @@ impl Reader {
     }
 
     /// Says that the call begins, if its name is known.
-    fn begin(&mut self, calls: &mut Calls, out: &mut Out<'_>) {
+    fn begin(&mut self, at: u64, calls: &mut Calls, out: &mut Out<'_>) {
         if let Name::Known(name) = &self.plan.name {
             self.call.name = Some(name.clone());
         }
-        if let (Some(name), None) = (&self.call.name, self.call.index) {
-            self.call.index = Some(calls.start(name, self.plan.id.as_deref(), out));
+        if let (Some(name), false) = (&self.call.name, self.call.begun) {
+            start(calls, name, self.plan.id.as_deref(), at, out);
+            self.call.begun = true;
             self.begun += 1;
         }
     }
 
     /// Sends what is certain of the arguments.
-    fn send(&mut self, body: &str, out: &mut Out<'_>) {
-        let Some(index) = self.call.index else { return };
+    fn send(&mut self, body: &str, calls: &Calls, out: &mut Out<'_>) {
+        if !self.call.begun {
+            return;
+        }
         let safe = match self.call.arguments {
             Arguments::Object { end, .. } => end,
             Arguments::Open { depth, .. } => {
@@ -299,7 +308,7 @@ impl Reader {
             }
             _ => return,
         };
-        self.call.send(index, body, safe, out);
+        self.call.send(body, safe, calls, out);
     }
 
     /// The region is over; `value` is what it is, if it is good, and `broken` how its calls end
@@ -309,6 +318,7 @@ impl Reader {
         value: Option<&Value>,
         broken: Outcome,
         body: &str,
+        calls: &mut Calls,
         out: &mut Out<'_>,
     ) {
         if self.plan.arguments.is_some() {
@@ -316,29 +326,38 @@ impl Reader {
             if self.scanner.scalar().is_some() && self.is_arguments() {
                 self.call.arguments = Arguments::Other;
             }
-            self.send(body, out);
-            self.end(value.is_some(), broken, body, out);
-        } else if let Some(index) = self.call.index.take() {
+            self.send(body, calls, out);
+            self.end(value.is_some(), broken, body, calls, out);
+        } else if mem::take(&mut self.call.begun) {
             match value.and_then(function) {
-                Some((function, _)) => finish(index, arguments(function).as_deref(), out),
-                None => out.event(Event::CallEnd { index, outcome: broken }),
+                Some((function, _)) => finish(calls, arguments(function).as_deref(), out),
+                None => calls.end(broken, out.sink),
             }
         }
     }
 
     /// Ends the call, if one began.
-    fn end(&mut self, good: bool, broken: Outcome, body: &str, out: &mut Out<'_>) {
+    fn end(
+        &mut self,
+        good: bool,
+        broken: Outcome,
+        body: &str,
+        calls: &mut Calls,
+        out: &mut Out<'_>,
+    ) {
         let call = mem::take(&mut self.call);
-        let Some(index) = call.index else { return };
+        if !call.begun {
+            return;
+        }
         let arguments = match call.arguments {
-            _ if !good => return out.event(Event::CallEnd { index, outcome: broken }),
+            _ if !good => return calls.end(broken, out.sink),
             Arguments::Object { .. } if !call.renamed => {
-                return out.event(Event::CallEnd { index, outcome: Outcome::Complete });
+                return calls.end(Outcome::Complete, out.sink);
             }
             Arguments::None => Some("{}".to_string()),
             Arguments::Text { start, end } => object_in(&decode(&body[start..end])),
             _ => None,
         };
-        finish(index, arguments.as_deref(), out);
+        finish(calls, arguments.as_deref(), out);
     }
 }

@@ -3,9 +3,9 @@
 use alloc::{string::String, vec::Vec};
 
 use jail_match::{Channel, DiagnosticKind, Outcome, Sink, SpanKind};
-use toolcall_parsers::Tools;
+use toolcall_parsers::{Calls, Tools};
 
-use super::{calls::Calls, out::Out, plan::Plan, reader::Reader, settings::MalformedPolicy};
+use super::{calls::emit, out::Out, plan::Plan, reader::Reader, settings::MalformedPolicy};
 use crate::{
     cast,
     chars::is_blank,
@@ -124,7 +124,7 @@ impl Current {
         self.strings = (json && around.string_aware).then(Scanner::default);
         self.reader = Plan::of(field, &self.groups).map(Reader::new);
         if let Some(reader) = &mut self.reader {
-            reader.open(around.calls, &mut around.out);
+            reader.open(self.start, around.calls, &mut around.out);
         }
     }
 
@@ -136,7 +136,7 @@ impl Current {
             self.reader = Plan::of(&around.inner.fields[number], &self.groups).map(Reader::new);
         }
         if let Some(reader) = &mut self.reader {
-            reader.open(around.calls, &mut around.out);
+            reader.open(self.start, around.calls, &mut around.out);
             reader.read(&self.body, self.start, around.tools, around.calls, &mut around.out);
         }
     }
@@ -254,20 +254,22 @@ impl Current {
         let told = end > around.out.from || self.start >= around.out.from;
         // What closed in the prompt is in the message, but no event.
         let mut ignored = |_: jail_match::Event<'_>| {};
-        let from = around.out.from;
+        let Out { from, origin, .. } = around.out;
         let sink: &mut dyn Sink = if told { &mut *around.out.sink } else { &mut ignored };
-        let out = &mut Out { sink, from };
+        let out = &mut Out { sink, from, origin };
         let broken = if ended { Outcome::Incomplete } else { Outcome::Malformed };
         let mut begun = 0;
         if let Some(reader) = &mut self.reader {
-            reader.close(value.as_ref().ok(), broken, &self.body, out);
+            reader.close(value.as_ref().ok(), broken, &self.body, around.calls, out);
             begun = reader.begun;
         }
         match &value {
             Ok(value) => {
                 match field.role.channel() {
                     Some(channel) => show(field, value, channel, around.seen, around.inner, out),
-                    None if self.reader.is_none() => begun = around.calls.emit(value, out),
+                    None if self.reader.is_none() => {
+                        begun = emit(around.calls, value, self.start, out)
+                    }
                     None => {}
                 }
                 if field.role == Role::Calls && begun == 0 {

@@ -1,5 +1,7 @@
 //! What a parser may be asked to do.
 
+use core::fmt;
+
 /// What becomes of the prompt if no turn begins in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum NoAnchor {
@@ -66,3 +68,19 @@ impl Default for Settings {
         }
     }
 }
+
+/// An option of calls that is set and would do nothing for templates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnusedOption {
+    /// The option.
+    pub name: &'static str,
+}
+
+impl fmt::Display for UnusedOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "option `{}` does nothing where a response template reads the calls", self.name)
+    }
+}
+
+impl core::error::Error for UnusedOption {}

@@ -2,9 +2,9 @@
 
 use alloc::{string::String, vec, vec::Vec};
 
-use toolcall_parsers::Ids;
+use toolcall_parsers::Calls;
 
-use super::{calls::Calls, region::Current, watch::Watch};
+use super::{region::Current, watch::Watch};
 use crate::{message::Region, pattern::Search, template::Template};
 
 #[derive(Debug, Clone)]
@@ -29,6 +29,8 @@ pub(super) struct State {
     pub(super) record: Vec<Region>,
     /// Where what is for the sink begins.
     pub(super) from: u64,
+    /// Where in the stream the message begins.
+    pub(super) origin: u64,
     pub(super) phase: Phase,
     /// Whether the searches know that the text is over.
     pub(super) at_end: bool,
@@ -47,7 +49,7 @@ pub(super) enum Phase {
 }
 
 impl State {
-    pub(super) fn new(template: &Template, watches: &[Watch], ids: Ids) -> Self {
+    pub(super) fn new(template: &Template, watches: &[Watch], calls: Calls) -> Self {
         let inner = &template.inner;
         let most = watches.iter().map(|watch| watch.boundaries.len()).max().unwrap_or(0);
         // A default counts as a region where strings are joined.
@@ -64,10 +66,11 @@ impl State {
             watch: 0,
             current: Current::of(inner.leftover),
             empty_open: None,
-            calls: Calls::new(ids),
+            calls,
             seen: seen.collect(),
             record: Vec::new(),
             from: 0,
+            origin: 0,
             phase: Phase::Reading,
             at_end: false,
             halted: 0,

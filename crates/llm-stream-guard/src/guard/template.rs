@@ -1,0 +1,144 @@
+//! A guard whose checkpoint brings its own grammar.
+
+use jail_match::{Counters, End, Event, LimitPolicy, Limits, Sink, Span};
+use response_templates::{NoAnchor, Parser, Settings, Template};
+
+use super::{BadPayload, BuildError, GuardBuilder, ToolChoice};
+
+/// The parser of a template, and what it counts.
+#[derive(Debug, Clone)]
+pub(super) struct TemplateCursor {
+    pub(super) parser: Parser,
+    pub(super) counters: Counters,
+}
+
+impl TemplateCursor {
+    pub(super) fn reset(&mut self) {
+        self.parser.reset();
+        self.counters = Counters::default();
+    }
+
+    pub(super) fn push(&mut self, text: &str, sink: &mut dyn Sink) {
+        self.counters.bytes_in += text.len() as u64;
+        self.counted(sink, |parser, sink| parser.push(text, sink));
+    }
+
+    pub(super) fn finish(&mut self, end: End, sink: &mut dyn Sink) {
+        self.counted(sink, |parser, sink| parser.finish(end, sink));
+    }
+
+    fn counted(&mut self, sink: &mut dyn Sink, step: impl FnOnce(&mut Parser, &mut dyn Sink)) {
+        let mut counting = Counting { sink, reasoning: 0 };
+        step(&mut self.parser, &mut counting);
+        self.counters.reasoning_bytes += counting.reasoning;
+        self.counters.examined = self.parser.work();
+        self.counters.held_max = self.counters.held_max.max(self.parser.held().bytes);
+    }
+}
+
+/// Counts reasoning on its way.
+struct Counting<'s> {
+    sink: &'s mut dyn Sink,
+    reasoning: u64,
+}
+
+impl Sink for Counting<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        if let Event::Reasoning(text) = event {
+            self.reasoning += text.len() as u64;
+        }
+        self.sink.event(event);
+    }
+
+    fn account(&mut self, span: Span) {
+        self.sink.account(span);
+    }
+}
+
+impl GuardBuilder {
+    /// A [response template](Template) in place of the profile's formats; see
+    /// [`crate::Profile::from_response_template`]. A setting of how text and calls are read that
+    /// does nothing for templates is an error of [`GuardBuilder::build`].
+    #[must_use]
+    pub fn response_template(mut self, template: Template) -> Self {
+        self.template = Some(template);
+        self
+    }
+
+    /// How the response template is read. An error of [`GuardBuilder::build`] without one.
+    ///
+    /// [`GuardBuilder::limits`], if told, decide over what is held: `candidate` bytes that may be
+    /// part of a boundary, `whitespace` bytes that may end a text.
+    #[must_use]
+    pub fn template_settings(mut self, settings: Settings) -> Self {
+        self.template_settings = Some(settings);
+        self
+    }
+
+    /// The template that reads the message, if one does.
+    pub(super) fn template(&self) -> Result<Option<Template>, BuildError> {
+        match (&self.template, &self.profile.response_template) {
+            (Some(template), _) => Ok(Some(template.clone())),
+            (None, Some(text)) => Template::from_json(text).map(Some).map_err(BuildError::Template),
+            (None, None) if self.template_settings.is_some() => {
+                Err(BuildError::NoTemplate { option: "template_settings" })
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The cursor that reads by `template`.
+    pub(super) fn template_cursor(
+        &self,
+        template: &Template,
+    ) -> Result<TemplateCursor, BuildError> {
+        if let Some(option) = self.unused() {
+            return Err(BuildError::NotWithTemplate { option });
+        }
+        let mut settings = self.template_settings.unwrap_or_default();
+        if self.limits != Limits::default() {
+            settings.hold = self.limits.candidate;
+            settings.blanks = self.limits.whitespace;
+        }
+        if self.asked.continued {
+            // The text of the message so far has no anchor.
+            settings.no_anchor = NoAnchor::Read;
+        }
+        let mut options = self.options.clone();
+        if self.choice != ToolChoice::Auto {
+            options.wanted = self.choice.wanted();
+        }
+        let parser = Parser::new(template).settings(settings).tools(self.tools.clone());
+        let unused = |unused: response_templates::UnusedOption| BuildError::NotWithTemplate {
+            option: unused.name,
+        };
+        let parser = parser.options(options).map_err(unused)?;
+        let parser = match &self.prompt {
+            Some(prompt) => parser.prompt(prompt),
+            None => parser,
+        };
+        Ok(TemplateCursor { parser, counters: Counters::default() })
+    }
+
+    /// An option that is set, and does nothing where a template reads the message.
+    fn unused(&self) -> Option<&'static str> {
+        let guided = matches!(self.choice, ToolChoice::Required | ToolChoice::Named(_));
+        let limits = Limits::default();
+        [
+            ("format", self.format.is_some()),
+            ("grammar", self.grammar.is_some()),
+            ("token_suffix", self.token_suffix.is_some()),
+            ("remap", self.remap.is_some() || self.profile.remap.is_some()),
+            ("start", self.start.is_some()),
+            ("whitespace", self.whitespace != self.profile.whitespace.into()),
+            ("tool_in_reasoning", self.in_reasoning != self.profile.tool_in_reasoning),
+            ("tool_choice", guided),
+            ("bad_payload", self.bad_payload != BadPayload::default()),
+            ("reasoning_limit", self.reasoning_limit.is_some()),
+            ("limits.depth", self.limits.depth != limits.depth),
+            ("limits.policy", self.limits.policy != LimitPolicy::default()),
+        ]
+        .into_iter()
+        .find_map(|(option, set)| set.then_some(option))
+    }
+}

@@ -1,0 +1,156 @@
+//! Guards whose checkpoint brings its own grammar.
+
+use guard_laws::GuardMachine;
+use llm_stream_guard::{
+    BuildError, End, Format, Guard, GuardBuilder, Jailer, LimitPolicy, Limits, Options, Parallel,
+    Profile, Repair, Start, StopString, Tools, Whitespace,
+    jail_match::Jail,
+    response_templates::{ErrorKind, Settings, Template},
+};
+use serde_json::json;
+use stream_laws::{
+    CONTENT, Cut, CutPlan, Event, REASONING, check_byte_chunk_invariance, check_chunk_invariance,
+    check_nothing_lost, run,
+};
+
+const TEMPLATE: &str = r#"{"start_anchor": "<bot>", "fields": {
+    "thinking": {"open": "<t>", "close_pattern": "</t>\\s*"},
+    "tool_calls": {"open_pattern": "\\s*<c (?P<name>\\w+)>", "close": "</c>", "repeats": true,
+                   "content": "json",
+                   "transform": {"type": "function",
+                                 "function": {"name": "{name}", "arguments": "{content}"}}},
+    "content": {"close": "<end>"}}}"#;
+
+const WIRE: &str =
+    "<t> Why? </t>\n Because <b. <c f>{\"a\": \"é\"}</c>\n<c g>[]</c><c h>oops</c> Done<end>";
+
+fn profile() -> Profile {
+    Profile::from_response_template(TEMPLATE).expect("a good template")
+}
+
+fn machine(builder: GuardBuilder) -> GuardMachine {
+    GuardMachine::new(builder.build().expect("a guard"), End::Stop)
+}
+
+#[test]
+fn a_template_reads_the_message_at_every_cut() {
+    let machine = machine(Guard::builder(&profile()));
+    let record = run(&machine, WIRE, Cut::Whole);
+    assert_eq!(record.channel_text(REASONING), "Why?");
+    assert_eq!(record.channel_text(CONTENT), "Because <b.Done");
+    let starts = record.events.iter().filter(|event| matches!(event, Event::CallStart { .. }));
+    assert_eq!(starts.count(), 3);
+    check_chunk_invariance(&machine, WIRE, CutPlan::standard(1))
+        .unwrap_or_else(|it| panic!("{it}"));
+    check_byte_chunk_invariance(&machine, WIRE.as_bytes(), CutPlan::standard(2))
+        .unwrap_or_else(|it| panic!("{it}"));
+    let drops = ["noise", "malformed_region", "bad_payload"];
+    check_nothing_lost(&machine, WIRE, &drops, CutPlan::standard(3))
+        .unwrap_or_else(|it| panic!("{it}"));
+}
+
+#[test]
+fn a_tokenizers_file_is_read_and_the_template_alone_is_kept() {
+    let file = format!(r#"{{"chat_template": "x", "response_template": {TEMPLATE}}}"#);
+    let profile = Profile::from_response_template(&file).expect("a file");
+    assert!(!profile.response_template.as_ref().expect("kept").contains("chat_template"));
+    assert!(profile.needs_special_tokens);
+    let error = Profile::from_response_template(r#"{"response_schema": {}}"#).expect_err("refused");
+    assert_eq!(error.kind, ErrorKind::ResponseSchema);
+}
+
+#[test]
+fn the_whole_prompt_may_be_given() {
+    let builder = Guard::builder(&profile()).prompt("<user>Well?<bot><t>");
+    assert_eq!(run(&machine(builder), "Aye.", Cut::Whole).channel_text(REASONING), "Aye.");
+    let body = json!({
+        "messages": [{"role": "assistant", "content": "<t>So"}], "continue_final_message": true
+    });
+    let builder = Guard::builder(&profile()).request(&body);
+    let record = run(&machine(builder), " be it</t>x", Cut::Whole);
+    assert_eq!(record.channel_text(REASONING), " be it");
+}
+
+#[test]
+fn policies_of_calls_and_stages_hold() {
+    let mut options = Options::default();
+    options.parallel = Parallel::One;
+    let record = run(&machine(Guard::builder(&profile()).options(options)), WIRE, Cut::Whole);
+    let starts = record.events.iter().filter(|event| matches!(event, Event::CallStart { .. }));
+    assert_eq!(starts.count(), 1);
+    let jail = Jail::builder().pair("Because", "<b").build().expect("a jail");
+    let builder = Guard::builder(&profile())
+        .jail(Jailer::new(jail))
+        .stop([StopString::hidden("Done")])
+        .force_nonempty_content(100);
+    let record = run(&machine(builder), WIRE, Cut::EachScalar);
+    assert_eq!(record.channel_text(CONTENT), ".");
+}
+
+#[test]
+fn options_that_would_do_nothing_are_refused() {
+    let mut repair = Options::default();
+    repair.repair = Repair::Close;
+    let limits = Limits { policy: LimitPolicy::Error, ..Limits::default() };
+    let new = || Guard::builder(&profile());
+    let all = [
+        (new().format(Format::passthrough("none")), "format"),
+        (new().start(Start::Reasoning), "start"),
+        (new().whitespace(Whitespace::Trim), "whitespace"),
+        (new().token_suffix(":1"), "token_suffix"),
+        (new().limits(limits), "limits.policy"),
+        (new().options(repair), "repair"),
+        (new().tool_choice(llm_stream_guard::ToolChoice::Required), "tool_choice"),
+    ];
+    for (builder, option) in all {
+        assert_eq!(builder.build().err(), Some(BuildError::NotWithTemplate { option }));
+    }
+    let lost = Guard::builder(&Profile::named("none")).template_settings(Settings::default());
+    assert_eq!(lost.build().err(), Some(BuildError::NoTemplate { option: "template_settings" }));
+}
+
+#[test]
+fn tools_of_a_request_need_a_template_with_calls() {
+    let body = json!({"messages": [], "tools": [{"type": "function", "function": {"name": "f"}}]});
+    assert!(Guard::builder(&profile()).request(&body).build().is_ok());
+    let text = r#"{"start_anchor": "A", "fields": {"content": {}}}"#;
+    let plain = Profile::from_response_template(text).expect("a template");
+    let error = Guard::builder(&plain).request(&body).build().expect_err("no calls are read");
+    assert!(matches!(error, BuildError::NoToolGrammar { .. }));
+}
+
+#[test]
+fn the_message_object_is_at_hand() {
+    let mut settings = Settings::default();
+    settings.keep_regions = true;
+    let template = Template::from_json(TEMPLATE).expect("a template");
+    let guard = Guard::builder(&Profile::named("own")).response_template(template);
+    let tools = Tools::new([("f", json!({"properties": {"a": {"type": "integer"}}}))]);
+    let mut guard = guard.template_settings(settings).tools(tools).build().expect("a guard");
+    guard
+        .push("<c f>{\"a\": \"7\"}</c>", &mut |_: llm_stream_guard::Event<'_>| {})
+        .expect("no limit");
+    guard.finish(End::Stop, &mut |_: llm_stream_guard::Event<'_>| {}).expect("no limit");
+    let message = guard.template().expect("a template").message().expect("nothing is missing");
+    let said = message.get("tool_calls").expect("calls").to_string();
+    assert_eq!(said, r#"[{"type": "function", "function": {"name": "f", "arguments": {"a": 7}}}]"#);
+}
+
+#[test]
+fn messages_of_one_stream_are_told_apart() {
+    let mut guard = Guard::builder(&profile()).build().expect("a guard");
+    let (mut text, mut places) = (String::new(), Vec::new());
+    let mut sink = |event: llm_stream_guard::Event<'_>| match event {
+        llm_stream_guard::Event::Diagnostic(it) => places.push(it.at),
+        event => {
+            if let Some((_, piece)) = event.as_text() {
+                text.push_str(piece);
+            }
+        }
+    };
+    guard.push("<t>one", &mut sink).expect("no limit");
+    guard.message_boundary(&mut sink);
+    guard.push("two<c f>x</c>", &mut sink).expect("no limit");
+    guard.finish(End::Stop, &mut sink).expect("no limit");
+    assert_eq!((text.as_str(), places.as_slice()), ("onetwo", &[14][..]));
+}

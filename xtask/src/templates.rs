@@ -1,0 +1,39 @@
+//! `cargo xtask templates`: wires of random pieces, read by response templates here and by the
+//! `transformers` package, where Python has it.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::process::Invocation;
+
+/// Where Python is looked for; the first that has the package is taken.
+const PYTHONS: [&str; 3] = ["target/venv/bin/python", "python3", "python"];
+
+/// Compares `count` wires that `seed` makes, at every cut. Without the package it says so.
+pub(crate) fn run(root: &Path, count: u32, seed: u32) -> Result<(), String> {
+    let Some(python) = PYTHONS.into_iter().find(|python| has_package(root, python)) else {
+        println!(
+            "skipped: no Python with `transformers` and `regex`; get one with \
+             `python3 -m venv target/venv && target/venv/bin/pip install transformers regex`"
+        );
+        return Ok(());
+    };
+    let made = Command::new(python)
+        .args(["xtask/differential/generate.py", &seed.to_string(), &count.to_string()])
+        .current_dir(root)
+        .output()
+        .map_err(|error| format!("{python} did not start: {error}"))?;
+    if !made.status.success() {
+        return Err(String::from_utf8_lossy(&made.stderr).into_owned());
+    }
+    let file = "target/templates.jsonl";
+    fs::write(root.join(file), &made.stdout).map_err(|error| format!("{file}: {error}"))?;
+    println!("{count} wires of seed {seed}, with what the package makes of them: {file}");
+    Invocation::new(&format!("cargo run -q -p llm-stream-guard-cli -- check {file}")).run(root)
+}
+
+fn has_package(root: &Path, python: &str) -> bool {
+    let import = "import transformers.utils.chat_parsing.response_parser, regex";
+    let mut command = Command::new(python);
+    let found = command.args(["-c", import]).current_dir(root).output();
+    found.is_ok_and(|output| output.status.success())
+}
