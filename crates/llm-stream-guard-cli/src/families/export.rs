@@ -73,6 +73,9 @@ fn calls(family: &Family, lost: &mut Vec<String>) -> Result<Value, String> {
     if !form.spellings.is_empty() || !family.erase.is_empty() {
         lost.push("other spellings, and texts that are removed".to_owned());
     }
+    if form.parameters.len() > 1 {
+        lost.push("parameters written in other ways, such as CDATA".to_owned());
+    }
     lost.push("markers that are missing or cut, and what is read behind a fault".to_owned());
     let call = &form.calls.first().ok_or("it has no call")?.parts;
     let (head, tail) = section(form.sections.first())?;
@@ -97,7 +100,13 @@ fn calls(family: &Family, lost: &mut Vec<String>) -> Result<Value, String> {
     };
     let at = call.iter().position(is_payload).ok_or("its arguments are not JSON or tags")?;
     let (before, after) = (&call[..at], &call[at + 1..]);
-    let (open, groups) = header(before)?;
+    let payload = match &call[at] {
+        Part::Hole(Hole::Parameters { .. }) => {
+            form.parameters.first().and_then(|it| it.parts.first()).and_then(first)
+        }
+        _ => None,
+    };
+    let (open, groups) = header(before, payload.unwrap_or('{'))?;
     let close = match after {
         [] => String::new(),
         [Part::Literal(text)] if text.trim().is_empty() => String::new(),
@@ -106,6 +115,9 @@ fn calls(family: &Family, lost: &mut Vec<String>) -> Result<Value, String> {
     };
     let (head, tail) = (head.trim(), tail.trim());
     let ends = if repeated { !close.is_empty() } else { !close.is_empty() || !tail.is_empty() };
+    if close.chars().all(|c| r"\}])s*".contains(c)) && !close.is_empty() {
+        return Err("its calls end with nothing but a bracket".to_owned());
+    }
     let (open, close) = (opener(head) + &open, close + &closer(tail));
     if !ends
         || head.is_empty()
@@ -195,11 +207,11 @@ fn is_payload(part: &Part) -> bool {
     )
 }
 
-/// What stands before the arguments, as an expression, and its groups.
-fn header(parts: &[Part]) -> Result<(String, Vec<&'static str>), String> {
+/// What stands before the arguments, which begin with `payload`, as an expression, and its groups.
+fn header(parts: &[Part], payload: char) -> Result<(String, Vec<&'static str>), String> {
     let (mut pattern, mut groups) = (String::new(), Vec::new());
     for (number, part) in parts.iter().enumerate() {
-        let next = parts.get(number + 1).and_then(first).unwrap_or('{');
+        let next = parts.get(number + 1).and_then(first).unwrap_or(payload);
         let mut group = |name: &'static str| {
             groups.push(name);
             format!(r"(?P<{name}>[^\s{}]+)", in_class(next))

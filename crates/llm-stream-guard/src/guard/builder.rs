@@ -394,7 +394,7 @@ impl GuardBuilder {
         });
         let input = Input {
             watch: self.collapse.map(|limits| Box::new(Watch::new(None, limits))),
-            text: TextInput::new(stop, None),
+            text: TextInput::new(stop, None::<&str>),
             ..Input::default()
         };
         let output = output(self.delivery, self.atomic_limit, self.nonempty, self.jailer, stats);

@@ -2,9 +2,8 @@
 
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
-    BuildError, End, Format, Guard, GuardBuilder, Jailer, LimitPolicy, Limits, Options, Parallel,
-    Profile, Repair, Start, StopString, Tools, Whitespace,
-    jail_match::Jail,
+    BuildError, End, Format, Guard, GuardBuilder, LimitPolicy, Limits, Options, Parallel, Profile,
+    Repair, Start, StopString, Tools, Whitespace,
     response_templates::{ErrorKind, Settings, Template},
 };
 use serde_json::json;
@@ -78,13 +77,10 @@ fn policies_of_calls_and_stages_hold() {
     let record = run(&machine(Guard::builder(&profile()).options(options)), WIRE, Cut::Whole);
     let starts = record.events.iter().filter(|event| matches!(event, Event::CallStart { .. }));
     assert_eq!(starts.count(), 1);
-    let jail = Jail::builder().pair("Because", "<b").build().expect("a jail");
-    let builder = Guard::builder(&profile())
-        .jail(Jailer::new(jail))
-        .stop([StopString::hidden("Done")])
-        .force_nonempty_content(100);
+    let stop = [StopString::hidden("Done")];
+    let builder = Guard::builder(&profile()).stop(stop).force_nonempty_content(100);
     let record = run(&machine(builder), WIRE, Cut::EachScalar);
-    assert_eq!(record.channel_text(CONTENT), ".");
+    assert_eq!(record.channel_text(CONTENT), "Because <b.");
 }
 
 #[test]
