@@ -1,6 +1,6 @@
 //! Names to profiles: what `--family` and a vector's `family` mean.
 
-use std::path::Path;
+use std::{fmt::Display, path::Path};
 
 use llm_stream_guard::{
     Profile, UnknownName, profile, profile_for_model, profiles, reasoning, reasoning_aliases,

@@ -367,16 +367,6 @@ impl Guard {
         self.special
     }
 
-    /// The parser of the response template, if one reads the message: its regions and its message
-    /// object, where [`response_templates::Settings::keep_regions`] asks for them.
-    #[must_use]
-    pub fn template(&self) -> Option<&response_templates::Parser> {
-        match &self.cursor {
-            Cursor::Template(template) => Some(&template.parser),
-            Cursor::Family(_) => None,
-        }
-    }
-
     /// Guards a whole text: a push and a finish of a clone.
     ///
     /// # Errors

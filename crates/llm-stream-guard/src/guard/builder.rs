@@ -22,11 +22,10 @@ use super::{
     wire::{self, Wire},
 };
 use crate::{
-    jailer::{JailStage, Jailer},
-    observe::{Foreign, Observer, StatsCollector, StatsStage},
+    jailer::Jailer,
+    observe::{Foreign, Observer, StatsCollector},
     profile::{self, Profile},
     reasoning::{Reasoning, reasoning},
-    stages::{atomic::Atomic, nonempty::Nonempty},
     stop::{StopString, StopStrings},
     utf8::Utf8,
 };
@@ -44,19 +43,19 @@ pub struct GuardBuilder {
     pub(super) whitespace: Whitespace,
     pub(super) limits: Limits,
     pub(super) in_reasoning: InReasoning,
-    delivery: Delivery,
-    atomic_limit: usize,
+    pub(super) delivery: Delivery,
+    pub(super) atomic_limit: usize,
     pub(super) token_suffix: Option<String>,
-    nonempty: Option<usize>,
+    pub(super) nonempty: Option<usize>,
     pub(super) stop: Vec<StopString>,
-    jailer: Option<Jailer>,
-    stats: Option<StatsCollector>,
+    pub(super) jailer: Option<Jailer>,
+    pub(super) stats: Option<StatsCollector>,
     pub(super) choice: ToolChoice,
     pub(super) bad_payload: BadPayload,
     pub(super) prompt: Option<String>,
     pub(super) reasoning_limit: Option<ReasoningLimit>,
-    estimate: TokenEstimate,
-    collapse: Option<CollapseLimits>,
+    pub(super) estimate: TokenEstimate,
+    pub(super) collapse: Option<CollapseLimits>,
     pub(super) asked: Asked,
     pub(super) template: Option<Template>,
     pub(super) template_settings: Option<TemplateSettings>,
@@ -375,64 +374,26 @@ impl GuardBuilder {
         };
         let output = Output {
             forms: remap.table().map(wire::forms),
-            ..output(self.delivery, self.atomic_limit, self.nonempty, self.jailer, stats)
+            ..Output::new(self.delivery, self.atomic_limit, self.nonempty, self.jailer, stats)
         };
         let cursor = Cursor::Family(FamilyCursor {
             driver: Driver::new(table, settings),
             bodies: GuidedParser::new(bodies, plan.guided, self.bad_payload, limit),
         });
-        Ok(guard(input, cursor, output, self.estimate, special))
-    }
-
-    /// As [`GuardBuilder::compile`], where a template reads the message.
-    fn compile_template(self, template: &Template) -> Result<Guard, BuildError> {
-        let cursor = Cursor::Template(Box::new(self.template_cursor(template)?));
-        let stop = (!self.stop.is_empty()).then(|| StopStrings::new(self.stop)).transpose()?;
-        let stats = self.stats.map(|stats| {
-            let none = std::iter::empty::<&str>();
-            Box::new(stats.watching(Foreign::new(none)))
-        });
-        let input = Input {
-            watch: self.collapse.map(|limits| Box::new(Watch::new(None, limits))),
-            text: TextInput::new(stop, None::<&str>),
-            ..Input::default()
-        };
-        let output = output(self.delivery, self.atomic_limit, self.nonempty, self.jailer, stats);
-        Ok(guard(input, cursor, output, self.estimate, self.profile.needs_special_tokens))
+        Ok(Guard::around(input, cursor, output, self.estimate, special))
     }
 }
 
-fn output(
-    delivery: Delivery,
-    atomic_limit: usize,
-    nonempty: Option<usize>,
-    jailer: Option<Jailer>,
-    stats: StatsStage,
-) -> Output {
-    let atomic = delivery == Delivery::Atomic;
-    Output {
-        forms: None,
-        atomic: atomic.then(|| Box::new(Atomic::new(atomic_limit))),
-        nonempty: nonempty.map(|limit| Box::new(Nonempty::new(limit))),
-        jail: jailer.map(|jailer| Box::new(JailStage::new(jailer))),
-        stats,
-    }
-}
-
-fn guard(
-    input: Input,
-    cursor: Cursor,
-    output: Output,
-    estimate: TokenEstimate,
-    special: bool,
-) -> Guard {
-    Guard {
-        plain: input.is_passed() && output.is_empty(),
-        utf8: Utf8::default(),
-        input,
-        cursor,
-        output,
-        estimate,
-        special,
+impl Guard {
+    /// A guard with these stages around `cursor`.
+    pub(super) fn around(
+        input: Input,
+        cursor: Cursor,
+        output: Output,
+        estimate: TokenEstimate,
+        special: bool,
+    ) -> Self {
+        let plain = input.is_passed() && output.is_empty();
+        Self { plain, utf8: Utf8::default(), input, cursor, output, estimate, special }
     }
 }

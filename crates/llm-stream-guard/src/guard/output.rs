@@ -2,9 +2,9 @@
 
 use jail_match::{ByRef, End, Held, HeldKind, LimitError, Sink};
 
-use super::forms::Forms;
+use super::{Delivery, forms::Forms};
 use crate::{
-    jailer::JailStage,
+    jailer::{JailStage, Jailer},
     observe::{Counted, StatsStage},
     stages::{Link, atomic::Atomic, nonempty::Nonempty},
 };
@@ -28,6 +28,24 @@ type AfterForms<'a> = Link<'a, Option<Box<Atomic>>, AfterAtomic<'a>>;
 pub(super) type Chain<'a> = Link<'a, Option<Box<Forms>>, AfterForms<'a>>;
 
 impl Output {
+    /// The stages that are asked for; none for delimiters of the wire.
+    pub(super) fn new(
+        delivery: Delivery,
+        atomic_limit: usize,
+        nonempty: Option<usize>,
+        jailer: Option<Jailer>,
+        stats: StatsStage,
+    ) -> Self {
+        let atomic = delivery == Delivery::Atomic;
+        Self {
+            forms: None,
+            atomic: atomic.then(|| Box::new(Atomic::new(atomic_limit))),
+            nonempty: nonempty.map(|limit| Box::new(Nonempty::new(limit))),
+            jail: jailer.map(|jailer| Box::new(JailStage::new(jailer))),
+            stats,
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         let Self { forms, atomic, nonempty, jail, stats } = self;
         forms.is_none()

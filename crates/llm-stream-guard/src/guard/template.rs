@@ -3,7 +3,14 @@
 use jail_match::{Counters, End, Event, LimitPolicy, Limits, Sink, Span};
 use response_templates::{NoAnchor, Parser, Settings, Template};
 
-use super::{BadPayload, BuildError, GuardBuilder, ToolChoice};
+use super::{
+    BadPayload, BuildError, Guard, GuardBuilder, ToolChoice,
+    collapse::Watch,
+    cursor::Cursor,
+    input::{Input, TextInput},
+    output::Output,
+};
+use crate::{observe::Foreign, stop::StopStrings};
 
 /// The parser of a template, and what it counts.
 #[derive(Debug, Clone)]
@@ -87,11 +94,27 @@ impl GuardBuilder {
         }
     }
 
+    /// As [`GuardBuilder::compile`], where a template reads the message.
+    pub(super) fn compile_template(self, template: &Template) -> Result<Guard, BuildError> {
+        let cursor = Cursor::Template(Box::new(self.template_cursor(template)?));
+        let stop = (!self.stop.is_empty()).then(|| StopStrings::new(self.stop)).transpose()?;
+        let stats = self.stats.map(|stats| {
+            let none = std::iter::empty::<&str>();
+            Box::new(stats.watching(Foreign::new(none)))
+        });
+        let input = Input {
+            watch: self.collapse.map(|limits| Box::new(Watch::new(None, limits))),
+            text: TextInput::new(stop, None::<&str>),
+            ..Input::default()
+        };
+        let output =
+            Output::new(self.delivery, self.atomic_limit, self.nonempty, self.jailer, stats);
+        let special = self.profile.needs_special_tokens;
+        Ok(Guard::around(input, cursor, output, self.estimate, special))
+    }
+
     /// The cursor that reads by `template`.
-    pub(super) fn template_cursor(
-        &self,
-        template: &Template,
-    ) -> Result<TemplateCursor, BuildError> {
+    fn template_cursor(&self, template: &Template) -> Result<TemplateCursor, BuildError> {
         if let Some(option) = self.unused() {
             return Err(BuildError::NotWithTemplate { option });
         }
@@ -140,5 +163,17 @@ impl GuardBuilder {
         ]
         .into_iter()
         .find_map(|(option, set)| set.then_some(option))
+    }
+}
+
+impl Guard {
+    /// The parser of the response template, if one reads the message: its regions and its message
+    /// object, where [`Settings::keep_regions`] asks for them.
+    #[must_use]
+    pub fn template(&self) -> Option<&Parser> {
+        match &self.cursor {
+            Cursor::Template(template) => Some(&template.parser),
+            Cursor::Family(_) => None,
+        }
     }
 }

@@ -268,7 +268,7 @@ impl Current {
                 match field.role.channel() {
                     Some(channel) => show(field, value, channel, around.seen, around.inner, out),
                     None if self.reader.is_none() => {
-                        begun = emit(around.calls, value, self.start, out)
+                        begun = emit(around.calls, value, self.start, out);
                     }
                     None => {}
                 }
