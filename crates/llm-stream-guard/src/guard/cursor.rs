@@ -60,6 +60,18 @@ impl Cursor {
         }
     }
 
+    /// Offset of the first byte that is still kept.
+    pub(super) fn settled(&self) -> u64 {
+        match self {
+            Self::Family(FamilyCursor { driver, .. }) => {
+                driver.position() - driver.buffered() as u64
+            }
+            Self::Template(template) => {
+                template.counters.bytes_in - template.parser.held().bytes as u64
+            }
+        }
+    }
+
     pub(super) fn message_boundary(&mut self, sink: &mut dyn Sink) {
         match self {
             Self::Family(family) => family.driver.message_boundary(sink),

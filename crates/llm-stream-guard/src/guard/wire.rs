@@ -108,8 +108,7 @@ fn read(
         _ => {}
     }
     if let Some(forms) = &mut out.stage {
-        let driver = &cursor.driver;
-        forms.see(piece, from, driver.position() - driver.buffered() as u64);
+        forms.see(piece, from, cursor.settled());
     }
     text.push(piece.text(), cursor, out)
 }
