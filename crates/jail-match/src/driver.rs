@@ -5,6 +5,7 @@
 //! needs. What is certain goes to the sink as slices of the caller's chunk.
 
 mod apply;
+mod aside;
 mod candidate;
 mod literal;
 mod push;
@@ -12,6 +13,7 @@ mod scan;
 mod state;
 mod window;
 
+pub use aside::Aside;
 pub use state::{Counters, EdgeEvents, Held, HeldKind, Settings};
 
 use alloc::string::String;

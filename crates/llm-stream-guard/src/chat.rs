@@ -16,6 +16,7 @@ mod convert;
 mod envelope;
 mod error;
 mod field;
+mod finish;
 mod guard;
 mod inbound;
 mod keep_alive;
@@ -26,9 +27,13 @@ mod note;
 mod options;
 mod piece;
 mod riders;
+mod silent;
 mod sse;
 mod sse_stream;
 mod stream;
+mod tail;
+mod whole;
+mod wire;
 mod writer;
 
 pub use aggregate::Aggregator;
@@ -42,12 +47,12 @@ pub use convert::ChatChunk;
 pub use error::ChatError;
 pub use field::Field;
 pub use guard::ChatGuard;
-pub use keep_alive::KeepAlive;
+pub use keep_alive::{KeepAlive, Ticking};
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
-    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, ReasoningField, ReasoningTokens, Stop,
-    Synthesis,
+    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, FinishWords, ReasoningField,
+    ReasoningTokens, Stop, Synthesis,
 };
-pub use sse::{ChatSse, ChatSseError, Done, SseSink};
+pub use sse::{ChatSse, ChatSseError, Done, Failures, SseSink};
 pub use sse_stream::{SseStream, guard_sse};
 pub use stream::{ChatStream, guard_chunks};

@@ -6,12 +6,14 @@
 //!   sink ◄─ statistics ◄─ jail ◄─ non-empty answer ◄─ atomic delivery ◄─ events
 //! ```
 
+mod aside;
 mod builder;
 mod choice;
 mod collapse;
 mod cursor;
 mod error;
 mod forms;
+mod hosted;
 mod input;
 mod output;
 mod payload;
@@ -27,8 +29,8 @@ pub use request::RequestError;
 
 use jail_match::{ByRef, Counters, End, Held, HeldKind, LimitError, Sink};
 use think_filter::TokenEstimate;
-use toolcall_parsers::{Event, Ids, Message, Wanted};
-use wire_remap::{Collapse, Regime, Tally};
+use toolcall_parsers::{Event, Message};
+use wire_remap::{Collapse, Tally};
 
 use self::{
     cursor::Cursor,
@@ -73,9 +75,6 @@ pub struct Guard {
 
 type Pushed = Result<(), LimitError>;
 
-/// No remapping.
-static OFF: Regime = Regime::OFF;
-
 /// What follows for the output stages when the cursor has read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
@@ -83,6 +82,7 @@ enum Then {
     /// Another message begins.
     Boundary,
     Finish,
+    Nothing,
 }
 
 impl Guard {
@@ -214,47 +214,24 @@ impl Guard {
         match then {
             Then::ChunkEnded => out.chunk_ended(),
             Then::Boundary => out.message_boundary(),
-            Then::Finish => {}
+            Then::Finish | Then::Nothing => {}
         }
         if input.ended() || then == Then::Finish {
             out.finish();
         }
         self.plain = self.input.is_passed() && self.output.is_empty();
         let held = self.held();
-        self.count(|stats| stats.held(held));
+        let Self { cursor, output, .. } = self;
+        if let Some(stats) = &mut output.stats {
+            stats.read(cursor.counters());
+            stats.held(held);
+        }
         result.and(self.output.failed().map_or(Ok(()), Err))
     }
 
     fn count(&mut self, what: impl FnOnce(&mut StatsCollector)) {
         if let Some(stats) = &mut self.output.stats {
             what(stats);
-        }
-    }
-
-    /// Whether a call that began is kept back until it ends.
-    pub(crate) fn withholds_call(&self) -> bool {
-        self.output.withholds_call()
-    }
-
-    /// How the request was remapped.
-    pub(crate) fn regime(&self) -> &Regime {
-        self.input.wire.as_ref().map_or(&OFF, |wire| wire.regime())
-    }
-
-    /// Where ids come from when the wire has none.
-    pub(crate) fn ids(&self) -> &Ids {
-        self.cursor.ids()
-    }
-
-    /// Which calls may be emitted.
-    pub(crate) fn wanted(&self) -> &Wanted {
-        self.cursor.wanted()
-    }
-
-    /// Makes ids from `seed`, unless they come from a source of the caller's.
-    pub(crate) fn seed_ids(&mut self, seed: u64) {
-        if !self.ids().is_injected() {
-            self.cursor.set_ids(Ids::seeded(seed));
         }
     }
 
@@ -319,6 +296,12 @@ impl Guard {
     #[must_use]
     pub fn stopped(&self) -> Option<Stopped> {
         self.input.stopped()
+    }
+
+    /// The stop string that ended the message.
+    #[must_use]
+    pub fn stop_string(&self) -> Option<&str> {
+        self.input.stop_string()
     }
 
     /// The collapse that was seen first, if [`GuardBuilder::collapse`] asked to look for one.

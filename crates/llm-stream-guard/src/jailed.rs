@@ -23,7 +23,7 @@ use crate::{
 /// With [`JailedStreamBuilder::tool_call_parser`] the family's own markers begin and end a
 /// jail; sequences given by hand replace them. Without a parser, and for the rules of
 /// [`JailedStreamBuilder::rule`], a [`crate::Jailer`] does the work. Text outside passes through
-/// unchanged, and what was jailed but is no call comes out verbatim, in place, unless a rule says
+/// unchanged, but for whitespace that stands alone between calls and the edges of the message, and what was jailed but is no call comes out verbatim, in place, unless a rule says
 /// otherwise.
 ///
 /// ```
@@ -86,6 +86,10 @@ pub enum JailedError {
     /// The sequences cannot stand in the place of this family's markers: its calls stand in
     /// messages whose headers say what they are, or it could not be read with them.
     Sequences(String),
+    /// This option is about blocks that no parser reads, and there are none: the parser reads what
+    /// the sequences begin. A rule makes blocks of their own
+    /// ([`JailedStreamBuilder::rule`]).
+    NoBlocks(&'static str),
     /// The sequences do not make a table.
     Build(BuildError),
 }
@@ -99,6 +103,10 @@ impl fmt::Display for JailedError {
                 f,
                 "sequences cannot replace the markers of `{family}`: leave them out, or use a \
                  family whose calls have markers of their own"
+            ),
+            Self::NoBlocks(option) => write!(
+                f,
+                "`{option}` is about blocks that no parser reads: expected a rule beside the parser"
             ),
             Self::Build(error) => error.fmt(f),
         }

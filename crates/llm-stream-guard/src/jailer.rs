@@ -44,6 +44,7 @@ pub struct Jailer {
     open: Option<Open>,
     /// Partial marks and refuted ones that were reported.
     reported: (u64, u64),
+    taken_out: u64,
 }
 
 /// What a host says about blocks beyond the rules of the jail.
@@ -52,6 +53,15 @@ pub(crate) struct HostLimits {
     pub(crate) handler: Option<Handler>,
     pub(crate) chunks: Option<(u64, OnFail)>,
     pub(crate) time: Option<(Duration, OnFail, SharedClock)>,
+}
+
+impl HostLimits {
+    /// The first option that is set, by name.
+    pub(crate) fn set(&self) -> Option<&'static str> {
+        let handler = self.handler.as_ref().map(|_| "on_jailed");
+        let chunks = || self.chunks.as_ref().map(|_| "chunk_limit");
+        handler.or_else(chunks).or_else(|| self.time.as_ref().map(|_| "time_limit"))
+    }
 }
 
 impl fmt::Debug for HostLimits {
@@ -78,7 +88,7 @@ impl Jailer {
     }
 
     pub(crate) fn with(jail: Jail, limits: HostLimits) -> Self {
-        Self { jail, limits, open: None, reported: (0, 0) }
+        Self { jail, limits, open: None, reported: (0, 0), taken_out: 0 }
     }
 
     /// What comes in place of each block handed over ([`jail_match::Release::Hand`]). Of tapped
@@ -121,6 +131,11 @@ impl Jailer {
         self.jail.buffered()
     }
 
+    /// How often text was dropped or replaced.
+    pub(crate) fn taken_out(&self) -> u64 {
+        self.taken_out
+    }
+
     /// The jail, for its counters and what it holds.
     #[must_use]
     pub fn jail(&self) -> &Jail {
@@ -146,8 +161,8 @@ impl Jailer {
         next: &mut Counted<'_, S>,
     ) -> Result<(), LimitError> {
         self.open = None;
-        let handler = &self.limits.handler;
-        self.jail.expire(kind, over, |event| release(event, handler, next)).map(drop)
+        let Self { jail, limits: HostLimits { handler, .. }, taken_out, .. } = self;
+        jail.expire(kind, over, |event| release(event, handler, taken_out, next)).map(drop)
     }
 
     pub(crate) fn push<S: Sink>(
@@ -155,18 +170,18 @@ impl Jailer {
         text: &str,
         next: &mut Counted<'_, S>,
     ) -> Result<(), LimitError> {
-        let handler = &self.limits.handler;
-        self.jail.push(text, |event| release(event, handler, next))
+        let Self { jail, limits: HostLimits { handler, .. }, taken_out, .. } = self;
+        jail.push(text, |event| release(event, handler, taken_out, next))
     }
 
     pub(crate) fn settle<S: Sink>(&mut self, next: &mut Counted<'_, S>) -> Result<(), LimitError> {
-        let handler = &self.limits.handler;
-        self.jail.settle(|event| release(event, handler, next))
+        let Self { jail, limits: HostLimits { handler, .. }, taken_out, .. } = self;
+        jail.settle(|event| release(event, handler, taken_out, next))
     }
 
     pub(crate) fn finish<S: Sink>(&mut self, next: &mut Counted<'_, S>) -> Result<(), LimitError> {
-        let handler = &self.limits.handler;
-        self.jail.finish(|event| release(event, handler, next))
+        let Self { jail, limits: HostLimits { handler, .. }, taken_out, .. } = self;
+        jail.finish(|event| release(event, handler, taken_out, next))
     }
 
     /// A chunk was processed: a block may have taken too many.
@@ -204,12 +219,18 @@ impl Jailer {
     }
 }
 
-fn release<S: Sink>(event: JailEvent<'_>, handler: &Option<Handler>, next: &mut Counted<'_, S>) {
+fn release<S: Sink>(
+    event: JailEvent<'_>,
+    handler: &Option<Handler>,
+    taken_out: &mut u64,
+    next: &mut Counted<'_, S>,
+) {
     match event {
         JailEvent::Text(text) => next.event(Event::Content(text)),
         JailEvent::Jailed(block) => {
             let replacement =
                 handler.as_ref().map_or(Replacement::Verbatim, |handler| handler(&block));
+            *taken_out += u64::from(replacement != Replacement::Verbatim);
             let text = match replacement {
                 Replacement::Verbatim => {
                     [block.start, block.body, block.end.unwrap_or("")].concat()
@@ -226,7 +247,10 @@ fn release<S: Sink>(event: JailEvent<'_>, handler: &Option<Handler>, next: &mut 
                 handler(&block);
             }
         }
-        JailEvent::Signal(signal) => report(signal, next),
+        JailEvent::Signal(signal) => {
+            *taken_out += u64::from(matches!(signal, JailSignal::Dropped { .. }));
+            report(signal, next);
+        }
         _ => {}
     }
 }

@@ -11,7 +11,10 @@ pub(crate) use foreign::Foreign;
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
-use jail_match::{Closed, Diagnostic, Dropped, End, Event, Held, JailSignal, Outcome, Sink};
+use jail_match::{
+    Closed, Counters, Diagnostic, DiagnosticKind, Dropped, End, Event, Held, JailSignal, Outcome,
+    Sink,
+};
 
 use crate::{
     jailer::SharedClock,
@@ -23,6 +26,13 @@ use crate::{
 /// Calls come from within `push` and `finish`, on the thread that calls those: be quick. Sizes
 /// and offsets are bytes; names in `&'static str` are short and stable, fit to be labels.
 pub trait Observer {
+    /// The observer of one choice of a chat stream, if it is another one than this: so it knows
+    /// of which choice it is told. This one is told of all choices by default.
+    fn of_choice(&self, choice: u32) -> Option<Arc<dyn Observer + Send + Sync>> {
+        let _ = choice;
+        None
+    }
+
     /// A piece of the stream is about to be processed.
     fn chunk(&self, bytes: usize) {
         let _ = bytes;
@@ -50,7 +60,13 @@ pub trait Observer {
     /// What might have become a mark of a jail is text.
     fn jail_refuted(&self) {}
 
-    /// A jail dropped bytes.
+    /// What may be a call is withheld: its opener was met.
+    fn candidate_opened(&self) {}
+
+    /// What might have been a call is text.
+    fn candidate_refuted(&self) {}
+
+    /// A jail dropped bytes. No diagnostic tells of it again.
     fn dropped(&self, bytes: u64, why: Dropped) {
         let _ = (bytes, why);
     }
@@ -107,6 +123,10 @@ pub struct Stats {
     pub jail_partials: u64,
     /// Those of them that turned out to be text.
     pub jail_refuted: u64,
+    /// Openers of calls met: what follows one is withheld until it is certain to be a call.
+    pub candidates: u64,
+    /// Those of them behind which there was no call: they are text.
+    pub candidates_refuted: u64,
     /// Bytes that jails dropped.
     pub dropped: u64,
     /// Calls begun.
@@ -172,6 +192,22 @@ impl StatsCollector {
         if let Some(observer) = &self.observer {
             what(&**observer);
         }
+    }
+
+    /// The observer is that of this choice from now on.
+    pub(crate) fn of_choice(&mut self, choice: u32) {
+        if let Some(own) = self.observer.as_ref().and_then(|observer| observer.of_choice(choice)) {
+            self.observer = Some(own);
+        }
+    }
+
+    /// Learns what the cursor counted since the start.
+    pub(crate) fn read(&mut self, counters: &Counters) {
+        let Stats { candidates, candidates_refuted, .. } = &mut self.stats;
+        let opened = counters.candidates - std::mem::replace(candidates, counters.candidates);
+        let refuted = counters.refuted - std::mem::replace(candidates_refuted, counters.refuted);
+        (0..opened).for_each(|_| self.tell(|observer| observer.candidate_opened()));
+        (0..refuted).for_each(|_| self.tell(|observer| observer.candidate_refuted()));
     }
 
     pub(crate) fn chunk(&mut self, bytes: usize) {
@@ -247,7 +283,10 @@ impl StatsCollector {
             self.tell(|observer| observer.limit(name, diagnostic.bytes));
         }
         count(&mut self.stats.diagnostics, name);
-        self.tell(|observer| observer.diagnostic(diagnostic));
+        // Of a drop the jail told itself.
+        if diagnostic.kind != DiagnosticKind::JailDropped {
+            self.tell(|observer| observer.diagnostic(diagnostic));
+        }
     }
 
     /// Content passes; `None` where it breaks off.

@@ -89,6 +89,8 @@ struct Strings {
     listed: Vec<(usize, Shown)>,
     /// Some are shown.
     mixed: bool,
+    /// The caller's list.
+    texts: Box<[String]>,
 }
 
 /// Search classes of the set.
@@ -129,7 +131,8 @@ impl StopStrings {
             listed.push((entry, string.shown));
         }
         let mixed = listed.iter().any(|(_, shown)| *shown == Shown::Visible);
-        let strings = Arc::new(Strings { set: builder.build(), listed, mixed });
+        let texts = all.into_iter().map(|string| string.text).collect();
+        let strings = Arc::new(Strings { set: builder.build(), listed, mixed, texts });
         let kept = String::new();
         Ok(Self { strings, kept, passed: 0, at: 0, stopped: None, examined: 0 })
     }
@@ -236,6 +239,12 @@ impl StopStrings {
     #[must_use]
     pub fn stopped(&self) -> Option<Stopped> {
         self.stopped
+    }
+
+    /// The string at a position of the list given to [`StopStrings::new`]; empty behind its end.
+    #[must_use]
+    pub fn text(&self, string: usize) -> &str {
+        self.strings.texts.get(string).map_or("", String::as_str)
     }
 
     /// Bytes received that may yet be emitted.

@@ -11,7 +11,7 @@ use crate::{
     compiled::Grammar,
     ids::Ids,
     machine::{call::Machine, output::Output, plan::Plan},
-    options::{Options, Wanted},
+    options::{Options, Parallel, Wanted},
     tools::Tools,
 };
 
@@ -62,6 +62,12 @@ impl ToolCallParser {
     #[must_use]
     pub fn wanted(&self) -> &Wanted {
         &self.calls.options.wanted
+    }
+
+    /// Whether more than one call may come out.
+    #[must_use]
+    pub fn parallel(&self) -> Parallel {
+        self.calls.options.parallel
     }
 
     /// Takes the ids of calls to come from `ids`.

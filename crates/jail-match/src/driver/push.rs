@@ -139,6 +139,21 @@ impl Driver {
         if let Mode::Candidate(candidate) = self.mode {
             c.pos = candidate.fed;
         }
+        self.process_from(c, w, bodies, sink)
+    }
+
+    /// The same from a place in the window.
+    pub(super) fn process_from<S, B>(
+        &mut self,
+        mut c: Cursor,
+        w: Window<'_>,
+        bodies: &mut B,
+        sink: &mut S,
+    ) -> Result<usize, LimitError>
+    where
+        S: Sink + ?Sized,
+        B: BodyParsers<S> + ?Sized,
+    {
         loop {
             let in_body = self.is_in_body();
             let stepped = match self.mode {

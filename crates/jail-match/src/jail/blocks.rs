@@ -26,6 +26,8 @@ pub(super) struct Block {
     pub(super) around: u64,
     /// Stream offset from which it is dropped, if it is.
     pub(super) lost: u64,
+    /// Bytes of it that were dropped with blocks and marks inside.
+    pub(super) gone: u64,
     pub(super) mode: Mode,
     /// Where it is all start: how the mark may go on, and the state that found it.
     pub(super) tail: Option<(usize, Tail)>,
@@ -92,6 +94,23 @@ impl Blocks {
 
     pub(super) fn push(&mut self, block: Block) {
         self.stack.push(Block { from: self.text.len(), ..block });
+    }
+
+    /// Bytes of the innermost block were dropped.
+    pub(super) fn lose(&mut self, bytes: u64) {
+        if let Some(top) = self.stack.last_mut() {
+            top.gone += bytes;
+        }
+    }
+
+    /// What was dropped of the innermost block so far counts for the one around it alone.
+    pub(super) fn pass_losses_on(&mut self) {
+        if let [.., around, top] = self.stack.as_mut_slice() {
+            around.gone += top.gone;
+        }
+        if let Some(top) = self.stack.last_mut() {
+            top.gone = 0;
+        }
     }
 
     pub(super) fn pop(&mut self) -> Option<Block> {

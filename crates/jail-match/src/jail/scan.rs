@@ -182,6 +182,7 @@ impl Jail {
             until,
             around,
             lost: at,
+            gone: 0,
             mode,
             tail: None,
         });

@@ -19,10 +19,14 @@ impl Jail {
     ) {
         let Some(block) = self.blocks.pop() else { return };
         let bytes = behind - block.at;
+        self.blocks.lose(block.gone);
         match (block.mode, block.pair) {
             (Mode::Follow, _) | (_, None) => self.blocks.take(end.unwrap_or(""), on),
             (Mode::Strip, _) => self.drop_end(end, behind, on),
-            (Mode::Swallow, _) => self.drop(block.lost, behind - block.lost, Dropped::Limit, on),
+            (Mode::Swallow, _) => {
+                let bytes = behind - block.lost - block.gone;
+                self.drop(block.lost, bytes, Dropped::Limit, on);
+            }
             (Mode::Tap, _) => {
                 self.blocks.hand(&block, end, on);
                 if self.blocks.way() == Way::Out {
@@ -64,7 +68,8 @@ impl Jail {
             }
             Release::Drop => {
                 self.blocks.forget(block.from);
-                self.drop(block.at, behind - block.at, Dropped::Block, on);
+                // What blocks inside it dropped was counted with them.
+                self.drop(block.at, behind - block.at - block.gone, Dropped::Block, on);
             }
         }
     }
@@ -82,6 +87,7 @@ impl Jail {
     fn drop(&mut self, at: u64, bytes: u64, why: Dropped, on: &mut impl FnMut(JailEvent<'_>)) {
         if bytes > 0 {
             self.counters.dropped += bytes;
+            self.blocks.lose(bytes);
             on(JailEvent::Signal(JailSignal::Dropped { at, bytes, why }));
         }
     }
@@ -132,6 +138,9 @@ impl Jail {
         };
         if mode == Mode::Strip && block.mode == Mode::Keep {
             self.strip_start(&block, on);
+        }
+        if block.mode == Mode::Tap {
+            self.blocks.pass_losses_on();
         }
         if let Some(top) = self.blocks.top_mut() {
             (top.mode, top.until) = (mode, u64::MAX);

@@ -1,7 +1,8 @@
 //! The jail: which marks count, and what stays outside.
 
 use jail_match::{
-    At, Case, EndOrder, Inner, Jail, JailBuilder, JailEvent, Mark, OnFail, Pair, Quote,
+    At, Case, EndOrder, Inner, Jail, JailBuilder, JailEvent, Mark, Nested, OnFail, Pair, Quote,
+    Release,
 };
 use stream_laws::{CutPlan, Machine, Record, check_chunk_invariance, check_prompt, suffixes};
 
@@ -274,4 +275,19 @@ fn a_mark_may_be_a_block_by_itself() {
     assert_eq!(shown(&few(OnFail::Release), "xaab"), "x[|]!jail_count!ab");
     assert_eq!(shown(&few(OnFail::Drop), "xaab"), "x[|]!jail_count!(1)b");
     assert_eq!(shown(&few(OnFail::End), "xaab"), "x[|]!jail_count![|-]b");
+}
+
+#[test]
+fn blocks_dropped_inside_a_dropped_one_are_counted_once() {
+    let inner = Pair::new("<i>", "</i>").release(Release::Drop);
+    let outer = Pair::new("<o>", "</o>").release(Release::Drop).inner(Inner::Every);
+    let rules = Jail::builder().rule(outer).rule(inner).nested(Nested::InnerFirst);
+    let jail = rules.build().unwrap();
+    let text = "a<o>b<i>c</i>d<i>e</i></o>f<i>g</i>";
+    // The bytes each signal tells of.
+    assert_eq!(show(&jail, &[text]), "a(8)(8)(9)f(8)");
+    let mut jail = jail;
+    jail.push(text, |_| {}).unwrap();
+    jail.finish(|_| {}).unwrap();
+    assert_eq!(jail.counters().dropped as usize, text.len() - "af".len());
 }

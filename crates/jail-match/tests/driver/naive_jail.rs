@@ -21,6 +21,7 @@ struct Open {
     quoted: bool,
     at: usize,
     lost: usize,
+    gone: usize,
     start: String,
     kept: String,
     until: usize,
@@ -118,6 +119,7 @@ impl Naive<'_> {
                         quoted: true,
                         at: pos,
                         lost: pos,
+                        gone: 0,
                         start: String::new(),
                         kept: String::new(),
                         until: usize::MAX,
@@ -231,6 +233,7 @@ impl Naive<'_> {
             quoted: false,
             at,
             lost: at,
+            gone: 0,
             start: mark.to_owned(),
             kept: String::new(),
             until,
@@ -264,6 +267,9 @@ impl Naive<'_> {
 
     fn dropped(&mut self, kind: &str, at: usize, bytes: usize) {
         if bytes > 0 {
+            if let Some(around) = self.stack.last_mut() {
+                around.gone += bytes;
+            }
             self.out.diagnostic(kind, at as u64, bytes as u64);
             self.out.span(SpanKind::Dropped, at as u64, bytes as u64);
         }
@@ -272,13 +278,19 @@ impl Naive<'_> {
     fn close(&mut self, end: &str, why: &str, behind: usize) {
         let Some(open) = self.stack.pop() else { return };
         let level = self.stack.len();
+        if let Some(around) = self.stack.last_mut() {
+            around.gone += open.gone;
+        }
         let drop_end = |naive: &mut Self| {
             naive.dropped("jail_markup", behind - end.len(), end.len());
         };
         match open.mode {
             Mode::Follow => self.give(level, end),
             Mode::Strip => drop_end(self),
-            Mode::Swallow => self.dropped("jail_dropped_limit", open.lost, behind - open.lost),
+            Mode::Swallow => {
+                let bytes = behind - open.lost - open.gone;
+                self.dropped("jail_dropped_limit", open.lost, bytes);
+            }
             Mode::Tap => {
                 self.hand("tapped", &open, end);
                 self.give(level, end);
@@ -293,7 +305,9 @@ impl Naive<'_> {
                     self.give(level, &open.kept);
                     drop_end(self);
                 }
-                Release::Drop => self.dropped("jail_dropped", open.at, behind - open.at),
+                Release::Drop => {
+                    self.dropped("jail_dropped", open.at, behind - open.at - open.gone);
+                }
             },
         }
         if !open.quoted {
@@ -342,6 +356,12 @@ impl Naive<'_> {
         if then == OnFail::End {
             self.close("", kind, here);
             return Some(());
+        }
+        if was == Mode::Tap {
+            let gone = std::mem::take(&mut self.stack[n].gone);
+            if let Some(around) = n.checked_sub(1) {
+                self.stack[around].gone += gone;
+            }
         }
         let open = &mut self.stack[n];
         open.until = usize::MAX;

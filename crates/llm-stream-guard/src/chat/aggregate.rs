@@ -6,7 +6,7 @@ use super::{
     chunk::{Chunk, Content, Delta, FunctionDelta, ToolCallDelta},
     completion::{Completion, CompletionChoice},
     field::Field,
-    merge::merge,
+    merge::{Texts, merge},
 };
 
 /// Puts the chunks of a stream together, clean or not: content, reasoning, refusals, calls, log
@@ -14,7 +14,7 @@ use super::{
 ///
 /// Content that no text came for is `null` if the choice has reasoning, calls or a refusal, else
 /// it is empty text. Unknown fields of deltas grow if they are text or lists, merge if they are
-/// objects, and are replaced otherwise.
+/// objects, and are replaced otherwise; text beside a delta is replaced, too.
 #[derive(Debug, Clone, Default)]
 pub struct Aggregator {
     response: Completion,
@@ -77,11 +77,11 @@ impl Aggregator {
             match (&mut whole.logprobs, &choice.logprobs) {
                 (_, Field::Missing) | (Field::Value(_), Field::Null) => {}
                 (Field::Value(Value::Object(old)), Field::Value(Value::Object(new))) => {
-                    merge(old, new);
+                    merge(old, new, Texts::Stay);
                 }
                 (old, new) => *old = new.clone(),
             }
-            merge(&mut whole.extra, &choice.extra);
+            merge(&mut whole.extra, &choice.extra, Texts::Stay);
         }
     }
 
@@ -158,7 +158,7 @@ fn add_delta(message: &mut Delta, delta: &Delta) {
     for call in &delta.tool_calls {
         add_call(&mut message.tool_calls, call);
     }
-    merge(&mut message.extra, &delta.extra);
+    merge(&mut message.extra, &delta.extra, Texts::Grow);
 }
 
 fn add_text(whole: &mut Field<String>, more: &Field<String>) {
@@ -212,7 +212,7 @@ fn add_call(calls: &mut Vec<ToolCallDelta>, delta: &ToolCallDelta) {
         if let Some(arguments) = &more.arguments {
             function.arguments.get_or_insert_default().push_str(arguments);
         }
-        merge(&mut function.extra, &more.extra);
+        merge(&mut function.extra, &more.extra, Texts::Grow);
     }
-    merge(&mut call.extra, &delta.extra);
+    merge(&mut call.extra, &delta.extra, Texts::Grow);
 }

@@ -1,7 +1,7 @@
 //! Calls of a choice: the guard's and upstream's own, counted together.
 
 use serde_json::Map;
-use toolcall_parsers::{Claim, Outcome};
+use toolcall_parsers::{Claim, Outcome, Parallel};
 
 use super::{
     chunk::{FunctionDelta, ToolCallDelta},
@@ -26,13 +26,16 @@ impl Writer<'_, '_> {
         if !says {
             return;
         }
-        self.lane.native.calls[at].arguments.feed(fragment);
+        let call = &mut self.lane.native.calls[at];
+        call.arguments.feed(fragment);
+        call.has_arguments |= !fragment.is_empty();
         if !self.lane.native.calls[at].begun {
             let written = self.open_call(name.as_deref());
             let call = &mut self.lane.native.calls[at];
             (call.begun, call.written) = (true, written);
             let id = call.id.clone();
             let Some(index) = written else { return };
+            self.close_inline();
             if name.is_none() && function.is_some() {
                 self.violation(Violation::NamelessCall);
             }
@@ -68,7 +71,9 @@ impl Writer<'_, '_> {
     fn open_call(&mut self, name: Option<&str>) -> Option<u32> {
         let options = self.step.options;
         let wanted = self.lane.wanted.admits(name.unwrap_or_default());
-        let dropped = if options.calls == Calls::Suppress || self.step.aborted || !wanted {
+        let suppressed = options.calls == Calls::Suppress || self.step.aborted || !wanted;
+        let second = self.lane.parallel == Parallel::One && self.lane.next_call > 0;
+        let dropped = if suppressed || second {
             Violation::DroppedCall
         } else if self.lane.next_call as usize >= options.limits.calls {
             Violation::CallLimit
@@ -108,12 +113,13 @@ impl Writer<'_, '_> {
 
     /// Takes back the call that began in this step.
     fn undo(&mut self, (piece, place): (usize, usize)) {
-        let Some(piece) = self.step.pieces.get_mut(piece) else { return };
+        let at = piece;
+        let Some(piece) = self.step.pieces.get_mut(at) else { return };
         piece.choice.delta.tool_calls.truncate(place);
         if place == 0 {
             piece.kind = Kind::Plain;
             if piece.is_bare() {
-                self.step.pieces.pop();
+                self.step.pieces.remove(at);
             }
         }
         self.lane.next_call -= 1;
@@ -124,6 +130,7 @@ impl Writer<'_, '_> {
         let written = self.open_call(Some(name));
         let mut began = None;
         if let Some(index) = written {
+            self.close_inline();
             let id = self.unique_id(id.to_owned());
             let calls = &mut self.piece(Kind::Calls, false).choice.delta.tool_calls;
             let place = calls.len();
@@ -141,6 +148,17 @@ impl Writer<'_, '_> {
             began = Some((self.step.pieces.len() - 1, place));
         }
         self.lane.open = Some(OpenCall { written, began });
+    }
+
+    /// Upstream's calls that came without arguments have none.
+    pub(super) fn complete_native(&mut self) {
+        for at in 0..self.lane.native.calls.len() {
+            let call = &mut self.lane.native.calls[at];
+            let (Some(index), false) = (call.written, call.has_arguments) else { continue };
+            call.has_arguments = true;
+            call.arguments.feed("{}");
+            self.arguments(index, "{}");
+        }
     }
 
     pub(super) fn call_arguments(&mut self, fragment: &str) {

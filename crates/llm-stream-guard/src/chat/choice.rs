@@ -1,29 +1,38 @@
 //! One choice of a stream: its guard and what it remembers.
 
-use jail_match::{End, LimitError};
-use serde_json::Map;
-use toolcall_parsers::Wanted;
+use jail_match::{Aside, Channel, End, LimitError};
+use serde_json::{Map, Value};
 use wire_remap::{RemapReport, Tally};
 
 use super::{
-    chunk::{Choice, Content, Delta},
+    chunk::{Choice, Content, Delta, ToolCallDelta},
     field::Field,
+    finish::{end_of, finish_word, tell_stop},
     inbound::{Inbound, report},
     lane::{Lane, Step},
     note::{Note, Violation},
-    options::{Calls, ChatOptions, Stop},
+    options::ReasoningField,
     piece::{Kind, says_nothing},
-    riders::Rider,
+    riders::{Part, Rider},
+    silent::Silent,
     writer::Writer,
 };
-use crate::guard::Guard;
+use crate::{guard::Guard, observe::Stats};
 
 #[derive(Debug, Clone)]
 pub(super) struct ChoiceState {
     pub(super) guard: Guard,
     pub(super) lane: Lane,
+    /// The guard reads reasoning that upstream told apart.
+    apart: bool,
+    counted: Counted,
     inbound: Option<Box<Inbound>>,
-    /// What remapping did in texts the guard has been reset since.
+}
+
+/// What is kept of the guard when a finish reason makes it as new.
+#[derive(Debug, Clone, Default)]
+struct Counted {
+    stats: Option<Box<Stats>>,
     decoded: Tally,
 }
 
@@ -32,16 +41,28 @@ impl ChoiceState {
         if let Some(response) = response {
             guard.seed_ids(seed(response, index));
         }
-        let (ids, wanted) = (guard.ids().clone(), guard.wanted().clone());
-        let lane = Lane { index, ids, wanted, ..Lane::default() };
+        let lane = Lane {
+            index,
+            ids: guard.ids().clone(),
+            wanted: guard.wanted().clone(),
+            parallel: guard.parallel(),
+            jailed: guard.jailer().is_some(),
+            ..Lane::default()
+        };
+        guard.observe_choice(index);
         let inbound = Inbound::new(guard.regime());
-        Self { guard, lane, inbound, decoded: Tally::default() }
+        Self { guard, lane, apart: false, counted: Counted::default(), inbound }
+    }
+
+    /// What was counted of the choice.
+    pub(super) fn stats(&self) -> Option<&Stats> {
+        self.counted.stats.as_deref().or_else(|| self.guard.stats())
     }
 
     /// What remapping did so far.
     pub(super) fn remap_report(&self) -> RemapReport {
         let content = self.guard.remap_tally().map(|mut tally| {
-            tally += &self.decoded;
+            tally += &self.counted.decoded;
             tally
         });
         report(content, self.inbound.as_deref())
@@ -59,69 +80,55 @@ impl ChoiceState {
     }
 
     fn push_decoded(&mut self, choice: Choice, step: &mut Step<'_>) -> Result<(), LimitError> {
-        let Choice { mut delta, finish_reason, logprobs, mut extra, .. } = choice;
-        let Self { guard, lane, decoded, .. } = self;
-        step.first = step.pieces.len();
-        lane.begin_step();
-        if let Field::Value(role) = delta.role.take()
-            && !lane.role_written
-        {
-            lane.role.get_or_insert(role);
-        }
-        lane.finish_null |= !finish_reason.is_missing();
-        let (mut silent, fields): (Map<_, _>, Map<_, _>) = std::mem::take(&mut delta.extra)
-            .into_iter()
-            .partition(|(_, value)| says_nothing(value));
+        let Choice { mut delta, finish_reason, mut logprobs, mut extra, .. } = choice;
+        self.lane.begin_step(step);
+        self.lane.learn(&delta, !finish_reason.is_missing());
+        let silent = Silent::take(&mut delta, &mut logprobs);
         let reasoning = take_reasoning(&mut delta);
-        let (text, parts, silent_content) = match delta.content {
-            Field::Value(Content::Text(text)) if !text.is_empty() => (text, None, Field::Missing),
-            Field::Value(Content::Parts(parts)) if !parts.is_empty() => {
-                (String::new(), Some(parts), Field::Missing)
-            }
-            silent => (String::new(), None, silent),
-        };
-        let mut writer = Writer { lane, step };
-        let says =
-            !fields.is_empty() || !text.is_empty() || parts.is_some() || !reasoning.is_empty();
-        if writer.lane.finished && (says || !delta.tool_calls.is_empty()) {
-            writer.violation(Violation::AfterFinish);
+        let Delta { content, tool_calls, extra: mut fields, .. } = delta;
+        let content = Pieces::new(content, step.seq);
+        let says = !fields.is_empty() || !content.is_empty() || !reasoning.is_empty();
+        if self.lane.finished && (says || !tool_calls.is_empty()) {
+            Writer { lane: &mut self.lane, step }.violation(Violation::AfterFinish);
         }
-        let from = writer.lane.fed;
-        if !fields.is_empty() && text.is_empty() && !reasoning.is_empty() {
-            // They tell of the reasoning, which waits for no text.
-            writer.fields(fields);
-        } else if !fields.is_empty() {
-            writer.lane.riders.push(from, Rider::Fields(fields));
-            if !guard.withholds_call() {
-                writer.settle(writer.lane.at);
-            }
+        if !reasoning.is_empty() && step.options.reasoning == ReasoningField::Hidden {
+            fields.retain(|name, _| !name.starts_with("reasoning"));
         }
+        let mut result = Ok(());
+        if !reasoning.is_empty() && !self.apart {
+            let mut writer = Writer { lane: &mut self.lane, step };
+            let told = self.guard.aside(Aside::Channel(Channel::REASONING), &mut writer);
+            self.apart = told.unwrap_or(true);
+            result = told.map(drop);
+            settle(&self.guard, &mut writer);
+        }
+        self.ride(fields, logprobs, (reasoning.len() + content.len()) as u64, step);
         if !reasoning.is_empty() {
-            writer.append(Kind::Reasoning, &reasoning);
+            result = result.and(self.reasoning(&reasoning, step));
         }
-        let to = from + text.len() as u64;
-        writer.lane.fed = to;
-        let null_logprobs = logprobs == Field::Null;
-        if let Field::Value(logprobs) = logprobs {
-            writer.lane.riders.take_logprobs(from, to, logprobs);
+        result = result.and(self.content(&content, step));
+        let mut writer = Writer { lane: &mut self.lane, step };
+        look(&self.guard, &mut writer);
+        for call in tool_calls {
+            result = result.and(native(&mut self.guard, call, &mut writer));
         }
-        if let Some(parts) = parts {
-            writer.lane.riders.push(to, Rider::Parts(parts));
-        }
-        let mut result = if text.is_empty() { Ok(()) } else { guard.push(&text, &mut writer) };
-        look(guard, &mut writer);
-        for call in delta.tool_calls {
-            writer.native(call);
-        }
-        settle(guard, &mut writer);
-        if writer.lane.role.is_some() && text.is_empty() {
+        settle(&self.guard, &mut writer);
+        if writer.lane.role.is_some() && content.is_empty() {
             writer.piece(Kind::Plain, false);
+        }
+        if writer.lane.hid {
+            // They stand for the text.
+            extra.remove("token_ids");
         }
         match finish_reason {
             Field::Value(_) if writer.lane.finished => writer.violation(Violation::SecondFinish),
             Field::Value(reason) => {
-                result = result.and(finish(guard, decoded, &mut writer, end_of(&reason)));
+                let end = end_of(&reason);
+                let Self { guard, counted, .. } = self;
+                result = result.and(finish(guard, &mut writer, end, counted));
+                self.apart = false;
                 let reason = finish_word(writer.lane, writer.step.options, reason);
+                tell_stop(writer.lane, &mut extra);
                 let last = writer.last();
                 last.choice.finish_reason = Field::Value(reason);
                 last.choice.extra.append(&mut extra);
@@ -134,29 +141,83 @@ impl ChoiceState {
         }
         if let Some(first) = writer.first() {
             first.choice.extra.append(&mut extra);
-            if null_logprobs {
-                first.choice.logprobs = Field::Null;
-            }
-            let delta = &mut first.choice.delta;
-            delta.extra.append(&mut silent);
-            if delta.content.is_missing() {
-                delta.content = silent_content;
-            }
+            silent.ride(first);
         }
-        let origin = lane.held_since.unwrap_or(step.seq);
-        lane.held_since = holds(guard).then_some(origin);
-        if !text.is_empty() {
+        let origin = self.lane.held_since.unwrap_or(step.seq);
+        self.lane.held_since = holds(&self.guard).then_some(origin);
+        if let Pieces::Text(text) = content
+            && !text.is_empty()
+        {
             *step.spare = text;
             step.spare.clear();
         }
         result
     }
 
+    /// Queues what goes with the chunk's text, which is `len` bytes long.
+    fn ride(
+        &mut self,
+        fields: Map<String, Value>,
+        logprobs: Field<Value>,
+        len: u64,
+        step: &mut Step<'_>,
+    ) {
+        let Self { guard, lane, .. } = self;
+        let from = lane.fed;
+        if !fields.is_empty() {
+            lane.riders.push(from, Rider::Fields(fields));
+            if !guard.withholds_call() {
+                let at = lane.at;
+                Writer { lane, step }.settle(at);
+            }
+        }
+        if let Field::Value(logprobs) = logprobs {
+            self.lane.riders.take_logprobs(from, from + len, logprobs);
+        }
+    }
+
+    /// Reasoning that upstream told apart: the guard reads it as such, to find calls in it.
+    fn reasoning(&mut self, text: &str, step: &mut Step<'_>) -> Result<(), LimitError> {
+        let Self { guard, lane, apart, .. } = self;
+        lane.fed += text.len() as u64;
+        let mut writer = Writer { lane, step };
+        if *apart {
+            return guard.push_decoded(text, &mut writer);
+        }
+        // A call is open in the content.
+        writer.append(Kind::Reasoning, text);
+        Ok(())
+    }
+
+    fn content(&mut self, content: &Pieces, step: &mut Step<'_>) -> Result<(), LimitError> {
+        let Self { guard, lane, apart, .. } = self;
+        if content.is_empty() {
+            return Ok(());
+        }
+        let mut writer = Writer { lane, step };
+        if *apart {
+            *apart = !guard.aside(Aside::Channel(Channel::CONTENT), &mut writer)?;
+            settle(guard, &mut writer);
+        }
+        if let Pieces::Text(text) = content {
+            writer.part(Part::None);
+            writer.lane.fed += text.len() as u64;
+            return guard.push(text, &mut writer);
+        }
+        for part in content.parts() {
+            writer.part(part.clone());
+            if let Part::Text { text, .. } = part {
+                writer.lane.fed += text.len() as u64;
+                guard.push_decoded(text, &mut writer)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Time has passed.
     pub(super) fn tick(&mut self, step: &mut Step<'_>) -> Result<(), LimitError> {
         let Self { guard, lane, .. } = self;
-        step.first = step.pieces.len();
-        lane.begin_step();
+        lane.begin_step(step);
         let mut writer = Writer { lane, step };
         let result = guard.tick(&mut writer);
         settle(guard, &mut writer);
@@ -166,8 +227,8 @@ impl ChoiceState {
         result
     }
 
-    /// The stream ended, or its usage came: what is held comes out, and a finish reason if
-    /// `reason` says so and upstream sent none.
+    /// The stream ended: what is held comes out, and a finish reason if `reason` says so and
+    /// upstream sent none.
     pub(super) fn close(
         &mut self,
         end: End,
@@ -178,22 +239,79 @@ impl ChoiceState {
         {
             self.push_decoded(rest, step)?;
         }
-        step.first = step.pieces.len();
-        self.lane.begin_step();
+        self.lane.begin_step(step);
         let mut writer = Writer { lane: &mut self.lane, step };
-        let result = finish(&mut self.guard, &mut self.decoded, &mut writer, end);
+        let result = finish(&mut self.guard, &mut writer, end, &mut self.counted);
+        self.apart = false;
         if !writer.lane.finished && synthesize(writer.lane) {
             let reason = finish_word(writer.lane, writer.step.options, "stop".into());
-            writer.last().choice.finish_reason = Field::Value(reason);
+            let mut extra = Map::new();
+            tell_stop(writer.lane, &mut extra);
+            let last = writer.last();
+            last.choice.finish_reason = Field::Value(reason);
+            last.choice.extra.append(&mut extra);
             writer.lane.finished = true;
         }
         result
     }
 }
 
+/// The content of a chunk.
+enum Pieces {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+impl Pieces {
+    fn new(content: Field<Content>, list: u64) -> Self {
+        match content {
+            Field::Value(Content::Text(text)) => Self::Text(text),
+            Field::Value(Content::Parts(parts)) => {
+                Self::Parts(parts.into_iter().map(|part| Part::new(part, list)).collect())
+            }
+            Field::Null | Field::Missing => Self::Text(String::new()),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.is_empty(),
+            Self::Parts(parts) => parts.is_empty(),
+        }
+    }
+
+    fn parts(&self) -> &[Part] {
+        match self {
+            Self::Text(_) => &[],
+            Self::Parts(parts) => parts,
+        }
+    }
+
+    /// Bytes of text.
+    fn len(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Parts(parts) => parts.iter().map(Part::len).sum(),
+        }
+    }
+}
+
+/// A delta of a call upstream made: what the text held before it comes out first.
+fn native(
+    guard: &mut Guard,
+    call: ToolCallDelta,
+    writer: &mut Writer<'_, '_>,
+) -> Result<(), LimitError> {
+    let result = guard.aside(Aside::Call, writer).map(drop);
+    settle(guard, writer);
+    writer.native(call);
+    result
+}
+
 /// Lets out what waited for text that is not held any more.
 fn settle(guard: &Guard, writer: &mut Writer<'_, '_>) {
-    writer.lane.at = writer.lane.fed.saturating_sub(guard.held().bytes as u64);
+    writer.lane.at = writer.lane.fed.saturating_sub(guard.undecided() as u64);
+    writer.forget_taken(guard.taken_out());
     if !guard.withholds_call() {
         writer.settle(writer.lane.at);
     }
@@ -205,7 +323,9 @@ fn holds(guard: &Guard) -> bool {
 
 /// Whether a stop string or a bad payload ended the text.
 fn look(guard: &Guard, writer: &mut Writer<'_, '_>) {
-    writer.lane.stopped |= guard.stopped().is_some();
+    if let (None, Some(string)) = (&writer.lane.stopped, guard.stop_string()) {
+        writer.lane.stopped = Some(string.to_owned());
+    }
     if let (None, Some(rejected)) = (writer.lane.rejected, guard.rejected()) {
         writer.lane.rejected = Some(rejected);
         writer.note(Note::Rejected(rejected));
@@ -214,20 +334,28 @@ fn look(guard: &Guard, writer: &mut Writer<'_, '_>) {
 
 fn finish(
     guard: &mut Guard,
-    decoded: &mut Tally,
     writer: &mut Writer<'_, '_>,
     end: End,
+    counted: &mut Counted,
 ) -> Result<(), LimitError> {
     let result = guard.finish(end, writer);
+    if counted.stats.is_none() {
+        counted.stats = guard.stats().cloned().map(Box::new);
+    }
     if let Some(tally) = guard.remap_tally() {
-        *decoded += &tally;
+        counted.decoded += &tally;
     }
     look(guard, writer);
     writer.lane.reasoning_tokens += guard.reasoning_tokens();
-    guard.reset();
     writer.lane.at = writer.lane.fed;
+    writer.forget_taken(guard.taken_out());
+    guard.reset();
     writer.lane.held_since = None;
     writer.settle_all();
+    writer.close_inline();
+    if end == End::Stop && !writer.lane.finished {
+        writer.complete_native();
+    }
     result
 }
 
@@ -236,30 +364,6 @@ fn take_reasoning(delta: &mut Delta) -> String {
     let one = delta.reasoning.take().into_value().unwrap_or_default();
     let other = delta.reasoning_content.take().into_value().unwrap_or_default();
     if one.is_empty() { other } else { one }
-}
-
-/// What a finish reason says about how the text ended.
-fn end_of(reason: &str) -> End {
-    match reason {
-        "stop" | "tool_calls" | "function_call" | "eos" | "eos_token" | "end_turn"
-        | "stop_sequence" => End::Stop,
-        "length" | "max_tokens" => End::Length,
-        _ => End::Aborted,
-    }
-}
-
-/// The finish reason to write for `upstream`'s.
-fn finish_word(lane: &Lane, options: &ChatOptions, upstream: String) -> String {
-    let suppressed = options.calls == Calls::Suppress || lane.wanted == Wanted::None;
-    let named = matches!(lane.wanted, Wanted::Only(_));
-    let keep = options.stop == Stop::Keep || options.stop == Stop::Convention && named;
-    match upstream.as_str() {
-        "tool_calls" if suppressed => "stop".into(),
-        // What the limit cut came behind the stop string.
-        "length" if lane.stopped => finish_word(lane, options, "stop".into()),
-        "stop" if lane.called() && !suppressed && !keep => "tool_calls".into(),
-        _ => upstream,
-    }
 }
 
 /// A seed from the response's id and the choice (FNV-1a): ids differ between responses, and do

@@ -1,7 +1,7 @@
 //! The model of a chunk: what the guard reads is typed, every other field is kept as it came.
 
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde_json::{Map, Value, value::RawValue};
 
 use super::field::Field;
 
@@ -109,7 +109,7 @@ pub struct FunctionDelta {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The next piece of the arguments' JSON text. Arguments that are no string are read as
-    /// their JSON text.
+    /// their JSON text, as it is written.
     #[serde(default, deserialize_with = "text_or_json", skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
     /// Every other field.
@@ -153,9 +153,10 @@ where
 }
 
 fn text_or_json<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Ok(match Value::deserialize(deserializer)? {
-        Value::Null => None,
-        Value::String(text) => Some(text),
-        other => Some(other.to_string()),
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    Ok(match raw.get().as_bytes() {
+        b"null" => None,
+        [b'"', ..] => Some(serde_json::from_str(raw.get()).map_err(D::Error::custom)?),
+        _ => Some(Box::<str>::from(raw).into()),
     })
 }

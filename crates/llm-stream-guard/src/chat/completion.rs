@@ -47,7 +47,11 @@ impl Completion {
     pub fn into_chunk(self) -> Chunk {
         let Self { choices, usage, fields } = self;
         let choices = choices.into_iter().map(|choice| {
-            let CompletionChoice { index, message, finish_reason, logprobs, extra } = choice;
+            let CompletionChoice { index, mut message, finish_reason, logprobs, extra } = choice;
+            // Each is a call of its own, whatever its id.
+            for (index, call) in (0..).zip(&mut message.tool_calls) {
+                call.index = Some(index);
+            }
             Choice { index, delta: message, finish_reason, logprobs, extra }
         });
         Chunk { choices: choices.collect(), usage, fields }

@@ -4,10 +4,8 @@ use jail_match::{End, LimitError};
 use wire_remap::RemapReport;
 
 use super::{
-    aggregate::Aggregator,
     choice::ChoiceState,
     chunk::Chunk,
-    completion::Completion,
     envelope::{Envelope, estimate},
     error::ChatError,
     field::Field,
@@ -15,8 +13,9 @@ use super::{
     note::ChatSink,
     options::{ChatOptions, ReasoningTokens, Synthesis},
     piece::Piece,
+    tail::Tail,
 };
-use crate::guard::Guard;
+use crate::{guard::Guard, observe::Stats};
 
 /// Turns the chunks of a chat-completion stream whose text holds markup into chunks a strict
 /// client accepts.
@@ -50,16 +49,18 @@ use crate::guard::Guard;
 /// ```
 #[derive(Debug, Clone)]
 pub struct ChatGuard {
-    prototype: Guard,
-    options: ChatOptions,
+    pub(super) prototype: Guard,
+    pub(super) options: ChatOptions,
     /// In ascending order of their indices.
-    choices: Vec<ChoiceState>,
+    pub(super) choices: Vec<ChoiceState>,
     envelope: Envelope,
+    tail: Tail,
     /// Kept for their capacity.
     pieces: Vec<Piece>,
     spare: String,
     seq: u64,
     ended: bool,
+    failed: Option<ChatError>,
 }
 
 impl ChatGuard {
@@ -74,38 +75,43 @@ impl ChatGuard {
             options,
             choices: Vec::new(),
             envelope: Envelope::default(),
+            tail: Tail::default(),
             pieces: Vec::new(),
             spare: String::new(),
             seq: 0,
             ended: false,
+            failed: None,
         }
     }
 
     /// Feeds the next chunk. What follows [`ChatGuard::finish`] is dropped.
     ///
     /// # Errors
-    /// Too many choices, or a limit of the guard with the error policy; what was held of that
-    /// choice has been released, and the stream should end.
+    /// Too many choices, or a limit of the guard with the error policy: the stream is over. What
+    /// was held of all choices has been released, and usage with it.
     pub fn push<S: ChatSink + ?Sized>(
         &mut self,
         chunk: Chunk,
         sink: &mut S,
     ) -> Result<(), ChatError> {
         if self.ended {
-            return Ok(());
+            return self.failed.map_or(Ok(()), Err);
         }
         self.seq += 1;
         self.envelope.learn(&chunk, &self.options);
         if chunk.choices.is_empty() {
-            return self.push_bare(chunk, sink);
+            self.push_bare(chunk, sink);
+            return Ok(());
         }
+        // Choices go on: what came before was not the tail.
+        self.release_tail(sink);
         let Chunk { mut choices, mut usage, fields } = chunk;
         choices.sort_by_key(|choice| choice.index);
         let mut result = Ok(());
         for choice in choices.drain(..) {
             let Some(at) = self.place(choice.index) else {
                 result = result.and(Err(ChatError::TooManyChoices));
-                break;
+                continue;
             };
             let pushed = self.step(at, false, sink, |state, step| state.push(choice, step));
             result = result.and(pushed);
@@ -118,25 +124,59 @@ impl ChatGuard {
         } else if let Some(chunk) = envelope.withhold(fields, usage, options) {
             sink.chunk(chunk, *seq);
         }
-        result
+        result.or_else(|error| self.fail(error, sink))
     }
 
-    /// A chunk without choices: usage, which ends the choices, or something to pass on.
-    fn push_bare<S: ChatSink + ?Sized>(
+    /// The stream cannot go on: all that is held comes out before the error.
+    fn fail<S: ChatSink + ?Sized>(
         &mut self,
-        mut chunk: Chunk,
+        error: ChatError,
         sink: &mut S,
     ) -> Result<(), ChatError> {
-        let mut result = Ok(());
+        (self.ended, self.failed) = (true, Some(error));
+        // A choice that failed fails again.
+        let _ = self.close(End::Aborted, |_| false, sink);
+        self.release_rest(sink);
+        Err(error)
+    }
+
+    /// Lets out what surrounds the choices.
+    fn release_rest<S: ChatSink + ?Sized>(&mut self, sink: &mut S) {
+        self.release_tail(sink);
+        if let Some(chunk) = self.envelope.rest() {
+            sink.chunk(chunk, self.seq);
+        }
+    }
+
+    /// A chunk without choices. What may be the tail of the stream waits while choices are open:
+    /// some servers send usage whenever one of several choices ends.
+    fn push_bare<S: ChatSink + ?Sized>(&mut self, chunk: Chunk, sink: &mut S) {
+        let open = self.choices.iter().any(|state| !state.lane.finished);
+        let begins = chunk.usage.value().is_some() && open;
+        if begins || !self.tail.is_empty() {
+            self.tail.push(chunk, self.seq);
+            if !self.tail.is_full() {
+                return;
+            }
+            self.release_tail(sink);
+        } else {
+            self.write_bare(chunk, self.seq, sink);
+        }
+    }
+
+    fn release_tail<S: ChatSink + ?Sized>(&mut self, sink: &mut S) {
+        for (chunk, seq) in self.tail.take() {
+            self.write_bare(chunk, seq, sink);
+        }
+    }
+
+    fn write_bare<S: ChatSink + ?Sized>(&mut self, mut chunk: Chunk, seq: u64, sink: &mut S) {
         if chunk.usage.value().is_some() {
             self.envelope.supersede_usage();
-            let synthesis = self.options.synthesis;
-            result = self.close(End::Stop, |_| synthesis != Synthesis::Off, sink);
         }
         self.estimate(&mut chunk.usage);
         self.envelope.count(&mut chunk.fields);
-        sink.chunk(chunk, self.seq);
-        result
+        sink.chunk(chunk, seq);
     }
 
     /// Time has passed and nothing came: a jail may have been open for too long; see
@@ -145,7 +185,11 @@ impl ChatGuard {
     /// # Errors
     /// As [`ChatGuard::push`].
     pub fn tick<S: ChatSink + ?Sized>(&mut self, sink: &mut S) -> Result<(), ChatError> {
-        self.on_each(false, sink, ChoiceState::tick)
+        if self.ended {
+            return self.failed.map_or(Ok(()), Err);
+        }
+        let result = self.on_each(false, sink, ChoiceState::tick);
+        result.or_else(|error| self.fail(error, sink))
     }
 
     /// Ends the stream: what is held comes out, then finish reasons that are due, then usage
@@ -160,18 +204,20 @@ impl ChatGuard {
         sink: &mut S,
     ) -> Result<(), ChatError> {
         if std::mem::replace(&mut self.ended, true) {
-            return Ok(());
+            return self.failed.map_or(Ok(()), Err);
         }
-        let synthesis = self.options.synthesis;
+        let (synthesis, proven) = (self.options.synthesis, self.tail.proves_the_end());
         let due = |lane: &Lane| match synthesis {
             Synthesis::Off => false,
-            Synthesis::Proven => lane.called() || lane.stopped,
+            Synthesis::Proven => proven || lane.called() || lane.stopped.is_some(),
             Synthesis::Always => true,
         };
-        let result = self.close(end, |lane| end != End::Aborted && due(lane), sink);
-        if let Some(chunk) = self.envelope.rest() {
-            sink.chunk(chunk, self.seq);
+        if proven {
+            self.envelope.supersede_usage();
         }
+        let result = self.close(end, |lane| end != End::Aborted && due(lane), sink);
+        self.release_rest(sink);
+        self.failed = result.err();
         result
     }
 
@@ -244,34 +290,6 @@ impl ChatGuard {
         }
     }
 
-    /// Guards a whole response: one chunk, through a clone of this guard as new, put together
-    /// again.
-    ///
-    /// # Errors
-    /// As [`ChatGuard::push`], and if the payload of a choice was dropped: a stream notes that
-    /// ([`super::Note::Rejected`]).
-    pub fn complete(&self, response: Completion) -> Result<Completion, ChatError> {
-        let mut guard = Self::new(self.prototype.clone(), self.options.clone());
-        if response.usage.value().is_some() && self.options.synthesis == Synthesis::Proven {
-            // The stream's usage chunk would have proved as much.
-            guard.options.synthesis = Synthesis::Always;
-        }
-        let object = response.fields.get("object").cloned();
-        let mut chunks: Vec<Chunk> = Vec::new();
-        guard.push(response.into_chunk(), &mut chunks)?;
-        guard.finish(End::Stop, &mut chunks)?;
-        if let Some(rejected) = guard.choices.iter().find_map(|state| state.lane.rejected) {
-            return Err(ChatError::Rejected(rejected));
-        }
-        let mut whole = Aggregator::default();
-        chunks.iter().for_each(|chunk| whole.push(chunk));
-        let mut response = whole.finish();
-        if let Some(object) = object {
-            response.fields.insert("object".into(), object);
-        }
-        Ok(response)
-    }
-
     /// What remapping did so far, over all choices, where the guard has a
     /// [`crate::GuardBuilder::remap`]: in content, as far as the guard was given it, and in
     /// reasoning, refusals, arguments and parts, which are decoded as they come.
@@ -286,7 +304,37 @@ impl ChatGuard {
     pub fn reset(&mut self) {
         self.choices.clear();
         self.envelope = Envelope::default();
-        (self.seq, self.ended) = (0, false);
+        self.tail = Tail::default();
+        (self.seq, self.ended, self.failed) = (0, false, None);
+    }
+
+    /// How many choices a stop string ended. If that is all of them, nothing more that upstream
+    /// writes comes out but usage, and the stream may be left.
+    #[must_use]
+    pub fn stopped(&self) -> usize {
+        self.choices.iter().filter(|state| state.lane.stopped.is_some()).count()
+    }
+
+    /// Whether nothing more can come of the choices that came so far, because each was ended by a
+    /// stop string, a collapse or its finish reason, and not all by the latter: generation may be
+    /// cancelled if the request asked for no further choices.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        let stopped = |state: &ChoiceState| state.lane.stopped.is_some() || state.guard.is_over();
+        self.choices.iter().any(stopped)
+            && self.choices.iter().all(|state| state.lane.finished || stopped(state))
+    }
+
+    /// Whether the stream ends here by [`ChatOptions::end_at_stop`].
+    pub(super) fn ends_early(&self) -> bool {
+        let enough = |count| self.choices.len() >= count as usize;
+        !self.ended && self.options.end_at_stop.is_some_and(enough) && self.is_over()
+    }
+
+    /// What was counted of each choice, if the guard counts ([`crate::GuardBuilder::stats`]), by
+    /// the choices' indices.
+    pub fn stats(&self) -> impl Iterator<Item = (u32, &Stats)> {
+        self.choices.iter().filter_map(|state| Some((state.lane.index, state.stats()?)))
     }
 
     /// Bytes of text that are held, over all choices.
@@ -301,21 +349,19 @@ impl ChatGuard {
         self.choices.iter().any(|state| state.lane.held_since.is_some())
     }
 
-    /// How many choices a stop string ended. If that is all of them, nothing more that upstream
-    /// writes comes out but usage, and the stream may be left.
-    #[must_use]
-    pub fn stopped(&self) -> usize {
-        self.choices.iter().filter(|state| state.lane.stopped).count()
-    }
-
     /// The number of the last input chunk.
     pub(super) fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// The input chunks in which text that is held began.
+    /// The input chunks in which what is held began.
     pub(super) fn holding_since(&self) -> impl Iterator<Item = u64> + Clone {
-        self.choices.iter().filter_map(|state| state.lane.held_since)
+        self.choices.iter().filter_map(|state| state.lane.held_since).chain(self.tail.since())
+    }
+
+    /// Whether input chunk `seq` has no choices and may be the tail of the stream.
+    pub(super) fn waits_with(&self, seq: u64) -> bool {
+        self.tail.since().any(|held| held == seq)
     }
 
     /// A chunk without choices.

@@ -7,16 +7,39 @@ use std::{
 
 use futures_core::{FusedStream, Stream};
 
-use super::{annotated::ChatItem, stream::ChatStream};
+use super::guard::ChatGuard;
+
+/// A guarded stream that takes note of time: [`super::ChatStream`], [`super::SseStream`].
+pub trait Ticking: FusedStream {
+    /// Time has passed and nothing came; see [`ChatGuard::tick`]. What that sets free comes out
+    /// next.
+    fn tick(self: Pin<&mut Self>);
+
+    /// The guard, for what it holds.
+    fn chat_guard(&self) -> &ChatGuard;
+
+    /// Yields an item made by `item` whenever `ticks` yields, text is withheld and nothing came
+    /// out since the tick before. Jails that have been open for too long end with a tick, too
+    /// ([`crate::Jailer::time_limit`]). The clock is the caller's: an interval of some runtime.
+    fn keep_alive<K, F>(self, ticks: K, item: F) -> KeepAlive<Self, K, F>
+    where
+        Self: Sized,
+        K: Stream,
+        F: FnMut() -> Self::Item,
+    {
+        KeepAlive { inner: self, ticks, item, silent: false, lively: false }
+    }
+}
 
 pin_project_lite::pin_project! {
     /// A guarded stream that gives signs of life.
     ///
-    /// Made by [`ChatStream::keep_alive`]. Fused.
+    /// Made by [`Ticking::keep_alive`]. Fused.
     #[must_use = "streams do nothing unless polled"]
-    pub struct KeepAlive<S: Stream, K, F> {
+    #[derive(Debug)]
+    pub struct KeepAlive<C, K, F> {
         #[pin]
-        inner: ChatStream<S>,
+        inner: C,
         #[pin]
         ticks: K,
         item: F,
@@ -27,29 +50,20 @@ pin_project_lite::pin_project! {
     }
 }
 
-impl<S> ChatStream<S>
-where
-    S: Stream<Item: ChatItem>,
-{
-    /// Yields an item made by `item` whenever `ticks` yields, text is withheld and nothing came
-    /// out since the tick before. Jails that have been open for too long end with a tick, too
-    /// ([`crate::Jailer::time_limit`]). The clock is the caller's: an interval of some runtime.
-    pub fn keep_alive<K, F>(self, ticks: K, item: F) -> KeepAlive<S, K, F>
-    where
-        K: Stream,
-        F: FnMut() -> S::Item,
-    {
-        KeepAlive { inner: self, ticks, item, silent: false, lively: false }
+impl<C, K, F> KeepAlive<C, K, F> {
+    /// The stream inside.
+    pub fn get_ref(&self) -> &C {
+        &self.inner
     }
 }
 
-impl<S, K, F> Stream for KeepAlive<S, K, F>
+impl<C, K, F> Stream for KeepAlive<C, K, F>
 where
-    S: Stream<Item: ChatItem>,
+    C: Ticking,
     K: Stream,
-    F: FnMut() -> S::Item,
+    F: FnMut() -> C::Item,
 {
-    type Item = S::Item;
+    type Item = C::Item;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let mut this = self.project();
@@ -66,7 +80,7 @@ where
             Poll::Ready(Some(_)) => {
                 this.inner.as_mut().tick();
                 let quiet = !std::mem::replace(this.lively, false);
-                if quiet && this.inner.guard().is_withholding() {
+                if quiet && this.inner.chat_guard().is_withholding() {
                     return Poll::Ready(Some((this.item)()));
                 }
                 // Not polled again here: ticks that are always ready must not block the task.
@@ -81,11 +95,11 @@ where
     }
 }
 
-impl<S, K, F> FusedStream for KeepAlive<S, K, F>
+impl<C, K, F> FusedStream for KeepAlive<C, K, F>
 where
-    S: Stream<Item: ChatItem>,
+    C: Ticking,
     K: Stream,
-    F: FnMut() -> S::Item,
+    F: FnMut() -> C::Item,
 {
     fn is_terminated(&self) -> bool {
         self.inner.is_terminated()

@@ -1,9 +1,10 @@
 //! What a choice remembers between chunks, and what a step shares between choices.
 
-use toolcall_parsers::{Ids, UsedIds, Wanted};
+use serde_json::{Map, Value};
+use toolcall_parsers::{Ids, Parallel, UsedIds, Wanted};
 
 use super::{
-    chunk::Choice,
+    chunk::{Choice, Delta},
     field::Field,
     native::NativeCalls,
     note::ChatNote,
@@ -17,9 +18,10 @@ use crate::guard::Rejected;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lane {
     pub(super) index: u32,
+    /// Upstream's role, until it is written.
     pub(super) role: Option<String>,
     pub(super) role_written: bool,
-    /// Upstream writes `finish_reason: null`.
+    /// Upstream wrote `finish_reason: null` last.
     pub(super) finish_null: bool,
     pub(super) finished: bool,
     /// Bytes of text given to the guard.
@@ -29,14 +31,31 @@ pub(super) struct Lane {
     /// The input chunk in which what is held began.
     pub(super) held_since: Option<u64>,
     pub(super) riders: Riders,
+    /// The content part that text goes to.
+    pub(super) part: Option<OpenPart>,
+    /// Parts of text that came out so far.
+    pub(super) parts: u64,
+    /// Content came in parts last.
+    pub(super) in_parts: bool,
+    /// Names under which upstream writes reasoning.
+    pub(super) reasoning_names: Names,
+    /// `<think>` was written into the content.
+    pub(super) inline: bool,
+    /// Reasoning was hidden in this step.
+    pub(super) hid: bool,
+    /// A jail may take text out of the content.
+    pub(super) jailed: bool,
+    /// How often it did.
+    pub(super) taken: u64,
     pub(super) native: NativeCalls,
     pub(super) ids: Ids,
     /// Which calls the request wants.
     pub(super) wanted: Wanted,
+    pub(super) parallel: Parallel,
     /// Tokens of reasoning, as estimated, in what the guard has been reset since.
     pub(super) reasoning_tokens: u64,
-    /// A stop string ended the text.
-    pub(super) stopped: bool,
+    /// The stop string that ended the text.
+    pub(super) stopped: Option<String>,
     /// The guided payload was dropped.
     pub(super) rejected: Option<Rejected>,
     pub(super) used_ids: UsedIds,
@@ -45,6 +64,24 @@ pub(super) struct Lane {
     pub(super) next_call: u32,
     /// Calls completed in the text.
     pub(super) completed: u32,
+}
+
+/// Names under which reasoning is written.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Names {
+    pub(super) reasoning: bool,
+    pub(super) reasoning_content: bool,
+}
+
+/// A content part that text goes to.
+#[derive(Debug, Clone)]
+pub(super) struct OpenPart {
+    /// The list it stands in.
+    pub(super) list: u64,
+    /// Numbers the parts of the choice, from 1.
+    pub(super) number: u64,
+    /// Its fields beside the text.
+    pub(super) fields: Map<String, Value>,
 }
 
 /// The guard's open call.
@@ -77,25 +114,35 @@ impl Lane {
     }
 
     /// A new step begins: what earlier ones wrote is out.
-    pub(super) fn begin_step(&mut self) {
+    pub(super) fn begin_step(&mut self, step: &mut Step<'_>) {
+        step.first = step.pieces.len();
+        self.hid = false;
         if let Some(open) = &mut self.open {
             open.began = None;
         }
     }
 
-    /// A piece of the choice; the first has the role.
+    /// A piece of the choice; the first has the role, if upstream said one.
     pub(super) fn new_piece(&mut self, kind: Kind, seq: u64) -> Piece {
         let mut choice = Choice { index: self.index, ..Choice::default() };
         if self.finish_null {
             choice.finish_reason = Field::Null;
         }
-        if !self.role_written {
+        if let (Some(role), false) = (self.role.take(), self.role_written) {
             self.role_written = true;
-            let role = self.role.take().unwrap_or_else(|| "assistant".into());
             choice.delta.role = Field::Value(role);
         }
-        let text = !matches!(kind, Kind::Plain | Kind::Closed);
-        let origin = if text { self.held_since.take() } else { None };
-        Piece { choice, kind, logprobs: None, origin: origin.unwrap_or(seq), ordinal: 0 }
+        let origin = if kind == Kind::Plain { None } else { self.held_since.take() };
+        Piece { choice, kind, logprobs: None, origin: origin.unwrap_or(seq), part: 0, ordinal: 0 }
+    }
+
+    /// What every chunk may say of the choice.
+    pub(super) fn learn(&mut self, delta: &Delta, has_finish: bool) {
+        if let (Field::Value(role), false) = (&delta.role, self.role_written) {
+            self.role.get_or_insert_with(|| role.clone());
+        }
+        self.finish_null = has_finish;
+        self.reasoning_names.reasoning |= !delta.reasoning.is_missing();
+        self.reasoning_names.reasoning_content |= !delta.reasoning_content.is_missing();
     }
 }

@@ -5,12 +5,21 @@ use serde_json::{Map, Value};
 /// Names whose text is said again rather than continued.
 const WHOLE: [&str; 6] = ["id", "type", "role", "index", "format", "signature_type"];
 
-/// Adds the fields of a delta to those of a message: text and lists grow, objects merge, list
+/// What becomes of text under a name that has some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Texts {
+    /// It goes on: the fields are a message's.
+    Grow,
+    /// It is said again: the fields stand beside a message.
+    Stay,
+}
+
+/// Adds the fields of a delta to those of a message: lists grow, text may, objects merge, list
 /// items with the same `index` are one item, all else is replaced.
-pub(super) fn merge(into: &mut Map<String, Value>, delta: &Map<String, Value>) {
+pub(super) fn merge(into: &mut Map<String, Value>, delta: &Map<String, Value>, texts: Texts) {
     for (name, value) in delta {
         match into.get_mut(name) {
-            Some(old) => merge_value(name, old, value),
+            Some(old) => merge_value(name, old, value, texts),
             None => {
                 into.insert(name.clone(), value.clone());
             }
@@ -18,25 +27,28 @@ pub(super) fn merge(into: &mut Map<String, Value>, delta: &Map<String, Value>) {
     }
 }
 
-fn merge_value(name: &str, old: &mut Value, new: &Value) {
+fn merge_value(name: &str, old: &mut Value, new: &Value, texts: Texts) {
+    let grows = texts == Texts::Grow && !WHOLE.contains(&name);
     match (old, new) {
         (_, Value::Null) => {}
-        (Value::String(text), Value::String(more)) if !WHOLE.contains(&name) => {
+        (Value::String(text), Value::String(more)) if grows => {
             text.push_str(more);
         }
-        (Value::Object(old), Value::Object(new)) => merge(old, new),
-        (Value::Array(old), Value::Array(new)) => new.iter().for_each(|item| add(old, item)),
+        (Value::Object(old), Value::Object(new)) => merge(old, new, texts),
+        (Value::Array(old), Value::Array(new)) => {
+            new.iter().for_each(|item| add(old, item, texts));
+        }
         (old, new) => *old = new.clone(),
     }
 }
 
 /// Adds an item to a list, or to the item with the same `index`.
-fn add(list: &mut Vec<Value>, item: &Value) {
+fn add(list: &mut Vec<Value>, item: &Value, texts: Texts) {
     let index = item.get("index").and_then(Value::as_u64);
     // Deltas continue what came last: looking from the end finds it at once.
     let same = |old: &&mut Value| old.get("index").and_then(Value::as_u64) == index;
     match (index, list.iter_mut().rev().find(same), item) {
-        (Some(_), Some(Value::Object(old)), Value::Object(new)) => merge(old, new),
+        (Some(_), Some(Value::Object(old)), Value::Object(new)) => merge(old, new, texts),
         _ => list.push(item.clone()),
     }
 }

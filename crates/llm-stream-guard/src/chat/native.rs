@@ -13,6 +13,7 @@ pub(super) struct NativeCall {
     pub(super) written: Option<u32>,
     pub(super) begun: bool,
     pub(super) arguments: Balance,
+    pub(super) has_arguments: bool,
 }
 
 /// Whether JSON text that comes in pieces is closed: brackets outside strings match.
@@ -50,14 +51,16 @@ pub(super) struct NativeCalls {
 }
 
 impl NativeCalls {
-    /// The call `delta` belongs to: neither index nor id alone says it. A new id opens a call,
-    /// and so does an index not seen; without both, a name does. `None` if `limit` calls are open already.
+    /// The call `delta` belongs to: neither index nor id alone says it. A new id opens a call
+    /// unless the open one goes on without a name, and so does an index not seen; without both, a name does. `None` if `limit` calls are open already.
     pub(super) fn of(&mut self, delta: &ToolCallDelta, limit: usize) -> Option<usize> {
         let id = delta.id.as_deref().filter(|id| !id.is_empty());
         let named = delta.function.as_ref().and_then(|function| function.name.as_deref());
         let named = named.is_some_and(|name| !name.is_empty());
+        // Some servers give each delta of a call an id of its own: without a name it goes on.
+        let goes_on = |call: &NativeCall| !named && !call.arguments.is_closed();
         let fits = |call: &NativeCall| match (id, call.id.as_deref()) {
-            (Some(id), Some(known)) => id == known,
+            (Some(id), Some(known)) => id == known || goes_on(call),
             (Some(_), None) => !call.begun,
             (None, _) => true,
         };
@@ -66,7 +69,11 @@ impl NativeCalls {
                 let found = self.calls.iter().rposition(|call| call.upstream == Some(index));
                 found.filter(|&at| fits(&self.calls[at]))
             }
-            (None, Some(id)) => self.calls.iter().rposition(|call| call.id.as_deref() == Some(id)),
+            (None, Some(id)) => {
+                let known = self.calls.iter().rposition(|call| call.id.as_deref() == Some(id));
+                let last = self.calls.len().checked_sub(1);
+                known.or(last.filter(|&at| self.calls[at].begun && goes_on(&self.calls[at])))
+            }
             (None, None) => {
                 let last = self.calls.len().checked_sub(1);
                 last.filter(|&at| !(named && self.calls[at].begun))

@@ -1,6 +1,6 @@
 //! Where a chat guard writes: chunks, and what is worth knowing about them.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, fmt};
 
 use toolcall_parsers::{Diagnostic, Outcome};
 
@@ -29,6 +29,24 @@ impl ChatSink for Vec<Chunk> {
 impl ChatSink for VecDeque<Chunk> {
     fn chunk(&mut self, chunk: Chunk, _: u64) {
         self.push_back(chunk);
+    }
+}
+
+/// What a stream adapter calls with every note.
+#[derive(Default)]
+pub(super) struct OnNote(pub(super) Option<Box<dyn FnMut(ChatNote) + Send>>);
+
+impl OnNote {
+    pub(super) fn call(&mut self, note: ChatNote) {
+        if let Some(on_note) = &mut self.0 {
+            on_note(note);
+        }
+    }
+}
+
+impl fmt::Debug for OnNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "OnNote(..)" } else { "OnNote" })
     }
 }
 

@@ -6,7 +6,7 @@
 pub struct ChatOptions {
     /// How choices share chunks.
     pub emission: Emission,
-    /// The name reasoning is written under; both are read.
+    /// Where reasoning is written; it is read under both names.
     pub reasoning: ReasoningField,
     /// When a finish reason that upstream did not send is written.
     pub synthesis: Synthesis,
@@ -14,6 +14,8 @@ pub struct ChatOptions {
     pub broken_calls: BrokenCalls,
     /// Whether a completed call turns `stop` into `tool_calls`.
     pub stop: Stop,
+    /// Whether finish reasons keep the words of upstream.
+    pub finish_words: FinishWords,
     /// Whether calls are written at all.
     pub calls: Calls,
     /// Further fields that describe the response and stand on every chunk, like `id` and
@@ -22,6 +24,10 @@ pub struct ChatOptions {
     /// Numeric fields that count something of their own chunk: those of withheld chunks are
     /// added to the next that comes out.
     pub counters: Vec<String>,
+    /// Where a stream ends as soon as stop strings, or a collapse, ended so many choices and every
+    /// other has its finish reason: the `n` of the request. Adapters then write what is due and
+    /// drop upstream, without its usage. `None` reads on to the end.
+    pub end_at_stop: Option<u32>,
     /// Whether usage says how many tokens were reasoning.
     pub reasoning_tokens: ReasoningTokens,
     /// Bounds.
@@ -39,14 +45,24 @@ pub enum Emission {
     SingleChoice,
 }
 
-/// The name reasoning is written under.
+/// Where reasoning is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum ReasoningField {
-    /// `reasoning_content`, which more clients know.
+    /// In `reasoning_content`, which more clients know.
     #[default]
     ReasoningContent,
-    /// `reasoning`.
+    /// In `reasoning`.
     Reasoning,
+    /// In both.
+    Both,
+    /// Where upstream writes its own; in `reasoning_content` until it does.
+    AsUpstream,
+    /// In the content, as `<think>..</think>`.
+    Inline,
+    /// Nowhere: it is dropped, with its log probabilities and token ids and with what upstream
+    /// says of it in other fields.
+    Hidden,
 }
 
 /// When a finish reason that upstream did not send is written: `tool_calls` if a call completed,
@@ -55,9 +71,9 @@ pub enum ReasoningField {
 pub enum Synthesis {
     /// Never.
     Off,
-    /// Before the usage chunk, which only a server that is done sends, for every choice; at the
-    /// bare end of the stream, which may be a cut, for choices with a completed call or whose text a
-    /// stop string ended.
+    /// Before the usage chunk that nothing of a choice follows, which only a server that is done
+    /// sends, for every choice; at the bare end of the stream, which may be a cut, for choices
+    /// with a completed call or whose text a stop string ended.
     #[default]
     Proven,
     /// Also at the bare end of the stream, for every choice.
@@ -75,7 +91,7 @@ pub enum BrokenCalls {
     Drop,
 }
 
-/// What a completed call does to `stop`.
+/// What a completed call does to `stop`, and to other words that mean it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Stop {
     /// It becomes `tool_calls`, unless the request names the tool
@@ -86,6 +102,18 @@ pub enum Stop {
     Rewrite,
     /// It stays.
     Keep,
+}
+
+/// Whether finish reasons keep the words of upstream. What they mean is understood either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum FinishWords {
+    /// They do.
+    #[default]
+    AsUpstream,
+    /// Those that mean the same as one of OpenAI's become that: `eos`, `end_turn` and
+    /// `stop_sequence` become `stop`, `max_tokens` becomes `length`, `tool_use` becomes
+    /// `tool_calls`, `safety` becomes `content_filter`. Words nobody knows stay.
+    OpenAi,
 }
 
 /// Whether calls are written.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{
     chunk::{Choice, Content, Delta},
     field::Field,
-    options::ReasoningField,
+    lane::{Names, OpenPart},
 };
 
 /// What a piece holds. Kinds do not mix, so that order within a choice is the order of chunks.
@@ -16,17 +16,19 @@ pub(super) enum Kind {
     Reasoning,
     Content,
     Calls,
-    /// Nothing may join.
-    Closed,
+    /// Content in parts, which joins those of its own list.
+    Parts(u64),
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
     pub(super) choice: Choice,
     pub(super) kind: Kind,
-    pub(super) logprobs: Option<Map<String, Value>>,
+    pub(super) logprobs: Option<Value>,
     /// The input chunk in which its text began.
     pub(super) origin: u64,
+    /// The number of its last part, if text goes to that.
+    pub(super) part: u64,
     /// How many pieces of the choice this step set free before it; known when packed.
     pub(super) ordinal: usize,
 }
@@ -34,7 +36,7 @@ pub(super) struct Piece {
 impl Piece {
     /// Whether what is of `kind` may join.
     pub(super) fn admits(&self, kind: Kind) -> bool {
-        self.kind == Kind::Plain || (self.kind == kind && kind != Kind::Closed)
+        self.kind == Kind::Plain || self.kind == kind
     }
 
     /// Whether it says nothing.
@@ -58,40 +60,63 @@ impl Piece {
         }
     }
 
-    /// Adds reasoning, under the name that is configured.
-    pub(super) fn add_reasoning(&mut self, text: &str, name: ReasoningField) {
-        let delta = &mut self.choice.delta;
-        let field = match name {
-            ReasoningField::Reasoning => &mut delta.reasoning,
-            ReasoningField::ReasoningContent => &mut delta.reasoning_content,
-        };
-        match field {
-            Field::Value(reasoning) => reasoning.push_str(text),
-            field => *field = Field::Value(text.to_owned()),
+    /// Adds `text` to the content part it goes to.
+    pub(super) fn add_to_part(&mut self, text: &str, part: &OpenPart) {
+        let continues = std::mem::replace(&mut self.part, part.number) == part.number;
+        let parts = self.parts();
+        if let (true, Some(Value::String(old))) =
+            (continues, parts.last_mut().and_then(|part| part.get_mut("text")))
+        {
+            old.push_str(text);
+            return;
+        }
+        let mut object = part.fields.clone();
+        object.insert("text".into(), text.into());
+        parts.push(Value::Object(object));
+    }
+
+    /// Adds a content part that is no text.
+    pub(super) fn add_part(&mut self, part: Value) {
+        self.part = 0;
+        self.parts().push(part);
+    }
+
+    fn parts(&mut self) -> &mut Vec<Value> {
+        let content = &mut self.choice.delta.content;
+        if !matches!(content, Field::Value(Content::Parts(_))) {
+            *content = Field::Value(Content::Parts(Vec::new()));
+        }
+        match content {
+            Field::Value(Content::Parts(parts)) => parts,
+            _ => unreachable!("it is a list now"),
+        }
+    }
+
+    /// Adds reasoning, under these names.
+    pub(super) fn add_reasoning(&mut self, text: &str, names: Names) {
+        let Delta { reasoning, reasoning_content, .. } = &mut self.choice.delta;
+        for (field, named) in
+            [(reasoning, names.reasoning), (reasoning_content, names.reasoning_content)]
+        {
+            match field {
+                _ if !named => {}
+                Field::Value(reasoning) => reasoning.push_str(text),
+                field => *field = Field::Value(text.to_owned()),
+            }
         }
     }
 
     /// Adds an entry to the `content` list of the log probabilities.
     pub(super) fn add_entry(&mut self, entry: Value) {
-        let object = self.logprobs.get_or_insert_default();
-        match object.get_mut("content") {
-            Some(Value::Array(entries)) => entries.push(entry),
-            _ => {
-                object.insert("content".into(), Value::Array(vec![entry]));
-            }
-        }
+        let content = Map::from_iter([("content".to_owned(), Value::Array(vec![entry]))]);
+        self.add_logprobs(Value::Object(content));
     }
 
-    /// Adds other members of the log probabilities; lists grow.
-    pub(super) fn add_logprobs(&mut self, members: Map<String, Value>) {
-        let object = self.logprobs.get_or_insert_default();
-        for (name, value) in members {
-            match (object.get_mut(&name), value) {
-                (Some(Value::Array(list)), Value::Array(more)) => list.extend(more),
-                (_, value) => {
-                    object.insert(name, value);
-                }
-            }
+    /// Adds to the log probabilities; lists grow.
+    pub(super) fn add_logprobs(&mut self, more: Value) {
+        match &mut self.logprobs {
+            Some(old) => grow(old, more),
+            none => *none = Some(more),
         }
     }
 
@@ -99,9 +124,27 @@ impl Piece {
     pub(super) fn into_choice(self) -> Choice {
         let Self { mut choice, logprobs, .. } = self;
         if let Some(logprobs) = logprobs {
-            choice.logprobs = Field::Value(Value::Object(logprobs));
+            choice.logprobs = Field::Value(logprobs);
         }
         choice
+    }
+}
+
+/// Lists grow, members of objects too; else the later value counts.
+fn grow(old: &mut Value, more: Value) {
+    match (old, more) {
+        (Value::Array(list), Value::Array(more)) => list.extend(more),
+        (Value::Object(object), Value::Object(more)) => {
+            for (name, value) in more {
+                match (object.get_mut(&name), value) {
+                    (Some(Value::Array(list)), Value::Array(more)) => list.extend(more),
+                    (_, value) => {
+                        object.insert(name, value);
+                    }
+                }
+            }
+        }
+        (old, more) => *old = more,
     }
 }
 

@@ -8,12 +8,52 @@ use serde_json::{Map, Value};
 pub(super) enum Rider {
     /// A token's log probability: not before the token's text, and never without company.
     Entry(Value),
-    /// Other members of the log probabilities.
-    Logprobs(Map<String, Value>),
+    /// Other members of the log probabilities, or such as are no object.
+    Logprobs(Value),
     /// Fields of a delta.
     Fields(Map<String, Value>),
+    /// Text behind goes to this part, or a part that is no text stands here.
+    Part(Part),
+}
+
+/// What content that comes in parts says about the text behind.
+#[derive(Debug, Clone)]
+pub(super) enum Part {
+    /// It stands in no list.
+    None,
+    /// It is that of a part, whose other fields these are.
+    Text { list: u64, fields: Map<String, Value>, text: String },
     /// Content that is no text.
-    Parts(Vec<Value>),
+    Other { list: u64, part: Value },
+}
+
+impl Part {
+    /// A part of the list that came in chunk `list`.
+    pub(super) fn new(part: Value, list: u64) -> Self {
+        match part {
+            Value::Object(mut fields)
+                if fields.get("type").is_some_and(|kind| kind == "text")
+                    && fields
+                        .get("text")
+                        .and_then(Value::as_str)
+                        .is_some_and(|it| !it.is_empty()) =>
+            {
+                let Some(Value::String(text)) = fields.remove("text") else {
+                    return Self::Other { list, part: Value::Object(fields) };
+                };
+                Self::Text { list, fields, text }
+            }
+            part => Self::Other { list, part },
+        }
+    }
+
+    /// Bytes of text.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Text { text, .. } => text.len(),
+            Self::None | Self::Other { .. } => 0,
+        }
+    }
 }
 
 /// Riders in order, each with the offset in the choice's text at which its own text ends.
@@ -35,7 +75,9 @@ impl Riders {
 
     pub(super) fn push(&mut self, at: u64, rider: Rider) {
         self.others += usize::from(!matches!(rider, Rider::Entry(_)));
-        self.queue.push_back((at, rider));
+        // Those of one chunk do not come in order.
+        let behind = self.queue.iter().rev().take_while(|(end, _)| *end > at).count();
+        self.queue.insert(self.queue.len() - behind, (at, rider));
     }
 
     /// The first rider, if `due` says so.
@@ -57,20 +99,33 @@ impl Riders {
         due.any(|(_, rider)| !matches!(rider, Rider::Entry(_)))
     }
 
+    /// Drops the log probabilities of text up to `to`: it does not come out.
+    pub(super) fn forget_logprobs(&mut self, to: u64) {
+        let tells = |rider: &Rider| matches!(rider, Rider::Entry(_) | Rider::Logprobs(_));
+        self.queue.retain(|(end, rider)| *end > to || !tells(rider));
+        let other = |(_, rider): &&(u64, Rider)| !matches!(rider, Rider::Entry(_));
+        self.others = self.queue.iter().filter(other).count();
+    }
+
     /// Takes the log probabilities of a chunk whose text lies at `from..to`.
     pub(super) fn take_logprobs(&mut self, from: u64, to: u64, logprobs: Value) {
-        let Value::Object(mut rest) = logprobs else { return };
-        if let Some(Value::Array(entries)) = rest.remove("content") {
-            let last = entries.len().saturating_sub(1);
-            let mut end = from;
-            for (i, entry) in entries.into_iter().enumerate() {
-                end = if i == last { to } else { to.min(end + token_len(&entry)) };
-                self.push(end, Rider::Entry(entry));
+        let Value::Object(mut rest) = logprobs else {
+            return self.push(to, Rider::Logprobs(logprobs));
+        };
+        match rest.remove("content") {
+            Some(Value::Array(entries)) => {
+                let last = entries.len().saturating_sub(1);
+                let mut end = from;
+                for (i, entry) in entries.into_iter().enumerate() {
+                    end = if i == last { to } else { to.min(end + token_len(&entry)) };
+                    self.push(end, Rider::Entry(entry));
+                }
             }
+            Some(other) => drop(rest.insert("content".into(), other)),
+            None => {}
         }
-        rest.retain(|_, value| !super::piece::says_nothing(value));
         if !rest.is_empty() {
-            self.push(to, Rider::Logprobs(rest));
+            self.push(to, Rider::Logprobs(Value::Object(rest)));
         }
     }
 }

@@ -9,7 +9,13 @@ use futures_core::{FusedStream, Stream};
 use jail_match::End;
 use stream_lifecycle::TryItem;
 
-use super::sse::{ChatSse, ChatSseError};
+use super::{
+    guard::ChatGuard,
+    keep_alive::Ticking,
+    note::{ChatNote, OnNote},
+    sse::{ChatSse, ChatSseError, SseSink},
+};
+
 /// Puts `machine` around the bytes of an event stream, as an HTTP body gives them.
 ///
 /// ```
@@ -32,27 +38,63 @@ where
     S: Stream<Item = Result<B, E>>,
     B: AsRef<[u8]>,
 {
-    SseStream { inner, machine, ended: false, last: None, error: None }
+    SseStream {
+        inner: Some(inner),
+        machine,
+        out: Vec::new(),
+        last: None,
+        upstream: None,
+        error: None,
+        on_note: OnNote::default(),
+    }
 }
+
+/// What clients are told of an upstream that broke: its error may say more than they should know.
+const BROKE: &str = "the upstream stream broke";
 
 pin_project_lite::pin_project! {
     /// A guarded event stream: yields bytes, whole events at a time.
     ///
     /// Made by [`guard_sse`]. Behind an upstream error comes what was held, then the error, then
-    /// nothing. Fused. `Unpin` if the inner stream is.
+    /// nothing; if errors are written ([`super::Failures::Written`]) the bytes tell of it, and it
+    /// is kept. Upstream is dropped as soon as the stream is over. Fused. `Unpin` if the inner
+    /// stream is.
     #[derive(Debug)]
     #[must_use = "streams do nothing unless polled"]
     pub struct SseStream<S: TryItem> {
         #[pin]
-        inner: S,
+        inner: Option<S>,
         machine: ChatSse,
-        ended: bool,
+        out: Vec<u8>,
         last: Option<S::Error>,
+        upstream: Option<S::Error>,
         error: Option<ChatSseError>,
+        on_note: OnNote,
+    }
+}
+
+struct Out<'o> {
+    bytes: &'o mut Vec<u8>,
+    on_note: &'o mut OnNote,
+}
+
+impl SseSink for Out<'_> {
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    fn note(&mut self, note: ChatNote) {
+        self.on_note.call(note);
     }
 }
 
 impl<S: TryItem> SseStream<S> {
+    /// Calls `on_note` with every note.
+    pub fn on_note(mut self, on_note: impl FnMut(ChatNote) + Send + 'static) -> Self {
+        self.on_note = OnNote(Some(Box::new(on_note)));
+        self
+    }
+
     /// The machine, for what it holds.
     pub fn machine(&self) -> &ChatSse {
         &self.machine
@@ -63,8 +105,13 @@ impl<S: TryItem> SseStream<S> {
         self.error
     }
 
-    /// The inner stream.
-    pub fn into_inner(self) -> S {
+    /// Upstream's error, if the bytes told of it in its place.
+    pub fn upstream_error(&self) -> Option<&S::Error> {
+        self.upstream.as_ref()
+    }
+
+    /// The inner stream, unless this one has ended and dropped it.
+    pub fn into_inner(self) -> Option<S> {
         self.inner
     }
 }
@@ -78,32 +125,58 @@ where
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let mut this = self.project();
-        let mut out = Vec::new();
-        while out.is_empty() {
-            if *this.ended {
-                return Poll::Ready(this.last.take().map(Err));
+        loop {
+            if !this.out.is_empty() {
+                return Poll::Ready(Some(Ok(std::mem::take(this.out))));
             }
-            let result = match ready!(this.inner.as_mut().poll_next(cx)) {
-                Some(Ok(bytes)) => {
-                    let result = this.machine.push(bytes.as_ref(), &mut out);
-                    *this.ended = result.is_err();
-                    result
-                }
-                end => {
-                    *this.ended = true;
-                    *this.last = end.and_then(Result::err);
-                    let how = if this.last.is_some() { End::Aborted } else { End::Stop };
-                    this.machine.finish(how, &mut out)
-                }
+            let Some(inner) = this.inner.as_mut().as_pin_mut() else {
+                return Poll::Ready(this.last.take().map(Err));
             };
+            let item = ready!(inner.poll_next(cx));
+            let sink = &mut Out { bytes: this.out, on_note: this.on_note };
+            let ended = !matches!(item, Some(Ok(_)));
+            let result = match item {
+                Some(Ok(bytes)) => this.machine.push(bytes.as_ref(), sink),
+                Some(Err(error)) => {
+                    match this.machine.writes_failures() {
+                        true => *this.upstream = Some(error),
+                        false => *this.last = Some(error),
+                    }
+                    this.machine.fail(BROKE, sink)
+                }
+                None => this.machine.finish(End::Stop, sink),
+            };
+            if ended || result.is_err() || this.machine.is_over() {
+                this.inner.set(None);
+            }
             *this.error = result.err();
         }
-        Poll::Ready(Some(Ok(out)))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = usize::from(self.last.is_some());
-        (left, self.ended.then_some(left))
+        let left = usize::from(self.last.is_some()) + usize::from(!self.out.is_empty());
+        (left, self.inner.is_none().then_some(left))
+    }
+}
+
+impl<S, B, E> Ticking for SseStream<S>
+where
+    S: Stream<Item = Result<B, E>>,
+    B: AsRef<[u8]>,
+{
+    fn tick(self: Pin<&mut Self>) {
+        let mut this = self.project();
+        if this.inner.is_none() {
+            return;
+        }
+        if let Err(error) = this.machine.tick(&mut Out { bytes: this.out, on_note: this.on_note }) {
+            *this.error = Some(error);
+            this.inner.set(None);
+        }
+    }
+
+    fn chat_guard(&self) -> &ChatGuard {
+        self.machine.guard()
     }
 }
 
@@ -113,6 +186,6 @@ where
     B: AsRef<[u8]>,
 {
     fn is_terminated(&self) -> bool {
-        self.ended && self.last.is_none()
+        self.inner.is_none() && self.out.is_empty() && self.last.is_none()
     }
 }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::VecDeque,
-    fmt,
     pin::Pin,
     task::{Context, Poll, ready},
 };
@@ -16,7 +15,8 @@ use super::{
     chunk::Chunk,
     error::ChatError,
     guard::ChatGuard,
-    note::{ChatNote, ChatSink},
+    keep_alive::Ticking,
+    note::{ChatNote, ChatSink, OnNote},
 };
 
 /// Puts `guard` around a stream of chat-completion chunks.
@@ -44,14 +44,14 @@ where
     S: Stream<Item: ChatItem>,
 {
     ChatStream {
-        inner,
+        inner: Some(inner),
         guard,
         annotator: Annotator::default(),
         out: Vec::new(),
         queue: VecDeque::new(),
         ended: false,
         error: None,
-        on_note: OnNote(None),
+        on_note: OnNote::default(),
     }
 }
 
@@ -61,12 +61,13 @@ pin_project_lite::pin_project! {
     /// Made by [`guard_chunks`]. Everything an item became comes out before upstream is polled
     /// again. Items that carry no chunk pass at once. Behind an upstream error comes what was
     /// held (no call begins and no finish reason is made up), then the error, then nothing.
-    /// Nothing is lost if a poll's future is dropped. Fused. `Unpin` if the inner stream is.
+    /// Upstream is dropped as soon as the stream is over. Nothing is lost if a poll's future is
+    /// dropped. Fused. `Unpin` if the inner stream is.
     #[must_use = "streams do nothing unless polled"]
     #[derive(Debug)]
     pub struct ChatStream<S: Stream> {
         #[pin]
-        inner: S,
+        inner: Option<S>,
         guard: ChatGuard,
         annotator: Annotator,
         out: Vec<(Chunk, u64)>,
@@ -74,14 +75,6 @@ pin_project_lite::pin_project! {
         ended: bool,
         error: Option<ChatError>,
         on_note: OnNote,
-    }
-}
-
-struct OnNote(Option<Box<dyn FnMut(ChatNote) + Send>>);
-
-impl fmt::Debug for OnNote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "OnNote(..)" } else { "OnNote" })
     }
 }
 
@@ -96,9 +89,7 @@ impl ChatSink for Collect<'_> {
     }
 
     fn note(&mut self, note: ChatNote) {
-        if let Some(on_note) = &mut self.on_note.0 {
-            on_note(note);
-        }
+        self.on_note.call(note);
     }
 }
 
@@ -115,23 +106,6 @@ impl<S: Stream> ChatStream<S> {
         self
     }
 
-    /// Time has passed and nothing came; see [`ChatGuard::tick`]. What that sets free comes
-    /// out next.
-    pub fn tick(self: Pin<&mut Self>)
-    where
-        S::Item: ChatItem,
-    {
-        let this = self.project();
-        if *this.ended {
-            return;
-        }
-        let sink = &mut Collect { out: this.out, on_note: this.on_note };
-        if let Err(error) = this.guard.tick(sink) {
-            (*this.ended, *this.error) = (true, Some(error));
-        }
-        this.annotator.release(this.out, this.queue);
-    }
-
     /// The guard, for what it holds.
     pub fn guard(&self) -> &ChatGuard {
         &self.guard
@@ -142,8 +116,8 @@ impl<S: Stream> ChatStream<S> {
         self.error
     }
 
-    /// The inner stream.
-    pub fn into_inner(self) -> S {
+    /// The inner stream, unless this one has ended and dropped it.
+    pub fn into_inner(self) -> Option<S> {
         self.inner
     }
 }
@@ -163,9 +137,9 @@ where
             if *this.ended {
                 return Poll::Ready(None);
             }
+            let Some(inner) = this.inner.as_mut().as_pin_mut() else { return Poll::Ready(None) };
             let sink = &mut Collect { out: this.out, on_note: this.on_note };
-            let (result, last) = match ready!(this.inner.as_mut().poll_next(cx)).map(ChatItem::open)
-            {
+            let (result, last) = match ready!(inner.poll_next(cx)).map(ChatItem::open) {
                 Some(Opened::Pass(item)) => return Poll::Ready(Some(item)),
                 Some(Opened::Chunk(chunk, annotation)) => {
                     let result = this.guard.push(chunk, sink);
@@ -173,15 +147,17 @@ where
                     let came = (guard.seq(), annotation);
                     let (holding, blank) = (guard.holding_since(), || guard.blank());
                     this.annotator.deliver(came, this.out, holding, blank, this.queue);
-                    if result.is_ok() {
+                    if result.is_ok() && !guard.ends_early() {
                         continue;
                     }
-                    (result, None)
+                    let sink = &mut Collect { out: this.out, on_note: this.on_note };
+                    (result.and_then(|()| this.guard.finish(End::Stop, sink)), None)
                 }
                 Some(Opened::Error(item)) => (this.guard.finish(End::Aborted, sink), Some(item)),
                 None => (this.guard.finish(End::Stop, sink), None),
             };
             *this.ended = true;
+            this.inner.set(None);
             *this.error = result.err();
             this.annotator.last(this.out, this.queue);
             this.queue.extend(last);
@@ -200,5 +176,26 @@ where
 {
     fn is_terminated(&self) -> bool {
         self.ended && self.queue.is_empty()
+    }
+}
+
+impl<S> Ticking for ChatStream<S>
+where
+    S: Stream<Item: ChatItem>,
+{
+    fn tick(self: Pin<&mut Self>) {
+        let this = self.project();
+        if *this.ended {
+            return;
+        }
+        let sink = &mut Collect { out: this.out, on_note: this.on_note };
+        if let Err(error) = this.guard.tick(sink) {
+            (*this.ended, *this.error) = (true, Some(error));
+        }
+        this.annotator.release(this.out, this.queue);
+    }
+
+    fn chat_guard(&self) -> &ChatGuard {
+        &self.guard
     }
 }

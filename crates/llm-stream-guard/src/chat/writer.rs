@@ -4,12 +4,11 @@ use jail_match::{Event, Sink, Span};
 use serde_json::{Map, Value};
 
 use super::{
-    chunk::Content,
-    field::Field,
-    lane::{Lane, Step},
+    lane::{Lane, Names, OpenPart, Step},
     note::{ChatNote, Note, Violation},
+    options::ReasoningField,
     piece::{Kind, Piece},
-    riders::Rider,
+    riders::{Part, Rider},
 };
 
 /// Writes pieces of one choice in one step.
@@ -63,13 +62,66 @@ impl Writer<'_, '_> {
     }
 
     pub(super) fn append(&mut self, kind: Kind, text: &str) {
-        let name = self.step.options.reasoning;
         if kind == Kind::Reasoning {
-            self.piece(kind, false).add_reasoning(text, name);
-        } else {
-            let mut spare = std::mem::take(self.step.spare);
-            self.piece(kind, false).add_content(text, &mut spare);
-            *self.step.spare = spare;
+            return self.append_reasoning(text);
+        }
+        self.close_inline();
+        match self.lane.part.take() {
+            Some(part) => {
+                self.piece(Kind::Parts(part.list), false).add_to_part(text, &part);
+                self.lane.part = Some(part);
+            }
+            None => self.append_content(text),
+        }
+    }
+
+    fn append_content(&mut self, text: &str) {
+        let mut spare = std::mem::take(self.step.spare);
+        self.piece(Kind::Content, false).add_content(text, &mut spare);
+        *self.step.spare = spare;
+    }
+
+    fn append_reasoning(&mut self, text: &str) {
+        let as_upstream = self.lane.reasoning_names;
+        let names = |reasoning, reasoning_content| Names { reasoning, reasoning_content };
+        let names = match self.step.options.reasoning {
+            ReasoningField::Hidden => {
+                self.lane.hid = true;
+                return;
+            }
+            ReasoningField::Inline => {
+                if !std::mem::replace(&mut self.lane.inline, true) {
+                    self.append_content("<think>");
+                }
+                return self.append_content(text);
+            }
+            ReasoningField::Reasoning => names(true, false),
+            ReasoningField::Both => names(true, true),
+            ReasoningField::AsUpstream if as_upstream.reasoning => as_upstream,
+            ReasoningField::AsUpstream | ReasoningField::ReasoningContent => names(false, true),
+        };
+        self.piece(Kind::Reasoning, false).add_reasoning(text, names);
+    }
+
+    /// Something follows reasoning that is written into the content.
+    pub(super) fn close_inline(&mut self) {
+        if std::mem::take(&mut self.lane.inline) {
+            self.append_content("</think>");
+        }
+    }
+
+    /// Content that follows stands in a part, or a part stands here.
+    pub(super) fn part(&mut self, part: Part) {
+        let in_part = !matches!(part, Part::None);
+        if std::mem::replace(&mut self.lane.in_parts, in_part) || in_part {
+            self.lane.riders.push(self.lane.fed, Rider::Part(part));
+        }
+    }
+
+    /// A jail took text out so often by now: what told of it is dropped.
+    pub(super) fn forget_taken(&mut self, taken: u64) {
+        if std::mem::replace(&mut self.lane.taken, taken) != taken {
+            self.lane.riders.forget_logprobs(self.lane.at);
         }
     }
 
@@ -84,6 +136,10 @@ impl Writer<'_, '_> {
         }
         if self.lane.riders.len() > self.step.options.limits.waiting {
             self.violation(Violation::WaitingLimit);
+            if self.lane.jailed {
+                // The jail may yet take their text out.
+                self.lane.riders.forget_logprobs(u64::MAX);
+            }
             self.settle_all();
         }
     }
@@ -100,9 +156,20 @@ impl Writer<'_, '_> {
             Rider::Entry(entry) => self.last().add_entry(entry),
             Rider::Logprobs(members) => self.last().add_logprobs(members),
             Rider::Fields(fields) => self.fields(fields),
-            Rider::Parts(parts) => {
-                let piece = self.piece(Kind::Closed, false);
-                piece.choice.delta.content = Field::Value(Content::Parts(parts));
+            Rider::Part(Part::None) => self.lane.part = None,
+            Rider::Part(Part::Text { list, fields, .. }) => {
+                self.lane.parts += 1;
+                self.lane.part = Some(OpenPart { list, number: self.lane.parts, fields });
+            }
+            Rider::Part(Part::Other { list, part }) => {
+                self.close_inline();
+                let (since, seq) = (self.lane.held_since, self.step.seq);
+                let piece = self.piece(Kind::Parts(list), false);
+                if piece.choice.delta.content.is_missing() {
+                    piece.origin = seq;
+                }
+                piece.add_part(part);
+                self.lane.held_since = since;
             }
         }
     }
@@ -119,10 +186,15 @@ impl Writer<'_, '_> {
 
     /// The parts of `text` between the riders that stand inside it, and the riders.
     fn text_with_riders(&mut self, kind: Kind, mut text: &str) {
+        let (jailed, hidden) = (self.lane.jailed, self.step.options.reasoning);
+        if kind == Kind::Reasoning && hidden == ReasoningField::Hidden {
+            self.lane.riders.forget_logprobs(self.lane.at + text.len() as u64);
+        }
         loop {
             let (at, end) = (self.lane.at, self.lane.at + text.len() as u64);
             let due = |to, rider: &Rider| match rider {
-                Rider::Entry(_) => to <= end,
+                // What a jail takes out is known when all of the chunk was read.
+                Rider::Entry(_) => !jailed && to <= end,
                 _ => to < end,
             };
             let Some((to, rider)) = self.lane.riders.pop_if(due) else { break };

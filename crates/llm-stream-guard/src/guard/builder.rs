@@ -356,12 +356,13 @@ impl GuardBuilder {
             let own = edges.iter().map(|edge| edge.marker.as_ref()).chain(headers);
             Box::new(stats.watching(Foreign::new(own)))
         });
+        let whitespace = if edges.is_empty() { Whitespace::Verbatim } else { self.whitespace };
         let table = Table::new(edges)?;
         let settings = Settings::default()
             .start(opening.start.channel())
             .newlines(opening.newlines)
             .suffix(opening.suffix)
-            .whitespace(self.whitespace)
+            .whitespace(whitespace)
             .limits(self.limits)
             .reasoning(self.reasoning_limit);
         let bodies = ToolCallParser::new(plan.grammar, self.tools, options);

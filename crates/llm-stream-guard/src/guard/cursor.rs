@@ -1,7 +1,7 @@
 //! The cursor: the driver and the bodies it hands control to, or the parser of a template.
 
-use jail_match::{Counters, Driver, End, Held, LimitError, Sink, Stretch};
-use toolcall_parsers::{Ids, Wanted};
+use jail_match::{Aside, Counters, Driver, End, Held, LimitError, Sink, Stretch};
+use toolcall_parsers::{Ids, Parallel, Wanted};
 
 use super::{
     payload::{GuidedParser, Rejected},
@@ -79,6 +79,26 @@ impl Cursor {
         }
     }
 
+    /// Takes note of what a server told apart; `false` if nothing was done, as a template does not.
+    pub(super) fn aside<S: Sink + ?Sized>(
+        &mut self,
+        what: Aside,
+        sink: &mut S,
+    ) -> Result<bool, LimitError> {
+        match self {
+            Self::Family(FamilyCursor { driver, bodies }) => driver.aside(what, bodies, sink),
+            Self::Template(_) => Ok(false),
+        }
+    }
+
+    /// Bytes received that neither came out nor are known to be no text.
+    pub(super) fn undecided(&self) -> usize {
+        match self {
+            Self::Family(family) => family.driver.held().bytes,
+            Self::Template(template) => template.parser.held().bytes,
+        }
+    }
+
     pub(super) fn held(&self) -> Held {
         match self {
             Self::Family(family) => family.held(),
@@ -118,6 +138,13 @@ impl Cursor {
         match self {
             Self::Family(family) => family.bodies.wanted(),
             Self::Template(template) => &template.parser.call_options().wanted,
+        }
+    }
+
+    pub(super) fn parallel(&self) -> Parallel {
+        match self {
+            Self::Family(family) => family.bodies.parallel(),
+            Self::Template(template) => template.parser.call_options().parallel,
         }
     }
 

@@ -51,6 +51,12 @@ impl Input {
         self.text.stop.as_ref().and_then(|stop| stop.stopped())
     }
 
+    /// The stop string that ended the message.
+    pub(super) fn stop_string(&self) -> Option<&str> {
+        let stop = self.text.stop.as_ref()?;
+        stop.stopped().map(|stopped| stop.text(stopped.string))
+    }
+
     /// Whether a stage ended the message.
     pub(super) fn ended(&self) -> bool {
         self.text.ended
@@ -100,6 +106,23 @@ impl Input {
             None => text.push(chunk, cursor, out),
             Some(wire) => wire.push(chunk, text, cursor, out),
         }
+    }
+
+    /// What is held as the beginning of a stop string or a delimiter is text.
+    pub(super) fn settle(
+        &mut self,
+        cursor: &mut Cursor,
+        out: &mut Chain<'_>,
+    ) -> Result<(), LimitError> {
+        if let Some(wire) = &mut self.wire {
+            wire.finish(&mut self.text, cursor, out)?;
+        }
+        self.text.stopping(|stop, on| stop.finish(on), cursor, out)
+    }
+
+    /// What is to stand before the first text of the model stands there, or is not wanted.
+    pub(super) fn skip_prepended(&mut self) {
+        self.text.prepended = true;
     }
 
     /// Ends the message.

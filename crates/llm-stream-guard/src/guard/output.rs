@@ -101,6 +101,12 @@ impl Output {
         }
     }
 
+    /// Bytes of text held.
+    pub(super) fn texts(&self) -> usize {
+        self.nonempty.as_ref().map_or(0, |nonempty| nonempty.held())
+            + self.jail.as_ref().map_or(0, |jail| jail.jailer.held().bytes)
+    }
+
     pub(super) fn buffered(&self) -> usize {
         self.held_of_call()
             + self.forms.as_ref().map_or(0, |forms| forms.buffered())
@@ -135,6 +141,12 @@ impl Chain<'_> {
         if let Some(nonempty) = self.next.next.stage {
             nonempty.reset();
         }
+        self.jail(|jail, next| jail.run(|jailer| jailer.settle(next)));
+    }
+
+    /// A call comes that was not read here: it is an answer, and no mark spans it.
+    pub(super) fn call(&mut self) {
+        self.release();
         self.jail(|jail, next| jail.run(|jailer| jailer.settle(next)));
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use jail_match::{
     AtEnd, BodyParsers, Diagnostic, DiagnosticKind, End, Event, Feed, Opener, Outcome, Sink,
 };
-use toolcall_parsers::{Ids, ToolCallParser, Wanted};
+use toolcall_parsers::{Ids, Parallel, ToolCallParser, Wanted};
 
 use super::choice::BadPayload;
 
@@ -80,6 +80,11 @@ impl GuidedParser {
     /// Where ids of calls come from.
     pub(super) fn ids(&self) -> &Ids {
         self.inner.ids()
+    }
+
+    /// Whether more than one call may come out.
+    pub(super) fn parallel(&self) -> Parallel {
+        self.inner.parallel()
     }
 
     /// Which calls may be emitted.

@@ -43,6 +43,11 @@ impl Wire {
         self.decoder.tally()
     }
 
+    /// This text goes past the decoder.
+    pub(super) fn pass(&mut self, text: &str) {
+        self.at += text.len() as u64;
+    }
+
     pub(super) fn push(
         &mut self,
         chunk: &str,

@@ -33,7 +33,7 @@ impl Default for JailedStreamBuilder {
         let guard = Guard::builder(&Profile::named("jailed"))
             .delivery(Delivery::Atomic)
             .start(Start::default())
-            .whitespace(Whitespace::Verbatim);
+            .whitespace(Whitespace::Framing);
         Self {
             sequences: Sequences::default(),
             rules: JailBuilder::default(),
@@ -195,7 +195,8 @@ impl JailedStreamBuilder {
     /// Looks the parser up and compiles the sequences.
     ///
     /// # Errors
-    /// An unknown parser; a faulty sequence or rule, by name; neither a parser nor a start.
+    /// An unknown parser; a faulty sequence or rule, by name; neither a parser nor a start;
+    /// limits of blocks, or a closure for them, where a parser reads all there are.
     pub fn build(self) -> Result<JailedStream, JailedError> {
         let guard = self.guard;
         let (guard, rules) = match &self.parser {
@@ -208,6 +209,9 @@ impl JailedStreamBuilder {
             None => (guard, self.sequences.rules(self.rules)),
         };
         let guard = if rules.is_empty() && self.parser.is_some() {
+            if let Some(option) = self.block_limits.set() {
+                return Err(JailedError::NoBlocks(option));
+            }
             guard
         } else {
             guard.jail(Jailer::with(rules.build()?, self.block_limits))

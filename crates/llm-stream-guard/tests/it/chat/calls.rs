@@ -2,7 +2,7 @@
 
 use llm_stream_guard::End;
 use llm_stream_guard::{
-    Delivery, Ids, Options, Outcome,
+    Delivery, Ids, Options, Outcome, Parallel,
     chat::{BrokenCalls, Calls, ChatGuard, ChatOptions, Note, Violation},
 };
 use serde_json::json;
@@ -126,6 +126,11 @@ fn upstream_calls_are_told_apart_however_they_are_numbered() {
             json!([[null, null, "f", "1"], [null, null, null, "2"], [null, null, "g", "34"]]),
         ),
         ("counting from 2", json!([[2, "x", "f", "12"], [5, "y", "g", "34"]])),
+        ("an id per delta", json!([[0, "x", "f", "{"], [0, "y", null, "}"], [1, "z", "g", "34"]])),
+        (
+            "an id per delta, no indices",
+            json!([[null, "x", "f", "{"], [null, "y", null, "}"], [null, "z", "g", "34"]]),
+        ),
         (
             "the id alone first",
             json!([[0, "x", null, ""], [0, null, "f", "12"], [1, "y", "g", "34"]]),
@@ -140,7 +145,8 @@ fn upstream_calls_are_told_apart_however_they_are_numbered() {
         let choice = &read_finished(&seen.chunks)[&0];
         let calls: Vec<_> =
             choice.calls.iter().map(|c| (c.name.as_str(), c.arguments.as_str())).collect();
-        assert_eq!(calls, [("f", "12"), ("g", "34")], "{what}");
+        let first = if what.starts_with("an id per") { "{}" } else { "12" };
+        assert_eq!(calls, [("f", first), ("g", "34")], "{what}");
     }
 }
 
@@ -207,4 +213,62 @@ fn a_cut_call_comes_out_as_far_as_it_goes_or_not_at_all() {
         let cut = Note::CallEnd { index: 0, outcome: Outcome::Incomplete };
         assert!(seen.notes.iter().any(|note| note.note == cut));
     }
+}
+
+#[test]
+fn without_parallel_calls_one_comes_out_be_it_the_texts_or_upstreams() {
+    let own =
+        || native(json!([{"index": 0, "id": "n", "function": {"name": "g", "arguments": "{}"}}]));
+    for (chunks, name) in
+        [(vec![text(0, CALL), own()], "f"), (vec![own(), text(0, CALL)], "g"), (vec![own()], "g")]
+    {
+        let mut options = Options::default();
+        options.parallel = Parallel::One;
+        let guard = builder("hermes").options(options).build().expect("builds");
+        let mut guard = ChatGuard::new(guard, ChatOptions::default());
+        let seen =
+            run(&mut guard, chunks.into_iter().chain([stop(0, "stop")]).collect(), End::Stop);
+        let calls = &read_finished(&seen.chunks)[&0].calls;
+        assert_eq!(calls.iter().map(|call| call.name.as_str()).collect::<Vec<_>>(), [name]);
+    }
+}
+
+#[test]
+fn upstream_calls_without_arguments_have_none() {
+    for arguments in [json!(""), json!(null)] {
+        let own = native(
+            json!([{"index": 0, "id": "n", "function": {"name": "g", "arguments": arguments}}]),
+        );
+        for (reason, expected) in [("stop", "{}"), ("tool_calls", "{}"), ("length", "")] {
+            let seen = clean("hermes", vec![own.clone(), stop(0, reason)]);
+            let choice = &read_finished(&seen.chunks)[&0];
+            assert_eq!(choice.calls[0].arguments, expected, "{reason}");
+            let finish = if reason == "stop" { "tool_calls" } else { reason };
+            assert_eq!(choice.finish.as_deref(), Some(finish));
+        }
+    }
+}
+
+#[test]
+fn arguments_that_are_no_string_keep_digits_and_order() {
+    let chunk = r#"{"id":"c1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"n","type":"function",
+        "function":{"name":"g","arguments":{"z":12345678901234567890123.50,"a":1e2}}}]}}]}"#;
+    let chunk = serde_json::from_str(chunk).expect("a chunk");
+    let seen = clean("hermes", vec![chunk, stop(0, "stop")]);
+    let arguments = &read_finished(&seen.chunks)[&0].calls[0].arguments;
+    assert_eq!(arguments, r#"{"z":12345678901234567890123.50,"a":1e2}"#);
+}
+
+#[test]
+fn what_stands_beside_a_dropped_call_stays() {
+    let mut options = ChatOptions::default();
+    options.broken_calls = BrokenCalls::Drop;
+    let cut = &CALL[..CALL.len() - "}</tool_call>".len() - 2];
+    let guard = builder("hermes").delivery(Delivery::Atomic).build().expect("builds");
+    let last = json!({"index": 0, "delta": {"content": cut, "audio": {"id": "u"}}, "finish_reason": "stop"});
+    let chunks = vec![text(0, "a"), choice(last)];
+    let seen = run(&mut ChatGuard::new(guard, options), chunks, End::Stop);
+    let choices = choices(&seen.chunks);
+    assert!(choices.iter().any(|it| it["delta"]["audio"]["id"] == "u"), "{choices:?}");
+    assert_eq!(read_finished(&seen.chunks)[&0].calls.len(), 0);
 }

@@ -22,7 +22,7 @@ fn the_role_comes_once_whatever_was_withheld() {
     for (roles, expected) in [
         ([json!("assistant"), json!("assistant")], "assistant"),
         ([json!("model"), json!(null)], "model"),
-        ([json!(null), json!(null)], "assistant"),
+        ([json!(null), json!(null)], ""),
     ] {
         let [one, other] = roles;
         let seen = clean(
@@ -78,7 +78,7 @@ fn fields_nobody_knows_come_once_and_in_place() {
     assert_eq!(
         order,
         [
-            json!({"role": "assistant", "audio": {"id": "x"}, "content": "a"}),
+            json!({"audio": {"id": "x"}, "content": "a"}),
             json!({"content": "b "}),
             json!({"content": "<"}),
             json!({"refusal": "no", "content": "c"}),
@@ -100,7 +100,8 @@ fn fields_beside_reasoning_do_not_wait_for_text() {
             stop(0, "stop"),
         ],
     );
-    assert_eq!(choices(&seen.chunks)[0]["delta"]["reasoning_details"], details);
+    assert_eq!(choices(&seen.chunks)[1]["delta"]["reasoning_details"], details);
+    assert_eq!(choices(&seen.chunks)[1]["delta"]["reasoning_content"], "hm");
     assert_eq!(read_finished(&seen.chunks)[&0].content, "\n<toolbox");
 }
 

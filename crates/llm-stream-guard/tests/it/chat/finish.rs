@@ -1,13 +1,13 @@
 //! Finish reasons: one per choice, last, right.
 
 use llm_stream_guard::{
-    End,
-    chat::{ChatOptions, Note, Stop, Synthesis, Violation},
+    End, StopString,
+    chat::{ChatGuard, ChatOptions, FinishWords, Note, Stop, Synthesis, Violation},
 };
 use serde_json::json;
 
 use crate::chat::{
-    feed::{chat, choice, choices, clean, run, stop, text, usage},
+    feed::{builder, chat, choice, choices, clean, run, stop, text, usage},
     reader::{read, read_finished},
 };
 
@@ -137,4 +137,58 @@ fn streams_without_text_keep_what_they_have() {
     }
     let seen = clean("hermes", vec![stop(0, "stop")]);
     assert_eq!(read_finished(&seen.chunks)[&0].finish.as_deref(), Some("stop"));
+}
+
+#[test]
+fn every_word_that_means_stop_does_what_stop_does() {
+    let words = ["stop", "eos", "eos_token", "EOS", "end_turn", "stop_sequence", "COMPLETE"];
+    for word in words {
+        let finish = |content: &str, finish_words: FinishWords| {
+            let mut options = ChatOptions::default();
+            options.finish_words = finish_words;
+            let chunks = vec![text(0, content), stop(0, word)];
+            let seen = run(&mut chat("hermes", options), chunks, End::Stop);
+            read_finished(&seen.chunks)[&0].finish.clone().expect("a reason")
+        };
+        for finish_words in [FinishWords::AsUpstream, FinishWords::OpenAi] {
+            assert_eq!(finish(CALL, finish_words), "tool_calls", "{word}");
+        }
+        assert_eq!(finish("Hi.", FinishWords::AsUpstream), word);
+        assert_eq!(finish("Hi.", FinishWords::OpenAi), "stop");
+    }
+    for (word, expected) in [
+        ("max_tokens", "length"),
+        ("MAX_TOKENS", "length"),
+        ("tool_use", "tool_calls"),
+        ("safety", "content_filter"),
+        ("function_call", "function_call"),
+        ("abort", "abort"),
+    ] {
+        let mut options = ChatOptions::default();
+        options.finish_words = FinishWords::OpenAi;
+        let chunks = vec![text(0, "Hi."), stop(0, word)];
+        let seen = run(&mut chat("hermes", options), chunks, End::Stop);
+        assert_eq!(read_finished(&seen.chunks)[&0].finish.as_deref(), Some(expected));
+    }
+}
+
+#[test]
+fn the_stop_string_that_hit_is_told_where_upstream_would() {
+    let last = |extra: serde_json::Value| {
+        let mut last = json!({"index": 0, "delta": {}, "finish_reason": "length"});
+        let fields = extra.as_object().expect("an object").clone();
+        last.as_object_mut().expect("an object").extend(fields);
+        let strings = [StopString::hidden("NEVER"), StopString::hidden("END")];
+        let guard = builder("hermes").stop(strings).build().expect("builds");
+        let mut guard = ChatGuard::new(guard, ChatOptions::default());
+        let chunks = vec![text(0, "a E"), text(0, "ND b"), choice(last)];
+        let seen = run(&mut guard, chunks, End::Stop);
+        choices(&seen.chunks).pop().expect("a choice")
+    };
+    assert_eq!(last(json!({}))["stop_reason"], "END");
+    assert_eq!(last(json!({"stop_reason": null}))["stop_reason"], "END");
+    assert_eq!(last(json!({"stop_reason": 5}))["stop_reason"], 5);
+    let told = last(json!({"matched_stop": null}));
+    assert_eq!((&told["matched_stop"], told.get("stop_reason")), (&json!("END"), None));
+    assert_eq!(told["finish_reason"], "stop");
 }

@@ -123,8 +123,12 @@ fn guarding_clean_output_again_changes_nothing() {
     for message in MESSAGES {
         let chunks = vec![text(0, message), stop(0, "stop"), usage()];
         let once = run(&mut chat("qwen3", ChatOptions::default()), chunks, End::Stop);
-        let text_only =
-            read(&once.chunks).values().all(|choice| !choice.content.contains("<think>"));
+        // Tags shown as text are tags to who reads them again, and a call cut before its arguments
+        // is one without any.
+        let text_only = read(&once.chunks).values().all(|choice| {
+            let cut = choice.calls.iter().any(|call| call.arguments.is_empty());
+            !choice.content.contains("<think>") && !cut
+        });
         let again = run(&mut chat("qwen3", ChatOptions::default()), once.chunks.clone(), End::Stop);
         if text_only {
             assert_eq!(aggregate(&once.chunks), aggregate(&again.chunks), "{message:?}");

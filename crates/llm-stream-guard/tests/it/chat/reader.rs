@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use llm_stream_guard::chat::{Choice, Chunk, Field, ToolCallDelta};
+use llm_stream_guard::chat::{Choice, Chunk, Delta, Field, ToolCallDelta};
 use serde_json::Value;
 
 /// A choice as read.
@@ -30,13 +30,21 @@ pub(crate) fn read(chunks: &[Chunk]) -> BTreeMap<u32, Read> {
         let indices: Vec<u32> = chunk.choices.iter().map(|choice| choice.index).collect();
         assert!(indices.is_sorted_by(|a, b| a < b), "indices of chunk {i}: {indices:?}");
         assert_eq!(chunk.fields.get("id"), chunks[0].fields.get("id"), "id of chunk {i}");
-        let bare_usage = chunk.choices.is_empty() && chunk.usage.value().is_some();
-        assert!(!bare_usage || i + 1 == chunks.len(), "usage in the middle, chunk {i}");
+        if is_bare_usage(chunk) {
+            let mut behind = chunks[i + 1..].iter().flat_map(|chunk| &chunk.choices).peekable();
+            let ended = behind.peek().is_some() && behind.all(|it| it.delta == Delta::default());
+            assert!(!ended, "chunk {i}: the last usage, and reasons behind it");
+        }
         for choice in &chunk.choices {
             choices.entry(choice.index).or_default().read(choice, i);
         }
     }
     choices
+}
+
+/// Usage alone: the last of the stream, or one that a server sends per choice.
+fn is_bare_usage(chunk: &Chunk) -> bool {
+    chunk.choices.is_empty() && chunk.usage.value().is_some()
 }
 
 /// Reads a stream whose every choice must have finished.
@@ -52,10 +60,9 @@ impl Read {
     fn read(&mut self, choice: &Choice, i: usize) {
         let Choice { delta, finish_reason, logprobs, extra, .. } = choice;
         assert_eq!(self.finish, None, "chunk {i} comes behind the finish reason");
-        match (self.role.is_empty(), delta.role.value()) {
-            (true, Some(role)) => self.role.clone_from(role),
-            (true, None) => panic!("chunk {i}: no role on the first delta"),
-            (false, role) => assert_eq!(role, None, "chunk {i} says the role again"),
+        if let Some(role) = delta.role.value() {
+            assert_eq!(self.role, "", "chunk {i} says the role again");
+            self.role.clone_from(role);
         }
         let (text, reasoning) = (delta.text(), delta.reasoning_text());
         let both = !delta.reasoning.is_missing() && !delta.reasoning_content.is_missing();

@@ -21,11 +21,11 @@ macro_rules! server {
     };
 }
 
-fn machine(profile: &str) -> ChatSse {
+pub(crate) fn machine(profile: &str) -> ChatSse {
     ChatSse::new(chat(profile, ChatOptions::default()))
 }
 
-fn written(machine: &ChatSse, upstream: &[u8], cut: Cut, end: End) -> Vec<u8> {
+pub(crate) fn written(machine: &ChatSse, upstream: &[u8], cut: Cut, end: End) -> Vec<u8> {
     let (mut machine, mut out) = (machine.clone(), Vec::new());
     for piece in cut.byte_pieces(upstream) {
         machine.push(piece, &mut out).expect("no limit");
@@ -40,7 +40,7 @@ fn passed(machine: &ChatSse, upstream: &str) -> String {
 }
 
 /// The data of every event, as another implementation reads them.
-fn data(bytes: &[u8]) -> Vec<String> {
+pub(crate) fn data(bytes: &[u8]) -> Vec<String> {
     let body = io::Cursor::new(bytes.to_vec());
     let body = tokio_stream::iter([Ok::<_, io::Error>(body)]);
     let events = sse_stream::SseByteStream::new(body);

@@ -17,7 +17,7 @@ use std::{
 use futures_core::{FusedStream, Stream};
 use llm_stream_guard::{
     Delivery, JailedStream, JailedStreamBuilder,
-    chat::{Annotated, ChatError, ChatItem, ChatOptions, Chunk, guard_chunks},
+    chat::{Annotated, ChatError, ChatItem, ChatOptions, Chunk, Ticking, guard_chunks},
     jail_match::OnFail,
 };
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ pin_project_lite::pin_project! {
         items: VecDeque<T>,
         ready: bool,
         ended: bool,
-        given: Rc<Cell<usize>>,
+        pub(crate) given: Rc<Cell<usize>>,
         #[pin]
         pinned: PhantomPinned,
     }

@@ -1,6 +1,9 @@
 //! Whole responses: the same guard, the same outcome as the stream put together.
 
-use llm_stream_guard::chat::{ChatOptions, Completion};
+use llm_stream_guard::{
+    Outcome,
+    chat::{ChatOptions, Completion, Note},
+};
 use serde_json::json;
 
 use crate::chat::feed::{aggregate, chat, choice, chunk, clean, stop, text, usage};
@@ -101,4 +104,48 @@ fn upstream_calls_and_parts_are_put_together() {
         })
     );
     assert_eq!(whole.usage, llm_stream_guard::chat::Field::Value(json!({"n": 1})));
+}
+
+#[test]
+fn calls_of_a_whole_response_are_calls_of_their_own_whatever_their_ids() {
+    let call = |name: &str| json!({"id": "n", "type": "function", "function": {"name": name, "arguments": "{}"}});
+    let unnamed =
+        json!({"id": "n", "type": "function", "function": {"name": "h", "arguments": ""}});
+    let response = completion(json!({"choices": [{"index": 0, "finish_reason": "stop",
+        "message": {"role": "assistant", "content": null, "tool_calls": [call("f"), call("f"), unnamed]}}]}));
+    let clean = chat("hermes", ChatOptions::default()).complete(response).expect("no limit");
+    let calls = &clean.choices[0].message.tool_calls;
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|call| {
+            let function = call.function.as_ref().expect("a function");
+            (call.id.as_deref().expect("an id"), function.arguments.as_deref().expect("arguments"))
+        })
+        .collect();
+    assert_eq!(calls, [("n", "{}"), ("n-2", "{}"), ("n-3", "{}")]);
+}
+
+#[test]
+fn only_texts_that_are_continued_grow() {
+    let filter = json!({"hate": {"filtered": false, "severity": "safe"}});
+    let piece = |text: &str| {
+        choice(json!({"index": 0, "delta": {"content": text}, "severity": "safe",
+            "content_filter_results": filter, "token_ids": [1]}))
+    };
+    let whole = aggregate(&[piece("a"), piece("b"), piece("c")]);
+    let extra = &whole.choices[0].extra;
+    assert_eq!((&extra["severity"], &extra["content_filter_results"]), (&json!("safe"), &filter));
+    assert_eq!(extra["token_ids"], json!([1, 1, 1]));
+}
+
+#[test]
+fn notes_of_a_whole_response_are_told() {
+    let call = r#"<tool_call>{"name": "f", "arguments": {"a": "cut"#;
+    let response = completion(json!({"choices": [
+        {"index": 2, "finish_reason": "length", "message": {"role": "assistant", "content": call}}]}));
+    let mut notes = Vec::new();
+    let guard = chat("hermes", ChatOptions::default());
+    guard.complete_noting(response, |note| notes.push(note)).expect("no limit");
+    let cut = Note::CallEnd { index: 0, outcome: Outcome::Incomplete };
+    assert!(notes.iter().any(|note| (note.choice, note.note) == (2, cut)), "{notes:?}");
 }

@@ -9,7 +9,8 @@ use std::{
 };
 
 use llm_stream_guard::{
-    Diagnostic, End, Event, Guard, Held, Jail, Jailer, Observer, Outcome, Profile,
+    Diagnostic, End, Event, Guard, Held, Jail, JailedStream, Jailer, Observer, Outcome, Profile,
+    chat::{ChatGuard, ChatOptions},
     jail_match::{Closed, Dropped, OnFail, Pair, Release},
     profile,
 };
@@ -42,6 +43,12 @@ impl Observer for Notes {
     }
     fn jail_refuted(&self) {
         self.note("refuted");
+    }
+    fn candidate_opened(&self) {
+        self.note("candidate");
+    }
+    fn candidate_refuted(&self) {
+        self.note("candidate refuted");
     }
     fn dropped(&self, bytes: u64, why: Dropped) {
         self.note(format!("dropped {bytes}: {}", why.name()));
@@ -93,7 +100,6 @@ fn an_observer_is_told_what_happens_and_never_the_text() {
             "held 4",
             "chunk of 4",
             "dropped 8: jail_dropped",
-            "diagnostic jail_dropped",
             "closed 0 of 8: end",
             "held 0",
             "chunk of 8",
@@ -184,4 +190,54 @@ fn an_observer_is_an_object_and_its_methods_are_optional() {
     let observer: Arc<dyn Observer + Send + Sync> = Arc::new(Idle);
     let guard = Guard::builder(&profile("qwen3").unwrap()).observer(observer).build().unwrap();
     assert_eq!(guard.parse("a", End::Stop).unwrap().content, "a");
+}
+
+#[test]
+fn what_a_parser_withholds_is_counted_and_told() {
+    let notes = Arc::new(Notes::default());
+    let jail = JailedStream::builder().tool_call_parser("hermes").observer(notes.clone());
+    let jail = jail.build().unwrap();
+    let mut guard = jail.guard().clone();
+    let call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    for chunk in ["a<tool_call>b", call] {
+        guard.push(chunk, &mut ignore()).unwrap();
+    }
+    guard.finish(End::Stop, &mut ignore()).unwrap();
+    let stats = guard.stats().unwrap();
+    assert_eq!((stats.candidates, stats.candidates_refuted, stats.calls), (2, 1, 1));
+    let notes = notes.0.lock().unwrap();
+    let told = |what: &str| notes.iter().filter(|note| *note == what).count();
+    assert_eq!((told("candidate"), told("candidate refuted")), (2, 1));
+}
+
+#[test]
+fn an_observer_may_be_told_per_choice_and_counts_survive_the_finish_reason() {
+    #[derive(Default)]
+    struct PerChoice(Mutex<Vec<(u32, Arc<Notes>)>>);
+    impl Observer for PerChoice {
+        fn of_choice(&self, choice: u32) -> Option<Arc<dyn Observer + Send + Sync>> {
+            let notes = Arc::new(Notes::default());
+            self.0.lock().unwrap().push((choice, notes.clone()));
+            Some(notes)
+        }
+    }
+    let observer = Arc::new(PerChoice::default());
+    let guard = Guard::builder(&profile("hermes").unwrap()).observer(observer.clone());
+    let mut guard = ChatGuard::new(guard.build().unwrap(), ChatOptions::default());
+    let mut out = Vec::new();
+    for (index, text, finish) in [(0, "abc", None), (4, "de", None), (0, "f", Some("stop"))] {
+        let chunk = serde_json::json!({"choices": [
+            {"index": index, "delta": {"content": text}, "finish_reason": finish}]});
+        guard.push(serde_json::from_value(chunk).unwrap(), &mut out).unwrap();
+    }
+    let told = observer.0.lock().unwrap();
+    let chunks = |notes: &Notes| {
+        let notes = notes.0.lock().unwrap();
+        notes.iter().filter(|note| note.starts_with("chunk")).cloned().collect::<Vec<_>>()
+    };
+    let told: Vec<_> = told.iter().map(|(choice, notes)| (*choice, chunks(notes))).collect();
+    let chunk = |n: u32| format!("chunk of {n}");
+    assert_eq!(told, [(0, vec![chunk(3), chunk(1)]), (4, vec![chunk(2)])]);
+    let bytes: Vec<_> = guard.stats().map(|(choice, stats)| (choice, stats.bytes)).collect();
+    assert_eq!(bytes, [(0, 4), (4, 2)]);
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use llm_stream_guard::{
-    JailedStream, JailedStreamBuilder, OwnedEvent, Replacement,
+    Guard, JailedError, JailedStream, JailedStreamBuilder, OwnedEvent, Profile, Replacement,
     jail_match::{BlockDelivery, DiagnosticKind, Inner, Mark, Nested, OnFail, Pair, Release},
 };
 use tokio_stream::StreamExt;
@@ -173,4 +173,35 @@ fn a_block_that_takes_too_long_is_over() {
     time.fetch_add(9, Ordering::Relaxed);
     guard.push("</s>", &mut sink).unwrap();
     assert_eq!(seen, "a!jail_time!<s>bcd</s>!jail_time!<s>e</s>");
+}
+
+#[test]
+fn what_is_set_for_blocks_is_refused_where_there_are_none() {
+    let parsed = || plain().tool_call_parser("hermes");
+    let (_, read) = clock();
+    for (builder, option) in [
+        (parsed().on_jailed(|_| Replacement::Nothing), "on_jailed"),
+        (parsed().chunk_limit(2, OnFail::Release), "chunk_limit"),
+        (parsed().time_limit(Duration::from_secs(1), OnFail::Release, read), "time_limit"),
+    ] {
+        let beside = builder.clone().rule(Pair::new("<x>", "</x>"));
+        assert!(beside.build().is_ok(), "{option}");
+        let error = builder.build().unwrap_err();
+        assert!(matches!(error, JailedError::NoBlocks(name) if name == option), "{error}");
+    }
+}
+
+#[test]
+fn blank_text_around_calls_goes_and_without_markup_it_stays() {
+    let call = format!("<tool_call>{CALL}</tool_call>");
+    let parsed = JailedStream::builder().tool_call_parser("hermes");
+    let text = format!("\n\n{call}\n{call}\n");
+    assert_eq!(jailed(parsed.clone(), &text), "f({})f({})");
+    assert_eq!(jailed(parsed, &format!("a\n\n{call}\nb")), "a\n\nf({})\nb");
+    let blank = " \n<s> </s>\n\t";
+    assert_eq!(jailed(plain(), blank), blank);
+    let nothing = Guard::builder(&Profile::named("nothing")).build().unwrap();
+    for blank in ["\n\n", " ", "\n a \n"] {
+        assert_eq!(seen(&nothing, blank), blank);
+    }
 }

@@ -1,0 +1,79 @@
+//! What stands between pieces of text: what is held comes out before it, whatever the cut.
+
+use jail_match::{Aside, Channel, Driver, End, Settings, Table, Whitespace};
+use stream_laws::Record;
+
+use crate::{bodies::*, tables::*};
+
+/// A piece of text, or what stands there.
+enum Step {
+    Text(&'static str),
+    Aside(Aside),
+}
+
+use Step::{Aside as A, Text as T};
+
+/// What comes out, an aside as `|`, for every cut of the texts; and whether each was taken note of.
+fn seen(steps: &[Step], settings: Settings) -> (String, Vec<bool>) {
+    let once = |each: bool| {
+        let mut driver = Driver::new(Table::new(all()).unwrap(), settings);
+        let (mut bodies, mut seen, mut taken) = (Tiny::default(), String::new(), Vec::new());
+        let step = |seen: &mut String, run: &mut dyn FnMut(&mut Out<'_>)| {
+            let mut record = Record::default();
+            run(&mut Out(&mut record));
+            seen.push_str(&show(&record));
+        };
+        for one in steps {
+            match one {
+                T(text) if each => text.chars().for_each(|scalar| {
+                    let text = scalar.to_string();
+                    step(&mut seen, &mut |out| driver.push(&text, &mut bodies, out).unwrap());
+                }),
+                T(text) => {
+                    step(&mut seen, &mut |out| driver.push(text, &mut bodies, out).unwrap());
+                }
+                A(what) => {
+                    step(&mut seen, &mut |out| {
+                        taken.push(driver.aside(*what, &mut bodies, out).unwrap());
+                    });
+                    seen.push('|');
+                }
+            }
+        }
+        step(&mut seen, &mut |out| driver.finish(End::Stop, &mut bodies, out).unwrap());
+        (seen.replace("}{", ""), taken)
+    };
+    let whole = once(false);
+    assert_eq!(once(true), whole);
+    whole
+}
+
+#[test]
+fn what_is_held_comes_out_before_an_aside() {
+    let call = || A(Aside::Call);
+    for (steps, expected) in [
+        (vec![T("a<ca"), call(), T("ll>b")], "a<ca|ll>b"),
+        (vec![T("a<call>b"), call(), T(":</call>c")], "a<call>b|:</call>c"),
+        (vec![T("<call><call>x"), call(), T("<call>:</call>c")], "<call><call>x|#c"),
+        (vec![T("a<call>:</call>"), call(), T("b")], "a#|b"),
+        (vec![call(), call()], "||"),
+    ] {
+        let (seen, taken) = seen(&steps, verbatim());
+        assert_eq!(seen, expected);
+        assert!(taken.iter().all(|taken| *taken));
+    }
+    let open = [T("a<call>:b"), call(), T("c</call>d")];
+    assert_eq!(seen(&open, verbatim()), ("a#|d".into(), vec![false]), "an open call goes on");
+}
+
+#[test]
+fn text_may_be_told_to_be_of_a_channel() {
+    let (thought, answer) =
+        (|| A(Aside::Channel(Channel::REASONING)), || A(Aside::Channel(Channel::CONTENT)));
+    let steps = [T("a<th"), thought(), T("r<call>:</call>s"), thought(), T("t"), answer(), T("b")];
+    // The call ends the reasoning of this table.
+    assert_eq!(seen(&steps, verbatim()).0, "a<th|{r}#s|{t}|b");
+    let framed = [thought(), T("r"), answer(), T("\n\n"), A(Aside::Call), T("\n"), thought()];
+    let framing = Settings::default().whitespace(Whitespace::Framing);
+    assert_eq!(seen(&framed, framing).0, "|{r}|||");
+}

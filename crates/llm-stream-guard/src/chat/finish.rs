@@ -1,0 +1,60 @@
+//! Finish reasons: what upstream's words say, and which are written.
+
+use jail_match::End;
+use serde_json::{Map, Value};
+use toolcall_parsers::Wanted;
+
+use super::{
+    lane::Lane,
+    options::{Calls, ChatOptions, FinishWords, Stop},
+};
+
+/// What a word says about how the text ended; `None` for words nobody knows.
+fn meaning(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "stop_token" | "complete"
+        | "completed" | "end" | "done" => "stop",
+        "length" | "max_tokens" | "max_length" | "max_output_tokens" | "model_length" => "length",
+        "tool_calls" | "tool_call" | "tool_use" => "tool_calls",
+        "function_call" => "function_call",
+        "content_filter" | "safety" | "refusal" => "content_filter",
+        _ => return None,
+    })
+}
+
+/// How the text ended, by upstream's word.
+pub(super) fn end_of(word: &str) -> End {
+    match meaning(word) {
+        Some("stop" | "tool_calls" | "function_call") => End::Stop,
+        Some("length") => End::Length,
+        _ => End::Aborted,
+    }
+}
+
+/// The finish reason to write for `upstream`'s.
+pub(super) fn finish_word(lane: &Lane, options: &ChatOptions, upstream: String) -> String {
+    let suppressed = options.calls == Calls::Suppress || lane.wanted == Wanted::None;
+    let named = matches!(lane.wanted, Wanted::Only(_));
+    let keep = options.stop == Stop::Keep || options.stop == Stop::Convention && named;
+    match meaning(&upstream) {
+        Some("tool_calls") if suppressed => "stop".into(),
+        // What the limit cut came behind the stop string.
+        Some("length") if lane.stopped.is_some() => finish_word(lane, options, "stop".into()),
+        Some("stop") if lane.called() && !suppressed && !keep => "tool_calls".into(),
+        Some(known) if options.finish_words == FinishWords::OpenAi => known.into(),
+        _ => upstream,
+    }
+}
+
+/// Where servers say which stop string ended the text.
+const STOP_REASONS: [&str; 2] = ["stop_reason", "matched_stop"];
+
+/// Says which stop string ended the text, unless upstream does: where it would.
+pub(super) fn tell_stop(lane: &Lane, extra: &mut Map<String, Value>) {
+    let Some(string) = &lane.stopped else { return };
+    let named = STOP_REASONS.into_iter().find(|name| extra.contains_key(*name));
+    let value = extra.entry(named.unwrap_or(STOP_REASONS[0])).or_insert(Value::Null);
+    if value.is_null() {
+        *value = string.as_str().into();
+    }
+}

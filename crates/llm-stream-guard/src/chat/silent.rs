@@ -1,0 +1,87 @@
+//! Fields that say nothing: they ride on what comes out of their chunk, and are worth no chunk.
+
+use serde_json::{Map, Value};
+
+use super::{
+    chunk::{Content, Delta},
+    field::Field,
+    piece::{Piece, says_nothing},
+};
+
+/// The fields of one choice of a chunk that are `null`, or an empty text, list or object.
+#[derive(Debug, Default)]
+pub(super) struct Silent {
+    role: Field<String>,
+    content: Field<Content>,
+    reasoning: Field<String>,
+    reasoning_content: Field<String>,
+    extra: Map<String, Value>,
+    logprobs: Field<Value>,
+}
+
+impl Silent {
+    /// Takes them out.
+    pub(super) fn take(delta: &mut Delta, logprobs: &mut Field<Value>) -> Self {
+        let text_or_parts = |content: &Content| match content {
+            Content::Text(text) => text.is_empty(),
+            Content::Parts(parts) => parts.is_empty(),
+        };
+        let (extra, loud) = std::mem::take(&mut delta.extra)
+            .into_iter()
+            .partition(|(_, value)| says_nothing(value));
+        delta.extra = loud;
+        Self {
+            role: take_if(&mut delta.role, |_| false),
+            content: take_if(&mut delta.content, text_or_parts),
+            reasoning: take_if(&mut delta.reasoning, |text| text.is_empty()),
+            reasoning_content: take_if(&mut delta.reasoning_content, |text| text.is_empty()),
+            extra,
+            logprobs: silent_logprobs(logprobs),
+        }
+    }
+
+    /// Adds them to the first piece that came of their chunk.
+    pub(super) fn ride(self, piece: &mut Piece) {
+        let delta = &mut piece.choice.delta;
+        fill(&mut delta.role, self.role);
+        fill(&mut delta.content, self.content);
+        fill(&mut delta.reasoning, self.reasoning);
+        fill(&mut delta.reasoning_content, self.reasoning_content);
+        for (name, value) in self.extra {
+            delta.extra.entry(name).or_insert(value);
+        }
+        match (self.logprobs, &mut piece.logprobs) {
+            (Field::Value(Value::Object(members)), Some(Value::Object(object))) => {
+                for (name, value) in members {
+                    object.entry(name).or_insert(value);
+                }
+            }
+            (silent, None) => piece.choice.logprobs = silent,
+            _ => {}
+        }
+    }
+}
+
+fn take_if<T>(field: &mut Field<T>, is_empty: impl FnOnce(&T) -> bool) -> Field<T> {
+    match field {
+        Field::Value(value) if !is_empty(value) => Field::Missing,
+        _ => field.take(),
+    }
+}
+
+fn fill<T>(field: &mut Field<T>, silent: Field<T>) {
+    if field.is_missing() {
+        *field = silent;
+    }
+}
+
+/// `null`, or the members that say nothing.
+fn silent_logprobs(logprobs: &mut Field<Value>) -> Field<Value> {
+    let Field::Value(Value::Object(object)) = logprobs else {
+        return take_if(logprobs, says_nothing);
+    };
+    let (silent, loud): (Map<_, _>, Map<_, _>) =
+        std::mem::take(object).into_iter().partition(|(_, value)| says_nothing(value));
+    *object = loud;
+    Field::Value(Value::Object(silent))
+}

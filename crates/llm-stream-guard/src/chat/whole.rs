@@ -1,0 +1,71 @@
+//! Whole responses: the way of a stream, in one go.
+
+use jail_match::End;
+
+use super::{
+    aggregate::Aggregator,
+    chunk::Chunk,
+    completion::Completion,
+    error::ChatError,
+    guard::ChatGuard,
+    note::{ChatNote, ChatSink},
+    options::Synthesis,
+};
+
+impl ChatGuard {
+    /// Guards a whole response: one chunk, through a clone of this guard as new, put together
+    /// again.
+    ///
+    /// # Errors
+    /// As [`ChatGuard::push`], and if the payload of a choice was dropped: a stream notes that
+    /// ([`super::Note::Rejected`]).
+    pub fn complete(&self, response: Completion) -> Result<Completion, ChatError> {
+        self.complete_noting(response, |_| {})
+    }
+
+    /// The same, and tells `on_note` what is worth knowing: diagnostics, and how each call ended.
+    ///
+    /// # Errors
+    /// As [`ChatGuard::complete`].
+    pub fn complete_noting(
+        &self,
+        response: Completion,
+        on_note: impl FnMut(ChatNote),
+    ) -> Result<Completion, ChatError> {
+        let mut guard = Self::new(self.prototype.clone(), self.options.clone());
+        if response.usage.value().is_some() && self.options.synthesis == Synthesis::Proven {
+            // The stream's usage chunk would have proved as much.
+            guard.options.synthesis = Synthesis::Always;
+        }
+        let object = response.fields.get("object").cloned();
+        let mut sink = Whole { chunks: Vec::new(), on_note };
+        guard.push(response.into_chunk(), &mut sink)?;
+        guard.finish(End::Stop, &mut sink)?;
+        if let Some(rejected) = guard.choices.iter().find_map(|state| state.lane.rejected) {
+            return Err(ChatError::Rejected(rejected));
+        }
+        let mut whole = Aggregator::default();
+        sink.chunks.iter().for_each(|chunk| whole.push(chunk));
+        let mut response = whole.finish();
+        if let Some(object) = object {
+            response.fields.insert("object".into(), object);
+        }
+        Ok(response)
+    }
+}
+
+/// Collects the chunks of a whole response.
+struct Whole<F> {
+    chunks: Vec<Chunk>,
+    on_note: F,
+}
+
+impl<F: FnMut(ChatNote)> ChatSink for Whole<F> {
+    fn chunk(&mut self, chunk: Chunk, _: u64) {
+        self.chunks.push(chunk);
+    }
+
+    fn note(&mut self, note: ChatNote) {
+        (self.on_note)(note);
+    }
+}

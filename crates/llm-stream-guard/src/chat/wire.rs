@@ -1,0 +1,367 @@
+//! From the events of a stream to chunks, and back: what is unchanged stays the bytes it was.
+
+use jail_match::End;
+use serde_json::{Value, json};
+use sse_events::{self as sse, Decoder, Event, Fields, Item};
+
+use super::{
+    chunk::Chunk,
+    convert::{ChatChunk as _, chunk_of},
+    error::ChatError,
+    guard::ChatGuard,
+    note::{ChatNote, ChatSink},
+    sse::{ChatSseError, Done, Failures, SseSink},
+};
+
+const DONE: &[u8] = b"data: [DONE]\n\n";
+
+#[derive(Debug, Clone)]
+pub(super) struct Wire {
+    pub(super) guard: ChatGuard,
+    pub(super) done: Done,
+    pub(super) failures: Failures,
+    /// `[DONE]` came.
+    pub(super) came: bool,
+    pub(super) ended: bool,
+    pub(super) dropped: u64,
+    /// The stream ended before upstream did.
+    pub(super) over: bool,
+    /// The stream broke off: an event that is open was cut.
+    pub(super) cut: bool,
+    /// An error of upstream ended it.
+    broken: bool,
+    failed: Option<ChatError>,
+    /// The client was told why.
+    told: bool,
+    /// Events whose chunks wait in the guard because they may be the tail of the stream.
+    tail: Vec<Waiting>,
+    /// Kept for their capacity.
+    chunks: Vec<(Chunk, u64)>,
+    text: Vec<u8>,
+    json: Vec<u8>,
+}
+
+/// An event that waits.
+#[derive(Debug, Clone)]
+struct Waiting {
+    /// The number of its chunk.
+    seq: u64,
+    raw: Vec<u8>,
+    came: Option<Chunk>,
+}
+
+impl Wire {
+    pub(super) fn new(guard: ChatGuard) -> Self {
+        Self {
+            guard,
+            done: Done::default(),
+            failures: Failures::default(),
+            came: false,
+            ended: false,
+            dropped: 0,
+            over: false,
+            cut: false,
+            broken: false,
+            failed: None,
+            told: false,
+            tail: Vec::new(),
+            chunks: Vec::new(),
+            text: Vec::new(),
+            json: Vec::new(),
+        }
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.guard.reset();
+        self.tail.clear();
+        (self.came, self.ended, self.dropped, self.failed) = (false, false, 0, None);
+        (self.over, self.cut, self.broken, self.told) = (false, false, false, false);
+    }
+
+    /// What a push comes to; the client is told if it is an error.
+    pub(super) fn checked<S: SseSink + ?Sized>(
+        &mut self,
+        result: Result<(), sse::TooLong>,
+        sink: &mut S,
+    ) -> Result<(), ChatSseError> {
+        let result = self.check(result);
+        if let Err(error) = &result {
+            self.write_failure(&error.to_string(), sink);
+        }
+        result
+    }
+
+    /// Tells the client why the stream ends, once.
+    pub(super) fn write_failure<S: SseSink + ?Sized>(&mut self, message: &str, sink: &mut S) {
+        if self.failures == Failures::Returned || std::mem::replace(&mut self.told, true) {
+            return;
+        }
+        let error = json!({"error": {
+            "message": message, "type": "server_error", "param": null, "code": null,
+        }});
+        self.text.clear();
+        let _ = Fields::default().data(error.to_string().as_bytes()).encode(&mut self.text);
+        self.text.extend_from_slice(DONE);
+        sink.bytes(&self.text);
+    }
+
+    /// Behind an error of upstream comes `[DONE]`, if errors are written.
+    pub(super) fn close_broken<S: SseSink + ?Sized>(&mut self, sink: &mut S) {
+        let tells = self.broken && !self.came && self.failures == Failures::Written;
+        if tells && !std::mem::replace(&mut self.told, true) {
+            sink.bytes(DONE);
+        }
+    }
+
+    /// Time has passed.
+    pub(super) fn tick<S: SseSink + ?Sized>(&mut self, sink: &mut S) {
+        if self.ended {
+            return;
+        }
+        let mut chunks = std::mem::take(&mut self.chunks);
+        let result = self.guard.tick(&mut Collect { chunks: &mut chunks, sink });
+        for (chunk, _) in chunks.drain(..) {
+            self.write(&chunk, Place::Own, sink);
+        }
+        self.chunks = chunks;
+        self.failed = result.err();
+    }
+
+    fn check(&self, result: Result<(), sse::TooLong>) -> Result<(), ChatSseError> {
+        match self.failed {
+            Some(error) => Err(ChatSseError::Chat(error)),
+            None => result.map_err(ChatSseError::Event),
+        }
+    }
+
+    pub(super) fn item<S: SseSink + ?Sized>(&mut self, item: Item<'_>, sink: &mut S) {
+        if self.failed.is_some() || self.over {
+            return;
+        }
+        match item {
+            Item::Event(event) => self.event(event, sink),
+            Item::Raw(raw) => sink.bytes(raw),
+            Item::Dropped { bytes } => self.dropped += bytes,
+            // No other item carries bytes.
+            _ => {}
+        }
+    }
+
+    fn event<S: SseSink + ?Sized>(&mut self, event: Event<'_>, sink: &mut S) {
+        let Some(data) = event.data else { return self.forward(event, sink) };
+        if data.trim_ascii() == b"[DONE]" {
+            self.end(End::Stop, Some(event), sink);
+            self.came = true;
+            return self.forward(event, sink);
+        }
+        let text = String::from_utf8_lossy(data);
+        let is_error = event.name == Some(b"error");
+        match read(&text) {
+            Ok(chunk) if !is_error => self.chunk(chunk, &text, event, sink),
+            other => {
+                if is_error || other == Err(NoChunk::Error) {
+                    self.end(End::Aborted, Some(event), sink);
+                    self.broken = true;
+                }
+                self.forward(event, sink);
+            }
+        }
+    }
+
+    /// Guards the chunk that `text` is, and writes what it became.
+    fn chunk<S: SseSink + ?Sized>(
+        &mut self,
+        chunk: Chunk,
+        text: &str,
+        event: Event<'_>,
+        sink: &mut S,
+    ) {
+        // Bytes that are no text are not passed on.
+        let exact = event.is_standard() && event.data.map(<[u8]>::len) == Some(text.len());
+        let came = exact.then(|| chunk.clone());
+        let mut chunks = std::mem::take(&mut self.chunks);
+        let result = self.guard.push(chunk, &mut Collect { chunks: &mut chunks, sink });
+        self.write_tail(&mut chunks, sink);
+        match (chunks.as_slice(), came) {
+            ([], came) if self.guard.waits_with(self.guard.seq()) => {
+                let (seq, raw) = (self.guard.seq(), event.raw.to_vec());
+                self.tail.push(Waiting { seq, raw, came });
+            }
+            ([], _) => {
+                self.text.clear();
+                event.without_data(&mut self.text);
+                if !self.text.is_empty() {
+                    sink.bytes(&self.text);
+                }
+            }
+            ([(same, _)], Some(came)) if is_same(same, &came, text) => sink.bytes(event.raw),
+            (changed, _) => {
+                for (n, (chunk, _)) in changed.iter().enumerate() {
+                    let place = if n == 0 { Place::Of(event) } else { Place::Behind(event) };
+                    self.write(chunk, place, sink);
+                }
+            }
+        }
+        chunks.clear();
+        self.chunks = chunks;
+        self.failed = result.err();
+        if self.guard.ends_early() {
+            self.end(End::Stop, Some(event), sink);
+            self.text.clear();
+            event.without_name().again(b"[DONE]", &mut self.text);
+            sink.bytes(&self.text);
+            self.over = true;
+        }
+    }
+
+    /// Ends the chunks: what was held comes out, in front of `event` if there is one.
+    pub(super) fn end<S: SseSink + ?Sized>(
+        &mut self,
+        end: End,
+        event: Option<Event<'_>>,
+        sink: &mut S,
+    ) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        let mut chunks = std::mem::take(&mut self.chunks);
+        let result = self.guard.finish(end, &mut Collect { chunks: &mut chunks, sink });
+        for (chunk, origin) in chunks.drain(..) {
+            if self.write_waiting(&chunk, origin, sink) {
+                continue;
+            }
+            // In lines that end as the event's do, but without its fields.
+            let place = event.map_or(Place::Own, |event| Place::Behind(event.without_name()));
+            self.write(&chunk, place, sink);
+        }
+        self.chunks = chunks;
+        self.failed = result.err();
+    }
+
+    /// Writes the first of the chunks as far as they waited.
+    fn write_tail<S: SseSink + ?Sized>(&mut self, chunks: &mut Vec<(Chunk, u64)>, sink: &mut S) {
+        if self.tail.is_empty() {
+            return;
+        }
+        let waited = chunks.iter().take_while(|(chunk, seq)| self.write_waiting(chunk, *seq, sink));
+        let waited = waited.count();
+        chunks.drain(..waited);
+    }
+
+    /// Writes a chunk that waited with its event; whether it is one.
+    fn write_waiting<S: SseSink + ?Sized>(
+        &mut self,
+        chunk: &Chunk,
+        seq: u64,
+        sink: &mut S,
+    ) -> bool {
+        let waits = |waiting: &Waiting| waiting.seq == seq && chunk.choices.is_empty();
+        let Some(at) = self.tail.iter().position(waits) else { return false };
+        let Waiting { raw, came, .. } = self.tail.remove(at);
+        if came.as_ref() == Some(chunk) {
+            sink.bytes(&raw);
+            return true;
+        }
+        let mut decoder = Decoder::new().lenient();
+        let mut on = |item: Item<'_>| {
+            if let Item::Event(event) = item {
+                self.write(chunk, Place::Of(event), sink);
+            }
+        };
+        // It was an event within the limits.
+        let _ = decoder.push(&raw, &mut on);
+        let _ = decoder.finish(on);
+        true
+    }
+
+    fn write<S: SseSink + ?Sized>(&mut self, chunk: &Chunk, place: Place<'_>, sink: &mut S) {
+        let Self { text, json, .. } = self;
+        text.clear();
+        json.clear();
+        // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+        let _ = serde_json::to_writer(&mut *json, chunk);
+        match place {
+            Place::Of(event) => event.with_data(json, text),
+            Place::Behind(event) => event.again(json, text),
+            Place::Own => {
+                let _ = Fields::default().data(json).encode(text);
+            }
+        }
+        sink.bytes(text);
+    }
+
+    /// Passes an event on that carries no chunk.
+    fn forward<S: SseSink + ?Sized>(&mut self, event: Event<'_>, sink: &mut S) {
+        match event.data {
+            data if self.cut
+                && !event.closed
+                && data.map(<[u8]>::trim_ascii) != Some(b"[DONE]") =>
+            {
+                self.dropped += event.raw.len() as u64;
+            }
+            Some(data) if !event.is_standard() => {
+                self.text.clear();
+                event.with_data(data, &mut self.text);
+                sink.bytes(&self.text);
+            }
+            _ => sink.bytes(event.raw),
+        }
+    }
+}
+
+/// What data is that is no chunk.
+#[derive(Debug, PartialEq)]
+enum NoChunk {
+    Error,
+    Other,
+}
+
+/// The chunk that `data` is.
+fn read(data: &str) -> Result<Chunk, NoChunk> {
+    if let Ok(chunk) = serde_json::from_str::<Chunk>(data)
+        && (!chunk.choices.is_empty() || chunk.usage.value().is_some())
+    {
+        return Ok(chunk);
+    }
+    // Without choices it takes a closer look.
+    let value = serde_json::from_str::<Value>(data).map_err(|_| NoChunk::Other)?;
+    let no_chunk = if value.is_error() { NoChunk::Error } else { NoChunk::Other };
+    chunk_of(&value).ok_or(no_chunk)
+}
+
+/// Whether `chunk`, which came as `came` and `text`, is written as it came.
+fn is_same(chunk: &Chunk, came: &Chunk, text: &str) -> bool {
+    // Arguments that are no text are read as text, and must be written so.
+    let calls = came.choices.iter().any(|choice| !choice.delta.tool_calls.is_empty());
+    let as_text = || {
+        let written = serde_json::to_value(chunk);
+        written.is_ok_and(|it| serde_json::from_str::<Value>(text).is_ok_and(|came| it == came))
+    };
+    chunk == came && (!calls || as_text())
+}
+
+/// Where a chunk is written.
+#[derive(Debug, Clone, Copy)]
+enum Place<'e> {
+    /// In place of an event's data.
+    Of(Event<'e>),
+    /// In a further event.
+    Behind(Event<'e>),
+    /// In an event of its own.
+    Own,
+}
+
+struct Collect<'c, S: ?Sized> {
+    chunks: &'c mut Vec<(Chunk, u64)>,
+    sink: &'c mut S,
+}
+
+impl<S: SseSink + ?Sized> ChatSink for Collect<'_, S> {
+    fn chunk(&mut self, chunk: Chunk, origin: u64) {
+        self.chunks.push((chunk, origin));
+    }
+
+    fn note(&mut self, note: ChatNote) {
+        self.sink.note(note);
+    }
+}

@@ -1,0 +1,75 @@
+//! What a server told apart itself, between the pieces of a message's text.
+
+use jail_match::{Aside, ByRef, Channel, LimitError, Sink};
+
+use super::{Guard, Then, cursor::Cursor, input::Input, output::Chain};
+
+impl Guard {
+    /// Takes note of what stands here without being text: a call, or a change of the channel that
+    /// the text behind is of. What is held as the possible start of markup is text and comes out.
+    ///
+    /// `false` if nothing was done because a call of the text is open, which goes on; see
+    /// [`jail_match::Driver::aside`].
+    ///
+    /// # Errors
+    /// As [`Guard::push`].
+    pub fn aside<S: Sink + ?Sized>(
+        &mut self,
+        what: Aside,
+        sink: &mut S,
+    ) -> Result<bool, LimitError> {
+        if self.plain {
+            return self.cursor.aside(what, sink);
+        }
+        let mut taken = false;
+        self.staged(&mut ByRef(sink), Then::Nothing, |_, input, cursor, out| {
+            taken = input.aside(what, cursor, out)?;
+            if taken && what == Aside::Call {
+                out.call();
+            }
+            Ok(())
+        })?;
+        Ok(taken)
+    }
+}
+
+impl Guard {
+    /// Feeds text of which the delimiters of the wire were decoded before.
+    ///
+    /// # Errors
+    /// As [`Guard::push`].
+    pub(crate) fn push_decoded<S: Sink + ?Sized>(
+        &mut self,
+        text: &str,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
+        if self.input.wire.is_none() {
+            return self.push(text, sink);
+        }
+        self.staged(&mut ByRef(sink), Then::ChunkEnded, |_, input, cursor, out| {
+            if let Some(wire) = &mut input.wire {
+                wire.pass(text);
+            }
+            input.text.push(text, cursor, out)
+        })
+    }
+}
+
+impl Input {
+    fn aside(
+        &mut self,
+        what: Aside,
+        cursor: &mut Cursor,
+        out: &mut Chain<'_>,
+    ) -> Result<bool, LimitError> {
+        if self.ended() {
+            return Ok(true);
+        }
+        self.settle(cursor, out)?;
+        // What is to stand before the text stands for reasoning that is not told apart.
+        if matches!(what, Aside::Channel(channel) if channel != Channel::CONTENT) {
+            self.skip_prepended();
+        }
+        cursor.aside(what, out)
+    }
+}

@@ -1,0 +1,58 @@
+//! What a chat guard asks of the guards of its choices.
+
+use toolcall_parsers::{Ids, Parallel, Wanted};
+use wire_remap::Regime;
+
+use super::Guard;
+
+/// No remapping.
+static OFF: Regime = Regime::OFF;
+
+impl Guard {
+    /// Whether a call that began is kept back until it ends.
+    pub(crate) fn withholds_call(&self) -> bool {
+        self.output.withholds_call()
+    }
+
+    /// How the request was remapped.
+    pub(crate) fn regime(&self) -> &Regime {
+        self.input.wire.as_ref().map_or(&OFF, |wire| wire.regime())
+    }
+
+    /// Where ids come from when the wire has none.
+    pub(crate) fn ids(&self) -> &Ids {
+        self.cursor.ids()
+    }
+
+    /// Which calls may be emitted.
+    pub(crate) fn wanted(&self) -> &Wanted {
+        self.cursor.wanted()
+    }
+
+    /// Whether more than one call may come out.
+    pub(crate) fn parallel(&self) -> Parallel {
+        self.cursor.parallel()
+    }
+
+    /// It is the guard of this choice: its observer is to know.
+    pub(crate) fn observe_choice(&mut self, choice: u32) {
+        self.count(|stats| stats.of_choice(choice));
+    }
+
+    /// Makes ids from `seed`, unless they come from a source of the caller's.
+    pub(crate) fn seed_ids(&mut self, seed: u64) {
+        if !self.ids().is_injected() {
+            self.cursor.set_ids(Ids::seeded(seed));
+        }
+    }
+
+    /// Bytes received that neither came out nor are known to be no text.
+    pub(crate) fn undecided(&self) -> usize {
+        self.utf8.held() + self.input.held() + self.cursor.undecided() + self.output.texts()
+    }
+
+    /// How often a jail took text out of the content.
+    pub(crate) fn taken_out(&self) -> u64 {
+        self.jailer().map_or(0, |jailer| jailer.taken_out())
+    }
+}

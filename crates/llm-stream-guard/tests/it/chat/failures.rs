@@ -1,0 +1,214 @@
+//! A stream that cannot go on, and one that need not.
+
+use std::{
+    io,
+    pin::pin,
+    sync::{Arc, Mutex},
+    task::{Context, Poll, Waker},
+};
+
+use futures_core::Stream as _;
+
+use llm_stream_guard::{
+    End, LimitPolicy, Limits, StopString,
+    chat::{
+        ChatError, ChatGuard, ChatOptions, ChatSse, Chunk, Failures, Field, Ticking as _,
+        guard_chunks, guard_sse,
+    },
+    sse,
+};
+use serde_json::{Value, json};
+
+use crate::chat::{
+    feed::{builder, chat, chunk, stop, text},
+    reader::{read, read_finished},
+    sse::data,
+    streams::{drain, upstream},
+};
+
+fn event(chunk: &Chunk) -> String {
+    format!("data: {}\n\n", serde_json::to_string(chunk).expect("JSON"))
+}
+
+fn with_usage(mut chunk: Chunk, tokens: u32) -> Chunk {
+    chunk.usage = Field::Value(json!({"total_tokens": tokens}));
+    chunk
+}
+
+/// A guard whose candidates may be 16 bytes long.
+fn strict() -> ChatGuard {
+    let limits = Limits { candidate: 16, policy: LimitPolicy::Error, ..Limits::default() };
+    let guard = builder("hermes").limits(limits).build().expect("builds");
+    ChatGuard::new(guard, ChatOptions::default())
+}
+
+fn too_long() -> String {
+    format!("<tool_call>{}", " ".repeat(64))
+}
+
+#[test]
+fn what_the_others_hold_and_usage_come_out_before_an_error() {
+    let mut one = ChatOptions::default();
+    one.limits.choices = 2;
+    let many = (0..3).map(|index| json!({"index": index, "delta": {"content": "b <to"}}));
+    let many = chunk(json!({"id": "c1", "choices": many.collect::<Vec<_>>()}));
+    for (mut guard, last) in
+        [(strict(), text(0, &too_long())), (chat("hermes", one), with_usage(many, 7))]
+    {
+        let mut out: Vec<Chunk> = Vec::new();
+        guard.push(text(0, "a "), &mut out).expect("no limit");
+        guard.push(with_usage(text(1, "<tool"), 5), &mut out).expect("no limit");
+        let error = guard.push(last, &mut out).expect_err("a limit");
+        let choices = read(&out);
+        assert!(choices[&1].content.starts_with("<tool"), "{:?}", choices[&1]);
+        assert!(choices[&0].content.starts_with("a "), "{:?}", choices[&0]);
+        let usages: Vec<_> = out.iter().filter_map(|chunk| chunk.usage.value()).collect();
+        assert_eq!(usages.len(), 1, "{error}");
+        assert!(choices.values().all(|choice| choice.finish.is_none()));
+        let count = out.len();
+        assert_eq!(guard.push(text(0, "late"), &mut out), Err(error));
+        assert_eq!(guard.finish(End::Stop, &mut out), Err(error));
+        assert_eq!(out.len(), count, "nothing comes behind the error");
+    }
+}
+
+#[test]
+fn a_choice_too_many_takes_nothing_from_the_others_in_its_chunk() {
+    let mut options = ChatOptions::default();
+    options.limits.choices = 1;
+    let mut guard = chat("hermes", options);
+    let mut out: Vec<Chunk> = Vec::new();
+    guard.push(text(7, "a"), &mut out).expect("the first");
+    let both = chunk(json!({"id": "c1", "choices": [
+        {"index": 0, "delta": {"content": "x"}}, {"index": 7, "delta": {"content": "b"}}]}));
+    assert_eq!(guard.push(both, &mut out), Err(ChatError::TooManyChoices));
+    assert_eq!(read(&out)[&7].content, "ab");
+}
+
+/// The data of what comes out, the error apart.
+fn told(machine: ChatSse, bytes: &str) -> (Vec<String>, Option<Value>) {
+    let (mut machine, mut out) = (machine, Vec::new());
+    if machine.push(bytes.as_bytes(), &mut out).is_ok() {
+        let _ = machine.finish(End::Stop, &mut out);
+    }
+    let mut data = data(&out);
+    let at = data.iter().position(|data| data.starts_with("{\"error\""));
+    let error = at.map(|at| serde_json::from_str(&data.remove(at)).expect("JSON"));
+    (data, error)
+}
+
+#[test]
+fn an_error_may_be_written_with_done_behind_it() {
+    let upstream =
+        [event(&text(0, "a <to")), event(&text(1, &too_long())), event(&text(0, "late"))];
+    let (data, error) = told(ChatSse::new(strict()), &upstream.concat());
+    assert_eq!((error, data.iter().any(|data| data == "[DONE]")), (None, false));
+
+    let machine = ChatSse::new(strict()).failures(Failures::Written);
+    let (data, error) = told(machine, &upstream.concat());
+    let message = error.expect("an error")["error"]["message"].clone();
+    assert!(message.as_str().is_some_and(|text| text.contains("candidate_limit")), "{message}");
+    assert_eq!(data.iter().filter(|data| *data == "[DONE]").count(), 1);
+    assert!(data.concat().contains("<to") && !data.concat().contains("late"));
+
+    let limits = sse::Limits::default().line(20).policy(sse::LimitPolicy::Error);
+    let machine = ChatSse::new(strict()).limits(limits).failures(Failures::Written);
+    let (data, error) = told(machine, &upstream.concat());
+    assert!(error.is_some() && data == ["[DONE]"], "{data:?}");
+
+    // Upstream's own error is one already.
+    let own = [upstream[0].as_str(), "data: {\"error\":{\"message\":\"gone\"}}\n\n"].concat();
+    let (data, error) = told(ChatSse::new(strict()).failures(Failures::Written), &own);
+    assert_eq!(error.expect("an error")["error"]["message"], "gone");
+    assert_eq!(data.last().map(String::as_str), Some("[DONE]"));
+}
+
+#[test]
+fn a_body_that_breaks_may_end_with_the_error_written() {
+    let body = || [Ok(event(&text(0, "a <to"))), Err(io::Error::other("10.0.0.7 gone"))];
+    let machine = ChatSse::new(chat("hermes", ChatOptions::default())).failures(Failures::Written);
+    let bytes = drain(guard_sse(upstream(body()), machine.clone()));
+    let out: Vec<u8> = bytes.into_iter().flat_map(|bytes| bytes.expect("in the bytes")).collect();
+    let data = data(&out);
+    assert!(data[1].contains("<to") && data[2].contains("error") && !data[2].contains("10.0.0.7"));
+    assert_eq!(data[3..], ["[DONE]"]);
+
+    let mut stream = pin!(guard_sse(upstream(body()), machine));
+    let mut cx = Context::from_waker(Waker::noop());
+    while !matches!(stream.as_mut().poll_next(&mut cx), Poll::Ready(None)) {}
+    assert!(stream.upstream_error().is_some_and(|error| error.to_string().contains("gone")));
+}
+
+/// A guard that stops at `END`, for a request of so many choices.
+fn stopping(n: Option<u32>) -> ChatGuard {
+    let mut options = ChatOptions::default();
+    options.end_at_stop = n;
+    let guard = builder("hermes").stop([StopString::hidden("END")]).build().expect("builds");
+    ChatGuard::new(guard, options)
+}
+
+#[test]
+fn a_guard_says_when_stop_strings_ended_it_all() {
+    let mut guard = stopping(None);
+    let mut out: Vec<Chunk> = Vec::new();
+    for (chunk, over) in [
+        (text(0, "a"), false),
+        (text(1, "b"), false),
+        (text(0, "END"), false),
+        (text(0, "more"), false),
+        (stop(1, "stop"), true),
+    ] {
+        guard.push(chunk, &mut out).expect("no limit");
+        assert_eq!(guard.is_over(), over);
+    }
+    let mut guard = chat("hermes", ChatOptions::default());
+    guard.push(stop(0, "stop"), &mut out).expect("no limit");
+    assert!(!guard.is_over(), "the server ended it, and says more");
+}
+
+#[test]
+fn a_stream_ends_with_its_stop_string_if_asked() {
+    let items = || [text(0, "a E"), text(0, "ND"), text(0, "b"), text(0, "c"), stop(0, "stop")];
+    for (n, given) in [(None, 5), (Some(1), 2), (Some(2), 5)] {
+        let inner = upstream(items());
+        let count = inner.given.clone();
+        let seen = drain(guard_chunks(inner, stopping(n)));
+        assert_eq!(count.get(), given, "{n:?}");
+        let choice = &read_finished(&seen)[&0];
+        assert_eq!((choice.content.as_str(), choice.finish.as_deref()), ("a ", Some("stop")));
+        let last = seen.last().expect("the reason");
+        assert_eq!(last.choices[0].extra["stop_reason"], "END");
+    }
+}
+
+#[test]
+fn bytes_end_with_the_stop_string_and_done_if_asked() {
+    let upstream = ["a E", "ND", "b"].map(|content| event(&text(0, content))).concat();
+    let mut machine = ChatSse::new(stopping(Some(1)));
+    let mut out = Vec::new();
+    machine.push(upstream.as_bytes(), &mut out).expect("no limit");
+    assert!(machine.is_over());
+    machine.push(b"data: [DONE]\n\n", &mut out).expect("no limit");
+    machine.finish(End::Stop, &mut out).expect("no limit");
+    let mut data = data(&out);
+    assert_eq!(data.pop().as_deref(), Some("[DONE]"));
+    let chunks: Vec<Chunk> =
+        data.iter().map(|data| serde_json::from_str(data).expect("a chunk")).collect();
+    assert_eq!(read_finished(&chunks)[&0].content, "a ");
+}
+
+#[test]
+fn an_event_stream_tells_notes_and_gives_signs_of_life() {
+    let notes = Arc::new(Mutex::new(0));
+    let count = notes.clone();
+    let call = r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#;
+    let held = event(&text(0, "<tool_call>"));
+    let body = upstream([event(&text(0, call)), held.clone(), held].map(Ok::<_, io::Error>));
+    let stream = guard_sse(body, ChatSse::new(chat("hermes", ChatOptions::default())));
+    let stream = stream.on_note(move |_| *count.lock().expect("no panic") += 1);
+    let alive = || Ok(b": alive\n\n".to_vec());
+    let seen = drain(stream.keep_alive(tokio_stream::iter(0..100), alive));
+    let bytes: Vec<u8> = seen.into_iter().flat_map(|bytes| bytes.expect("no error")).collect();
+    assert!(String::from_utf8(bytes).expect("text").contains(": alive"));
+    assert!(*notes.lock().expect("no panic") >= 1, "the call's end");
+}
