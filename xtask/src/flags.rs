@@ -13,6 +13,7 @@ cargo xtask e2e                            real clients and a real server, as fa
 cargo xtask bench [--quick] [FILTER]       throughput and allocations, as ratios in one run
 cargo xtask fuzz [--time SECONDS] [TARGET] all fuzz targets, or one, for a time each
 cargo xtask templates [--count N] [SEED]   random templates' wires against the `transformers` package
+cargo xtask page                           the page of `explain` in a headless Chromium, if there is one
 cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
 
 /// How long each fuzz target runs unless told otherwise.
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Families(Tables),
     Size,
     E2e,
+    Page,
     Bench { pace: Pace, filter: Option<String> },
     Fuzz { seconds: u64, target: Option<String> },
     Templates { count: u32, seed: Option<u32> },
@@ -78,6 +80,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "ci" => Command::Ci(Scope::Change),
         "size" => Command::Size,
         "e2e" => Command::E2e,
+        "page" => Command::Page,
         "tidy" => Command::Tidy,
         "families" => Command::Families(Tables::Written),
         "bench" => Command::Bench { pace: Pace::Full, filter: None },
@@ -138,6 +141,7 @@ mod tests {
         assert_eq!(command("ci --full"), Some(Command::Ci(Scope::Full)));
         assert_eq!(command("size"), Some(Command::Size));
         assert_eq!(command("e2e"), Some(Command::E2e));
+        assert_eq!(command("page"), Some(Command::Page));
         assert_eq!(command("tidy"), Some(Command::Tidy));
         assert_eq!(command("families"), Some(Command::Families(Tables::Written)));
         assert_eq!(command("families --check"), Some(Command::Families(Tables::Checked)));

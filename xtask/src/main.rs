@@ -8,6 +8,7 @@ mod families;
 mod flags;
 mod fuzz;
 mod manifest;
+mod page;
 mod process;
 mod release;
 mod size;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Ci(scope) => ci::run(&root, scope),
         Command::Size => size::run(&root),
         Command::E2e => e2e::run(&root),
+        Command::Page => page::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Families(Tables::Written) => families::run(&root),
         Command::Families(Tables::Checked) => families::check(&root),

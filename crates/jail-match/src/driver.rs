@@ -161,6 +161,12 @@ impl Driver {
         &self.counters
     }
 
+    /// The table it was built with.
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
     /// The settings it was built with.
     #[must_use]
     pub fn settings(&self) -> &Settings {

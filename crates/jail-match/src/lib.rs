@@ -94,7 +94,7 @@ pub use limits::{LimitError, LimitPolicy, Limits, ReasoningLimit, ZeroLimit};
 pub use marker::{Class, Classes, MAX_CLASSES, MarkerSet, MarkerSetBuilder, Match, Search};
 pub use matcher::{Found, Matcher};
 pub use names::{Alias, UnknownName, resolve, same_name};
-pub use sink::{ByRef, Sink, Span, SpanKind};
+pub use sink::{ByRef, Sink, Span, SpanKind, Trace};
 pub use stretch::Stretch;
 pub use suffix::{LearntSuffix, Suffix};
 pub use table::{Table, TableError};

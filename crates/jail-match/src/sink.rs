@@ -31,6 +31,12 @@ pub trait Sink {
     fn account(&mut self, span: Span) {
         let _ = span;
     }
+
+    /// What the cursor made of a marker it found: for explanations. Ignored unless overridden;
+    /// without an override it costs nothing.
+    fn trace(&mut self, trace: Trace) {
+        let _ = trace;
+    }
 }
 
 impl<F: FnMut(Event<'_>)> Sink for F {
@@ -59,6 +65,11 @@ impl<S: Sink + ?Sized> Sink for ByRef<'_, S> {
     fn account(&mut self, span: Span) {
         self.0.account(span);
     }
+
+    #[inline]
+    fn trace(&mut self, trace: Trace) {
+        self.0.trace(trace);
+    }
 }
 
 /// A range of the input that is not text, with the reason.
@@ -83,4 +94,43 @@ pub enum SpanKind {
     Body,
     /// Dropped, with a diagnostic.
     Dropped,
+}
+
+/// What the cursor made of a marker. Offsets are in the stream, in bytes; newlines bound to the
+/// marker count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Trace {
+    /// The marker of the edge at this position of the table acted.
+    Matched {
+        /// Position in [`crate::Table::edges`].
+        edge: usize,
+        /// Where the marker stands.
+        at: u64,
+        /// Its length.
+        len: u64,
+    },
+    /// The marker of an edge opened a candidate: nothing is certain yet.
+    Opened {
+        /// Position in [`crate::Table::edges`].
+        edge: usize,
+        /// Where the marker stands.
+        at: u64,
+        /// Its length.
+        len: u64,
+    },
+    /// The candidate is certain: a body acts.
+    Committed {
+        /// Where the candidate's opener stands.
+        at: u64,
+        /// How much of the input made it certain, the opener with it.
+        len: u64,
+    },
+    /// The candidate is no body: its bytes are scanned again from behind its first, as text.
+    Refuted {
+        /// Where the candidate's opener stands.
+        at: u64,
+        /// How much of the input showed it, the opener with it.
+        len: u64,
+    },
 }

@@ -22,6 +22,8 @@ pub struct Cli {
 pub enum Command {
     /// Parse a recorded or live stream into typed events, one JSON object a line
     Parse(ParseArgs),
+    /// Show what became of a recording, chunk by chunk, and why
+    Explain(ExplainArgs),
     /// Run vectors (recorded wires with their expected results) at every cut
     Check(CheckArgs),
     /// Tell which families' models may have written a recording
@@ -73,6 +75,34 @@ pub struct ServeArgs {
 /// Arguments of `parse`.
 #[derive(Debug, Args)]
 pub struct ParseArgs {
+    /// What to read, and how.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+    /// How to write the events; `auto` is `text` on a terminal, else `jsonl`
+    #[arg(long, value_enum, default_value_t)]
+    pub output: OutputKind,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// What to read, and how.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Write a page that needs nothing else to OUT; then only the summary is printed
+    #[arg(long, value_name = "OUT")]
+    pub html: Option<PathBuf>,
+    /// Read it as each of these, too, or only: profiles, tool-call families or reasoning formats
+    #[arg(long, value_name = "FAMILY", value_delimiter = ',', conflicts_with = "grammar")]
+    pub compare: Vec<String>,
+}
+
+/// A recording or live stream, and the guard that reads it.
+#[derive(Debug, Args)]
+pub struct ReadingArgs {
     /// The input; `-` is standard input
     #[arg(default_value = "-")]
     pub file: PathBuf,
@@ -126,9 +156,6 @@ pub struct ParseArgs {
     /// Most channels open at once
     #[arg(long, value_name = "COUNT")]
     pub limit_depth: Option<usize>,
-    /// How to write the events; `auto` is `text` on a terminal, else `jsonl`
-    #[arg(long, value_enum, default_value_t)]
-    pub output: OutputKind,
 }
 
 /// Arguments of `check`.

@@ -1,5 +1,5 @@
-//! The `llm-stream-guard` command: `parse` a stream, `check` vectors, `encode` calls, `detect` and
-//! `identify` families, list `families`, `serve` as a proxy.
+//! The `llm-stream-guard` command: `parse` a stream, `explain` what became of it, `check` vectors,
+//! `encode` calls, `detect` and `identify` families, list `families`, `serve` as a proxy.
 //!
 //! A library, so that tests and other tools of the workspace can call what the command does.
 #![forbid(unsafe_code)]
@@ -9,6 +9,7 @@ pub mod check;
 pub mod detect;
 pub mod encode;
 pub mod error;
+pub mod explain;
 pub mod families;
 pub mod identify;
 pub mod input;
@@ -45,6 +46,7 @@ fn dispatch(cli: &Cli) -> Result<bool, Error> {
     let mut out = BufWriter::new(io::stdout());
     match &cli.command {
         Command::Parse(args) => parse::parse(args, &mut out).map(|()| true),
+        Command::Explain(args) => explain::explain(args, &mut out).map(|()| true),
         Command::Check(args) => check::check(args, &mut out),
         Command::Detect(args) => detect::detect(args, &mut out),
         Command::Identify(args) => identify::identify(args, &mut out),

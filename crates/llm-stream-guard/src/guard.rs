@@ -27,7 +27,7 @@ pub use error::BuildError;
 pub use payload::Rejected;
 pub use request::RequestError;
 
-use jail_match::{ByRef, Counters, End, Held, HeldKind, LimitError, Sink};
+use jail_match::{ByRef, Counters, Edge, End, Held, HeldKind, LimitError, Sink};
 use think_filter::TokenEstimate;
 use toolcall_parsers::{Event, Message};
 use wire_remap::{Collapse, Tally};
@@ -329,6 +329,13 @@ impl Guard {
         let mut tally = self.input.wire.as_ref()?.tally().clone();
         tally.mixed = self.output.forms.as_ref().map_or(0, |forms| forms.mixed());
         Some(tally)
+    }
+
+    /// The markers the guard acts on, each with its conditions and its effect: what
+    /// [`jail_match::Trace`] numbers.
+    #[must_use]
+    pub fn edges(&self) -> &[Edge] {
+        self.cursor.driver.table().edges()
     }
 
     /// The counts since the start, if [`GuardBuilder::stats`] or an observer asked for them.

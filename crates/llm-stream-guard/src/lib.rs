@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 pub mod chat;
+pub mod explain;
 mod guard;
 mod identify;
 mod jailed;

@@ -6,7 +6,7 @@
 pub(crate) mod atomic;
 pub(crate) mod nonempty;
 
-use jail_match::{Event, Sink, Span};
+use jail_match::{Event, Sink, Span, Trace};
 
 /// A stage that writes to `S`.
 pub(crate) trait OutputStage<S: ?Sized> {
@@ -57,5 +57,10 @@ impl<T: OutputStage<S>, S: Sink> Sink for Link<'_, T, S> {
     #[inline]
     fn account(&mut self, span: Span) {
         self.stage.account(span, &mut self.next);
+    }
+
+    #[inline]
+    fn trace(&mut self, trace: Trace) {
+        self.next.trace(trace);
     }
 }

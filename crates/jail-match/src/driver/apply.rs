@@ -11,7 +11,7 @@ use crate::{
     diagnostic::{Diagnostic, DiagnosticKind},
     edge::{Anchor, Then, Uses},
     event::Event,
-    sink::{Sink, SpanKind},
+    sink::{Sink, SpanKind, Trace},
     whitespace::Boundary,
 };
 
@@ -45,6 +45,7 @@ impl Driver {
         }
         if let Then::Body(body, on_commit) = then {
             self.emitter.opener(channel, on_commit, sink);
+            sink.trace(Trace::Opened { edge, at: w.base + at as u64, len: len as u64 });
             self.counters.candidates += 1;
             let suffix = self.suffix_in(edge, &w.text.as_bytes()[at + bound..at + len]);
             let suffix = suffix.or(self.suffix);
@@ -57,6 +58,7 @@ impl Driver {
         self.spend(edge, &w.text.as_bytes()[at + bound..at + len]);
         self.note(edge, w.base + at as u64, len as u64, sink);
         self.account(SpanKind::Markup, w, at, at + len, sink);
+        sink.trace(Trace::Matched { edge, at: w.base + at as u64, len: len as u64 });
         *c = Cursor::at(at + len);
         self.swallow = self.table.edges()[edge].binds(self.binds_optional()).1;
         match then {

@@ -11,7 +11,7 @@ use crate::{
     edge::OnCommit,
     limits::{LimitError, LimitPolicy},
     matcher::ceil_char_boundary,
-    sink::{Sink, SpanKind},
+    sink::{Sink, SpanKind, Trace},
     whitespace::Boundary,
 };
 
@@ -159,6 +159,8 @@ impl Driver {
         self.counters.committed += 1;
         self.accept(candidate, w, c);
         self.account(SpanKind::Body, w, c.out, c.pos, sink);
+        let (at, len) = (w.base + c.out as u64, (c.pos - c.out) as u64);
+        sink.trace(Trace::Committed { at, len });
         *c = Cursor::at(c.pos);
         let channel = self.channel();
         self.emitter.boundary(Boundary::Call, channel, sink);
@@ -252,6 +254,7 @@ impl Driver {
         sink: &mut S,
     ) -> bool {
         let (opened, died) = (w.base + c.out as u64, w.base + death as u64);
+        sink.trace(Trace::Refuted { at: opened, len: died - opened });
         self.rescans = if opened < self.rescan_until { self.rescans + 1 } else { 1 };
         // The deciding byte may well begin the next candidate: that is no second look.
         self.rescan_until = self.rescan_until.max(died - 1);
@@ -280,6 +283,7 @@ impl Driver {
             return Ok(());
         }
         self.counters.refuted += 1;
+        sink.trace(Trace::Refuted { at, len: bytes });
         sink.event(Diagnostic::new(kind, at, bytes).into());
         self.mode = Mode::Text;
         (c.pos, c.seen) = (limit, c.out);

@@ -10,6 +10,7 @@ use llm_stream_guard::{
 use serde_json::Value;
 
 use crate::parse::{
+    intake::Intake,
     output::Output,
     shown::{Note, Render},
 };
@@ -55,40 +56,13 @@ impl<'r> Chat<'r> {
         &mut self.output
     }
 
-    /// Takes raw bytes of choice 0.
-    pub fn bytes(&mut self, bytes: &[u8]) {
-        let mut text = String::new();
-        self.utf8.push(bytes, |piece| text.push_str(piece));
-        self.text(text);
-    }
-
     /// Takes text of choice 0.
     pub fn text(&mut self, text: String) {
         self.push(chunk_of(Choice::default(), text));
     }
 
-    /// Takes the data of one event, or one line of JSON.
-    pub fn json(&mut self, name: &str, data: &[u8]) {
-        let text = self.decoded(data);
-        match text.trim() {
-            "" => {}
-            "[DONE]" => self.seen.done = true,
-            text => match serde_json::from_str::<Value>(text) {
-                Ok(value) if name == "error" || value.is_error() => self.error(value),
-                Ok(Value::String(text)) => self.text(text),
-                Ok(value) => self.value(value, data.len()),
-                Err(error) => self.bad("bad_chunk", data.len(), Some(&error.to_string())),
-            },
-        }
-    }
-
     fn value(&mut self, value: Value, bytes: usize) {
-        let chunk = if value.pointer("/choices/0/message").is_some() {
-            serde_json::from_value(value).ok().map(Completion::into_chunk)
-        } else {
-            value.into_chunk().ok()
-        };
-        match chunk {
+        match chunk_from(value) {
             Some(chunk) => {
                 self.seen.chunks |= !chunk.choices.is_empty();
                 self.push(chunk);
@@ -103,7 +77,7 @@ impl<'r> Chat<'r> {
         let error = value.get_mut("error").map(Value::take).unwrap_or_else(|| value.take());
         let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str());
         let message = message.map_or_else(|| error.to_string(), str::to_owned);
-        if let Ok(chunk) = value.into_chunk() {
+        if let Some(chunk) = chunk_from(value) {
             self.push(chunk);
         }
         self.output.note(Note { kind: "error", message: Some(&message), ..Note::default() });
@@ -131,10 +105,6 @@ impl<'r> Chat<'r> {
     fn push(&mut self, mut chunk: Chunk) {
         let fields = chunk.fields.clone();
         for choice in &mut chunk.choices {
-            // The legacy completions API has bare text.
-            if let Some(Value::String(text)) = choice.extra.remove("text") {
-                choice.delta.content = Field::Value(Content::Text(text));
-            }
             let Some(most) = self.piece else { continue };
             let Some(text) = choice.delta.text().map(str::to_owned) else { continue };
             let mut rest = text.as_str();
@@ -169,9 +139,34 @@ impl<'r> Chat<'r> {
             self.output.note(Note { kind: "stopped", message: Some(&message), ..Note::default() });
         }
     }
+}
 
-    /// Ends the input; `end` if the caller knows how, `broken` if reading failed.
-    pub fn finish(&mut self, end: Option<End>, broken: bool) {
+impl Intake for Chat<'_> {
+    fn bytes(&mut self, bytes: &[u8]) {
+        let mut text = String::new();
+        self.utf8.push(bytes, |piece| text.push_str(piece));
+        self.text(text);
+    }
+
+    fn json(&mut self, name: &str, data: &[u8]) {
+        let text = self.decoded(data);
+        match text.trim() {
+            "" => {}
+            "[DONE]" => self.seen.done = true,
+            text => match serde_json::from_str::<Value>(text) {
+                Ok(value) if name == "error" || value.is_error() => self.error(value),
+                Ok(Value::String(text)) => self.text(text),
+                Ok(value) => self.value(value, data.len()),
+                Err(error) => self.bad("bad_chunk", data.len(), Some(&error.to_string())),
+            },
+        }
+    }
+
+    fn note(&mut self, note: Note<'_>) {
+        self.output.note(note);
+    }
+
+    fn finish(&mut self, end: Option<End>, broken: bool) {
         let mut text = String::new();
         self.utf8.finish(|piece| text.push_str(piece));
         if !text.is_empty() {
@@ -190,6 +185,22 @@ impl<'r> Chat<'r> {
         self.output.end(end);
         self.replaced(self.utf8.replaced());
     }
+}
+
+/// The chunk that a value is: a whole response is one, too.
+pub(crate) fn chunk_from(value: Value) -> Option<Chunk> {
+    let mut chunk = if value.pointer("/choices/0/message").is_some() {
+        Completion::into_chunk(serde_json::from_value(value).ok()?)
+    } else {
+        value.into_chunk().ok()?
+    };
+    for choice in &mut chunk.choices {
+        // The legacy completions API has bare text.
+        if let Some(Value::String(text)) = choice.extra.remove("text") {
+            choice.delta.content = Field::Value(Content::Text(text));
+        }
+    }
+    Some(chunk)
 }
 
 /// A chunk that adds `text` to a choice.

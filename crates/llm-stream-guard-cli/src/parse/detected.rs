@@ -9,7 +9,7 @@ use llm_stream_guard::{Detection, Guard, Profile};
 
 use super::{Chat, Feed, Render, Shown};
 use crate::{
-    args::{InputKind, ParseArgs},
+    args::InputKind,
     error::{Error, misuse},
     input::Patience,
 };
@@ -47,10 +47,9 @@ impl Render for Texts {
     }
 }
 
-/// The profile of an input nobody names one for, as its head tells; says on standard error which, and
+/// The profile of an input nobody names one for, as its text tells; says on standard error which, and
 /// why.
-pub(super) fn detected(args: &ParseArgs, head: &[u8]) -> Result<Profile, Error> {
-    let detection = detection(head, args.input)?;
+pub(crate) fn taken(detection: Detection) -> Profile {
     let (profile, best) = (detection.profile(), detection.candidates.first());
     let note = match (&profile, best) {
         (Some(profile), Some(best)) => {
@@ -70,5 +69,5 @@ pub(super) fn detected(args: &ParseArgs, head: &[u8]) -> Result<Profile, Error> 
     };
     // Nobody is left to tell if this fails.
     let _ = writeln!(io::stderr(), "note: no --family or --model: {note}");
-    Ok(profile.unwrap_or_else(|| Profile::named("none")))
+    profile.unwrap_or_else(|| Profile::named("none"))
 }

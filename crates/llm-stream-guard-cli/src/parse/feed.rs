@@ -5,13 +5,13 @@ use llm_stream_guard::{End, sse};
 use crate::{
     args::InputKind,
     input::{Detector, Line, Lines, Patience},
-    parse::{chat::Chat, output::Output, shown::Note},
+    parse::{chat::Chat, intake::Intake, output::Output, shown::Note},
 };
 
 /// Takes the input in pieces.
-pub struct Feed<'r> {
+pub struct Feed<I> {
     form: Form,
-    chat: Chat<'r>,
+    intake: I,
 }
 
 enum Form {
@@ -21,32 +21,39 @@ enum Form {
     Sse(Box<sse::Decoder>),
 }
 
-impl<'r> Feed<'r> {
-    /// Reads input of `kind` into `chat`.
-    pub fn new(kind: InputKind, patience: Patience, chat: Chat<'r>) -> Self {
-        let form = form(kind).unwrap_or_else(|| Form::Unknown(Detector::new(patience)));
-        Self { form, chat }
-    }
-
+impl<'r> Feed<Chat<'r>> {
     /// The output, to flush.
     pub fn output(&mut self) -> &mut Output<'r> {
-        self.chat.output()
+        self.intake.output()
+    }
+}
+
+impl<I: Intake> Feed<I> {
+    /// Reads input of `kind` into `intake`.
+    pub fn new(kind: InputKind, patience: Patience, intake: I) -> Self {
+        let form = form(kind).unwrap_or_else(|| Form::Unknown(Detector::new(patience)));
+        Self { form, intake }
+    }
+
+    /// What the input went to.
+    pub fn into_intake(self) -> I {
+        self.intake
     }
 
     /// Takes the next piece.
     pub fn push(&mut self, bytes: &[u8]) {
-        let Self { form, chat } = self;
+        let Self { form, intake } = self;
         match form {
             Form::Unknown(detector) => {
                 if let Some(kind) = detector.push(bytes) {
                     self.settle(kind);
                 }
             }
-            Form::Text => chat.bytes(bytes),
-            Form::Jsonl(lines) => lines.push(bytes, |line| on_line(line, chat)),
+            Form::Text => intake.bytes(bytes),
+            Form::Jsonl(lines) => lines.push(bytes, |line| on_line(line, intake)),
             Form::Sse(decoder) => {
-                let result = decoder.push(bytes, |item| on_item(item, chat));
-                stopped(result, chat);
+                let result = decoder.push(bytes, |item| on_item(item, intake));
+                stopped(result, intake);
             }
         }
     }
@@ -57,16 +64,16 @@ impl<'r> Feed<'r> {
             let kind = detector.finish();
             self.settle(kind);
         }
-        let Self { form, chat } = self;
+        let Self { form, intake } = self;
         match form {
             Form::Unknown(_) | Form::Text => {}
-            Form::Jsonl(lines) => lines.finish(|line| on_line(line, chat)),
+            Form::Jsonl(lines) => lines.finish(|line| on_line(line, intake)),
             Form::Sse(decoder) => {
-                let result = decoder.finish(|item| on_item(item, chat));
-                stopped(result, chat);
+                let result = decoder.finish(|item| on_item(item, intake));
+                stopped(result, intake);
             }
         }
-        chat.finish(end, broken);
+        intake.finish(end, broken);
     }
 
     fn settle(&mut self, kind: InputKind) {
@@ -86,38 +93,38 @@ fn form(kind: InputKind) -> Option<Form> {
     }
 }
 
-fn on_line(line: Line<'_>, chat: &mut Chat<'_>) {
+fn on_line(line: Line<'_>, intake: &mut impl Intake) {
     match line {
-        Line::Whole(line) => chat.json("", line),
-        Line::TooLong(bytes) => too_long(bytes, chat),
+        Line::Whole(line) => intake.json("", line),
+        Line::TooLong(bytes) => too_long(bytes, intake),
     }
 }
 
-fn on_item(item: sse::Item<'_>, chat: &mut Chat<'_>) {
+fn on_item(item: sse::Item<'_>, intake: &mut impl Intake) {
     match item {
         sse::Item::Event(event) => {
             if event.ignored > 0 {
                 let bytes = Some(event.ignored);
-                chat.output().note(Note { kind: "no_field", bytes, ..Note::default() });
+                intake.note(Note { kind: "no_field", bytes, ..Note::default() });
             }
             if let Some(data) = event.data {
-                chat.json(&String::from_utf8_lossy(event.name.unwrap_or_default()), data);
+                intake.json(&String::from_utf8_lossy(event.name.unwrap_or_default()), data);
             }
         }
-        sse::Item::Dropped { bytes } => too_long(bytes, chat),
+        sse::Item::Dropped { bytes } => too_long(bytes, intake),
         _ => {}
     }
 }
 
 /// Under the policy in use no event stops the decoder; if one ever does, it shows.
-fn stopped(result: Result<(), sse::TooLong>, chat: &mut Chat<'_>) {
+fn stopped(result: Result<(), sse::TooLong>, intake: &mut impl Intake) {
     if let Err(error) = result {
         let message = error.to_string();
         let message = Some(message.as_str());
-        chat.output().note(Note { kind: "line_limit", message, ..Note::default() });
+        intake.note(Note { kind: "line_limit", message, ..Note::default() });
     }
 }
 
-fn too_long(bytes: u64, chat: &mut Chat<'_>) {
-    chat.output().note(Note { kind: "line_limit", bytes: Some(bytes), ..Note::default() });
+fn too_long(bytes: u64, intake: &mut impl Intake) {
+    intake.note(Note { kind: "line_limit", bytes: Some(bytes), ..Note::default() });
 }

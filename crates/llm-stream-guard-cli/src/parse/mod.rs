@@ -3,6 +3,7 @@
 mod chat;
 mod detected;
 mod feed;
+mod intake;
 mod json_lines;
 mod output;
 mod readable;
@@ -16,19 +17,23 @@ use std::{
 };
 
 pub use chat::Chat;
-use detected::detected;
+pub(crate) use chat::chunk_from;
+pub(crate) use detected::taken;
 pub use detected::{DETECTED, detection};
 pub use feed::Feed;
+pub use intake::Intake;
 pub use json_lines::JsonLines;
 pub use output::Output;
+pub(crate) use readable::printable;
 pub use readable::{Colour, Readable};
+pub(crate) use setup::{builder, end};
 pub use setup::{guard, read_tools};
 pub use shown::{Note, Render, Shown};
 
 use llm_stream_guard::Profile;
 
 use crate::{
-    args::{OutputKind, ParseArgs},
+    args::{OutputKind, ParseArgs, ReadingArgs},
     error::{Error, misuse},
     input::Patience,
     lookup,
@@ -43,26 +48,32 @@ const PIECE: usize = 64 * 1024;
 /// Misuse, an input that cannot be read, an output that cannot be written. What the model wrote
 /// is never an error.
 pub fn parse(args: &ParseArgs, out: &mut dyn Write) -> Result<(), Error> {
+    let ParseArgs { reading: args, output } = args;
     let terminal = io::stdout().is_terminal();
-    let readable = match args.output {
+    let readable = match output {
         OutputKind::Auto => terminal,
         OutputKind::Jsonl => false,
         OutputKind::Text => true,
     };
-    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let colour = if terminal && !no_colour { Colour::On } else { Colour::Off };
+    let colour = Colour::of_output();
     let mut render: Box<dyn Render + '_> =
         if readable { Box::new(Readable::new(out, colour)) } else { Box::new(JsonLines(out)) };
     if args.file == Path::new("-") {
         return parse_from(args, &mut io::stdin().lock(), Patience::Live, &mut *render);
     }
-    let fault = |error: io::Error| misuse(format!("{}: {error}", args.file.display()));
-    let mut file = File::open(&args.file).map_err(fault)?;
+    let (mut file, patience) = open(&args.file)?;
+    parse_from(args, &mut file, patience, &mut *render)
+}
+
+/// Opens a file; a pipe is not waited for.
+pub(crate) fn open(path: &Path) -> Result<(File, Patience), Error> {
+    let fault = |error: io::Error| misuse(format!("{}: {error}", path.display()));
+    let file = File::open(path).map_err(fault)?;
     let patience = match file.metadata() {
         Ok(metadata) if metadata.is_file() => Patience::Head,
         _ => Patience::Live,
     };
-    parse_from(args, &mut file, patience, &mut *render)
+    Ok((file, patience))
 }
 
 /// Parses everything `input` gives, passing on the events of each piece before the next is read.
@@ -70,7 +81,7 @@ pub fn parse(args: &ParseArgs, out: &mut dyn Write) -> Result<(), Error> {
 /// # Errors
 /// As [`parse`]. If reading fails, what was held comes out first.
 pub fn parse_from(
-    args: &ParseArgs,
+    args: &ReadingArgs,
     input: &mut dyn Read,
     patience: Patience,
     render: &mut dyn Render,
@@ -86,7 +97,7 @@ pub fn parse_from(
         None => {
             // A failure to read comes again, when the rest is read.
             let _ = input.take(DETECTED).read_to_end(&mut head);
-            detected(args, &head)?
+            taken(detection(&head, args.input)?)
         }
     };
     let input = &mut head.chain(input);

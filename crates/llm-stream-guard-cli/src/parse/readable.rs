@@ -3,7 +3,7 @@
 use std::{
     borrow::Cow,
     fmt::Write as _,
-    io::{self, Write},
+    io::{self, IsTerminal as _, Write},
 };
 
 use crate::parse::shown::{Note, Render, Shown};
@@ -15,6 +15,15 @@ pub enum Colour {
     On,
     /// They may not: reasoning is marked by a word.
     Off,
+}
+
+impl Colour {
+    /// What standard output may be sent: a terminal escape sequences, unless `NO_COLOR` is set.
+    #[must_use]
+    pub fn of_output() -> Self {
+        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if io::stdout().is_terminal() && !unwanted { Self::On } else { Self::Off }
+    }
 }
 
 /// Writes text to be read in a terminal. Control characters of the model are shown, not sent.
@@ -147,7 +156,7 @@ fn described(note: Note<'_>) -> String {
 }
 
 /// `text` without characters that would steer the terminal.
-fn printable(text: &str) -> Cow<'_, str> {
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(steers) {
         return Cow::Borrowed(text);

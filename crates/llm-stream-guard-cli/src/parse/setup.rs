@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use llm_stream_guard::{Delivery, End, Guard, Limits, Profile, Start, Tools, Whitespace};
+use llm_stream_guard::{
+    Delivery, End, Guard, GuardBuilder, Limits, Profile, Start, Tools, Whitespace,
+};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
 use crate::{
-    args::{DeliveryArg, FinishArg, ParseArgs, StartArg, WhitespaceArg},
+    args::{DeliveryArg, FinishArg, ReadingArgs, StartArg, WhitespaceArg},
     error::{Error, misuse},
     lookup,
 };
@@ -17,7 +19,12 @@ use crate::{
 /// # Errors
 /// A tools or grammar file that is none, a limit of zero, `--start reasoning`
 /// for a family without reasoning.
-pub fn guard(args: &ParseArgs, profile: &Profile) -> Result<Guard, Error> {
+pub fn guard(args: &ReadingArgs, profile: &Profile) -> Result<Guard, Error> {
+    builder(args, profile)?.build().map_err(misuse)
+}
+
+/// What builds the guard for streams of `profile`.
+pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuilder, Error> {
     let mut builder = Guard::builder(profile);
     if let Some(path) = &args.grammar {
         builder = builder.grammar(lookup::read_grammar(path)?);
@@ -49,12 +56,12 @@ pub fn guard(args: &ParseArgs, profile: &Profile) -> Result<Guard, Error> {
             WhitespaceArg::Trim => Whitespace::Trim,
         });
     }
-    builder.build().map_err(misuse)
+    Ok(builder)
 }
 
 /// How the stream ended, if the caller says.
 #[must_use]
-pub(super) fn end(args: &ParseArgs) -> Option<End> {
+pub(crate) fn end(args: &ReadingArgs) -> Option<End> {
     args.finish.map(|finish| match finish {
         FinishArg::Stop => End::Stop,
         FinishArg::Length => End::Length,
@@ -62,7 +69,7 @@ pub(super) fn end(args: &ParseArgs) -> Option<End> {
 }
 
 /// Limits of zero are refused where the guard is built.
-fn limits(args: &ParseArgs) -> Limits {
+fn limits(args: &ReadingArgs) -> Limits {
     let default = Limits::default();
     Limits {
         candidate: args.limit_candidate.unwrap_or(default.candidate),

@@ -3,6 +3,7 @@
 mod check;
 mod encode;
 mod export;
+mod explain;
 mod grammar;
 mod identify;
 mod serve;

@@ -172,7 +172,9 @@ impl Chain<'_> {
 
 #[cfg(test)]
 mod tests {
-    use jail_match::{Diagnostic, DiagnosticKind, Event, Jail, OwnedEvent, Sink, Span, SpanKind};
+    use jail_match::{
+        Diagnostic, DiagnosticKind, Event, Jail, OwnedEvent, Sink, Span, SpanKind, Trace,
+    };
 
     use wire_remap::RemapTable;
 
@@ -183,6 +185,7 @@ mod tests {
     struct Received {
         events: Vec<OwnedEvent>,
         accounted: u64,
+        traced: Vec<Trace>,
     }
 
     impl Sink for Received {
@@ -192,6 +195,10 @@ mod tests {
 
         fn account(&mut self, span: Span) {
             self.accounted += span.len;
+        }
+
+        fn trace(&mut self, trace: Trace) {
+            self.traced.push(trace);
         }
     }
 
@@ -212,8 +219,10 @@ mod tests {
             sink.event(Event::EdgeMatched(3));
             sink.event(Diagnostic::new(DiagnosticKind::Noise, 1, 2).into());
             sink.account(Span { kind: SpanKind::Markup, at: 0, len: 5 });
+            sink.trace(Trace::Refuted { at: 3, len: 4 });
         }
         assert_eq!(staged.events, bare.events);
         assert_eq!((staged.accounted, bare.accounted), (5, 5));
+        assert_eq!((staged.traced.len(), bare.traced.len()), (1, 1));
     }
 }

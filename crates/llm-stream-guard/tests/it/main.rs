@@ -2,6 +2,8 @@
 
 /// Chunks of chat completions.
 mod chat;
+/// What became of recordings, and why.
+mod explain;
 /// Jails around content and streams.
 mod identify;
 mod jails;

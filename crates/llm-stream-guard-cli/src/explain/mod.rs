@@ -1,0 +1,158 @@
+//! `explain`: what became of a recording, chunk by chunk, and why.
+
+mod chunks;
+mod page;
+mod recording;
+mod terminal;
+mod words;
+
+use std::{
+    fs,
+    io::{self, Read, Write},
+    path::Path,
+};
+
+pub use page::page;
+pub use recording::{Item, Recording};
+pub use terminal::{Terminal, width};
+
+use llm_stream_guard::{
+    Profile,
+    explain::{Explainer, Explanation},
+};
+use serde::Serialize;
+
+use crate::{
+    args::{ExplainArgs, ReadingArgs},
+    error::{Error, misuse},
+    lookup,
+    parse::{self, Colour},
+};
+
+/// A choice of a recording, read in one way.
+#[derive(Debug, Clone, Serialize)]
+pub struct Explained {
+    /// Which choice.
+    pub choice: u32,
+    /// What became of it.
+    #[serde(flatten)]
+    pub explanation: Explanation,
+}
+
+/// Every choice of a recording, read in every way that was asked for.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// The recording's name.
+    pub file: String,
+    /// The explanations, ways first.
+    pub explanations: Vec<Explained>,
+}
+
+/// Runs `explain` on the file or standard input it names.
+///
+/// # Errors
+/// Misuse, an input that cannot be read, an output that cannot be written.
+pub fn explain(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Error> {
+    let report = report(args)?;
+    if let Some(path) = &args.html {
+        let html = page(&report).map_err(misuse)?;
+        fs::write(path, html).map_err(|error| misuse(format!("{}: {error}", path.display())))?;
+    }
+    if args.json {
+        serde_json::to_writer(&mut *out, &report).map_err(io::Error::from)?;
+        out.write_all(b"\n")?;
+    } else {
+        let mut terminal = Terminal::new(out, Colour::of_output(), width());
+        terminal.title(&report)?;
+        let brief = args.html.is_some() || report.explanations.len() > 1;
+        for explained in &report.explanations {
+            terminal.summary(explained)?;
+            if !brief {
+                terminal.text(&explained.explanation)?;
+                terminal.steps(&explained.explanation)?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Reads the recording and explains it in every way that was asked for.
+///
+/// # Errors
+/// As [`explain`].
+pub fn report(args: &ExplainArgs) -> Result<Report, Error> {
+    let reading = &args.reading;
+    let recording = read(reading)?;
+    let profiles = profiles(args, &recording)?;
+    let guards = profiles.iter().map(|profile| {
+        let builder = parse::builder(reading, profile)?;
+        Ok((profile.name.clone(), builder.stats().build().map_err(misuse)?))
+    });
+    let guards = guards.collect::<Result<Vec<_>, Error>>()?;
+    let end = parse::end(reading);
+    let mut explanations = Vec::new();
+    for (name, guard) in &guards {
+        for (&choice, items) in recording.choices() {
+            let mut explainer = Explainer::new(name.clone(), guard.clone());
+            for item in items {
+                match item {
+                    Item::Text { text, time } => explainer.push(text, *time),
+                    Item::Note(note) => explainer.note(note.clone()),
+                }
+            }
+            let explanation = explainer.finish(end.unwrap_or_else(|| recording.end(choice)));
+            explanations.push(Explained { choice, explanation });
+        }
+    }
+    Ok(Report { file: reading.file.display().to_string(), explanations })
+}
+
+/// How it is to be read: as the family or model named, and as each to compare with; where nothing is
+/// named, as its text tells.
+fn profiles(args: &ExplainArgs, recording: &Recording) -> Result<Vec<Profile>, Error> {
+    let ReadingArgs { family, model, .. } = &args.reading;
+    let named = lookup::profile_of(family.as_deref(), model.as_deref())?;
+    let mut profiles: Vec<Profile> = named.into_iter().collect();
+    for name in &args.compare {
+        let profile =
+            lookup::family(name).map_err(|error| misuse(format!("--compare: {error}")))?;
+        if profiles.iter().all(|known| known.name != profile.name) {
+            profiles.push(profile);
+        }
+    }
+    if profiles.is_empty() {
+        profiles.push(match args.reading.grammar {
+            Some(_) => Profile::named("none"),
+            None => {
+                parse::taken(llm_stream_guard::detect(recording.texts().iter().map(String::as_str)))
+            }
+        });
+    }
+    Ok(profiles)
+}
+
+/// Reads the whole input; on a terminal, long ones show how far it is.
+fn read(args: &ReadingArgs) -> Result<Recording, Error> {
+    if args.file == Path::new("-") {
+        let patience = crate::input::Patience::Head;
+        return Recording::read(args, &mut io::stdin().lock(), patience, |_| {});
+    }
+    let (mut file, patience) = parse::open(&args.file)?;
+    let whole = file.metadata().map_or(0, |metadata| metadata.len());
+    let shown = io::IsTerminal::is_terminal(&io::stderr()) && whole > LONG;
+    let input: &mut dyn Read = &mut file;
+    let recording = Recording::read(args, input, patience, |bytes| {
+        if shown {
+            // Nobody is left to tell if this fails.
+            let _ = write!(io::stderr(), "\rreading: {} %", bytes * 100 / whole.max(1));
+        }
+    });
+    if shown {
+        let _ = writeln!(io::stderr());
+    }
+    recording
+}
+
+/// Longer files show progress, in bytes.
+const LONG: u64 = 8 << 20;

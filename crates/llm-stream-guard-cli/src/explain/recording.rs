@@ -1,0 +1,229 @@
+//! A recording: the model's text in the pieces it came in, and what the server said besides.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::{self, Read},
+    time::Duration,
+};
+
+use llm_stream_guard::{
+    End, Utf8,
+    chat::{ChatChunk as _, Choice, Chunk, Content},
+    explain::Note,
+};
+use serde_json::Value;
+
+use crate::{
+    args::ReadingArgs,
+    error::{Error, misuse},
+    input::Patience,
+    parse::{self, Feed, Intake, chunk_from},
+};
+
+/// How much is read at once.
+const PIECE: usize = 64 * 1024;
+
+/// A part of a choice.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    /// Text of the model.
+    Text {
+        /// The text.
+        text: String,
+        /// When it came, where the recording says: a number `ms` on the chunk.
+        time: Option<Duration>,
+    },
+    /// What the server said besides.
+    Note(Note),
+}
+
+/// What each choice received.
+#[derive(Debug, Clone, Default)]
+pub struct Recording {
+    choices: BTreeMap<u32, Vec<Item>>,
+    finished: BTreeMap<u32, End>,
+    /// Fields in which the server gave what it told from the text itself.
+    native: BTreeSet<(u32, &'static str)>,
+    utf8: Utf8,
+    /// The longest piece of text.
+    most: Option<usize>,
+    chunks: bool,
+    broken: bool,
+}
+
+impl Recording {
+    /// Reads everything `input` gives; `progress` hears how many bytes were read.
+    ///
+    /// # Errors
+    /// The input cannot be read.
+    pub fn read(
+        args: &ReadingArgs,
+        input: &mut dyn Read,
+        patience: Patience,
+        mut progress: impl FnMut(u64),
+    ) -> Result<Self, Error> {
+        let most = args.chunk.map(|bytes| bytes as usize);
+        let mut feed = Feed::new(args.input, patience, Self { most, ..Self::default() });
+        let (mut piece, mut read) = (vec![0; PIECE], 0);
+        loop {
+            match input.read(&mut piece) {
+                Ok(0) => break,
+                Ok(len) => {
+                    feed.push(&piece[..len]);
+                    read += len as u64;
+                    progress(read);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(misuse(format!("{}: {error}", args.file.display()))),
+            }
+        }
+        feed.finish(None, false);
+        Ok(feed.into_intake())
+    }
+
+    /// The choices by index, each in the order of the recording; at least the first.
+    pub fn choices(&self) -> impl Iterator<Item = (&u32, &[Item])> {
+        self.choices.iter().map(|(index, items)| (index, &items[..]))
+    }
+
+    /// The text of each choice.
+    #[must_use]
+    pub fn texts(&self) -> Vec<String> {
+        let text = |item: &Item| match item {
+            Item::Text { text, .. } => Some(text.clone()),
+            Item::Note(_) => None,
+        };
+        self.choices.values().map(|items| items.iter().filter_map(text).collect()).collect()
+    }
+
+    /// How a choice ended, as far as the recording says.
+    #[must_use]
+    pub fn end(&self, choice: u32) -> End {
+        match self.finished.get(&choice) {
+            Some(&end) => end,
+            // A server that ends a choice says so.
+            None if self.chunks || self.broken => End::Aborted,
+            None => End::Stop,
+        }
+    }
+
+    fn note_all(&mut self, note: &Note) {
+        if self.choices.is_empty() {
+            self.choices.insert(0, Vec::new());
+        }
+        for items in self.choices.values_mut() {
+            items.push(Item::Note(note.clone()));
+        }
+    }
+
+    fn text(&mut self, choice: u32, text: &str, time: Option<Duration>) {
+        let items = self.choices.entry(choice).or_default();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let most = self.most.map_or(rest.len(), |most| most.min(rest.len()));
+            let len = (most..rest.len()).find(|&at| rest.is_char_boundary(at));
+            let (piece, more) = rest.split_at(len.unwrap_or(rest.len()));
+            items.push(Item::Text { text: piece.to_owned(), time });
+            rest = more;
+        }
+    }
+
+    fn chunk(&mut self, chunk: &Chunk) {
+        let ms = chunk.fields.get("ms").and_then(Value::as_f64);
+        let time = ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1000.0).ok());
+        self.chunks |= !chunk.choices.is_empty();
+        for choice in &chunk.choices {
+            self.choice(choice, time);
+        }
+        if chunk.usage.value().is_some() {
+            self.note_all(&Note::Usage);
+        }
+    }
+
+    fn choice(
+        &mut self,
+        Choice { index, delta, finish_reason, .. }: &Choice,
+        time: Option<Duration>,
+    ) {
+        self.choices.entry(*index).or_default();
+        let reasoning = delta.reasoning_text().is_some_and(|text| !text.is_empty());
+        let native =
+            [("reasoning_content", reasoning), ("tool_calls", !delta.tool_calls.is_empty())];
+        for (field, _) in native.into_iter().filter(|(_, there)| *there) {
+            // Once says it.
+            if self.native.insert((*index, field)) {
+                let note = Item::Note(Note::Native { field });
+                self.choices.entry(*index).or_default().push(note);
+            }
+        }
+        match delta.content.value() {
+            Some(Content::Text(text)) => self.text(*index, text, time),
+            Some(Content::Parts(parts)) => {
+                for text in parts.iter().filter_map(|part| part.get("text")?.as_str()) {
+                    self.text(*index, text, time);
+                }
+            }
+            None => {}
+        }
+        if let Some(reason) = finish_reason.value() {
+            let cut = matches!(reason.as_str(), "length" | "max_tokens");
+            self.finished.insert(*index, if cut { End::Length } else { End::Stop });
+            let note = Note::Finish { reason: reason.clone() };
+            self.choices.entry(*index).or_default().push(Item::Note(note));
+        }
+    }
+
+    fn error(&mut self, message: String) {
+        self.broken = true;
+        self.note_all(&Note::Error { message });
+    }
+}
+
+impl Intake for Recording {
+    fn bytes(&mut self, bytes: &[u8]) {
+        let mut text = String::new();
+        self.utf8.push(bytes, |piece| text.push_str(piece));
+        self.text(0, &text, None);
+    }
+
+    fn json(&mut self, name: &str, data: &[u8]) {
+        let text = String::from_utf8_lossy(data);
+        let text = text.trim();
+        if matches!(text, "" | "[DONE]") {
+            return;
+        }
+        match serde_json::from_str::<Value>(text) {
+            Ok(value) if name == "error" || value.is_error() => {
+                let error = value.get("error").unwrap_or(&value);
+                let message = error.get("message").and_then(Value::as_str).or(error.as_str());
+                self.error(message.map_or_else(|| error.to_string(), str::to_owned));
+                if let Some(chunk) = chunk_from(value) {
+                    self.chunk(&chunk);
+                }
+            }
+            Ok(Value::String(text)) => self.text(0, &text, None),
+            Ok(value) => {
+                if let Some(chunk) = chunk_from(value) {
+                    self.chunk(&chunk);
+                }
+            }
+            Err(error) => self.note_all(&Note::Error { message: format!("not JSON: {error}") }),
+        }
+    }
+
+    fn note(&mut self, note: parse::Note<'_>) {
+        let message = match note.bytes {
+            Some(bytes) => format!("{}: {bytes} bytes of the recording were left out", note.kind),
+            None => format!("{}: {}", note.kind, note.message.unwrap_or_default()),
+        };
+        self.note_all(&Note::Error { message });
+    }
+
+    fn finish(&mut self, _: Option<End>, broken: bool) {
+        let mut text = String::new();
+        self.utf8.finish(|piece| text.push_str(piece));
+        self.text(0, &text, None);
+        self.choices.entry(0).or_default();
+        self.broken |= broken;
+    }
+}

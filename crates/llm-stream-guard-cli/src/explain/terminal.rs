@@ -1,0 +1,274 @@
+//! An explanation for the terminal: a summary, the text by channel, the chunks.
+
+use std::io::{self, Write};
+
+use llm_stream_guard::explain::{Explanation, Fate, Finding, Step, Summary};
+
+use super::{
+    Explained, Report, chunks,
+    words::{bytes, count, visible},
+};
+use crate::parse::{Colour, printable};
+
+/// Where no width is known.
+const WIDTH: usize = 100;
+/// Narrower than this nothing can be read.
+const NARROWEST: usize = 50;
+/// Columns of the labels in front of text.
+const LABEL: usize = 12;
+/// More of one region than this is shortened in its middle, in bytes.
+const SHOWN: usize = 4000;
+
+/// The width of standard output, in columns: the terminal's, that of `COLUMNS`, or 100.
+#[must_use]
+pub fn width() -> usize {
+    let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal.or_else(told).unwrap_or(WIDTH).max(NARROWEST)
+}
+
+/// Writes explanations.
+pub struct Terminal<'o> {
+    out: &'o mut dyn Write,
+    colour: Colour,
+    width: usize,
+}
+
+impl<'o> Terminal<'o> {
+    /// Writes to `out` in lines of at most `width` columns, a character taken for one.
+    pub fn new(out: &'o mut dyn Write, colour: Colour, width: usize) -> Self {
+        Self { out, colour, width }
+    }
+
+    /// Writes what was read.
+    ///
+    /// # Errors
+    /// The output's, as in every method.
+    pub fn title(&mut self, report: &Report) -> io::Result<()> {
+        let line = printable(&report.file).into_owned();
+        self.painted(BOLD, &line)?;
+        writeln!(self.out)
+    }
+
+    /// Writes the summary.
+    ///
+    /// # Errors
+    /// The output's.
+    pub fn summary(&mut self, explained: &Explained) -> io::Result<()> {
+        let Explained { choice, explanation } = explained;
+        let Explanation { name, summary, wire, .. } = explanation;
+        writeln!(self.out)?;
+        let choice = if *choice > 0 { format!(", choice {choice}") } else { String::new() };
+        let head = format!("Read as `{name}`{choice}");
+        self.painted(BOLD, &head)?;
+        writeln!(self.out, ": {} in {}", bytes(wire.len()), count(summary.chunks, "chunk"))?;
+        self.figures(summary)?;
+        if summary.findings.is_empty() {
+            return writeln!(self.out, "\n  Nothing unusual was found.");
+        }
+        for (number, finding) in (1..).zip(&summary.findings) {
+            self.finding(number, finding)?;
+        }
+        Ok(())
+    }
+
+    fn figures(&mut self, summary: &Summary) -> io::Result<()> {
+        self.row(colour(Fate::Content), "answer", &bytes(summary.content))?;
+        self.row(colour(Fate::Reasoning), "reasoning", &bytes(summary.reasoning))?;
+        if summary.calls.is_empty() {
+            self.row(colour(Fate::Call), "calls", "none")?;
+        }
+        for call in &summary.calls {
+            let outcome = call.outcome.unwrap_or("open");
+            let text = format!("{}({}) [{outcome}]", call.name, shortened(&call.arguments, 400));
+            self.row(colour(Fate::Call), "call", &text)?;
+        }
+        if summary.dropped > 0 {
+            self.row(colour(Fate::Dropped), "dropped", &bytes(summary.dropped))?;
+        }
+        let mut held = format!("at most {}", bytes(summary.held_max));
+        if summary.delay.chunks > 0 {
+            let ms = summary.delay.ms.map_or_else(String::new, |ms| format!(", {ms:.0} ms"));
+            held.push_str(&format!(
+                "; the longest wait was {}, {}{ms}",
+                count(summary.delay.chunks, "chunk"),
+                bytes(summary.delay.bytes),
+            ));
+        }
+        self.row("", "held back", &held)
+    }
+
+    fn finding(&mut self, number: usize, finding: &Finding) -> io::Result<()> {
+        let Finding { kind, count, at, says, advice } = finding;
+        let times = if *count > 1 { format!(", {count} times") } else { String::new() };
+        writeln!(self.out)?;
+        let head = format!("{number}. {kind}");
+        write!(self.out, "  ")?;
+        self.painted(WARN, &head)?;
+        writeln!(self.out, " at byte {at}{times}")?;
+        self.wrapped("     ", says)?;
+        if advice.is_empty() { Ok(()) } else { self.wrapped("     -> ", advice) }
+    }
+
+    /// Writes the text, each line labelled and coloured with what became of it.
+    ///
+    /// # Errors
+    /// The output's.
+    pub fn text(&mut self, explanation: &Explanation) -> io::Result<()> {
+        self.heading("The text of the model, and what became of it")?;
+        for region in &explanation.regions {
+            let text = &explanation.wire[region.at..region.at + region.len];
+            let (colour, label) = (colour(region.fate), label(region.fate));
+            match &region.marker {
+                Some(does) => {
+                    let text = format!("{}   ({does})", visible(text));
+                    self.row(colour, label, &text)?;
+                }
+                None if matches!(region.fate, Fate::Markup | Fate::Framing) => {
+                    self.row(colour, label, &visible(text))?;
+                }
+                None => self.row(colour, label, &shortened(text, SHOWN))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what happened with each chunk; chunks of which nothing is told but that they passed
+    /// are one line.
+    ///
+    /// # Errors
+    /// The output's.
+    pub fn steps(&mut self, explanation: &Explanation) -> io::Result<()> {
+        self.heading("Chunk by chunk")?;
+        let steps = &explanation.steps;
+        let plain =
+            |step: &Step| step.events.is_empty() && step.held.is_none() && step.delay.is_none();
+        let mut at = 0;
+        while at < steps.len() {
+            let run = steps[at..].iter().take_while(|step| plain(step) && step.end.is_none());
+            let run = run.count().max(1);
+            let group = &steps[at..at + run];
+            let label = match (run, group[0].end) {
+                (_, Some(_)) => "end".to_owned(),
+                (1, None) => at.to_string(),
+                _ => format!("{at}-{}", at + run - 1),
+            };
+            for (line, text) in chunks::told(group, &explanation.wire).iter().enumerate() {
+                self.row("", if line == 0 { &label } else { "" }, text)?;
+            }
+            at += run;
+        }
+        Ok(())
+    }
+
+    fn heading(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out)?;
+        self.painted(BOLD, text)?;
+        writeln!(self.out)
+    }
+
+    /// Text behind a label, wrapped.
+    fn row(&mut self, colour: &str, label: &str, text: &str) -> io::Result<()> {
+        let room = self.width.saturating_sub(LABEL + 4).max(1);
+        let text = printable(text);
+        for (line, part) in text.split('\n').flat_map(|line| pieces(line, room)).enumerate() {
+            let label = if line == 0 { label } else { "" };
+            write!(self.out, "  {label:<LABEL$}  ")?;
+            self.painted(colour, part)?;
+            writeln!(self.out)?;
+        }
+        Ok(())
+    }
+
+    /// Text behind an indent, wrapped.
+    fn wrapped(&mut self, indent: &str, text: &str) -> io::Result<()> {
+        let room = self.width.saturating_sub(indent.len()).max(1);
+        for (line, part) in pieces(&printable(text), room).enumerate() {
+            match line {
+                0 => writeln!(self.out, "{indent}{part}")?,
+                _ => writeln!(self.out, "{:len$}{part}", "", len = indent.len())?,
+            }
+        }
+        Ok(())
+    }
+
+    fn painted(&mut self, colour: &str, text: &str) -> io::Result<()> {
+        match self.colour {
+            Colour::On if !colour.is_empty() => write!(self.out, "\x1b[{colour}m{text}\x1b[0m"),
+            _ => write!(self.out, "{text}"),
+        }
+    }
+}
+
+const BOLD: &str = "1";
+const WARN: &str = "1;33";
+
+fn colour(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Reasoning => "35",
+        Fate::Markup | Fate::Framing => "7",
+        Fate::Call => "36",
+        Fate::Dropped => "31",
+        Fate::Content | Fate::Other | Fate::Rewritten => "",
+    }
+}
+
+fn label(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Content => "answer",
+        Fate::Reasoning => "reasoning",
+        Fate::Other => "other",
+        Fate::Markup => "markup",
+        Fate::Framing => "whitespace",
+        Fate::Call => "call",
+        Fate::Dropped => "dropped",
+        Fate::Rewritten => "rewritten",
+    }
+}
+
+/// At most `most` bytes, the middle left out.
+fn shortened(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let boundary = |at: &usize| text.is_char_boundary(*at);
+    let head = (0..=most / 2).rev().find(boundary).unwrap_or_default();
+    let tail = (text.len() - most / 2..text.len()).find(boundary).unwrap_or(text.len());
+    let left = bytes(tail - head);
+    format!("{} [... {left} ...] {}", &text[..head], &text[tail..])
+}
+
+/// A line in pieces of at most `room` characters, broken at blanks where there are any.
+fn pieces(line: &str, room: usize) -> impl Iterator<Item = &str> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let Some((end, _)) = text.char_indices().nth(room) else {
+            rest = None;
+            return Some(text);
+        };
+        let end = text[..end].rfind(' ').map_or(end, |blank| blank + 1);
+        rest = Some(&text[end..]);
+        Some(text[..end].trim_end_matches(' '))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{pieces, shortened};
+
+    #[test]
+    fn lines_break_at_blanks_and_else_anywhere() {
+        let broken = |line, room| pieces(line, room).collect::<Vec<_>>();
+        assert_eq!(broken("one two three", 8), ["one two", "three"]);
+        assert_eq!(broken("überlang", 3), ["übe", "rla", "ng"]);
+        assert_eq!(broken("", 3), [""]);
+    }
+
+    #[test]
+    fn the_middle_of_long_text_is_left_out() {
+        assert_eq!(shortened("abcdefgh", 4), "ab [... 4 bytes ...] gh");
+        assert_eq!(shortened("äöü", 4), "ä [... 2 bytes ...] ü");
+        assert_eq!(shortened("abcd", 4), "abcd");
+    }
+}

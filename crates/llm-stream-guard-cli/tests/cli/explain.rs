@@ -1,0 +1,154 @@
+//! `explain`: recordings of real faults, and the forms of the answer.
+
+use serde_json::Value;
+
+use crate::support::{command, refused, run, run_on, sample, scratch};
+
+/// Recordings, how each is read, and the causes the summary names.
+const FAULTS: &[(&str, &[&str], &[&str])] = &[
+    ("prompt_opened_thinking", &["--family", "qwen3"], &["prompt_opened_reasoning"]),
+    ("wrong_family", &["--family", "qwen3"], &["wrong_family"]),
+    ("stripped_tokens", &["--model", "moonshotai/Kimi-K2-Instruct"], &["stripped_markers"]),
+    ("truncated_call", &["--model", "Qwen/Qwen3-8B"], &["truncated_call"]),
+    ("opener_in_prose", &["--model", "Qwen/Qwen3-8B"], &["opener_in_prose"]),
+    ("usage_in_call", &["--model", "Qwen/Qwen3-8B"], &["usage_in_call"]),
+];
+
+fn fault(name: &str) -> String {
+    sample(&format!("faults/{name}.sse"))
+}
+
+fn json(args: &[&str]) -> Value {
+    let output = run(&[&["explain", "--json"], args].concat());
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn text(args: &[&str], columns: &str) -> String {
+    let mut command = command(&[&["explain"], args].concat());
+    let output = command.env("COLUMNS", columns).output().expect("the binary runs");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn kinds(explanation: &Value) -> Vec<&str> {
+    let findings = explanation["summary"]["findings"].as_array().expect("a list");
+    findings.iter().map(|finding| finding["kind"].as_str().expect("a name")).collect()
+}
+
+#[test]
+fn the_summary_names_the_cause_of_every_fault_at_every_cut() {
+    for &(name, how, causes) in FAULTS {
+        let file = fault(name);
+        for cut in [&[][..], &["--chunk", "1"], &["--chunk", "7"]] {
+            let report = json(&[&[file.as_str()], how, cut].concat());
+            assert_eq!(kinds(&report["explanations"][0]), causes, "{name} {cut:?}");
+        }
+        let shown = text(&[&[file.as_str()], how].concat(), "80");
+        assert!(shown.contains(causes[0]), "{name}: {shown}");
+    }
+}
+
+#[test]
+fn the_cure_of_a_fault_is_one() {
+    let cured: &[(&str, &[&str])] = &[
+        ("prompt_opened_thinking", &[]),
+        ("wrong_family", &[]),
+        ("prompt_opened_thinking", &["--family", "qwen3", "--start", "reasoning"]),
+        ("wrong_family", &["--family", "mistral"]),
+    ];
+    for (name, how) in cured {
+        let file = fault(name);
+        let report = json(&[&[file.as_str()], *how].concat());
+        assert_eq!(kinds(&report["explanations"][0]), [""; 0], "{name}");
+    }
+    let report = json(&[&fault("wrong_family"), "--family", "qwen3"]);
+    assert_eq!(report["explanations"][0]["summary"]["looks_like"][0], "mistral");
+}
+
+#[test]
+fn times_of_the_recording_become_latency() {
+    let report = json(&[&fault("truncated_call"), "--model", "Qwen/Qwen3-8B"]);
+    let explanation = &report["explanations"][0];
+    let delay = &explanation["summary"]["delay"];
+    assert!(delay["ms"].as_f64().is_some_and(|ms| ms > 0.0), "{delay}");
+    let steps = explanation["steps"].as_array().expect("steps");
+    assert!(steps.windows(2).all(|pair| pair[0]["ms"].as_f64() <= pair[1]["ms"].as_f64()));
+    assert_eq!(steps.last().expect("an end")["end"], "length");
+}
+
+#[test]
+fn regions_and_steps_cover_every_sample() {
+    for (name, family) in [
+        ("hermes.sse", "hermes"),
+        ("hermes_think.sse", "qwen3"),
+        ("deepseek_v3_1.sse", "deepseek_v3_1"),
+        ("two_choices.sse", "qwen3"),
+        ("qwen3_coder.sse", "qwen3_coder"),
+        ("invalid_utf8.txt", "hermes"),
+        ("strings.jsonl", "qwen3"),
+        ("native_calls.sse", "qwen3"),
+    ] {
+        let report = json(&[&sample(name), "--family", family]);
+        for explanation in report["explanations"].as_array().expect("a list") {
+            let whole = explanation["wire"].as_str().expect("text").len() as u64;
+            let sum = |list: &str| {
+                let parts = explanation[list].as_array().expect("a list").iter();
+                parts.map(|part| part["len"].as_u64().expect("a length")).sum::<u64>()
+            };
+            assert_eq!((sum("regions"), sum("steps")), (whole, whole), "{name}");
+            assert!(!explanation.to_string().contains("rewritten"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn text_keeps_to_the_width_and_has_no_escapes_in_a_pipe() {
+    for columns in ["50", "80", "200"] {
+        let shown = text(&[&fault("truncated_call"), "--family", "qwen3"], columns);
+        let width: usize = columns.parse().expect("a number");
+        let title = shown.lines().next().expect("a title");
+        for line in shown.lines().filter(|line| *line != title) {
+            assert!(line.chars().count() <= width, "{columns}: {line}");
+        }
+        assert!(!shown.contains('\x1b'));
+    }
+    let input = b"\x1b[31m red";
+    let output = run_on(input, &["explain", "--family", "qwen3"]);
+    assert!(!output.stdout.contains(&0x1b));
+}
+
+#[test]
+fn several_families_are_told_side_by_side() {
+    let args = [&fault("wrong_family"), "--compare", "qwen3,mistral"];
+    let report = json(&args);
+    let names: Vec<_> = report["explanations"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|explanation| explanation["name"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(names, ["qwen3", "mistral"]);
+    let shown = text(&args, "80");
+    assert!(shown.contains("Read as `qwen3`") && shown.contains("Read as `mistral`"), "{shown}");
+    assert!(!shown.contains("Chunk by chunk"));
+    refused(&["explain", &fault("wrong_family"), "--compare", "qwen4"], &["--compare", "qwen4"]);
+    refused(&["explain", "no/such/file"], &["no/such/file"]);
+}
+
+#[test]
+fn a_page_has_the_data_and_no_text_of_the_model_ends_its_script() {
+    let page = scratch("page.html", "");
+    let wire = scratch("hostile.txt", "</script><script>alert(1)</script><!-- ");
+    text(&[&wire, "--family", "qwen3", "--html", &page], "80");
+    let html = std::fs::read_to_string(&page).expect("the page is there");
+    let at = html.find("id=\"report\">").expect("a script with the data") + 12;
+    let data = html[at..].split("</script>").next().expect("its end");
+    let report: Value = serde_json::from_str(data).expect("JSON");
+    let explanation = &report["explanations"][0];
+    assert_eq!(explanation["wire"], "</script><script>alert(1)</script><!-- ");
+    assert!(!html.contains("alert(1)</script>"));
+    for word in ["http://", "https://", "@import", "url("] {
+        assert!(!html.contains(word), "the page asks the network: {word}");
+    }
+}

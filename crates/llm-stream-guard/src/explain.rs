@@ -1,0 +1,268 @@
+//! Why a recording came out as it did: a fold over the guard's own events.
+
+mod findings;
+mod ledger;
+mod report;
+mod words;
+
+use std::time::Duration;
+
+use jail_match::{Edge, HeldKind, LimitError, Span, SpanKind, Trace};
+use toolcall_parsers::{Event, Sink};
+
+use self::ledger::{Ledger, Marker};
+pub use self::report::{
+    CallSummary, Delay, Explanation, Fate, Finding, Happening, Holding, Note, Region, Step, Summary,
+};
+use crate::{End, Guard};
+
+/// Replays a recording through a guard and notes what becomes of each chunk, and why.
+///
+/// It recognises nothing itself: what it tells are the guard's events, account and traces. It keeps
+/// the whole text and a step per chunk: it is for recordings, not for live streams.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use llm_stream_guard::{End, Guard, explain::Explainer, profile};
+/// let guard = Guard::builder(&profile("qwen3")?).stats().build()?;
+/// let mut explainer = Explainer::new("qwen3", guard);
+/// for chunk in ["Let me see.</thi", "nk>[TOOL_CALLS]f{}"] {
+///     explainer.push(chunk, None);
+/// }
+/// let explanation = explainer.finish(End::Stop);
+/// let found: Vec<_> = explanation.summary.findings.iter().map(|finding| finding.kind).collect();
+/// assert_eq!(found, ["wrong_family", "prompt_opened_reasoning"]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Explainer {
+    name: String,
+    guard: Guard,
+    edges: Vec<Edge>,
+    wire: String,
+    steps: Vec<Step>,
+    ledger: Ledger,
+    summary: Summary,
+    /// When the first chunk came.
+    began: Option<Duration>,
+    /// What the recording said since the last chunk.
+    notes: Vec<Note>,
+    over: bool,
+}
+
+impl Explainer {
+    /// Explains what `guard`, which must be as new, does; `name` says in the explanation how the
+    /// recording was read. Only a guard with [`crate::GuardBuilder::stats`] notices the markers of
+    /// other families.
+    #[must_use]
+    pub fn new(name: impl Into<String>, guard: Guard) -> Self {
+        Self {
+            name: name.into(),
+            edges: guard.edges().to_vec(),
+            guard,
+            wire: String::new(),
+            steps: Vec::new(),
+            ledger: Ledger::default(),
+            summary: Summary::default(),
+            began: None,
+            notes: Vec::new(),
+            over: false,
+        }
+    }
+
+    /// Feeds the next chunk of the model's text, and when it came, if the recording says; any
+    /// start of the time will do.
+    pub fn push(&mut self, chunk: &str, time: Option<Duration>) {
+        let step = self.step(chunk.len(), time);
+        self.wire.push_str(chunk);
+        self.summary.chunks += 1;
+        self.run(step, |guard, sink| guard.push(chunk, sink));
+    }
+
+    /// The recording says something besides text, behind the chunks so far.
+    pub fn note(&mut self, note: Note) {
+        self.notes.push(note);
+    }
+
+    /// Ends the recording.
+    #[must_use]
+    pub fn finish(mut self, end: End) -> Explanation {
+        let mut step = self.step(0, None);
+        step.ms = self.steps.last().and_then(|step| step.ms);
+        step.end = Some(match end {
+            End::Stop => "stop",
+            End::Length => "length",
+            _ => "aborted",
+        });
+        self.run(step, |guard, sink| guard.finish(end, sink));
+        let Self { name, guard, wire, mut steps, ledger, mut summary, .. } = self;
+        let regions = ledger.settle(&wire, &mut steps);
+        total(&mut summary, &steps, &regions);
+        let foreign = guard.stats().map(|stats| &stats.foreign);
+        let foreign = foreign.into_iter().flatten();
+        let facts = findings::Facts {
+            wire: &wire,
+            steps: &steps,
+            foreign: foreign.map(|(marker, &count)| (marker.to_string(), count)).collect(),
+            special: guard.needs_special_tokens(),
+        };
+        findings::find(&facts, &mut summary);
+        Explanation { name, summary, wire, regions, steps }
+    }
+
+    /// A step with what was noted before it.
+    fn step(&mut self, len: usize, time: Option<Duration>) -> Step {
+        let began = *self.began.get_or_insert(time.unwrap_or_default());
+        let ms = time.map(|time| time.saturating_sub(began).as_secs_f64() * 1000.0);
+        let events = self.notes.drain(..).map(|note| Happening::Noted { note }).collect();
+        Step { at: self.wire.len(), len, ms, events, ..Step::default() }
+    }
+
+    /// Takes a step with the guard.
+    fn run(
+        &mut self,
+        step: Step,
+        run: impl FnOnce(&mut Guard, &mut Listener<'_>) -> Result<(), LimitError>,
+    ) {
+        let Self { guard, edges, steps, ledger, summary, wire, .. } = self;
+        let mut listener = Listener { index: steps.len(), step, edges, ledger, summary };
+        let result = run(guard, &mut listener);
+        let mut step = listener.step;
+        if let Err(error) = result
+            && !std::mem::replace(&mut self.over, true)
+        {
+            step.events.push(Happening::Stopped { limit: error.to_string() });
+        }
+        let held = guard.held();
+        if held.kind != HeldKind::Nothing && step.end.is_none() {
+            let tail = wire.get(wire.len().saturating_sub(held.bytes)..).unwrap_or_default();
+            let why = words::held(held, tail, edges);
+            let kind = words::held_kind(held.kind);
+            step.held = Some(Holding { bytes: held.bytes, kind, why });
+            summary.held_max = summary.held_max.max(held.bytes);
+        }
+        steps.push(step);
+    }
+}
+
+/// Adds up what only the whole tells.
+fn total(summary: &mut Summary, steps: &[Step], regions: &[Region]) {
+    for step in steps {
+        summary.content += step.content;
+        summary.reasoning += step.reasoning;
+        summary.other += step.other;
+        if let Some(delay) = step.delay {
+            let longest = &mut summary.delay;
+            longest.chunks = longest.chunks.max(delay.chunks);
+            longest.bytes = longest.bytes.max(delay.bytes);
+            longest.ms = longest.ms.into_iter().chain(delay.ms).reduce(f64::max);
+        }
+    }
+    for region in regions {
+        match region.fate {
+            Fate::Markup | Fate::Framing => summary.removed += region.len,
+            Fate::Dropped => summary.dropped += region.len,
+            _ => {}
+        }
+    }
+}
+
+/// Writes what the guard tells into a step.
+struct Listener<'l> {
+    index: usize,
+    step: Step,
+    edges: &'l [Edge],
+    ledger: &'l mut Ledger,
+    summary: &'l mut Summary,
+}
+
+impl Listener<'_> {
+    fn marker(&mut self, edge: usize, at: u64, len: u64) -> String {
+        let edge = &self.edges[edge];
+        let does = words::edge(edge);
+        let marker = edge.marker.to_string();
+        let (at, len) = (at as usize, len as usize);
+        self.ledger.markers.push(Marker { at, len, marker: marker.clone(), does });
+        marker
+    }
+}
+
+impl Sink for Listener<'_> {
+    fn event(&mut self, event: Event<'_>) {
+        if let Some((channel, text)) = event.as_text() {
+            self.ledger.text(channel, text, self.index);
+            *match event {
+                Event::Content(_) => &mut self.step.content,
+                Event::Reasoning(_) => &mut self.step.reasoning,
+                _ => &mut self.step.other,
+            } += text.len();
+            return;
+        }
+        let happening = match event {
+            Event::CallStart { index, id, name } => {
+                let (id, name) = (id.to_owned(), name.to_owned());
+                let (arguments, outcome) = (String::new(), None);
+                let call = CallSummary { index, name: name.clone(), arguments, outcome };
+                self.summary.calls.push(call);
+                Happening::CallStarted { index, id, name }
+            }
+            Event::CallArguments { fragment, .. } => {
+                self.step.arguments += fragment.len();
+                if let Some(call) = self.summary.calls.last_mut() {
+                    call.arguments.push_str(fragment);
+                }
+                return;
+            }
+            Event::CallEnd { index, outcome } => {
+                let outcome = outcome.name();
+                if let Some(call) = self.summary.calls.last_mut() {
+                    call.outcome = Some(outcome);
+                }
+                Happening::CallEnded { index, outcome }
+            }
+            Event::Diagnostic(diagnostic) => {
+                let (says, advice) = words::diagnostic(diagnostic.kind);
+                Happening::Diagnosed {
+                    kind: diagnostic.kind.name(),
+                    at: diagnostic.at,
+                    bytes: diagnostic.bytes,
+                    call: diagnostic.call,
+                    says,
+                    advice,
+                }
+            }
+            _ => return,
+        };
+        self.step.events.push(happening);
+    }
+
+    fn account(&mut self, Span { kind, at, len }: Span) {
+        self.ledger.span(kind, at, len, self.index);
+        match kind {
+            SpanKind::Framing => self.step.events.push(Happening::Framing { at, len }),
+            SpanKind::Dropped => self.step.events.push(Happening::Dropped { at, len }),
+            SpanKind::Markup | SpanKind::Body => {}
+        }
+    }
+
+    fn trace(&mut self, trace: Trace) {
+        let happening = match trace {
+            Trace::Matched { edge, at, len } => {
+                let does = words::edge(&self.edges[edge]);
+                Happening::Marker { at, len, marker: self.marker(edge, at, len), does }
+            }
+            Trace::Opened { edge, at, len } => {
+                Happening::Opener { at, len, marker: self.marker(edge, at, len) }
+            }
+            Trace::Committed { at, len } => Happening::Committed { at, len },
+            Trace::Refuted { at, len } => {
+                let opener = self.ledger.markers.pop();
+                let marker = opener.map(|opener| opener.marker).unwrap_or_default();
+                Happening::Refuted { at, len, marker }
+            }
+            _ => return,
+        };
+        self.step.events.push(happening);
+    }
+}

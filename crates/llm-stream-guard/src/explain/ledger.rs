@@ -1,0 +1,166 @@
+//! What became of each byte: the guard's account, laid over the text.
+
+use jail_match::{Channel, SpanKind};
+
+use super::report::{Delay, Fate, Region, Step};
+
+/// Text that came out, and spans that did not, each with the step at which it was known.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ledger {
+    /// All text that came out.
+    text: String,
+    passed: Vec<Passed>,
+    spans: Vec<Entry>,
+    /// Markers that acted: offset, length, what each does.
+    pub(super) markers: Vec<Marker>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Passed {
+    fate: Fate,
+    len: usize,
+    step: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    at: usize,
+    len: usize,
+    fate: Fate,
+    step: usize,
+}
+
+/// A marker of the wire.
+#[derive(Debug, Clone)]
+pub(super) struct Marker {
+    pub(super) at: usize,
+    pub(super) len: usize,
+    pub(super) marker: String,
+    pub(super) does: std::borrow::Cow<'static, str>,
+}
+
+impl Ledger {
+    pub(super) fn text(&mut self, channel: Channel, text: &str, step: usize) {
+        let fate = match channel {
+            Channel::CONTENT => Fate::Content,
+            Channel::REASONING => Fate::Reasoning,
+            _ => Fate::Other,
+        };
+        self.text.push_str(text);
+        match self.passed.last_mut() {
+            Some(last) if (last.fate, last.step) == (fate, step) => last.len += text.len(),
+            _ => self.passed.push(Passed { fate, len: text.len(), step }),
+        }
+    }
+
+    pub(super) fn span(&mut self, kind: SpanKind, at: u64, len: u64, step: usize) {
+        let fate = match kind {
+            SpanKind::Markup => Fate::Markup,
+            SpanKind::Framing => Fate::Framing,
+            SpanKind::Body => Fate::Call,
+            SpanKind::Dropped => Fate::Dropped,
+        };
+        self.spans.push(Entry { at: at as usize, len: len as usize, fate, step });
+    }
+
+    /// Lays the account over the `wire`: its regions. The delays of what came out late go into
+    /// `steps`.
+    ///
+    /// Spans say where they stand; what lies between them is the text that came out, in order. Where
+    /// it is other text, a stage rewrote it, and from there on only spans are known.
+    pub(super) fn settle(mut self, wire: &str, steps: &mut [Step]) -> Vec<Region> {
+        self.spans.sort_by_key(|span| span.at);
+        self.markers.sort_by_key(|marker| marker.at);
+        let mut map = Map { regions: Vec::new(), steps };
+        let mut passed = Queue { rest: self.text.as_bytes(), passed: &self.passed, used: 0 };
+        let mut at = 0;
+        let mut markers = self.markers.iter().peekable();
+        for span in &self.spans {
+            let start = span.at.clamp(at, wire.len());
+            passed.fill(wire.as_bytes(), at, start, &mut map);
+            let end = (span.at + span.len).clamp(start, wire.len());
+            map.wait(start, span.step);
+            at = start;
+            while markers.next_if(|marker| marker.at < start).is_some() {}
+            while let Some(marker) = markers.next_if(|marker| marker.at < end) {
+                map.add(at, marker.at, span.fate, None);
+                let close = (marker.at + marker.len).min(end);
+                map.add(marker.at, close, Fate::Markup, Some(marker));
+                at = close;
+            }
+            map.add(at, end, span.fate, None);
+            at = end;
+        }
+        passed.fill(wire.as_bytes(), at, wire.len(), &mut map);
+        map.regions
+    }
+}
+
+/// The text that came out and has no place yet.
+struct Queue<'l> {
+    rest: &'l [u8],
+    passed: &'l [Passed],
+    /// Bytes of the first piece that have a place.
+    used: usize,
+}
+
+impl Queue<'_> {
+    /// Gives `wire[at..end]` to the next text.
+    fn fill(&mut self, wire: &[u8], mut at: usize, end: usize, map: &mut Map<'_>) {
+        while at < end {
+            let Some(next) = self.passed.first() else { break };
+            let len = (next.len - self.used).min(end - at);
+            if self.rest.get(..len) != Some(&wire[at..at + len]) {
+                self.passed = &[];
+                break;
+            }
+            map.wait(at, next.step);
+            map.add(at, at + len, next.fate, None);
+            self.rest = &self.rest[len..];
+            (at, self.used) = (at + len, self.used + len);
+            if self.used == next.len {
+                (self.passed, self.used) = (&self.passed[1..], 0);
+            }
+        }
+        map.add(at, end, Fate::Rewritten, None);
+    }
+}
+
+struct Map<'s> {
+    regions: Vec<Region>,
+    steps: &'s mut [Step],
+}
+
+impl Map<'_> {
+    fn add(&mut self, at: usize, end: usize, fate: Fate, marker: Option<&Marker>) {
+        if at >= end {
+            return;
+        }
+        match self.regions.last_mut() {
+            Some(last) if last.fate == fate && last.marker.is_none() && marker.is_none() => {
+                last.len += end - at;
+            }
+            _ => {
+                let marker = marker.map(|marker| marker.does.clone());
+                self.regions.push(Region { at, len: end - at, fate, marker });
+            }
+        }
+    }
+
+    /// What stands at `at` was decided about in `step`.
+    fn wait(&mut self, at: usize, step: usize) {
+        let came = self.steps.partition_point(|step| step.at <= at).saturating_sub(1).min(step);
+        if came == step {
+            return;
+        }
+        let delay = Delay {
+            chunks: step - came,
+            bytes: self.steps[step].at - at,
+            ms: self.steps[step].ms.zip(self.steps[came].ms).map(|(out, came)| out - came),
+        };
+        let known = &mut self.steps[step].delay;
+        if known.is_none_or(|known| known.chunks < delay.chunks) {
+            *known = Some(delay);
+        }
+    }
+}
