@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{command, refused, run, run_on, sample, scratch};
+use crate::support::{command, refused, root, run, run_on, sample, scratch};
 
 /// Recordings, how each is read, and the causes the summary names.
 const FAULTS: &[(&str, &[&str], &[&str])] = &[
@@ -150,5 +150,16 @@ fn a_page_has_the_data_and_no_text_of_the_model_ends_its_script() {
     assert!(!html.contains("alert(1)</script>"));
     for word in ["http://", "https://", "@import", "url("] {
         assert!(!html.contains(word), "the page asks the network: {word}");
+    }
+}
+
+#[test]
+fn the_guide_shows_what_the_command_prints() {
+    let guide = std::fs::read_to_string(root().join("docs/explain.md")).expect("the guide");
+    for &(name, how, _) in FAULTS {
+        let shown = text(&[&[fault(name).as_str()], how].concat(), "90");
+        let from = shown.find("Read as").expect("a summary");
+        let to = shown.find("\n\nThe text of the model").expect("the text");
+        assert!(guide.contains(&shown[from..to]), "{name}:\n{}", &shown[from..to]);
     }
 }

@@ -1,6 +1,7 @@
 //! What went wrong, as far as the guard's own events tell.
 
 use jail_match::DiagnosticKind;
+use toolcall_parsers::{Grammar, grammars};
 
 use super::report::{Finding, Happening, Note, Step, Summary};
 use crate::identify::{Candidate, detect};
@@ -124,6 +125,12 @@ fn foreign(facts: &Facts<'_>, kind: &'static str, summary: &mut Summary, found: 
     let reads = |family: &Candidate| family.markers.iter().any(|one| one.contains(marker.as_str()));
     summary.looks_like =
         candidates.into_iter().filter(reads).flat_map(|one| one.families).collect();
+    if summary.looks_like.is_empty() {
+        // No call of any: still, a marker has its families.
+        let has = |grammar: &Grammar| grammar.markers().any(|one| one == marker);
+        let families = grammars().filter(has).map(|grammar| grammar.name().to_owned());
+        summary.looks_like = families.collect();
+    }
     let markers = facts.foreign.iter().map(|(marker, count)| format!("`{marker}` ({count})"));
     let markers: Vec<String> = markers.take(6).collect();
     let (looks, advice) = match &summary.looks_like[..] {
