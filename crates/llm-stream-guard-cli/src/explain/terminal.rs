@@ -18,6 +18,8 @@ const NARROWEST: usize = 50;
 const LABEL: usize = 12;
 /// More of one region than this is shortened in its middle, in bytes.
 const SHOWN: usize = 4000;
+/// The summary names at most as many calls.
+const CALLS: usize = 20;
 
 /// The width of standard output, in columns: the terminal's, that of `COLUMNS`, or 100.
 #[must_use]
@@ -78,10 +80,14 @@ impl<'o> Terminal<'o> {
         if summary.calls.is_empty() {
             self.row(colour(Fate::Call), "calls", "none")?;
         }
-        for call in &summary.calls {
+        for call in summary.calls.iter().take(CALLS) {
             let outcome = call.outcome.unwrap_or("open");
             let text = format!("{}({}) [{outcome}]", call.name, shortened(&call.arguments, 400));
             self.row(colour(Fate::Call), "call", &text)?;
+        }
+        let more = summary.calls.len().saturating_sub(CALLS);
+        if more > 0 {
+            self.row(colour(Fate::Call), "", &format!("and {}", count(more, "more call")))?;
         }
         if summary.dropped > 0 {
             self.row(colour(Fate::Dropped), "dropped", &bytes(summary.dropped))?;

@@ -245,7 +245,8 @@ impl Found {
         match self.0.iter_mut().find(|finding| finding.kind == kind) {
             Some(finding) => finding.count += 1,
             None => {
-                self.0.push(Finding { kind, count: 1, at, says: says(), advice: advice.to_owned() })
+                let (says, advice) = (says(), advice.to_owned());
+                self.0.push(Finding { kind, count: 1, at, says, advice });
             }
         }
     }
