@@ -2,8 +2,8 @@
 
 mod check;
 mod encode;
-mod export;
 mod explain;
+mod export;
 mod grammar;
 mod identify;
 mod serve;
