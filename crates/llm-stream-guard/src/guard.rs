@@ -332,10 +332,10 @@ impl Guard {
     }
 
     /// The markers the guard acts on, each with its conditions and its effect: what
-    /// [`jail_match::Trace`] numbers.
+    /// [`jail_match::Trace`] numbers. None where a checkpoint's template is read.
     #[must_use]
     pub fn edges(&self) -> &[Edge] {
-        self.cursor.driver.table().edges()
+        self.cursor.edges()
     }
 
     /// The counts since the start, if [`GuardBuilder::stats`] or an observer asked for them.

@@ -1,6 +1,6 @@
 //! The cursor: the driver and the bodies it hands control to, or the parser of a template.
 
-use jail_match::{Aside, Counters, Driver, End, Held, LimitError, Sink, Stretch};
+use jail_match::{Aside, Counters, Driver, Edge, End, Held, LimitError, Sink, Stretch};
 use toolcall_parsers::{Ids, Parallel, Wanted};
 
 use super::{
@@ -117,6 +117,14 @@ impl Cursor {
         match self {
             Self::Family(family) => family.driver.counters(),
             Self::Template(template) => &template.counters,
+        }
+    }
+
+    /// The markers of the table; a template is not read by one.
+    pub(super) fn edges(&self) -> &[Edge] {
+        match self {
+            Self::Family(family) => family.driver.table().edges(),
+            Self::Template(_) => &[],
         }
     }
 
