@@ -42,7 +42,7 @@ fn parse_without_a_family_takes_what_it_detects_and_says_so() {
     let output = run_on(text, &["parse"]);
     assert_eq!(of_type(&coalesced(&output.stdout), "call_start", "name"), ["f"]);
 
-    let output = run_on(b"It <b>rains</b>.", &["parse"]);
+    let output = run(&["parse", &scratch("html.txt", "It <b>rains</b>.")]);
     let content = of_type(&coalesced(&output.stdout), "content", "text").concat();
     assert_eq!(content, "It <b>rains</b>.");
     let note = String::from_utf8_lossy(&output.stderr);

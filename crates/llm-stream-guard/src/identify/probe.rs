@@ -103,13 +103,17 @@ pub(super) fn probe(checkpoint: &Checkpoint, text: &str) -> Probed {
         probed.calls_are_rendered = true;
         let told = checkpoint.token_suffix.clone();
         let guessed = suffix_of(&wire).filter(|_| told.is_none());
-        for suffix in [Some(told), guessed.map(Some)].into_iter().flatten() {
+        let tried = [guessed.map(Some), Some(told)].into_iter().flatten().map(|suffix| {
             let fits = template.fits(&wire, calls, suffix.as_deref(), &probed.end_of_turn);
-            if let Some(best) = fits.first() {
-                best.keep_ends(&mut probed.end_of_turn);
-                let (readers, token_suffix, string_arguments) = (fits, suffix, turn.string);
-                return Probed { readers, string_arguments, token_suffix, problem: None, ..probed };
-            }
+            (fits, suffix)
+        });
+        let found = tried.filter(|(fits, _)| !fits.is_empty());
+        // Families that learn suffixes read those they are not told of, and cannot write them.
+        let worst = |(fits, _): &(Vec<Fit>, _)| fits.first().map(|best| (best.left, !best.encodes));
+        if let Some((readers, token_suffix)) = found.min_by_key(worst) {
+            readers[0].keep_ends(&mut probed.end_of_turn);
+            let string_arguments = turn.string;
+            return Probed { readers, string_arguments, token_suffix, problem: None, ..probed };
         }
     }
     // Some ways to write a turn fail with most templates.
