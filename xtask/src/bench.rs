@@ -1,25 +1,28 @@
 //! `cargo xtask bench`: the benchmarks behind every performance claim.
 
+mod instructions;
+
 use std::path::Path;
 
 use crate::{flags::Pace, process::Invocation};
 
-/// Runs the benchmarks whose names contain `filter`, or all; the summary of ratios and allocations
-/// closes the output.
+const COMMAND: &str = "cargo bench -p llm-stream-guard --bench throughput";
+
+/// Runs the benchmarks whose names contain `filter`, or all, as `pace` says.
 pub(crate) fn run(root: &Path, pace: Pace, filter: Option<&str>) -> Result<(), String> {
-    invocation(pace, filter).run(root)
+    match pace {
+        Pace::Full | Pace::Table | Pace::EachProfile => invocation(pace, filter).run(root),
+        Pace::Count(then) => instructions::run(root, then),
+    }
 }
 
 fn invocation(pace: Pace, filter: Option<&str>) -> Invocation {
-    let mut line = "cargo bench -p llm-stream-guard --bench throughput --".to_owned();
-    if pace == Pace::Quick {
-        line.push_str(" --warm-up-time 0.3 --measurement-time 0.5 --sample-size 10");
+    let line = filter.map_or(COMMAND.to_owned(), |filter| format!("{COMMAND} -- {filter}"));
+    match pace {
+        Pace::Table => Invocation::new(&line).env("GUARD_BENCH", "summary"),
+        Pace::EachProfile => Invocation::new(&line).env("GUARD_BENCH", "all"),
+        Pace::Full | Pace::Count(_) => Invocation::new(&line),
     }
-    if let Some(filter) = filter {
-        line.push(' ');
-        line.push_str(filter);
-    }
-    Invocation::new(&line)
 }
 
 #[cfg(test)]
@@ -28,8 +31,8 @@ mod tests {
 
     #[test]
     fn pace_and_filter_reach_the_benchmark() {
-        let line = invocation(Pace::Quick, Some("W3")).to_string();
-        assert!(line.ends_with("--sample-size 10 W3"), "{line}");
-        assert!(invocation(Pace::Full, None).to_string().ends_with("throughput --"));
+        let line = invocation(Pace::Table, None).to_string();
+        assert!(line.starts_with("GUARD_BENCH=\"summary\" cargo bench"), "{line}");
+        assert!(invocation(Pace::Full, Some("W3")).to_string().ends_with("throughput -- W3"));
     }
 }

@@ -10,7 +10,8 @@ cargo xtask size                           lines of code, and long files
 cargo xtask tidy                           house rules the compiler does not know
 cargo xtask families [--check]             the tables made of `families/`; or what is wrong with them
 cargo xtask e2e                            real clients and a real server, as far as they are there
-cargo xtask bench [--quick] [FILTER]       throughput and allocations, as ratios in one run
+cargo xtask bench [--quick|--all] [FILTER] throughput and allocations, as ratios in one run
+cargo xtask bench --count|--gate|--keep    instructions a chunk; fails if they grew; new ones to compare with
 cargo xtask fuzz [--time SECONDS] [TARGET] all fuzz targets, or one, for a time each
 cargo xtask templates [--count N] [SEED]   random templates' wires against the `transformers` package
 cargo xtask page                           the page of `explain` in a headless Chromium, if there is one
@@ -54,11 +55,27 @@ pub(crate) enum Tables {
     Checked,
 }
 
-/// How long the benchmarks take.
+/// What the benchmarks measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
+    /// Everything.
     Full,
-    Quick,
+    /// The table of ratios alone.
+    Table,
+    /// The table, each profile in it.
+    EachProfile,
+    /// Instructions.
+    Count(Counted),
+}
+
+/// What becomes of counted instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counted {
+    Printed,
+    /// They are compared with those that were kept.
+    Compared,
+    /// They are kept.
+    Kept,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +111,16 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             (_, Arg::Short('h') | Arg::Long("help")) => return Ok(Command::Help),
             (Command::Ci(scope), Arg::Long("full")) => *scope = Scope::Full,
             (Command::Families(tables), Arg::Long("check")) => *tables = Tables::Checked,
-            (Command::Bench { pace, .. }, Arg::Long("quick")) => *pace = Pace::Quick,
+            (Command::Bench { pace, .. }, Arg::Long(flag)) => {
+                *pace = match flag {
+                    "quick" => Pace::Table,
+                    "all" => Pace::EachProfile,
+                    "count" => Pace::Count(Counted::Printed),
+                    "gate" => Pace::Count(Counted::Compared),
+                    "keep" => Pace::Count(Counted::Kept),
+                    _ => return Err(arg_error(flag)),
+                };
+            }
             (Command::Bench { filter: filter @ None, .. }, Arg::Value(text)) => {
                 *filter = Some(text.string()?);
             }
@@ -118,9 +144,13 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
     Ok(command)
 }
 
+fn arg_error(flag: &str) -> Error {
+    Error::UnexpectedOption(format!("--{flag}"))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Command, FUZZ_SECONDS, Mode, Pace, Scope, Tables, WIRES, parse};
+    use super::{Command, Counted, FUZZ_SECONDS, Mode, Pace, Scope, Tables, WIRES, parse};
 
     fn command(line: &str) -> Option<Command> {
         parse(line.split_whitespace().map(Into::into)).ok()
@@ -149,7 +179,9 @@ mod tests {
             Some(Command::Bench { pace, filter: filter.map(Into::into) })
         };
         assert_eq!(command("bench"), bench(Pace::Full, None));
-        assert_eq!(command("bench --quick W3"), bench(Pace::Quick, Some("W3")));
+        assert_eq!(command("bench W3"), bench(Pace::Full, Some("W3")));
+        assert_eq!(command("bench --quick"), bench(Pace::Table, None));
+        assert_eq!(command("bench --gate"), bench(Pace::Count(Counted::Compared), None));
         assert_eq!(command("fuzz"), fuzz(FUZZ_SECONDS, None));
         assert_eq!(command("fuzz --time 5 matcher"), fuzz(5, Some("matcher")));
         let templates = |count, seed| Some(Command::Templates { count, seed });
@@ -161,9 +193,16 @@ mod tests {
 
     #[test]
     fn what_no_command_knows_is_refused() {
-        for line in
-            ["cii", "--ci", "ci now", "ci --time 3", "fuzz --time soon", "fuzz a b", "bench a b"]
-        {
+        for line in [
+            "cii",
+            "--ci",
+            "ci now",
+            "ci --time 3",
+            "fuzz --time soon",
+            "fuzz a b",
+            "bench a b",
+            "bench --fast",
+        ] {
             assert_eq!(command(line), None, "{line}");
         }
     }

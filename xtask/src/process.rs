@@ -23,6 +23,32 @@ impl Invocation {
         self
     }
 
+    /// Gives cargo a setting, which may hold blanks.
+    pub(crate) fn config(mut self, setting: &str) -> Self {
+        self.args.insert(0, setting.to_owned());
+        self.args.insert(0, "--config".to_owned());
+        self
+    }
+
+    /// Runs it in `directory`; what it printed, both streams.
+    ///
+    /// # Errors
+    /// As [`Invocation::run`], with what it printed.
+    pub(crate) fn output(&self, directory: &Path) -> Result<String, String> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).envs(self.env.iter().cloned()).current_dir(directory);
+        let output =
+            command.output().map_err(|error| format!("`{self}` did not start: {error}"))?;
+        let text =
+            [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
+        let text = text.join("\n");
+        if output.status.success() {
+            Ok(text)
+        } else {
+            Err(format!("`{self}` failed, {}\n{text}", output.status))
+        }
+    }
+
     /// Runs it in `directory` with our own output streams.
     ///
     /// # Errors

@@ -160,7 +160,25 @@ fn summary() {
     println!("{over} of {} texts are above the aim", costs.len());
 }
 
+/// Feeds one work to one profile a number of times, for tools that count instructions: what a
+/// feed takes is the difference between two numbers. Prints the chunks of one.
+fn feed_only(feeds: usize) {
+    let wanted = std::env::var("GUARD_BENCH_WORK").unwrap_or_default();
+    for mut work in works().into_iter().filter(|work| work.name.starts_with(&wanted)) {
+        let bytes = work.bytes;
+        for case in &mut work.cases {
+            let chunks = tokens(&case.wire);
+            let mut out = Collect::room(case.wire.len());
+            println!("{}\t{}\t{}", work.name, case.profile, chunks.len());
+            (0..feeds).for_each(|_| run(bytes, &mut case.guard, &chunks, &mut out));
+        }
+    }
+}
+
 fn main() {
+    if let Ok(feeds) = std::env::var("GUARD_BENCH_FEEDS") {
+        return feed_only(feeds.parse().unwrap_or(1));
+    }
     let mut criterion = Criterion::default().configure_from_args();
     let summarised = std::env::args().any(|arg| arg == "--bench");
     if std::env::var("GUARD_BENCH").is_ok_and(|what| what == "all" || what == "summary") {

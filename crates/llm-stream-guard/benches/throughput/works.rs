@@ -53,6 +53,12 @@ pub(crate) fn guard(profile: &Profile) -> Guard {
     Guard::builder(profile).tools(tools()).build().expect("registered profiles build")
 }
 
+/// The profiles to measure: all, or the one that the environment names.
+fn chosen() -> Vec<Profile> {
+    let name = std::env::var("GUARD_BENCH_PROFILE").ok();
+    profiles().into_iter().filter(|one| name.as_ref().is_none_or(|it| *it == one.name)).collect()
+}
+
 /// The text, for every profile.
 pub(crate) fn everywhere(wire: &str) -> Vec<Case> {
     let case = |profile: &Profile| Case {
@@ -60,7 +66,7 @@ pub(crate) fn everywhere(wire: &str) -> Vec<Case> {
         wire: wire.to_owned(),
         guard: guard(profile),
     };
-    profiles().iter().map(case).collect()
+    chosen().iter().map(case).collect()
 }
 
 fn reasoning(wire: &str) -> Vec<Case> {
@@ -68,7 +74,7 @@ fn reasoning(wire: &str) -> Vec<Case> {
         let guard = Guard::builder(profile).start(Start::Reasoning).build().ok()?;
         Some(Case { profile: profile.name.clone(), wire: wire.to_owned(), guard })
     };
-    profiles().iter().filter(|one| one.reasoning.is_some()).filter_map(case).collect()
+    chosen().iter().filter(|one| one.reasoning.is_some()).filter_map(case).collect()
 }
 
 /// One call, for the profiles that can write it.
@@ -82,7 +88,7 @@ fn calling(calls: &[EncodeCall<'_>]) -> Vec<Case> {
         let wire = encode(&grammar(profile)?, calls, &tools()).ok()?;
         Some(Case { profile: profile.name.clone(), wire, guard: guard(profile) })
     };
-    profiles().iter().filter_map(case).collect()
+    chosen().iter().filter_map(case).collect()
 }
 
 /// Whether the family's values are text between tags, not literals of a language.

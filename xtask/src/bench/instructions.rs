@@ -1,0 +1,148 @@
+//! Instructions a chunk, counted by valgrind's callgrind: the same on a busy machine, and on the
+//! next day. What one feed takes is the difference between a run with one and a run with two.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use super::COMMAND;
+use crate::{
+    flags::Counted,
+    process::{Invocation, installed},
+};
+
+/// The figures that the gate compares with.
+const KEPT: &str = "crates/llm-stream-guard/benches/instructions.tsv";
+/// One profile for each way to write calls.
+const PROFILES: [&str; 4] = ["hermes", "pythonic", "qwen3_coder", "glm45"];
+/// How much a figure may grow before the gate fails, as a share.
+const SLACK: f64 = 0.03;
+const RUNNER: &str =
+    "target.'cfg(all())'.runner=['valgrind','--tool=callgrind','--callgrind-out-file=/dev/null']";
+
+type Figures = BTreeMap<(String, String), u64>;
+
+/// Counts, prints, and compares with the kept figures or keeps the new ones.
+pub(super) fn run(root: &Path, then: Counted) -> Result<(), String> {
+    if !installed("valgrind") {
+        return Err("valgrind is not installed: it counts the instructions".into());
+    }
+    let file = root.join(KEPT);
+    let kept = read(&fs::read_to_string(&file).unwrap_or_default());
+    let mut now = Figures::new();
+    for profile in PROFILES {
+        now.extend(count(root, profile)?);
+    }
+    for ((work, profile), figure) in &now {
+        let before = kept.get(&(work.clone(), profile.clone()));
+        let before = before.map_or(String::new(), |before| format!("  ({before} kept)"));
+        println!("{work:32} {profile:14} {figure:6} instructions a chunk{before}");
+    }
+    match then {
+        Counted::Printed => Ok(()),
+        Counted::Kept => fs::write(&file, written(&now)).map_err(|error| error.to_string()),
+        Counted::Compared => compare(&kept, &now),
+    }
+}
+
+/// Fails if a figure grew by more than the slack, or is missing.
+fn compare(kept: &Figures, now: &Figures) -> Result<(), String> {
+    let grew = |(key, before): (&(String, String), &u64)| {
+        let (work, profile) = key;
+        match now.get(key) {
+            None => Some(format!("{work}, {profile}: not counted")),
+            Some(&now) if now as f64 > *before as f64 * (1.0 + SLACK) => {
+                Some(format!("{work}, {profile}: {now} instructions a chunk, {before} before"))
+            }
+            Some(_) => None,
+        }
+    };
+    let grown: Vec<_> = kept.iter().filter_map(grew).collect();
+    match (kept.is_empty(), grown.is_empty()) {
+        (true, _) => Err(format!("{KEPT} has no figures to compare with")),
+        (_, true) => Ok(()),
+        (_, false) => Err(format!("slower:\n{}", grown.join("\n"))),
+    }
+}
+
+/// The figures of one profile, for every work it can do.
+fn count(root: &Path, profile: &str) -> Result<Figures, String> {
+    let mut figures = Figures::new();
+    let works = collected(root, profile, "W", 0)?.works;
+    for (work, chunks) in works {
+        let once = collected(root, profile, &work, 1)?.instructions;
+        let twice = collected(root, profile, &work, 2)?.instructions;
+        let figure = twice.saturating_sub(once) / chunks.max(1);
+        figures.insert((work, profile.to_owned()), figure);
+    }
+    Ok(figures)
+}
+
+struct Collected {
+    instructions: u64,
+    /// Each work and its chunks.
+    works: Vec<(String, u64)>,
+}
+
+fn collected(root: &Path, profile: &str, work: &str, feeds: u32) -> Result<Collected, String> {
+    let output = Invocation::new(COMMAND)
+        .config(RUNNER)
+        .env("GUARD_BENCH_PROFILE", profile)
+        .env("GUARD_BENCH_WORK", work)
+        .env("GUARD_BENCH_FEEDS", &feeds.to_string())
+        .output(root)?;
+    parse(&output).ok_or_else(|| format!("no count for {profile}, {work}:\n{output}"))
+}
+
+/// Reads what the benchmark and valgrind print.
+fn parse(output: &str) -> Option<Collected> {
+    let instructions = output.lines().find_map(|line| line.split_once("Collected : "))?.1;
+    let works = output.lines().filter_map(|line| {
+        let mut cells = line.split('\t');
+        let (work, _, chunks) = (cells.next()?, cells.next()?, cells.next()?);
+        Some((work.to_owned(), chunks.parse().ok()?))
+    });
+    Some(Collected { instructions: instructions.trim().parse().ok()?, works: works.collect() })
+}
+
+fn read(text: &str) -> Figures {
+    let row = |line: &str| {
+        let mut cells = line.split('\t');
+        let key = (cells.next()?.to_owned(), cells.next()?.to_owned());
+        Some((key, cells.next()?.parse().ok()?))
+    };
+    text.lines().filter_map(row).collect()
+}
+
+fn written(figures: &Figures) -> String {
+    figures.iter().map(|((work, profile), n)| format!("{work}\t{profile}\t{n}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Figures, compare, parse, read, written};
+
+    fn figures(n: u64) -> Figures {
+        [(("W1".to_owned(), "hermes".to_owned()), n)].into()
+    }
+
+    #[test]
+    fn what_grew_fails_the_gate_and_noise_does_not() {
+        assert!(compare(&figures(100), &figures(103)).is_ok());
+        assert!(compare(&figures(100), &figures(50)).is_ok());
+        let slower = compare(&figures(100), &figures(104)).unwrap_err();
+        assert!(slower.contains("W1, hermes: 104"), "{slower}");
+        assert!(compare(&figures(100), &Figures::new()).is_err());
+        assert!(compare(&Figures::new(), &figures(100)).is_err());
+    }
+
+    #[test]
+    fn kept_figures_read_as_they_were_written() {
+        assert_eq!(read(&written(&figures(7))), figures(7));
+    }
+
+    #[test]
+    fn counts_are_found_in_what_is_printed() {
+        let found = parse("W1 prose\thermes\t58\n==1== Collected : 123\n").unwrap();
+        assert_eq!((found.instructions, found.works), (123, vec![("W1 prose".to_owned(), 58)]));
+        assert!(parse("W1 prose\thermes\t58\n").is_none());
+    }
+}
