@@ -17,6 +17,7 @@ mod envelope;
 mod error;
 mod field;
 mod finish;
+mod frame;
 mod guard;
 mod inbound;
 mod keep_alive;

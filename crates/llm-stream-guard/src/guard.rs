@@ -119,6 +119,12 @@ impl Guard {
         self.staged(sink, Then::ChunkEnded, |_, input, cursor, out| input.push(chunk, cursor, out))
     }
 
+    /// Whether `text` would pass as it is, as content, with nothing held behind it. A guess on the
+    /// safe side.
+    pub(crate) fn passes(&self, text: &str) -> bool {
+        self.plain && self.cursor.passes(text)
+    }
+
     /// Feeds bytes, which may be cut inside a UTF-8 sequence. Invalid sequences become U+FFFD
     /// and are counted ([`Guard::replaced`]).
     ///

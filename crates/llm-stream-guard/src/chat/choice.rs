@@ -1,6 +1,6 @@
 //! One choice of a stream: its guard and what it remembers.
 
-use jail_match::{Aside, Channel, End, LimitError};
+use jail_match::{Aside, Channel, End, Event, LimitError};
 use serde_json::{Map, Value};
 use wire_remap::{RemapReport, Tally};
 
@@ -152,6 +152,18 @@ impl ChoiceState {
             step.spare.clear();
         }
         result
+    }
+
+    /// Takes in text that comes out as it is, if it does; otherwise it does nothing and says so.
+    pub(super) fn pass(&mut self, text: &str) -> bool {
+        let passes = !self.apart && self.lane.is_level() && self.guard.passes(text);
+        if passes {
+            // It has no limit to hit: it is not held.
+            let _ = self.guard.push(text, &mut |_: Event<'_>| {});
+            self.lane.fed += text.len() as u64;
+            self.lane.at = self.lane.fed;
+        }
+        passes
     }
 
     /// Queues what goes with the chunk's text, which is `len` bytes long.

@@ -57,6 +57,11 @@ impl Envelope {
         self.usage = None;
     }
 
+    /// Whether nothing that was withheld is to go out with the next chunk.
+    pub(super) fn owes_nothing(&self) -> bool {
+        self.usage.is_none() && self.counters.is_empty()
+    }
+
     /// What is withheld of a chunk none of whose choices came out. The rest is worth a chunk if
     /// there is any.
     pub(super) fn withhold(

@@ -122,6 +122,14 @@ impl Lane {
         }
     }
 
+    /// Whether text that passes the guard as it is comes out as it is: nothing waits, and nothing
+    /// is due before it.
+    pub(super) fn is_level(&self) -> bool {
+        let waits = self.held_since.is_some() || !self.riders.is_empty() || self.at != self.fed;
+        let due = self.role.is_some() || self.inline || self.in_parts || self.part.is_some();
+        !waits && !due && !self.finished && self.open.is_none()
+    }
+
     /// A piece of the choice; the first has the role, if upstream said one.
     pub(super) fn new_piece(&mut self, kind: Kind, seq: u64) -> Piece {
         let mut choice = Choice { index: self.index, ..Choice::default() };

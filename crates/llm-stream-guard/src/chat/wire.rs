@@ -8,12 +8,16 @@ use super::{
     chunk::Chunk,
     convert::{ChatChunk as _, chunk_of},
     error::ChatError,
+    frame::Frame,
     guard::ChatGuard,
     note::{ChatNote, ChatSink},
     sse::{ChatSseError, Done, Failures, SseSink},
 };
 
 const DONE: &[u8] = b"data: [DONE]\n\n";
+
+/// Choices whose events are known by their frames.
+const FRAMES: usize = 8;
 
 #[derive(Debug, Clone)]
 pub(super) struct Wire {
@@ -35,6 +39,8 @@ pub(super) struct Wire {
     told: bool,
     /// Events whose chunks wait in the guard because they may be the tail of the stream.
     tail: Vec<Waiting>,
+    /// What stood around the text of the last unchanged event of each choice.
+    frames: Vec<Frame>,
     /// Kept for their capacity.
     chunks: Vec<(Chunk, u64)>,
     text: Vec<u8>,
@@ -65,6 +71,7 @@ impl Wire {
             failed: None,
             told: false,
             tail: Vec::new(),
+            frames: Vec::new(),
             chunks: Vec::new(),
             text: Vec::new(),
             json: Vec::new(),
@@ -74,6 +81,7 @@ impl Wire {
     pub(super) fn reset(&mut self) {
         self.guard.reset();
         self.tail.clear();
+        self.frames.clear();
         (self.came, self.ended, self.dropped, self.failed) = (false, false, 0, None);
         (self.over, self.cut, self.broken, self.told) = (false, false, false, false);
     }
@@ -154,8 +162,11 @@ impl Wire {
             self.came = true;
             return self.forward(event, sink);
         }
-        let text = String::from_utf8_lossy(data);
         let is_error = event.name == Some(b"error");
+        if !is_error && event.is_standard() && self.passes(data) {
+            return sink.bytes(event.raw);
+        }
+        let text = String::from_utf8_lossy(data);
         match read(&text) {
             Ok(chunk) if !is_error => self.chunk(chunk, &text, event, sink),
             other => {
@@ -165,6 +176,22 @@ impl Wire {
                 }
                 self.forward(event, sink);
             }
+        }
+    }
+
+    /// Whether `data` is like the last chunk of its choice but for text, and comes out as it is.
+    fn passes(&mut self, data: &[u8]) -> bool {
+        let Self { frames, guard, .. } = self;
+        let text = |frame: &Frame| Some((frame.index, frame.text(data)?));
+        frames.iter().find_map(text).is_some_and(|(index, text)| guard.pass(index, text))
+    }
+
+    /// Remembers what stands around the text of `data`, which came out as it was.
+    fn frame(&mut self, data: &[u8]) {
+        let Some(frame) = Frame::of(data) else { return };
+        self.frames.retain(|known| known.index != frame.index);
+        if self.frames.len() < FRAMES {
+            self.frames.push(frame);
         }
     }
 
@@ -194,7 +221,10 @@ impl Wire {
                     sink.bytes(&self.text);
                 }
             }
-            ([(same, _)], Some(came)) if is_same(same, &came, text) => sink.bytes(event.raw),
+            ([(same, _)], Some(came)) if is_same(same, &came, text) => {
+                sink.bytes(event.raw);
+                self.frame(text.as_bytes());
+            }
             (changed, _) => {
                 for (n, (chunk, _)) in changed.iter().enumerate() {
                     let place = if n == 0 { Place::Of(event) } else { Place::Behind(event) };

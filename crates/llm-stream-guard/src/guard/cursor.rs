@@ -1,6 +1,6 @@
 //! The cursor: the driver and the bodies it hands control to, or the parser of a template.
 
-use jail_match::{Aside, Counters, Driver, Edge, End, Held, LimitError, Sink, Stretch};
+use jail_match::{Aside, Channel, Counters, Driver, Edge, End, Held, LimitError, Sink, Stretch};
 use toolcall_parsers::{Ids, Parallel, Wanted};
 
 use super::{
@@ -36,6 +36,17 @@ impl Cursor {
                 template.push(text, &mut jail_match::ByRef(sink));
                 Ok(())
             }
+        }
+    }
+
+    /// Whether `text` would pass as it is, as content, with nothing held behind it. A guess on the
+    /// safe side.
+    pub(super) fn passes(&self, text: &str) -> bool {
+        match self {
+            Self::Family(FamilyCursor { driver, .. }) => {
+                driver.channel() == Channel::CONTENT && driver.passes(text)
+            }
+            Self::Template(_) => false,
         }
     }
 

@@ -9,6 +9,7 @@ mod failures;
 mod feed;
 mod fields;
 mod finish;
+mod frames;
 mod interplay;
 mod laws;
 mod limits;

@@ -1,0 +1,90 @@
+//! Events that only bring text are known by the bytes around it, without reading their JSON.
+
+use llm_stream_guard::{
+    End,
+    chat::{ChatOptions, ChatSse, Chunk},
+};
+use proptest::prelude::*;
+use serde_json::json;
+use stream_laws::Cut;
+
+use crate::chat::feed::{chat, choice, run, stop, text};
+
+const MESSAGES: [&str; 5] = [
+    "Just words, then a < and a \"quote\" and\nlines, and words again 🎉 to the end.",
+    "<think>look it up</think>\n\nSo it is. <tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call> And so on.",
+    "```\n<think>code</think>\n```\nand more words <tool_call>{broken}</tool_call> tail of it",
+    "<tool",
+    "",
+];
+
+fn event(chunk: &Chunk) -> String {
+    format!("data: {}\n\n", serde_json::to_string(chunk).expect("JSON"))
+}
+
+fn chunks(out: &[u8]) -> Vec<Chunk> {
+    let out = std::str::from_utf8(out).expect("text");
+    let data = out.lines().filter_map(|line| line.strip_prefix("data: "));
+    data.map(|json| serde_json::from_str(json).expect("a chunk")).collect()
+}
+
+proptest! {
+    #[test]
+    fn events_give_what_their_chunks_give(
+        picks in prop::collection::vec((0..MESSAGES.len(), any::<u64>()), 1..3),
+        order in prop::collection::vec(0..2usize, 1..40),
+    ) {
+        let stream = |(index, &(message, seed)): (usize, &(usize, u64))| {
+            let piece = |piece| choice(json!({"index": index, "delta": {"content": piece}}));
+            let pieces = Cut::Random { seed }.pieces(MESSAGES[message]).map(piece);
+            pieces.chain([stop(index as u32, "stop")]).collect::<std::collections::VecDeque<_>>()
+        };
+        let mut streams: Vec<_> = picks.iter().enumerate().map(stream).collect();
+        let mut came = Vec::new();
+        for turn in order.iter().cycle() {
+            let live: Vec<_> = streams.iter_mut().filter(|one| !one.is_empty()).collect();
+            if live.is_empty() {
+                break;
+            }
+            let at = turn % live.len();
+            came.extend(live.into_iter().nth(at).and_then(|one| one.pop_front()));
+        }
+        let expected = run(&mut chat("qwen3", ChatOptions::default()), came.clone(), End::Stop);
+        let mut sse = ChatSse::new(chat("qwen3", ChatOptions::default()));
+        let mut out = Vec::new();
+        for chunk in &came {
+            sse.push(event(chunk).as_bytes(), &mut out).expect("no limit");
+        }
+        sse.finish(End::Stop, &mut out).expect("no limit");
+        prop_assert_eq!(chunks(&out), expected.chunks);
+    }
+}
+
+#[test]
+fn an_event_that_only_brings_text_allocates_nothing_and_leaves_as_its_bytes() {
+    let mut sse = ChatSse::new(chat("qwen3", ChatOptions::default()));
+    let mut out = Vec::with_capacity(4096);
+    sse.push(event(&text(0, "It ")).as_bytes(), &mut out).expect("no limit");
+    sse.push(event(&text(0, "is ")).as_bytes(), &mut out).expect("no limit");
+    let next = event(&text(0, "a fine day "));
+    out.clear();
+    let counted = allocation_counter::measure(|| {
+        sse.push(next.as_bytes(), &mut out).expect("no limit");
+    });
+    assert_eq!(counted.count_total, 0);
+    assert_eq!(out, next.as_bytes());
+}
+
+#[test]
+fn an_event_of_an_error_s_name_is_no_text() {
+    let mut sse = ChatSse::new(chat("qwen3", ChatOptions::default()));
+    let mut out = Vec::new();
+    for word in ["It ", "is "] {
+        sse.push(event(&text(0, word)).as_bytes(), &mut out).expect("no limit");
+    }
+    let error = format!("event: error\n{}", event(&text(0, "a ")));
+    sse.push(error.as_bytes(), &mut out).expect("no limit");
+    out.clear();
+    sse.push(event(&text(0, "day ")).as_bytes(), &mut out).expect("no limit");
+    assert_eq!(chunks(&out), []);
+}
