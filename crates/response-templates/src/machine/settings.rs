@@ -32,7 +32,7 @@ pub enum Boundaries {
     StringAware,
 }
 
-/// Settings of a [`Parser`]. Sizes are bytes.
+/// Settings of a [`Parser`](crate::Parser). Sizes are bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
@@ -51,7 +51,7 @@ pub struct Settings {
     /// The greatest length of a region whose value is known at its end. A longer one is malformed.
     /// Default 16 MiB.
     pub region: usize,
-    /// Whether closed regions are kept, for [`Parser::regions`] and [`Parser::message`].
+    /// Whether closed regions are kept, for [`Parser::regions`](crate::Parser::regions) and [`Parser::message`](crate::Parser::message).
     pub keep_regions: bool,
 }
 
