@@ -1,7 +1,7 @@
 //! The bytes of an event around its text. In most streams they are the same from event to event,
 //! so that an event that only brings more text is known without reading its JSON.
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 
 /// Frames longer than this are not kept.
 const LONGEST: usize = 4 * 1024;
@@ -34,13 +34,19 @@ struct Choice<'e> {
 #[derive(Deserialize)]
 struct Delta<'e> {
     content: &'e str,
+    /// Written once a choice: what says it is not like what follows.
+    #[serde(default)]
+    role: Option<IgnoredAny>,
 }
 
 impl Frame {
     /// The frame of an event's data, if it has one choice with text.
     pub(super) fn of(data: &[u8]) -> Option<Self> {
-        let Chunk { choices: (Choice { index, delta: Delta { content } },) } =
+        let Chunk { choices: (Choice { index, delta: Delta { content, role } },) } =
             serde_json::from_slice(data).ok()?;
+        if role.is_some() {
+            return None;
+        }
         let at = (content.as_ptr() as usize).checked_sub(data.as_ptr() as usize)?;
         let (before, behind) = (data.get(..at)?, data.get(at + content.len()..)?);
         (before.len() + behind.len() <= LONGEST).then(|| Self {
@@ -63,14 +69,14 @@ mod tests {
     use super::Frame;
 
     const EVENT: &str =
-        r#"{"id":"a","choices":[{"index":3,"delta":{"content":"so"},"finish_reason":null}]}"#;
+        r#"{"id":"a","choices":[{"index":3,"delta":{"content":"hm"},"finish_reason":null}]}"#;
 
     #[test]
     fn an_event_with_the_same_frame_is_its_text() {
         let frame = Frame::of(EVENT.as_bytes()).unwrap();
         assert_eq!(frame.index, 3);
         for text in ["", "é<", "say \u{1F980}"] {
-            assert_eq!(frame.text(EVENT.replace("so", text).as_bytes()), Some(text));
+            assert_eq!(frame.text(EVENT.replace("hm", text).as_bytes()), Some(text));
         }
     }
 
@@ -78,12 +84,12 @@ mod tests {
     fn other_events_are_not() {
         let frame = Frame::of(EVENT.as_bytes()).unwrap();
         for (from, to) in [
-            ("so", r#"a"},"x":{"y":"b"#),
-            ("so", r"a\n"),
-            ("so", "a\tb"),
+            ("hm", r#"a"},"x":{"y":"b"#),
+            ("hm", r"a\n"),
+            ("hm", "a\tb"),
             (r#""a""#, r#""b""#),
             ("null", r#""stop""#),
-            (r#""so"},"finish_reason":null}]}"#, r#""s"#),
+            (r#""hm"},"finish_reason":null}]}"#, r#""s"#),
         ] {
             assert_eq!(frame.text(EVENT.replace(from, to).as_bytes()), None, "{to}");
         }
@@ -96,6 +102,7 @@ mod tests {
         for event in [
             r#"{"choices":[]}"#,
             r#"{"choices":[{"delta":{"content":"a\n"}}]}"#,
+            r#"{"choices":[{"delta":{"role":"assistant","content":"a"}}]}"#,
             r#"{"choices":[{"delta":{"content":null}}]}"#,
             r#"{"choices":[{"delta":{"content":"a"}},{"delta":{"content":"b"}}]}"#,
             "[DONE]",

@@ -35,7 +35,11 @@ proptest! {
         order in prop::collection::vec(0..2usize, 1..40),
     ) {
         let stream = |(index, &(message, seed)): (usize, &(usize, u64))| {
-            let piece = |piece| choice(json!({"index": index, "delta": {"content": piece}}));
+            // Some servers say the role on every chunk, some on none.
+            let piece = |piece| match seed % 2 {
+                0 => choice(json!({"index": index, "delta": {"content": piece}})),
+                _ => choice(json!({"index": index, "delta": {"role": "assistant", "content": piece}})),
+            };
             let pieces = Cut::Random { seed }.pieces(MESSAGES[message]).map(piece);
             pieces.chain([stop(index as u32, "stop")]).collect::<std::collections::VecDeque<_>>()
         };
