@@ -3,33 +3,15 @@
 import json
 import pathlib
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 import urllib.request
 
+from common import check, checks, free_port, start
+
 HERE = pathlib.Path(__file__).parent
-checks = 0
-
-
-def check(what, *said):
-    global checks
-    checks += 1
-    if not what:
-        sys.exit(f"failed: {said}")
-
-
-def free_port():
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        return it.getsockname()[1]
-
-
-def start(*command, **more):
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
 
 
 def get(url):
@@ -93,4 +75,4 @@ try:
 finally:
     for process in started:
         process.kill()
-print(f"{checks} checks of two instances behind nginx")
+print(f"{checks()} checks of two instances behind nginx")

@@ -6,6 +6,8 @@ import sys
 import anthropic
 import openai
 
+from common import check, checks
+
 base = sys.argv[1]
 client = openai.OpenAI(base_url=f"{base}/v1", api_key="none", max_retries=0)
 USER = [{"role": "user", "content": "Hi"}]
@@ -18,14 +20,6 @@ MODELS = {
     "meta-llama/Llama-3.1-8B-Instruct": (["get_weather"], False),
     "deepseek-ai/DeepSeek-V3.1": (["get_weather"], False),
 }
-checks = 0
-
-
-def check(what, *said):
-    global checks
-    checks += 1
-    if not what:
-        sys.exit(f"failed: {said}")
 
 
 def streamed(model):
@@ -101,4 +95,4 @@ try:
 except anthropic.BadRequestError as error:
     check("messages[0].content[0].type" in str(error), error)
 
-print(f"{checks} checks with openai {openai.__version__}, anthropic {anthropic.__version__}")
+print(f"{checks()} checks with openai {openai.__version__}, anthropic {anthropic.__version__}")

@@ -5,14 +5,14 @@ A grammar forces each family's shape, markers in the model's own pieces; the res
 import json
 import pathlib
 import signal
-import socket
-import subprocess
 import sys
 import threading
 import time
 import urllib.request
 
 import openai
+
+from common import check, checks, free_port, start
 
 HERE = pathlib.Path(__file__).parent
 CITY = '{\\"city\\": \\"" word "\\"}'
@@ -36,28 +36,10 @@ SHAPES = {
 }
 # Models of which a whole answer is asked for, too.
 WHOLE = {"Qwen/Qwen3-8B", "Qwen/Qwen3-Coder-30B-A3B-Instruct", "deepseek-ai/DeepSeek-V3.1"}
-checks = 0
 
 
 def grammar(shape):
     return f"root ::= {shape}\nfree ::= [A-Za-z] [a-z ]{{8,12}} [a-z]\nword ::= [A-Z] [a-z]{{2,6}}\n"
-
-
-def check(what, *said):
-    global checks
-    checks += 1
-    if not what:
-        sys.exit(f"failed: {said}")
-
-
-def free_port():
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        return it.getsockname()[1]
-
-
-def start(*command):
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def ready(url, patience=120):
@@ -159,4 +141,4 @@ try:
 finally:
     proxy.kill()
     model.kill()
-print(f"{checks} checks, {len(SHAPES)} models' shapes")
+print(f"{checks()} checks, {len(SHAPES)} models' shapes")

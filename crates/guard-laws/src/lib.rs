@@ -1,8 +1,10 @@
-//! A guard as a machine the laws can judge: its events, diagnostics and account as a record.
+//! Guards and parsers of templates as machines the laws can judge: their events, diagnostics and
+//! account as a record.
 #![forbid(unsafe_code)]
 
 use jail_match::{HeldKind, LimitError, Sink, Span, SpanKind};
 use llm_stream_guard::{End, Event, Guard};
+use response_templates::Parser;
 use stream_laws::{ByteMachine, Held, Machine, Record};
 
 /// A guard, and how its stream ends.
@@ -36,18 +38,7 @@ impl Machine for GuardMachine {
     }
 
     fn held(&self) -> Held {
-        let held = self.guard.held();
-        let kind = match held.kind {
-            HeldKind::Marker => stream_laws::HeldKind::Marker,
-            // Reasoning that may yet be the answer is a candidate, of a kind.
-            HeldKind::Candidate | HeldKind::Reasoning => stream_laws::HeldKind::Candidate,
-            HeldKind::Whitespace => stream_laws::HeldKind::Whitespace,
-            HeldKind::Call => stream_laws::HeldKind::Call,
-            HeldKind::Utf8 => stream_laws::HeldKind::Utf8,
-            // A kind this adapter does not know must not pass for a permitted one.
-            _ => stream_laws::HeldKind::None,
-        };
-        Held::new(kind, held.bytes)
+        held(self.guard.held())
     }
 
     fn work(&self) -> u64 {
@@ -66,6 +57,50 @@ impl ByteMachine for GuardMachine {
     }
 }
 
+/// A parser of a template.
+#[derive(Debug, Clone)]
+pub struct TemplateMachine(pub Parser);
+
+impl Machine for TemplateMachine {
+    fn push(&mut self, chunk: &str, out: &mut Record) {
+        self.0.push(chunk, &mut Recorder(out));
+    }
+
+    fn finish(&mut self, out: &mut Record) {
+        self.0.finish(End::Stop, &mut Recorder(out));
+    }
+
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+
+    fn held(&self) -> Held {
+        held(self.0.held())
+    }
+
+    fn work(&self) -> u64 {
+        self.0.work()
+    }
+
+    fn state_size(&self) -> usize {
+        self.0.buffered()
+    }
+}
+
+fn held(held: jail_match::Held) -> Held {
+    let kind = match held.kind {
+        HeldKind::Marker => stream_laws::HeldKind::Marker,
+        // Reasoning that may yet be the answer is a candidate, of a kind.
+        HeldKind::Candidate | HeldKind::Reasoning => stream_laws::HeldKind::Candidate,
+        HeldKind::Whitespace => stream_laws::HeldKind::Whitespace,
+        HeldKind::Call => stream_laws::HeldKind::Call,
+        HeldKind::Utf8 => stream_laws::HeldKind::Utf8,
+        // A kind this adapter does not know must not pass for a permitted one.
+        _ => stream_laws::HeldKind::None,
+    };
+    Held::new(kind, held.bytes)
+}
+
 /// A limit under the error policy ends the machine: the record says so.
 fn note(result: Result<(), LimitError>, out: &mut Record) {
     if let Err(LimitError { kind, at, bytes }) = result {
@@ -73,7 +108,10 @@ fn note(result: Result<(), LimitError>, out: &mut Record) {
     }
 }
 
-/// Writes what a guard emits into a record.
+/// Writes what a guard or a parser emits into a record.
+///
+/// # Panics
+/// At an event that is neither of a call, nor a diagnostic, nor text.
 #[derive(Debug)]
 pub struct Recorder<'r>(pub &'r mut Record);
 
@@ -85,9 +123,8 @@ impl Sink for Recorder<'_> {
             Event::CallEnd { index, outcome } => self.0.call_end(index, outcome.name()),
             Event::Diagnostic(it) => self.0.diagnostic(it.kind.name(), it.at, it.bytes),
             event => {
-                if let Some((channel, text)) = event.as_text() {
-                    self.0.text(channel.index() as u8, text);
-                }
+                let (channel, text) = event.as_text().expect("text is all there is besides");
+                self.0.text(channel.index() as u8, text);
             }
         }
     }

@@ -2,7 +2,6 @@
 //! wire, and templates that it refuses.
 
 mod case;
-mod machine;
 mod view;
 
 pub use case::TemplateCase;

@@ -55,15 +55,7 @@ impl Wire {
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        let Self { decoder, in_text, at, failed, .. } = self;
-        let mut result = failed.map_or(Ok(()), Err);
-        decoder.push(chunk, |piece| {
-            if result.is_ok() {
-                result = read(*in_text, at, piece, text, cursor, out);
-            }
-        });
-        *failed = result.err();
-        result
+        self.decode(|decoder, on| decoder.push(chunk, on), text, cursor, out)
     }
 
     pub(super) fn finish(
@@ -72,9 +64,20 @@ impl Wire {
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
+        self.decode(|decoder, on| decoder.finish(on), text, cursor, out)
+    }
+
+    /// Takes a step of the decoder and reads what it gives.
+    fn decode(
+        &mut self,
+        step: impl FnOnce(&mut StreamDecoder, &mut dyn FnMut(Piece<'_>)),
+        text: &mut TextInput,
+        cursor: &mut Cursor,
+        out: &mut Chain<'_>,
+    ) -> Result<(), LimitError> {
         let Self { decoder, in_text, at, failed, .. } = self;
         let mut result = failed.map_or(Ok(()), Err);
-        decoder.finish(|piece| {
+        step(decoder, &mut |piece| {
             if result.is_ok() {
                 result = read(*in_text, at, piece, text, cursor, out);
             }

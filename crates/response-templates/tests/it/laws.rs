@@ -1,12 +1,13 @@
 //! The laws of streams, on soups of markers.
 
+use guard_laws::TemplateMachine;
 use proptest::prelude::*;
 use stream_laws::{
     CutPlan, Machine as _, Work, check_bounded, check_chunk_invariance, check_linear,
     check_nothing_lost, check_total, push_all,
 };
 
-use crate::support::{NAMED, PLAIN, TAGGED, TemplateMachine};
+use crate::support::{NAMED, PLAIN, TAGGED, machine};
 
 const PIECES: [&str; 24] = [
     "<t>",
@@ -47,7 +48,7 @@ fn soup() -> impl Strategy<Value = String> {
 }
 
 fn machines() -> [TemplateMachine; 4] {
-    [PLAIN, NAMED, TAGGED, STUCK].map(TemplateMachine::of)
+    [PLAIN, NAMED, TAGGED, STUCK].map(machine)
 }
 
 proptest! {
@@ -64,7 +65,7 @@ proptest! {
     #[test]
     fn nothing_is_lost(wire in soup(), seed: u64) {
         // A value that is no text is shown as JSON of our own: those machines are left out.
-        for machine in [PLAIN, NAMED, TAGGED].map(TemplateMachine::of) {
+        for machine in [PLAIN, NAMED, TAGGED].map(machine) {
             check_nothing_lost(&machine, &wire, &DROPS, CutPlan::standard(seed))
                 .map_err(|it| TestCaseError::fail(it.to_string()))?;
         }
@@ -84,7 +85,7 @@ fn text_streams_in_constant_space_and_linear_time() {
     const TEXT: &str = "Some text <b, é and so on. ";
     let work = Work { per_byte: 16, ..Work::default() };
     for fields in [PLAIN, NAMED] {
-        let machine = TemplateMachine::of(fields);
+        let machine = machine(fields);
         check_bounded(&machine, std::iter::repeat_n(TEXT, 1000), 64)
             .unwrap_or_else(|it| panic!("{it}"));
         check_linear(&machine, |bytes| TEXT.repeat(bytes / TEXT.len()), work)
@@ -96,7 +97,7 @@ fn text_streams_in_constant_space_and_linear_time() {
 #[test]
 fn a_look_ahead_to_the_end_is_linear() {
     let work = |n: usize| {
-        let mut machine = TemplateMachine::of(TAGGED);
+        let mut machine = machine(TAGGED);
         let text = "no closer <t and so on. ".repeat(n);
         push_all(&mut machine, &text, stream_laws::Cut::EachScalar, &mut Default::default());
         machine.work()

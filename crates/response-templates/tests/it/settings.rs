@@ -1,9 +1,10 @@
 //! Limits, and what may be asked for.
 
+use guard_laws::TemplateMachine;
 use response_templates::{Boundaries, MalformedPolicy, NoAnchor, Parser, Settings};
 use stream_laws::{COMPLETE, CONTENT, Cut, Event, REASONING, Record, run};
 
-use crate::support::{NAMED, PLAIN, TAGGED, TemplateMachine, template};
+use crate::support::{NAMED, PLAIN, TAGGED, machine, machine_with, template};
 
 fn outcomes(record: &Record) -> Vec<&str> {
     let outcome = |event: &'_ Event| matches!(event, Event::CallEnd { .. });
@@ -22,9 +23,9 @@ fn kinds(record: &Record) -> Vec<&str> {
 #[test]
 fn a_closer_in_a_string_ends_a_region_unless_strings_count() {
     let wire = r#"<c>{"name": "f", "arguments": {"s": "a </c> b"}}</c>x"#;
-    let exact = run(&TemplateMachine::of(PLAIN), wire, Cut::Whole);
+    let exact = run(&machine(PLAIN), wire, Cut::Whole);
     assert_eq!(outcomes(&exact), ["malformed"]);
-    let aware = TemplateMachine::with(PLAIN, |it| it.boundaries = Boundaries::StringAware);
+    let aware = machine_with(PLAIN, |it| it.boundaries = Boundaries::StringAware);
     for cut in [Cut::Whole, Cut::EachScalar] {
         let record = run(&aware, wire, cut);
         assert_eq!(outcomes(&record), [COMPLETE]);
@@ -35,11 +36,11 @@ fn a_closer_in_a_string_ends_a_region_unless_strings_count() {
 #[test]
 fn a_malformed_region_is_dropped_or_text() {
     let wire = "<c>oops</c>x";
-    let dropped = run(&TemplateMachine::of(PLAIN), wire, Cut::Whole);
+    let dropped = run(&machine(PLAIN), wire, Cut::Whole);
     assert_eq!(dropped.channel_text(CONTENT), "x");
     assert_eq!(kinds(&dropped), ["malformed_region"]);
     assert_eq!((dropped.diagnostics[0].offset, dropped.diagnostics[0].bytes), (3, 4));
-    let shown = TemplateMachine::with(PLAIN, |it| it.malformed = MalformedPolicy::Text);
+    let shown = machine_with(PLAIN, |it| it.malformed = MalformedPolicy::Text);
     let shown = run(&shown, wire, Cut::Whole);
     assert_eq!(shown.channel_text(CONTENT), "oopsx");
 }
@@ -64,7 +65,7 @@ fn the_last_turn_of_a_prompt_counts() {
 
 #[test]
 fn what_is_held_too_long_is_text() {
-    let machine = TemplateMachine::with(TAGGED, |it| it.hold = 20);
+    let machine = machine_with(TAGGED, |it| it.hold = 20);
     let record = run(&machine, "<s>a</s>0123456789</t><c f></c>", Cut::EachScalar);
     let record_of_whole = run(&machine, "<s>a</s>0123456789</t><c f></c>", Cut::Whole);
     assert_eq!(record.coalesced(), record_of_whole.coalesced());
@@ -73,7 +74,7 @@ fn what_is_held_too_long_is_text() {
 
 #[test]
 fn a_region_beyond_its_limit_is_malformed() {
-    let machine = TemplateMachine::with(NAMED, |it| it.region = 10);
+    let machine = machine_with(NAMED, |it| it.region = 10);
     for cut in [Cut::Whole, Cut::EachScalar] {
         let record = run(&machine, "<c f>{\"a\": \"0123456789\"}</c>x", cut);
         assert_eq!(outcomes(&record), ["malformed"]);
@@ -83,7 +84,7 @@ fn a_region_beyond_its_limit_is_malformed() {
 
 #[test]
 fn the_last_region_counts_in_the_message_and_all_are_events() {
-    let machine = TemplateMachine::with(PLAIN, |it| it.keep_regions = true);
+    let machine = machine_with(PLAIN, |it| it.keep_regions = true);
     let TemplateMachine(mut parser) = machine;
     let mut text = String::new();
     let mut sink = |event: response_templates::Event<'_>| {

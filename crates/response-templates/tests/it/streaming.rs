@@ -1,10 +1,11 @@
 //! What is certain comes out with the piece that makes it so.
 
+use guard_laws::TemplateMachine;
 use response_templates::{Parser, Tools};
 use serde_json::json;
 use stream_laws::{Event, Machine as _, Record};
 
-use crate::support::{NAMED, PLAIN, TAGGED, TemplateMachine, template};
+use crate::support::{NAMED, PLAIN, TAGGED, machine, template};
 
 /// The events of each piece.
 fn each(mut machine: TemplateMachine, pieces: &[&str]) -> Vec<Vec<Event>> {
@@ -34,10 +35,8 @@ fn is_start(event: &Event, named: &str) -> bool {
 
 #[test]
 fn arguments_come_with_their_first_byte() {
-    let events = each(
-        TemplateMachine::of(PLAIN),
-        &[r#"<c>{"name": "f""#, r#", "arguments": {"#, "\"a", "\": 1}}"],
-    );
+    let events =
+        each(machine(PLAIN), &[r#"<c>{"name": "f""#, r#", "arguments": {"#, "\"a", "\": 1}}"]);
     assert!(is_start(&events[0][0], "f"), "{events:?}");
     assert_eq!(events[1], [arguments("{")]);
     assert_eq!(events[2], [arguments("\"a")]);
@@ -46,13 +45,13 @@ fn arguments_come_with_their_first_byte() {
 
 #[test]
 fn a_name_in_the_opener_comes_with_the_opener() {
-    let events = each(TemplateMachine::of(NAMED), &["<c wind>", "{\"kn", "ots\": 4", "0}</c>x"]);
+    let events = each(machine(NAMED), &["<c wind>", "{\"kn", "ots\": 4", "0}</c>x"]);
     assert!(is_start(&events[0][0], "wind"), "{events:?}");
     assert_eq!(events[1], [arguments("{\"kn")]);
     // A number may go on.
     assert_eq!(events[2], [arguments("ots\": ")]);
     assert_eq!(events[3][0], arguments("40}"));
-    let events = each(TemplateMachine::of(TAGGED), &["</t><c wind>", "<a>1</>"]);
+    let events = each(machine(TAGGED), &["</t><c wind>", "<a>1</>"]);
     assert!(events[0].is_empty(), "what comes later may close a thought: {events:?}");
 }
 
@@ -69,7 +68,7 @@ fn only_arguments_that_a_schema_may_change_wait() {
 
 #[test]
 fn text_waits_for_blanks_and_markers_alone() {
-    let events = each(TemplateMachine::of(PLAIN), &[" a", " ", "b <", "b", " <t>", "x", "\n</t>"]);
+    let events = each(machine(PLAIN), &[" a", " ", "b <", "b", " <t>", "x", "\n</t>"]);
     let expected = [
         vec![text(0, "a")],
         vec![],
@@ -84,7 +83,7 @@ fn text_waits_for_blanks_and_markers_alone() {
 #[test]
 fn half_a_pair_of_escapes_waits() {
     let pieces = ["<c f>{\"a\": \"", "\\ud83d", "\\ude00", "\\ud83d", "x\"}"];
-    let events = each(TemplateMachine::of(NAMED), &pieces);
+    let events = each(machine(NAMED), &pieces);
     assert_eq!(events[1], []);
     assert_eq!(events[2], [arguments("\\ud83d\\ude00")]);
     assert_eq!(events[3], []);

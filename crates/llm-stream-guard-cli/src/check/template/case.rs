@@ -1,5 +1,6 @@
 //! A case with a template: read, and run at every cut.
 
+use guard_laws::TemplateMachine;
 use response_templates::{NoAnchor, Object, Parser, Settings, Template, TemplateError, Value};
 use stream_laws::{
     Cut, CutPlan, Machine as _, Record,
@@ -7,10 +8,7 @@ use stream_laws::{
 };
 use toolcall_parsers::Tools;
 
-use super::{
-    machine::TemplateMachine,
-    view::{Seen, View},
-};
+use super::view::{Seen, View};
 
 /// A case whose wire is read by its own template.
 #[derive(Debug, Clone)]

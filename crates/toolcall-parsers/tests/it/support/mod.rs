@@ -5,9 +5,9 @@ pub(crate) mod inputs;
 
 use std::{fs, path::PathBuf};
 
-use jail_match::{Event, Sink, Span, SpanKind as Accounted};
+use guard_laws::Recorder;
 use stream_laws::{
-    Held, HeldKind, Machine, Record, SpanKind,
+    Held, HeldKind, Machine, Record,
     vector::{Case, Finish, Kind, Policy, Start, read_cases},
 };
 use toolcall_parsers::{
@@ -114,33 +114,6 @@ impl Machine for ParserMachine {
 
     fn state_size(&self) -> usize {
         self.parser.buffered()
-    }
-}
-
-struct Recorder<'r>(&'r mut Record);
-
-impl Sink for Recorder<'_> {
-    fn event(&mut self, event: Event<'_>) {
-        match event {
-            Event::CallStart { index, id, name } => self.0.call_start(index, id, name),
-            Event::CallArguments { index, fragment } => self.0.call_arguments(index, fragment),
-            Event::CallEnd { index, outcome } => self.0.call_end(index, outcome.name()),
-            Event::Diagnostic(it) => self.0.diagnostic(it.kind.name(), it.at, it.bytes),
-            event => {
-                let (channel, text) = event.as_text().expect("text is all there is besides");
-                self.0.text(channel.index() as u8, text);
-            }
-        }
-    }
-
-    fn account(&mut self, span: Span) {
-        let kind = match span.kind {
-            Accounted::Markup => SpanKind::Markup,
-            Accounted::Framing => SpanKind::Framing,
-            Accounted::Body => SpanKind::Call,
-            Accounted::Dropped => SpanKind::Dropped,
-        };
-        self.0.span(kind, span.at, span.len);
     }
 }
 

@@ -1,0 +1,28 @@
+"""What the scripts share: counted checks, free ports, programs in the background."""
+
+import socket
+import subprocess
+import sys
+
+_checks = 0
+
+
+def check(what, *said):
+    global _checks
+    _checks += 1
+    if not what:
+        sys.exit(f"failed: {said}")
+
+
+def checks():
+    return _checks
+
+
+def free_port():
+    with socket.socket() as it:
+        it.bind(("127.0.0.1", 0))
+        return it.getsockname()[1]
+
+
+def start(*command, **more):
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
