@@ -224,18 +224,15 @@ impl Driver {
         S: Sink + ?Sized,
         B: BodyParsers<S> + ?Sized,
     {
-        if self.quiet && !chunk.is_empty() {
+        if self.passes(chunk) {
             let channel = self.channel();
-            if self.table.set().next_stop(class(channel, Place::Within), chunk.as_bytes()).is_none()
-            {
-                self.counters.bytes_in += chunk.len() as u64;
-                self.counters.examined += chunk.len() as u64;
-                self.base += chunk.len() as u64;
-                self.emitter.count(channel, chunk.len());
-                self.counters.reasoning_bytes = self.emitter.reasoning_bytes();
-                sink.event(Event::text(channel, chunk));
-                return Ok(());
-            }
+            self.counters.bytes_in += chunk.len() as u64;
+            self.counters.examined += chunk.len() as u64;
+            self.base += chunk.len() as u64;
+            self.emitter.count(channel, chunk.len());
+            self.counters.reasoning_bytes = self.emitter.reasoning_bytes();
+            sink.event(Event::text(channel, chunk));
+            return Ok(());
         }
         if matches!(self.mode, Mode::Committed) && self.buf.is_empty() && !chunk.is_empty() {
             return self.push_committed(chunk, bodies, sink);

@@ -138,7 +138,7 @@ impl Explainer {
         if held.kind != HeldKind::Nothing && step.end.is_none() {
             let tail = wire.get(wire.len().saturating_sub(held.bytes)..).unwrap_or_default();
             let why = words::held(held, tail, edges);
-            let kind = words::held_kind(held.kind);
+            let kind = held.kind.name();
             step.held = Some(Holding { bytes: held.bytes, kind, why });
             summary.held_max = summary.held_max.max(held.bytes);
         }

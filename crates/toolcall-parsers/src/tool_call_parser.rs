@@ -92,7 +92,7 @@ impl ToolCallParser {
         }
         self.suffix = suffix;
         let learnt = !suffix.is_empty() && self.suffixes < MAX_SUFFIXES;
-        self.plan = match self.grammar.plan_with(suffix.as_str()).filter(|_| learnt) {
+        self.plan = match learnt.then(|| self.grammar.plan_with(suffix.as_str())).flatten() {
             Some(plan) => {
                 self.suffixes += 1;
                 Arc::new(plan)

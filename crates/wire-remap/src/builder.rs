@@ -4,6 +4,7 @@ use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
 
 use crate::{
     error::{Problem, TableError},
+    fnv::{BASIS, hashed},
     pair::{Mode, Pair, Role, Settings, Truncated},
     spelling,
     table::RemapTable,
@@ -151,10 +152,10 @@ impl RemapTableBuilder {
 
 /// A fingerprint (FNV-1a) of what the table means.
 fn version(pairs: &[Pair], settings: &Settings) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut hash = BASIS;
     let mut feed = |bytes: &[u8]| {
         for &byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            hash = hashed(hash, byte);
         }
     };
     for pair in pairs {

@@ -13,6 +13,7 @@ use core::fmt;
 use jail_match::{Found, Matcher};
 
 use crate::{
+    fnv::{BASIS, hashed},
     pair::Role,
     place::{Layout, Place},
     table::RemapTable,
@@ -323,13 +324,6 @@ impl CollapseDetector {
             repeated: Repeated::Block,
         })
     }
-}
-
-/// FNV-1a.
-const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-
-fn hashed(hash: u64, byte: u8) -> u64 {
-    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
 }
 
 /// The ends of an opener that leak when its token and its characters mix: what follows the first

@@ -50,7 +50,7 @@
 //!
 //! # Features
 //!
-//! - `json`: bodies of requests and responses, in three APIs' shapes.
+//! - `json`: bodies of requests and responses, in four APIs' shapes.
 //! - `cache-key`: a SHA-256 key of a canonical request.
 //! - `toml`: reading capability tables from TOML, `CapabilityTable::from_toml`.
 #![no_std]
@@ -70,6 +70,7 @@ mod collapse;
 mod decode;
 mod encode;
 mod error;
+mod fnv;
 mod glob;
 mod json_text;
 mod pair;

@@ -38,23 +38,22 @@ impl Index {
     pub(super) fn new(markers: &[Marker]) -> Self {
         let mut groups = Vec::new();
         let mut by_stop = Box::new([const { 0..0 }; 256]);
-        let ids = |wanted: &dyn Fn(&Marker) -> bool| {
-            let ids = 0u32..;
-            let found = markers.iter().zip(ids).filter(|(marker, _)| wanted(marker));
-            found.map(|(_, id)| id).collect::<Vec<_>>()
-        };
-        for (byte, place) in (0..=u8::MAX).zip(by_stop.iter_mut()) {
+        let mut stops: Vec<(u8, u8, u32)> = Vec::new();
+        for (marker, id) in markers.iter().zip(0..) {
+            stops.extend(marker.stop_bytes().map(|byte| (byte, marker.stop, id)));
+        }
+        stops.sort_unstable();
+        for of_byte in stops.chunk_by(|a, b| a.0 == b.0) {
             let from = groups.len() as u16;
-            for stop in 0..4 {
-                let here = |marker: &Marker| {
-                    marker.stop == stop && marker.stop_bytes().any(|one| one == byte)
-                };
-                add(&mut groups, markers, stop, ids(&here));
+            for alike in of_byte.chunk_by(|a, b| a.1 == b.1) {
+                let ids = alike.iter().map(|&(_, _, id)| id).collect();
+                add(&mut groups, markers, alike[0].1, ids);
             }
-            *place = from..groups.len() as u16;
+            by_stop[usize::from(of_byte[0].0)] = from..groups.len() as u16;
         }
         let from = groups.len() as u16;
-        add(&mut groups, markers, 0, ids(&|marker| !marker.bytes.is_empty()));
+        let all = markers.iter().zip(0..).filter(|(marker, _)| !marker.bytes.is_empty());
+        add(&mut groups, markers, 0, all.map(|(_, id)| id).collect());
         let all = from..groups.len() as u16;
         Self { groups: groups.into(), by_stop, all }
     }

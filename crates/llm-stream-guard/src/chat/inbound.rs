@@ -1,4 +1,5 @@
-//! The fields of a message that no cursor reads, in the wire's delimiters: decoded as they come.
+//! The fields of a message beside the text of its content, in the wire's delimiters: decoded as
+//! they come.
 
 use serde_json::{Map, Value};
 use wire_remap::{Field as Text, Location, Regime, RemapReport, ResponseRemap, Slot};

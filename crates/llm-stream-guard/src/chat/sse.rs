@@ -5,7 +5,12 @@ use std::fmt;
 use jail_match::End;
 use sse_events::{self as sse, Decoder};
 
-use super::{error::ChatError, guard::ChatGuard, note::ChatNote, wire::Wire};
+use super::{
+    error::ChatError,
+    guard::ChatGuard,
+    note::ChatNote,
+    wire::{DONE, Wire},
+};
 
 /// Receives what a [`ChatSse`] writes, in order.
 pub trait SseSink {
@@ -160,7 +165,7 @@ impl ChatSse {
         let open = !wire.ended;
         wire.end(end, None, sink);
         if open && !wire.came && wire.done == Done::Always && end != End::Aborted {
-            sink.bytes(b"data: [DONE]\n\n");
+            sink.bytes(DONE);
         }
         wire.close_broken(sink);
         wire.checked(Ok(()), sink)

@@ -49,7 +49,6 @@ where
         annotator: Annotator::default(),
         out: Vec::new(),
         queue: VecDeque::new(),
-        ended: false,
         error: None,
         on_note: OnNote::default(),
     }
@@ -72,7 +71,6 @@ pin_project_lite::pin_project! {
         annotator: Annotator,
         out: Vec<(Chunk, u64)>,
         queue: VecDeque<S::Item>,
-        ended: bool,
         error: Option<ChatError>,
         on_note: OnNote,
     }
@@ -134,9 +132,6 @@ where
             if let Some(item) = this.queue.pop_front() {
                 return Poll::Ready(Some(item));
             }
-            if *this.ended {
-                return Poll::Ready(None);
-            }
             let Some(inner) = this.inner.as_mut().as_pin_mut() else { return Poll::Ready(None) };
             let sink = &mut Collect { out: this.out, on_note: this.on_note };
             let (result, last) = match ready!(inner.poll_next(cx)).map(ChatItem::open) {
@@ -156,7 +151,6 @@ where
                 Some(Opened::Error(item)) => (this.guard.finish(End::Aborted, sink), Some(item)),
                 None => (this.guard.finish(End::Stop, sink), None),
             };
-            *this.ended = true;
             this.inner.set(None);
             *this.error = result.err();
             this.annotator.last(this.out, this.queue);
@@ -166,7 +160,7 @@ where
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         let queued = self.queue.len();
-        (queued, self.ended.then_some(queued))
+        (queued, self.inner.is_none().then_some(queued))
     }
 }
 
@@ -175,7 +169,7 @@ where
     S: Stream<Item: ChatItem>,
 {
     fn is_terminated(&self) -> bool {
-        self.ended && self.queue.is_empty()
+        self.inner.is_none() && self.queue.is_empty()
     }
 }
 
@@ -184,13 +178,14 @@ where
     S: Stream<Item: ChatItem>,
 {
     fn tick(self: Pin<&mut Self>) {
-        let this = self.project();
-        if *this.ended {
+        let mut this = self.project();
+        if this.inner.is_none() {
             return;
         }
         let sink = &mut Collect { out: this.out, on_note: this.on_note };
         if let Err(error) = this.guard.tick(sink) {
-            (*this.ended, *this.error) = (true, Some(error));
+            this.inner.set(None);
+            *this.error = Some(error);
         }
         this.annotator.release(this.out, this.queue);
     }

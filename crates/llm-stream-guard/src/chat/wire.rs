@@ -14,7 +14,7 @@ use super::{
     sse::{ChatSseError, Done, Failures, SseSink},
 };
 
-const DONE: &[u8] = b"data: [DONE]\n\n";
+pub(super) const DONE: &[u8] = b"data: [DONE]\n\n";
 
 /// Choices whose events are known by their frames.
 const FRAMES: usize = 8;

@@ -252,7 +252,7 @@ impl Found {
     }
 }
 
-/// The text at an offset, its middle left out where it is long.
+/// The text at an offset, cut where it is long.
 fn excerpt(wire: &str, at: u64, len: u64) -> String {
     const MOST: usize = 60;
     let text = wire.get(at as usize..(at + len) as usize).unwrap_or_default();

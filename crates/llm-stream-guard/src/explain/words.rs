@@ -73,6 +73,14 @@ pub(super) const fn diagnostic(kind: DiagnosticKind) -> (&'static str, &'static 
             "check that the server constrains decoding when a tool is required",
         ),
         Kind::AfterStop => ("text behind a stop string was dropped", ""),
+        Kind::MixedMarkers => (
+            "a call began in one form of the delimiters and ended in the other; it was read all the same",
+            "",
+        ),
+        Kind::MalformedRegion => (
+            "a part of the message was not what its template says",
+            "compare the text there with the checkpoint's template",
+        ),
         Kind::Tolerated => ("arguments were not quite JSON and were put right", ""),
         _ => ("the guard reported something this version has no words for", ""),
     }
@@ -94,20 +102,6 @@ pub(super) fn edge(edge: &Edge) -> Cow<'static, str> {
         Then::Switch(to) => format!("begins {}", channel(to)).into(),
         Then::Body(_, OnCommit::Stay) => "opens a tool call".into(),
         Then::Body(_, OnCommit::Leave) => "opens a tool call and ends the reasoning".into(),
-    }
-}
-
-/// A short name for why something is held.
-pub(super) const fn held_kind(kind: HeldKind) -> &'static str {
-    match kind {
-        HeldKind::Nothing => "nothing",
-        HeldKind::Marker => "marker",
-        HeldKind::Candidate => "candidate",
-        HeldKind::Whitespace => "whitespace",
-        HeldKind::Call => "call",
-        HeldKind::Utf8 => "utf8",
-        HeldKind::Reasoning => "reasoning",
-        _ => "jail",
     }
 }
 

@@ -51,9 +51,9 @@ pub fn merge(base: &Value, over: &Value) -> Value {
 #[must_use]
 pub fn with_variant(file: &Value, variant: &Value) -> Value {
     let (mut file, mut variant) = (file.clone(), variant.clone());
-    for (value, drop) in [(&mut file, ["variant", ""]), (&mut variant, ["models", ""])] {
+    for (value, own) in [(&mut file, "variant"), (&mut variant, "models")] {
         if let Value::Object(map) = value {
-            map.retain(|key, _| !drop.contains(&key.as_str()));
+            map.remove(own);
         }
     }
     replace(&mut file, &variant);
