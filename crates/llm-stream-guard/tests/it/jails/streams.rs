@@ -9,13 +9,8 @@ use std::{
 };
 
 use llm_stream_guard::{
-    Guard, JailedError, JailedStream, JailedStreamBuilder, OwnedEvent, Profile, Replacement, Tools,
+    Guard, JailedError, JailedStream, JailedStreamBuilder, OwnedEvent, Profile, Replacement,
     jail_match::{BlockDelivery, DiagnosticKind, Inner, Mark, Nested, OnFail, Pair, Release},
-    toolcall_parsers::{
-        EncodeCall, Grammar, encode,
-        family::{OwnMarkers, Sequences},
-        grammars,
-    },
 };
 use tokio_stream::StreamExt;
 
@@ -208,50 +203,5 @@ fn blank_text_around_calls_goes_and_without_markup_it_stays() {
     let nothing = Guard::builder(&Profile::named("nothing")).build().unwrap();
     for blank in ["\n\n", " ", "\n a \n"] {
         assert_eq!(seen(&nothing, blank), blank);
-    }
-}
-
-#[test]
-fn sequences_by_hand_work_for_a_family_or_are_refused() {
-    let mut refused = Vec::new();
-    let markers = Sequences { blocks: vec![("<<<".into(), vec![">>>".into()])], ends: vec![] };
-    for family in grammars() {
-        let name = family.name();
-        let jail = JailedStream::builder().jail_pair("<<<", ">>>").tool_call_parser(name).build();
-        let jail = match jail {
-            Err(JailedError::Sequences(_)) => {
-                refused.push(name.to_owned());
-                continue;
-            }
-            jail => jail.unwrap(),
-        };
-        let given = family.family().with_sequences(&markers, OwnMarkers::Replaced).unwrap();
-        let grammar = Grammar::new(given).unwrap();
-        let calls = [EncodeCall::new("get_tide", r#"{"port": "Brest"}"#)];
-        let Ok(wire) = encode(&grammar, &calls, &Tools::none()) else { continue };
-        assert!(wire.contains("<<<"), "{name}: {wire}");
-        let seen = seen(jail.guard(), &format!("a{wire}"));
-        assert!(seen.contains("get_tide({") && seen.contains("Brest"), "{name}: {wire}: {seen}");
-        assert!(!seen.contains("<<<") && !seen.contains(">>>"), "{name}: {wire}: {seen}");
-    }
-    // Their calls stand in messages whose headers say what they are.
-    for messages in ["harmony", "kimi_k3", "inkling"] {
-        assert!(refused.iter().any(|name| name == messages), "{messages}: {refused:?}");
-    }
-    assert!(refused.len() < 12, "{refused:?}");
-}
-
-#[test]
-fn an_end_bound_to_another_start_ends_nothing() {
-    let pairs = || {
-        let pairs = JailedStream::builder().jail_pair("<a>", "</a>").jail_pair("<b>", "</b>");
-        pairs.tool_call_parser("hermes")
-    };
-    for (text, expected) in [
-        (format!("<a>{CALL}</b>y</a>"), "f({})</b>y</a>"),
-        (format!("<a>{CALL}</a>y<b>{CALL}</b>"), "f({})yf({})"),
-        (format!("<b>{CALL}</a></b>z"), "f({})</a></b>z"),
-    ] {
-        assert_eq!(jailed(pairs(), &text), expected, "{text}");
     }
 }
