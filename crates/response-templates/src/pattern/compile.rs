@@ -13,6 +13,9 @@ use super::{
 /// The most steps a program may have.
 const MAX_STEPS: usize = 20_000;
 
+/// The most characters that the look-behinds of a program may have, all alternatives together.
+const MAX_BEHIND: usize = 20_000;
+
 /// Compiles an expression.
 pub(crate) fn compile(expression: &str) -> Result<Program, Fault> {
     let parsed = syntax::parse(expression)?;
@@ -45,6 +48,7 @@ fn build(node: &Node, names: Vec<String>, named: Vec<Option<usize>>) -> Result<P
         again: again(node),
         ahead: 0,
         behind: 1,
+        looked_behind: 0,
     };
     compiler.node(node)?;
     compiler.push(Inst::Match)?;
@@ -101,9 +105,38 @@ struct Compiler {
     /// How many look-aheads the step is inside of.
     ahead: usize,
     behind: usize,
+    /// How long its look-behinds are, all alternatives together.
+    looked_behind: usize,
 }
 
 type Built = Result<(), Fault>;
+
+/// How long alternatives of a look-behind are together; an empty one takes room too.
+fn length(alternatives: &[Vec<u32>]) -> usize {
+    alternatives.iter().map(|one| one.len().max(1)).sum()
+}
+
+/// Refuses look-behinds that are `length` long together and too long.
+fn bounded(length: usize) -> Built {
+    if length > MAX_BEHIND {
+        return unsupported("look-behinds of more than 20000 characters");
+    }
+    Ok(())
+}
+
+/// Puts each of `tails` behind each of `heads`.
+fn join(heads: &mut Vec<Vec<u32>>, tails: &[Vec<u32>]) -> Built {
+    if matches!(tails, [only] if only.is_empty()) {
+        return Ok(());
+    }
+    if heads.len() * tails.len() > 64 {
+        return unsupported("a look-behind of more than 64 alternatives");
+    }
+    let joined =
+        heads.iter().flat_map(|head| tails.iter().map(|tail| [head.as_slice(), tail].concat()));
+    *heads = joined.collect();
+    bounded(length(heads))
+}
 
 fn unsupported<T>(what: &'static str) -> Result<T, Fault> {
     Err(Fault { kind: FaultKind::Unsupported(what), at: 0 })
@@ -158,6 +191,8 @@ impl Compiler {
             Node::Look { node, behind: true, negated } => {
                 let mut alternatives = Vec::new();
                 self.before(node, &mut alternatives)?;
+                self.looked_behind += length(&alternatives);
+                bounded(self.looked_behind)?;
                 let longest = alternatives.iter().map(Vec::len).max().unwrap_or(0);
                 self.behind = self.behind.max(longest);
                 let at = self.behinds.len() as u32;
@@ -222,7 +257,12 @@ impl Compiler {
 
     fn repeat(&mut self, node: &Node, min: u32, max: Option<u32>, greedy: bool) -> Built {
         for _ in 0..min {
+            let steps = self.insts.len();
             self.node(node)?;
+            // Nothing stays nothing, however often: nested, it would be repeated without end.
+            if self.insts.len() == steps {
+                break;
+            }
         }
         let split = |go: u32, end: u32| {
             if greedy { Inst::Split(go, end) } else { Inst::Split(end, go) }
@@ -259,26 +299,31 @@ impl Compiler {
             }
             Node::Group(_, inner) => return self.before(inner, all),
             Node::Alternate(nodes) => {
-                return nodes.iter().try_for_each(|node| self.before(node, all));
+                let mut together = 0;
+                for node in nodes {
+                    let known = all.len();
+                    self.before(node, all)?;
+                    together += length(&all[known..]);
+                    bounded(together)?;
+                }
             }
             Node::Concat(nodes) => {
                 let mut heads = vec![Vec::new()];
                 for node in nodes {
                     let mut tails = Vec::new();
                     self.before(node, &mut tails)?;
-                    let joined = heads
-                        .iter()
-                        .flat_map(|head| tails.iter().map(|tail| [head.as_slice(), tail].concat()));
-                    heads = joined.collect();
-                    if heads.len() > 64 {
-                        return unsupported("a look-behind of more than 64 alternatives");
-                    }
+                    join(&mut heads, &tails)?;
                 }
                 all.append(&mut heads);
             }
+            Node::Repeat { min: 0, max: Some(0), .. } => all.push(Vec::new()),
             Node::Repeat { node, min, max: Some(max), .. } if min == max && *max <= 64 => {
-                let nodes = vec![(**node).clone(); *max as usize];
-                return self.before(&Node::Concat(nodes), all);
+                let (mut heads, mut tails) = (vec![Vec::new()], Vec::new());
+                self.before(node, &mut tails)?;
+                for _ in 0..*max {
+                    join(&mut heads, &tails)?;
+                }
+                all.append(&mut heads);
             }
             _ => return unsupported("a look-behind of no fixed length"),
         }

@@ -47,6 +47,8 @@ fn an_error_names_field_key_and_place() {
     assert_eq!(error.field.as_deref(), Some("x"));
 }
 
+const LONG_BEHIND: &str = "look-behinds of more than 20000 characters";
+
 #[test]
 fn what_cannot_be_run_in_pieces_is_unsupported_by_name() {
     let features = [
@@ -61,10 +63,24 @@ fn what_cannot_be_run_in_pieces_is_unsupported_by_name() {
         ("(?:a){e<=1}", "approximate matching"),
         ("a{1,9999}", "repetition above 1000"),
         ("(?=(?P<n>a))", "a named group inside a look-ahead"),
+        ("(?<=(?:(?:(?:(?:a{64}){64}){64}){64}){64})b", LONG_BEHIND),
+        ("(?<=(?:a{64}){64}|(?:b{64}){64}|(?:c{64}){64}|(?:d{64}){64}|(?:e{64}){64})", LONG_BEHIND),
+        ("(?:(?<=(?:a{64}){64})b){1000}", LONG_BEHIND),
     ];
     for (pattern, feature) in features {
         let error = field(&format!(r#""open_pattern": "{pattern}", "transform": "{{content}}""#));
         assert_eq!(error.kind, ErrorKind::Unsupported { feature }, "{pattern}");
+    }
+}
+
+#[test]
+fn a_repeated_nothing_costs_nothing() {
+    let nothing = "(?:(?:(?:(?:(?:){1000}){1000}){1000}){1000}){1000}";
+    for pattern in [format!("a{nothing}"), String::from("(?<=a(?:(?:a+){0}){64})b")] {
+        let fields = format!(r#"{{"x": {{"open_pattern": "{pattern}"}}}}"#);
+        let loaded =
+            Template::from_json(&format!(r#"{{"start_anchor": "A", "fields": {fields}}}"#));
+        assert!(loaded.is_ok(), "{pattern}: {loaded:?}");
     }
 }
 
