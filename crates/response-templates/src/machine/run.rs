@@ -180,11 +180,13 @@ impl Parser {
         let behind = self.template.inner.behind;
         let last = |text: &str| {
             let at = text.char_indices().rev().nth(behind.saturating_sub(1));
-            text[at.map_or(0, |(at, _)| at)..].to_owned()
+            at.map_or(0, |(at, _)| at)
         };
         if done > 0 {
-            state.before.push_str(&last(&text[..done]));
-            state.before = last(&state.before);
+            let gone = &text[..done];
+            state.before.push_str(&gone[last(gone)..]);
+            let from = last(&state.before);
+            state.before.drain(..from);
         }
         state.base += done as u64;
         state.cursor -= done;
