@@ -55,7 +55,6 @@ fn build(node: &Node, names: Vec<String>, named: Vec<Option<usize>>) -> Result<P
     let Compiler { insts, sets, behinds, slots, looks, again, behind, .. } = compiler;
     let mut program = Program {
         insts,
-        start: 0,
         sets,
         behinds,
         names,
@@ -335,7 +334,7 @@ impl Compiler {
 /// way that is not looked into, all bytes.
 fn first_bytes(program: &Program) -> ([bool; 256], bool) {
     let mut first = [false; 256];
-    let nullable = !reach(program, program.start, &mut first);
+    let nullable = !reach(program, 0, &mut first);
     if nullable {
         first.fill(true);
     }

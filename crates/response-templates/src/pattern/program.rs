@@ -37,8 +37,8 @@ pub(crate) struct Behind {
 /// An expression, ready to run.
 #[derive(Debug)]
 pub(crate) struct Program {
+    /// It begins with the first.
     pub(crate) insts: Vec<Inst>,
-    pub(crate) start: u32,
     pub(crate) sets: Vec<Set>,
     pub(crate) behinds: Vec<Behind>,
     /// The names of groups; group `n` has the slots `2n` and `2n + 1`.

@@ -6,7 +6,7 @@
 //! the same step have the same future, so only the first is kept: the work per character is
 //! at most the length of the program.
 //!
-//! A look-ahead is a set of ways of its own ([`Ahead`]); what depends on it carries it as a
+//! A look-ahead is a set of ways of its own ([`Aheads`]); what depends on it carries it as a
 //! condition until it is decided.
 
 use alloc::vec::Vec;
@@ -167,7 +167,7 @@ impl Search {
         if going && begins && self.best.is_none() {
             let slots = core::iter::repeat_n(NOWHERE, program.slots).collect();
             let (start, conditions) = (around.at, Conditions::new());
-            let thread = Thread { pc: program.start, start, end: NOWHERE, slots, conditions };
+            let thread = Thread { pc: 0, start, end: NOWHERE, slots, conditions };
             self.follow(program, thread, around);
         }
         core::mem::swap(&mut self.threads, &mut self.next);

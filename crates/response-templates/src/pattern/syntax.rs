@@ -4,11 +4,7 @@ mod escape;
 mod group;
 mod quantifier;
 
-use alloc::{
-    boxed::Box,
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 use regex_syntax::hir::ClassUnicode;
 
@@ -223,7 +219,7 @@ impl Parser<'_> {
         let Some(c) = self.next() else { return Ok(None) };
         let node = match c {
             '(' => return self.group(start),
-            '[' => Node::Set(self.set(start)?),
+            '[' => Node::Set(self.set()?),
             '.' => {
                 let mut class = ClassUnicode::empty();
                 if !self.flags.has(Flag::DotAll) {
@@ -268,15 +264,5 @@ impl Parser<'_> {
             return Err(self.invalid("multiple repeat"));
         }
         Ok(Node::Repeat { node: Box::new(node), min, max, greedy })
-    }
-}
-
-impl core::fmt::Display for Fault {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let what = match self.kind {
-            FaultKind::Invalid(what) => what.to_string(),
-            FaultKind::Unsupported(what) => alloc::format!("{what} is not supported"),
-        };
-        write!(f, "{what} at character {}", self.at)
     }
 }

@@ -1,7 +1,5 @@
 //! All matches in a whole text, one after the other.
 
-use alloc::vec::Vec;
-
 use super::{
     program::{Around, Holds, Inst, Program},
     search::{Found, NOWHERE, Search, Slots, Thread, found},
@@ -77,9 +75,9 @@ impl<'t> Matches<'t> {
 
     /// The next match of a program that asks for groups again: each place and each way in turn.
     fn try_all(&mut self) -> Result<Option<Found>, TooLong> {
-        let starts = self.text[self.at..].char_indices().map(|(at, _)| at + self.at);
-        let starts: Vec<usize> = starts.chain([self.text.len()]).collect();
-        for start in starts {
+        let (text, from) = (self.text, self.at);
+        let starts = text[from..].char_indices().map(|(at, _)| at + from);
+        for start in starts.chain([text.len()]) {
             if let Some(found) = self.try_at(start)? {
                 return Ok(Some(found));
             }
@@ -91,14 +89,13 @@ impl<'t> Matches<'t> {
         let slots: Slots = core::iter::repeat_n(NOWHERE, self.program.slots).collect();
         let begin = start as u64;
         let thread = Thread {
-            pc: self.program.start,
+            pc: 0,
             start: begin,
             end: begin,
             slots,
             conditions: smallvec::SmallVec::new(),
         };
         let mut todo = alloc::vec![thread];
-        // Of two ways at one step and place the second finds nothing new but by its groups.
         while let Some(mut way) = todo.pop() {
             self.fuel = self.fuel.checked_sub(1).ok_or(TooLong)?;
             let at = way.end as usize;
@@ -117,10 +114,7 @@ impl<'t> Matches<'t> {
                     todo.push(other);
                     way.pc = first;
                 }
-                Inst::Jump(to) => {
-                    // A round of a loop that read nothing would go on for ever: fuel ends it.
-                    way.pc = to;
-                }
+                Inst::Jump(to) => way.pc = to,
                 Inst::Save(slot) => way.slots[usize::from(slot)] = way.end,
                 Inst::Assert(assert) => match around.holds(assert) {
                     Holds::Yes => {}
@@ -170,7 +164,7 @@ impl<'t> Matches<'t> {
         let mut places = self.text[at..].char_indices();
         let first = places.next().map(|(_, c)| c);
         let id = search.begin(self.program, start, self.around(at, first));
-        for (offset, c) in places.by_ref() {
+        for (offset, c) in places {
             if search.verdict(id) != super::ahead::Verdict::Open {
                 break;
             }

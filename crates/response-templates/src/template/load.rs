@@ -27,13 +27,8 @@ const FIELD_KEYS: [&str; 11] = [
 ];
 
 /// Keys of `tokenizer_config.json` that no template has.
-const CONFIG_KEYS: [&str; 5] = [
-    "tokenizer_class",
-    "chat_template",
-    "added_tokens_decoder",
-    "model_max_length",
-    "response_schema",
-];
+const CONFIG_KEYS: [&str; 4] =
+    ["tokenizer_class", "chat_template", "added_tokens_decoder", "model_max_length"];
 
 fn error<T>(kind: ErrorKind, key: &str) -> Result<T, TemplateError> {
     Err(TemplateError::new(kind, key))

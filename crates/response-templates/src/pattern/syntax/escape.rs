@@ -80,7 +80,7 @@ impl Parser<'_> {
         char::from_u32(code).ok_or_else(|| self.invalid("no character has this number"))
     }
 
-    pub(super) fn set(&mut self, start: usize) -> Read<ClassUnicode> {
+    pub(super) fn set(&mut self) -> Read<ClassUnicode> {
         let negated = self.eat("^");
         let mut class = ClassUnicode::empty();
         let mut first = true;
@@ -111,7 +111,6 @@ impl Parser<'_> {
                 None => [low, '-'].into_iter().for_each(|c| class.union(&one(c))),
             }
         }
-        let _ = start;
         let mut class = self.folded(class);
         if negated {
             class.negate();
