@@ -72,12 +72,10 @@ impl Current {
 
     /// How many bytes of its text are held.
     pub(super) fn held(&self, inner: &Inner) -> usize {
-        let field = self.field.and_then(|field| inner.fields.get(field));
-        let kept = field.is_some_and(|field| streams(field).is_none());
         match &self.reader {
             Some(reader) => reader.held(&self.body),
-            None if kept => self.body.len(),
-            None => self.blanks.len(),
+            None if self.streams(inner) => self.blanks.len(),
+            None => self.body.len(),
         }
     }
 
@@ -122,6 +120,11 @@ impl Current {
         }
         let json = matches!(field.content, Content::Json(_));
         self.strings = (json && around.string_aware).then(Scanner::default);
+        self.tell(field, around);
+    }
+
+    /// Tells of calls from the region's beginning on, if they can stream.
+    fn tell(&mut self, field: &Field, around: &mut Around<'_, '_>) {
         self.reader = Plan::of(field, &self.groups).map(Reader::new);
         if let Some(reader) = &mut self.reader {
             reader.open(self.start, around.calls, &mut around.out);
@@ -132,11 +135,9 @@ impl Current {
         if !core::mem::take(&mut self.untold) {
             return;
         }
-        if let Some(number) = self.field {
-            self.reader = Plan::of(&around.inner.fields[number], &self.groups).map(Reader::new);
-        }
+        let Some(number) = self.field else { return };
+        self.tell(&around.inner.fields[number], around);
         if let Some(reader) = &mut self.reader {
-            reader.open(self.start, around.calls, &mut around.out);
             reader.read(&self.body, self.start, around.tools, around.calls, &mut around.out);
         }
     }
@@ -229,7 +230,7 @@ impl Current {
                         let text = if trimmed { strip(&self.body) } else { &self.body };
                         Ok(text.into())
                     }
-                    None => self.kept(field, ended, end, around),
+                    None => self.kept(number, ended, end, around),
                 };
                 around.seen[number] |= value.is_ok();
                 let in_prompt = self.opened < around.out.from;
@@ -245,11 +246,12 @@ impl Current {
     /// Closes a region whose text was kept.
     fn kept(
         &mut self,
-        field: &Field,
+        number: usize,
         ended: bool,
         end: u64,
         around: &mut Around<'_, '_>,
     ) -> Result<Value, Malformed> {
+        let field = &around.inner.fields[number];
         let value = self.value(field, around);
         let told = end > around.out.from || self.start >= around.out.from;
         // What closed in the prompt is in the message, but no event.
@@ -266,7 +268,7 @@ impl Current {
         match &value {
             Ok(value) => {
                 match field.role.channel() {
-                    Some(channel) => show(field, value, channel, around.seen, around.inner, out),
+                    Some(channel) => show(field, value, channel, around.seen[number], out),
                     None if self.reader.is_none() => {
                         begun = emit(around.calls, value, self.start, out);
                     }
@@ -309,18 +311,11 @@ impl Current {
     }
 }
 
-/// Emits a value that is no call: a string as it is, anything else as JSON.
-fn show(
-    field: &Field,
-    value: &Value,
-    channel: Channel,
-    seen: &[bool],
-    inner: &Inner,
-    out: &mut Out<'_>,
-) {
-    let number = inner.fields.iter().position(|other| other.name == field.name);
+/// Emits a value that is no call: a string as it is, anything else as JSON. `seen`: whether the
+/// field has a value that this one is joined to.
+fn show(field: &Field, value: &Value, channel: Channel, seen: bool, out: &mut Out<'_>) {
     let at = out.from;
-    if let (Some(join), true) = (&field.join, number.is_some_and(|number| seen[number])) {
+    if let (Some(join), true) = (&field.join, seen) {
         out.text(channel, at, join);
     }
     match value {
