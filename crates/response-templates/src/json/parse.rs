@@ -16,7 +16,7 @@ struct Open {
 /// Reads a JSON text.
 pub(crate) fn parse(text: &str) -> Result<Value, NotJson> {
     let (mut open, mut done, mut bad) = (Vec::<Open>::new(), None, None);
-    let mut on = |token: Token, _: usize| {
+    let mut on = |token: Token| {
         let slice = &text[token.start..token.end];
         let value = match token.kind {
             TokenKind::Lone => return,

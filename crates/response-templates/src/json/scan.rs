@@ -115,12 +115,8 @@ impl Default for Scanner {
 }
 
 impl Scanner {
-    /// Reads on, and hands out each token that ends, with the number of containers open then.
-    pub(crate) fn feed(
-        &mut self,
-        text: &str,
-        on: &mut dyn FnMut(Token, usize),
-    ) -> Result<(), NotJson> {
+    /// Reads on, and hands out each token that ends.
+    pub(crate) fn feed(&mut self, text: &str, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
         for &byte in text.as_bytes() {
             self.byte(byte, on)?;
             self.at += 1;
@@ -129,7 +125,7 @@ impl Scanner {
     }
 
     /// The text is over.
-    pub(crate) fn end(&mut self, on: &mut dyn FnMut(Token, usize)) -> Result<(), NotJson> {
+    pub(crate) fn end(&mut self, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
         if let State::Number(digits) = self.state {
             self.number_ended(digits, on)?;
         }
@@ -159,7 +155,7 @@ impl Scanner {
         matches!(self.state, State::Text | State::Escape | State::Hex(_))
     }
 
-    fn byte(&mut self, byte: u8, on: &mut dyn FnMut(Token, usize)) -> Result<(), NotJson> {
+    fn byte(&mut self, byte: u8, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
         match self.state {
             State::Text => return self.text(byte, on),
             State::Escape => return self.escaped(byte, on),
@@ -212,7 +208,7 @@ impl Scanner {
         self.key = key;
     }
 
-    fn value(&mut self, byte: u8, on: &mut dyn FnMut(Token, usize)) -> Result<(), NotJson> {
+    fn value(&mut self, byte: u8, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
         let container = match byte {
             b'{' => Container::Object,
             b'[' => Container::Array,
@@ -244,31 +240,27 @@ impl Scanner {
             Container::Array => State::ValueOrEnd,
         };
         let kind = TokenKind::Open(container);
-        on(Token { kind, start: self.at, end: self.at + 1 }, self.open.len());
+        on(Token { kind, start: self.at, end: self.at + 1 });
         Ok(())
     }
 
-    fn close(&mut self, on: &mut dyn FnMut(Token, usize)) {
+    fn close(&mut self, on: &mut dyn FnMut(Token)) {
         self.open.pop();
         self.start = self.at;
         self.ended(TokenKind::Close, self.at + 1, on);
     }
 
     /// A value or a name ended.
-    fn ended(&mut self, kind: TokenKind, end: usize, on: &mut dyn FnMut(Token, usize)) {
+    fn ended(&mut self, kind: TokenKind, end: usize, on: &mut dyn FnMut(Token)) {
         self.state = match (kind, self.open.is_empty()) {
             (TokenKind::Key, _) => State::Colon,
             (_, true) => State::Done,
             (_, false) => State::After,
         };
-        on(Token { kind, start: self.start, end }, self.open.len());
+        on(Token { kind, start: self.start, end });
     }
 
-    fn number_ended(
-        &mut self,
-        digits: Digits,
-        on: &mut dyn FnMut(Token, usize),
-    ) -> Result<(), NotJson> {
+    fn number_ended(&mut self, digits: Digits, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
         if matches!(digits, Digits::Minus | Digits::Point | Digits::E | Digits::ESign) {
             return Err(NotJson { at: self.at });
         }
@@ -276,7 +268,7 @@ impl Scanner {
         Ok(())
     }
 
-    fn text(&mut self, byte: u8, on: &mut dyn FnMut(Token, usize)) -> Result<(), NotJson> {
+    fn text(&mut self, byte: u8, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
         if byte == b'\\' {
             self.escape = self.at;
             self.state = State::Escape;
@@ -294,7 +286,7 @@ impl Scanner {
         }
     }
 
-    fn escaped(&mut self, byte: u8, on: &mut dyn FnMut(Token, usize)) -> Result<(), NotJson> {
+    fn escaped(&mut self, byte: u8, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
         match byte {
             b'u' => {
                 self.code = 0;
@@ -309,7 +301,7 @@ impl Scanner {
         Ok(())
     }
 
-    fn hex(&mut self, byte: u8, left: u8, on: &mut dyn FnMut(Token, usize)) -> Result<(), NotJson> {
+    fn hex(&mut self, byte: u8, left: u8, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
         let digit = char::from(byte).to_digit(16).ok_or(NotJson { at: self.at })?;
         self.code = self.code << 4 | digit;
         if left > 1 {
@@ -333,9 +325,9 @@ impl Scanner {
     }
 
     /// The first half of a pair turned out to be alone.
-    fn lone(&mut self, on: &mut dyn FnMut(Token, usize)) {
+    fn lone(&mut self, on: &mut dyn FnMut(Token)) {
         if let Some(start) = self.high.take() {
-            on(Token { kind: TokenKind::Lone, start, end: start + 6 }, self.open.len());
+            on(Token { kind: TokenKind::Lone, start, end: start + 6 });
         }
     }
 }

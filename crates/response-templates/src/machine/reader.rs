@@ -29,7 +29,7 @@ pub(super) struct Reader {
     read: usize,
     /// Whether it stopped to be JSON.
     broken: bool,
-    tokens: Vec<(Token, usize)>,
+    tokens: Vec<Token>,
     /// The name being read in each container that is open: none in an array.
     keys: Vec<Option<String>>,
     call: Call,
@@ -82,10 +82,9 @@ impl Reader {
         let mut tokens = mem::take(&mut self.tokens);
         let text = &body[self.read..];
         self.read = body.len();
-        self.broken =
-            self.scanner.feed(text, &mut |token, depth| tokens.push((token, depth))).is_err();
-        for (token, depth) in tokens.drain(..) {
-            self.token(token, depth, body, at, tools, calls, out);
+        self.broken = self.scanner.feed(text, &mut |token| tokens.push(token)).is_err();
+        for token in tokens.drain(..) {
+            self.token(token, body, at, tools, calls, out);
         }
         self.tokens = tokens;
         self.send(body, calls, out);
@@ -95,7 +94,6 @@ impl Reader {
     fn token(
         &mut self,
         token: Token,
-        depth: usize,
         body: &str,
         at: u64,
         tools: &Tools,
@@ -110,12 +108,12 @@ impl Reader {
                     self.call = Call::default();
                     self.begin(place, calls, out);
                 }
-                self.opens(container, token.start, depth, place, calls, out);
+                self.opens(container, token.start, place, calls, out);
                 self.keys.push(None);
             }
             TokenKind::Key => {
                 let key = decode(slice);
-                if self.is_argument(depth)
+                if self.is_argument()
                     && let Some(name) = &self.call.name
                 {
                     let types = cast::types(tools, name, &key);
@@ -127,8 +125,8 @@ impl Reader {
             }
             TokenKind::Close => {
                 self.keys.pop();
-                self.closes(token.end, depth, body);
-                if self.plan.each && depth == 1 {
+                self.closes(token.end, body);
+                if self.plan.each && self.keys.len() == 1 {
                     self.send(body, calls, out);
                     self.end(true, Outcome::Malformed, body, calls, out);
                 }
@@ -136,7 +134,7 @@ impl Reader {
             TokenKind::Lone => self.edit(token, "\\ufffd"),
             TokenKind::String => {
                 let late = !self.call.begun;
-                self.string(token, depth, slice, place, calls, out);
+                self.string(token, slice, place, calls, out);
                 if late && self.call.begun {
                     self.cast_early(body, tools);
                 }
@@ -156,7 +154,6 @@ impl Reader {
     fn string(
         &mut self,
         token: Token,
-        depth: usize,
         slice: &str,
         place: u64,
         calls: &mut Calls,
@@ -179,7 +176,7 @@ impl Reader {
                 self.call.arguments = Arguments::Text { start: token.start, end: token.end };
             }
         }
-        if self.is_argument(depth) && self.call.is_cast(false) {
+        if self.is_argument() && self.call.is_cast(false) {
             self.call.recast(token.start, token.end, slice);
         }
     }
@@ -201,7 +198,6 @@ impl Reader {
         &mut self,
         container: Container,
         start: usize,
-        depth: usize,
         place: u64,
         calls: &mut Calls,
         out: &mut Out<'_>,
@@ -210,28 +206,25 @@ impl Reader {
             self.second(place, calls, out);
             if self.call.arguments == Arguments::None {
                 self.call.arguments = match container {
-                    Container::Object => Arguments::Open { start, depth },
+                    Container::Object => Arguments::Open { start, depth: self.keys.len() + 1 },
                     Container::Array => Arguments::Other,
                 };
                 self.call.sent = start;
             }
-        } else if container == Container::Array
-            && self.is_argument(depth - 1)
-            && self.call.is_cast(true)
-        {
+        } else if container == Container::Array && self.is_argument() && self.call.is_cast(true) {
             self.call.list = Some(start);
         }
     }
 
     /// A container ended.
-    fn closes(&mut self, end: usize, depth: usize, body: &str) {
-        if self.is_argument(depth)
+    fn closes(&mut self, end: usize, body: &str) {
+        if self.is_argument()
             && let Some(start) = self.call.list.take()
         {
             self.call.recast(start, end, &body[start..end]);
         }
-        if let Arguments::Open { start, depth: inside } = self.call.arguments
-            && depth + 1 == inside
+        if let Arguments::Open { start, depth } = self.call.arguments
+            && self.keys.len() + 1 == depth
         {
             self.call.arguments = Arguments::Object { start, end };
         }
@@ -262,9 +255,9 @@ impl Reader {
         self.plan.arguments.as_ref().is_some_and(|path| self.is_at(path))
     }
 
-    /// Whether so many containers are open inside an argument's own place.
-    fn is_argument(&self, depth: usize) -> bool {
-        matches!(self.call.arguments, Arguments::Open { depth: inside, .. } if inside == depth)
+    /// Whether what is read stands right in the arguments: a name or a whole argument.
+    fn is_argument(&self) -> bool {
+        matches!(self.call.arguments, Arguments::Open { depth, .. } if depth == self.keys.len())
     }
 
     fn is_inside(&self) -> bool {
@@ -296,13 +289,13 @@ impl Reader {
         }
         let safe = match self.call.arguments {
             Arguments::Object { end, .. } => end,
-            Arguments::Open { depth, .. } => {
+            Arguments::Open { .. } => {
                 let mut safe = self.scanner.undecided().min(body.len());
-                if let Some(start) = self.scanner.scalar() {
-                    let direct = self.is_argument(self.keys.len()) && self.keys.len() == depth;
-                    if !self.scanner.in_string() || direct && self.call.is_cast(false) {
-                        safe = safe.min(start);
-                    }
+                let may_change = || self.is_argument() && self.call.is_cast(false);
+                if let Some(start) = self.scanner.scalar()
+                    && (!self.scanner.in_string() || may_change())
+                {
+                    safe = safe.min(start);
                 }
                 self.call.list.map_or(safe, |start| safe.min(start))
             }

@@ -152,7 +152,7 @@ impl Current {
         }
         self.tell_again(around);
         if let Some(strings) = &mut self.strings
-            && strings.feed(text, &mut |_, _| {}).is_err()
+            && strings.feed(text, &mut |_| {}).is_err()
         {
             // It is malformed anyway: its closer ends it.
             self.strings = None;
