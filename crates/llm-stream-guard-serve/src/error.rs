@@ -6,14 +6,16 @@ use axum::http::{HeaderValue, StatusCode};
 
 /// Why a request was not answered, or an answer broke off.
 ///
-/// Messages never hold what a user or a model wrote.
+/// The message of a [`Kind::Upstream`] is upstream's own, which may repeat what a user or a model
+/// wrote: it is for the client, not for a log. Other messages are written here; of the request they
+/// hold at most the start of a model's id.
 #[derive(Debug, Clone)]
 pub struct Fault {
     /// What kind.
     pub kind: Kind,
     /// The status, where one can still be sent.
     pub status: StatusCode,
-    /// In words, for whoever reads the client's log.
+    /// In words, for the client.
     pub message: String,
     /// The field of the request at fault.
     pub field: Option<String>,

@@ -130,7 +130,12 @@ impl Proxy {
     /// A fault in place of an answer.
     fn refusal(&self, dialect: Dialect, fault: &Fault) -> Response {
         self.shared.metrics.fault(fault.kind);
-        tracing::warn!(kind = fault.kind.name(), "no answer: {fault}");
+        let (kind, status) = (fault.kind.name(), fault.status.as_u16());
+        match fault.kind {
+            // Upstream's words may repeat the request.
+            Kind::Upstream => tracing::warn!(kind, status, "no answer"),
+            _ => tracing::warn!(kind, status, "no answer: {fault}"),
+        }
         let mut response = json(fault.status, &dialect.fault(fault));
         if let Some(after) = &fault.retry_after {
             response.headers_mut().insert(RETRY_AFTER, after.clone());
@@ -234,7 +239,7 @@ impl Proxy {
             Some(family) => family,
             None => {
                 metrics.unknown_model();
-                let what = format!("no family is known for the model `{model}`");
+                let what = format!("no family is known for the model `{}`", excerpt(&model));
                 tracing::warn!("{what}");
                 match config.unknown_model {
                     UnknownModel::Refuse => return Err(Fault::new(Kind::Model, what).at("model")),
@@ -310,6 +315,16 @@ impl Proxy {
             Err(_) => Err(Fault::new(Kind::Timeout, "the body did not come in time")),
         }
     }
+}
+
+/// A model's id as a log may have it: at most 80 characters, none that would act on a terminal.
+fn excerpt(id: &str) -> String {
+    const MOST: usize = 80;
+    let mut excerpt: String = id.chars().take(MOST).flat_map(char::escape_debug).collect();
+    if id.chars().nth(MOST).is_some() {
+        excerpt.push('…');
+    }
+    excerpt
 }
 
 fn is_event_stream(headers: &HeaderMap) -> bool {

@@ -3,6 +3,7 @@
 mod answers;
 mod dialects;
 mod failures;
+mod logs;
 mod requests;
 mod soak;
 mod support;
