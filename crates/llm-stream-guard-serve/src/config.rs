@@ -200,7 +200,7 @@ pub struct Timeouts {
 pub struct Limits {
     /// Bytes of a request's body.
     pub body: usize,
-    /// Bytes of a request's head; at least 8192.
+    /// Bytes of a request's head; at least [`Limits::LEAST_HEAD`], less counts as that.
     pub head: u32,
     /// Bytes of an answer that is not streamed.
     pub answer: usize,
@@ -284,6 +284,11 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// The least that [`Limits::head`] can be: what the HTTP library reads at once.
+    pub const LEAST_HEAD: u32 = 8192;
+}
+
 impl Config {
     /// Reads a file.
     ///
@@ -291,8 +296,9 @@ impl Config {
     /// It cannot be read or is malformed: file, line, column and field.
     pub fn read(path: &Path) -> Result<Self, String> {
         let config: Self = read(path)?;
-        if config.limits.head < 8192 {
-            return Err(format!("{}: `limits.head`: expected at least 8192", path.display()));
+        let least = Limits::LEAST_HEAD;
+        if config.limits.head < least {
+            return Err(format!("{}: `limits.head`: expected at least {least}", path.display()));
         }
         Ok(config)
     }

@@ -10,7 +10,10 @@ use hyper_util::{
 };
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::{config::Config, proxy::Proxy};
+use crate::{
+    config::{Config, Limits},
+    proxy::Proxy,
+};
 
 /// Serves `proxy` on `listener`, HTTP/1.1 and HTTP/2 without TLS, until `shutdown` resolves; open
 /// streams are then given [`crate::Timeouts::shutdown`] to end.
@@ -69,7 +72,8 @@ fn spawn(
 
 fn builder(config: &Config) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
-    let head = config.limits.head;
+    // Less is refused with a panic.
+    let head = config.limits.head.max(Limits::LEAST_HEAD);
     builder
         .http1()
         .timer(TokioTimer::new())

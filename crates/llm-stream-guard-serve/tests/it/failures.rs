@@ -106,6 +106,14 @@ async fn an_error_in_the_stream_passes_behind_what_was_held() {
 }
 
 #[tokio::test]
+async fn a_limit_of_heads_that_is_too_small_counts_as_the_least() {
+    let limits = Limits { head: 1, ..Limits::default() };
+    let served = Served::new(1, Config { limits, ..config() }).await;
+    let request = axum::http::Request::get("/healthz").body(Default::default()).unwrap();
+    assert_eq!(served.send(request).await.status(), StatusCode::OK);
+}
+
+#[tokio::test]
 async fn a_compressed_answer_is_refused() {
     let head = "content-type: application/json\r\ncontent-encoding: gzip\r\n";
     let upstream = Replay::new(vec![Do::Send(whole("200 OK", head, "xx"))]).await;
