@@ -10,6 +10,8 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use tokio::runtime::Handle;
+
 use crate::config::Record;
 
 /// Where streams are kept, and how much of that there is.
@@ -69,15 +71,43 @@ impl Recording {
         self.bytes.extend_from_slice(&bytes[..room.min(bytes.len())]);
     }
 
-    /// Keeps it. The disk is not waited for.
+    /// Keeps it. The disk is not waited for where a runtime can do that.
     pub(crate) fn keep(self) {
-        tokio::task::spawn_blocking(move || {
-            if self.cut {
-                tracing::info!("a recorded stream is cut at {} bytes", self.bytes.len());
-            }
-            if let Err(error) = self.records.keep(&self.bytes) {
-                tracing::warn!("a stream was not recorded: {error}");
-            }
-        });
+        // Whoever has the answer may drop it anywhere.
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(|| self.write())),
+            Err(_) => self.write(),
+        }
+    }
+
+    fn write(self) {
+        if self.cut {
+            tracing::info!("a recorded stream is cut at {} bytes", self.bytes.len());
+        }
+        if let Err(error) = self.records.keep(&self.bytes) {
+            tracing::warn!("a stream was not recorded: {error}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, sync::Arc};
+
+    use super::Records;
+    use crate::config::Record;
+
+    #[test]
+    fn a_stream_that_is_dropped_outside_of_a_runtime_is_kept() {
+        let name = format!("llm-stream-guard-record-{}", std::process::id());
+        let dir = std::env::temp_dir().join(name);
+        let records = Arc::new(Records::new(&Record::to(&dir)).unwrap());
+        let mut recording = records.begin("family none");
+        recording.take(b"data: 1\n\n");
+        recording.keep();
+        let kept: Vec<_> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let [kept] = &kept[..] else { panic!("{kept:?}") };
+        assert_eq!(fs::read(kept).unwrap(), b": family none\n\ndata: 1\n\n");
+        fs::remove_dir_all(&dir).unwrap();
     }
 }
