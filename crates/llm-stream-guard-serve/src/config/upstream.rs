@@ -33,12 +33,6 @@ impl Upstream {
         let base = base.path_and_query("/").build().unwrap_or_default();
         Self { base, prefix: String::new() }
     }
-
-    /// Whether it is behind `https`.
-    #[must_use]
-    pub fn is_tls(&self) -> bool {
-        self.base.scheme_str() == Some("https")
-    }
 }
 
 impl FromStr for Upstream {
