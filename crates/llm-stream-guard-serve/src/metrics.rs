@@ -18,7 +18,7 @@ use prometheus_client::{
 use crate::error::Kind;
 
 /// One label and its value.
-type Label = [(&'static str, String); 1];
+type Label<V = &'static str> = [(&'static str, V); 1];
 
 /// Counters of a proxy, in a registry.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ struct Watch {
     chunks: Counter<u64, AtomicU64>,
     calls: Family<Label, Counter>,
     diagnostics: Family<Label, Counter>,
-    foreign: Family<Label, Counter>,
+    foreign: Family<Label<String>, Counter>,
 }
 
 /// What the guards of one answer tell.
@@ -64,12 +64,12 @@ impl Observer for Told {
     }
 
     fn call_ended(&self, _: u32, outcome: Outcome) {
-        self.watch.calls.get_or_create(&[("outcome", outcome.name().into())]).inc();
+        self.watch.calls.get_or_create(&[("outcome", outcome.name())]).inc();
     }
 
     fn diagnostic(&self, diagnostic: Diagnostic) {
         self.noted.store(true, Ordering::Relaxed);
-        let kind = diagnostic.kind.name().into();
+        let kind = diagnostic.kind.name();
         self.watch.diagnostics.get_or_create(&[("kind", kind)]).inc();
     }
 
@@ -145,7 +145,7 @@ impl Metrics {
     }
 
     pub(crate) fn fault(&self, kind: Kind) {
-        self.faults.get_or_create(&[("kind", kind.name().into())]).inc();
+        self.faults.get_or_create(&[("kind", kind.name())]).inc();
     }
 
     pub(crate) fn unknown_model(&self) {
@@ -178,9 +178,8 @@ impl Meter {
 
     /// A piece was read.
     pub(crate) fn piece(&mut self, came: usize, left: usize, held: usize, took: Duration) {
-        let bytes = |direction: &str, count| {
-            let label = [("direction", direction.to_owned())];
-            self.metrics.bytes.get_or_create(&label).inc_by(count as u64);
+        let bytes = |direction, count| {
+            self.metrics.bytes.get_or_create(&[("direction", direction)]).inc_by(count as u64);
         };
         bytes("in", came);
         bytes("out", left);
@@ -215,6 +214,6 @@ impl Drop for Meter {
             Ending::Failed => "failed",
             Ending::Dropped => "client_gone",
         };
-        self.metrics.streams.get_or_create(&[("end", how.into())]).inc();
+        self.metrics.streams.get_or_create(&[("end", how)]).inc();
     }
 }
