@@ -2,6 +2,7 @@
 
 pub mod chat;
 pub mod encoded;
+mod fields;
 pub mod messages;
 mod parts;
 pub mod responses;

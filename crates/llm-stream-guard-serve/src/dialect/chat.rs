@@ -7,7 +7,7 @@ use llm_stream_guard::{
 };
 use serde_json::{Value, json};
 
-use super::Machine;
+use super::{Machine, fields::KEEP_ALIVE};
 use crate::error::{Fault, Kind};
 
 /// An event stream of chat chunks; what is not changed leaves as it came.
@@ -43,7 +43,7 @@ impl Machine for Stream {
     }
 
     fn keep_alive(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b": keep-alive\n\n");
+        out.extend_from_slice(KEEP_ALIVE);
     }
 
     fn held(&self) -> usize {

@@ -10,6 +10,7 @@ use self::item::Item;
 pub use self::request::request;
 use super::{
     encoded::{Encoder, write},
+    fields::KEEP_ALIVE,
     parts::{Part, delta, parts, tokens},
 };
 use crate::error::Fault;
@@ -152,9 +153,6 @@ impl Events {
     fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) {
         match part {
             Part::Finish(reason) => self.response.reason = Some(reason.to_owned()),
-            Part::Arguments(_) if !self.open => {
-                tracing::warn!("a piece of a call that is over was dropped");
-            }
             part => {
                 let goes_on =
                     self.open && self.response.items.last().is_some_and(|it| it.takes(part));
@@ -243,7 +241,7 @@ impl Encoder for Events {
     }
 
     fn keep_alive(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b": keep-alive\n\n");
+        out.extend_from_slice(KEEP_ALIVE);
     }
 }
 

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::error::{Fault, Kind};
+use crate::{
+    dialect::fields::{count_at_end, expected, rename},
+    error::Fault,
+};
 
 /// The chat completion that answers a request for a message. Fields that chat completions do not
 /// know otherwise stay: servers may.
@@ -46,9 +49,7 @@ pub fn request(body: Value) -> Result<Value, Fault> {
             switch_reasoning(&mut body, on);
         }
     }
-    if body.get("stream") == Some(&Value::Bool(true)) {
-        body.insert("stream_options".into(), json!({"include_usage": true}));
-    }
+    count_at_end(&mut body);
     Ok(body.into())
 }
 
@@ -176,14 +177,4 @@ fn choice(choice: &Value) -> Result<Value, Fault> {
         }
         _ => Err(expected("tool_choice.type", "`auto`, `any`, `none` or `tool`")),
     }
-}
-
-fn rename(body: &mut Map<String, Value>, from: &str, to: &str) {
-    if let Some(value) = body.remove(from) {
-        body.insert(to.into(), value);
-    }
-}
-
-fn expected(field: &str, what: &str) -> Fault {
-    Fault::new(Kind::Request, format!("expected {what}")).at(field)
 }

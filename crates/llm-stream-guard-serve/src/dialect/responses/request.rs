@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::error::{Fault, Kind};
+use crate::{
+    dialect::fields::{count_at_end, expected, rename},
+    error::{Fault, Kind},
+};
 
 /// Fields that ask for what nobody here remembers.
 const STATEFUL: [&str; 4] = ["previous_response_id", "conversation", "background", "prompt"];
@@ -40,9 +43,7 @@ pub fn request(body: Value) -> Result<Value, Fault> {
         _ => return Err(expected("input", "text or a list")),
     }
     body.insert("messages".into(), messages.into());
-    if let Some(most) = body.remove("max_output_tokens") {
-        body.insert("max_tokens".into(), most);
-    }
+    rename(&mut body, "max_output_tokens", "max_tokens");
     if let Some(format) = body.get("text").and_then(|text| text.get("format")) {
         let format = self::format(format);
         body.insert("response_format".into(), format);
@@ -59,9 +60,7 @@ pub fn request(body: Value) -> Result<Value, Fault> {
     if let Some(choice) = body.get_mut("tool_choice") {
         nest(choice);
     }
-    if body.get("stream") == Some(&Value::Bool(true)) {
-        body.insert("stream_options".into(), json!({"include_usage": true}));
-    }
+    count_at_end(&mut body);
     Ok(body.into())
 }
 
@@ -196,8 +195,4 @@ fn format(format: &Value) -> Value {
         fields.remove("type");
     }
     json!({"type": "json_schema", "json_schema": schema})
-}
-
-fn expected(field: &str, what: &str) -> Fault {
-    Fault::new(Kind::Request, format!("expected {what}")).at(field)
 }
