@@ -82,7 +82,7 @@ impl Dialect {
     }
 
     /// What turns upstream's event stream into the dialect's, for the answer to the request
-    /// `asked`, as it came.
+    /// `asked`, as it came; [`Dialect::Chat`] does not look at it.
     #[must_use]
     pub fn stream(self, guard: ChatGuard, asked: &Value) -> Box<dyn Machine> {
         match self {
@@ -92,7 +92,7 @@ impl Dialect {
         }
     }
 
-    /// A whole answer to the request `asked`, as it came.
+    /// A whole answer to the request `asked`, as it came; [`Dialect::Chat`] does not look at it.
     #[must_use]
     pub fn whole(self, completion: &Completion, asked: &Value) -> Value {
         match self {

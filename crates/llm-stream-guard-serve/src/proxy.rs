@@ -155,10 +155,12 @@ impl Proxy {
                     .status(StatusCode::REQUEST_TIMEOUT),
                 _ => Fault::new(Kind::Request, "the body broke off"),
             })?;
-        let asked: Value = serde_json::from_slice(&bytes)
+        let request: Value = serde_json::from_slice(&bytes)
             .map_err(|error| Fault::new(Kind::Request, format!("the body is no JSON: {error}")))?;
+        // Only answers of another shape are written with a look at what was asked.
+        let asked = if dialect == Dialect::Chat { Value::Null } else { request.clone() };
         let Some(Asked { guard, told, family, body, choices }) =
-            self.asked(dialect, dialect.request(asked.clone())?, &parts.headers).await?
+            self.asked(dialect, dialect.request(request)?, &parts.headers).await?
         else {
             return client.send(&parts, bytes.into()).await;
         };
