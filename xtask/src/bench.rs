@@ -8,7 +8,7 @@ use crate::{flags::Pace, process::Invocation};
 
 const COMMAND: &str = "cargo bench -p llm-stream-guard --bench throughput";
 
-/// Runs the benchmarks whose names contain `filter`, or all, as `pace` says.
+/// Runs the benchmarks as `pace` says; of all of them only those whose names contain `filter`.
 pub(crate) fn run(root: &Path, pace: Pace, filter: Option<&str>) -> Result<(), String> {
     match pace {
         Pace::Full | Pace::Table | Pace::EachProfile => invocation(pace, filter).run(root),

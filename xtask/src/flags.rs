@@ -10,7 +10,8 @@ cargo xtask size                           lines of code, and long files
 cargo xtask tidy                           house rules the compiler does not know
 cargo xtask families [--check]             the tables made of `families/`; or what is wrong with them
 cargo xtask e2e                            real clients and a real server, as far as they are there
-cargo xtask bench [--quick|--all] [FILTER] throughput and allocations, as ratios in one run
+cargo xtask bench [FILTER]                 throughput, then allocations and the rest as ratios
+cargo xtask bench --quick|--all            the ratios alone; with each profile
 cargo xtask bench --count|--gate|--keep    instructions a chunk; fails if they grew; new ones to compare with
 cargo xtask fuzz [--time SECONDS] [TARGET] all fuzz targets, or one, for a time each
 cargo xtask templates [--count N] [SEED]   random templates' wires against the `transformers` package
@@ -32,10 +33,23 @@ pub(crate) enum Command {
     Size,
     E2e,
     Page,
-    Bench { pace: Pace, filter: Option<String> },
-    Fuzz { seconds: u64, target: Option<String> },
-    Templates { count: u32, seed: Option<u32> },
-    Release { mode: Mode, crates: Vec<String> },
+    /// Only [`Pace::Full`] has a filter.
+    Bench {
+        pace: Pace,
+        filter: Option<String>,
+    },
+    Fuzz {
+        seconds: u64,
+        target: Option<String>,
+    },
+    Templates {
+        count: u32,
+        seed: Option<u32>,
+    },
+    Release {
+        mode: Mode,
+        crates: Vec<String>,
+    },
 }
 
 /// How much `ci` checks.
@@ -141,7 +155,12 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             (_, other) => return Err(other.unexpected()),
         }
     }
-    Ok(command)
+    match &command {
+        Command::Bench { pace, filter: Some(text) } if *pace != Pace::Full => {
+            Err(Error::UnexpectedArgument(text.into()))
+        }
+        _ => Ok(command),
+    }
 }
 
 fn arg_error(flag: &str) -> Error {
@@ -202,6 +221,11 @@ mod tests {
             "fuzz a b",
             "bench a b",
             "bench --fast",
+            "bench --quick W3",
+            "bench W3 --all",
+            "bench --count W3",
+            "bench --gate W3",
+            "bench --keep W3",
         ] {
             assert_eq!(command(line), None, "{line}");
         }
