@@ -54,11 +54,9 @@ fn read_line(file: &str, number: usize, line: &[u8], ids: &mut HashSet<String>) 
     let place = format!("{file}:{number}");
     let case = match std::str::from_utf8(line) {
         Err(error) => Err(format!("not UTF-8 from byte {} on", error.valid_up_to())),
-        Ok(text) if TemplateCase::is_one(text) => TemplateCase::read(text).map(AnyCase::Template),
-        Ok(text) => match read_cases(text) {
-            Err(error) if error.field.is_empty() => Err(error.problem),
-            Err(error) => Err(format!("`{}`: {}", error.field, error.problem)),
-            Ok(mut cases) => cases.pop().map(AnyCase::Family).ok_or_else(|| "no case".to_owned()),
+        Ok(text) => match TemplateCase::read(text) {
+            Some(case) => case.map(AnyCase::Template),
+            None => family_case(text).map(AnyCase::Family),
         },
     };
     let case = case.and_then(|case| {
@@ -71,6 +69,14 @@ fn read_line(file: &str, number: usize, line: &[u8], ids: &mut HashSet<String>) 
     let id =
         case.as_ref().map_or_else(|_| id_of(line).unwrap_or(place), |case| case.id().to_owned());
     Line { file: file.to_owned(), number, id, case }
+}
+
+fn family_case(text: &str) -> Result<Case, String> {
+    match read_cases(text) {
+        Err(error) if error.field.is_empty() => Err(error.problem),
+        Err(error) => Err(format!("`{}`: {}", error.field, error.problem)),
+        Ok(mut cases) => cases.pop().ok_or_else(|| "no case".to_owned()),
+    }
 }
 
 /// The id of a line that is no case, so that the report can name it.

@@ -54,18 +54,18 @@ const FIELDS: [&str; 12] = [
 ];
 
 impl TemplateCase {
-    /// Whether a line is such a case: an object with a template.
-    pub(crate) fn is_one(line: &str) -> bool {
-        Value::from_json(line).is_ok_and(|case| case.get("template").is_some())
-    }
-
-    /// Reads a line.
+    /// Reads a line; `None` if it is no such case: an object with a template.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn read(line: &str) -> Result<Self, String> {
-        let case = Value::from_json(line).map_err(|error| error.to_string())?;
-        let object = case.as_object().ok_or("expected an object")?;
+    pub(crate) fn read(line: &str) -> Option<Result<Self, String>> {
+        let case = Value::from_json(line).ok()?;
+        let object = case.as_object()?;
+        let template = object.get("template")?;
+        Some(Self::of(object, template))
+    }
+
+    fn of(object: &Object, template: &Value) -> Result<Self, String> {
         if let Some((field, _)) = object.iter().find(|(field, _)| !FIELDS.contains(field)) {
             return Err(format!("`{field}`: unknown field"));
         }
@@ -84,7 +84,7 @@ impl TemplateCase {
         };
         Ok(Self {
             id: required("id")?,
-            template: object.get("template").cloned().unwrap_or_default(),
+            template: template.clone(),
             prefix: text("prefix")?.unwrap_or_default(),
             tools: tools(object.get("tools"))?,
             wire: required("wire")?,
