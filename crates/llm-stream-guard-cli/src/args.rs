@@ -78,6 +78,10 @@ pub struct ParseArgs {
     /// What to read, and how.
     #[command(flatten)]
     pub reading: ReadingArgs,
+    /// A checkpoint's own response template, in place of a profile: its `tokenizer_config.json`, or
+    /// the template alone
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["family", "model", "grammar"])]
+    pub template: Option<PathBuf>,
     /// How to write the events; `auto` is `text` on a terminal, else `jsonl`
     #[arg(long, value_enum, default_value_t)]
     pub output: OutputKind,
@@ -122,10 +126,6 @@ pub struct ReadingArgs {
     /// A tool-call family of your own, in place of the profile's: TOML, or JSON if it ends so
     #[arg(long, value_name = "FILE")]
     pub grammar: Option<PathBuf>,
-    /// A checkpoint's own response template, in place of a profile: its `tokenizer_config.json`, or
-    /// the template alone
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["family", "model", "grammar"])]
-    pub template: Option<PathBuf>,
     /// Model id, such as `Qwen/Qwen3-8B`
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,

@@ -33,7 +33,7 @@ pub use shown::{Note, Render, Shown};
 use llm_stream_guard::Profile;
 
 use crate::{
-    args::{OutputKind, ParseArgs, ReadingArgs},
+    args::{OutputKind, ParseArgs},
     error::{Error, misuse},
     input::Patience,
     lookup,
@@ -48,9 +48,8 @@ const PIECE: usize = 64 * 1024;
 /// Misuse, an input that cannot be read, an output that cannot be written. What the model wrote
 /// is never an error.
 pub fn parse(args: &ParseArgs, out: &mut dyn Write) -> Result<(), Error> {
-    let ParseArgs { reading: args, output } = args;
     let terminal = io::stdout().is_terminal();
-    let readable = match output {
+    let readable = match args.output {
         OutputKind::Auto => terminal,
         OutputKind::Jsonl => false,
         OutputKind::Text => true,
@@ -58,10 +57,11 @@ pub fn parse(args: &ParseArgs, out: &mut dyn Write) -> Result<(), Error> {
     let colour = Colour::of_output();
     let mut render: Box<dyn Render + '_> =
         if readable { Box::new(Readable::new(out, colour)) } else { Box::new(JsonLines(out)) };
-    if args.file == Path::new("-") {
+    let file = &args.reading.file;
+    if file == Path::new("-") {
         return parse_from(args, &mut io::stdin().lock(), Patience::Live, &mut *render);
     }
-    let (mut file, patience) = open(&args.file)?;
+    let (mut file, patience) = open(file)?;
     parse_from(args, &mut file, patience, &mut *render)
 }
 
@@ -81,13 +81,14 @@ pub(crate) fn open(path: &Path) -> Result<(File, Patience), Error> {
 /// # Errors
 /// As [`parse`]. If reading fails, what was held comes out first.
 pub fn parse_from(
-    args: &ReadingArgs,
+    args: &ParseArgs,
     input: &mut dyn Read,
     patience: Patience,
     render: &mut dyn Render,
 ) -> Result<(), Error> {
+    let ParseArgs { reading: args, template, .. } = args;
     let mut head = Vec::new();
-    let told = match &args.template {
+    let told = match template {
         Some(path) => Some(lookup::read_template(path)?),
         None => lookup::profile_of(args.family.as_deref(), args.model.as_deref())?,
     };

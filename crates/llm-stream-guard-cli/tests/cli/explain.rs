@@ -137,6 +137,12 @@ fn several_families_are_told_side_by_side() {
 }
 
 #[test]
+fn a_template_is_refused_which_nothing_would_read() {
+    let args = ["explain", &fault("wrong_family"), "--template", "no/such/file"];
+    refused(&args, &["unexpected argument '--template'"]);
+}
+
+#[test]
 fn a_page_has_the_data_and_no_text_of_the_model_ends_its_script() {
     let page = scratch("page.html", "");
     let wire = scratch("hostile.txt", "</script><script>alert(1)</script><!-- ");
