@@ -1,7 +1,6 @@
 //! `detect`: which family's model may have written a recording.
 
 use std::{
-    fs,
     io::{self, Read as _, Write},
     path::Path,
 };
@@ -11,7 +10,7 @@ use llm_stream_guard::{Certainty, Detection};
 use crate::{
     args::DetectArgs,
     error::{Error, misuse},
-    parse::{DETECTED, detection},
+    parse::{self, DETECTED, detection},
 };
 
 /// Says which families' models may have written the file, and why; whether there is telling.
@@ -23,7 +22,7 @@ pub fn detect(args: &DetectArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let mut head = Vec::new();
     match args.file.as_path() {
         path if path == Path::new("-") => io::stdin().lock().take(DETECTED).read_to_end(&mut head),
-        path => fs::File::open(path).map_err(fault)?.take(DETECTED).read_to_end(&mut head),
+        path => parse::open(path)?.0.take(DETECTED).read_to_end(&mut head),
     }
     .map_err(fault)?;
     let detection = detection(&head, args.input)?;

@@ -17,7 +17,7 @@ use crate::{
     args::ReadingArgs,
     error::{Error, misuse},
     input::Patience,
-    parse::{self, Feed, Intake, chunk_from},
+    parse::{self, Feed, Intake, ceil_char_boundary, chunk_from, error_message},
 };
 
 /// How much is read at once.
@@ -121,8 +121,7 @@ impl Recording {
         let mut rest = text;
         while !rest.is_empty() {
             let most = self.most.map_or(rest.len(), |most| most.min(rest.len()));
-            let len = (most..rest.len()).find(|&at| rest.is_char_boundary(at));
-            let (piece, more) = rest.split_at(len.unwrap_or(rest.len()));
+            let (piece, more) = rest.split_at(ceil_char_boundary(rest, most));
             items.push(Item::Text { text: piece.to_owned(), time });
             rest = more;
         }
@@ -195,8 +194,7 @@ impl Intake for Recording {
         match serde_json::from_str::<Value>(text) {
             Ok(value) if name == "error" || value.is_error() => {
                 let error = value.get("error").unwrap_or(&value);
-                let message = error.get("message").and_then(Value::as_str).or(error.as_str());
-                self.error(message.map_or_else(|| error.to_string(), str::to_owned));
+                self.error(error_message(error));
                 if let Some(chunk) = chunk_from(value) {
                     self.chunk(&chunk);
                 }

@@ -75,8 +75,7 @@ impl<'r> Chat<'r> {
     fn error(&mut self, mut value: Value) {
         self.seen.error = true;
         let error = value.get_mut("error").map(Value::take).unwrap_or_else(|| value.take());
-        let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str());
-        let message = message.map_or_else(|| error.to_string(), str::to_owned);
+        let message = error_message(&error);
         if let Some(chunk) = chunk_from(value) {
             self.push(chunk);
         }
@@ -209,7 +208,13 @@ fn chunk_of(mut choice: Choice, text: String) -> Chunk {
     Chunk { choices: vec![choice], ..Chunk::default() }
 }
 
+/// What a server says of an error: its `message`, else all of it.
+pub(crate) fn error_message(error: &Value) -> String {
+    let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str());
+    message.map_or_else(|| error.to_string(), str::to_owned)
+}
+
 /// The first boundary of a character at or behind `at`: a piece is never empty.
-fn ceil_char_boundary(text: &str, at: usize) -> usize {
+pub(crate) fn ceil_char_boundary(text: &str, at: usize) -> usize {
     (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }

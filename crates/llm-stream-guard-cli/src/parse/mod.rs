@@ -17,7 +17,7 @@ use std::{
 };
 
 pub use chat::Chat;
-pub(crate) use chat::chunk_from;
+pub(crate) use chat::{ceil_char_boundary, chunk_from, error_message};
 pub(crate) use detected::taken;
 pub use detected::{DETECTED, detection};
 pub use feed::Feed;
