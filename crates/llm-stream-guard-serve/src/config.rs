@@ -28,12 +28,17 @@ pub struct Config {
     pub listen: SocketAddr,
     /// The server whose answers are guarded.
     pub upstream: Upstream,
+    /// Certificates (PEM) of authorities to trust besides the system's, for `https`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca: Option<PathBuf>,
     /// What that server is.
     pub server: ServerName,
     /// One family for all models, or `auto`.
     pub profile: Choice,
     /// What becomes of requests for a model whose family is not known.
     pub unknown_model: UnknownModel,
+    /// What becomes of text completions whose request does not say.
+    pub completions: Completions,
     /// How answers are written.
     pub output: Output,
     /// How long to wait.
@@ -133,6 +138,16 @@ pub enum UnknownModel {
     Refuse,
 }
 
+/// What becomes of text completions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Completions {
+    /// Request and answer pass; their text is not read.
+    Pass,
+    /// The answer is guarded.
+    Guard,
+}
+
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -188,6 +203,8 @@ pub struct Timeouts {
     pub idle: Span,
     /// For the head of a client's request.
     pub head: Span,
+    /// For all of the body of a request that is to be guarded.
+    pub body: Span,
     /// Until a comment tells a client that its stream is alive.
     pub keep_alive: Span,
     /// For open streams to end when the proxy is told to.
@@ -243,9 +260,11 @@ impl Default for Config {
         Self {
             listen: (Ipv4Addr::LOCALHOST, 8080).into(),
             upstream: Upstream::local(8000),
+            ca: None,
             server: ServerName::Auto,
             profile: Choice::Auto,
             unknown_model: UnknownModel::Pass,
+            completions: Completions::Pass,
             output: Output::default(),
             timeouts: Timeouts::default(),
             limits: Limits::default(),
@@ -272,6 +291,7 @@ impl Default for Timeouts {
             first_byte: Span::seconds(600),
             idle: Span::seconds(120),
             head: Span::seconds(30),
+            body: Span::seconds(300),
             keep_alive: Span::seconds(15),
             shutdown: Span::seconds(30),
         }

@@ -46,18 +46,28 @@ pub fn upstream(pace: Duration) -> Router {
         let list: Vec<Value> = models().map(entry).collect();
         response("application/json", json!({"object": "list", "data": list}).to_string())
     };
+    let replay = |form| post(move |body: Bytes| async move { answer(&body, pace, form) });
     Router::new()
         .route("/v1/models", get(list))
-        .route("/v1/chat/completions", post(move |body: Bytes| async move { answer(&body, pace) }))
+        .route("/v1/chat/completions", replay(Form::Chat))
+        .route("/v1/completions", replay(Form::Text))
 }
 
-fn answer(body: &[u8], pace: Duration) -> Response {
+/// What the recorded chunks of chats are replayed as.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Chat,
+    Text,
+}
+
+fn answer(body: &[u8], pace: Duration, form: Form) -> Response {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let asked = body.get("model").and_then(Value::as_str);
     let found = MODELS.iter().find(|(id, _)| Some(*id) == asked);
     let (_, recorded) = found.unwrap_or(&MODELS[0]);
     if body.get("stream") == Some(&Value::Bool(true)) {
-        let replay = Replay { events: events(recorded), pace, wait: Box::pin(sleep(pace)) };
+        let events = events(recorded, form);
+        let replay = Replay { events, pace, wait: Box::pin(sleep(pace)) };
         return response("text/event-stream", Body::from_stream(replay));
     }
     let mut whole = Aggregator::default();
@@ -67,17 +77,39 @@ fn answer(body: &[u8], pace: Duration) -> Response {
         }
     });
     // Strings, numbers and maps with string keys: nothing JSON cannot hold.
-    response("application/json", serde_json::to_string(&whole.finish()).unwrap_or_default())
+    let whole = serde_json::to_value(whole.finish()).unwrap_or_default();
+    response("application/json", form.of(whole, "message").to_string())
 }
 
 fn response(kind: &'static str, body: impl Into<Body>) -> Response {
     ([(CONTENT_TYPE, kind)], body.into()).into_response()
 }
 
-fn events(recorded: &'static [u8]) -> VecDeque<Bytes> {
+fn events(recorded: &'static [u8], form: Form) -> VecDeque<Bytes> {
     let mut events = VecDeque::new();
-    decode(recorded, |raw, _| events.push_back(Bytes::copy_from_slice(raw)));
+    decode(recorded, |raw, data| match (form, serde_json::from_slice(data)) {
+        (Form::Text, Ok(chunk)) => {
+            let event = format!("data: {}\n\n", form.of(chunk, "delta"));
+            events.push_back(event.into());
+        }
+        _ => events.push_back(Bytes::copy_from_slice(raw)),
+    });
     events
+}
+
+impl Form {
+    /// A chunk or an answer of a chat, whose text stands in `field`, in this form.
+    fn of(self, mut said: Value, field: &str) -> Value {
+        if let (Self::Text, Some(choices)) = (self, said["choices"].as_array_mut()) {
+            for choice in choices.iter_mut().filter_map(Value::as_object_mut) {
+                let message = choice.remove(field).unwrap_or_default();
+                let text = message.get("content").and_then(Value::as_str).unwrap_or_default();
+                choice.insert("text".into(), text.into());
+            }
+            said["object"] = "text_completion".into();
+        }
+        said
+    }
 }
 
 /// Calls `on` with each event's bytes and its data.

@@ -1,11 +1,13 @@
 //! The shapes in which clients ask and are answered.
 
 pub mod chat;
+pub mod completions;
 pub mod encoded;
 mod fields;
 pub mod messages;
 mod parts;
 pub mod responses;
+mod turns;
 
 use llm_stream_guard::chat::{ChatGuard, ChatSseError, Completion};
 use serde_json::Value;
@@ -19,6 +21,8 @@ use crate::error::Fault;
 pub enum Dialect {
     /// Chat completions: `POST /v1/chat/completions`.
     Chat,
+    /// Text completions: `POST /v1/completions`.
+    Completions,
     /// Anthropic's messages: `POST /v1/messages`.
     Messages,
     /// OpenAI's responses: `POST /v1/responses`.
@@ -48,6 +52,9 @@ pub trait Machine: Send + 'static {
     /// A sign of life.
     fn keep_alive(&self, out: &mut Vec<u8>);
 
+    /// What upstream counted, as it said last.
+    fn usage(&self) -> Option<&Value>;
+
     /// Bytes that are held.
     fn held(&self) -> usize;
 
@@ -57,47 +64,79 @@ pub trait Machine: Send + 'static {
 
 impl Dialect {
     /// All there are.
-    pub const ALL: [Self; 3] = [Self::Chat, Self::Messages, Self::Responses];
+    pub const ALL: [Self; 4] = [Self::Chat, Self::Completions, Self::Messages, Self::Responses];
 
     /// The path of its requests.
     #[must_use]
     pub const fn path(self) -> &'static str {
         match self {
             Self::Chat => "/v1/chat/completions",
+            Self::Completions => "/v1/completions",
             Self::Messages => "/v1/messages",
             Self::Responses => "/v1/responses",
         }
     }
 
-    /// The request for upstream: a chat completion.
+    /// The path of the request that it becomes; its own, if upstream speaks it.
+    #[must_use]
+    pub const fn upstream_path(self) -> &'static str {
+        match self {
+            Self::Messages | Self::Responses => Self::Chat.path(),
+            own => own.path(),
+        }
+    }
+
+    /// Whether upstream speaks it: requests and answers may pass as they are.
+    #[must_use]
+    pub fn is_upstreams(self) -> bool {
+        self.upstream_path() == self.path()
+    }
+
+    /// The request for upstream: a chat completion, or a text completion.
     ///
     /// # Errors
     /// The request is malformed or asks for what chat completions cannot say.
     pub fn request(self, body: Value) -> Result<Value, Fault> {
         match self {
             Self::Chat => Ok(body),
+            Self::Completions => completions::request(body),
             Self::Messages => messages::request(body),
             Self::Responses => responses::request(body),
         }
     }
 
     /// What turns upstream's event stream into the dialect's, for the answer to the request
-    /// `asked`, as it came; [`Dialect::Chat`] does not look at it.
+    /// `asked`, as it came; what [`Dialect::is_upstreams`] does not look at it.
     #[must_use]
     pub fn stream(self, guard: ChatGuard, asked: &Value) -> Box<dyn Machine> {
         match self {
             Self::Chat => Box::new(chat::Stream::new(guard)),
+            Self::Completions => Box::new(Encoded::new(guard, completions::Events)),
             Self::Messages => Box::new(Encoded::new(guard, messages::Events::new(asked))),
             Self::Responses => Box::new(Encoded::new(guard, responses::Events::new(asked))),
         }
     }
 
-    /// A whole answer to the request `asked`, as it came; [`Dialect::Chat`] does not look at it.
+    /// Upstream's whole answer, as chat completions have it.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn read(self, said: &[u8]) -> Result<Completion, serde_json::Error> {
+        match self {
+            Self::Completions => {
+                serde_json::from_value(completions::read(serde_json::from_slice(said)?))
+            }
+            _ => serde_json::from_slice(said),
+        }
+    }
+
+    /// A whole answer to the request `asked`, as it came; what [`Dialect::is_upstreams`] does not look at it.
     #[must_use]
     pub fn whole(self, completion: &Completion, asked: &Value) -> Value {
         match self {
             // Strings, numbers and maps with string keys: nothing JSON cannot hold.
             Self::Chat => serde_json::to_value(completion).unwrap_or_default(),
+            Self::Completions => completions::whole(completion),
             Self::Messages => messages::whole(completion),
             Self::Responses => responses::whole(completion, asked),
         }
@@ -107,8 +146,8 @@ impl Dialect {
     #[must_use]
     pub fn fault(self, fault: &Fault) -> Value {
         match self {
-            Self::Chat | Self::Responses => chat::fault(fault),
             Self::Messages => messages::fault(fault),
+            _ => chat::fault(fault),
         }
     }
 }

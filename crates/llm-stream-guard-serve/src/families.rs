@@ -8,7 +8,10 @@ use std::sync::Arc;
 use toolcall_parsers::family::{ModelId, ModelPattern};
 use wire_remap::{BodyError, OpenAiChat, Regime, RemapTable};
 
-use crate::config::{self, CallDelivery, Choice, Config, FamilyName, Model, Remap};
+use crate::{
+    config::{self, CallDelivery, Choice, Config, FamilyName, Model, Remap},
+    dialect::completions,
+};
 
 /// How the answers of a model are read.
 #[derive(Debug, Clone)]
@@ -80,6 +83,10 @@ impl Families {
         let start = if answer == Answer::Parsed { Some(Start::Content) } else { family.start };
         if let Some(start) = start {
             builder = builder.start(start);
+        }
+        // A prompt that is rendered shows where the answer begins.
+        if let Some(prompt) = completions::prompt(body) {
+            builder = builder.prompt(prompt);
         }
         builder.request(body).build()
     }

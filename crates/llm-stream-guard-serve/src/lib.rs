@@ -30,6 +30,7 @@ pub mod dialect;
 mod error;
 mod families;
 mod headers;
+mod idle;
 mod metrics;
 mod proxy;
 mod record;
@@ -37,9 +38,9 @@ mod server;
 mod stream;
 
 pub use config::{
-    BrokenCalls, CallDelivery, Choice, Config, FamilyName, Limits, Model, Models, Output,
-    ReasoningName, Record, Remap, ServerName, Span, Start, Timeouts, UnknownModel, Upstream,
-    read_grammar, read_models,
+    BrokenCalls, CallDelivery, Choice, Completions, Config, FamilyName, Limits, Model, Models,
+    Output, ReasoningName, Record, Remap, ServerName, Span, Start, Timeouts, UnknownModel,
+    Upstream, read_grammar, read_models,
 };
 pub use error::{Fault, Kind};
 pub use proxy::Proxy;

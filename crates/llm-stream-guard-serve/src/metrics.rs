@@ -15,10 +15,20 @@ use prometheus_client::{
     registry::Registry,
 };
 
+use serde_json::Value;
+
 use crate::error::Kind;
 
 /// One label and its value.
 type Label<V = &'static str> = [(&'static str, V); 1];
+
+/// Kinds of tokens, each with where servers write their number.
+const TOKENS: [(&str, &[&str]); 4] = [
+    ("input", &["/prompt_tokens", "/input_tokens"]),
+    ("output", &["/completion_tokens", "/output_tokens"]),
+    ("cached", &["/prompt_tokens_details/cached_tokens"]),
+    ("reasoning", &["/completion_tokens_details/reasoning_tokens"]),
+];
 
 /// Counters of a proxy, in a registry.
 #[derive(Debug)]
@@ -31,6 +41,7 @@ pub(crate) struct Metrics {
     bytes: Family<Label, Counter>,
     faults: Family<Label, Counter>,
     unknown: Counter,
+    tokens: Family<Label, Counter>,
     added: Histogram,
     watch: Arc<Watch>,
 }
@@ -92,11 +103,23 @@ impl Default for Metrics {
             bytes: Family::default(),
             faults: Family::default(),
             unknown: Counter::default(),
+            tokens: Family::default(),
             added: Histogram::new(buckets),
             watch: Arc::default(),
         };
-        let Self { registry, requests, streams, open, held, bytes, faults, unknown, added, watch } =
-            &mut new;
+        let Self {
+            registry,
+            requests,
+            streams,
+            open,
+            held,
+            bytes,
+            faults,
+            unknown,
+            tokens,
+            added,
+            watch,
+        } = &mut new;
         registry.register("requests", "Requests by path and status", requests.clone());
         registry.register("streams", "Guarded streams that ended, by how", streams.clone());
         registry.register("streams_open", "Guarded streams that are open", open.clone());
@@ -108,6 +131,7 @@ impl Default for Metrics {
             "Requests for models of which no family is known",
             unknown.clone(),
         );
+        registry.register("tokens", "Tokens that upstream counted, by kind", tokens.clone());
         registry.register(
             "added_seconds",
             "Time a guard took for a piece of a stream",
@@ -142,6 +166,16 @@ impl Metrics {
     pub(crate) fn request(&self, path: &'static str, status: u16) {
         let labels = [("path", path.into()), ("status", status.to_string())];
         self.requests.get_or_create(&labels).inc();
+    }
+
+    /// What upstream counted for an answer, if it did.
+    pub(crate) fn counted(&self, usage: Option<&Value>) {
+        for (kind, paths) in TOKENS {
+            let count = paths.iter().find_map(|path| usage?.pointer(path)?.as_u64());
+            if let Some(count) = count.filter(|count| *count > 0) {
+                self.tokens.get_or_create(&[("kind", kind)]).inc_by(count);
+            }
+        }
     }
 
     pub(crate) fn fault(&self, kind: Kind) {
@@ -185,6 +219,11 @@ impl Meter {
         bytes("out", left);
         self.metrics.added.observe(took.as_secs_f64());
         self.hold(held);
+    }
+
+    /// What upstream counted, once.
+    pub(crate) fn counted(&self, usage: Option<&Value>) {
+        self.metrics.counted(usage);
     }
 
     fn hold(&mut self, held: usize) {

@@ -1,10 +1,12 @@
 //! The proxy: what a request is taken for, and what becomes of it.
 
+mod asked;
+
 use std::{sync::Arc, time::Instant};
 
 use axum::{
     Router,
-    body::Body,
+    body::{Body, Bytes},
     extract::{Request, State},
     http::{
         HeaderMap, HeaderValue, StatusCode,
@@ -13,25 +15,25 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use llm_stream_guard::{
-    Answer, BuildError, Profile, Server,
-    chat::{self, ChatGuard, ChatLimits, ChatOptions, ReasoningField},
-    forward_request,
-};
 use serde_json::Value;
+
+use self::asked::Asked;
 
 use crate::{
     catalog::Catalog,
     client::Client,
-    config::{BrokenCalls, Config, ReasoningName, UnknownModel},
+    config::{Completions, Config},
     dialect::Dialect,
     error::{Fault, Kind},
-    families::{Families, Family},
-    metrics::{Meter, Metrics, Told},
+    families::Families,
+    idle::Idle,
+    metrics::{Meter, Metrics},
     record::Records,
     stream::{Guarded, Patience},
 };
+
+/// The header of a request for a text completion that says whether its answer is guarded.
+const GUARD: &str = "x-llm-stream-guard";
 
 /// A proxy for one upstream. Cheap to clone; clones share connections and counters.
 #[derive(Debug, Clone)]
@@ -47,15 +49,6 @@ struct Shared {
     families: Families,
     metrics: Arc<Metrics>,
     records: Option<Arc<Records>>,
-}
-
-/// A request that is to be answered in raw text.
-struct Asked {
-    guard: ChatGuard,
-    told: Arc<Told>,
-    family: String,
-    body: Value,
-    choices: usize,
 }
 
 impl Proxy {
@@ -106,15 +99,24 @@ impl Proxy {
     /// Passes a request and its answer on as they are.
     async fn untouched(State(proxy): State<Self>, request: Request) -> Response {
         let (parts, body) = request.into_parts();
-        let response = match proxy.shared.client.send(&parts, body).await {
-            Ok(response) => response,
+        // What is not read may stand still no longer than what is.
+        let watched = |body| Body::new(Idle::new(body, proxy.shared.config.timeouts.idle.0));
+        let response = match proxy.shared.client.send(&parts, watched(body)).await {
+            Ok(response) => response.map(watched),
             Err(fault) => proxy.refusal(Dialect::Chat, &fault),
         };
         proxy.shared.metrics.request("other", response.status().as_u16());
         response
     }
 
-    async fn guarded(self, dialect: Dialect, request: Request) -> Response {
+    async fn guarded(self, dialect: Dialect, mut request: Request) -> Response {
+        if dialect == Dialect::Completions {
+            match self.guards_completion(request.headers_mut()) {
+                Ok(true) => {}
+                Ok(false) => return Self::untouched(State(self), request).await,
+                Err(fault) => return self.refusal(dialect, &fault),
+            }
+        }
         let began = Instant::now();
         let response = match self.answer(dialect, request).await {
             Ok(response) => response,
@@ -125,6 +127,16 @@ impl Proxy {
         let millis = began.elapsed().as_millis();
         tracing::info!(path = dialect.path(), status, millis, "request");
         response
+    }
+
+    /// Whether the answer to a text completion is to be guarded.
+    fn guards_completion(&self, headers: &mut HeaderMap) -> Result<bool, Fault> {
+        match headers.remove(GUARD).as_ref().map(HeaderValue::as_bytes) {
+            None => Ok(self.shared.config.completions == Completions::Guard),
+            Some(b"on") => Ok(true),
+            Some(b"off") => Ok(false),
+            Some(_) => Err(Fault::new(Kind::Request, "expected `on` or `off`").at(GUARD)),
+        }
     }
 
     /// A fault in place of an answer.
@@ -147,18 +159,11 @@ impl Proxy {
         let Shared { config, client, metrics, .. } = &*self.shared;
         let began = Instant::now();
         let (parts, body) = request.into_parts();
-        let bytes =
-            self.read(body, config.limits.body).await.map_err(|fault| match fault.kind {
-                Kind::Limit => Fault::new(Kind::Request, "the body is too large")
-                    .status(StatusCode::PAYLOAD_TOO_LARGE),
-                Kind::Timeout => Fault::new(Kind::Request, "the body did not come in time")
-                    .status(StatusCode::REQUEST_TIMEOUT),
-                _ => Fault::new(Kind::Request, "the body broke off"),
-            })?;
+        let bytes = self.body(body).await?;
         let request: Value = serde_json::from_slice(&bytes)
             .map_err(|error| Fault::new(Kind::Request, format!("the body is no JSON: {error}")))?;
         // Only answers of another shape are written with a look at what was asked.
-        let asked = if dialect == Dialect::Chat { Value::Null } else { request.clone() };
+        let asked = if dialect.is_upstreams() { Value::Null } else { request.clone() };
         let Some(Asked { guard, told, family, body, choices }) =
             self.asked(dialect, dialect.request(request)?, &parts.headers).await?
         else {
@@ -169,7 +174,7 @@ impl Proxy {
         let sent = serde_json::to_vec(&body).unwrap_or_default();
         let path = parts.uri.query();
         let path = path.map_or_else(String::new, |query| format!("?{query}"));
-        let path = format!("{}{path}", Dialect::Chat.path());
+        let path = format!("{}{path}", dialect.upstream_path());
         let answer = client.ask(parts, &path, sent).await?;
         if !answer.status().is_success() {
             return self.declined(dialect, answer).await;
@@ -182,11 +187,12 @@ impl Proxy {
         }
         head.headers.remove(CONTENT_ENCODING);
         if !is_event_stream(&head.headers) {
-            let bytes = self.read(body, config.limits.answer).await?;
-            let whole = serde_json::from_slice(&bytes);
+            let bytes = Idle::new(body, config.timeouts.idle.0).whole(config.limits.answer).await?;
+            let whole = dialect.read(&bytes);
             let whole = whole
                 .map_err(|_| Fault::new(Kind::Broken, "upstream's answer is no completion"))?;
             let whole = guard.complete(whole).map_err(|error| Fault::new(Kind::Limit, error))?;
+            metrics.counted(whole.usage.value());
             let mut response = json(head.status, &dialect.whole(&whole, &asked));
             head.headers.remove(CONTENT_TYPE);
             response.headers_mut().extend(head.headers);
@@ -200,7 +206,7 @@ impl Proxy {
             idle: config.timeouts.idle.0,
             keep_alive: config.timeouts.keep_alive.0,
         };
-        if dialect != Dialect::Chat {
+        if !dialect.is_upstreams() {
             // Upstream's fields speak of its own events.
             head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         }
@@ -214,89 +220,14 @@ impl Proxy {
         Ok(Response::from_parts(head, Body::from_stream(stream)))
     }
 
-    /// The guard for the answer to a chat completion, and the body to ask upstream with; `None` if
-    /// request and answer are to pass as they are.
-    async fn asked(
-        &self,
-        dialect: Dialect,
-        mut body: Value,
-        headers: &HeaderMap,
-    ) -> Result<Option<Asked>, Fault> {
-        let Shared { config, client, catalog, families, metrics, .. } = &*self.shared;
-        let choices = body.get("n").and_then(Value::as_u64).unwrap_or(1).max(1);
-        let choices = usize::try_from(choices).unwrap_or(usize::MAX);
-        if choices > config.limits.choices {
-            let most = config.limits.choices;
-            return Err(Fault::new(Kind::Request, format!("at most {most} choices")).at("n"));
-        }
-        let model = body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let mut family = families.find(&model);
-        let mut server = config.server.told();
-        if family.is_none() || server.is_none() && config.server == crate::ServerName::Auto {
-            let listed = catalog.get(client, headers).await;
-            family = family.or_else(|| listed.names(&model).find_map(|name| families.find(name)));
-            server = server.or(listed.server);
-        }
-        let family = match family {
-            Some(family) => family,
-            None => {
-                metrics.unknown_model();
-                let what = format!("no family is known for the model `{}`", excerpt(&model));
-                tracing::warn!("{what}");
-                match config.unknown_model {
-                    UnknownModel::Refuse => return Err(Fault::new(Kind::Model, what).at("model")),
-                    UnknownModel::Pass if dialect == Dialect::Chat => return Ok(None),
-                    // Another shape is to be written, whatever the text holds.
-                    UnknownModel::Pass => Family::from(Profile::named("none")),
-                }
-            }
-        };
-        let told = metrics.observer();
-        let guard = self.guard(&family, &mut body, server, told.clone())?;
-        Ok(Some(Asked { guard, told, family: family.name().to_owned(), body, choices }))
-    }
-
-    /// The guard for a family's answer; `body` is changed to what upstream is to get.
-    fn guard(
-        &self,
-        family: &Family,
-        body: &mut Value,
-        server: Option<Server>,
-        told: Arc<Told>,
-    ) -> Result<ChatGuard, Fault> {
-        let Shared { config, families, .. } = &*self.shared;
-        let request = body.clone();
-        let answer = server.map_or(Answer::Raw, |server| forward_request(body, server));
-        let guard = families.guard(family, &request, answer, told);
-        let guard = guard.map_err(|error| {
-            let fault = Fault::new(Kind::Request, &error);
-            match error {
-                BuildError::Request(inner) => fault.at(inner.field()),
-                _ => fault,
-            }
-        })?;
-        family.remap(body).map_err(|error| Fault::new(Kind::Request, error))?;
-        tracing::debug!(family = family.name(), ?server, ?answer, "guarded");
-        let mut options = ChatOptions::default();
-        options.reasoning = match config.output.reasoning {
-            ReasoningName::ReasoningContent => ReasoningField::ReasoningContent,
-            ReasoningName::Reasoning => ReasoningField::Reasoning,
-        };
-        options.broken_calls = match config.output.broken_calls {
-            BrokenCalls::Keep => chat::BrokenCalls::Keep,
-            BrokenCalls::Drop => chat::BrokenCalls::Drop,
-        };
-        options.limits = ChatLimits { choices: config.limits.choices, ..ChatLimits::default() };
-        Ok(ChatGuard::new(guard, options))
-    }
-
     /// Upstream answered with a status that says no.
     async fn declined(&self, dialect: Dialect, answer: Response) -> Result<Response, Fault> {
-        if dialect == Dialect::Chat {
+        if dialect.is_upstreams() {
             return Ok(answer);
         }
+        let config = &self.shared.config;
         let (head, body) = answer.into_parts();
-        let bytes = self.read(body, self.shared.config.limits.answer).await?;
+        let bytes = Idle::new(body, config.timeouts.idle.0).whole(config.limits.answer).await?;
         let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let texts = ["/error/message", "/message", "/detail", "/error"];
         let said = texts.iter().find_map(|path| said.pointer(path)?.as_str());
@@ -305,28 +236,21 @@ impl Proxy {
         Err(fault.status(head.status))
     }
 
-    /// Reads a body of at most `most` bytes, which may not take longer than the idle time.
-    async fn read(&self, body: Body, most: usize) -> Result<axum::body::Bytes, Fault> {
-        let whole = Limited::new(body, most).collect();
-        match tokio::time::timeout(self.shared.config.timeouts.idle.0, whole).await {
-            Ok(Ok(whole)) => Ok(whole.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => {
-                Err(Fault::new(Kind::Limit, "the answer is too large"))
+    /// All of a request's body.
+    async fn body(&self, body: Body) -> Result<Bytes, Fault> {
+        let Config { limits, timeouts, .. } = &self.shared.config;
+        let whole = Idle::new(body, timeouts.idle.0).whole(limits.body);
+        let late = || Fault::new(Kind::Timeout, "the body did not come in time");
+        let whole = tokio::time::timeout(timeouts.body.0, whole).await;
+        whole.unwrap_or_else(|_| Err(late())).map_err(|fault| match fault.kind {
+            Kind::Limit => Fault::new(Kind::Request, "the body is too large")
+                .status(StatusCode::PAYLOAD_TOO_LARGE),
+            Kind::Timeout => {
+                Fault::new(Kind::Request, fault.message).status(StatusCode::REQUEST_TIMEOUT)
             }
-            Ok(Err(error)) => Err(Fault::new(Kind::Broken, format!("upstream broke off: {error}"))),
-            Err(_) => Err(Fault::new(Kind::Timeout, "the body did not come in time")),
-        }
+            _ => Fault::new(Kind::Request, "the body broke off"),
+        })
     }
-}
-
-/// A model's id as a log may have it: at most 80 characters, none that would act on a terminal.
-fn excerpt(id: &str) -> String {
-    const MOST: usize = 80;
-    let mut excerpt: String = id.chars().take(MOST).flat_map(char::escape_debug).collect();
-    if id.chars().nth(MOST).is_some() {
-        excerpt.push('…');
-    }
-    excerpt
 }
 
 fn is_event_stream(headers: &HeaderMap) -> bool {

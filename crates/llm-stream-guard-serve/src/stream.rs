@@ -15,6 +15,7 @@ use tokio::time::{Sleep, sleep};
 use crate::{
     dialect::Machine,
     error::{Fault, Kind},
+    idle::{Break, Idle},
     metrics::{Meter, Told},
     record::Recording,
 };
@@ -33,12 +34,11 @@ pub(crate) struct Patience {
 /// Upstream's body on its way through a machine. Nothing is read ahead: one frame that came makes
 /// one that goes. Dropped, it drops upstream.
 pub(crate) struct Guarded {
-    upstream: Option<Body>,
+    upstream: Option<Idle>,
     machine: Box<dyn Machine>,
     patience: Patience,
     /// Stop strings that must have been seen before upstream is left; `None`: never.
     leave_after: Option<usize>,
-    idle: Pin<Box<Sleep>>,
     quiet: Pin<Box<Sleep>>,
     meter: Meter,
     recording: Option<(Recording, Arc<Told>)>,
@@ -53,11 +53,10 @@ impl Guarded {
         meter: Meter,
     ) -> Self {
         Self {
-            upstream: Some(upstream),
+            upstream: Some(Idle::after(upstream, patience.first, patience.idle)),
             machine,
             patience,
             leave_after,
-            idle: Box::pin(sleep(patience.first)),
             quiet: Box::pin(sleep(patience.keep_alive)),
             meter,
             recording: None,
@@ -82,14 +81,17 @@ impl Guarded {
         match result {
             Err(error) => self.fail(&Fault::new(Kind::Limit, error), out),
             Ok(()) if stopped => self.end(out),
-            Ok(()) => reset(&mut self.idle, self.patience.idle),
+            Ok(()) => {}
         }
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {
         self.upstream = None;
         match self.machine.finish(out) {
-            Ok(()) => self.meter.complete(),
+            Ok(()) => {
+                self.meter.counted(self.machine.usage());
+                self.meter.complete();
+            }
             Err(error) => self.fail(&Fault::new(Kind::Limit, error), out),
         }
     }
@@ -99,6 +101,7 @@ impl Guarded {
         tracing::warn!(kind = fault.kind.name(), "stream failed: {fault}");
         self.meter.fault(fault.kind);
         self.machine.fail(fault, out);
+        self.meter.counted(self.machine.usage());
     }
 }
 
@@ -110,10 +113,6 @@ impl Drop for Guarded {
             recording.keep();
         }
     }
-}
-
-fn reset(sleep: &mut Pin<Box<Sleep>>, span: Duration) {
-    sleep.as_mut().reset(tokio::time::Instant::now() + span);
 }
 
 impl Stream for Guarded {
@@ -132,21 +131,22 @@ impl Stream for Guarded {
                     }
                 }
                 Poll::Ready(Some(Err(error))) => {
-                    let fault = Fault::new(Kind::Broken, format!("upstream broke off: {error}"));
+                    let fault = match error {
+                        Break::Idle => Fault::new(Kind::Timeout, "upstream sent nothing in time"),
+                        Break::Broken(error) => {
+                            Fault::new(Kind::Broken, format!("upstream broke off: {error}"))
+                        }
+                    };
                     this.fail(&fault, &mut out);
                 }
                 Poll::Ready(None) => this.end(&mut out),
-                Poll::Pending if this.idle.as_mut().poll(cx).is_ready() => {
-                    let fault = Fault::new(Kind::Timeout, "upstream sent nothing in time");
-                    this.fail(&fault, &mut out);
-                }
                 Poll::Pending if this.quiet.as_mut().poll(cx).is_ready() => {
                     this.machine.keep_alive(&mut out);
                 }
                 Poll::Pending => return Poll::Pending,
             }
         }
-        reset(&mut this.quiet, this.patience.keep_alive);
+        this.quiet.as_mut().reset(tokio::time::Instant::now() + this.patience.keep_alive);
         Poll::Ready(Some(Ok(out.into())))
     }
 }

@@ -25,6 +25,12 @@ impl Upstream {
         Ok(Uri::from_parts(parts)?)
     }
 
+    /// Whether the way there is encrypted.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.base.scheme_str() == Some("https")
+    }
+
     /// A server on this machine.
     #[must_use]
     pub fn local(port: u16) -> Self {

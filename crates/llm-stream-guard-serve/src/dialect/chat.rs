@@ -46,6 +46,10 @@ impl Machine for Stream {
         out.extend_from_slice(KEEP_ALIVE);
     }
 
+    fn usage(&self) -> Option<&Value> {
+        self.sse.guard().usage()
+    }
+
     fn held(&self) -> usize {
         self.sse.held() + self.sse.guard().held()
     }

@@ -12,6 +12,11 @@ use crate::error::{Fault, Kind};
 
 /// Writes clean chunks as the events of a dialect.
 pub trait Encoder: Send + 'static {
+    /// What upstream said, as a chunk; `None` if it is none.
+    fn read(&self, said: Value) -> Option<Chunk> {
+        said.into_chunk().ok()
+    }
+
     /// What a chunk says.
     fn chunk(&mut self, chunk: &Chunk, out: &mut Vec<u8>);
 
@@ -73,6 +78,10 @@ impl<E: Encoder> Machine for Encoded<E> {
         self.wire.encoder.keep_alive(out);
     }
 
+    fn usage(&self) -> Option<&Value> {
+        self.wire.guard.usage()
+    }
+
     fn held(&self) -> usize {
         self.decoder.held() + self.wire.guard.held()
     }
@@ -111,7 +120,7 @@ impl<E: Encoder> Wire<E> {
             let said = said.unwrap_or("upstream gave no reason");
             return self.fail(&Fault::new(Kind::Upstream, said), out);
         }
-        if let Ok(chunk) = value.into_chunk() {
+        if let Some(chunk) = self.encoder.read(value) {
             self.run(out, |guard, chunks| guard.push(chunk, chunks));
         }
     }

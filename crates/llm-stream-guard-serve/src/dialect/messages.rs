@@ -9,6 +9,7 @@ pub use self::request::request;
 use super::{
     encoded::{Encoder, write},
     parts::{Part, delta, parts, tokens},
+    turns::Turns,
 };
 use crate::error::{Fault, Kind};
 
@@ -20,6 +21,7 @@ use crate::error::{Fault, Kind};
 pub struct Events {
     started: bool,
     open: Option<Block>,
+    turns: Turns,
     /// Blocks begun.
     blocks: u64,
     reason: Option<String>,
@@ -53,6 +55,11 @@ impl Events {
         }
     }
 
+    /// Writes the calls that wait for their turn.
+    fn rest(&mut self, out: &mut Vec<u8>) {
+        std::mem::take(&mut self.turns).rest(&mut |part| self.part(part, out));
+    }
+
     fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) {
         match part {
             Part::Reasoning(text) => {
@@ -64,15 +71,13 @@ impl Events {
                 self.block(Block::Text, json!({"type": "text", "text": ""}), out);
                 self.delta(json!({"type": "text_delta", "text": text}), out);
             }
-            Part::Call { id, name } => {
+            Part::Call { id, name, .. } => {
                 self.close(out);
                 self.block(Block::Call, tool_use(id, name, json!({})), out);
             }
-            Part::Arguments(text) if self.open == Some(Block::Call) => {
+            Part::Arguments { text, .. } => {
                 self.delta(json!({"type": "input_json_delta", "partial_json": text}), out);
             }
-            // Of a call that is over: upstream mixed the pieces of several.
-            Part::Arguments(_) => tracing::warn!("a piece of a call that is over was dropped"),
             Part::Finish(reason) => self.reason = Some(reason.to_owned()),
         }
     }
@@ -104,7 +109,9 @@ impl Events {
 impl Encoder for Events {
     fn chunk(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
         self.start(chunk, out);
-        parts(chunk, |part| self.part(part, out));
+        let mut turns = std::mem::take(&mut self.turns);
+        parts(chunk, |part| turns.take(part, &mut |part| self.part(part, out)));
+        self.turns = turns;
         self.stop = chunk.choices.first().and_then(|it| named(&it.extra)).or(self.stop.take());
         if let Some(usage) = chunk.usage.value() {
             self.usage = Some(usage.clone());
@@ -113,6 +120,7 @@ impl Encoder for Events {
 
     fn end(&mut self, stopped: bool, out: &mut Vec<u8>) {
         self.start(&Chunk::default(), out);
+        self.rest(out);
         self.close(out);
         // Of several that it overlooked, which one ended it is not known.
         let which = self.stop.take().or_else(|| match self.stops.as_slice() {
@@ -127,6 +135,7 @@ impl Encoder for Events {
     }
 
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
+        self.rest(out);
         write(&self::fault(fault), out);
     }
 
@@ -147,8 +156,8 @@ pub fn whole(completion: &Completion) -> Value {
             content.push(json!({"type": "thinking", "thinking": text, "signature": ""}));
         }
         Part::Text(text) => content.push(json!({"type": "text", "text": text})),
-        Part::Call { id, name } => content.push(tool_use(id, name, json!({}))),
-        Part::Arguments(text) => {
+        Part::Call { id, name, .. } => content.push(tool_use(id, name, json!({}))),
+        Part::Arguments { text, .. } => {
             let input = serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
             if let (Some(call), Some(input)) = (content.last_mut(), input) {
                 call["input"] = input;

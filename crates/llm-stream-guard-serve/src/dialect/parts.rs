@@ -10,11 +10,15 @@ pub(super) enum Part<'c> {
     Text(&'c str),
     /// A call begins.
     Call {
+        index: u32,
         id: &'c str,
         name: &'c str,
     },
-    /// The call that began last goes on.
-    Arguments(&'c str),
+    /// A call goes on.
+    Arguments {
+        index: u32,
+        text: &'c str,
+    },
     /// Upstream's word for why it ended.
     Finish(&'c str),
 }
@@ -49,14 +53,14 @@ pub(super) fn delta<'c>(delta: &'c Delta, on: &mut impl FnMut(Part<'c>)) {
     }
     // There is no other place for it.
     some(delta.extra.get("refusal").and_then(Value::as_str), Part::Text);
-    for ToolCallDelta { id, function, .. } in &delta.tool_calls {
-        let function = function.as_ref();
+    for (place, ToolCallDelta { index, id, function, .. }) in (0..).zip(&delta.tool_calls) {
+        let (index, function) = (index.unwrap_or(place), function.as_ref());
         if let (Some(id), Some(name)) = (id, function.and_then(|it| it.name.as_deref())) {
-            on(Part::Call { id, name });
+            on(Part::Call { index, id, name });
         }
         let arguments = function.and_then(|it| it.arguments.as_deref());
-        if let Some(arguments) = arguments.filter(|text| !text.is_empty()) {
-            on(Part::Arguments(arguments));
+        if let Some(text) = arguments.filter(|text| !text.is_empty()) {
+            on(Part::Arguments { index, text });
         }
     }
 }

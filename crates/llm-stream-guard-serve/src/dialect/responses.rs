@@ -12,6 +12,7 @@ use super::{
     encoded::{Encoder, write},
     fields::KEEP_ALIVE,
     parts::{Part, delta, parts, tokens},
+    turns::Turns,
 };
 use crate::error::Fault;
 
@@ -124,13 +125,15 @@ pub struct Events {
     number: u64,
     /// The last item goes on.
     open: bool,
+    turns: Turns,
 }
 
 impl Events {
     /// For the answer to a request with this body.
     #[must_use]
     pub fn new(asked: &Value) -> Self {
-        Self { response: Response::new(asked), started: false, number: 0, open: false }
+        let (response, turns) = (Response::new(asked), Turns::default());
+        Self { response, started: false, number: 0, open: false, turns }
     }
 
     fn write(&mut self, mut event: Value, out: &mut Vec<u8>) {
@@ -150,6 +153,11 @@ impl Events {
         }
     }
 
+    /// Writes the calls that wait for their turn.
+    fn rest(&mut self, out: &mut Vec<u8>) {
+        std::mem::take(&mut self.turns).rest(&mut |part| self.part(part, out));
+    }
+
     fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) {
         match part {
             Part::Finish(reason) => self.response.reason = Some(reason.to_owned()),
@@ -158,11 +166,8 @@ impl Events {
                     self.open && self.response.items.last().is_some_and(|it| it.takes(part));
                 if !goes_on {
                     self.close(out);
-                    let Some(item) = Item::begun(part, self.response.next_id()) else {
-                        tracing::warn!("a piece of a call that is over was dropped");
-                        return;
-                    };
-                    self.open(item, out);
+                    let item = Item::begun(part, self.response.next_id());
+                    item.into_iter().for_each(|item| self.open(item, out));
                 }
                 self.delta(part, out);
             }
@@ -215,7 +220,9 @@ impl Events {
 impl Encoder for Events {
     fn chunk(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
         self.start(chunk, out);
-        parts(chunk, |part| self.part(part, out));
+        let mut turns = std::mem::take(&mut self.turns);
+        parts(chunk, |part| turns.take(part, &mut |part| self.part(part, out)));
+        self.turns = turns;
         if let Some(usage) = chunk.usage.value() {
             self.response.usage = Some(usage.clone());
         }
@@ -223,6 +230,7 @@ impl Encoder for Events {
 
     fn end(&mut self, _: bool, out: &mut Vec<u8>) {
         self.start(&Chunk::default(), out);
+        self.rest(out);
         let how = self.response.end();
         if how == "incomplete" && self.open {
             self.response.items.iter_mut().last().into_iter().for_each(Item::cut);
@@ -234,6 +242,7 @@ impl Encoder for Events {
 
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
         self.start(&Chunk::default(), out);
+        self.rest(out);
         self.response.items.iter_mut().last().into_iter().for_each(Item::cut);
         self.response.envelope["error"] = json!({"code": "server_error", "message": fault.message});
         let response = self.response.to_json("failed");

@@ -1,10 +1,15 @@
 //! The proxy between clients and upstreams that do as a script says.
 
 mod answers;
+mod completions;
 mod dialects;
+mod encoders;
 mod failures;
 mod logs;
 mod requests;
 mod soak;
 mod support;
+#[cfg(feature = "tls")]
+mod tls;
+mod transport;
 mod untouched;

@@ -216,7 +216,11 @@ pub(crate) fn config() -> Config {
 
 impl Served {
     pub(crate) async fn new(upstream: u16, config: Config) -> Self {
-        let proxy = Proxy::new(Config { upstream: Upstream::local(upstream), ..config }).unwrap();
+        Self::of(Config { upstream: Upstream::local(upstream), ..config }).await
+    }
+
+    pub(crate) async fn of(config: Config) -> Self {
+        let proxy = Proxy::new(config).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

@@ -27,6 +27,8 @@ pub(super) struct Envelope {
     repeated: Map<String, Value>,
     /// Upstream writes `usage: null`.
     null_usage: bool,
+    /// The latest usage that came.
+    latest: Option<Value>,
     /// The latest usage of chunks that were withheld whole.
     usage: Option<Value>,
     /// Sums of their counters.
@@ -37,6 +39,9 @@ impl Envelope {
     /// Remembers what stands on every chunk.
     pub(super) fn learn(&mut self, chunk: &Chunk, options: &ChatOptions) {
         self.null_usage |= chunk.usage == Field::Null;
+        if let Field::Value(usage) = &chunk.usage {
+            self.latest = Some(usage.clone());
+        }
         let names = REPEATED.into_iter().chain(options.repeated.iter().map(String::as_str));
         for name in names {
             if let Some(value) = chunk.fields.get(name)
@@ -50,6 +55,11 @@ impl Envelope {
     /// The id of the response.
     pub(super) fn response(&self) -> Option<&str> {
         self.repeated.get("id")?.as_str()
+    }
+
+    /// The latest usage that came.
+    pub(super) fn usage(&self) -> Option<&Value> {
+        self.latest.as_ref()
     }
 
     /// A chunk with usage and no choices comes: it says all that withheld usage said.

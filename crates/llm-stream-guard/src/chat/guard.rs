@@ -349,6 +349,12 @@ impl ChatGuard {
         self.choices.iter().filter_map(|state| Some((state.lane.index, state.stats()?)))
     }
 
+    /// What upstream counted, as it said last.
+    #[must_use]
+    pub fn usage(&self) -> Option<&serde_json::Value> {
+        self.envelope.usage()
+    }
+
     /// Bytes of text that are held, over all choices.
     #[must_use]
     pub fn held(&self) -> usize {

@@ -26,8 +26,8 @@ impl Item {
         let (prefix, kind) = match part {
             Part::Reasoning(_) => ("rs", Kind::Reasoning),
             Part::Text(_) => ("msg", Kind::Message),
-            Part::Call { id, name } => ("fc", Kind::Call { id: id.into(), name: name.into() }),
-            Part::Arguments(_) | Part::Finish(_) => return None,
+            Part::Call { id, name, .. } => ("fc", Kind::Call { id: id.into(), name: name.into() }),
+            Part::Arguments { .. } | Part::Finish(_) => return None,
         };
         let id = format!("{prefix}_{id}");
         Some(Self { id, status: "in_progress", text: String::new(), kind })
@@ -43,13 +43,13 @@ impl Item {
             (&self.kind, part),
             (Kind::Reasoning, Part::Reasoning(_))
                 | (Kind::Message, Part::Text(_))
-                | (Kind::Call { .. }, Part::Arguments(_))
+                | (Kind::Call { .. }, Part::Arguments { .. })
         )
     }
 
     /// Takes a part in; the event that tells it, without the item's index.
     pub(super) fn grow(&mut self, part: Part<'_>) -> Option<Value> {
-        let (Part::Reasoning(text) | Part::Text(text) | Part::Arguments(text)) = part else {
+        let (Part::Reasoning(text) | Part::Text(text) | Part::Arguments { text, .. }) = part else {
             return None;
         };
         self.text.push_str(text);

@@ -1,0 +1,130 @@
+//! Text completions, as upstream speaks them: `POST /v1/completions`.
+//!
+//! A choice has `text`; what chat completions have in a message stands beside it: reasoning,
+//! `tool_calls`.
+
+use llm_stream_guard::chat::{ChatChunk as _, Chunk, Completion, Content, Delta, Field};
+use serde_json::{Map, Value};
+
+use super::{
+    chat,
+    encoded::Encoder,
+    fields::{KEEP_ALIVE, expected},
+};
+use crate::error::Fault;
+
+/// Fields of chat completions that say how the answer is to be read; upstream does not know them.
+const OURS: [&str; 3] = ["tools", "tool_choice", "parallel_tool_calls"];
+
+/// The request, if its answer can be guarded: a prompt that is not repeated in it.
+///
+/// # Errors
+/// There are several prompts, or the answer is to repeat it; the fault names the field.
+pub fn request(body: Value) -> Result<Value, Fault> {
+    if body.get("echo") == Some(&Value::Bool(true)) {
+        return Err(expected("echo", "`false` where the answer is guarded"));
+    }
+    let several = |prompts: &Vec<Value>| {
+        let is_token = prompts.iter().all(Value::is_number);
+        prompts.len() > 1 && !is_token
+    };
+    if body.get("prompt").and_then(Value::as_array).is_some_and(several) {
+        return Err(expected("prompt", "one prompt where the answer is guarded"));
+    }
+    Ok(body)
+}
+
+/// The prompt, if it is text.
+pub(crate) fn prompt(body: &Value) -> Option<&str> {
+    let prompt = body.get("prompt")?;
+    prompt.as_str().or_else(|| prompt.get(0)?.as_str())
+}
+
+/// Takes out of a request what upstream does not know.
+pub(crate) fn strip(body: &mut Value) {
+    for name in OURS {
+        body.as_object_mut().and_then(|body| body.remove(name));
+    }
+}
+
+/// Writes the events of a completion.
+#[derive(Debug)]
+pub struct Events;
+
+impl Encoder for Events {
+    fn read(&self, said: Value) -> Option<Chunk> {
+        let mut chunk = said.into_chunk().ok()?;
+        for choice in &mut chunk.choices {
+            if let Some(Value::String(text)) = choice.extra.remove("text") {
+                choice.delta.content = Field::Value(Content::Text(text));
+            }
+        }
+        Some(chunk)
+    }
+
+    fn chunk(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
+        let choices = chunk.choices.iter().map(|choice| {
+            let mut fields = beside(&choice.delta);
+            fields.insert("index".into(), choice.index.into());
+            let reason = choice.finish_reason.value().map(String::as_str);
+            fields.insert("finish_reason".into(), reason.into());
+            fields.insert("logprobs".into(), choice.logprobs.value().cloned().into());
+            fields.extend(choice.extra.clone());
+            Value::from(fields)
+        });
+        let mut event = chunk.fields.clone();
+        event.insert("choices".into(), choices.collect());
+        if !chunk.usage.is_missing() {
+            event.insert("usage".into(), chunk.usage.value().cloned().into());
+        }
+        out.extend_from_slice(format!("data: {}\n\n", Value::from(event)).as_bytes());
+    }
+
+    fn end(&mut self, _: bool, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"data: [DONE]\n\n");
+    }
+
+    fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
+        out.extend_from_slice(format!("data: {}\n\n", chat::fault(fault)).as_bytes());
+    }
+
+    fn keep_alive(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(KEEP_ALIVE);
+    }
+}
+
+/// Upstream's whole answer in the form of a chat completion.
+#[must_use]
+pub fn read(mut said: Value) -> Value {
+    let choices = said.get_mut("choices").and_then(Value::as_array_mut);
+    for choice in choices.into_iter().flatten().filter_map(Value::as_object_mut) {
+        let text = choice.remove("text").unwrap_or_default();
+        choice.insert("message".into(), [("content".to_owned(), text)].into_iter().collect());
+    }
+    said
+}
+
+/// A whole completion.
+#[must_use]
+pub fn whole(completion: &Completion) -> Value {
+    // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+    let mut said = serde_json::to_value(completion).unwrap_or_default();
+    let choices = said.get_mut("choices").and_then(Value::as_array_mut);
+    let choices = choices.into_iter().flatten().filter_map(Value::as_object_mut);
+    for (choice, read) in choices.zip(&completion.choices) {
+        choice.remove("message");
+        choice.extend(beside(&read.message));
+    }
+    said
+}
+
+/// What a delta, or a message, says, as fields of a choice.
+fn beside(delta: &Delta) -> Map<String, Value> {
+    let text = delta.text().unwrap_or_default().into();
+    let said = serde_json::to_value(delta).unwrap_or_default();
+    let Value::Object(mut fields) = said else { return Map::new() };
+    fields.retain(|name, value| name != "role" && !value.is_null());
+    fields.remove("content");
+    fields.insert("text".into(), text);
+    fields
+}

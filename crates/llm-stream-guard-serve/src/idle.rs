@@ -1,0 +1,105 @@
+//! Bodies of which somebody waits for the next piece, but not for ever.
+
+use std::{
+    fmt,
+    future::Future as _,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::body::{Body, Bytes, HttpBody};
+use http_body::{Frame, SizeHint};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use tokio::time::{Instant, Sleep, sleep};
+
+use crate::error::{Fault, Kind};
+
+/// A body that breaks off where it stands still for too long. Only the time that is spent waiting
+/// for it counts, not what its reader takes.
+#[derive(Debug)]
+pub(crate) struct Idle {
+    body: Body,
+    /// For the next piece.
+    span: Duration,
+    /// For each piece behind it.
+    then: Duration,
+    sleep: Pin<Box<Sleep>>,
+    waiting: bool,
+}
+
+/// Why a body broke off.
+#[derive(Debug)]
+pub(crate) enum Break {
+    /// It stood still.
+    Idle,
+    /// Whoever sent it did not go on.
+    Broken(axum::Error),
+}
+
+impl Idle {
+    /// A body that may stand still for `span`, each time.
+    pub(crate) fn new(body: Body, span: Duration) -> Self {
+        Self::after(body, span, span)
+    }
+
+    /// The same where the first piece has a time of its own.
+    pub(crate) fn after(body: Body, first: Duration, then: Duration) -> Self {
+        Self { body, span: first, then, sleep: Box::pin(sleep(first)), waiting: false }
+    }
+
+    /// All of it, if that is at most `most` bytes.
+    pub(crate) async fn whole(self, most: usize) -> Result<Bytes, Fault> {
+        match Limited::new(self, most).collect().await {
+            Ok(whole) => Ok(whole.to_bytes()),
+            Err(error) if error.is::<LengthLimitError>() => {
+                Err(Fault::new(Kind::Limit, "the body is too large"))
+            }
+            Err(error) => match error.downcast_ref::<Break>() {
+                Some(Break::Idle) => {
+                    Err(Fault::new(Kind::Timeout, "the body did not come in time"))
+                }
+                _ => Err(Fault::new(Kind::Broken, format!("the body broke off: {error}"))),
+            },
+        }
+    }
+}
+
+impl HttpBody for Idle {
+    type Data = Bytes;
+    type Error = Break;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Break>>> {
+        let this = &mut *self;
+        if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
+            (this.waiting, this.span) = (false, this.then);
+            return Poll::Ready(frame.map(|frame| frame.map_err(Break::Broken)));
+        }
+        if !std::mem::replace(&mut this.waiting, true) {
+            this.sleep.as_mut().reset(Instant::now() + this.span);
+        }
+        this.sleep.as_mut().poll(cx).map(|()| Some(Err(Break::Idle)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl fmt::Display for Break {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Idle => f.write_str("nothing came in time"),
+            Self::Broken(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Break {}

@@ -1,0 +1,120 @@
+//! Which guard a request's answer gets, and what upstream is asked.
+
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+use llm_stream_guard::{
+    Answer, BuildError, Profile, Server,
+    chat::{self, ChatGuard, ChatLimits, ChatOptions, ReasoningField},
+    forward_request,
+};
+use serde_json::Value;
+
+use super::{Proxy, Shared};
+use crate::{
+    config::{BrokenCalls, ReasoningName, ServerName, UnknownModel},
+    dialect::{Dialect, completions},
+    error::{Fault, Kind},
+    families::Family,
+    metrics::Told,
+};
+
+/// A request that is to be answered in raw text.
+pub(super) struct Asked {
+    pub(super) guard: ChatGuard,
+    pub(super) told: Arc<Told>,
+    pub(super) family: String,
+    pub(super) body: Value,
+    pub(super) choices: usize,
+}
+
+impl Proxy {
+    /// The guard for the answer to a completion, and the body to ask upstream with; `None` if
+    /// request and answer are to pass as they are.
+    pub(super) async fn asked(
+        &self,
+        dialect: Dialect,
+        mut body: Value,
+        headers: &HeaderMap,
+    ) -> Result<Option<Asked>, Fault> {
+        let Shared { config, client, catalog, families, metrics, .. } = &*self.shared;
+        let choices = body.get("n").and_then(Value::as_u64).unwrap_or(1).max(1);
+        let choices = usize::try_from(choices).unwrap_or(usize::MAX);
+        if choices > config.limits.choices {
+            let most = config.limits.choices;
+            return Err(Fault::new(Kind::Request, format!("at most {most} choices")).at("n"));
+        }
+        let model = body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut family = families.find(&model);
+        let mut server = config.server.told();
+        if family.is_none() || server.is_none() && config.server == ServerName::Auto {
+            let listed = catalog.get(client, headers).await;
+            family = family.or_else(|| listed.names(&model).find_map(|name| families.find(name)));
+            server = server.or(listed.server);
+        }
+        let family = match family {
+            Some(family) => family,
+            None => {
+                metrics.unknown_model();
+                let what = format!("no family is known for the model `{}`", excerpt(&model));
+                tracing::warn!("{what}");
+                match config.unknown_model {
+                    UnknownModel::Refuse => return Err(Fault::new(Kind::Model, what).at("model")),
+                    UnknownModel::Pass if dialect.is_upstreams() => return Ok(None),
+                    // Another shape is to be written, whatever the text holds.
+                    UnknownModel::Pass => Family::from(Profile::named("none")),
+                }
+            }
+        };
+        let told = metrics.observer();
+        let guard = self.guard(&family, &mut body, server, told.clone())?;
+        if dialect == Dialect::Completions {
+            completions::strip(&mut body);
+        }
+        Ok(Some(Asked { guard, told, family: family.name().to_owned(), body, choices }))
+    }
+
+    /// The guard for a family's answer; `body` is changed to what upstream is to get.
+    fn guard(
+        &self,
+        family: &Family,
+        body: &mut Value,
+        server: Option<Server>,
+        told: Arc<Told>,
+    ) -> Result<ChatGuard, Fault> {
+        let Shared { config, families, .. } = &*self.shared;
+        let request = body.clone();
+        let answer = server.map_or(Answer::Raw, |server| forward_request(body, server));
+        let guard = families.guard(family, &request, answer, told);
+        let guard = guard.map_err(|error| {
+            let fault = Fault::new(Kind::Request, &error);
+            match error {
+                BuildError::Request(inner) => fault.at(inner.field()),
+                _ => fault,
+            }
+        })?;
+        family.remap(body).map_err(|error| Fault::new(Kind::Request, error))?;
+        tracing::debug!(family = family.name(), ?server, ?answer, "guarded");
+        let mut options = ChatOptions::default();
+        options.reasoning = match config.output.reasoning {
+            ReasoningName::ReasoningContent => ReasoningField::ReasoningContent,
+            ReasoningName::Reasoning => ReasoningField::Reasoning,
+        };
+        options.broken_calls = match config.output.broken_calls {
+            BrokenCalls::Keep => chat::BrokenCalls::Keep,
+            BrokenCalls::Drop => chat::BrokenCalls::Drop,
+        };
+        options.limits = ChatLimits { choices: config.limits.choices, ..ChatLimits::default() };
+        Ok(ChatGuard::new(guard, options))
+    }
+}
+
+/// A model's id as a log may have it: at most 80 characters, none that would act on a terminal.
+fn excerpt(id: &str) -> String {
+    const MOST: usize = 80;
+    let mut excerpt: String = id.chars().take(MOST).flat_map(char::escape_debug).collect();
+    if id.chars().nth(MOST).is_some() {
+        excerpt.push('…');
+    }
+    excerpt
+}
