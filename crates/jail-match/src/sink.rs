@@ -133,4 +133,11 @@ pub enum Trace {
         /// How much of the input showed it, the opener with it.
         len: u64,
     },
+    /// The candidate is markup, and no body: what follows its markup is scanned as text.
+    Empty {
+        /// Where the candidate's opener stands.
+        at: u64,
+        /// How much is markup, the opener with it.
+        len: u64,
+    },
 }

@@ -77,11 +77,8 @@ impl Driver {
             }
             Feed::Markup { used, then } => {
                 c.pos += used;
-                self.accept(candidate, w, c);
-                self.account(SpanKind::Markup, w, c.out, c.pos, sink);
-                self.emitter.boundary(Boundary::Other, self.channel(), sink);
-                *c = Cursor::at(c.pos);
-                self.body_done(then, false, w.base + c.pos as u64, sink);
+                let end = c.pos;
+                self.no_body(candidate, w, c, (end, then), sink);
             }
             Feed::Text { used, markup } => {
                 let death = c.pos + used;
@@ -215,16 +212,30 @@ impl Driver {
         (markup, death): (usize, usize),
         sink: &mut S,
     ) {
-        if !self.may_rescan(w, c, death, sink) {
-            return;
+        if self.may_rescan(w, c, death, sink) {
+            let end = c.out + candidate.opener + markup;
+            self.no_body(candidate, w, c, (end, Resume::SameChannel), sink);
+            self.block_opened = true;
+        } else {
+            refuted(w, c, death, sink);
         }
+    }
+
+    /// The candidate is markup up to `end`, and nothing else.
+    fn no_body<S: Sink + ?Sized>(
+        &mut self,
+        candidate: Candidate,
+        w: &Window<'_>,
+        c: &mut Cursor,
+        (end, then): (usize, Resume),
+        sink: &mut S,
+    ) {
         self.accept(candidate, w, c);
-        let end = c.out + candidate.opener + markup;
         self.account(SpanKind::Markup, w, c.out, end, sink);
+        sink.trace(Trace::Empty { at: w.base + c.out as u64, len: (end - c.out) as u64 });
         self.emitter.boundary(Boundary::Other, self.channel(), sink);
         *c = Cursor::at(end);
-        self.body_done(Resume::SameChannel, false, w.base + end as u64, sink);
-        self.block_opened = true;
+        self.body_done(then, false, w.base + end as u64, sink);
     }
 
     /// The candidate is text after all; `death` is the index after the deciding byte.
@@ -239,6 +250,7 @@ impl Driver {
         self.counters.refuted += 1;
         self.mode = Mode::Text;
         c.seen = c.out;
+        refuted(w, c, death, sink);
         if self.may_rescan(w, c, death, sink) {
             // The opener may not match again; whatever begins after its first scalar may.
             c.pos = ceil_char_boundary(w.text, c.out + candidate.bound + 1);
@@ -254,7 +266,6 @@ impl Driver {
         sink: &mut S,
     ) -> bool {
         let (opened, died) = (w.base + c.out as u64, w.base + death as u64);
-        sink.trace(Trace::Refuted { at: opened, len: died - opened });
         self.rescans = if opened < self.rescan_until { self.rescans + 1 } else { 1 };
         // The deciding byte may well begin the next candidate: that is no second look.
         self.rescan_until = self.rescan_until.max(died - 1);
@@ -283,7 +294,7 @@ impl Driver {
             return Ok(());
         }
         self.counters.refuted += 1;
-        sink.trace(Trace::Refuted { at, len: bytes });
+        refuted(w, c, limit, sink);
         sink.event(Diagnostic::new(kind, at, bytes).into());
         self.mode = Mode::Text;
         (c.pos, c.seen) = (limit, c.out);
@@ -325,6 +336,11 @@ impl Driver {
         self.emitter.boundary(Boundary::Other, self.channel(), sink);
         *c = Cursor::at(to);
     }
+}
+
+/// Tells that the candidate, whose first byte is at `c.out`, is text, which was seen at `death`.
+fn refuted<S: Sink + ?Sized>(w: &Window<'_>, c: &Cursor, death: usize, sink: &mut S) {
+    sink.trace(Trace::Refuted { at: w.base + c.out as u64, len: (death - c.out) as u64 });
 }
 
 /// How much of what it was offered a body looked at: it stops at what it decided.
