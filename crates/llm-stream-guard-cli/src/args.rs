@@ -52,6 +52,10 @@ pub struct ServeArgs {
     /// `auto`, the default, takes each model's own.
     #[arg(long, value_name = "auto|NAME|FILE")]
     pub profile: Option<Choice>,
+    /// A checkpoint's own response template for all models: its `tokenizer_config.json`, or the
+    /// template alone
+    #[arg(long, value_name = "FILE", conflicts_with = "profile")]
+    pub template: Option<PathBuf>,
     /// Families of models whose ids do not tell: TOML, lines such as `"team-*" = "qwen3"`
     #[arg(long, value_name = "FILE")]
     pub model_map: Option<PathBuf>,
@@ -78,10 +82,6 @@ pub struct ParseArgs {
     /// What to read, and how.
     #[command(flatten)]
     pub reading: ReadingArgs,
-    /// A checkpoint's own response template, in place of a profile: its `tokenizer_config.json`, or
-    /// the template alone
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["family", "model", "grammar"])]
-    pub template: Option<PathBuf>,
     /// How to write the events; `auto` is `text` on a terminal, else `jsonl`
     #[arg(long, value_enum, default_value_t)]
     pub output: OutputKind,
@@ -119,7 +119,7 @@ pub struct ReadingArgs {
     pub input: InputKind,
     /// Profile, tool-call family or reasoning format, looked up in this order
     ///
-    /// Without it, `--model` and `--grammar` the input is read to its end, at most 8 MiB, and the
+    /// Without it, `--model`, `--grammar` and `--template` the input is read to its end, at most 8 MiB, and the
     /// family is detected by it.
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     pub family: Option<String>,
@@ -129,6 +129,10 @@ pub struct ReadingArgs {
     /// Model id, such as `Qwen/Qwen3-8B`
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,
+    /// A checkpoint's own response template, in place of a profile: its `tokenizer_config.json`, or
+    /// the template alone
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["family", "model", "grammar"])]
+    pub template: Option<PathBuf>,
     /// JSON array of the tools the request declared, as in an OpenAI request
     #[arg(long, value_name = "FILE")]
     pub tools: Option<PathBuf>,
@@ -170,6 +174,9 @@ pub struct CheckArgs {
     /// One JSON object a case, then a summary
     #[arg(long)]
     pub json: bool,
+    /// Of failures only where they differ, not what became of the wire there, as `explain` tells it
+    #[arg(long)]
+    pub brief: bool,
     /// Only cases whose id has this in it, or matches it if it has `*` or `?`
     #[arg(long, value_name = "PATTERN")]
     pub only: Option<Pattern>,

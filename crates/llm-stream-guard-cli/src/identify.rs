@@ -22,5 +22,5 @@ pub fn identify(args: &IdentifyArgs, out: &mut dyn Write) -> Result<bool, Error>
         writeln!(out, "{found}")?;
     }
     out.flush()?;
-    Ok(!found.families.is_empty())
+    Ok(found.profile.is_some() || !found.families.is_empty())
 }

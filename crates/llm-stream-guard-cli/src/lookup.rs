@@ -1,6 +1,6 @@
 //! Names to profiles: what `--family` and a vector's `family` mean.
 
-use std::{fmt::Display, path::Path};
+use std::path::Path;
 
 use llm_stream_guard::{
     Profile, UnknownName, profile, profile_for_model, profiles, reasoning, reasoning_aliases,
@@ -8,7 +8,10 @@ use llm_stream_guard::{
 };
 use toolcall_parsers::{Grammar, aliases, families, grammar};
 
-use crate::error::{Error, misuse};
+use crate::{
+    args::ReadingArgs,
+    error::{Error, misuse},
+};
 
 /// The profile of that name, else the tool-call family alone, else the reasoning format alone.
 ///
@@ -46,6 +49,17 @@ pub fn profile_of(family: Option<&str>, model: Option<&str>) -> Result<Option<Pr
     }
 }
 
+/// The profile that the arguments tell: a template's, a family's or a model's, if any.
+///
+/// # Errors
+/// As [`profile_of`] and [`read_template`].
+pub(crate) fn told(args: &ReadingArgs) -> Result<Option<Profile>, Error> {
+    match &args.template {
+        Some(path) => read_template(path).map(Some),
+        None => profile_of(args.family.as_deref(), args.model.as_deref()),
+    }
+}
+
 /// Reads the file of a family that is not registered.
 ///
 /// # Errors
@@ -60,9 +74,8 @@ pub fn read_grammar(path: &Path) -> Result<Grammar, Error> {
 /// # Errors
 /// It cannot be read, or has no template that is good: the error names field, key and place.
 pub fn read_template(path: &Path) -> Result<Profile, Error> {
-    let fault = |error: &dyn Display| misuse(format!("--template {}: {error}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
-    Profile::from_response_template(&text).map_err(|error| fault(&error))
+    llm_stream_guard_serve::read_template(path)
+        .map_err(|problem| misuse(format!("--template {problem}")))
 }
 
 /// The whole family, as vectors of kind `both` mean it: the profile of that name, else the

@@ -7,7 +7,8 @@ use std::{
 };
 
 use llm_stream_guard_serve::{
-    Config, Proxy, Record, Upstream, demo, is_open, read_models, serve as listen,
+    Choice, Config, FamilyName, Proxy, Record, Upstream, demo, is_open, read_models,
+    serve as listen,
 };
 use tokio::net::TcpListener;
 use tracing_subscriber::{
@@ -53,6 +54,11 @@ fn config(args: &ServeArgs) -> Result<Config, Error> {
     }
     if let Some(profile) = &args.profile {
         config.profile = profile.clone();
+    }
+    if let Some(path) = &args.template {
+        let name = FamilyName::of_template(path);
+        let name = name.map_err(|error| misuse(format!("--template {error}")))?;
+        config.profile = Choice::One(Box::new(name));
     }
     Ok(config)
 }

@@ -15,7 +15,7 @@ use llm_stream_guard::Server;
 use serde::{Deserialize, Serialize, de::Error as _};
 
 pub use self::{
-    model::{FamilyName, Model, Remap, Start, read_grammar},
+    model::{FamilyName, Model, Remap, Start, read_grammar, read_template},
     span::Span,
     upstream::Upstream,
 };

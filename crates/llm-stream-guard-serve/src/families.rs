@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     Answer, BuildError, Delivery, Grammar, Guard, GuardBuilder, Observer, Profile, Start,
-    profile_for_model,
+    profile_for_model, response_templates::Template,
 };
 use std::sync::Arc;
 use toolcall_parsers::family::{ModelId, ModelPattern};
@@ -18,6 +18,8 @@ use crate::{
 pub(crate) struct Family {
     profile: Profile,
     grammar: Option<Grammar>,
+    /// The profile's response template, loaded once for all requests.
+    template: Option<Template>,
     regime: Regime,
     start: Option<Start>,
 }
@@ -76,6 +78,9 @@ impl Families {
         if let Some(grammar) = &family.grammar {
             builder = builder.grammar(grammar.clone());
         }
+        if let Some(template) = &family.template {
+            builder = builder.response_template(template.clone());
+        }
         if let Some(table) = family.regime.table() {
             builder = builder.remap(table.clone());
         }
@@ -127,6 +132,9 @@ impl Family {
 
 impl From<Profile> for Family {
     fn from(profile: Profile) -> Self {
-        Self { profile, grammar: None, regime: Regime::off(), start: None }
+        // One that is not good is told where a guard is built.
+        let template = profile.response_template.as_deref();
+        let template = template.and_then(|text| Template::from_json(text).ok());
+        Self { profile, grammar: None, template, regime: Regime::off(), start: None }
     }
 }

@@ -40,7 +40,7 @@ mod stream;
 pub use config::{
     BrokenCalls, CallDelivery, Choice, Completions, Config, FamilyName, Limits, Model, Models,
     Output, ReasoningName, Record, Remap, ServerName, Span, Start, Timeouts, UnknownModel,
-    Upstream, read_grammar, read_models,
+    Upstream, read_grammar, read_models, read_template,
 };
 pub use error::{Fault, Kind};
 pub use proxy::Proxy;

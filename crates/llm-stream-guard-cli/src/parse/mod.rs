@@ -86,13 +86,9 @@ pub fn parse_from(
     patience: Patience,
     render: &mut dyn Render,
 ) -> Result<(), Error> {
-    let ParseArgs { reading: args, template, .. } = args;
+    let args = &args.reading;
     let mut head = Vec::new();
-    let told = match template {
-        Some(path) => Some(lookup::read_template(path)?),
-        None => lookup::profile_of(args.family.as_deref(), args.model.as_deref())?,
-    };
-    let profile = match told {
+    let profile = match lookup::told(args)? {
         Some(profile) => profile,
         None if args.grammar.is_some() => Profile::named("none"),
         None => {

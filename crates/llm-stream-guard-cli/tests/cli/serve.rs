@@ -41,6 +41,24 @@ fn the_demo_answers_the_line_it_prints() {
 }
 
 #[test]
+fn a_checkpoints_own_template_is_taken_and_survives_the_printed_configuration() {
+    let own = r#"{"response_template": {"start_anchor": "<bot>", "fields": {"content": {}}}}"#;
+    let template = scratch("serve_template.json", own);
+    let printed = |args: &[&str]| {
+        let output = run(&[&["serve", "--print-config"], args].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let first = printed(&["--template", &template]);
+    assert!(first.contains(&format!("profile = \"{template}\"")), "{first}");
+    let file = scratch("serve_template.toml", &first);
+    assert_eq!(printed(&["--config", &file]), first);
+    let old = scratch("serve_schema.json", r#"{"response_schema": {"x-regex": "a"}}"#);
+    refused(&["serve", "--demo", "--template", &old], &["--template", "response_schema"]);
+    refused(&["serve", "--demo", "--profile", &old], &["response_schema"]);
+}
+
+#[test]
 fn the_configuration_in_force_can_be_printed_and_read_again() {
     let file = scratch("serve.toml", "upstream = \"http://a:1\"\n[timeouts]\nidle = \"9s\"\n");
     let args = ["serve", "--config", &file, "--listen", "127.0.0.1:9", "--print-config"];

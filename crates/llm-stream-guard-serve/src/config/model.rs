@@ -6,8 +6,8 @@ use llm_stream_guard::{Grammar, Profile, profile, profile_for_model};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use toolcall_parsers::Family;
 
-/// What a family is called: a profile's name, a model's id, or the file of a family's calls
-/// (TOML, or JSON if it ends so).
+/// What a family is called: a profile's name, a model's id, the file of a family's calls (TOML, or
+/// JSON if it ends so), or a file of JSON with a checkpoint's own response template.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FamilyName {
     written: String,
@@ -20,6 +20,15 @@ impl FamilyName {
     #[must_use]
     pub fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// The family of a checkpoint whose own response template is in this file.
+    ///
+    /// # Errors
+    /// As [`read_template`].
+    pub fn of_template(path: &Path) -> Result<Self, String> {
+        let profile = read_template(path)?;
+        Ok(Self { written: path.display().to_string(), profile, grammar: None })
     }
 
     /// Its calls, if they come from a file.
@@ -42,13 +51,43 @@ pub fn read_grammar(path: &Path) -> Result<Grammar, String> {
     Grammar::new(family.map_err(|error| fault(&error))?).map_err(|error| fault(&error))
 }
 
+/// Reads the file of a checkpoint that has a response template: `tokenizer_config.json`, or the
+/// template alone.
+///
+/// # Errors
+/// It cannot be read, or has no template that is good: file, field, key and place.
+pub fn read_template(path: &Path) -> Result<Profile, String> {
+    let fault = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
+    Profile::from_response_template(&text).map_err(|error| fault(&error))
+}
+
+/// Whether a file of JSON is a template's, or a tokenizer's, and not a family's.
+fn is_template(path: &Path) -> bool {
+    const KEYS: [&str; 5] = [
+        "response_template",
+        "response_schema",
+        "chat_template",
+        "start_anchor",
+        "start_anchor_pattern",
+    ];
+    let read = std::fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    read.is_some_and(|it: serde_json::Value| {
+        it.is_string() || KEYS.iter().any(|key| it.get(key).is_some())
+    })
+}
+
 impl FromStr for FamilyName {
     type Err = String;
 
     fn from_str(written: &str) -> Result<Self, String> {
         let path = Path::new(written);
         let of = |profile, grammar| Self { written: written.to_owned(), profile, grammar };
-        if path.extension().is_some_and(|kind| kind == "toml" || kind == "json") {
+        let ends = |wanted: &str| path.extension().is_some_and(|kind| kind == wanted);
+        if ends("json") && is_template(path) {
+            return Self::of_template(path);
+        }
+        if ends("toml") || ends("json") {
             let grammar = read_grammar(path)?;
             return Ok(of(Profile::named(grammar.name()), Some(grammar)));
         }

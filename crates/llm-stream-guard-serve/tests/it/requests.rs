@@ -5,7 +5,7 @@ use axum::{
     http::{Request, StatusCode},
 };
 use http_body_util::BodyExt as _;
-use llm_stream_guard_serve::{Config, Limits, ServerName, UnknownModel};
+use llm_stream_guard_serve::{Choice, Config, Limits, ServerName, UnknownModel};
 use serde_json::{Value, json};
 
 use crate::support::{Do, Got, Replay, Served, asks, config, stream, text_event, whole_json};
@@ -95,6 +95,26 @@ async fn a_family_of_ones_own_comes_from_a_file() {
     let served = Served::new(upstream.port, Config { profile, ..config() }).await;
     let whole = served.ask(&asks("any", json!({"tools": tools()}))).await.completion();
     assert_eq!(whole.choices[0].message.tool_calls.len(), 1);
+}
+
+#[tokio::test]
+async fn a_checkpoints_own_template_comes_from_a_file() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("tokenizer_config.json");
+    let own = json!({"start_anchor": "<bot>", "fields": {
+        "thinking": {"open": "<t>", "close": "</t>"}, "content": {},
+        "tool_calls": {"open": "<c>", "close": "</c>", "content": "json", "repeats": true,
+            "transform": {"type": "function", "function": "{content}"}}}});
+    std::fs::write(&path, json!({"response_template": own}).to_string()).unwrap();
+    let profile: Choice = path.to_str().unwrap().parse().unwrap();
+    let said = "<t>hm</t>So <c>{\"name\": \"f\", \"arguments\": {}}</c>";
+    let upstream = Replay::new(stream(&text_event(said), 5)).await;
+    let server = ServerName::Vllm;
+    let served = Served::new(upstream.port, Config { profile, server, ..config() }).await;
+    let whole = served.ask(&asks("any", json!({"tools": tools()}))).await.completion();
+    let message = &whole.choices[0].message;
+    assert_eq!((message.reasoning_text(), message.text()), (Some("hm"), Some("So")));
+    assert_eq!(message.tool_calls.len(), 1);
+    assert_eq!(upstream.last_asked().1["skip_special_tokens"], false);
 }
 
 #[tokio::test]

@@ -135,7 +135,7 @@ impl Cursor {
     pub(super) fn edges(&self) -> &[Edge] {
         match self {
             Self::Family(family) => family.driver.table().edges(),
-            Self::Template(_) => &[],
+            Self::Template(template) => &template.edges,
         }
     }
 

@@ -1,6 +1,8 @@
 //! A guard whose checkpoint brings its own grammar.
 
-use jail_match::{Counters, End, Event, LimitPolicy, Limits, Sink, Span};
+use std::sync::Arc;
+
+use jail_match::{Counters, Edge, End, Event, LimitPolicy, Limits, Sink, Span, Trace};
 use response_templates::{NoAnchor, Parser, Settings, Template};
 
 use super::{
@@ -17,6 +19,8 @@ use crate::{observe::Foreign, stop::StopStrings};
 pub(super) struct TemplateCursor {
     pub(super) parser: Parser,
     pub(super) counters: Counters,
+    /// The boundaries, as traces name them.
+    pub(super) edges: Arc<[Edge]>,
 }
 
 impl TemplateCursor {
@@ -59,6 +63,10 @@ impl Sink for Counting<'_> {
 
     fn account(&mut self, span: Span) {
         self.sink.account(span);
+    }
+
+    fn trace(&mut self, trace: Trace) {
+        self.sink.trace(trace);
     }
 }
 
@@ -140,7 +148,8 @@ impl GuardBuilder {
             Some(prompt) => parser.prompt(prompt),
             None => parser,
         };
-        Ok(TemplateCursor { parser, counters: Counters::default() })
+        let edges = template.edges().into();
+        Ok(TemplateCursor { parser, counters: Counters::default(), edges })
     }
 
     /// An option that is set, and does nothing where a template reads the message.

@@ -19,7 +19,9 @@ pub struct Identification {
     /// The families that may be the model's, the best first: those that cannot be told apart by what
     /// they read of its calls. None if it is not known.
     pub families: Vec<String>,
-    /// The profile of the first, with its variant and the start that the template has.
+    /// How to read the model's answers: by the checkpoint's own response template if that is good,
+    /// else the profile of the first family, with its variant and the start that the chat template
+    /// has.
     pub profile: Option<Profile>,
     /// Tokens that end a turn, as the template writes them.
     pub end_of_turn: Vec<String>,
@@ -32,7 +34,7 @@ pub struct Identification {
     /// Whether the encoder of the first family writes what the template does, byte for byte; not
     /// known without rendering.
     pub encode_equal: Option<bool>,
-    /// The response template of the checkpoint. It overrules the family.
+    /// The response template of the checkpoint, as it stands there.
     pub response_template: Option<Value>,
     /// What speaks for the answer, in words.
     pub evidence: Vec<String>,
@@ -47,7 +49,7 @@ impl fmt::Display for Identification {
         if self.families.len() > 1 {
             write!(f, "\n  cannot be told from: {}", self.families[1..].join(", "))?;
         }
-        if let Some(profile) = &self.profile {
+        if let Some(profile) = self.profile.as_ref().filter(|it| it.response_template.is_none()) {
             let start = if profile.start == Start::Reasoning { "reasoning" } else { "content" };
             write!(f, "\n  answers begin in {start}")?;
             for name in profile.switch.keys() {
@@ -104,9 +106,6 @@ pub fn identify(checkpoint: &Checkpoint) -> Identification {
         response_template: checkpoint.response_template.clone(),
         evidence: Vec::new(),
     };
-    if found.response_template.is_some() {
-        found.evidence.push("it has a response template".into());
-    }
     let text = checkpoint.template.as_deref().unwrap_or_default();
     let told = rules::families(text);
     for (family, rule) in &told {
@@ -142,7 +141,25 @@ pub fn identify(checkpoint: &Checkpoint) -> Identification {
             _ => Certainty::Likely,
         };
     }
+    found.prefer_own();
     found
+}
+
+impl Identification {
+    /// A response template of the checkpoint's own, if it is good, takes the place of the family.
+    fn prefer_own(&mut self) {
+        let Some(template) = &self.response_template else { return };
+        match Profile::from_response_template(&template.to_string()) {
+            Ok(profile) => {
+                self.profile = Some(profile);
+                self.evidence.insert(0, "its own response template says how to read it".into());
+            }
+            Err(error) => {
+                let evidence = format!("its response template is not usable: {error}");
+                self.evidence.insert(0, evidence);
+            }
+        }
+    }
 }
 
 #[cfg(feature = "jinja")]

@@ -1,6 +1,6 @@
 //! From recordings and checkpoints to families. The templates are our own, in the shape of models'.
 
-use llm_stream_guard::{Certainty, Checkpoint, Detection, Start, detect, identify};
+use llm_stream_guard::{Certainty, Checkpoint, Detection, End, Guard, Start, detect, identify};
 use serde_json::json;
 
 /// Whether a family is among those of the best candidate.
@@ -92,6 +92,20 @@ fn of_several_templates_that_for_tools_counts() {
     let found = identify(&found);
     assert_eq!(found.response_template, Some(json!({"fields": {}})));
     assert_eq!((found.certainty, found.families.len()), (Certainty::Unknown, 0));
+    assert!(found.profile.is_none() && found.evidence[0].contains("not usable"), "{found:?}");
+}
+
+#[test]
+fn a_checkpoints_own_response_template_is_preferred_to_a_family() {
+    let own = json!({"start_anchor": "<bot>", "fields": {
+        "thinking": {"open": "<t>", "close": "</t>"}, "content": {}}});
+    let config = json!({"name_or_path": "Qwen/Qwen3-8B", "response_template": own});
+    let found = identify(&Checkpoint::from_tokenizer_config(&config));
+    assert_eq!(found.families, ["qwen3"]);
+    assert!(found.evidence[0].contains("its own response template"), "{found:?}");
+    let guard = Guard::builder(&found.profile.expect("the template's")).build().unwrap();
+    let message = guard.parse("<t>x</t>y", End::Stop).unwrap();
+    assert_eq!((message.reasoning.as_str(), message.content.as_str()), ("x", "y"));
 }
 
 #[cfg(feature = "jinja")]

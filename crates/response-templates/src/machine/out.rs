@@ -1,6 +1,6 @@
 //! Where a machine writes: the sink, from the end of the prompt on.
 
-use jail_match::{Channel, Diagnostic, DiagnosticKind, Event, Sink, Span, SpanKind};
+use jail_match::{Channel, Diagnostic, DiagnosticKind, Event, Sink, Span, SpanKind, Trace};
 
 /// The sink, and where what is for it begins. Places are counted from the start of what was read,
 /// those in events from the start of what the model wrote.
@@ -31,6 +31,15 @@ impl Out<'_> {
         let (at, end) = (at.max(self.from), end.max(self.from));
         if end > at {
             self.sink.account(Span { kind, at: self.place(at), len: end - at });
+        }
+    }
+
+    /// The boundary of this number acted, from `at` to `end`.
+    pub(super) fn marker(&mut self, edge: usize, at: u64, end: u64) {
+        let (at, end) = (at.max(self.from), end.max(self.from));
+        if end > at {
+            self.span(SpanKind::Markup, at, end);
+            self.sink.trace(Trace::Matched { edge, at: self.place(at), len: end - at });
         }
     }
 

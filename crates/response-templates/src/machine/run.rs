@@ -2,7 +2,7 @@
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
-use jail_match::{DiagnosticKind, Sink, SpanKind};
+use jail_match::{DiagnosticKind, Sink};
 
 use super::{
     parser::Parser,
@@ -131,7 +131,7 @@ impl Parser {
         let leftover = self.template.inner.leftover;
         self.current(sink, |current, around| {
             current.close(false, around);
-            around.out.span(SpanKind::Markup, found.start, found.end);
+            around.out.marker(2 * field + side as usize, found.start, found.end);
             *current = Current::of(if side == Side::Open { Some(field) } else { leftover });
             if side == Side::Open {
                 current.begin(found.start, found.end, groups, around);

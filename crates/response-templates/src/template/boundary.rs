@@ -1,8 +1,10 @@
 //! Boundaries: openers, closers and anchors.
 
-use alloc::vec::Vec;
+use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
-use super::{ErrorKind, TemplateError};
+use jail_match::{Channel, ChannelMask, Edge, OnCommit, Then};
+
+use super::{ErrorKind, Field, TemplateError};
 use crate::{
     json::{Object, Value},
     pattern::{Fault, FaultKind, Program, compile, literals},
@@ -12,6 +14,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Boundary {
     pub(crate) program: Program,
+    /// As the template writes it; several literals are divided by bars.
+    text: String,
 }
 
 impl Boundary {
@@ -22,7 +26,7 @@ impl Boundary {
         pattern: &str,
     ) -> Result<Option<Self>, TemplateError> {
         let error = |kind| Err(TemplateError::new(kind, literal));
-        let program = match (object.get(literal), object.get(pattern)) {
+        let (program, text) = match (object.get(literal), object.get(pattern)) {
             (None, None) => return Ok(None),
             (Some(_), Some(_)) => return error(ErrorKind::LiteralAndPattern),
             (Some(value), None) => {
@@ -41,15 +45,38 @@ impl Boundary {
                 if texts.contains(&"") {
                     return error(ErrorKind::EmptyLiteral);
                 }
-                literals(texts).map_err(|fault| faulty(&fault, literal))?
+                let text = texts.join("|");
+                (literals(texts).map_err(|fault| faulty(&fault, literal))?, text)
             }
-            (None, Some(value)) => expression(value, pattern)?,
+            (None, Some(value)) => {
+                let text = value.as_str().unwrap_or_default().to_owned();
+                (expression(value, pattern)?, text)
+            }
         };
         if program.again {
             let kind = ErrorKind::Unsupported { feature: "a back-reference in a boundary" };
             return Err(TemplateError::new(kind, pattern));
         }
-        Ok(Some(Self { program }))
+        Ok(Some(Self { program, text }))
+    }
+}
+
+impl Field {
+    /// Its opener and its closer as edges: what each is, and what it does. Without one the marker
+    /// is empty.
+    pub(super) fn edges(&self) -> [Edge; 2] {
+        let text = |boundary: &Option<Boundary>| {
+            boundary.as_ref().map_or(String::new(), |boundary| boundary.text.clone())
+        };
+        let (inside, then) = match self.role.channel() {
+            Some(channel) => (ChannelMask::NONE.with(channel), Then::Enter(channel)),
+            None => (ChannelMask::NONE, Then::Body(0, OnCommit::Stay)),
+        };
+        let outside = ChannelMask::NONE.with(Channel::CONTENT);
+        [
+            Edge::new(text(&self.open), outside, then),
+            Edge::new(text(&self.close), inside, Then::Leave),
+        ]
     }
 }
 

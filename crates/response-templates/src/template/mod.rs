@@ -9,7 +9,7 @@ mod transform;
 
 use alloc::{sync::Arc, vec::Vec};
 
-use jail_match::Channel;
+use jail_match::{Channel, Edge};
 
 pub(crate) use boundary::Boundary;
 pub use error::{ErrorKind, TemplateError};
@@ -71,6 +71,14 @@ impl Template {
     /// The names of the fields, in order of writing.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = &str> {
         self.inner.fields.iter().map(|field| field.name.as_str())
+    }
+
+    /// The boundaries of the fields, of each the opener and then the closer, as edges: a
+    /// [`jail_match::Trace`] of a parser names them by their position. They say what is marked; the
+    /// search is the template's own.
+    #[must_use]
+    pub fn edges(&self) -> Vec<Edge> {
+        self.inner.fields.iter().flat_map(Field::edges).collect()
     }
 
     /// What a message has before anything is read.
