@@ -139,7 +139,8 @@ impl Explainer {
             let tail = wire.get(wire.len().saturating_sub(held.bytes)..).unwrap_or_default();
             let why = words::held(held, tail, edges);
             let kind = held.kind.name();
-            step.held = Some(Holding { bytes: held.bytes, kind, why });
+            let from = ledger.kept(wire.len(), held.bytes);
+            step.held = Some(Holding { bytes: held.bytes, from, kind, why });
             summary.held_max = summary.held_max.max(held.bytes);
         }
         steps.push(step);
@@ -219,6 +220,7 @@ impl Sink for Listener<'_> {
                 if let Some(call) = self.summary.calls.last_mut() {
                     call.outcome = Some(outcome);
                 }
+                self.ledger.call_ended = true;
                 Happening::CallEnded { index, outcome }
             }
             Event::Diagnostic(diagnostic) => {
@@ -253,6 +255,7 @@ impl Sink for Listener<'_> {
                 Happening::Marker { at, len, marker: self.marker(edge, at, len), does }
             }
             Trace::Opened { edge, at, len } => {
+                (self.ledger.call_at, self.ledger.call_ended) = (at as usize, false);
                 Happening::Opener { at, len, marker: self.marker(edge, at, len) }
             }
             Trace::Committed { at, len } => Happening::Committed { at, len },
@@ -260,6 +263,11 @@ impl Sink for Listener<'_> {
                 let opener = self.ledger.markers.pop();
                 let marker = opener.map(|opener| opener.marker).unwrap_or_default();
                 Happening::Refuted { at, len, marker }
+            }
+            Trace::Empty { at, len } => {
+                let opener = self.ledger.markers.last();
+                let marker = opener.map(|opener| opener.marker.clone()).unwrap_or_default();
+                Happening::Empty { at, len, marker }
             }
             _ => return,
         };

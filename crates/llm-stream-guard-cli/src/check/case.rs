@@ -29,6 +29,20 @@ pub fn machine_for(case: &Case) -> Result<GuardMachine, String> {
 /// # Errors
 /// As [`machine_for`].
 pub fn machine_with(case: &Case, own: &[Grammar]) -> Result<GuardMachine, String> {
+    let guard = builder_with(case, own)?.build().map_err(|error| error.to_string())?;
+    Ok(GuardMachine::new(guard, end(case)))
+}
+
+/// How the stream of `case` ends.
+pub(super) fn end(case: &Case) -> End {
+    match case.finish {
+        Finish::Stop => End::Stop,
+        Finish::Length => End::Length,
+    }
+}
+
+/// What builds the guard of [`machine_with`].
+pub(super) fn builder_with(case: &Case, own: &[Grammar]) -> Result<GuardBuilder, String> {
     let own = own.iter().find(|grammar| same_name(grammar.name(), &case.family));
     let own = own.filter(|_| case.kind != Kind::Reasoning);
     let profile = match own {
@@ -51,13 +65,7 @@ pub fn machine_with(case: &Case, own: &[Grammar]) -> Result<GuardMachine, String
     if let Some(tools) = &case.tools {
         builder = builder.tools(tools_of(tools)?);
     }
-    builder = with_options(builder, case, &profile)?;
-    let guard = builder.build().map_err(|error| error.to_string())?;
-    let end = match case.finish {
-        Finish::Stop => End::Stop,
-        Finish::Length => End::Length,
-    };
-    Ok(GuardMachine::new(guard, end))
+    with_options(builder, case, &profile)
 }
 
 fn profile_for(case: &Case) -> Result<Profile, UnknownName> {

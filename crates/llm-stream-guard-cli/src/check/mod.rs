@@ -1,6 +1,7 @@
 //! `check`: vectors against the guards they ask for, at every cut.
 
 mod case;
+mod explained;
 mod read;
 mod template;
 
@@ -15,6 +16,7 @@ use std::{
 
 pub use case::{machine_for, machine_with};
 
+use llm_stream_guard::explain::Explanation;
 pub use read::{AnyCase, Line, read_lines};
 use serde_json::json;
 use stream_laws::{
@@ -28,7 +30,9 @@ use toolcall_parsers::Grammar;
 use crate::{
     args::CheckArgs,
     error::{Error, misuse},
+    explain::{Terminal, width},
     lookup::read_grammar,
+    parse::Colour,
 };
 
 /// Runs `check` and reports to `out`. `Ok(true)` if every case passed.
@@ -56,10 +60,17 @@ pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let failed = results.iter().filter(|result| result.is_err()).count();
     let passed = results.len() - failed;
     for (line, result) in lines.iter().zip(&results) {
-        match result {
-            _ if args.json => writeln!(out, "{}", json_line(line, result))?,
-            Ok(()) => {}
-            Err(failure) => writeln!(out, "{}", Report(line, failure))?,
+        let failure = result.as_ref().err().filter(|_| !args.brief);
+        let why = failure.and_then(|failure| explained::explained(line, failure, &own));
+        if args.json {
+            writeln!(out, "{}", json_line(line, result, why))?;
+        } else if let Err(failure) = result {
+            writeln!(out, "{}", Report(line, failure))?;
+            if let Some(explanation) = &why {
+                let mut terminal = Terminal::new(out, Colour::of_output(), width());
+                terminal.whole(explanation, 0)?;
+                writeln!(out)?;
+            }
         }
     }
     if args.json {
@@ -95,7 +106,7 @@ pub fn run_line(line: &Line, own: &[Grammar]) -> Result<(), Failure> {
 fn refused(line: &Line, problem: &str) -> Failure {
     let mismatch =
         Mismatch { field: problem.to_owned(), expected: String::new(), got: String::new() };
-    Failure { id: line.id.clone(), cut: String::new(), mismatch }
+    Failure { id: line.id.clone(), cut: None, mismatch: Box::new(mismatch) }
 }
 
 fn run_all(lines: &[Line], own: &[Grammar]) -> Vec<Result<(), Failure>> {
@@ -121,22 +132,29 @@ fn run_all(lines: &[Line], own: &[Grammar]) -> Vec<Result<(), Failure>> {
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-fn json_line(line: &Line, result: &Result<(), Failure>) -> serde_json::Value {
+fn json_line(
+    line: &Line,
+    result: &Result<(), Failure>,
+    why: Option<Explanation>,
+) -> serde_json::Value {
     let mut object = json!({
         "type": "case", "id": line.id, "file": line.file, "line": line.number,
         "passed": result.is_ok(),
     });
     match result {
-        Err(failure) if failure.cut.is_empty() => {
-            object["problem"] = failure.mismatch.field.as_str().into();
+        Err(Failure { cut: None, mismatch, .. }) => {
+            object["problem"] = mismatch.field.as_str().into();
         }
-        Err(failure) => {
-            object["cut"] = failure.cut.as_str().into();
-            object["field"] = failure.mismatch.field.as_str().into();
-            object["expected"] = failure.mismatch.expected.as_str().into();
-            object["got"] = failure.mismatch.got.as_str().into();
+        Err(Failure { cut: Some(cut), mismatch, .. }) => {
+            object["cut"] = cut.to_string().into();
+            object["field"] = mismatch.field.as_str().into();
+            object["expected"] = mismatch.expected.as_str().into();
+            object["got"] = mismatch.got.as_str().into();
         }
         Ok(()) => {}
+    }
+    if let Some(why) = why {
+        object["explanation"] = json!(why);
     }
     object
 }
@@ -147,10 +165,10 @@ struct Report<'r>(&'r Line, &'r Failure);
 impl std::fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self(Line { file, number, id, .. }, Failure { cut, mismatch, .. }) = self;
-        if cut.is_empty() {
+        let Some(cut) = cut else {
             return write!(f, "FAIL {id} ({file}:{number})\n  {}", mismatch.field);
-        }
-        let Mismatch { field, expected, got } = mismatch;
+        };
+        let Mismatch { field, expected, got } = &**mismatch;
         write!(f, "FAIL {id} ({file}:{number})\n  cut:      {cut}\n  differs:  {field}\n")?;
         write!(f, "  expected: {expected}\n  got:      {got}")
     }

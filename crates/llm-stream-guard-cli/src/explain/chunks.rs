@@ -56,6 +56,9 @@ fn happening(event: &Happening) -> String {
         Happening::Refuted { at, marker, .. } => {
             format!("- `{}` at byte {at} opens no call after all: text", visible(marker))
         }
+        Happening::Empty { at, marker, .. } => {
+            format!("- `{}` at byte {at} opened a block without a call: markup", visible(marker))
+        }
         Happening::Committed { at, len } => {
             format!("- certain: a call or its markup, from byte {at} on, after {len} bytes")
         }

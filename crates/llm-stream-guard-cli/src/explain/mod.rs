@@ -66,10 +66,10 @@ pub fn explain(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Error> {
         terminal.title(&report)?;
         let brief = args.html.is_some() || report.explanations.len() > 1;
         for explained in &report.explanations {
-            terminal.summary(explained)?;
-            if !brief {
-                terminal.text(&explained.explanation)?;
-                terminal.steps(&explained.explanation)?;
+            let Explained { choice, explanation } = explained;
+            match brief {
+                true => terminal.summary(explanation, *choice)?,
+                false => terminal.whole(explanation, *choice)?,
             }
         }
     }
@@ -111,9 +111,7 @@ pub fn report(args: &ExplainArgs) -> Result<Report, Error> {
 /// How it is to be read: as the family or model named, and as each to compare with; where nothing is
 /// named, as its text tells.
 fn profiles(args: &ExplainArgs, recording: &Recording) -> Result<Vec<Profile>, Error> {
-    let ReadingArgs { family, model, .. } = &args.reading;
-    let named = lookup::profile_of(family.as_deref(), model.as_deref())?;
-    let mut profiles: Vec<Profile> = named.into_iter().collect();
+    let mut profiles: Vec<Profile> = lookup::told(&args.reading)?.into_iter().collect();
     for name in &args.compare {
         let profile =
             lookup::family(name).map_err(|error| misuse(format!("--compare: {error}")))?;

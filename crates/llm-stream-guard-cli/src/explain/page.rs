@@ -1,6 +1,11 @@
 //! An explanation as a page that needs nothing else.
 
-use super::Report;
+use std::collections::HashMap;
+
+use llm_stream_guard::explain::{Delay, Explanation, Fate, Happening, Region, Step, Summary};
+use serde::Serialize;
+
+use super::{Explained, Report};
 
 /// The page without its data.
 const PAGE: &str = include_str!("page.html");
@@ -12,8 +17,108 @@ const PLACE: &str = "\"__REPORT__\"";
 /// # Errors
 /// The report cannot be written as JSON, which no report does.
 pub fn page(report: &Report) -> Result<String, serde_json::Error> {
+    let mut words = Words::default();
+    let mut wires: Vec<&str> = Vec::new();
+    let explanations: Vec<Packed<'_>> =
+        report.explanations.iter().map(|one| Packed::of(one, &mut wires, &mut words)).collect();
+    let packed = Page { file: &report.file, wires, explanations, words: words.list };
     // No text of a model may end the script it stands in, or begin a comment there.
-    let data = serde_json::to_string(report)?.replace('<', "\\u003c");
+    let data = serde_json::to_string(&packed)?.replace('<', "\\u003c");
     let (head, tail) = PAGE.split_once(PLACE).unwrap_or((PAGE, ""));
     Ok([head, &data, tail].concat())
+}
+
+/// A report with everything said once: there is a step for each chunk, and most are alike.
+#[derive(Serialize)]
+struct Page<'r> {
+    file: &'r str,
+    wires: Vec<&'r str>,
+    explanations: Vec<Packed<'r>>,
+    words: Vec<&'r str>,
+}
+
+#[derive(Serialize)]
+struct Packed<'r> {
+    name: &'r str,
+    choice: u32,
+    summary: &'r Summary,
+    /// Which of the wires.
+    wire: usize,
+    /// Length, fate, and what the marker does: a word's number and 1, or 0.
+    regions: Vec<(usize, Fate, usize)>,
+    /// Numbers without their last zeros: length, bytes out as content, as reasoning, as arguments
+    /// and in other channels, bytes held, how far before the chunk's end what is held begins, two
+    /// words of why: each the word's number and 1.
+    steps: Vec<Vec<usize>>,
+    /// What few steps have, by their number.
+    more: Vec<(usize, More<'r>)>,
+}
+
+#[derive(Serialize)]
+struct More<'r> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<&'static str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    events: &'r [Happening],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay: Option<Delay>,
+}
+
+impl<'r> Packed<'r> {
+    fn of(explained: &'r Explained, wires: &mut Vec<&'r str>, words: &mut Words<'r>) -> Self {
+        let Explained { choice, explanation } = explained;
+        let Explanation { name, summary, wire, regions, steps, .. } = explanation;
+        let known = wires.iter().position(|known| known == wire);
+        let number = known.unwrap_or_else(|| {
+            wires.push(wire);
+            wires.len() - 1
+        });
+        let region = |Region { len, fate, marker, .. }: &'r Region| {
+            (*len, *fate, words.of(marker.as_deref()))
+        };
+        let regions = regions.iter().map(region).collect();
+        let more = steps.iter().enumerate().filter_map(|(at, step)| Some((at, rest(step)?)));
+        let more = more.collect();
+        let steps = steps.iter().map(|step| numbers(step, words)).collect();
+        Self { name, choice: *choice, summary, wire: number, regions, steps, more }
+    }
+}
+
+fn numbers<'r>(step: &'r Step, words: &mut Words<'r>) -> Vec<usize> {
+    let Step { at, len, content, reasoning, arguments, other, held, .. } = step;
+    let mut all = vec![*len, *content, *reasoning, *arguments, *other];
+    if let Some(held) = held {
+        let back = (at + len).saturating_sub(held.from);
+        let (kind, why) = (words.of(Some(held.kind)), words.of(Some(&held.why)));
+        all.extend([held.bytes, back, kind, why]);
+    }
+    let used = all.iter().rposition(|&number| number > 0).map_or(0, |last| last + 1);
+    all.truncate(used);
+    all
+}
+
+fn rest(step: &Step) -> Option<More<'_>> {
+    let Step { ms, end, events, delay, .. } = step;
+    let any = ms.is_some() || end.is_some() || !events.is_empty() || delay.is_some();
+    any.then_some(More { ms: *ms, end: *end, events, delay: *delay })
+}
+
+/// Texts that come again and again.
+#[derive(Default)]
+struct Words<'r> {
+    list: Vec<&'r str>,
+    numbers: HashMap<&'r str, usize>,
+}
+
+impl<'r> Words<'r> {
+    /// Its number and 1; 0 for none.
+    fn of(&mut self, word: Option<&'r str>) -> usize {
+        let Some(word) = word else { return 0 };
+        *self.numbers.entry(word).or_insert_with(|| {
+            self.list.push(word);
+            self.list.len()
+        })
+    }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use llm_stream_guard::explain::{Explanation, Fate, Finding, Step, Summary};
 
 use super::{
-    Explained, Report, chunks,
+    Report, chunks,
     words::{bytes, count, visible},
 };
 use crate::parse::{Colour, printable};
@@ -52,15 +52,24 @@ impl<'o> Terminal<'o> {
         writeln!(self.out)
     }
 
-    /// Writes the summary.
+    /// Writes all there is to say: the summary, the text, the chunks.
     ///
     /// # Errors
     /// The output's.
-    pub fn summary(&mut self, explained: &Explained) -> io::Result<()> {
-        let Explained { choice, explanation } = explained;
+    pub fn whole(&mut self, explanation: &Explanation, choice: u32) -> io::Result<()> {
+        self.summary(explanation, choice)?;
+        self.text(explanation)?;
+        self.steps(explanation)
+    }
+
+    /// Writes the summary of a choice.
+    ///
+    /// # Errors
+    /// The output's.
+    pub fn summary(&mut self, explanation: &Explanation, choice: u32) -> io::Result<()> {
         let Explanation { name, summary, wire, .. } = explanation;
         writeln!(self.out)?;
-        let choice = if *choice > 0 { format!(", choice {choice}") } else { String::new() };
+        let choice = if choice > 0 { format!(", choice {choice}") } else { String::new() };
         let head = format!("Read as `{name}`{choice}");
         self.painted(BOLD, &head)?;
         writeln!(self.out, ": {} in {}", bytes(wire.len()), count(summary.chunks, "chunk"))?;

@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 
 use crate::support::{root, run, scratch};
 
+const WIRE: &str = "ok <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>";
+
 fn vector(id: &str, content: &str) -> String {
-    let wire = "ok <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>";
+    let wire = WIRE;
     let calls = json!([{"name": "f", "arguments": {"a": 1.0}}]);
     let expect = json!({"content": content, "reasoning": "", "calls": calls});
     let case = json!({"id": id, "kind": "tools", "family": "hermes", "wire": wire,
@@ -30,7 +32,32 @@ fn a_wrong_expectation_fails_with_what_was_expected_and_got() {
     let lines: Vec<Value> =
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(lines[1]["got"], "\"ok \"");
+    assert_eq!(lines[1]["explanation"]["summary"]["calls"][0]["name"], "f");
+    assert!(lines[0].get("explanation").is_none());
     assert_eq!(lines[2], json!({"type": "summary", "passed": 1, "failed": 1}));
+}
+
+#[test]
+fn a_failure_is_explained_as_explain_does() {
+    let wrong = vector("wrong", "no");
+    let template = json!({"id": "template", "template": {"start_anchor": "", "fields": {}},
+        "wire": "x", "expect": {"message": {}, "regions": []}});
+    let own = json!({"start_anchor": "<bot>", "fields": {"thinking": {"open": "<t>",
+        "close": "</t>"}, "content": {}}});
+    let read = json!({"id": "read", "template": own, "wire": "<t>x</t>y",
+        "expect": {"message": {"content": "x"}, "regions": []}});
+    let file = scratch("explained.jsonl", &format!("{wrong}{template}\n{read}\n"));
+    let output = run(&["check", &file]);
+    let report = String::from_utf8(output.stdout).expect("UTF-8");
+    let parts: Vec<&str> = report.split("FAIL ").collect();
+    let same = run(&["explain", &scratch("same.txt", WIRE), "--family", "hermes"]);
+    let same = String::from_utf8(same.stdout).expect("UTF-8");
+    let same = same.split_once('\n').expect("a title").1;
+    assert!(parts[1].contains(same), "{report}\n{same}");
+    assert!(parts[2].contains("template: ") && !parts[2].contains("Read as"), "{report}");
+    assert!(parts[3].contains("Read as `response_template`") && parts[3].contains("reasoning"));
+    let brief = String::from_utf8(run(&["check", "--brief", &file]).stdout).expect("UTF-8");
+    assert!(!brief.contains("Read as") && brief.contains("expected: "), "{brief}");
 }
 
 #[test]

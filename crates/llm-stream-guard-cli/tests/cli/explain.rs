@@ -136,10 +136,30 @@ fn several_families_are_told_side_by_side() {
     refused(&["explain", "no/such/file"], &["no/such/file"]);
 }
 
+/// Reasoning, calls named in their opener, and the rest.
+const TEMPLATE: &str = r#"{"response_template": {"start_anchor": "<bot>", "fields": {
+    "thinking": {"open": "<t>", "close": "</t>"},
+    "tool_calls": {"open_pattern": "<c (?P<name>\\w+)>", "close": "</c>", "content": "json",
+        "repeats": true, "transform": {"name": "{name}", "arguments": "{content}"}},
+    "content": {}}}}"#;
+
 #[test]
-fn a_template_is_refused_which_nothing_would_read() {
-    let args = ["explain", &fault("wrong_family"), "--template", "no/such/file"];
-    refused(&args, &["unexpected argument '--template'"]);
+fn a_checkpoints_own_template_reads_and_its_boundaries_are_told() {
+    let template = scratch("explain_template.json", TEMPLATE);
+    let wire = scratch("explain_template.txt", "<t>x</t>y<c f>{\"a\": 1}</c>");
+    let args = [wire.as_str(), "--template", &template, "--chunk", "1"];
+    let explanation = &json(&args)["explanations"][0];
+    assert_eq!(explanation["name"], "response_template");
+    let regions = explanation["regions"].as_array().expect("a list");
+    let told: Vec<_> = regions.iter().filter_map(|region| region["marker"].as_str()).collect();
+    let expected =
+        ["opens reasoning", "closes the reasoning", "opens a tool call", "closes the tool call"];
+    assert_eq!(told, expected);
+    assert_eq!(explanation["summary"]["calls"][0]["outcome"], "complete");
+    let shown = text(&args, "90");
+    assert!(shown.contains("may become `</t>`"), "{shown}");
+    refused(&["explain", &wire, "--template", "no/such/file"], &["--template no/such/file"]);
+    refused(&["explain", &wire, "--template", &template, "--family", "qwen3"], &["cannot be used"]);
 }
 
 #[test]
@@ -151,8 +171,7 @@ fn a_page_has_the_data_and_no_text_of_the_model_ends_its_script() {
     let at = html.find("id=\"report\">").expect("a script with the data") + 12;
     let data = html[at..].split("</script>").next().expect("its end");
     let report: Value = serde_json::from_str(data).expect("JSON");
-    let explanation = &report["explanations"][0];
-    assert_eq!(explanation["wire"], "</script><script>alert(1)</script><!-- ");
+    assert_eq!(report["wires"][0], "</script><script>alert(1)</script><!-- ");
     assert!(!html.contains("alert(1)</script>"));
     for word in ["http://", "https://", "@import", "url("] {
         assert!(!html.contains(word), "the page asks the network: {word}");

@@ -13,6 +13,12 @@ pub(super) struct Ledger {
     spans: Vec<Entry>,
     /// Markers that acted: offset, length, what each does.
     pub(super) markers: Vec<Marker>,
+    /// How many bytes came out or were accounted for.
+    pub(super) accounted: usize,
+    /// Where the last call or what opened it begins.
+    pub(super) call_at: usize,
+    /// Whether a call ended, behind whose text another may begin.
+    pub(super) call_ended: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +53,7 @@ impl Ledger {
             _ => Fate::Other,
         };
         self.text.push_str(text);
+        self.accounted += text.len();
         match self.passed.last_mut() {
             Some(last) if (last.fate, last.step) == (fate, step) => last.len += text.len(),
             _ => self.passed.push(Passed { fate, len: text.len(), step }),
@@ -60,7 +67,18 @@ impl Ledger {
             SpanKind::Body => Fate::Call,
             SpanKind::Dropped => Fate::Dropped,
         };
+        self.accounted += len as usize;
+        if kind == SpanKind::Body && std::mem::take(&mut self.call_ended) {
+            self.call_at = (at + len) as usize;
+        }
         self.spans.push(Entry { at: at as usize, len: len as usize, fate, step });
+    }
+
+    /// Where what is held begins, of which there are so many bytes, `came` having come. What is
+    /// accounted for and yet held belongs to a call that is to come out whole.
+    pub(super) fn kept(&self, came: usize, bytes: usize) -> usize {
+        let last = came.saturating_sub(bytes);
+        if self.accounted > last { self.call_at.min(last) } else { last }
     }
 
     /// Lays the account over the `wire`: its regions. The delays of what came out late go into

@@ -131,6 +131,15 @@ pub enum Happening {
         /// The marker.
         marker: String,
     },
+    /// What an opener began is markup without a call in it: it was removed.
+    Empty {
+        /// Where the opener stands.
+        at: u64,
+        /// How much is markup.
+        len: u64,
+        /// The marker.
+        marker: String,
+    },
     /// What an opener began is certain to be a call, or markup of calls.
     Committed {
         /// Where the opener stands.
@@ -226,6 +235,9 @@ pub enum Note {
 pub struct Holding {
     /// How many bytes.
     pub bytes: usize,
+    /// Where in the text it begins: what is held are the bytes from there on, and where a call is
+    /// delivered whole the call with its markup.
+    pub from: usize,
     /// Why, in a word.
     pub kind: &'static str,
     /// Why, and what would release it.

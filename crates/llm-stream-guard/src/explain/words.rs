@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use jail_match::{Channel, DiagnosticKind, Edge, Held, HeldKind, OnCommit, Then};
+use jail_match::{Channel, ChannelMask, DiagnosticKind, Edge, Held, HeldKind, OnCommit, Then};
 
 /// What a diagnostic means, and what to do; the second is empty where nothing need be done.
 pub(super) const fn diagnostic(kind: DiagnosticKind) -> (&'static str, &'static str) {
@@ -45,7 +45,10 @@ pub(super) const fn diagnostic(kind: DiagnosticKind) -> (&'static str, &'static 
         Kind::JailUnclosed => ("the stream ended inside a jailed block", ""),
         Kind::JailDropped => ("a jailed block was dropped", ""),
         Kind::Halted => ("text after the end of the calls was dropped", ""),
-        Kind::EmptyList => ("the list of calls was empty", ""),
+        Kind::EmptyList => (
+            "a block of calls has no call in it: its markup was removed, other text in it passed",
+            "nothing to mend if the model called nothing; if it meant a call, its syntax is not the family's",
+        ),
         Kind::Skipped => (
             "bytes behind a broken call were dropped",
             "look at the call before it: the model left the family's syntax there",
@@ -98,6 +101,7 @@ pub(super) fn edge(edge: &Edge) -> Cow<'static, str> {
         Then::Erase => "is removed".into(),
         Then::Enter(to) => format!("opens {}", channel(to)).into(),
         Then::Leave if edge.on.has(Channel::REASONING) => "closes the reasoning".into(),
+        Then::Leave if edge.on == ChannelMask::NONE => "closes the tool call".into(),
         Then::Leave => "closes the channel it stands in".into(),
         Then::Switch(to) => format!("begins {}", channel(to)).into(),
         Then::Body(_, OnCommit::Stay) => "opens a tool call".into(),

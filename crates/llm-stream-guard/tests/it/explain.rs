@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use llm_stream_guard::{
-    End, Event, Guard, LimitPolicy, Limits, Profile, Whitespace,
+    Delivery, End, Event, Guard, LimitPolicy, Limits, Profile, Whitespace,
     explain::{Delay, Explainer, Explanation, Fate, Happening, Note},
     jail_match::{Sink, Trace},
     profile,
@@ -120,6 +120,41 @@ fn usage_inside_a_call_is_told_from_usage_behind_it() {
     };
     assert_eq!(told(0), ["usage_in_call"]);
     assert_eq!(told(1), [""; 0]);
+}
+
+#[test]
+fn what_is_held_says_where_it_begins() {
+    let wire = "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\\";
+    for (delivery, held) in [(Delivery::Streaming, "\\"), (Delivery::Atomic, wire)] {
+        let guard = Guard::builder(&profile("hermes").unwrap()).delivery(delivery).stats();
+        let told = explained(guard.build().unwrap(), &["so ", wire], End::Length);
+        let from = told.steps[1].held.as_ref().unwrap().from;
+        assert_eq!(&told.wire[from..], held, "{delivery:?}");
+    }
+    // Of two calls in one block the second is kept from the first one's end on.
+    let first = "[TOOL_CALLS][{\"name\": \"f\", \"arguments\": {}}";
+    let second = ", {\"name\": \"g\", \"arguments\": {\"x\": ";
+    let guard = Guard::builder(&profile("mistral").unwrap()).delivery(Delivery::Atomic).stats();
+    let told = explained(guard.build().unwrap(), &[first, second], End::Length);
+    let from = told.steps[1].held.as_ref().unwrap().from;
+    assert_eq!(&told.wire[from..], second);
+}
+
+#[test]
+fn a_block_without_a_call_is_no_opener_in_prose() {
+    for (family, wire, text, opener) in [
+        ("kimi_k2", "<|tool_calls_section_begin|>nothing<|tool_calls_section_end|>", "nothing", 28),
+        ("nemotron_deci", "<TOOLCALL>[]</TOOLCALL>", "", 10),
+    ] {
+        let guard = Guard::builder(&Profile::tools(family)).stats().build().unwrap();
+        let told = explained(guard, &[wire], End::Stop);
+        assert_eq!(kinds(&told), ["empty_list"], "{wire}");
+        assert_eq!(text_of(&told, Fate::Content), text);
+        assert_eq!(text_of(&told, Fate::Markup).len(), wire.len() - text.len());
+        let events: Vec<_> = told.steps.iter().flat_map(|step| &step.events).collect();
+        let empty = |event: &&&Happening| matches!(event, Happening::Empty { marker, .. } if *marker == wire[..opener]);
+        assert_eq!(events.iter().filter(empty).count(), 1, "{events:?}");
+    }
 }
 
 #[test]

@@ -18,4 +18,4 @@ pub use case::{
 };
 pub use compare::{Mismatch, check_record};
 pub use read::{CaseError, read_cases};
-pub use run::{Failure, run_case, run_case_bytes};
+pub use run::{CutInput, Failure, run_case, run_case_bytes};

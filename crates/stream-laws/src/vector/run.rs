@@ -17,20 +17,52 @@ use crate::{
 pub struct Failure {
     /// The case.
     pub id: String,
-    /// The name of the first cut that showed it.
-    pub cut: String,
+    /// The first cut that showed it; `None`: it failed before any.
+    pub cut: Option<CutInput>,
     /// What was expected, and what came out.
-    pub mismatch: Mismatch,
+    pub mismatch: Box<Mismatch>,
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { id, cut, mismatch } = self;
-        write!(f, "{id}: {mismatch}\n  cut:      {cut}")
+        write!(f, "{id}: {mismatch}")?;
+        cut.map_or(Ok(()), |cut| write!(f, "\n  cut:      {cut}"))
     }
 }
 
 impl core::error::Error for Failure {}
+
+/// A cut, and through which entry point its pieces went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CutInput {
+    /// The cut.
+    pub cut: Cut,
+    /// Whether the pieces were bytes, which may end inside a scalar.
+    pub bytes: bool,
+}
+
+impl CutInput {
+    /// The pieces of `wire`.
+    pub fn pieces<'w>(&self, wire: &'w str) -> Vec<&'w [u8]> {
+        match self.bytes {
+            true => self.cut.byte_pieces(wire.as_bytes()).collect(),
+            false => self.cut.pieces(wire).map(str::as_bytes).collect(),
+        }
+    }
+}
+
+impl From<Cut> for CutInput {
+    fn from(cut: Cut) -> Self {
+        Self { cut, bytes: false }
+    }
+}
+
+impl fmt::Display for CutInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.bytes { "bytes, " } else { "" }, self.cut)
+    }
+}
 
 /// Runs `case` at every cut of `plan` that falls between scalars.
 ///
@@ -45,9 +77,9 @@ pub fn run_case<M: Machine>(
     plan: CutPlan,
 ) -> Result<(), Failure> {
     let machine = make_machine();
-    let whole = judge(case, &Cut::Whole, &run(&machine, &case.wire, Cut::Whole), None)?;
+    let whole = judge(case, Cut::Whole.into(), &run(&machine, &case.wire, Cut::Whole), None)?;
     plan.text(&case.wire).try_for_each(|cut| {
-        judge(case, &cut, &run(&machine, &case.wire, cut), Some(&whole)).map(drop)
+        judge(case, cut.into(), &run(&machine, &case.wire, cut), Some(&whole)).map(drop)
     })
 }
 
@@ -64,20 +96,21 @@ pub fn run_case_bytes<M: ByteMachine>(
     run_case(case, &make_machine, plan)?;
     let machine = make_machine();
     let wire = case.wire.as_bytes();
-    let whole = judge(case, &Cut::Whole, &run(&machine, &case.wire, Cut::Whole), None)?;
+    let whole = judge(case, Cut::Whole.into(), &run(&machine, &case.wire, Cut::Whole), None)?;
     plan.bytes(wire).try_for_each(|cut| {
-        let name = format!("bytes, {cut}");
-        judge(case, &name, &run_bytes(&machine, wire, cut), Some(&whole)).map(drop)
+        let input = CutInput { cut, bytes: true };
+        judge(case, input, &run_bytes(&machine, wire, cut), Some(&whole)).map(drop)
     })
 }
 
 fn judge(
     case: &Case,
-    cut: &dyn fmt::Display,
+    cut: CutInput,
     record: &Record,
     whole: Option<&Vec<Event>>,
 ) -> Result<Vec<Event>, Failure> {
-    let fail = |mismatch| Failure { id: case.id.clone(), cut: cut.to_string(), mismatch };
+    let fail =
+        |mismatch| Failure { id: case.id.clone(), cut: Some(cut), mismatch: Box::new(mismatch) };
     let coalesced = record
         .coalesced()
         .map_err(|empty| fail(differ("events", &"no empty event", &empty.to_string())))?;

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use stream_laws::{
-    COMPLETE, CONTENT, CutPlan, REASONING, Record,
+    COMPLETE, CONTENT, Cut, CutPlan, REASONING, Record,
     vector::{
         Arguments, Case, Finish, Kind, Policy, Start, check_record, read_cases, run_case,
         run_case_bytes,
@@ -203,7 +203,7 @@ fn a_right_machine_passes_at_every_cut_and_a_wrong_expectation_names_the_cut() {
     run_case_bytes(&one(TINY), Tiny::good, plan).unwrap();
     let wrong = one(&TINY.replacen("\"ab\"", "\"a\"", 1));
     let failure = run_case(&wrong, Tiny::good, plan).unwrap_err();
-    assert_eq!((failure.id.as_str(), failure.cut.as_str()), ("tiny", "whole"));
+    assert_eq!((failure.id.as_str(), failure.cut), ("tiny", Some(Cut::Whole.into())));
     assert_eq!(
         failure.to_string(),
         "tiny: content differs\n  expected: \"a\"\n  got:      \"ab\"\n  cut:      whole"
@@ -215,9 +215,9 @@ fn a_machine_that_depends_on_cuts_fails_at_the_first_such_cut() {
     let plan = CutPlan::standard(3);
     let case = one(TINY);
     let failure = run_case(&case, || Tiny::with(Fault::ForgetsAtChunkEnd), plan).unwrap_err();
-    assert_eq!(failure.cut, "each scalar");
+    assert_eq!(failure.cut, Some(Cut::EachScalar.into()));
     let failure = run_case_bytes(&case, || Tiny::with(Fault::LossyBytes), plan).unwrap_err();
-    assert!(failure.cut.starts_with("bytes, "), "{failure}");
+    assert!(failure.cut.is_some_and(|cut| cut.bytes), "{failure}");
 }
 
 /// The right texts in the wrong order, for one cut only.

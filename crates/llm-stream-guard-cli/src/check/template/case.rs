@@ -1,10 +1,11 @@
 //! A case with a template: read, and run at every cut.
 
 use guard_laws::TemplateMachine;
+use llm_stream_guard::{Guard, GuardBuilder, Profile};
 use response_templates::{NoAnchor, Object, Parser, Settings, Template, TemplateError, Value};
 use stream_laws::{
     Cut, CutPlan, Machine as _, Record,
-    vector::{Failure, Mismatch},
+    vector::{CutInput, Failure, Mismatch},
 };
 use toolcall_parsers::Tools;
 
@@ -97,16 +98,9 @@ impl TemplateCase {
         let template = match self.load() {
             Ok(Some(template)) => template,
             Ok(None) => return Ok(()),
-            Err(problem) => return Err(self.fail(&"load", "template", "", &problem)),
+            Err(problem) => return Err(self.fail(None, &format!("template: {problem}"), "", "")),
         };
-        let settings = {
-            let mut settings = Settings::default();
-            // As the reference reads, which expectations are written for.
-            settings.no_anchor = NoAnchor::Read;
-            settings.keep_regions = true;
-            settings
-        };
-        let parser = Parser::new(&template).settings(settings).tools(self.tools.clone());
+        let parser = Parser::new(&template).settings(settings()).tools(self.tools.clone());
         let parser = if self.prefix.is_empty() { parser } else { parser.prompt(&self.prefix) };
         let machine = TemplateMachine(parser);
         let whole = self.judge(&machine, Cut::Whole, None)?;
@@ -125,6 +119,17 @@ impl TemplateCase {
         }
     }
 
+    /// What builds a guard that reads the case, and the wire.
+    pub(crate) fn builder(&self) -> Option<(GuardBuilder, &str)> {
+        let template = Template::from_value(&self.template).ok()?;
+        let builder = Guard::builder(&Profile::named("none"))
+            .response_template(template)
+            .template_settings(settings())
+            .tools(self.tools.clone());
+        let prompt = Some(&self.prefix).filter(|prefix| !prefix.is_empty());
+        Some((prompt.into_iter().fold(builder, |builder, it| builder.prompt(it)), &self.wire))
+    }
+
     fn judge(
         &self,
         machine: &TemplateMachine,
@@ -135,7 +140,9 @@ impl TemplateCase {
         let mut record = Record::default();
         stream_laws::push_all(&mut machine, &self.wire, cut, &mut record);
         machine.finish(&mut record);
-        let fail = |field: &str, expected: &str, got: &str| self.fail(&cut, field, expected, got);
+        let fail = |field: &str, expected: &str, got: &str| {
+            self.fail(Some(cut.into()), field, expected, got)
+        };
         let record = match record.coalesced() {
             Ok(record) => record,
             Err(empty) => return Err(fail("events", "no empty event", &empty.to_string())),
@@ -159,14 +166,22 @@ impl TemplateCase {
         Ok(record)
     }
 
-    fn fail(&self, cut: &dyn std::fmt::Display, field: &str, expected: &str, got: &str) -> Failure {
+    fn fail(&self, cut: Option<CutInput>, field: &str, expected: &str, got: &str) -> Failure {
         let mismatch = Mismatch {
             field: field.to_owned(),
             expected: expected.to_owned(),
             got: got.to_owned(),
         };
-        Failure { id: self.id.clone(), cut: cut.to_string(), mismatch }
+        Failure { id: self.id.clone(), cut, mismatch: Box::new(mismatch) }
     }
+}
+
+/// As the reference reads, which expectations are written for.
+fn settings() -> Settings {
+    let mut settings = Settings::default();
+    settings.no_anchor = NoAnchor::Read;
+    settings.keep_regions = true;
+    settings
 }
 
 fn tools(tools: Option<&Value>) -> Result<Tools, String> {

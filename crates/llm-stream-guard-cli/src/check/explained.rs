@@ -1,0 +1,33 @@
+//! Why a case failed: what became of its wire at the cut that showed it.
+
+use llm_stream_guard::{
+    End, Utf8,
+    explain::{Explainer, Explanation},
+};
+use stream_laws::vector::Failure;
+use toolcall_parsers::Grammar;
+
+use super::{AnyCase, Line, case};
+
+/// The explanation of the cut at which `line` failed; `None` if it failed before any.
+pub(super) fn explained(line: &Line, failure: &Failure, own: &[Grammar]) -> Option<Explanation> {
+    let cut = failure.cut?;
+    let (name, builder, end, wire) = match line.case.as_ref().ok()? {
+        AnyCase::Family(case) => {
+            let builder = case::builder_with(case, own).ok()?;
+            (case.family.as_str(), builder, case::end(case), case.wire.as_str())
+        }
+        AnyCase::Template(case) => {
+            let (builder, wire) = case.builder()?;
+            ("response_template", builder, End::Stop, wire)
+        }
+    };
+    let mut explainer = Explainer::new(name, builder.stats().build().ok()?);
+    let (mut utf8, mut text) = (Utf8::default(), String::new());
+    for piece in cut.pieces(wire) {
+        utf8.push(piece, |part| text.push_str(part));
+        explainer.push(&text, None);
+        text.clear();
+    }
+    Some(explainer.finish(end))
+}
