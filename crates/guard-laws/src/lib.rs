@@ -12,29 +12,41 @@ use stream_laws::{ByteMachine, Held, Machine, Record};
 pub struct GuardMachine {
     guard: Guard,
     end: End,
+    /// Whether a limit ended it: later pushes say so again, as often as there are any.
+    failed: bool,
 }
 
 impl GuardMachine {
     /// A machine that runs clones of `guard` and finishes them with `end`.
     #[must_use]
     pub fn new(guard: Guard, end: End) -> Self {
-        Self { guard, end }
+        Self { guard, end, failed: false }
+    }
+
+    /// A limit under the error policy ends the machine: the record says so, once.
+    fn note(&mut self, result: Result<(), LimitError>, out: &mut Record) {
+        if let Err(LimitError { kind, at, bytes }) = result
+            && !std::mem::replace(&mut self.failed, true)
+        {
+            out.diagnostic(kind.name(), at, bytes);
+        }
     }
 }
 
 impl Machine for GuardMachine {
     fn push(&mut self, chunk: &str, out: &mut Record) {
         let result = self.guard.push(chunk, &mut Recorder(out));
-        note(result, out);
+        self.note(result, out);
     }
 
     fn finish(&mut self, out: &mut Record) {
         let result = self.guard.finish(self.end, &mut Recorder(out));
-        note(result, out);
+        self.note(result, out);
     }
 
     fn reset(&mut self) {
         self.guard.reset();
+        self.failed = false;
     }
 
     fn held(&self) -> Held {
@@ -53,7 +65,7 @@ impl Machine for GuardMachine {
 impl ByteMachine for GuardMachine {
     fn push_bytes(&mut self, chunk: &[u8], out: &mut Record) {
         let result = self.guard.push_bytes(chunk, &mut Recorder(out));
-        note(result, out);
+        self.note(result, out);
     }
 }
 
@@ -99,13 +111,6 @@ fn held(held: jail_match::Held) -> Held {
         _ => stream_laws::HeldKind::None,
     };
     Held::new(kind, held.bytes)
-}
-
-/// A limit under the error policy ends the machine: the record says so.
-fn note(result: Result<(), LimitError>, out: &mut Record) {
-    if let Err(LimitError { kind, at, bytes }) = result {
-        out.diagnostic(kind.name(), at, bytes);
-    }
 }
 
 /// Writes what a guard or a parser emits into a record.

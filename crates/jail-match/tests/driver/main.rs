@@ -1,5 +1,6 @@
 //! The driver, the matcher and the jail: named cases, a naive oracle, and the laws.
 
+mod agree;
 mod asides;
 mod bodies;
 mod candidates;

@@ -3,6 +3,7 @@
 
 /// Random scripts, callers and consumers.
 mod chaos;
+mod chaotic;
 /// What is collected: limits, times, marks.
 mod collected;
 /// Surroundings, on the thread that polls.

@@ -1,0 +1,288 @@
+//! Chat-completion streams: choices, calls of upstream's own, fields nobody knows, usage, ends; and
+//! the same as bytes.
+
+use llm_stream_guard::{
+    Delivery, End, Guard, GuardBuilder, Profile, StopString, Tools,
+    chat::{
+        Aggregator, BrokenCalls, Calls, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, Chunk,
+        Completion, Done, Emission, Failures, FinishWords, ReasoningField, ReasoningTokens, Stop,
+        Synthesis,
+    },
+    profile, sse,
+};
+use serde_json::{Value, json};
+use stream_laws::Cut;
+
+use crate::{chat_reader::read, input::Input};
+
+const OPTIONS: usize = 24;
+
+/// The operations of an input, at most.
+const OPERATIONS: usize = 400;
+
+const TEXTS: [&str; 24] = [
+    "word ",
+    "<",
+    "tool_call>",
+    "<tool_call>",
+    "{\"name\": \"f\", ",
+    "\"arguments\": {\"a\": ",
+    "\"b\"}}",
+    "</tool_call>",
+    "<think>",
+    "</think>",
+    "\n\n",
+    "é🎉",
+    "[[CALL]]",
+    "END",
+    "```\n",
+    "{\"name\": \"f\", \"arguments\": {}}",
+    "\n",
+    " ",
+    "<tool",
+    "_call>\n",
+    "}",
+    "\"",
+    "hm",
+    "</th",
+];
+
+fn chat_options(input: &mut Input<'_>) -> ChatOptions {
+    let mut options = ChatOptions::default();
+    options.emission = *input.pick(&[Emission::Packed, Emission::SingleChoice]);
+    options.reasoning = *input.pick(&[
+        ReasoningField::ReasoningContent,
+        ReasoningField::Reasoning,
+        ReasoningField::AsUpstream,
+        ReasoningField::Inline,
+        ReasoningField::Hidden,
+    ]);
+    options.synthesis = *input.pick(&[Synthesis::Proven, Synthesis::Off, Synthesis::Always]);
+    options.broken_calls = *input.pick(&[BrokenCalls::Keep, BrokenCalls::Drop]);
+    options.stop = *input.pick(&[Stop::Convention, Stop::Rewrite, Stop::Keep]);
+    options.finish_words = *input.pick(&[FinishWords::AsUpstream, FinishWords::OpenAi]);
+    options.calls = *input.pick(&[Calls::Write, Calls::Write, Calls::Suppress]);
+    options.reasoning_tokens = *input.pick(&[ReasoningTokens::Upstream, ReasoningTokens::Estimate]);
+    if input.one_in(4) {
+        options.end_at_stop = Some(1 + input.below(3) as u32);
+    }
+    options
+}
+
+fn builder(input: &mut Input<'_>) -> GuardBuilder {
+    let names = ["qwen3", "hermes", "deepseek_v3", "harmony", "mistral"];
+    let known = profile(*input.pick(&names)).unwrap_or_else(|_| Profile::named("plain"));
+    let mut guard = Guard::builder(&known).tools(Tools::none());
+    if input.one_in(3) {
+        guard = guard.delivery(Delivery::Atomic);
+    }
+    if input.one_in(4) {
+        guard = guard.stop([StopString::hidden("END")]);
+    }
+    if input.one_in(4) {
+        guard = guard.force_nonempty_content(64);
+    }
+    guard
+}
+
+/// A delta of some kind, and what stands beside it in the choice.
+fn piece(kind: u8, n: usize) -> Value {
+    let text = TEXTS[n % TEXTS.len()];
+    let entry = json!({"token": text, "logprob": -1.0, "bytes": text.as_bytes()});
+    match kind {
+        0 => json!({"delta": {"role": "assistant", "content": ""}}),
+        1 => json!({"delta": {"content": null, "refusal": null}, "logprobs": null}),
+        2 => json!({"delta": {"reasoning": text}}),
+        3 => json!({"delta": {"reasoning_content": "hm", "content": text}}),
+        4 => json!({"delta": {"tool_calls": [{"index": n % 3, "id": format!("n{}", n % 4),
+            "function": {"name": "g", "arguments": "{"}}]}}),
+        5 => json!({"delta": {"tool_calls": [{"function": {"name": "g", "arguments": "{}"}}]}}),
+        6 => {
+            json!({"delta": {"tool_calls": [{"index": n % 3, "function": {"arguments": "\"a\": 1}"}}]}})
+        }
+        7 => json!({"delta": {"refusal": format!("no{n}"), "content": text}}),
+        8 => {
+            json!({"delta": {"content": [{"type": "image_url", "n": n}, {"type": "text", "text": text}]}})
+        }
+        9 => json!({"delta": {"content": text}, "logprobs": {"content": [entry]}}),
+        10 => json!({"delta": {}, "token_ids": [n], "stop_reason": n}),
+        11 => json!({"delta": {"annotations": [n], "content": text, "audio": {"id": n}}}),
+        _ => json!({"delta": {"content": text}}),
+    }
+}
+
+const REASONS: [&str; 8] =
+    ["stop", "length", "tool_calls", "content_filter", "eos", "abort", "stop", "max_tokens"];
+
+/// The chunks of an input: two bytes a choice's delta, some of them other chunks.
+fn chunks(operations: &[u8]) -> Vec<Value> {
+    let mut chunks = Vec::new();
+    for pair in operations.chunks_exact(2).take(OPERATIONS) {
+        let (index, n) = (u64::from(pair[0] >> 6) % 3, usize::from(pair[1]));
+        let mut chunk = json!({
+            "id": "c1", "object": "chat.completion.chunk", "created": 7, "model": "m", "choices": [],
+        });
+        match pair[0] & 0x3F {
+            60 => {
+                chunk["choices"] =
+                    json!([{"index": index, "delta": {}, "finish_reason": REASONS[n % 8]}]);
+            }
+            61 => {
+                chunk["usage"] = json!({"completion_tokens": n, "total_tokens": n + 3});
+            }
+            62 => chunk["odd_field"] = json!({"n": n}),
+            kind => {
+                let mut choice = piece(kind, n);
+                choice["index"] = json!(index);
+                choice["finish_reason"] = Value::Null;
+                chunk["choices"] = json!([choice]);
+                if kind > 50 {
+                    let mut other = piece(kind % 13, n / 3);
+                    other["index"] = json!((index + 1) % 3);
+                    chunk["choices"].as_array_mut().expect("it is").push(other);
+                    chunk["usage"] = json!({"completion_tokens": n});
+                }
+            }
+        }
+        chunks.push(chunk);
+    }
+    chunks
+}
+
+#[derive(Default)]
+struct Seen(Vec<Chunk>);
+
+impl ChatSink for Seen {
+    fn chunk(&mut self, chunk: Chunk, _: u64) {
+        self.0.push(chunk);
+    }
+
+    fn note(&mut self, _: ChatNote) {}
+}
+
+fn parsed(chunks: &[Value]) -> Vec<Chunk> {
+    chunks.iter().map(|chunk| serde_json::from_value(chunk.clone()).expect("a chunk")).collect()
+}
+
+fn aggregate(chunks: &[Chunk]) -> Completion {
+    let mut whole = Aggregator::default();
+    chunks.iter().for_each(|chunk| whole.push(chunk));
+    whole.finish()
+}
+
+fn run(guard: &ChatGuard, chunks: Vec<Chunk>, end: End) -> Vec<Chunk> {
+    let (mut guard, mut seen) = (guard.clone(), Seen::default());
+    for chunk in chunks {
+        guard.push(chunk, &mut seen).expect("no limit is hit");
+    }
+    guard.finish(end, &mut seen).expect("no limit is hit");
+    assert_eq!((guard.held(), guard.is_withholding()), (0, false), "behind the end");
+    seen.0
+}
+
+/// The same with each text of one scalar: nothing else of a chunk can be cut.
+fn cut(chunks: &[Value]) -> Vec<Value> {
+    let mut all = Vec::new();
+    for chunk in chunks {
+        let simple = |choice: &Value| {
+            choice.as_object().is_some_and(|it| it.len() == 3)
+                && choice["delta"].as_object().is_some_and(|it| it.len() == 1)
+        };
+        let text = match chunk["choices"].as_array().map(Vec::as_slice) {
+            Some([choice]) if simple(choice) && chunk.get("usage").is_none() => {
+                choice["delta"]["content"].as_str().filter(|text| !text.is_empty())
+            }
+            _ => None,
+        };
+        let Some(text) = text else {
+            all.push(chunk.clone());
+            continue;
+        };
+        for scalar in text.chars() {
+            let mut piece = chunk.clone();
+            piece["choices"][0]["delta"]["content"] = json!(scalar.to_string());
+            all.push(piece);
+        }
+    }
+    all
+}
+
+/// Whatever upstream sends, a strict reader accepts what comes out, and cuts do not show.
+pub(crate) fn operations(data: &[u8]) {
+    let mut input = Input::new(data, OPTIONS);
+    let options = chat_options(&mut input);
+    let Ok(guard) = builder(&mut input).build() else { return };
+    let end = *input.pick(&[End::Stop, End::Length, End::Aborted]);
+    let guard = ChatGuard::new(guard, options);
+    let mut chunks = chunks(input.rest());
+    close(&mut chunks);
+    let seen = run(&guard, parsed(&chunks), end);
+    read(&seen);
+    let apart = run(&guard, parsed(&cut(&chunks)), end);
+    read(&apart);
+    let (whole, apart) = (aggregate(&seen), aggregate(&apart));
+    assert_eq!(whole, apart, "cut into scalars: {chunks:#?}");
+}
+
+/// Behind its finish reason nothing comes of a choice, as no server sends it.
+fn close(chunks: &mut Vec<Value>) {
+    let mut over = [false; 3];
+    chunks.retain(|chunk| {
+        let choices = chunk["choices"].as_array().expect("it is").iter();
+        let at = |choice: &Value| choice["index"].as_u64().unwrap_or_default() as usize;
+        if choices.clone().any(|choice| over[at(choice)]) {
+            return false;
+        }
+        for choice in choices.filter(|choice| choice["finish_reason"].is_string()) {
+            over[at(choice)] = true;
+        }
+        true
+    });
+}
+
+/// The bytes of a stream, cut anywhere, with what is no chunk between.
+pub(crate) fn bytes(data: &[u8]) {
+    const ODD: [&str; 8] = [
+        ": hi\n\n",
+        "data: [DONE]\n\n",
+        "event: x\ndata: {}\n\n",
+        "data: {\"error\": {\"message\": \"no\"}}\n\n",
+        "data: {broken\n\n",
+        "data:\n\n",
+        "\r\n\r\n",
+        "id: 1\ndata: {\"choices\": 5}\n\n",
+    ];
+    let mut input = Input::new(data, OPTIONS + 8);
+    let options = chat_options(&mut input);
+    let Ok(guard) = builder(&mut input).build() else { return };
+    let end = *input.pick(&[End::Stop, End::Length, End::Aborted]);
+    let plan = input.cuts();
+    let mut sse = ChatSse::new(ChatGuard::new(guard, options))
+        .done(*input.pick(&[Done::AsUpstream, Done::Always]))
+        .failures(*input.pick(&[Failures::Returned, Failures::Written]));
+    if input.one_in(4) {
+        let event = 64 + 2 * input.below(200);
+        sse = sse.limits(sse::Limits::default().line(event).event(event));
+    }
+    let mut stream = Vec::new();
+    for (n, chunk) in chunks(input.rest()).iter().enumerate() {
+        let odd = input.rest().get(2 * n + 1).map_or(0, |byte| usize::from(*byte));
+        if odd % 16 == 7 {
+            stream.extend_from_slice(ODD[odd / 16 % ODD.len()].as_bytes());
+        }
+        stream.extend_from_slice(format!("data: {chunk}\n\n").as_bytes());
+    }
+    let decode = |cut: Cut| {
+        let (mut sse, mut out) = (sse.clone(), Vec::new());
+        let mut result = Ok(());
+        for piece in cut.byte_pieces(&stream) {
+            result = result.and_then(|()| sse.push(piece, &mut out));
+        }
+        let result = result.and_then(|()| sse.finish(end, &mut out));
+        (String::from_utf8_lossy(&out).into_owned(), result)
+    };
+    let whole = decode(Cut::Whole);
+    for cut in plan.bytes(&stream).filter(|cut| !matches!(cut, Cut::TwoWay { .. })) {
+        assert_eq!(decode(cut), whole, "{cut}");
+    }
+}

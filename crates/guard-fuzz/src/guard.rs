@@ -1,0 +1,359 @@
+//! Guards: every registered profile under every option, family files, response templates, and what
+//! is written read back.
+
+use std::sync::LazyLock;
+
+use guard_laws::GuardMachine;
+use llm_stream_guard::{
+    BadPayload, Collapse, CollapseAction, CollapseLimits, Delivery, End, Grammar, Guard,
+    GuardBuilder, InReasoning, Jailer, LimitPolicy, Limits, Options, Parallel, Profile,
+    ReasoningLimit, Repair, Start, StopString, ToolChoice, Tools, UnknownTools, Wanted, Whitespace,
+    jail_match::Jail,
+    profiles,
+    toolcall_parsers::{Family, StopAfter, Tolerance, grammars},
+};
+use serde_json::json;
+use stream_laws::Machine;
+use wire_remap::{Detection, InText, Regime, RemapTable};
+
+use crate::{
+    input::{Input, halved, spelled},
+    judge::{self, Nowhere},
+};
+
+/// Options of a guard.
+const OPTIONS: usize = 48;
+
+/// What every limit on what is held is at most in these targets.
+const HOLD: usize = 256;
+
+/// The most heap a guard may need beyond what it has when built: each of its stages may hold as
+/// much as its limit, in buffers that double, and there are less than a hundred buffers.
+const MEMORY: u64 = 100 * 2 * HOLD as u64;
+
+/// Pieces of calls, names, values, prose.
+const PIECES: [&str; 30] = [
+    "\"name\": \"f\"",
+    "{\"name\": \"f\", \"arguments\": {",
+    "\"arguments\": {",
+    "\"parameters\": ",
+    "{\"a\": \"x\"}",
+    "\"a\": ",
+    "a=1",
+    "stop_all",
+    "\"id\": \"call_0\"",
+    "null",
+    "'",
+    "\\\"",
+    "\\u00e9",
+    "\\ud83d",
+    "```\n",
+    "\n```\n",
+    "é",
+    "\u{1F331}",
+    "\u{2581}",
+    "functions.f:0",
+    "get_weather",
+    "</",
+    "<|",
+    "[]",
+    "}}",
+    "True",
+    "a b",
+    "[[CALL]]",
+    "[[/CALL]]",
+    "[[~CALL]]",
+];
+
+/// The profiles, and what is text to be read by each.
+static PROFILES: LazyLock<Vec<(Profile, Vec<String>)>> = LazyLock::new(|| {
+    profiles().into_iter().map(|profile| (profile.clone(), pieces(&profile))).collect()
+});
+
+static GRAMMARS: LazyLock<Vec<(Grammar, Vec<String>)>> = LazyLock::new(|| {
+    let pieces = |grammar: &Grammar| with_fillers(literals(grammar));
+    grammars().map(|grammar| (grammar.clone(), pieces(&grammar))).collect()
+});
+
+/// All markers of a family, and the texts of its templates.
+fn literals(grammar: &Grammar) -> Vec<String> {
+    let markers = grammar.openers().chain(grammar.removed()).chain(grammar.markers());
+    let mut literals: Vec<String> = markers.map(ToString::to_string).collect();
+    grammar.family().clone().each_literal(|literal| literals.push(literal.clone()));
+    literals
+}
+
+fn with_fillers(markers: Vec<String>) -> Vec<String> {
+    halved(markers.into_iter().chain(PIECES.map(String::from)))
+}
+
+fn pieces(profile: &Profile) -> Vec<String> {
+    let mut markers = Vec::new();
+    if let Some(name) = &profile.reasoning
+        && let Ok(format) = llm_stream_guard::think_filter::format(name)
+    {
+        markers.extend(format.open.iter().chain(&format.close).map(ToString::to_string));
+    }
+    markers.extend(profile.grammar().ok().flatten().iter().flat_map(literals));
+    with_fillers(markers)
+}
+
+/// Tools for everything the pieces name.
+fn tools(input: &mut Input<'_>) -> Tools {
+    let object =
+        |properties: serde_json::Value| json!({"type": "object", "properties": properties});
+    match input.below(3) {
+        0 => Tools::none(),
+        1 => Tools::new([
+            ("f", object(json!({"a": {"type": "string"}, "n": {"type": "integer"}}))),
+            ("get_weather", object(json!({"a": {"type": ["object", "null"]}}))),
+        ]),
+        _ => Tools::new([("stop_all", json!(null)), ("f", json!({}))]),
+    }
+}
+
+fn options(input: &mut Input<'_>) -> Options {
+    let mut options = Options::default();
+    options.repair = *input.pick(&[Repair::Off, Repair::Close]);
+    options.parallel = *input.pick(&[Parallel::Any, Parallel::One]);
+    options.wanted = match input.below(4) {
+        2 => Wanted::None,
+        3 => Wanted::Only("f".into()),
+        _ => Wanted::Any,
+    };
+    options.stop = *input.pick(&[StopAfter::AtEnd, StopAfter::FirstCall]);
+    options.unknown_tools =
+        *input.pick(&[UnknownTools::Pass, UnknownTools::Report, UnknownTools::Drop]);
+    options.tolerance = *input.pick(&[Tolerance::Strict, Tolerance::Lenient]);
+    options.limits.name = 1 + input.below(HOLD / 2);
+    options.limits.early_arguments = 1 + input.below(HOLD);
+    options.limits.value = 1 + input.below(HOLD);
+    options
+}
+
+/// Every option that a guard has, from the input.
+fn built(mut guard: GuardBuilder, input: &mut Input<'_>, pieces: &[String]) -> Option<Guard> {
+    let policies = [LimitPolicy::Release, LimitPolicy::Drop, LimitPolicy::Error];
+    guard = guard.tools(tools(input)).options(options(input)).limits(Limits {
+        candidate: HOLD - input.below(HOLD - 1),
+        whitespace: HOLD - input.below(HOLD - 1),
+        depth: 16 - input.below(16),
+        policy: *input.pick(&policies),
+    });
+    if input.one_in(2) {
+        guard = guard.whitespace(*input.pick(&[
+            Whitespace::Verbatim,
+            Whitespace::Framing,
+            Whitespace::Trim,
+        ]));
+    }
+    if input.one_in(3) {
+        guard = guard.delivery(Delivery::Atomic).atomic_limit(1 + input.below(HOLD));
+    }
+    if input.one_in(3) {
+        let text = |input: &mut Input<'_>| input.pick(pieces).clone();
+        let shown = |input: &mut Input<'_>| match input.below(2) {
+            0 => StopString::hidden(text(input)),
+            _ => StopString::visible(text(input)),
+        };
+        let strings: Vec<StopString> = (0..=input.below(3)).map(|_| shown(input)).collect();
+        guard = guard.stop(strings);
+    }
+    if input.one_in(4) {
+        let limit = ReasoningLimit { bytes: input.below(60), policy: *input.pick(&policies) };
+        guard = guard.reasoning_limit(limit);
+    }
+    if input.one_in(4) {
+        guard = guard.tool_choice(match input.below(4) {
+            0 => ToolChoice::Required,
+            1 => ToolChoice::Named("f".into()),
+            2 => ToolChoice::None,
+            _ => ToolChoice::Auto,
+        });
+        guard = guard.bad_payload(*input.pick(&[
+            BadPayload::BestEffort,
+            BadPayload::RecoverAsText,
+            BadPayload::Reject,
+        ]));
+    }
+    if input.one_in(4) {
+        guard = guard.force_nonempty_content(input.below(HOLD));
+    }
+    if input.one_in(3) {
+        guard = guard.start(*input.pick(&[Start::Reasoning, Start::Content]));
+    }
+    if input.one_in(6) {
+        guard = guard.token_suffix(":6124c78e");
+    }
+    if input.one_in(6) {
+        let all = [InReasoning::Literal, InReasoning::Suspend, InReasoning::End];
+        guard = guard.tool_in_reasoning(*input.pick(&all));
+    }
+    if input.one_in(5) {
+        let mut regime = Regime::on(RemapTable::hermes());
+        if input.one_in(2) {
+            regime =
+                regime.with_detection(*input.pick(&[Detection::Everywhere, Detection::Structural]));
+        }
+        regime = regime.with_in_text(*input.pick(&[InText::Canonical, InText::AsWritten]));
+        guard = guard.remap(regime);
+    }
+    if input.one_in(5) {
+        let action = *input.pick(&[
+            CollapseAction::Observe,
+            CollapseAction::EndStream,
+            CollapseAction::Error,
+        ]);
+        let (run, repeats) = (1 + input.below(6) as u32, 1 + input.below(6) as u32);
+        guard = guard.collapse(CollapseLimits { run, repeats, action });
+    }
+    if input.one_in(5) {
+        let jail = Jail::builder().pair(input.pick(pieces).clone(), input.pick(pieces).clone());
+        guard = guard.jail(Jailer::new(jail.limit(HOLD).build().ok()?));
+    }
+    guard.build().ok()
+}
+
+/// The guard for `data`, and its text.
+fn any(data: &[u8]) -> Option<(Guard, End, String, Input<'_>)> {
+    let mut input = Input::new(data, OPTIONS);
+    let (profile, pieces) = &PROFILES[input.below(PROFILES.len())];
+    let end = *input.pick(&[End::Stop, End::Length, End::Aborted]);
+    let text = input.text(pieces);
+    let guard = built(Guard::builder(profile), &mut input, pieces)?;
+    Some((guard, end, text, input))
+}
+
+/// Any profile, any options, any text.
+pub(crate) fn every_option(data: &[u8]) {
+    let Some((guard, end, text, mut input)) = any(data) else { return };
+    let machine = GuardMachine::new(guard.clone(), end);
+    let plan = input.cuts();
+    judge::text(&machine, &text, plan);
+    let _: Option<Collapse> = guard.collapse();
+    if input.one_in(8) {
+        let mut guard = guard;
+        let spent = judge::heap(&text, |chunk| {
+            let _ = guard.push(chunk, &mut Nowhere);
+        });
+        assert!(spent < MEMORY, "{spent} bytes of heap for {text:?} over and over");
+    }
+}
+
+/// Any bytes, cut inside scalars.
+pub(crate) fn raw_bytes(data: &[u8]) {
+    let mut input = Input::new(data, OPTIONS);
+    let (profile, pieces) = &PROFILES[input.below(PROFILES.len())];
+    let plan = input.cuts();
+    let Some(guard) = built(Guard::builder(profile), &mut input, pieces) else { return };
+    let machine = GuardMachine::new(guard, End::Stop);
+    judge::bytes(&machine, input.rest(), plan);
+}
+
+/// Text of one family's markup and of pieces of calls.
+pub(crate) fn calls(data: &[u8]) {
+    let mut input = Input::new(data, OPTIONS);
+    let (grammar, pieces) = &GRAMMARS[input.below(GRAMMARS.len())];
+    let plan = input.cuts();
+    let text = input.text(pieces);
+    let guard = Guard::builder(&Profile::tools(grammar.name())).tools(tools(&mut input));
+    let guard = guard.options(options(&mut input)).build().expect("registered families build");
+    let machine = GuardMachine::new(guard, *input.pick(&[End::Stop, End::Length]));
+    judge::text(&machine, &text, plan);
+    // A machine that was used and reset is a new one.
+    let (mut used, mut out) = (machine.clone(), stream_laws::Record::default());
+    used.push(&text, &mut out);
+    used.finish(&mut out);
+    used.reset();
+    assert_eq!(used.held().bytes, 0);
+    let plan = stream_laws::CutPlan { two_way_up_to: 0, random: 0, ..plan };
+    let (again, fresh) = plan
+        .text(&text)
+        .map(|cut| (stream_laws::run(&used, &text, cut), stream_laws::run(&machine, &text, cut)))
+        .next()
+        .expect("the whole text");
+    assert_eq!(again.events, fresh.events, "behind a reset, {text:?}");
+}
+
+/// What stands between a file and the text that is read by it.
+pub(crate) const END_OF_FILE: u8 = 0xFF;
+
+/// A family's file, any: what is refused says so, what is not keeps the laws.
+pub(crate) fn family_file(data: &[u8]) {
+    let mut parts = data.splitn(2, |&byte| byte == END_OF_FILE);
+    let file = String::from_utf8_lossy(parts.next().unwrap_or_default());
+    let family = match Family::from_toml("fuzzed", &file) {
+        Ok(family) => family,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return;
+        }
+    };
+    let Ok(grammar) = Grammar::new(family) else { return };
+    let mut input = Input::new(parts.next().unwrap_or_default(), 8);
+    let plan = input.cuts();
+    let text = input.text(&with_fillers(literals(&grammar)));
+    let guard = Guard::builder(&Profile::named("fuzzed")).grammar(grammar);
+    let Ok(guard) = guard.tools(tools(&mut input)).build() else { return };
+    judge::text(&GuardMachine::new(guard, End::Stop), &text, plan);
+}
+
+/// Seeds of a target over `pieces`: for each, a wire behind options of which the first says whose
+/// it is.
+fn seeds(
+    wires: &[(String, String)],
+    position: impl Fn(&str) -> Option<(usize, Vec<String>)>,
+) -> Vec<Vec<u8>> {
+    let seed = |(family, wire): &(String, String)| {
+        let (at, pieces) = position(family)?;
+        let mut seed = vec![0; OPTIONS];
+        seed[0] = u8::try_from(at).ok()?;
+        seed.extend(spelled(wire, &pieces));
+        Some(seed)
+    };
+    wires.iter().filter_map(seed).collect()
+}
+
+/// Wires of profiles, as inputs of [`every_option`].
+pub(crate) fn profile_seeds(wires: &[(String, String)]) -> Vec<Vec<u8>> {
+    seeds(wires, |family| {
+        let of = |(profile, _): &&(Profile, Vec<String>)| {
+            profile.name == family || profile.tools.as_deref() == Some(family)
+        };
+        let at = PROFILES.iter().position(|one| of(&one))?;
+        Some((at, PROFILES[at].1.clone()))
+    })
+}
+
+/// Wires of families, as inputs of [`calls`].
+pub(crate) fn call_seeds(wires: &[(String, String)]) -> Vec<Vec<u8>> {
+    seeds(wires, |family| {
+        let at = GRAMMARS.iter().position(|(grammar, _)| grammar.name() == family)?;
+        Some((at, GRAMMARS[at].1.clone()))
+    })
+}
+
+/// What an input of [`every_option`] or [`calls`] says, as the family and the text of a vector.
+pub(crate) fn wire_of(data: &[u8], target: &str) -> Option<(String, String)> {
+    let mut input = Input::new(data, OPTIONS);
+    match target {
+        "guard" => {
+            let (profile, pieces) = &PROFILES[input.below(PROFILES.len())];
+            Some((profile.name.clone(), input.text(pieces)))
+        }
+        "calls" => {
+            let (grammar, pieces) = &GRAMMARS[input.below(GRAMMARS.len())];
+            Some((grammar.name().to_owned(), input.text(pieces)))
+        }
+        _ => None,
+    }
+}
+
+/// Every marker of every family and format: words for dictionaries.
+pub(crate) fn words() -> Vec<String> {
+    let mut words: Vec<String> = PROFILES.iter().flat_map(|(_, pieces)| pieces.clone()).collect();
+    words.extend(GRAMMARS.iter().flat_map(|(_, pieces)| pieces.clone()));
+    words.sort();
+    words.dedup();
+    words
+}

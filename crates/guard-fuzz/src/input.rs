@@ -1,0 +1,134 @@
+//! Bytes read as options and text, so that a changed byte changes one decision.
+//!
+//! The first bytes are options, each decision one byte, zero (or nothing) the default: text may
+//! grow and shrink behind them without changing what they say. In the text a byte below 0x80 is
+//! itself and any other one a piece, such as a marker: a few hundred bytes are text of realistic
+//! length, and a mutation puts whole markers next to each other.
+
+use arbitrary::Unstructured;
+use stream_laws::CutPlan;
+
+/// The longest text made of an input: pieces are longer than the bytes they stand for.
+const LONGEST: usize = 6 * 1024;
+
+/// The bytes that stand for pieces.
+pub(crate) const PIECES: usize = 0x80;
+
+/// What a target decides by.
+pub(crate) struct Input<'a> {
+    options: Unstructured<'a>,
+    rest: &'a [u8],
+}
+
+impl<'a> Input<'a> {
+    /// The first `options` bytes are options, the others text.
+    pub(crate) fn new(data: &'a [u8], options: usize) -> Self {
+        let (head, rest) = data.split_at(options.min(data.len()));
+        Self { options: Unstructured::new(head), rest }
+    }
+
+    pub(crate) fn byte(&mut self) -> u8 {
+        self.options.arbitrary().unwrap_or_default()
+    }
+
+    /// A number below `bound`, which is at most 256.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        usize::from(self.byte()) % bound.max(1)
+    }
+
+    /// True for one byte in `share`, never for a zero.
+    pub(crate) fn one_in(&mut self, share: u8) -> bool {
+        self.byte() % share == 1 % share
+    }
+
+    pub(crate) fn pick<'t, T>(&mut self, of: &'t [T]) -> &'t T {
+        &of[self.below(of.len())]
+    }
+
+    /// A few cuts, those of random lengths by a seed of the input.
+    pub(crate) fn cuts(&mut self) -> CutPlan {
+        let seed = u64::from(self.byte());
+        CutPlan { two_way_up_to: 32, three_way_up_to: 0, random: 3, seed }
+    }
+
+    /// What follows the options.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// The text, bytes of 0x80 and above one of `pieces` each.
+    pub(crate) fn text<S: AsRef<str>>(&self, pieces: &[S]) -> String {
+        let mut text = String::new();
+        for &byte in self.rest {
+            if text.len() > LONGEST {
+                break;
+            }
+            match pieces.len() {
+                0 => text.push(char::from(byte)),
+                _ if byte.is_ascii() => text.push(char::from(byte)),
+                many => text.push_str(pieces[(usize::from(byte) - PIECES) % many].as_ref()),
+            }
+        }
+        text
+    }
+}
+
+/// The bytes that [`Input::text`] reads as `text`, as near as pieces come.
+pub(crate) fn spelled<S: AsRef<str>>(text: &str, pieces: &[S]) -> Vec<u8> {
+    let (mut bytes, mut rest) = (Vec::new(), text);
+    let few = &pieces[..pieces.len().min(PIECES)];
+    while let Some(scalar) = rest.chars().next() {
+        let fits = |piece: &&(usize, &str)| piece.1.len() > 1 && rest.starts_with(piece.1);
+        let listed: Vec<_> = few.iter().map(AsRef::as_ref).enumerate().collect();
+        let len = match listed.iter().filter(fits).max_by_key(|piece| piece.1.len()) {
+            Some((at, piece)) => {
+                bytes.push((PIECES + at) as u8);
+                piece.len()
+            }
+            None => {
+                bytes.push(if scalar.is_ascii() { scalar as u8 } else { b'?' });
+                scalar.len_utf8()
+            }
+        };
+        rest = &rest[len..];
+    }
+    bytes
+}
+
+/// Each of `words` once, whole, without its end and without its beginning: what markers are cut to.
+pub(crate) fn halved(words: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    for word in words {
+        let middle = word.chars().count() / 2;
+        let head: String = word.chars().take(middle).collect();
+        let tail: String = word.chars().skip(middle).collect();
+        for piece in [word, head, tail] {
+            if !piece.is_empty() && !pieces.contains(&piece) {
+                pieces.push(piece);
+            }
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Input, halved, spelled};
+
+    #[test]
+    fn a_spelled_text_reads_back_behind_its_options() {
+        let pieces = ["<tool_call>", "é", "</tool_call>"];
+        let text = "a <tool_call>{}é</tool_call>\n";
+        let data = [&[7, 0][..], &spelled(text, &pieces)].concat();
+        let mut input = Input::new(&data, 2);
+        assert_eq!((input.byte(), input.byte(), input.byte()), (7, 0, 0));
+        assert_eq!(input.text(&pieces), text);
+        assert_eq!(data.len(), 2 + "a ".len() + 1 + "{}".len() + 2 + 1);
+    }
+
+    #[test]
+    fn words_come_whole_and_halved_and_once() {
+        let words = ["<ab>".to_owned(), "<a".to_owned()];
+        assert_eq!(halved(words), ["<ab>", "<a", "b>", "<", "a"]);
+    }
+}

@@ -1,0 +1,91 @@
+//! What every target demands of a machine.
+
+use jail_match::Sink;
+use llm_stream_guard::Event;
+use stream_laws::{
+    ByteMachine, Cut, CutPlan, Machine, Record, Violation, check_byte_chunk_invariance,
+    check_chunk_invariance, check_total, check_total_bytes,
+};
+
+/// Looks at a byte that are linear: it is searched, matched, fed, and again for each refuted
+/// candidate it stood in, which the driver bounds.
+const LOOKS: u64 = 160;
+
+/// How long a stream the memory of a machine is watched over.
+const STREAM: usize = 128 * 1024;
+
+/// The length of its chunks: no marker falls on the same place of each.
+const CHUNK: usize = 61;
+
+/// Fails as fuzz targets do.
+#[track_caller]
+pub(crate) fn demand(result: Result<(), Violation>) {
+    if let Err(violation) = result {
+        panic!("{violation}");
+    }
+}
+
+/// Cuts do not matter, nothing panics, work is linear.
+#[track_caller]
+pub(crate) fn text<M: Machine>(machine: &M, text: &str, plan: CutPlan) {
+    demand(check_chunk_invariance(machine, text, plan));
+    demand(check_total(machine, text, plan));
+    cost(machine, text, LOOKS);
+}
+
+/// The same for bytes.
+#[track_caller]
+pub(crate) fn bytes<M: ByteMachine>(machine: &M, bytes: &[u8], plan: CutPlan) {
+    demand(check_byte_chunk_invariance(machine, bytes, plan));
+    demand(check_total_bytes(machine, bytes, plan));
+}
+
+/// At most `looks` at each byte, in the smallest pieces and in one.
+#[track_caller]
+pub(crate) fn cost<M: Machine>(machine: &M, text: &str, looks: u64) {
+    for cut in [Cut::Whole, Cut::EachScalar] {
+        let (mut machine, mut out) = (machine.clone(), Record::default());
+        let before = machine.work();
+        for piece in cut.pieces(text) {
+            machine.push(piece, &mut out);
+        }
+        machine.finish(&mut out);
+        let work = machine.work() - before;
+        let most = looks * (text.len() as u64 + 64);
+        assert!(work <= most, "{cut}: {work} looks at {} bytes of {text:?}", text.len());
+    }
+}
+
+/// Takes everything and keeps nothing.
+pub(crate) struct Nowhere;
+
+impl Sink for Nowhere {
+    fn event(&mut self, _: Event<'_>) {}
+}
+
+/// The most heap that `push` needs at any one time for `text` over and over, in chunks.
+///
+/// What is live before the first chunk does not count: it is the machine as it was built.
+pub(crate) fn heap(text: &str, mut push: impl FnMut(&str)) -> u64 {
+    if text.is_empty() {
+        return 0;
+    }
+    let spent = allocation_counter::measure(|| {
+        let mut fed = 0;
+        while fed < STREAM {
+            let mut rest = text;
+            while !rest.is_empty() {
+                let (chunk, more) = rest.split_at(boundary(rest, CHUNK));
+                push(chunk);
+                (fed, rest) = (fed + chunk.len(), more);
+            }
+        }
+    });
+    spent.bytes_max
+}
+
+/// The last end of a scalar up to `most`, or the first one at all.
+fn boundary(text: &str, most: usize) -> usize {
+    let ends = text.char_indices().map(|(at, scalar)| at + scalar.len_utf8());
+    ends.enumerate().take_while(|&(n, end)| n == 0 || end <= most).last().map_or(0, |(_, end)| end)
+}

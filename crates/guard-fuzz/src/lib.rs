@@ -1,0 +1,126 @@
+//! The bodies of the fuzz targets: each takes any bytes and panics where a promise is broken.
+//!
+//! `fuzz/` wraps each for libFuzzer; the tests of this crate run each over its seeds and a few random
+//! inputs, so that none rots between campaigns. Projects that build on these crates run them as they
+//! are; see `docs/fuzzing.md`.
+//!
+//! ```
+//! for target in guard_fuzz::TARGETS {
+//!     (target.run)(b"any bytes");
+//! }
+//! ```
+#![forbid(unsafe_code)]
+
+mod chat;
+mod engine;
+mod guard;
+mod input;
+mod judge;
+mod record;
+mod round_trip;
+mod seeds;
+mod sse;
+mod templates;
+mod think;
+mod wire;
+
+pub use seeds::{dictionary, seeds, vector};
+
+// What the tests of other crates judge by.
+#[allow(dead_code)]
+#[path = "../../jail-match/tests/driver/agree.rs"]
+mod agree;
+#[allow(dead_code)]
+#[path = "../../jail-match/tests/driver/bodies.rs"]
+mod bodies;
+#[path = "../../stream-lifecycle/tests/it/chaotic.rs"]
+mod chaotic;
+#[allow(dead_code)]
+#[path = "../../llm-stream-guard/tests/it/chat/reader.rs"]
+mod chat_reader;
+#[allow(dead_code)]
+#[path = "../../jail-match/tests/driver/jail_spec.rs"]
+mod jail_spec;
+#[allow(dead_code)]
+#[path = "../../jail-match/tests/driver/machines.rs"]
+mod machines;
+#[path = "../../jail-match/tests/driver/naive.rs"]
+mod naive;
+#[path = "../../jail-match/tests/driver/naive_code.rs"]
+mod naive_code;
+#[path = "../../jail-match/tests/driver/naive_jail.rs"]
+mod naive_jail;
+#[path = "../../jail-match/tests/driver/naive_plain.rs"]
+mod naive_plain;
+#[path = "../../jail-match/tests/driver/naive_space.rs"]
+mod naive_space;
+#[allow(dead_code)]
+#[path = "../../stream-lifecycle/tests/it/support.rs"]
+mod support;
+#[allow(dead_code)]
+#[path = "../../think-filter/tests/it/machine.rs"]
+mod think_machine;
+
+/// A fuzz target.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Target {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does with an input.
+    pub run: fn(&[u8]),
+}
+
+macro_rules! targets {
+    ($($(#[$about:meta])* $name:ident = $body:path),+ $(,)?) => {
+        $($(#[$about])*
+        ///
+        /// # Panics
+        /// Where the promise is broken.
+        pub fn $name(data: &[u8]) {
+            $body(data);
+        })+
+
+        /// Every target.
+        pub const TARGETS: &[Target] = &[$(Target { name: stringify!($name), run: $name }),+];
+    };
+}
+
+targets! {
+    /// The marker search finds what a naive one finds.
+    matcher = engine::matcher,
+    /// The driver over any table does what a naive one does, and loses nothing.
+    driver = engine::driver,
+    /// A jail of any rules does what a naive one does.
+    jail = engine::jail,
+    /// Reasoning formats under every option.
+    think = think::formats_and_options,
+    /// Markup of one family and pieces of calls, under every option of calls.
+    calls = guard::calls,
+    /// Every profile under every option of a guard.
+    guard = guard::every_option,
+    /// The same with bytes that need not be text.
+    raw_bytes = guard::raw_bytes,
+    /// Files of families, read by `toml`, and text read by them.
+    family = guard::family_file,
+    /// Response templates.
+    templates = templates::templates,
+    /// Calls written by an encoder are read back.
+    round_trip = round_trip::calls,
+    /// Remapping tables over text and streams.
+    remap = wire::text,
+    /// Remapping of requests and responses of three dialects.
+    remap_bodies = wire::bodies,
+    /// Server-sent events, against another implementation and under limits.
+    sse = sse::decoder,
+    /// Chunks of chat completions.
+    chat = chat::operations,
+    /// The same as bytes of an event stream.
+    chat_sse = chat::bytes,
+    /// A stream around which everyone misbehaves.
+    lifecycle = record::life,
+    /// Checks of passages.
+    window = record::window,
+    /// A queue of events.
+    queue = record::queue,
+}

@@ -1,0 +1,136 @@
+//! Random calls, written by a family's encoder and read back.
+
+use std::sync::LazyLock;
+
+use guard_laws::GuardMachine;
+use llm_stream_guard::{
+    End, Grammar, Guard, Profile, Tools, Whitespace,
+    toolcall_parsers::{EncodeCall, EncodeErrorKind, encode, grammars},
+};
+use serde_json::{Map, Value, json};
+use stream_laws::{Call, check_round_trip};
+
+use crate::{input::Input, judge::demand};
+
+static GRAMMARS: LazyLock<Vec<Grammar>> = LazyLock::new(|| grammars().collect());
+
+/// The longest of names and keys.
+const NAME: usize = 9;
+
+/// A deeper value is a leaf.
+const DEPTH: usize = 4;
+
+/// Text of the input up to a byte that ends it, pieces of markup in it.
+struct Words<'a> {
+    rest: &'a [u8],
+    pieces: Vec<String>,
+}
+
+impl Words<'_> {
+    fn byte(&mut self) -> u8 {
+        let (first, rest) = self.rest.split_first().unwrap_or((&0, &[]));
+        self.rest = rest;
+        *first
+    }
+
+    fn text(&mut self) -> String {
+        let mut text = String::new();
+        for _ in 0..24 {
+            match self.byte() {
+                0 => break,
+                byte if byte.is_ascii() => text.push(char::from(byte)),
+                byte => text.push_str(&self.pieces[usize::from(byte - 0x80) % self.pieces.len()]),
+            }
+        }
+        text
+    }
+
+    fn name(&mut self) -> String {
+        let letter = |byte: u8| {
+            char::from(b"abcdefghijklmnopqrstuvwxyz_0123456789.-"[usize::from(byte) % 39])
+        };
+        let len = 1 + usize::from(self.byte()) % NAME;
+        std::iter::once('f').chain((1..len).map(|_| letter(self.byte()))).collect()
+    }
+
+    fn number(&mut self) -> String {
+        let (high, low) = (i32::from(self.byte()), self.byte());
+        match low % 4 {
+            0 => high.to_string(),
+            1 => format!("-{high}.{low}"),
+            2 => format!("{high}e{}", low % 100),
+            _ => {
+                format!("{high}{}", "0".repeat(usize::from(low % 40)))
+                    .trim_start_matches('0')
+                    .to_owned()
+                    + "1"
+            }
+        }
+    }
+
+    /// A value as JSON text, and its type.
+    fn value(&mut self, depth: usize) -> (String, &'static str) {
+        match self.byte() % if depth < DEPTH { 7 } else { 5 } {
+            0 => ("null".into(), "null"),
+            1 => ((self.byte() % 2 == 0).to_string(), "boolean"),
+            2 => (self.number(), "number"),
+            3 | 4 => (json!(self.text()).to_string(), "string"),
+            5 => {
+                let many = self.byte() % 4;
+                let elements: Vec<String> = (0..many).map(|_| self.value(depth + 1).0).collect();
+                (format!("[{}]", elements.join(",")), "array")
+            }
+            _ => (self.object(depth + 1).0, "object"),
+        }
+    }
+
+    /// An object as JSON text, and the types of its members.
+    fn object(&mut self, depth: usize) -> (String, Map<String, Value>) {
+        let (mut members, mut types) = (Vec::new(), Map::new());
+        for _ in 0..self.byte() % 4 {
+            let key = self.name();
+            let (value, kind) = self.value(depth);
+            if types.insert(key.clone(), json!({"type": kind})).is_none() {
+                members.push(format!("{}: {value}", json!(key)));
+            }
+        }
+        (format!("{{{}}}", members.join(", ")), types)
+    }
+}
+
+/// Calls that an encoder writes are the calls that are read; what it refuses it has a rule for.
+pub(crate) fn calls(data: &[u8]) {
+    let mut input = Input::new(data, 2);
+    let grammar = &GRAMMARS[input.below(GRAMMARS.len())];
+    let plan = input.cuts();
+    let mut pieces: Vec<String> = grammar.markers().map(ToString::to_string).collect();
+    pieces.extend(["é", "\u{1F331}", "\u{2028}", "\u{0}"].map(String::from));
+    let mut words = Words { rest: input.rest(), pieces };
+    let mut calls: Vec<(String, String, Map<String, Value>)> = Vec::new();
+    for _ in 0..=words.byte() % 3 {
+        let name = words.name();
+        let (arguments, types) = words.object(0);
+        if calls.iter().all(|(other, ..)| *other != name) {
+            calls.push((name, arguments, types));
+        }
+    }
+    let tools =
+        Tools::new(calls.iter().map(|(name, _, types)| {
+            (name.clone(), json!({"type": "object", "properties": types}))
+        }));
+    let given: Vec<EncodeCall<'_>> =
+        calls.iter().map(|(name, arguments, _)| EncodeCall::new(name, arguments)).collect();
+    let wire = match encode(grammar, &given, &tools) {
+        Ok(wire) => wire,
+        Err(error) => {
+            // The last check is for what no rule foresaw: a refusal of its own is a lost rule.
+            assert_ne!(error.kind(), EncodeErrorKind::NotReadBack, "{}: {error}", grammar.name());
+            return;
+        }
+    };
+    let guard = Guard::builder(&Profile::tools(grammar.name())).tools(tools);
+    let guard = guard.whitespace(Whitespace::Verbatim).build().expect("registered families build");
+    let expected: Vec<Call<'_>> =
+        given.iter().map(|call| Call { name: call.name, arguments: call.arguments }).collect();
+    demand(check_round_trip(&GuardMachine::new(guard, End::Stop), &wire, &expected, plan));
+}

@@ -1,0 +1,122 @@
+//! What a campaign begins with: inputs and words made of the families' own vectors.
+
+use std::{fs, io, path::Path};
+
+use stream_laws::vector::{Case, read_cases};
+
+use crate::guard::{self, END_OF_FILE};
+
+/// The vectors below `root`, as families and wires, so far as they need nothing declared.
+fn wires(root: &Path) -> io::Result<Vec<(String, String)>> {
+    let mut wires = Vec::new();
+    for directory in ["tools", "profiles", "reasoning"] {
+        let mut paths: Vec<_> = fs::read_dir(root.join("vectors").join(directory))?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension().is_some_and(|kind| kind == "jsonl"))
+            .collect();
+        paths.sort();
+        for path in paths {
+            let cases: Vec<Case> =
+                read_cases(&fs::read_to_string(path)?).map_err(io::Error::other)?;
+            wires.extend(cases.into_iter().map(|case| (case.family, case.wire)));
+        }
+    }
+    Ok(wires)
+}
+
+/// Files of families.
+fn files(root: &Path) -> io::Result<Vec<String>> {
+    let mut paths: Vec<_> =
+        fs::read_dir(root.join("families"))?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.retain(|path| path.extension().is_some_and(|kind| kind == "toml"));
+    paths.sort();
+    paths.into_iter().map(fs::read_to_string).collect()
+}
+
+/// The inputs a campaign of `target` begins with; `root` is that of the workspace, or of any project
+/// with `vectors/` and `families/`.
+///
+/// # Errors
+/// Files that cannot be read.
+pub fn seeds(target: &str, root: &Path) -> io::Result<Vec<Vec<u8>>> {
+    Ok(match target {
+        "calls" => guard::call_seeds(&wires(root)?),
+        "guard" | "raw_bytes" => guard::profile_seeds(&wires(root)?),
+        "family" => {
+            let file = |text: String| {
+                let mut seed = text.into_bytes();
+                seed.push(END_OF_FILE);
+                seed.extend([0; 8]);
+                seed.extend(0x80..=0xFE);
+                seed
+            };
+            files(root)?.into_iter().map(file).collect()
+        }
+        // Options of all kinds, then every piece once and again with others between.
+        _ => (0..64_u8)
+            .map(|n| {
+                let options = (0..64_u8).map(|at| at.wrapping_mul(n).wrapping_add(n >> 1));
+                let text = (0..=255_u8).map(|at| at.wrapping_mul(2 * (n % 16) + 1));
+                options.chain(text).collect()
+            })
+            .collect(),
+    })
+}
+
+/// The words of `target` as libFuzzer reads them.
+#[must_use]
+pub fn dictionary(target: &str) -> String {
+    let words: Vec<String> = match target {
+        "calls" | "guard" | "raw_bytes" | "think" => guard::words(),
+        "family" => [
+            "[calls]",
+            "[[form]]",
+            "call = ",
+            "like = ",
+            "keys = { ",
+            "{name}",
+            "{arguments}",
+            "{object}",
+            "{parameters}",
+            "{value}",
+            "{key}",
+            "[reasoning]",
+            "open = [",
+            "close = [",
+            "'<t>'",
+            "\n",
+        ]
+        .map(String::from)
+        .to_vec(),
+        "sse" => {
+            ["data: ", "event: ", "id: ", "retry: ", "\n\n", "\r\n"].map(String::from).to_vec()
+        }
+        _ => Vec::new(),
+    };
+    let printable = |word: &String| (2..=40).contains(&word.len());
+    let words = words.iter().filter(|word| printable(word));
+    words.map(|word| format!("\"{}\"\n", escaped(word))).collect()
+}
+
+fn escaped(word: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'"' | b'\\' => format!("\\{}", char::from(byte)),
+        b' '..=b'~' => char::from(byte).to_string(),
+        _ => format!("\\x{byte:02X}"),
+    };
+    word.bytes().map(byte).collect()
+}
+
+/// The line of a file of vectors for an input of `target`, with what is to be expected left open;
+/// none where inputs are no text of one family.
+#[must_use]
+pub fn vector(target: &str, data: &[u8]) -> Option<String> {
+    let (family, wire) = guard::wire_of(data, target)?;
+    let kind = if target == "calls" { "tools" } else { "both" };
+    let id = format!("{family}/found");
+    let expect = serde_json::json!({"content": "", "calls": []});
+    let case = serde_json::json!({
+        "id": id, "kind": kind, "family": family, "wire": wire, "expect": expect,
+    });
+    Some(case.to_string())
+}

@@ -1,0 +1,150 @@
+//! Event streams made of the parts of lines, under limits of the input.
+
+use std::{
+    convert::Infallible,
+    io::Cursor,
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
+
+use futures_core::Stream as _;
+use llm_stream_guard::sse::{Decoder, Event, Item, LimitPolicy, Limits};
+use sse_stream::{Sse, SseByteStream};
+use stream_laws::Cut;
+
+use crate::input::Input;
+
+const PIECES: [&str; 24] = [
+    "data:",
+    "data: ",
+    "event:",
+    "event: a",
+    "id:",
+    "id: 7",
+    "id: \0",
+    "retry:",
+    "retry: 15",
+    "retry: 1x",
+    ": c",
+    "other: y",
+    "{\"a\":1}",
+    "[DONE]",
+    "\n\n",
+    "\r\n",
+    "\r\n\r\n",
+    "\r\r",
+    "\u{FEFF}",
+    "é",
+    "data",
+    "\n",
+    "\r",
+    "data: x\n\n",
+];
+
+/// Everything found, in words and in bytes.
+#[derive(Debug, PartialEq, Eq, Default)]
+struct Found {
+    items: Vec<String>,
+    /// The bytes of all items, those dropped as so many.
+    bytes: Vec<u8>,
+    dropped: u64,
+}
+
+fn decode(decoder: &Decoder, input: &[u8], cut: Cut, most: usize) -> Found {
+    let (mut decoder, mut found) = (decoder.clone(), Found::default());
+    let mut raw = false;
+    let mut on = |found: &mut Found, item: Item<'_>| {
+        // Pieces of what passes raw depend on the cuts.
+        let again = std::mem::replace(&mut raw, matches!(item, Item::Raw(_)));
+        match item {
+            Item::Event(event) => {
+                found.bytes.extend_from_slice(event.raw);
+                found.items.push(format!("{event:?}"));
+            }
+            Item::Raw(bytes) => {
+                found.bytes.extend_from_slice(bytes);
+                if !again {
+                    found.items.push("raw".into());
+                }
+            }
+            Item::Dropped { bytes } => {
+                found.dropped += bytes;
+                found.items.push(format!("dropped {bytes}"));
+            }
+            item => panic!("{item:?}"),
+        }
+    };
+    let mut result = Ok(());
+    for piece in cut.byte_pieces(input) {
+        result = result.and_then(|()| decoder.push(piece, |item| on(&mut found, item)));
+        let held = decoder.held();
+        assert!(held <= most, "{held} bytes held of {most}");
+    }
+    result = result.and_then(|()| decoder.finish(|item| on(&mut found, item)));
+    found.items.extend(result.err().map(|error| error.to_string()));
+    found
+}
+
+/// What the other implementation finds. It has no word for comments and drops what the end cuts.
+fn theirs(input: &[u8], cut: Cut) -> Vec<Sse> {
+    let pieces =
+        cut.byte_pieces(input).map(|piece| Ok::<_, Infallible>(Cursor::new(piece.to_vec())));
+    let mut stream = pin!(SseByteStream::new(tokio_stream::iter(pieces.collect::<Vec<_>>())));
+    let cx = &mut Context::from_waker(Waker::noop());
+    let mut all = Vec::new();
+    while let Poll::Ready(Some(event)) = stream.as_mut().poll_next(cx) {
+        all.push(event.expect("valid UTF-8"));
+    }
+    all
+}
+
+fn ours(input: &[u8], cut: Cut) -> Vec<Sse> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (mut decoder, mut all) = (Decoder::new(), Vec::new());
+    let mut on = |item: Item<'_>| {
+        let Item::Event(Event { name, data, id, retry, closed: true, .. }) = item else { return };
+        let (event, data, id) = (name.map(text), data.map(text), id.map(text));
+        all.push(Sse { event, data, id, retry });
+    };
+    for piece in cut.byte_pieces(input) {
+        decoder.push(piece, &mut on).expect("the limits are far");
+    }
+    decoder.finish(&mut on).expect("the limits are far");
+    all.retain(|event| *event != Sse::default());
+    all
+}
+
+/// However it is cut the same is found, no byte is lost, what is held is limited, and another
+/// implementation finds the same events.
+pub(crate) fn decoder(data: &[u8]) {
+    let mut input = Input::new(data, 8);
+    let plan = input.cuts();
+    let (line, event) = (1 + input.below(40), 1 + input.below(80));
+    let policy = *input.pick(&[LimitPolicy::Release, LimitPolicy::Drop, LimitPolicy::Error]);
+    let far = input.one_in(2);
+    let mut decoder = Decoder::new();
+    if !far {
+        decoder = decoder.limits(Limits::default().line(line).event(event).policy(policy));
+    }
+    if input.one_in(2) {
+        decoder = decoder.lenient();
+    }
+    let text = input.text(&PIECES);
+    // Any bytes now and then: lines need not be text.
+    let bytes = if input.one_in(4) { input.rest() } else { text.as_bytes() };
+    let most = if far { usize::MAX } else { 2 * (line.max(event) + 4) };
+    let whole = decode(&decoder, bytes, Cut::Whole, most + bytes.len());
+    if far || policy != LimitPolicy::Error {
+        let seen = whole.bytes.len() as u64 + whole.dropped;
+        assert_eq!(seen, bytes.len() as u64, "{whole:?} of {bytes:?}");
+    }
+    for cut in plan.bytes(bytes) {
+        let longest = cut.byte_pieces(bytes).map(<[u8]>::len).max().unwrap_or_default();
+        let found = decode(&decoder, bytes, cut, most.saturating_add(longest));
+        assert_eq!(found, whole, "{cut} of {:?}", String::from_utf8_lossy(bytes));
+    }
+    let seed = u64::from(input.byte());
+    let cut = Cut::Random { seed };
+    let (our, their) = (ours(text.as_bytes(), cut), theirs(text.as_bytes(), cut));
+    assert_eq!(our, their, "{text:?}");
+}

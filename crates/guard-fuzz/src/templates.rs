@@ -1,0 +1,82 @@
+//! Response templates made of pieces, and wires made of theirs: what is refused says so, what is
+//! not keeps the laws.
+
+use guard_laws::GuardMachine;
+use llm_stream_guard::{
+    End, Guard, Profile,
+    response_templates::{Object, Template, Value},
+};
+
+use crate::{
+    input::{Input, halved},
+    judge,
+};
+
+const LITERALS: [&str; 8] = ["<a>", "</a>", "<a>b", "<", "\n", "é", "{", "ab"];
+const PATTERNS: [&str; 20] = [
+    "\\s*<a>",
+    "<a>\\s*",
+    "<(?P<n>\\w+)>",
+    "(?=<a>)",
+    "</a>|$",
+    "<a>(?:b)?",
+    "(?!b)<",
+    "^",
+    "[^<]*<",
+    "a.*?b",
+    "\\ba\\b",
+    "(?i)AB",
+    "(?=[\\s\\S]*?</a>)",
+    "(?:ab|a)+",
+    "\\Z",
+    "(?<=<)a",
+    "(?<!a)b",
+    "(a|b){2,5}",
+    ".{0,40}<",
+    "(?:a*)*b",
+];
+const CONTENTS: [&str; 4] = ["text", "json", "kv-lines", "int"];
+const PIECES: [&str; 12] = [
+    "<a>",
+    "</a>",
+    "<a>b",
+    "é",
+    "{\"name\": \"f\", \"arguments\": {}}",
+    "[]",
+    "k: v",
+    "ab",
+    "aB",
+    "\n\n",
+    "{\"name\": ",
+    "\u{1F331}",
+];
+
+pub(crate) fn templates(data: &[u8]) {
+    let mut input = Input::new(data, 24);
+    let plan = input.cuts();
+    let mut fields = Object::default();
+    for name in ["thinking", "tool_calls", "content"] {
+        let mut field = Object::default();
+        for side in ["open", "close"] {
+            match input.below(3) {
+                0 => {}
+                1 => field.set(side, (*input.pick(&LITERALS)).into()),
+                _ => field.set(format!("{side}_pattern"), (*input.pick(&PATTERNS)).into()),
+            }
+        }
+        field.set("content", (*input.pick(&CONTENTS)).into());
+        field.set("repeats", Value::Bool(input.one_in(2)));
+        if input.one_in(3) {
+            field.set("transform", "{content}".into());
+        }
+        fields.set(name, Value::Object(field));
+    }
+    let mut template = Object::default();
+    template.set("start_anchor", "<a>".into());
+    template.set("fields", Value::Object(fields));
+    let Ok(template) = Template::from_value(&Value::Object(template)) else { return };
+    let wire = input.text(&halved(PIECES.map(String::from)));
+    let guard = Guard::builder(&Profile::named("own")).response_template(template).build();
+    let machine = GuardMachine::new(guard.expect("nothing else is asked"), End::Stop);
+    judge::text(&machine, &wire, plan);
+}

@@ -1,0 +1,79 @@
+//! Every target runs over its seeds and a few random inputs.
+
+use std::path::Path;
+
+use guard_fuzz::{TARGETS, dictionary, seeds, vector};
+use stream_laws::Random;
+
+/// The seeds of a target that are run, evenly over all of them.
+const SEEDS: usize = 40;
+
+/// Random inputs of a target, and their greatest length.
+const RANDOM: (u64, usize) = (60, 300);
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+fn run(name: &str) {
+    let target = TARGETS.iter().find(|target| target.name == name).expect("a target");
+    let seeds = seeds(name, root()).expect("files of the workspace");
+    assert!(!seeds.is_empty());
+    for seed in seeds.iter().step_by(seeds.len().div_ceil(SEEDS)) {
+        (target.run)(seed);
+    }
+    for seed in 0..RANDOM.0 {
+        let mut random = Random::new(seed);
+        let len = random.below(RANDOM.1);
+        let input: Vec<u8> = (0..len).map(|_| random.next() as u8).collect();
+        (target.run)(&input);
+    }
+}
+
+macro_rules! runs {
+    ($($name:ident)+) => {
+        $(#[test]
+        fn $name() {
+            run(stringify!($name));
+        })+
+
+        #[test]
+        fn no_target_is_left_out() {
+            let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+            assert_eq!(names, [$(stringify!($name)),+]);
+        }
+    };
+}
+
+runs! {
+    matcher driver jail think calls guard raw_bytes family templates round_trip remap remap_bodies
+    sse chat chat_sse lifecycle window queue
+}
+
+#[test]
+fn each_target_has_its_binary() {
+    let manifest = std::fs::read_to_string(root().join("fuzz/Cargo.toml")).expect("readable");
+    for target in TARGETS {
+        let name = target.name;
+        assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
+        let body = std::fs::read_to_string(root().join(format!("fuzz/fuzz_targets/{name}.rs")));
+        assert!(body.expect("readable").contains(&format!("guard_fuzz::{name}(data)")), "{name}");
+    }
+}
+
+#[test]
+fn dictionaries_are_written_as_libfuzzer_reads_them() {
+    let words = dictionary("calls");
+    assert!(words.lines().any(|line| line == "\"<tool_call>\""), "{words}");
+    let good = |line: &str| line.len() > 2 && line.is_ascii() && line.ends_with('"');
+    assert!(words.lines().all(good), "{words}");
+}
+
+#[test]
+fn an_input_of_calls_is_told_as_a_vector() {
+    let seed = &seeds("calls", root()).expect("files of the workspace")[0];
+    let line = vector("calls", seed).expect("a line");
+    let cases = stream_laws::vector::read_cases(&line).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(cases.len(), 1);
+    assert_eq!(vector("queue", seed), None);
+}

@@ -1,0 +1,78 @@
+//! Each machine against its naive double, and the laws, for one text: property tests and fuzz
+//! targets bring the texts.
+
+use jail_match::{Edge, LimitPolicy, Settings, Table, Whitespace};
+use stream_laws::{Cut, CutPlan, Record, check_chunk_invariance, check_nothing_lost, run};
+
+use crate::{
+    bodies::Cursor,
+    jail_spec::Spec,
+    machines::{Jailed, Plain},
+    naive, naive_jail, naive_plain,
+};
+
+fn normal(record: &Record) -> Record {
+    let mut record = record.coalesced().expect("no empty text");
+    // Held whitespace is reported late: by offset the order is that of the stream.
+    record.diagnostics.sort_by_key(|one| one.offset);
+    record
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, got: &T, expected: &T) -> Result<(), String> {
+    if got == expected {
+        return Ok(());
+    }
+    Err(format!("{what}\n  expected: {expected:?}\n  got:      {got:?}"))
+}
+
+/// The driver over `edges`.
+pub(crate) fn driver(
+    edges: &[Edge],
+    settings: Settings,
+    text: &str,
+    plan: CutPlan,
+) -> Result<(), String> {
+    let table = Table::new(edges.to_vec()).map_err(|error| error.to_string())?;
+    let cursor = Cursor::new(table, settings);
+    let expected = naive::record(edges, settings, text);
+    let got = normal(&run(&cursor, text, Cut::Whole));
+    same("events", &got.events, &expected.events)?;
+    same("spans", &got.spans, &expected.spans)?;
+    let mut notices = got.diagnostics;
+    let mut wanted = expected.diagnostics;
+    for list in [&mut notices, &mut wanted] {
+        list.sort_by_key(|one| (one.offset, one.kind.clone(), one.bytes));
+    }
+    same("notices", &notices, &wanted)?;
+    let drops: &[&str] = match settings.limits.policy {
+        LimitPolicy::Drop => &["cut_opener", "candidate_limit"],
+        _ => &["cut_opener"],
+    };
+    check_chunk_invariance(&cursor, text, plan).map_err(|it| it.to_string())?;
+    if settings.whitespace == Whitespace::Trim {
+        // Whitespace stands behind the call or the thought that it came before.
+        return Ok(());
+    }
+    check_nothing_lost(&cursor, text, drops, plan).map_err(|it| it.to_string())
+}
+
+/// The matcher for `markers`.
+pub(crate) fn matcher(markers: &[String], text: &str, plan: CutPlan) -> Result<(), String> {
+    let plain = Plain::new(markers);
+    let expected = naive_plain::matches(markers, text);
+    same("found", &normal(&run(&plain, text, Cut::Whole)), &expected)?;
+    check_chunk_invariance(&plain, text, plan).map_err(|it| it.to_string())
+}
+
+/// The jail of `spec`, which must build.
+pub(crate) fn jail(spec: &Spec, text: &str, plan: CutPlan) -> Result<(), String> {
+    let jail = Jailed::new(spec.build().map_err(|error| error.to_string())?);
+    let got = run(&jail, text, Cut::Whole).coalesced().expect("no empty text");
+    same("blocks", &got, &naive_jail::record(spec, text))?;
+    check_chunk_invariance(&jail, text, plan).map_err(|it| it.to_string())?;
+    if !spec.is_flat() {
+        return Ok(());
+    }
+    let drops = ["jail_markup", "jail_dropped", "jail_dropped_limit"];
+    check_nothing_lost(&jail, text, &drops, plan).map_err(|it| it.to_string())
+}

@@ -1,0 +1,160 @@
+//! A stream whose every party may misbehave, and what must hold of it all the same: property tests
+//! and fuzz targets bring the misbehaviour.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, panic_any},
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    thread,
+};
+
+use futures_core::FusedStream;
+use stream_lifecycle::{
+    CloseError, Decision, Guardrail, Lifecycle, LifecycleEvent, Marks, Output, Refused, Sanitizer,
+    UpstreamEnd, Verdict,
+};
+
+use crate::support::{Broken, Does, Log, Trace, counting, poll, record, upstream};
+
+/// What user code does with an item.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Acts {
+    Takes,
+    Refuses,
+    Panics,
+}
+
+/// What the consumer does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Wants {
+    Poll,
+    Close,
+    MoveToAnotherThread,
+    Drop,
+}
+
+/// Who does what.
+#[derive(Debug, Clone)]
+pub(crate) struct Chaos {
+    pub(crate) script: Vec<Does>,
+    pub(crate) collects: Vec<Acts>,
+    pub(crate) rail: Option<Vec<Acts>>,
+    pub(crate) ends: Acts,
+    pub(crate) told: Acts,
+    /// How often the cleanup waits.
+    pub(crate) cleanup: Option<u8>,
+    pub(crate) consumer: Vec<Wants>,
+}
+
+/// Holds every other item, and acts.
+struct Rail(Vec<Acts>, Option<String>);
+
+impl Guardrail<String> for Rail {
+    fn push(&mut self, item: String, out: &mut Output<String>) -> Decision {
+        match self.0.pop() {
+            Some(Acts::Panics) => panic_any("rail"),
+            Some(Acts::Refuses) => return Decision::End("refused".into()),
+            _ => {}
+        }
+        match self.1.take() {
+            Some(held) => [held, item].into_iter().for_each(|item| out.put(item)),
+            None => self.1 = Some(item),
+        }
+        Decision::Continue
+    }
+
+    fn finish(&mut self, _: UpstreamEnd, out: &mut Output<String>) -> Decision {
+        self.1.take().into_iter().for_each(|item| out.put(item));
+        Decision::Continue
+    }
+}
+
+fn chaotic(
+    log: &Log,
+    trace: &Trace,
+    mut collects: Vec<Acts>,
+    rail: Option<Vec<Acts>>,
+    ends: Acts,
+    told: Acts,
+) -> Lifecycle<String, Broken> {
+    let finalize = counting(trace);
+    let record = record(log)
+        .marks(Marks::Every(std::num::NonZeroU64::MIN))
+        .refused(if matches!(told, Acts::Refuses) { Refused::Deliver } else { Refused::Withhold })
+        .collector(move |_: &String| match collects.pop() {
+            Some(Acts::Panics) => panic_any("collect"),
+            Some(Acts::Refuses) => Err(Broken("refused")),
+            _ => Ok(()),
+        })
+        .finalizer(move |finish| {
+            let data = finalize(finish);
+            if matches!(ends, Acts::Panics) { panic_any("finalize") } else { data }
+        })
+        .sanitizer(Sanitizer::new("any", 0, move |_, _| match ends {
+            Acts::Takes => Verdict::Keep,
+            Acts::Refuses => Verdict::Omit,
+            Acts::Panics => panic_any("sanitize"),
+        }))
+        .subscriber(Arc::new(move |_: &Arc<LifecycleEvent>| {
+            if matches!(told, Acts::Panics) {
+                panic_any("subscriber");
+            }
+        }));
+    match rail {
+        Some(acts) => record.enforce(Rail(acts, None)),
+        None => record,
+    }
+}
+
+impl Chaos {
+    /// Runs it: whatever happens, in whatever order, there is one START, one finalizer, one END,
+    /// and nothing behind.
+    ///
+    /// # Panics
+    /// If that is not so.
+    pub(crate) fn ends_once(self) {
+        let Self { script, collects, rail, ends, told, cleanup, consumer } = self;
+        let (log, trace) = (Log::default(), Trace::default());
+        let inner = upstream(script);
+        let seen = inner.seen();
+        let stream = chaotic(&log, &trace, collects, rail, ends, told).wrap(inner);
+        let stream = match cleanup {
+            Some(mut waits) => stream.on_close(move |_, _| {
+                waits = waits.saturating_sub(1);
+                if waits > 0 { Poll::Pending } else { Poll::Ready(Err(CloseError::new("late"))) }
+            }),
+            None => stream,
+        };
+        let mut stream = Box::pin(stream);
+        let cx = &mut Context::from_waker(Waker::noop());
+        for wants in consumer {
+            match wants {
+                Wants::Poll => {
+                    let over = stream.is_terminated();
+                    let polled = catch_unwind(AssertUnwindSafe(|| poll(&mut stream)));
+                    assert!(!over || matches!(polled, Ok(Poll::Ready(None))));
+                    let last = !matches!(polled, Ok(Poll::Pending | Poll::Ready(Some(Ok(_)))));
+                    assert!(!last || stream.is_terminated());
+                }
+                Wants::Close => drop(stream.as_mut().poll_close(cx)),
+                Wants::MoveToAnotherThread => {
+                    let moved = thread::spawn(move || {
+                        let _ = catch_unwind(AssertUnwindSafe(|| poll(&mut stream)));
+                        stream
+                    });
+                    stream = moved.join().expect("caught");
+                }
+                Wants::Drop => break,
+            }
+            assert!(log.ends().len() <= usize::from(stream.is_terminated()));
+        }
+        drop(stream);
+        assert!(seen.dropped());
+        assert_eq!(trace.all(), ["finalizer"]);
+        let kinds = log.kinds();
+        let count = |kind: &str| kinds.iter().filter(|one| **one == kind).count();
+        assert_eq!((count("start"), count("end")), (1, 1));
+        assert_eq!((kinds[0], kinds[kinds.len() - 1]), ("start", "end"));
+        assert_eq!(log.end().items, count("mark") as u64);
+    }
+}

@@ -1,0 +1,5 @@
+//! Chunks of chat completions.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| guard_fuzz::chat(data));

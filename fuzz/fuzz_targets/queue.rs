@@ -1,0 +1,5 @@
+//! A queue of events.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| guard_fuzz::queue(data));

@@ -1,0 +1,5 @@
+//! Checks of passages.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| guard_fuzz::window(data));
