@@ -86,14 +86,14 @@ fn builder(input: &mut Input<'_>) -> GuardBuilder {
 }
 
 /// A delta of some kind, and what stands beside it in the choice.
-fn piece(kind: u8, n: usize) -> Value {
+fn piece(kind: u8, n: usize, reasoning: &str) -> Value {
     let text = TEXTS[n % TEXTS.len()];
     let entry = json!({"token": text, "logprob": -1.0, "bytes": text.as_bytes()});
     match kind {
         0 => json!({"delta": {"role": "assistant", "content": ""}}),
         1 => json!({"delta": {"content": null, "refusal": null}, "logprobs": null}),
-        2 => json!({"delta": {"reasoning": text}}),
-        3 => json!({"delta": {"reasoning_content": "hm", "content": text}}),
+        2 => json!({"delta": {reasoning: text}}),
+        3 => json!({"delta": {reasoning: "hm", "content": text}}),
         4 => json!({"delta": {"tool_calls": [{"index": n % 3, "id": format!("n{}", n % 4),
             "function": {"name": "g", "arguments": "{"}}]}}),
         5 => json!({"delta": {"tool_calls": [{"function": {"name": "g", "arguments": "{}"}}]}}),
@@ -111,12 +111,15 @@ fn piece(kind: u8, n: usize) -> Value {
     }
 }
 
+const NAMES: [&str; 2] = ["reasoning_content", "reasoning"];
+
 const REASONS: [&str; 8] =
     ["stop", "length", "tool_calls", "content_filter", "eos", "abort", "stop", "max_tokens"];
 
-/// The chunks of an input: two bytes a choice's delta, some of them other chunks.
-fn chunks(operations: &[u8]) -> Vec<Value> {
-    let mut chunks = Vec::new();
+/// The chunks of an input: two bytes a choice's delta, some of them other chunks. Upstream writes
+/// its own reasoning under one name.
+fn chunks(operations: &[u8], reasoning: &str) -> Vec<Value> {
+    let (mut chunks, mut begun) = (Vec::new(), Vec::new());
     for pair in operations.chunks_exact(2).take(OPERATIONS) {
         let (index, n) = (u64::from(pair[0] >> 6) % 3, usize::from(pair[1]));
         let mut chunk = json!({
@@ -128,16 +131,25 @@ fn chunks(operations: &[u8]) -> Vec<Value> {
                     json!([{"index": index, "delta": {}, "finish_reason": REASONS[n % 8]}]);
             }
             61 => {
+                // Behind it a server that is done sends nothing.
                 chunk["usage"] = json!({"completion_tokens": n, "total_tokens": n + 3});
+                chunks.push(chunk);
+                break;
             }
             62 => chunk["odd_field"] = json!({"n": n}),
             kind => {
-                let mut choice = piece(kind, n);
+                // The rest of a call comes behind its beginning.
+                let call = (index, n % 3);
+                let kind = if kind == 6 && !begun.contains(&call) { 4 } else { kind };
+                if kind == 4 {
+                    begun.push(call);
+                }
+                let mut choice = piece(kind, n, reasoning);
                 choice["index"] = json!(index);
                 choice["finish_reason"] = Value::Null;
                 chunk["choices"] = json!([choice]);
                 if kind > 50 {
-                    let mut other = piece(kind % 13, n / 3);
+                    let mut other = piece(if kind % 2 == 0 { 9 } else { 12 }, n / 3, reasoning);
                     other["index"] = json!((index + 1) % 3);
                     chunk["choices"].as_array_mut().expect("it is").push(other);
                     chunk["usage"] = json!({"completion_tokens": n});
@@ -214,7 +226,8 @@ pub(crate) fn operations(data: &[u8]) {
     let Ok(guard) = builder(&mut input).build() else { return };
     let end = *input.pick(&[End::Stop, End::Length, End::Aborted]);
     let guard = ChatGuard::new(guard, options);
-    let mut chunks = chunks(input.rest());
+    let reasoning = *input.pick(&NAMES);
+    let mut chunks = chunks(input.rest(), reasoning);
     close(&mut chunks);
     let seen = run(&guard, parsed(&chunks), end);
     read(&seen);
@@ -264,8 +277,9 @@ pub(crate) fn bytes(data: &[u8]) {
         let event = 64 + 2 * input.below(200);
         sse = sse.limits(sse::Limits::default().line(event).event(event));
     }
+    let reasoning = *input.pick(&NAMES);
     let mut stream = Vec::new();
-    for (n, chunk) in chunks(input.rest()).iter().enumerate() {
+    for (n, chunk) in chunks(input.rest(), reasoning).iter().enumerate() {
         let odd = input.rest().get(2 * n + 1).map_or(0, |byte| usize::from(*byte));
         if odd % 16 == 7 {
             stream.extend_from_slice(ODD[odd / 16 % ODD.len()].as_bytes());

@@ -19,12 +19,16 @@ mod judge;
 mod record;
 mod round_trip;
 mod seeds;
+mod shrink;
 mod sse;
 mod templates;
 mod think;
 mod wire;
 
-pub use seeds::{dictionary, seeds, vector};
+pub use {
+    seeds::{dictionary, seeds, vector},
+    shrink::shrink,
+};
 
 // What the tests of other crates judge by.
 #[allow(dead_code)]

@@ -92,10 +92,14 @@ fn theirs(input: &[u8], cut: Cut) -> Vec<Sse> {
     let mut stream = pin!(SseByteStream::new(tokio_stream::iter(pieces.collect::<Vec<_>>())));
     let cx = &mut Context::from_waker(Waker::noop());
     let mut all = Vec::new();
-    while let Poll::Ready(Some(event)) = stream.as_mut().poll_next(cx) {
-        all.push(event.expect("valid UTF-8"));
+    loop {
+        match stream.as_mut().poll_next(cx) {
+            Poll::Ready(Some(event)) => all.push(event.expect("valid UTF-8")),
+            Poll::Ready(None) => return all,
+            // It goes on at once.
+            Poll::Pending => {}
+        }
     }
-    all
 }
 
 fn ours(input: &[u8], cut: Cut) -> Vec<Sse> {
@@ -133,7 +137,7 @@ pub(crate) fn decoder(data: &[u8]) {
     // Any bytes now and then: lines need not be text.
     let bytes = if input.one_in(4) { input.rest() } else { text.as_bytes() };
     let most = if far { usize::MAX } else { 2 * (line.max(event) + 4) };
-    let whole = decode(&decoder, bytes, Cut::Whole, most + bytes.len());
+    let whole = decode(&decoder, bytes, Cut::Whole, most.saturating_add(bytes.len()));
     if far || policy != LimitPolicy::Error {
         let seen = whole.bytes.len() as u64 + whole.dropped;
         assert_eq!(seen, bytes.len() as u64, "{whole:?} of {bytes:?}");

@@ -83,11 +83,11 @@ impl Block {
                 }
                 Err(NoLine { start, seen }) => {
                     (self.line, self.seen) = (start, seen);
-                    self.measure(seen - start, text.len(), how.limits);
+                    self.measure(start..seen, text.len(), how.limits);
                     return Read::More;
                 }
             };
-            self.measure(line.end - line.start, line.next, how.limits);
+            self.measure(line.start..line.end, line.next, how.limits);
             let begun = std::mem::take(&mut self.begun);
             let then = match self.over {
                 Some(_) if begun || line.end > line.start => Then::GoesOn,
@@ -105,11 +105,17 @@ impl Block {
         }
     }
 
-    /// Notices a line of `line` bytes, or an event of `event`, that is too long.
-    fn measure(&mut self, line: usize, event: usize, limits: Limits) {
+    /// Notices a line that is too long, or an event of `event` bytes that is.
+    fn measure(&mut self, line: Range<usize>, event: usize, limits: Limits) {
         if self.over.is_none() {
-            let line = (line > limits.line).then_some(Limit::Line);
-            self.over = line.or((event > limits.event).then_some(Limit::Event));
+            let long_line = line.len() > limits.line;
+            // Of two limits the one whose end comes first: which is seen first depends on cuts.
+            let first = line.start.saturating_add(limits.line) <= limits.event;
+            self.over = match (long_line, event > limits.event) {
+                (false, false) => None,
+                (true, long_event) if first || !long_event => Some(Limit::Line),
+                _ => Some(Limit::Event),
+            };
         }
     }
 

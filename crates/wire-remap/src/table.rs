@@ -45,9 +45,10 @@ impl RemapTable {
         self.inner.version
     }
 
-    /// The most bytes a stream over this table ever holds back: the longest marker, two escapes
-    /// in it, minus one byte. Text without escapes never holds more than the longest marker
-    /// minus one.
+    /// The most bytes of text a stream over this table ever holds back: the longest marker, two
+    /// escapes in it, minus one byte. Text without escapes never holds more than the longest marker
+    /// minus one. In JSON text ([`Syntax::Json`](crate::Syntax::Json)) each of these bytes may be
+    /// spelled in six, and at most 11 bytes of an escape are held until it is whole.
     #[must_use]
     pub fn max_held(&self) -> usize {
         self.inner.max_held

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use guard_fuzz::{TARGETS, dictionary, seeds, vector};
+use guard_fuzz::{TARGETS, dictionary, seeds, shrink, vector};
 use stream_laws::Random;
 
 /// The seeds of a target that are run, evenly over all of them.
@@ -19,14 +19,16 @@ fn run(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name).expect("a target");
     let seeds = seeds(name, root()).expect("files of the workspace");
     assert!(!seeds.is_empty());
-    for seed in seeds.iter().step_by(seeds.len().div_ceil(SEEDS)) {
-        (target.run)(seed);
-    }
-    for seed in 0..RANDOM.0 {
+    let some = seeds.iter().step_by(seeds.len().div_ceil(SEEDS)).cloned();
+    let random = (0..RANDOM.0).map(|seed| {
         let mut random = Random::new(seed);
         let len = random.below(RANDOM.1);
-        let input: Vec<u8> = (0..len).map(|_| random.next() as u8).collect();
-        (target.run)(&input);
+        (0..len).map(|_| random.next() as u8).collect()
+    });
+    for input in some.chain(random) {
+        if let Some((small, message)) = shrink(target.run, &input) {
+            panic!("{message}\n{} bytes: {small:?}", small.len());
+        }
     }
 }
 

@@ -32,6 +32,10 @@ impl Driver {
         let channel = self.channel();
         let then = self.table.edges()[edge].then;
         self.flush_text(w, c, at, sink);
+        if self.emitter.failed().is_some() {
+            // Nothing is read behind a limit that ends the message.
+            return;
+        }
         let opens = matches!(then, Then::Enter(_));
         if opens && self.stack.len() >= self.settings.limits.depth {
             let kind = DiagnosticKind::DepthLimit;

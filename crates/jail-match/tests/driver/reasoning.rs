@@ -2,7 +2,7 @@
 
 use jail_match::{
     Channel, Driver, Edge, EdgeEvents, Event, LimitPolicy, NoBodies, ReasoningLimit, Settings,
-    Sink, Table, Then, Whitespace,
+    Sink, Span, Table, Then, Whitespace,
 };
 
 use crate::tables::{
@@ -24,6 +24,16 @@ fn reasoning_over_the_limit_is_told_when_its_span_ends() {
     assert_eq!(notices(&record), [("reasoning_limit", 10, 1), ("reasoning_limit", 27, 2)]);
     let record = recorded(think(), limited(6, LimitPolicy::Drop), text);
     assert_eq!((show(&record).as_str(), notices(&record)), ("{abcd}e{fg}", vec![]));
+}
+
+#[test]
+fn behind_a_limit_that_is_an_error_nothing_is_read_of_the_same_chunk() {
+    let mut driver =
+        Driver::new(Table::new(think()).expect("a table"), limited(1, LimitPolicy::Error));
+    let mut texts = Texts::default();
+    let pushed = driver.push("<think>ab</think>c", &mut NoBodies, &mut texts);
+    assert_eq!(pushed.map_err(|error| error.at), Err(8));
+    assert_eq!((texts.reasoning.as_str(), texts.markup), ("a", "<think>".len() as u64));
 }
 
 #[test]
@@ -67,6 +77,8 @@ fn a_closer_of_another_pair_is_text() {
 #[derive(Default)]
 struct Texts {
     reasoning: String,
+    /// Bytes accounted for.
+    markup: u64,
     matched: Vec<String>,
 }
 
@@ -81,6 +93,10 @@ impl Sink for Texts {
             Event::EdgeMatched(edge) => format!("#{edge}"),
             _ => return,
         });
+    }
+
+    fn account(&mut self, span: Span) {
+        self.markup += span.len;
     }
 }
 

@@ -44,6 +44,17 @@ fn each_limit_bites_at_its_byte_under_each_policy() {
 }
 
 #[test]
+fn of_two_limits_the_one_that_is_passed_first_is_named_at_every_cut() {
+    for (line, event, named) in [(4, 4, Limit::Line), (5, 4, Limit::Event), (3, 4, Limit::Line)] {
+        let limits = Limits::default().line(line).event(event).policy(LimitPolicy::Error);
+        let decoder = Decoder::new().limits(limits);
+        let kept = decode_every_way(&decoder, b"data: 1234\n\n", EVERY);
+        let Some(Kept::Failed(error)) = kept.last() else { panic!("a failure") };
+        assert_eq!(error.limit, named, "{line} and {event}");
+    }
+}
+
+#[test]
 fn a_decoder_that_failed_takes_nothing_more() {
     let mut decoder = decoder(LimitPolicy::Error);
     let error = decoder.push(b"data: 12345678901234567890", |_| {}).expect_err("too long");

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use wire_remap::RemapTable;
+use wire_remap::{RemapTable, StreamEncoder, Syntax};
 
 use crate::support::texts;
 
@@ -18,6 +18,20 @@ fn markers_are_found_however_json_spells_them() {
         assert_eq!(table.encode_json(&text), r#"{"a":"x [[/CALL]] y"}"#);
     }
     assert_eq!(table.decode_json(r#"{"a":"[[\/CALL]]"}"#), r#"{"a":"</tool_call>"}"#);
+}
+
+#[test]
+fn spelled_markers_hold_as_many_bytes_as_are_documented() {
+    let table = RemapTable::builder().pair("<a>", "((A))").build().expect("a table");
+    for syntax in [Syntax::Text, Syntax::Json] {
+        let mut encoder = StreamEncoder::with_syntax(&table, syntax);
+        encoder.push(r"<\ud83d", &mut String::new());
+        assert_eq!(encoder.held(), if syntax == Syntax::Json { 7 } else { 0 });
+        encoder.reset();
+        encoder.push(r"\u003c\u0061\ud83d\ud83", &mut String::new());
+        let most = 6 * table.max_held() + 11;
+        assert!(encoder.held() <= most, "{} of {most}", encoder.held());
+    }
 }
 
 #[test]
