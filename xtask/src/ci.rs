@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Long enough to notice a target that does not start, too short to find much.
-const SMOKE_SECONDS: u64 = 10;
+const SMOKE: fuzz::Effort = fuzz::Effort { seconds: 10, jobs: 1 };
 
 /// The oldest compiler the libraries promise to build with.
 const OLDEST_RUST: &str = "1.88";
@@ -137,7 +137,7 @@ impl Step {
         match self {
             Self::Tidy => "cargo xtask tidy".to_owned(),
             Self::Run(invocation) => invocation.to_string(),
-            Self::Fuzz => format!("cargo xtask fuzz --time {SMOKE_SECONDS}"),
+            Self::Fuzz => format!("cargo xtask fuzz --seconds {}", SMOKE.seconds),
             Self::Skip { what, why } => format!("{what}: {why}"),
         }
     }
@@ -146,7 +146,7 @@ impl Step {
         match self {
             Self::Tidy => tidy::run(root),
             Self::Run(invocation) => invocation.run(root),
-            Self::Fuzz => fuzz::run(root, SMOKE_SECONDS, None),
+            Self::Fuzz => fuzz::run(root, SMOKE, None),
             Self::Skip { .. } => Ok(()),
         }
     }

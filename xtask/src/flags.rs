@@ -4,6 +4,8 @@ use std::ffi::OsString;
 
 use lexopt::{Arg, Error, Parser, ValueExt};
 
+use crate::fuzz::Effort;
+
 pub(crate) const USAGE: &str = "\
 cargo xtask ci [--full]                    what a change must pass; with what a release must
 cargo xtask size                           lines of code, and long files
@@ -13,13 +15,14 @@ cargo xtask e2e                            real clients and a real server, as fa
 cargo xtask bench [FILTER]                 throughput, then allocations and the rest as ratios
 cargo xtask bench --quick|--all            the ratios alone; with each profile
 cargo xtask bench --count|--gate|--keep    instructions a chunk; fails if they grew; new ones to compare with
-cargo xtask fuzz [--time SECONDS] [TARGET] all fuzz targets, or one, for a time each
+cargo xtask fuzz [TARGET|all]              fuzz targets, for a time each (--seconds N, --jobs N)
+cargo xtask fuzz seed [TARGET]             inputs and words to begin with, made of the families
 cargo xtask templates [--count N] [SEED]   random templates' wires against the `transformers` package
 cargo xtask page                           the page of `explain` in a headless Chromium, if there is one
 cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
 
-/// How long each fuzz target runs unless told otherwise.
-const FUZZ_SECONDS: u64 = 60;
+/// What is spent on each fuzz target unless told otherwise.
+const EFFORT: Effort = Effort { seconds: 60, jobs: 1 };
 
 /// How many wires are compared with what the reference makes of them unless told otherwise.
 const WIRES: u32 = 500;
@@ -39,7 +42,10 @@ pub(crate) enum Command {
         filter: Option<String>,
     },
     Fuzz {
-        seconds: u64,
+        effort: Effort,
+        target: Option<String>,
+    },
+    Seed {
         target: Option<String>,
     },
     Templates {
@@ -115,7 +121,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "tidy" => Command::Tidy,
         "families" => Command::Families(Tables::Written),
         "bench" => Command::Bench { pace: Pace::Full, filter: None },
-        "fuzz" => Command::Fuzz { seconds: FUZZ_SECONDS, target: None },
+        "fuzz" => Command::Fuzz { effort: EFFORT, target: None },
         "templates" => Command::Templates { count: WIRES, seed: None },
         "release" => Command::Release { mode: Mode::Publish, crates: Vec::new() },
         _ => return Err(format!("unknown command {name:?}").into()),
@@ -138,12 +144,22 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             (Command::Bench { filter: filter @ None, .. }, Arg::Value(text)) => {
                 *filter = Some(text.string()?);
             }
-            (Command::Fuzz { seconds, .. }, Arg::Long("time")) => {
-                *seconds = parser.value()?.parse()?;
+            (Command::Fuzz { effort, .. }, Arg::Long("seconds")) => {
+                effort.seconds = parser.value()?.parse()?;
             }
-            (Command::Fuzz { target: target @ None, .. }, Arg::Value(name)) => {
-                *target = Some(name.string()?);
+            (Command::Fuzz { effort, .. }, Arg::Long("jobs")) => {
+                effort.jobs = parser.value()?.parse()?;
             }
+            (Command::Fuzz { effort: EFFORT, target: None }, Arg::Value(name))
+                if name == "seed" =>
+            {
+                command = Command::Seed { target: None };
+            }
+            (
+                Command::Fuzz { target: target @ None, .. }
+                | Command::Seed { target: target @ None },
+                Arg::Value(name),
+            ) => *target = Some(name.string()?),
             (Command::Templates { count, .. }, Arg::Long("count")) => {
                 *count = parser.value()?.parse()?;
             }
@@ -169,7 +185,7 @@ fn arg_error(flag: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Counted, FUZZ_SECONDS, Mode, Pace, Scope, Tables, WIRES, parse};
+    use super::{Command, Counted, EFFORT, Effort, Mode, Pace, Scope, Tables, WIRES, parse};
 
     fn command(line: &str) -> Option<Command> {
         parse(line.split_whitespace().map(Into::into)).ok()
@@ -177,9 +193,10 @@ mod tests {
 
     #[test]
     fn commands_are_read_with_their_flags() {
-        let fuzz = |seconds, target: Option<&str>| {
-            Some(Command::Fuzz { seconds, target: target.map(Into::into) })
+        let fuzz = |effort, target: Option<&str>| {
+            Some(Command::Fuzz { effort, target: target.map(Into::into) })
         };
+        let seed = |target: Option<&str>| Some(Command::Seed { target: target.map(Into::into) });
         let release = |mode, crates: &[&str]| {
             let crates = crates.iter().map(|&name| name.into()).collect();
             Some(Command::Release { mode, crates })
@@ -201,8 +218,11 @@ mod tests {
         assert_eq!(command("bench W3"), bench(Pace::Full, Some("W3")));
         assert_eq!(command("bench --quick"), bench(Pace::Table, None));
         assert_eq!(command("bench --gate"), bench(Pace::Count(Counted::Compared), None));
-        assert_eq!(command("fuzz"), fuzz(FUZZ_SECONDS, None));
-        assert_eq!(command("fuzz --time 5 matcher"), fuzz(5, Some("matcher")));
+        assert_eq!(command("fuzz"), fuzz(EFFORT, None));
+        let effort = Effort { seconds: 5, jobs: 2 };
+        assert_eq!(command("fuzz --seconds 5 matcher --jobs 2"), fuzz(effort, Some("matcher")));
+        assert_eq!(command("fuzz seed"), seed(None));
+        assert_eq!(command("fuzz seed calls"), seed(Some("calls")));
         let templates = |count, seed| Some(Command::Templates { count, seed });
         assert_eq!(command("templates"), templates(WIRES, None));
         assert_eq!(command("templates --count 9 4"), templates(9, Some(4)));
@@ -217,7 +237,8 @@ mod tests {
             "--ci",
             "ci now",
             "ci --time 3",
-            "fuzz --time soon",
+            "fuzz --seconds soon",
+            "fuzz seed --jobs 2",
             "fuzz a b",
             "bench a b",
             "bench --fast",

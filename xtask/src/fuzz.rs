@@ -1,6 +1,10 @@
-//! `cargo xtask fuzz`: each target of `fuzz/Cargo.toml` for a while.
+//! `cargo xtask fuzz`: targets of `fuzz/Cargo.toml` for a while, from seeds of the families.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
 
 use crate::{
     manifest::Manifest,
@@ -10,14 +14,61 @@ use crate::{
 /// The program behind `cargo fuzz`.
 pub(crate) const TOOL: &str = "cargo-fuzz";
 
-/// Runs `target`, or every target, for `seconds` each.
-pub(crate) fn run(root: &Path, seconds: u64, target: Option<&str>) -> Result<(), String> {
-    let all = targets(root)?;
-    let chosen = chosen(all, target)?;
+/// What reads and writes inputs.
+const INPUTS: &str = "cargo run -q -p guard-fuzz --bin fuzz-input --";
+
+/// The longest input, in bytes; each stands for up to a dozen bytes of text.
+const LONGEST: usize = 1024;
+
+/// How long, and how many at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Effort {
+    pub(crate) seconds: u64,
+    pub(crate) jobs: u32,
+}
+
+/// Runs `target`, or every target.
+///
+/// # Errors
+/// What targets found, each made small and told.
+pub(crate) fn run(root: &Path, effort: Effort, target: Option<&str>) -> Result<(), String> {
+    let chosen = chosen(targets(root)?, target)?;
     if !installed(TOOL) {
         return Err(format!("{TOOL} is not installed; get it with `cargo install {TOOL}`"));
     }
-    chosen.iter().try_for_each(|target| invocation(target, seconds).run(root))
+    let mut found = Vec::new();
+    for target in &chosen {
+        if !root.join("fuzz/dict").join(format!("{target}.dict")).is_file() {
+            seed(root, Some(target))?;
+        }
+        let began = SystemTime::now();
+        if let Err(failure) = invocation(target, effort).run(root) {
+            let finding =
+                finding(&root.join("fuzz/artifacts").join(target), began).ok_or(failure)?;
+            Invocation::new(&format!("{INPUTS} show {target} {}", finding.display())).run(root)?;
+            found.push(target.as_str());
+        }
+    }
+    if found.is_empty() { Ok(()) } else { Err(format!("findings of {}", found.join(", "))) }
+}
+
+/// Writes the inputs and the words that campaigns begin with.
+///
+/// # Errors
+/// As the program that writes them.
+pub(crate) fn seed(root: &Path, target: Option<&str>) -> Result<(), String> {
+    let chosen = chosen(targets(root)?, target)?;
+    Invocation::new(&format!("{INPUTS} seed fuzz {}", chosen.join(" "))).run(root)
+}
+
+/// The newest input that a run left behind.
+fn finding(directory: &Path, since: SystemTime) -> Option<PathBuf> {
+    let files = fs::read_dir(directory).ok()?.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let written = path.metadata().ok()?.modified().ok()?;
+        (written >= since && path.extension().is_none()).then_some((written, path))
+    });
+    files.max().map(|(_, path)| path)
 }
 
 /// The names of all targets.
@@ -36,26 +87,34 @@ pub(crate) fn targets(root: &Path) -> Result<Vec<String>, String> {
 
 fn chosen(all: Vec<String>, target: Option<&str>) -> Result<Vec<String>, String> {
     match target {
-        None => Ok(all),
+        None | Some("all") => Ok(all),
         Some(name) if all.iter().any(|one| one == name) => Ok(vec![name.to_owned()]),
         Some(name) => Err(format!("no fuzz target {name:?}; there are {}", all.join(", "))),
     }
 }
 
 /// Without sanitizers: all code is safe, and so a stable compiler will do.
-fn invocation(target: &str, seconds: u64) -> Invocation {
-    let line = format!("cargo fuzz run -s none {target} -- -max_total_time={seconds}");
+fn invocation(target: &str, Effort { seconds, jobs }: Effort) -> Invocation {
+    let mut line = format!("cargo fuzz run -s none {target} -- -max_total_time={seconds}");
+    line +=
+        &format!(" -max_len={LONGEST} -len_control=20 -timeout=20 -dict=fuzz/dict/{target}.dict");
+    if jobs > 1 {
+        line += &format!(" -jobs={jobs} -workers={jobs}");
+    }
     Invocation::new(&line)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{chosen, invocation};
+    use std::{fs, time::SystemTime};
+
+    use super::{Effort, chosen, finding, invocation};
 
     #[test]
     fn one_target_or_all_are_chosen() {
         let all = || vec!["a".to_owned(), "b".to_owned()];
         assert_eq!(chosen(all(), None), Ok(all()));
+        assert_eq!(chosen(all(), Some("all")), Ok(all()));
         assert_eq!(chosen(all(), Some("b")), Ok(vec!["b".to_owned()]));
         let error = chosen(all(), Some("c")).unwrap_err();
         assert_eq!(error, "no fuzz target \"c\"; there are a, b");
@@ -63,6 +122,23 @@ mod tests {
 
     #[test]
     fn a_target_runs_for_the_time_given() {
-        assert_eq!(invocation("a", 5).to_string(), "cargo fuzz run -s none a -- -max_total_time=5");
+        let line = |jobs| invocation("a", Effort { seconds: 5, jobs }).to_string();
+        let one = line(1);
+        assert!(one.starts_with("cargo fuzz run -s none a -- -max_total_time=5 "), "{one}");
+        assert!(one.ends_with(" -dict=fuzz/dict/a.dict"), "{one}");
+        assert_eq!(line(2), format!("{one} -jobs=2 -workers=2"));
+    }
+
+    #[test]
+    fn the_newest_finding_of_a_run_is_told() {
+        let directory = std::env::temp_dir().join(format!("xtask-fuzz-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("crash-1"), "x").unwrap();
+        fs::write(directory.join("crash-1.small"), "x").unwrap();
+        let found = finding(&directory, SystemTime::UNIX_EPOCH);
+        let later = finding(&directory, SystemTime::now() + std::time::Duration::from_secs(9));
+        fs::remove_dir_all(&directory).unwrap();
+        assert_eq!(found, Some(directory.join("crash-1")));
+        assert_eq!(later, None);
     }
 }

@@ -45,7 +45,8 @@ fn main() -> ExitCode {
         Command::Families(Tables::Written) => families::run(&root),
         Command::Families(Tables::Checked) => families::check(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),
-        Command::Fuzz { seconds, target } => fuzz::run(&root, seconds, target.as_deref()),
+        Command::Fuzz { effort, target } => fuzz::run(&root, effort, target.as_deref()),
+        Command::Seed { target } => fuzz::seed(&root, target.as_deref()),
         Command::Templates { count, seed } => templates::run(&root, count, seed.unwrap_or(1)),
         Command::Release { mode, crates } => release::run(&root, mode, &crates),
     };

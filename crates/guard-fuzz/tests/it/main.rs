@@ -53,10 +53,15 @@ runs! {
 }
 
 #[test]
-fn each_target_has_its_binary() {
+fn each_target_has_its_binary_its_night_and_its_line() {
     let manifest = std::fs::read_to_string(root().join("fuzz/Cargo.toml")).expect("readable");
+    let nightly = root().join(".github/workflows/fuzz.yml");
+    let nightly = std::fs::read_to_string(nightly).expect("readable");
+    let docs = std::fs::read_to_string(root().join("docs/fuzzing.md")).expect("readable");
     for target in TARGETS {
         let name = target.name;
+        assert!(nightly.contains(&format!("\"{name}\"")), "{name} does not run each night");
+        assert!(docs.contains(&format!("| `{name}` |")), "{name} is not told of");
         assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
         let body = std::fs::read_to_string(root().join(format!("fuzz/fuzz_targets/{name}.rs")));
         assert!(body.expect("readable").contains(&format!("guard_fuzz::{name}(data)")), "{name}");
