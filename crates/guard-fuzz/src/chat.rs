@@ -71,7 +71,8 @@ fn chat_options(input: &mut Input<'_>) -> ChatOptions {
 
 fn builder(input: &mut Input<'_>) -> GuardBuilder {
     let names = ["qwen3", "hermes", "deepseek_v3", "harmony", "mistral"];
-    let known = profile(*input.pick(&names)).unwrap_or_else(|_| Profile::named("plain"));
+    let name = *input.pick(&names);
+    let known = profile(name).unwrap_or_else(|_| Profile::named("plain"));
     let mut guard = Guard::builder(&known).tools(Tools::none());
     if input.one_in(3) {
         guard = guard.delivery(Delivery::Atomic);

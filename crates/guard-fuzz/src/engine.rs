@@ -162,7 +162,8 @@ fn sequence(input: &mut Input<'_>) -> Sequence {
         0 => (word(input), Kind::Fold),
         1 => {
             let (head, tail) = input.pick(&FRAMES);
-            let piece = regex::escape(*input.pick(&PIECES));
+            let piece = *input.pick(&PIECES);
+            let piece = regex::escape(piece);
             (format!("{head}{piece}{tail}"), Kind::Pattern(Some(1 + input.below(9))))
         }
         _ => (word(input), Kind::Exact),

@@ -72,7 +72,7 @@ impl Words<'_> {
     fn value(&mut self, depth: usize) -> (String, &'static str) {
         match self.byte() % if depth < DEPTH { 7 } else { 5 } {
             0 => ("null".into(), "null"),
-            1 => ((self.byte() % 2 == 0).to_string(), "boolean"),
+            1 => (self.byte().is_multiple_of(2).to_string(), "boolean"),
             2 => (self.number(), "number"),
             3 | 4 => (json!(self.text()).to_string(), "string"),
             5 => {

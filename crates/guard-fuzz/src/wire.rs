@@ -130,6 +130,8 @@ fn decoded(new: &StreamDecoder, most: usize, text: &str, cut: Cut) -> (String, V
     (out, said)
 }
 
+type Way = fn(&RemapTable, &str) -> String;
+
 /// What is encoded comes back exactly, no canonical marker is on the wire, cuts do not show.
 pub(crate) fn text(data: &[u8]) {
     let mut input = Input::new(data, OPTIONS);
@@ -138,14 +140,13 @@ pub(crate) fn text(data: &[u8]) {
     let syntax = *input.pick(&[Syntax::Text, Syntax::Json]);
     let detection = *input.pick(&[Detection::Structural, Detection::Everywhere]);
     let text = input.text(&halved(PIECES.map(String::from)));
-    let (encode, decode): (fn(&RemapTable, &str) -> String, fn(&RemapTable, &str) -> String) =
-        match syntax {
-            Syntax::Json => (
-                |table, text| table.encode_json(text).into(),
-                |table, text| table.decode_json(text).into(),
-            ),
-            _ => (|table, text| table.encode(text).into(), |table, text| table.decode(text).into()),
-        };
+    let (encode, decode): (Way, Way) = match syntax {
+        Syntax::Json => (
+            |table, text| table.encode_json(text).into(),
+            |table, text| table.decode_json(text).into(),
+        ),
+        _ => (|table, text| table.encode(text).into(), |table, text| table.decode(text).into()),
+    };
     let wire = encode(&table, &text);
     if table.mode() == Mode::Exact && syntax == Syntax::Text {
         for pair in table.pairs() {
