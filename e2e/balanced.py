@@ -1,4 +1,4 @@
-"""Two instances behind nginx, as `deploy/nginx.conf` has it, ports apart: PROGRAM."""
+"""Two instances behind a balancer as `deploy/` has it, ports apart: PROGRAM nginx|ENVOY."""
 
 import json
 import pathlib
@@ -39,6 +39,7 @@ def ask(port, times):
     return "".join(lines)
 
 
+balancer = sys.argv[2]
 signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
 demo, front, *ports = (free_port() for _ in range(4))
 started = [start(sys.argv[1], "serve", "--demo", "--pace", "5ms", "--listen", f"127.0.0.1:{demo}")]
@@ -46,15 +47,23 @@ try:
     # The demo is itself guarded; the instances guard it again, which changes nothing.
     for port in ports:
         started.append(start(sys.argv[1], "serve", "--upstream", f"http://127.0.0.1:{demo}", "--listen", f"127.0.0.1:{port}"))
-    conf = (HERE.parent / "deploy/nginx.conf").read_text()
+    nginx = balancer == "nginx"
+    conf = (HERE.parent / "deploy" / ("nginx.conf" if nginx else "envoy.yaml")).read_text()
+    lead = ":" if nginx else "port_value: "
     for old, new in zip((8080, 8081, 8082), (front, *ports)):
-        check(f":{old}" in conf, "the configuration has another port", old)
-        conf = conf.replace(f":{old}", f":{new}")
+        check(f"{lead}{old}" in conf, "the configuration has another port", old)
+        conf = conf.replace(f"{lead}{old}", f"{lead}{new}")
     with tempfile.TemporaryDirectory() as place:
-        pathlib.Path(place, "nginx.conf").write_text(conf)
+        path = pathlib.Path(place, "conf")
+        path.write_text(conf)
         for port in (demo, *ports):
             ready(f"http://127.0.0.1:{port}/healthz")
-        started.append(start("nginx", "-p", place, "-c", f"{place}/nginx.conf", "-g", "daemon off;"))
+        if nginx:
+            started.append(start("nginx", "-p", place, "-c", str(path), "-g", "daemon off;"))
+        else:
+            # The kind of a file is told by its name; its own process is what a signal reaches.
+            path = path.rename(path.with_suffix(".yaml"))
+            started.append(start(balancer, "-c", str(path), "--base-id", str(front), "--concurrency", "1"))
         ready(f"http://127.0.0.1:{front}/healthz")
         answers, times = [], []
         asks = [threading.Thread(target=lambda: answers.append(ask(front, times))) for _ in range(8)]
@@ -75,4 +84,4 @@ try:
 finally:
     for process in started:
         process.kill()
-print(f"{checks()} checks of two instances behind nginx")
+print(f"{checks()} checks of two instances behind {pathlib.Path(balancer).name}")

@@ -33,6 +33,10 @@ for (const [model, names] of Object.entries(models)) {
   calls.forEach((call) => check(typeof JSON.parse(call.function.arguments) === "object", call));
   check(final.choices[0].finish_reason === "tool_calls", model, final);
 
+  const guarded = { headers: { "x-llm-stream-guard": "on" } };
+  const text = await client.completions.create({ model, prompt: "Hi" }, guarded);
+  check(same(text.choices[0].tool_calls.map((call) => call.function.name), names), model, text);
+
   const response = await client.responses.stream({ model, input: "Hi" }).finalResponse();
   const items = response.output.filter((item) => item.type === "function_call");
   check(same(items.map((item) => item.name), names), model, response);

@@ -69,6 +69,23 @@ for model, (names, thinks) in MODELS.items():
     response = client.responses.create(model=model, input="Hi")
     check(response.status == "completed" and response.usage.total_tokens > 0, model, response)
 
+    guarded = {"model": model, "prompt": "Hi", "extra_headers": {"x-llm-stream-guard": "on"}}
+    text, thought, called, arguments = "", "", [], ""
+    for chunk in client.completions.create(stream=True, **guarded):
+        for choice in chunk.choices:
+            text += choice.text
+            thought += getattr(choice, "reasoning_content", None) or ""
+            for call in getattr(choice, "tool_calls", None) or []:
+                called += [call["function"]["name"]] if call["function"].get("name") else []
+                arguments += call["function"].get("arguments") or ""
+    check(called == names and "tool_call" not in text, model, called, text)
+    check(bool(thought) == thinks, model, thought)
+    choice = client.completions.create(**guarded).choices[0]
+    check([call["function"]["name"] for call in choice.tool_calls] == names, model, choice)
+    check("".join(call["function"]["arguments"] for call in choice.tool_calls) == arguments, model, choice)
+    raw = client.completions.create(model=model, prompt="Hi").choices[0]
+    check(not hasattr(raw, "tool_calls") and raw.text != choice.text, model, raw)
+
     claude = anthropic.Anthropic(base_url=base, api_key="none", max_retries=0)
     ask = {"model": model, "max_tokens": 999, "messages": USER}
     with claude.messages.stream(**ask) as stream:

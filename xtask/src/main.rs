@@ -21,7 +21,7 @@ use std::{
     process::ExitCode,
 };
 
-use flags::{Command, Tables};
+use flags::{Against, Command, Tables};
 
 fn main() -> ExitCode {
     let command = match flags::parse(std::env::args_os().skip(1)) {
@@ -39,7 +39,8 @@ fn main() -> ExitCode {
         }
         Command::Ci(scope) => ci::run(&root, scope),
         Command::Size => size::run(&root),
-        Command::E2e => e2e::run(&root),
+        Command::E2e(Against::Clients) => e2e::run(&root),
+        Command::E2e(Against::Crowd) => e2e::soak(&root),
         Command::Page => page::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Families(Tables::Written) => families::run(&root),

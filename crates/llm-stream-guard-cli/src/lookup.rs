@@ -6,6 +6,7 @@ use llm_stream_guard::{
     Profile, UnknownName, profile, profile_for_model, profiles, reasoning, reasoning_aliases,
     reasoning_formats,
 };
+use llm_stream_guard_serve::OwnFamily;
 use toolcall_parsers::{Grammar, aliases, families, grammar};
 
 use crate::{
@@ -63,10 +64,18 @@ pub(crate) fn told(args: &ReadingArgs) -> Result<Option<Profile>, Error> {
 /// Reads the file of a family that is not registered.
 ///
 /// # Errors
-/// It cannot be read, or is no grammar: the error names the field.
-pub fn read_grammar(path: &Path) -> Result<Grammar, Error> {
-    llm_stream_guard_serve::read_grammar(path)
+/// It cannot be read, or is no family: the error names the field.
+pub fn read_family(path: &Path) -> Result<OwnFamily, Error> {
+    llm_stream_guard_serve::read_family(path)
         .map_err(|problem| misuse(format!("--grammar {problem}")))
+}
+
+/// Its calls alone.
+///
+/// # Errors
+/// As [`read_family`].
+pub fn read_grammar(path: &Path) -> Result<Grammar, Error> {
+    read_family(path).map(|own| own.grammar)
 }
 
 /// Reads the file of a checkpoint that has a response template.

@@ -1,5 +1,8 @@
 //! `serve`: a proxy in front of an inference server.
 
+#[cfg(feature = "otel")]
+mod telemetry;
+
 use std::{
     io::{self, IsTerminal as _, Write},
     net::Ipv4Addr,
@@ -32,7 +35,10 @@ pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Error> {
     }
     log()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.map_err(misuse)?.block_on(run(config, args.demo.then_some(args.pace.0), out))
+    let runtime = runtime.map_err(misuse)?;
+    #[cfg(feature = "otel")]
+    let _telemetry = telemetry::Telemetry::begin(runtime.handle()).map_err(misuse)?;
+    runtime.block_on(run(config, args.demo.then_some(args.pace.0), out))
 }
 
 /// The configuration: the file's, with what the command line says in its place.

@@ -1,6 +1,7 @@
 //! The configuration: one TOML file, of which every line may be left out.
 
 mod model;
+mod own;
 mod span;
 mod upstream;
 
@@ -15,7 +16,8 @@ use llm_stream_guard::Server;
 use serde::{Deserialize, Serialize, de::Error as _};
 
 pub use self::{
-    model::{FamilyName, Model, Remap, Start, read_grammar, read_template},
+    model::{FamilyName, Model, Remap, Start, read_template},
+    own::{OwnFamily, read_family},
     span::Span,
     upstream::Upstream,
 };

@@ -1,15 +1,15 @@
 //! From a model's id to how its answers are read.
 
 use llm_stream_guard::{
-    Answer, BuildError, Delivery, Grammar, Guard, GuardBuilder, Observer, Profile, Start,
-    profile_for_model, response_templates::Template,
+    Answer, BuildError, Delivery, Guard, GuardBuilder, Observer, Profile, Start, profile_for_model,
+    response_templates::Template,
 };
 use std::sync::Arc;
 use toolcall_parsers::family::{ModelId, ModelPattern};
 use wire_remap::{BodyError, OpenAiChat, Regime, RemapTable};
 
 use crate::{
-    config::{self, CallDelivery, Choice, Config, FamilyName, Model, Remap},
+    config::{self, CallDelivery, Choice, Config, FamilyName, Model, OwnFamily, Remap},
     dialect::completions,
 };
 
@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct Family {
     profile: Profile,
-    grammar: Option<Grammar>,
+    own: Option<OwnFamily>,
     /// The profile's response template, loaded once for all requests.
     template: Option<Template>,
     regime: Regime,
@@ -56,7 +56,7 @@ impl Families {
             // The id may tell more: where the model's template leaves off.
             let same = profile_for_model(id).ok().filter(|it| it.name == one.profile.name);
             let whole = |profile| Family { profile, ..one.clone() };
-            return Some(same.filter(|_| one.grammar.is_none()).map_or_else(|| one.clone(), whole));
+            return Some(same.filter(|_| one.own.is_none()).map_or_else(|| one.clone(), whole));
         }
         let normal = ModelId::new(id);
         if let Some((_, mapped)) = normal.find(&self.models) {
@@ -75,8 +75,8 @@ impl Families {
     ) -> Result<Guard, BuildError> {
         let mut builder: GuardBuilder =
             Guard::builder(&family.profile).delivery(self.delivery).observer(observer);
-        if let Some(grammar) = &family.grammar {
-            builder = builder.grammar(grammar.clone());
+        if let Some(own) = &family.own {
+            builder = own.read_by(builder);
         }
         if let Some(template) = &family.template {
             builder = builder.response_template(template.clone());
@@ -100,7 +100,7 @@ impl Families {
 impl Family {
     fn named(name: &FamilyName) -> Self {
         let profile = name.profile().clone();
-        Self { grammar: name.grammar().cloned(), ..Self::from(profile) }
+        Self { own: name.own().cloned(), ..Self::from(profile) }
     }
 
     fn of(model: &Model) -> Self {
@@ -135,6 +135,6 @@ impl From<Profile> for Family {
         // One that is not good is told where a guard is built.
         let template = profile.response_template.as_deref();
         let template = template.and_then(|text| Template::from_json(text).ok());
-        Self { profile, grammar: None, template, regime: Regime::off(), start: None }
+        Self { profile, own: None, template, regime: Regime::off(), start: None }
     }
 }

@@ -36,11 +36,12 @@ mod proxy;
 mod record;
 mod server;
 mod stream;
+mod trace;
 
 pub use config::{
     BrokenCalls, CallDelivery, Choice, Completions, Config, FamilyName, Limits, Model, Models,
-    Output, ReasoningName, Record, Remap, ServerName, Span, Start, Timeouts, UnknownModel,
-    Upstream, read_grammar, read_models, read_template,
+    Output, OwnFamily, ReasoningName, Record, Remap, ServerName, Span, Start, Timeouts,
+    UnknownModel, Upstream, read_family, read_models, read_template,
 };
 pub use error::{Fault, Kind};
 pub use proxy::Proxy;

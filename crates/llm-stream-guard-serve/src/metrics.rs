@@ -17,17 +17,21 @@ use prometheus_client::{
 
 use serde_json::Value;
 
-use crate::error::Kind;
+use crate::{error::Kind, trace::Trace};
 
 /// One label and its value.
 type Label<V = &'static str> = [(&'static str, V); 1];
 
-/// Kinds of tokens, each with where servers write their number.
-const TOKENS: [(&str, &[&str]); 4] = [
-    ("input", &["/prompt_tokens", "/input_tokens"]),
-    ("output", &["/completion_tokens", "/output_tokens"]),
-    ("cached", &["/prompt_tokens_details/cached_tokens"]),
-    ("reasoning", &["/completion_tokens_details/reasoning_tokens"]),
+/// Kinds of tokens, each with its name in a span, and where servers write their number.
+const TOKENS: [(&str, &str, &[&str]); 4] = [
+    ("input", "gen_ai.usage.input_tokens", &["/prompt_tokens", "/input_tokens"]),
+    ("output", "gen_ai.usage.output_tokens", &["/completion_tokens", "/output_tokens"]),
+    ("cached", "gen_ai.usage.cache_read.input_tokens", &["/prompt_tokens_details/cached_tokens"]),
+    (
+        "reasoning",
+        "gen_ai.usage.reasoning.output_tokens",
+        &["/completion_tokens_details/reasoning_tokens"],
+    ),
 ];
 
 /// Counters of a proxy, in a registry.
@@ -169,10 +173,11 @@ impl Metrics {
     }
 
     /// What upstream counted for an answer, if it did.
-    pub(crate) fn counted(&self, usage: Option<&Value>) {
-        for (kind, paths) in TOKENS {
+    pub(crate) fn counted(&self, usage: Option<&Value>, trace: &Trace) {
+        for (kind, attribute, paths) in TOKENS {
             let count = paths.iter().find_map(|path| usage?.pointer(path)?.as_u64());
             if let Some(count) = count.filter(|count| *count > 0) {
+                trace.number(attribute, count);
                 self.tokens.get_or_create(&[("kind", kind)]).inc_by(count);
             }
         }
@@ -200,14 +205,15 @@ pub(crate) enum Ending {
 #[derive(Debug)]
 pub(crate) struct Meter {
     metrics: Arc<Metrics>,
+    trace: Trace,
     ending: Ending,
     held: usize,
 }
 
 impl Meter {
-    pub(crate) fn new(metrics: Arc<Metrics>) -> Self {
+    pub(crate) fn new(metrics: Arc<Metrics>, trace: Trace) -> Self {
         metrics.open.inc();
-        Self { metrics, ending: Ending::Dropped, held: 0 }
+        Self { metrics, trace, ending: Ending::Dropped, held: 0 }
     }
 
     /// A piece was read.
@@ -223,7 +229,7 @@ impl Meter {
 
     /// What upstream counted, once.
     pub(crate) fn counted(&self, usage: Option<&Value>) {
-        self.metrics.counted(usage);
+        self.metrics.counted(usage, &self.trace);
     }
 
     fn hold(&mut self, held: usize) {
@@ -234,6 +240,7 @@ impl Meter {
 
     pub(crate) fn fault(&mut self, kind: Kind) {
         self.metrics.fault(kind);
+        self.trace.failed(kind);
         self.ending = Ending::Failed;
     }
 
@@ -253,6 +260,7 @@ impl Drop for Meter {
             Ending::Failed => "failed",
             Ending::Dropped => "client_gone",
         };
+        self.trace.text("llm_stream_guard.end", how);
         self.metrics.streams.get_or_create(&[("end", how)]).inc();
     }
 }

@@ -30,6 +30,7 @@ use crate::{
     metrics::{Meter, Metrics},
     record::Records,
     stream::{Guarded, Patience},
+    trace::Trace,
 };
 
 /// The header of a request for a text completion that says whether its answer is guarded.
@@ -118,11 +119,16 @@ impl Proxy {
             }
         }
         let began = Instant::now();
-        let response = match self.answer(dialect, request).await {
+        let trace = Trace::begin(dialect.path(), request.headers());
+        let response = match self.answer(dialect, request, &trace).await {
             Ok(response) => response,
-            Err(fault) => self.refusal(dialect, &fault),
+            Err(fault) => {
+                trace.failed(fault.kind);
+                self.refusal(dialect, &fault)
+            }
         };
         let status = response.status().as_u16();
+        trace.number("http.response.status_code", status.into());
         self.shared.metrics.request(dialect.path(), status);
         let millis = began.elapsed().as_millis();
         tracing::info!(path = dialect.path(), status, millis, "request");
@@ -155,17 +161,23 @@ impl Proxy {
         response
     }
 
-    async fn answer(&self, dialect: Dialect, request: Request) -> Result<Response, Fault> {
+    async fn answer(
+        &self,
+        dialect: Dialect,
+        request: Request,
+        trace: &Trace,
+    ) -> Result<Response, Fault> {
         let Shared { config, client, metrics, .. } = &*self.shared;
         let began = Instant::now();
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        trace.pass_on(&mut parts.headers);
         let bytes = self.body(body).await?;
         let request: Value = serde_json::from_slice(&bytes)
             .map_err(|error| Fault::new(Kind::Request, format!("the body is no JSON: {error}")))?;
         // Only answers of another shape are written with a look at what was asked.
         let asked = if dialect.is_upstreams() { Value::Null } else { request.clone() };
         let Some(Asked { guard, told, family, body, choices }) =
-            self.asked(dialect, dialect.request(request)?, &parts.headers).await?
+            self.asked(dialect, dialect.request(request)?, &parts.headers, trace).await?
         else {
             return client.send(&parts, bytes.into()).await;
         };
@@ -192,7 +204,7 @@ impl Proxy {
             let whole = whole
                 .map_err(|_| Fault::new(Kind::Broken, "upstream's answer is no completion"))?;
             let whole = guard.complete(whole).map_err(|error| Fault::new(Kind::Limit, error))?;
-            metrics.counted(whole.usage.value());
+            metrics.counted(whole.usage.value(), trace);
             let mut response = json(head.status, &dialect.whole(&whole, &asked));
             head.headers.remove(CONTENT_TYPE);
             response.headers_mut().extend(head.headers);
@@ -211,7 +223,7 @@ impl Proxy {
             head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         }
         let leave_after = (streamed && !counted).then_some(choices);
-        let meter = Meter::new(metrics.clone());
+        let meter = Meter::new(metrics.clone(), trace.clone());
         let machine = dialect.stream(guard, &asked);
         let mut stream = Guarded::new(body, machine, patience, leave_after, meter);
         if let Some(records) = &self.shared.records {

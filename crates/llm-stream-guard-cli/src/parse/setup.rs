@@ -25,10 +25,15 @@ pub fn guard(args: &ReadingArgs, profile: &Profile) -> Result<Guard, Error> {
 
 /// What builds the guard for streams of `profile`.
 pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuilder, Error> {
+    let own = args.grammar.as_deref().map(lookup::read_family).transpose()?;
+    // A family or a model that is named beside the file says how it reasons.
+    let named = profile.name != "none";
+    let profile = own.as_ref().filter(|_| !named).map_or(profile, |own| &own.profile);
     let mut builder = Guard::builder(profile);
-    if let Some(path) = &args.grammar {
-        builder = builder.grammar(lookup::read_grammar(path)?);
+    if let Some(own) = &own {
+        builder = if named { builder.grammar(own.grammar.clone()) } else { own.read_by(builder) };
     }
+    let own_tags = own.as_ref().is_some_and(|own| !named && own.format.is_some());
     let mut builder = builder
         .tools(args.tools.as_deref().map(read_tools).transpose()?.unwrap_or_default())
         .limits(limits(args))
@@ -37,7 +42,7 @@ pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuil
             DeliveryArg::Atomic => Delivery::Atomic,
         });
     if let Some(start) = args.start {
-        let own = profile.response_template.is_some();
+        let own = profile.response_template.is_some() || own_tags;
         if start == StartArg::Reasoning && profile.reasoning.is_none() && !own {
             return Err(misuse(format!(
                 "--start reasoning: `{}` has no reasoning format, so nothing would end it",

@@ -6,6 +6,8 @@ mod explain;
 mod export;
 mod grammar;
 mod identify;
+#[cfg(feature = "otel")]
+mod otel;
 mod serve;
 mod support;
 

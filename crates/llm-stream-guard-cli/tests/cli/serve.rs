@@ -9,7 +9,7 @@ use std::{
 use crate::support::{command, refused, run, scratch};
 
 /// A child that does not outlive its test.
-struct Started(Child);
+pub(crate) struct Started(pub(crate) Child);
 
 impl Drop for Started {
     fn drop(&mut self) {

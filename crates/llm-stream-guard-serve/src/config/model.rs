@@ -2,17 +2,18 @@
 
 use std::{fmt, path::Path, str::FromStr};
 
-use llm_stream_guard::{Grammar, Profile, profile, profile_for_model};
+use llm_stream_guard::{Profile, profile, profile_for_model};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use toolcall_parsers::Family;
 
-/// What a family is called: a profile's name, a model's id, the file of a family's calls (TOML, or
-/// JSON if it ends so), or a file of JSON with a checkpoint's own response template.
+use super::own::{OwnFamily, read_family};
+
+/// What a family is called: a profile's name, a model's id, the file of a family (TOML, or JSON if
+/// it ends so), or a file of JSON with a checkpoint's own response template.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FamilyName {
     written: String,
     profile: Profile,
-    grammar: Option<Grammar>,
+    own: Option<OwnFamily>,
 }
 
 impl FamilyName {
@@ -28,27 +29,14 @@ impl FamilyName {
     /// As [`read_template`].
     pub fn of_template(path: &Path) -> Result<Self, String> {
         let profile = read_template(path)?;
-        Ok(Self { written: path.display().to_string(), profile, grammar: None })
+        Ok(Self { written: path.display().to_string(), profile, own: None })
     }
 
-    /// Its calls, if they come from a file.
+    /// The family, if it comes from a file.
     #[must_use]
-    pub fn grammar(&self) -> Option<&Grammar> {
-        self.grammar.as_ref()
+    pub fn own(&self) -> Option<&OwnFamily> {
+        self.own.as_ref()
     }
-}
-
-/// Reads the file of a family that is not registered: TOML, or JSON if it ends so.
-///
-/// # Errors
-/// It cannot be read, or is no grammar: file and field.
-pub fn read_grammar(path: &Path) -> Result<Grammar, String> {
-    let fault = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
-    let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
-    let is_json = path.extension().is_some_and(|kind| kind == "json");
-    let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy());
-    let family = if is_json { Family::from_json(&text) } else { Family::from_toml(&name, &text) };
-    Grammar::new(family.map_err(|error| fault(&error))?).map_err(|error| fault(&error))
 }
 
 /// Reads the file of a checkpoint that has a response template: `tokenizer_config.json`, or the
@@ -82,14 +70,14 @@ impl FromStr for FamilyName {
 
     fn from_str(written: &str) -> Result<Self, String> {
         let path = Path::new(written);
-        let of = |profile, grammar| Self { written: written.to_owned(), profile, grammar };
+        let of = |profile, own| Self { written: written.to_owned(), profile, own };
         let ends = |wanted: &str| path.extension().is_some_and(|kind| kind == wanted);
         if ends("json") && is_template(path) {
             return Self::of_template(path);
         }
         if ends("toml") || ends("json") {
-            let grammar = read_grammar(path)?;
-            return Ok(of(Profile::named(grammar.name()), Some(grammar)));
+            let own = read_family(path)?;
+            return Ok(of(own.profile.clone(), Some(own)));
         }
         match profile(written) {
             Ok(profile) => Ok(of(profile, None)),

@@ -17,6 +17,7 @@ use crate::{
     error::{Fault, Kind},
     families::Family,
     metrics::Told,
+    trace::Trace,
 };
 
 /// A request that is to be answered in raw text.
@@ -36,6 +37,7 @@ impl Proxy {
         dialect: Dialect,
         mut body: Value,
         headers: &HeaderMap,
+        trace: &Trace,
     ) -> Result<Option<Asked>, Fault> {
         let Shared { config, client, catalog, families, metrics, .. } = &*self.shared;
         let choices = body.get("n").and_then(Value::as_u64).unwrap_or(1).max(1);
@@ -45,6 +47,7 @@ impl Proxy {
             return Err(Fault::new(Kind::Request, format!("at most {most} choices")).at("n"));
         }
         let model = body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
+        trace.text("gen_ai.request.model", &excerpt(&model));
         let mut family = families.find(&model);
         let mut server = config.server.told();
         if family.is_none() || server.is_none() && config.server == ServerName::Auto {
@@ -66,6 +69,7 @@ impl Proxy {
                 }
             }
         };
+        trace.text("llm_stream_guard.family", family.name());
         let told = metrics.observer();
         let guard = self.guard(&family, &mut body, server, told.clone())?;
         if dialect == Dialect::Completions {
