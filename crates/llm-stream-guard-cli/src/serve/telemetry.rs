@@ -33,7 +33,7 @@ pub(super) struct Telemetry(Option<SdkTracerProvider>);
 impl Telemetry {
     pub(super) fn begin(runtime: &Handle) -> Result<Self, ExporterBuildError> {
         let is_told = |name: &&str| env::var_os(name).is_some_and(|value| !value.is_empty());
-        if !ENDPOINTS.iter().any(|name| is_told(&name)) {
+        if !ENDPOINTS.iter().any(is_told) {
             return Ok(Self(None));
         }
         let pool = Client::builder(TokioExecutor::new()).build_http();
