@@ -50,8 +50,28 @@ impl ChatChunk for Value {
     }
 }
 
+/// What data is that is no chunk.
+#[derive(Debug, PartialEq)]
+pub(super) enum NoChunk {
+    Error,
+    Other,
+}
+
+/// The chunk that an event with `data` is.
+pub(super) fn read(data: &str) -> Result<Chunk, NoChunk> {
+    if let Ok(chunk) = serde_json::from_str::<Chunk>(data)
+        && (!chunk.choices.is_empty() || chunk.usage.value().is_some())
+    {
+        return Ok(chunk);
+    }
+    // Without choices it takes a closer look.
+    let value = serde_json::from_str::<Value>(data).map_err(|_| NoChunk::Other)?;
+    let no_chunk = if value.is_error() { NoChunk::Error } else { NoChunk::Other };
+    chunk_of(&value).ok_or(no_chunk)
+}
+
 /// The chunk that `value` is.
-pub(super) fn chunk_of(value: &Value) -> Option<Chunk> {
+fn chunk_of(value: &Value) -> Option<Chunk> {
     let has = |name: &str| value.get(name).is_some_and(|value| !value.is_null());
     let is_one = has("choices") || has("usage");
     is_one.then(|| Chunk::deserialize(value).ok()).flatten()

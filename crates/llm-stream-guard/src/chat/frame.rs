@@ -1,115 +1,241 @@
 //! The bytes of an event around its text. In most streams they are the same from event to event,
-//! so that an event that only brings more text is known without reading its JSON.
+//! so that of an event that only brings more text nothing else has to be read.
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, de::IgnoredAny};
+use serde_json::{Map, Value, value::RawValue};
+
+use super::{
+    chunk::{Choice, Chunk, Content},
+    field::Field,
+};
 
 /// Frames longer than this are not kept.
 const LONGEST: usize = 4 * 1024;
 
+/// Choices whose frames are kept.
+const MOST: usize = 8;
+
+/// So many frames that no event had are learnt one after the other; behind them, one of as many.
+/// Some servers write something new into each event, and learning costs half of a reading.
+const IN_VAIN: u32 = 16;
+
+/// What stood around the text of the last event of each choice.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Frames {
+    frames: Vec<Frame>,
+    /// Frames learnt since an event had one.
+    in_vain: u32,
+}
+
+impl Frames {
+    /// The place of the frame that an event's data has, and its text.
+    pub(super) fn find<'e>(&mut self, data: &'e [u8]) -> Option<(usize, Cow<'e, str>)> {
+        let text = |(at, frame): (usize, &Frame)| Some((at, frame.text(data)?));
+        let found = self.frames.iter().enumerate().find_map(text)?;
+        self.in_vain = 0;
+        Some(found)
+    }
+
+    /// The frame at a place that was found.
+    pub(super) fn at(&mut self, at: usize) -> &mut Frame {
+        &mut self.frames[at]
+    }
+
+    /// Whether a choice is the one of the frame at `at` with `text`.
+    pub(super) fn is(&self, at: usize, choice: &Choice, text: &str) -> bool {
+        self.frames[at].is(choice, text)
+    }
+
+    /// Remembers what stands around the text of `data`, which was read as `chunk`.
+    pub(super) fn learn(&mut self, data: &[u8], chunk: Chunk) {
+        self.in_vain = self.in_vain.saturating_add(1);
+        if self.in_vain > IN_VAIN && !self.in_vain.is_multiple_of(IN_VAIN) {
+            return;
+        }
+        let Some(frame) = Frame::of(data, chunk) else { return };
+        self.frames.retain(|known| known.index() != frame.index());
+        if self.frames.len() < MOST {
+            self.frames.push(frame);
+        }
+    }
+
+    /// Forgets the frame at a place.
+    pub(super) fn forget(&mut self, at: usize) {
+        self.frames.remove(at);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.frames.clear();
+    }
+}
+
 /// What stands around the text of an event with one choice.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
-    /// The choice.
-    pub(super) index: u32,
+    /// Up to the text, its quotation mark included.
     before: Box<[u8]>,
     behind: Box<[u8]>,
+    /// The choice without its text.
+    choice: Choice,
+    usage: Field<Value>,
+    /// What surrounds the choice, unless it was taken.
+    fields: Option<Map<String, Value>>,
 }
 
-/// A chunk as far as it is read here; its text borrows from the event only if nothing in it is
-/// escaped.
+/// Where the text of a chunk stands.
 #[derive(Deserialize)]
-struct Chunk<'e> {
+struct Outline<'e> {
     #[serde(borrow)]
-    choices: (Choice<'e>,),
+    choices: (ChoiceOutline<'e>,),
 }
 
 #[derive(Deserialize)]
-struct Choice<'e> {
-    #[serde(default)]
-    index: u32,
+struct ChoiceOutline<'e> {
     #[serde(borrow)]
-    delta: Delta<'e>,
+    delta: DeltaOutline<'e>,
 }
 
 #[derive(Deserialize)]
-struct Delta<'e> {
-    content: &'e str,
+struct DeltaOutline<'e> {
+    #[serde(borrow)]
+    content: &'e RawValue,
     /// Written once a choice: what says it is not like what follows.
     #[serde(default)]
     role: Option<IgnoredAny>,
 }
 
+/// A JSON string; borrowed if nothing in it is escaped.
+#[derive(Deserialize)]
+struct Text<'e>(#[serde(borrow)] Cow<'e, str>);
+
 impl Frame {
-    /// The frame of an event's data, if it has one choice with text.
-    pub(super) fn of(data: &[u8]) -> Option<Self> {
-        let Chunk { choices: (Choice { index, delta: Delta { content, role } },) } =
+    /// The frame of an event's data, which was read as `chunk`, if it has one choice with text.
+    pub(super) fn of(data: &[u8], mut chunk: Chunk) -> Option<Self> {
+        let [choice] = chunk.choices.as_mut_slice() else { return None };
+        // Both tell of this chunk's tokens, and are others in the next one.
+        if chunk.usage.value().is_some() || choice.logprobs.value().is_some() {
+            return None;
+        }
+        choice.delta.content.take().into_value()?;
+        let Outline { choices: (ChoiceOutline { delta: DeltaOutline { content, role } },) } =
             serde_json::from_slice(data).ok()?;
-        if role.is_some() {
+        let content = content.get();
+        if role.is_some() || !content.starts_with('"') {
             return None;
         }
         let at = (content.as_ptr() as usize).checked_sub(data.as_ptr() as usize)?;
-        let (before, behind) = (data.get(..at)?, data.get(at + content.len()..)?);
+        let (before, behind) = (data.get(..=at)?, data.get(at + content.len() - 1..)?);
         (before.len() + behind.len() <= LONGEST).then(|| Self {
-            index,
             before: before.into(),
             behind: behind.into(),
+            choice: std::mem::take(choice),
+            usage: chunk.usage,
+            fields: Some(chunk.fields),
         })
     }
 
-    /// The text of an event's data that has this frame, if nothing in it is escaped.
-    pub(super) fn text<'e>(&self, data: &'e [u8]) -> Option<&'e str> {
+    /// Which choice it is of.
+    pub(super) fn index(&self) -> u32 {
+        self.choice.index
+    }
+
+    /// The text of an event's data that has this frame.
+    pub(super) fn text<'e>(&self, data: &'e [u8]) -> Option<Cow<'e, str>> {
         let text = data.strip_prefix(&*self.before)?.strip_suffix(&*self.behind)?;
-        let plain = |&byte: &u8| byte >= b' ' && byte != b'"' && byte != b'\\';
-        text.iter().all(plain).then(|| std::str::from_utf8(text).ok()).flatten()
+        // With the quotation marks on both sides.
+        let string = data.get(self.before.len() - 1..self.before.len() + text.len() + 1)?;
+        serde_json::from_slice(string).ok().map(|Text(text)| text)
+    }
+
+    /// The chunk that an event with this frame and `text` is. What surrounds the choice is taken:
+    /// it is to be given back by [`Frame::restore`].
+    pub(super) fn take(&mut self, text: String) -> Option<Chunk> {
+        let fields = self.fields.take()?;
+        Some(Chunk { choices: vec![self.choice(text)], usage: self.usage.clone(), fields })
+    }
+
+    /// Gives back what surrounds the choice.
+    pub(super) fn restore(&mut self, fields: Map<String, Value>) {
+        self.fields = Some(fields);
+    }
+
+    fn is(&self, choice: &Choice, text: &str) -> bool {
+        choice.delta.text() == Some(text) && *choice == self.choice(text.to_owned())
+    }
+
+    fn choice(&self, text: String) -> Choice {
+        let mut choice = self.choice.clone();
+        choice.delta.content = Field::Value(Content::Text(text));
+        choice
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Frame;
+    use super::{Chunk, Frame};
 
     const EVENT: &str =
         r#"{"id":"a","choices":[{"index":3,"delta":{"content":"hm"},"finish_reason":null}]}"#;
 
+    fn frame(event: &str) -> Option<Frame> {
+        Frame::of(event.as_bytes(), serde_json::from_str(event).ok()?)
+    }
+
+    fn text(frame: &Frame, event: &[u8]) -> Option<String> {
+        frame.text(event).map(std::borrow::Cow::into_owned)
+    }
+
     #[test]
     fn an_event_with_the_same_frame_is_its_text() {
-        let frame = Frame::of(EVENT.as_bytes()).unwrap();
-        assert_eq!(frame.index, 3);
-        for text in ["", "é<", "say \u{1F980}"] {
-            assert_eq!(frame.text(EVENT.replace("hm", text).as_bytes()), Some(text));
+        let mut frame = frame(EVENT).unwrap();
+        assert_eq!(frame.index(), 3);
+        for (written, means) in
+            [("", ""), ("é<", "é<"), ("say \u{1F980}", "say \u{1F980}"), (r#"\"\n"#, "\"\n")]
+        {
+            let event = EVENT.replace("hm", written);
+            assert_eq!(text(&frame, event.as_bytes()).as_deref(), Some(means));
+            let chunk: Chunk = serde_json::from_str(&event).unwrap();
+            let known = frame.take(means.to_owned()).unwrap();
+            assert_eq!(known, chunk);
+            assert!(frame.is(&chunk.choices[0], means));
+            frame.restore(known.fields);
         }
     }
 
     #[test]
     fn other_events_are_not() {
-        let frame = Frame::of(EVENT.as_bytes()).unwrap();
+        let frame = frame(EVENT).unwrap();
         for (from, to) in [
             ("hm", r#"a"},"x":{"y":"b"#),
-            ("hm", r"a\n"),
+            ("hm", r"\ud800"),
             ("hm", "a\tb"),
             (r#""a""#, r#""b""#),
             ("null", r#""stop""#),
             (r#""hm"},"finish_reason":null}]}"#, r#""s"#),
         ] {
-            assert_eq!(frame.text(EVENT.replace(from, to).as_bytes()), None, "{to}");
+            assert_eq!(text(&frame, EVENT.replace(from, to).as_bytes()), None, "{to}");
         }
-        assert_eq!(frame.text(&EVENT.as_bytes()[..EVENT.len() - 1]), None);
-        assert_eq!(frame.text(b"{\"id\":\"a\",\"choices\":[{\"index\":3,\"delta\":{\"content\":\"\xff\"},\"finish_reason\":null}]}"), None);
+        assert_eq!(text(&frame, &EVENT.as_bytes()[..EVENT.len() - 1]), None);
+        assert_eq!(text(&frame, b"{\"id\":\"a\",\"choices\":[{\"index\":3,\"delta\":{\"content\":\"\xff\"},\"finish_reason\":null}]}"), None);
     }
 
     #[test]
     fn what_is_no_text_alone_has_no_frame() {
         for event in [
             r#"{"choices":[]}"#,
-            r#"{"choices":[{"delta":{"content":"a\n"}}]}"#,
             r#"{"choices":[{"delta":{"role":"assistant","content":"a"}}]}"#,
             r#"{"choices":[{"delta":{"content":null}}]}"#,
+            r#"{"choices":[{"delta":{"content":[{"type":"text","text":"a"}]}}]}"#,
+            r#"{"choices":[{"delta":{"content":"a"},"logprobs":{"content":[]}}]}"#,
+            r#"{"choices":[{"delta":{"content":"a"}}],"usage":{"total_tokens":7}}"#,
             r#"{"choices":[{"delta":{"content":"a"}},{"delta":{"content":"b"}}]}"#,
             "[DONE]",
         ] {
-            assert!(Frame::of(event.as_bytes()).is_none(), "{event}");
+            assert!(frame(event).is_none(), "{event}");
         }
         let long = EVENT.replace("\"a\"", &format!("{:?}", "x".repeat(5000)));
-        assert!(Frame::of(long.as_bytes()).is_none());
+        assert!(frame(&long).is_none());
     }
 }

@@ -151,13 +151,18 @@ impl ChatGuard {
     /// Takes in a chunk that is like the last of its choice but for `text`, if it comes out as it
     /// is; otherwise nothing is done, and it is to be pushed.
     pub(super) fn pass(&mut self, index: u32, text: &str) -> bool {
-        if self.ended || !self.tail.is_empty() || !self.envelope.owes_nothing() {
+        if self.ended || !self.owes_nothing() {
             return false;
         }
         let found = self.choices.binary_search_by_key(&index, |state| state.lane.index);
         let passed = found.is_ok_and(|at| self.choices[at].pass(text));
         self.seq += u64::from(passed);
         passed
+    }
+
+    /// Whether nothing that was withheld is to go out with or before the next chunk.
+    pub(super) fn owes_nothing(&self) -> bool {
+        self.tail.is_empty() && self.envelope.owes_nothing()
     }
 
     /// A chunk without choices. What may be the tail of the stream waits while choices are open:

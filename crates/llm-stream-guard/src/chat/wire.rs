@@ -1,23 +1,22 @@
 //! From the events of a stream to chunks, and back: what is unchanged stays the bytes it was.
 
+use std::mem::take;
+
 use jail_match::End;
 use serde_json::{Value, json};
 use sse_events::{self as sse, Decoder, Event, Fields, Item};
 
 use super::{
     chunk::Chunk,
-    convert::{ChatChunk as _, chunk_of},
+    convert::{NoChunk, read},
     error::ChatError,
-    frame::Frame,
+    frame::Frames,
     guard::ChatGuard,
     note::{ChatNote, ChatSink},
     sse::{ChatSseError, Done, Failures, SseSink},
 };
 
 pub(super) const DONE: &[u8] = b"data: [DONE]\n\n";
-
-/// Choices whose events are known by their frames.
-const FRAMES: usize = 8;
 
 #[derive(Debug, Clone)]
 pub(super) struct Wire {
@@ -39,8 +38,7 @@ pub(super) struct Wire {
     told: bool,
     /// Events whose chunks wait in the guard because they may be the tail of the stream.
     tail: Vec<Waiting>,
-    /// What stood around the text of the last unchanged event of each choice.
-    frames: Vec<Frame>,
+    frames: Frames,
     /// Kept for their capacity.
     chunks: Vec<(Chunk, u64)>,
     text: Vec<u8>,
@@ -71,7 +69,7 @@ impl Wire {
             failed: None,
             told: false,
             tail: Vec::new(),
-            frames: Vec::new(),
+            frames: Frames::default(),
             chunks: Vec::new(),
             text: Vec::new(),
             json: Vec::new(),
@@ -126,7 +124,7 @@ impl Wire {
         if self.ended {
             return;
         }
-        let mut chunks = std::mem::take(&mut self.chunks);
+        let mut chunks = take(&mut self.chunks);
         let result = self.guard.tick(&mut Collect { chunks: &mut chunks, sink });
         for (chunk, _) in chunks.drain(..) {
             self.write(&chunk, Place::Own, sink);
@@ -163,12 +161,17 @@ impl Wire {
             return self.forward(event, sink);
         }
         let is_error = event.name == Some(b"error");
-        if !is_error && event.is_standard() && self.passes(data) {
-            return sink.bytes(event.raw);
+        if !is_error && event.is_standard() && self.framed(event, sink) {
+            return;
         }
         let text = String::from_utf8_lossy(data);
         match read(&text) {
-            Ok(chunk) if !is_error => self.chunk(chunk, &text, event, sink),
+            Ok(chunk) if !is_error => {
+                // Bytes that are no text are not passed on.
+                let exact = event.is_standard() && data.len() == text.len();
+                let came = if exact { Came::Read(chunk.clone()) } else { Came::Damaged };
+                self.chunk(chunk, came, event, sink);
+            }
             other => {
                 if is_error || other == Err(NoChunk::Error) {
                     self.end(End::Aborted, Some(event), sink);
@@ -179,58 +182,63 @@ impl Wire {
         }
     }
 
-    /// Whether `data` is like the last chunk of its choice but for text, and comes out as it is.
-    fn passes(&mut self, data: &[u8]) -> bool {
+    /// Guards an event that is like an earlier one of its choice but for the text; whether it is.
+    fn framed<S: SseSink + ?Sized>(&mut self, event: Event<'_>, sink: &mut S) -> bool {
         let Self { frames, guard, .. } = self;
-        let text = |frame: &Frame| Some((frame.index, frame.text(data)?));
-        frames.iter().find_map(text).is_some_and(|(index, text)| guard.pass(index, text))
-    }
-
-    /// Remembers what stands around the text of `data`, which came out as it was.
-    fn frame(&mut self, data: &[u8]) {
-        let Some(frame) = Frame::of(data) else { return };
-        self.frames.retain(|known| known.index != frame.index);
-        if self.frames.len() < FRAMES {
-            self.frames.push(frame);
+        let data = event.data.unwrap_or_default();
+        let Some((at, text)) = frames.find(data) else { return false };
+        if guard.pass(frames.at(at).index(), &text) {
+            sink.bytes(event.raw);
+            return true;
         }
+        let text = text.into_owned();
+        let Some(chunk) = frames.at(at).take(text.clone()) else { return false };
+        self.chunk(chunk, Came::Framed { at, text }, event, sink);
+        true
     }
 
-    /// Guards the chunk that `text` is, and writes what it became.
+    /// Guards a chunk, and writes what it became.
     fn chunk<S: SseSink + ?Sized>(
         &mut self,
         chunk: Chunk,
-        text: &str,
+        came: Came,
         event: Event<'_>,
         sink: &mut S,
     ) {
-        // Bytes that are no text are not passed on.
-        let exact = event.is_standard() && event.data.map(<[u8]>::len) == Some(text.len());
-        let came = exact.then(|| chunk.clone());
-        let mut chunks = std::mem::take(&mut self.chunks);
+        let mut chunks = take(&mut self.chunks);
+        let intact = self.guard.owes_nothing();
         let result = self.guard.push(chunk, &mut Collect { chunks: &mut chunks, sink });
         self.write_tail(&mut chunks, sink);
-        match (chunks.as_slice(), came) {
-            ([], came) if self.guard.waits_with(self.guard.seq()) => {
-                let (seq, raw) = (self.guard.seq(), event.raw.to_vec());
-                self.tail.push(Waiting { seq, raw, came });
-            }
-            ([], _) => {
+        let waits = chunks.is_empty() && self.guard.waits_with(self.guard.seq());
+        match chunks.as_slice() {
+            [] if waits => {}
+            [] => {
                 self.text.clear();
                 event.without_data(&mut self.text);
                 if !self.text.is_empty() {
                     sink.bytes(&self.text);
                 }
             }
-            ([(same, _)], Some(came)) if is_same(same, &came, text) => {
-                sink.bytes(event.raw);
-                self.frame(text.as_bytes());
-            }
-            (changed, _) => {
+            [(same, _)] if self.is_same(same, &came, event) => sink.bytes(event.raw),
+            changed => {
                 for (n, (chunk, _)) in changed.iter().enumerate() {
                     let place = if n == 0 { Place::Of(event) } else { Place::Behind(event) };
                     self.write(chunk, place, sink);
                 }
             }
+        }
+        match came {
+            came if waits => {
+                let came = if let Came::Read(chunk) = came { Some(chunk) } else { None };
+                let (seq, raw) = (self.guard.seq(), event.raw.to_vec());
+                self.tail.push(Waiting { seq, raw, came });
+            }
+            Came::Read(chunk) => self.frames.learn(event.data.unwrap_or_default(), chunk),
+            Came::Framed { at, .. } => match chunks.as_mut_slice() {
+                [(chunk, _)] if intact => self.frames.at(at).restore(take(&mut chunk.fields)),
+                _ => self.frames.forget(at),
+            },
+            Came::Damaged => {}
         }
         chunks.clear();
         self.chunks = chunks;
@@ -244,6 +252,23 @@ impl Wire {
         }
     }
 
+    /// Whether a chunk is written as it came.
+    fn is_same(&self, chunk: &Chunk, came: &Came, event: Event<'_>) -> bool {
+        match (came, chunk.choices.as_slice()) {
+            (Came::Framed { at, text }, [choice]) => self.frames.is(*at, choice, text),
+            (Came::Read(came), _) => {
+                // Arguments that are no text are read as text, and must be written so.
+                let calls = came.choices.iter().any(|choice| !choice.delta.tool_calls.is_empty());
+                let as_text = || {
+                    let came = serde_json::from_slice::<Value>(event.data.unwrap_or_default());
+                    serde_json::to_value(chunk).is_ok_and(|it| came.is_ok_and(|came| it == came))
+                };
+                chunk == came && (!calls || as_text())
+            }
+            _ => false,
+        }
+    }
+
     /// Ends the chunks: what was held comes out, in front of `event` if there is one.
     pub(super) fn end<S: SseSink + ?Sized>(
         &mut self,
@@ -254,7 +279,7 @@ impl Wire {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
-        let mut chunks = std::mem::take(&mut self.chunks);
+        let mut chunks = take(&mut self.chunks);
         let result = self.guard.finish(end, &mut Collect { chunks: &mut chunks, sink });
         for (chunk, origin) in chunks.drain(..) {
             if self.write_waiting(&chunk, origin, sink) {
@@ -339,35 +364,16 @@ impl Wire {
     }
 }
 
-/// What data is that is no chunk.
-#[derive(Debug, PartialEq)]
-enum NoChunk {
-    Error,
-    Other,
-}
-
-/// The chunk that `data` is.
-fn read(data: &str) -> Result<Chunk, NoChunk> {
-    if let Ok(chunk) = serde_json::from_str::<Chunk>(data)
-        && (!chunk.choices.is_empty() || chunk.usage.value().is_some())
-    {
-        return Ok(chunk);
-    }
-    // Without choices it takes a closer look.
-    let value = serde_json::from_str::<Value>(data).map_err(|_| NoChunk::Other)?;
-    let no_chunk = if value.is_error() { NoChunk::Error } else { NoChunk::Other };
-    chunk_of(&value).ok_or(no_chunk)
-}
-
-/// Whether `chunk`, which came as `came` and `text`, is written as it came.
-fn is_same(chunk: &Chunk, came: &Chunk, text: &str) -> bool {
-    // Arguments that are no text are read as text, and must be written so.
-    let calls = came.choices.iter().any(|choice| !choice.delta.tool_calls.is_empty());
-    let as_text = || {
-        let written = serde_json::to_value(chunk);
-        written.is_ok_and(|it| serde_json::from_str::<Value>(text).is_ok_and(|came| it == came))
-    };
-    chunk == came && (!calls || as_text())
+/// What a chunk came as.
+enum Came {
+    /// In bytes or lines that do not come out as they are.
+    Damaged,
+    Read(Chunk),
+    /// As the frame at this place with this text.
+    Framed {
+        at: usize,
+        text: String,
+    },
 }
 
 /// Where a chunk is written.
