@@ -1,6 +1,6 @@
 //! Bodies: the resumable machines that take over after an opener.
 
-use crate::{channel::Channel, edge::BodyId, suffix::LearntSuffix};
+use crate::{channel::Channel, edge::BodyId, sink::Sink, suffix::LearntSuffix};
 
 /// How a stream ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -111,12 +111,12 @@ pub struct Opener {
 }
 
 /// The machines a [`crate::Driver`] may hand control to; at most one is active at a time.
-pub trait BodyParsers<S: ?Sized> {
+pub trait BodyParsers {
     /// An opener was matched: prepare the body for the text after it.
     fn begin(&mut self, opener: Opener);
 
     /// The next text. Called with text that starts where the last `used` ended.
-    fn feed(&mut self, text: &str, sink: &mut S) -> Feed;
+    fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed;
 
     /// After [`Feed::Mismatch`]: whether another reading of the same opener is to be tried, from
     /// the byte after the opener.
@@ -125,7 +125,7 @@ pub trait BodyParsers<S: ?Sized> {
     }
 
     /// The stream ended; `tail` is what was not consumed.
-    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> AtEnd;
+    fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd;
 
     /// The active body is over: it is complete, was refuted, or the stream ended. What it holds
     /// may be let go.
@@ -141,12 +141,12 @@ pub trait BodyParsers<S: ?Sized> {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoBodies;
 
-impl<S: ?Sized> BodyParsers<S> for NoBodies {
+impl BodyParsers for NoBodies {
     fn begin(&mut self, _: Opener) {}
-    fn feed(&mut self, _: &str, _: &mut S) -> Feed {
+    fn feed(&mut self, _: &str, _: &mut dyn Sink) -> Feed {
         Feed::Mismatch { used: 0 }
     }
-    fn finish(&mut self, _: &str, _: End, _: &mut S) -> AtEnd {
+    fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> AtEnd {
         AtEnd::Release
     }
 }

@@ -27,7 +27,7 @@ use crate::{
     diagnostic::{Diagnostic, DiagnosticKind},
     event::Event,
     limits::LimitError,
-    sink::{Sink, Span, SpanKind},
+    sink::{ByRef, Sink, Span, SpanKind},
     stretch::Stretches,
     suffix::LearntSuffix,
     table::{Place, Table, class},
@@ -222,7 +222,7 @@ impl Driver {
     ) -> Result<(), LimitError>
     where
         S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
+        B: BodyParsers + ?Sized,
     {
         if self.passes(chunk) {
             let channel = self.channel();
@@ -234,11 +234,8 @@ impl Driver {
             sink.event(Event::text(channel, chunk));
             return Ok(());
         }
-        if matches!(self.mode, Mode::Committed) && self.buf.is_empty() && !chunk.is_empty() {
-            return self.push_committed(chunk, bodies, sink);
-        }
-        self.counters.bytes_in += chunk.len() as u64;
-        self.push_slow(chunk, bodies, sink)
+        // All else is compiled once, not once for each kind of sink.
+        self.push_on(chunk, bodies, &mut ByRef(sink))
     }
 
     /// Ends the stream: everything held is emitted or is accounted for. The driver is then
@@ -246,11 +243,12 @@ impl Driver {
     ///
     /// # Errors
     /// As [`Driver::push`].
-    pub fn finish<S, B>(&mut self, end: End, bodies: &mut B, sink: &mut S) -> Result<(), LimitError>
-    where
-        S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
-    {
+    pub fn finish<B: BodyParsers + ?Sized>(
+        &mut self,
+        end: End,
+        bodies: &mut B,
+        sink: &mut dyn Sink,
+    ) -> Result<(), LimitError> {
         if let Mode::Failed(error) = self.mode {
             return Err(error);
         }
@@ -273,7 +271,7 @@ impl Driver {
     }
 
     /// Reports what was dropped since a body halted.
-    fn end_halt<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+    fn end_halt(&mut self, sink: &mut dyn Sink) {
         if let Mode::Halted(at) = self.mode
             && self.base > at
         {
@@ -285,7 +283,7 @@ impl Driver {
 
     /// A message ended and another begins in the same stream: lead and line states start over,
     /// while a marker split across the boundary is still recognised.
-    pub fn message_boundary<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+    pub fn message_boundary(&mut self, sink: &mut dyn Sink) {
         if self.is_halted() {
             self.end_halt(sink);
             self.mode = Mode::Text;
@@ -311,14 +309,7 @@ impl Driver {
         })
     }
 
-    fn account<S: Sink + ?Sized>(
-        &self,
-        kind: SpanKind,
-        w: &Window<'_>,
-        from: usize,
-        to: usize,
-        sink: &mut S,
-    ) {
+    fn account(&self, kind: SpanKind, w: &Window<'_>, from: usize, to: usize, sink: &mut dyn Sink) {
         if to > from {
             sink.account(Span { kind, at: w.base + from as u64, len: (to - from) as u64 });
         }

@@ -124,7 +124,7 @@ impl Parser {
     ///
     /// # Errors
     /// As [`Parser::push`].
-    pub fn finish<S: Sink + ?Sized>(&mut self, end: End, sink: &mut S) -> Result<(), LimitError> {
+    pub fn finish(&mut self, end: End, sink: &mut dyn Sink) -> Result<(), LimitError> {
         self.driver.finish(end, &mut self.bodies, sink)
     }
 
@@ -192,6 +192,6 @@ pub fn parse(parser: &Parser, text: &str, end: End) -> Result<Message, LimitErro
 const _: () = {
     const fn machine<T: Clone + Send + 'static>() {}
     machine::<Parser>();
-    const fn body<B: BodyParsers<fn(Event<'_>)>>() {}
+    const fn body<B: BodyParsers>() {}
     body::<ToolCallParser>();
 };

@@ -2,9 +2,7 @@
 
 use alloc::{boxed::Box, sync::Arc};
 
-use jail_match::{
-    AtEnd, BodyId, BodyParsers, ByRef, End, Feed, LearntSuffix, Opener, Resume, Sink,
-};
+use jail_match::{AtEnd, BodyId, BodyParsers, End, Feed, LearntSuffix, Opener, Resume, Sink};
 
 use crate::{
     calls::Calls,
@@ -114,10 +112,18 @@ impl ToolCallParser {
             machine.begin(plan, opener.start, &opener.marker, self.attempt);
         }
     }
+}
 
-    /// The machine is compiled once, for any sink: there is much of it, and it is entered once a
-    /// chunk.
-    fn feed_any(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
+impl BodyParsers for ToolCallParser {
+    fn begin(&mut self, opener: Opener) {
+        let body: BodyId = opener.body;
+        (self.opener, self.attempt) = (usize::from(body), 0);
+        self.calls.begin(opener.at);
+        self.set_suffix(opener.suffix);
+        self.restart();
+    }
+
+    fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         let Self { plan, calls, machine, .. } = self;
         let Some(machine) = machine else { return Feed::Mismatch { used: 0 } };
         let feed = machine.feed(plan, text, &mut Output { calls, sink });
@@ -145,26 +151,6 @@ impl ToolCallParser {
         feed
     }
 
-    fn finish_any(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
-        let Self { plan, calls, machine, .. } = self;
-        let Some(machine) = machine else { return AtEnd::Release };
-        machine.finish(plan, tail, end, &mut Output { calls, sink })
-    }
-}
-
-impl<S: Sink + ?Sized> BodyParsers<S> for ToolCallParser {
-    fn begin(&mut self, opener: Opener) {
-        let body: BodyId = opener.body;
-        (self.opener, self.attempt) = (usize::from(body), 0);
-        self.calls.begin(opener.at);
-        self.set_suffix(opener.suffix);
-        self.restart();
-    }
-
-    fn feed(&mut self, text: &str, sink: &mut S) -> Feed {
-        self.feed_any(text, &mut ByRef(sink))
-    }
-
     fn retry(&mut self) -> bool {
         let machine = self.machine.as_mut().filter(|machine| machine.has_other_readings());
         let more = machine.is_some();
@@ -177,8 +163,10 @@ impl<S: Sink + ?Sized> BodyParsers<S> for ToolCallParser {
         more
     }
 
-    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> AtEnd {
-        self.finish_any(tail, end, &mut ByRef(sink))
+    fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
+        let Self { plan, calls, machine, .. } = self;
+        let Some(machine) = machine else { return AtEnd::Release };
+        machine.finish(plan, tail, end, &mut Output { calls, sink })
     }
 
     fn end(&mut self) {

@@ -17,17 +17,14 @@ use crate::{
 
 impl Driver {
     /// Applies the edge whose marker matched.
-    pub(super) fn apply_edge<S, B>(
+    pub(super) fn apply_edge<B: BodyParsers + ?Sized>(
         &mut self,
         matched: EdgeMatch,
         w: &Window<'_>,
         c: &mut Cursor,
         bodies: &mut B,
-        sink: &mut S,
-    ) where
-        S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
-    {
+        sink: &mut dyn Sink,
+    ) {
         let EdgeMatch { edge, at, len, bound } = matched;
         let channel = self.channel();
         let then = self.table.edges()[edge].then;
@@ -79,7 +76,7 @@ impl Driver {
     }
 
     /// Opens a channel on top of the current one.
-    pub(super) fn enter<S: Sink + ?Sized>(&mut self, to: Channel, pair: u8, sink: &mut S) {
+    pub(super) fn enter(&mut self, to: Channel, pair: u8, sink: &mut dyn Sink) {
         self.emitter.boundary(Boundary::Enter(to), self.channel(), sink);
         self.stack.push(Open { channel: to, pair });
         self.spent &= !self.table.per_entry(to);
@@ -92,7 +89,7 @@ impl Driver {
 
     /// What is special about the closers that close nothing here: an orphan is reported, and the
     /// one that a call came before comes once.
-    fn note<S: Sink + ?Sized>(&mut self, edge: usize, at: u64, len: u64, sink: &mut S) {
+    fn note(&mut self, edge: usize, at: u64, len: u64, sink: &mut dyn Sink) {
         let edge = &self.table.edges()[edge];
         if edge.uses == Uses::BeforeReasoning {
             sink.event(Diagnostic::new(DiagnosticKind::OrphanCloser, at, len).into());
@@ -102,13 +99,13 @@ impl Driver {
     }
 
     /// Closes the current channel; at the bottom content goes on.
-    pub(super) fn leave<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+    pub(super) fn leave(&mut self, sink: &mut dyn Sink) {
         self.emitter.boundary(Boundary::Leave, self.channel(), sink);
         self.stack.pop();
     }
 
     /// Closes every channel and opens this one.
-    pub(super) fn switch<S: Sink + ?Sized>(&mut self, to: Channel, pair: u8, sink: &mut S) {
+    pub(super) fn switch(&mut self, to: Channel, pair: u8, sink: &mut dyn Sink) {
         self.leave(sink);
         while !self.stack.is_empty() {
             self.leave(sink);

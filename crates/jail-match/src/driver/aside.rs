@@ -26,16 +26,12 @@ impl Driver {
     ///
     /// # Errors
     /// As [`Driver::push`].
-    pub fn aside<S, B>(
+    pub fn aside<B: BodyParsers + ?Sized>(
         &mut self,
         what: Aside,
         bodies: &mut B,
-        sink: &mut S,
-    ) -> Result<bool, LimitError>
-    where
-        S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
-    {
+        sink: &mut dyn Sink,
+    ) -> Result<bool, LimitError> {
         match self.mode {
             Mode::Failed(error) => return Err(error),
             Mode::Committed | Mode::Halted(_) => return Ok(false),
@@ -68,11 +64,11 @@ impl Driver {
     }
 
     /// Decides about everything held but whitespace, as if no marker went on.
-    fn settle<S, B>(&mut self, bodies: &mut B, sink: &mut S) -> Result<(), LimitError>
-    where
-        S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
-    {
+    fn settle<B: BodyParsers + ?Sized>(
+        &mut self,
+        bodies: &mut B,
+        sink: &mut dyn Sink,
+    ) -> Result<(), LimitError> {
         self.quiet = false;
         if !self.buf.is_empty() && matches!(self.mode, Mode::Text) {
             self.process_held(None, true, bodies, sink)?;

@@ -19,18 +19,14 @@ use crate::{
 const MAX_RESCANS: u32 = 16;
 
 impl Driver {
-    pub(super) fn feed_candidate<S, B>(
+    pub(super) fn feed_candidate<B: BodyParsers + ?Sized>(
         &mut self,
         mut candidate: Candidate,
         w: &Window<'_>,
         c: &mut Cursor,
         bodies: &mut B,
-        sink: &mut S,
-    ) -> Result<bool, LimitError>
-    where
-        S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
-    {
+        sink: &mut dyn Sink,
+    ) -> Result<bool, LimitError> {
         // The limit must fall on the same byte whatever the chunks.
         let most = c.out.saturating_add(self.settings.limits.candidate.max(candidate.opener));
         let limit = ceil_char_boundary(w.text, most.min(w.text.len()));
@@ -95,17 +91,13 @@ impl Driver {
         Ok(true)
     }
 
-    pub(super) fn feed_committed<S, B>(
+    pub(super) fn feed_committed<B: BodyParsers + ?Sized>(
         &mut self,
         w: &Window<'_>,
         c: &mut Cursor,
         bodies: &mut B,
-        sink: &mut S,
-    ) -> bool
-    where
-        S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
-    {
+        sink: &mut dyn Sink,
+    ) -> bool {
         let offered = &w.text[c.pos..];
         if !offered.is_empty() {
             let feed = bodies.feed(offered, sink);
@@ -134,24 +126,24 @@ impl Driver {
         true
     }
 
-    pub(super) fn consume_body<S: Sink + ?Sized>(
+    pub(super) fn consume_body(
         &mut self,
         w: &Window<'_>,
         c: &mut Cursor,
         used: usize,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) {
         self.account(SpanKind::Body, w, c.pos, c.pos + used, sink);
         *c = Cursor::at(c.pos + used);
     }
 
     /// The active candidate is certain, with everything up to `c.pos`.
-    pub(super) fn commit<S: Sink + ?Sized>(
+    pub(super) fn commit(
         &mut self,
         candidate: Candidate,
         w: &Window<'_>,
         c: &mut Cursor,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) {
         self.counters.committed += 1;
         self.accept(candidate, w, c);
@@ -169,12 +161,12 @@ impl Driver {
     }
 
     /// The body is done; text goes on at stream offset `at`.
-    pub(super) fn body_done<S: Sink + ?Sized>(
+    pub(super) fn body_done(
         &mut self,
         then: Resume,
         committed: bool,
         at: u64,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) {
         self.mode = Mode::Text;
         self.swallow = 0;
@@ -204,13 +196,13 @@ impl Driver {
 
     /// The opener is markup with `markup` bytes behind it, and the rest is text again; `death` is
     /// the index after the deciding byte.
-    fn give_back<S: Sink + ?Sized>(
+    fn give_back(
         &mut self,
         candidate: Candidate,
         w: &Window<'_>,
         c: &mut Cursor,
         (markup, death): (usize, usize),
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) {
         if self.may_rescan(w, c, death, sink) {
             let end = c.out + candidate.opener + markup;
@@ -239,13 +231,13 @@ impl Driver {
     }
 
     /// The candidate is text after all; `death` is the index after the deciding byte.
-    pub(super) fn refute<S: Sink + ?Sized>(
+    pub(super) fn refute(
         &mut self,
         candidate: Candidate,
         w: &Window<'_>,
         c: &mut Cursor,
         death: usize,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) {
         self.counters.refuted += 1;
         self.mode = Mode::Text;
@@ -258,12 +250,12 @@ impl Driver {
     }
 
     /// Whether the text of a candidate may be looked at again, up to `death`. If not, it is text.
-    fn may_rescan<S: Sink + ?Sized>(
+    fn may_rescan(
         &mut self,
         w: &Window<'_>,
         c: &mut Cursor,
         death: usize,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) -> bool {
         let (opened, died) = (w.base + c.out as u64, w.base + death as u64);
         self.rescans = if opened < self.rescan_until { self.rescans + 1 } else { 1 };
@@ -280,12 +272,12 @@ impl Driver {
     }
 
     /// The candidate outgrew its limit at `limit`.
-    pub(super) fn overrun<S: Sink + ?Sized>(
+    pub(super) fn overrun(
         &mut self,
         w: &Window<'_>,
         c: &mut Cursor,
         limit: usize,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
         let (at, bytes) = (w.base + c.out as u64, (limit - c.out) as u64);
         let kind = DiagnosticKind::CandidateLimit;
@@ -308,13 +300,13 @@ impl Driver {
         Ok(())
     }
 
-    pub(super) fn drop_candidate<S: Sink + ?Sized>(
+    pub(super) fn drop_candidate(
         &mut self,
         w: &Window<'_>,
         c: &mut Cursor,
         to: usize,
         kind: DiagnosticKind,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) {
         self.counters.refuted += 1;
         self.mode = Mode::Text;
@@ -322,13 +314,13 @@ impl Driver {
     }
 
     /// Drops the text up to `to` and reports it.
-    pub(super) fn drop_text<S: Sink + ?Sized>(
+    pub(super) fn drop_text(
         &mut self,
         w: &Window<'_>,
         c: &mut Cursor,
         to: usize,
         kind: DiagnosticKind,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) {
         let (at, bytes) = (w.base + c.out as u64, (to - c.out) as u64);
         sink.event(Diagnostic::new(kind, at, bytes).into());

@@ -29,16 +29,12 @@ impl Driver {
     ///
     /// # Errors
     /// As [`Driver::push`].
-    pub fn push_literal<S, B>(
+    pub fn push_literal<B: BodyParsers + ?Sized>(
         &mut self,
         text: &str,
         bodies: &mut B,
-        sink: &mut S,
-    ) -> Result<(), LimitError>
-    where
-        S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
-    {
+        sink: &mut dyn Sink,
+    ) -> Result<(), LimitError> {
         if matches!(self.mode, Mode::Text) && !self.buf.is_empty() {
             self.process_held(None, true, bodies, sink)?;
         }
@@ -59,13 +55,7 @@ impl Driver {
     }
 
     /// Emits `from..to` of the window in the current channel, with what is shown in place of it.
-    pub(super) fn emit<S: Sink + ?Sized>(
-        &mut self,
-        w: &Window<'_>,
-        from: usize,
-        to: usize,
-        sink: &mut S,
-    ) {
+    pub(super) fn emit(&mut self, w: &Window<'_>, from: usize, to: usize, sink: &mut dyn Sink) {
         let channel = self.channel();
         let Self { stretches, emitter, .. } = self;
         let (mut done, end) = (w.base + from as u64, w.base + to as u64);

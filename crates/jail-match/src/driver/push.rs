@@ -13,19 +13,28 @@ use crate::{
 };
 
 impl Driver {
-    /// The way of the steady state inside a call: the body takes the chunk as it is.
-    #[inline]
-    pub(super) fn push_committed<S, B>(
+    /// What does not pass as it is.
+    pub(super) fn push_on<B: BodyParsers + ?Sized>(
         &mut self,
         chunk: &str,
         bodies: &mut B,
-        sink: &mut S,
-    ) -> Result<(), LimitError>
-    where
-        S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
-    {
+        sink: &mut dyn Sink,
+    ) -> Result<(), LimitError> {
         self.counters.bytes_in += chunk.len() as u64;
+        if matches!(self.mode, Mode::Committed) && self.buf.is_empty() && !chunk.is_empty() {
+            return self.push_committed(chunk, bodies, sink);
+        }
+        self.push_slow(chunk, bodies, sink)
+    }
+
+    /// The way of the steady state inside a call: the body takes the chunk as it is.
+    #[inline]
+    fn push_committed<B: BodyParsers + ?Sized>(
+        &mut self,
+        chunk: &str,
+        bodies: &mut B,
+        sink: &mut dyn Sink,
+    ) -> Result<(), LimitError> {
         let feed = bodies.feed(chunk, sink);
         self.counters.examined += candidate::looked_at(feed, chunk);
         let (used, done) = match feed {
@@ -52,16 +61,12 @@ impl Driver {
         Ok(())
     }
 
-    pub(super) fn push_slow<S, B>(
+    pub(super) fn push_slow<B: BodyParsers + ?Sized>(
         &mut self,
         chunk: &str,
         bodies: &mut B,
-        sink: &mut S,
-    ) -> Result<(), LimitError>
-    where
-        S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
-    {
+        sink: &mut dyn Sink,
+    ) -> Result<(), LimitError> {
         self.quiet = false;
         if let Mode::Failed(error) = self.mode {
             return Err(error);
@@ -104,17 +109,13 @@ impl Driver {
     }
 
     /// Processes the held text; returns how much of it is no longer held.
-    pub(super) fn process_held<S, B>(
+    pub(super) fn process_held<B: BodyParsers + ?Sized>(
         &mut self,
         ended: Option<End>,
         settled: bool,
         bodies: &mut B,
-        sink: &mut S,
-    ) -> Result<usize, LimitError>
-    where
-        S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
-    {
+        sink: &mut dyn Sink,
+    ) -> Result<usize, LimitError> {
         let mut text = core::mem::take(&mut self.buf);
         let window = Window { text: &text, base: self.base, ended, settled };
         let keep = self.process(window, bodies, sink)?;
@@ -125,16 +126,12 @@ impl Driver {
     }
 
     /// Goes through a window; returns the index from which its text must be held.
-    fn process<S, B>(
+    fn process<B: BodyParsers + ?Sized>(
         &mut self,
         w: Window<'_>,
         bodies: &mut B,
-        sink: &mut S,
-    ) -> Result<usize, LimitError>
-    where
-        S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
-    {
+        sink: &mut dyn Sink,
+    ) -> Result<usize, LimitError> {
         let mut c = Cursor::at(0);
         if let Mode::Candidate(candidate) = self.mode {
             c.pos = candidate.fed;
@@ -143,17 +140,13 @@ impl Driver {
     }
 
     /// The same from a place in the window.
-    pub(super) fn process_from<S, B>(
+    pub(super) fn process_from<B: BodyParsers + ?Sized>(
         &mut self,
         mut c: Cursor,
         w: Window<'_>,
         bodies: &mut B,
-        sink: &mut S,
-    ) -> Result<usize, LimitError>
-    where
-        S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
-    {
+        sink: &mut dyn Sink,
+    ) -> Result<usize, LimitError> {
         loop {
             let in_body = self.is_in_body();
             let stepped = match self.mode {

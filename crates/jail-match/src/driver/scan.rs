@@ -41,17 +41,13 @@ pub(super) struct EdgeMatch {
 impl Driver {
     /// Scans text up to the next edge or the end of the window. Returns whether there is more
     /// to do in this window.
-    pub(super) fn scan_text<S, B>(
+    pub(super) fn scan_text<B: BodyParsers + ?Sized>(
         &mut self,
         w: &Window<'_>,
         c: &mut Cursor,
         bodies: &mut B,
-        sink: &mut S,
-    ) -> bool
-    where
-        S: Sink + ?Sized,
-        B: BodyParsers<S> + ?Sized,
-    {
+        sink: &mut dyn Sink,
+    ) -> bool {
         let bytes = w.text.as_bytes();
         self.swallow_newlines(w, c, sink);
         let from = c.pos;
@@ -108,7 +104,7 @@ impl Driver {
         class(channel, place)
     }
 
-    fn swallow_newlines<S: Sink + ?Sized>(&mut self, w: &Window<'_>, c: &mut Cursor, sink: &mut S) {
+    fn swallow_newlines(&mut self, w: &Window<'_>, c: &mut Cursor, sink: &mut dyn Sink) {
         let rest = &w.text.as_bytes()[c.pos..];
         if self.swallow == 0 || rest.is_empty() {
             return;
@@ -123,12 +119,12 @@ impl Driver {
     }
 
     /// Emits the text up to `to` and tracks its lines.
-    pub(super) fn flush_text<S: Sink + ?Sized>(
+    pub(super) fn flush_text(
         &mut self,
         w: &Window<'_>,
         c: &mut Cursor,
         to: usize,
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) {
         self.track(w, c, to);
         if to > c.out {

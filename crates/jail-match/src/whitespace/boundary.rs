@@ -18,12 +18,7 @@ pub(crate) enum Boundary {
 
 impl Emitter {
     /// Markup was recognised in `channel`; called before the channel changes.
-    pub(crate) fn boundary<S: Sink + ?Sized>(
-        &mut self,
-        boundary: Boundary,
-        channel: Channel,
-        sink: &mut S,
-    ) {
+    pub(crate) fn boundary(&mut self, boundary: Boundary, channel: Channel, sink: &mut dyn Sink) {
         self.run(channel).overflow = false;
         let rule = self.policy.rule(channel);
         match rule {
@@ -77,12 +72,7 @@ impl Emitter {
 
     /// A body's opener was met in `channel`. Where a call does not end the channel, whitespace
     /// before it is not the channel's last, and is emitted before the call is.
-    pub(crate) fn opener<S: Sink + ?Sized>(
-        &mut self,
-        channel: Channel,
-        on_commit: OnCommit,
-        sink: &mut S,
-    ) {
+    pub(crate) fn opener(&mut self, channel: Channel, on_commit: OnCommit, sink: &mut dyn Sink) {
         if self.policy.rule(channel) == Rule::TrimEnd && on_commit == OnCommit::Stay {
             self.release(channel, sink);
         }
@@ -95,7 +85,7 @@ impl Emitter {
     }
 
     /// The stream ended in `channel`.
-    pub(crate) fn finish<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+    pub(crate) fn finish(&mut self, sink: &mut dyn Sink) {
         for channel in [Channel::REASONING, Channel::CONTENT] {
             let drop = match self.policy.rule(channel) {
                 Rule::Keep | Rule::DropBlankBeforeCall | Rule::TrimEnd => false,

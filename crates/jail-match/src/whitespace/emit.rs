@@ -9,13 +9,7 @@ use crate::{
 
 impl Emitter {
     /// Emits `text`, which stands at offset `at`.
-    pub(crate) fn emit<S: Sink + ?Sized>(
-        &mut self,
-        channel: Channel,
-        text: &str,
-        at: u64,
-        sink: &mut S,
-    ) {
+    pub(crate) fn emit(&mut self, channel: Channel, text: &str, at: u64, sink: &mut dyn Sink) {
         if text.is_empty() {
             return;
         }
@@ -91,13 +85,7 @@ impl Emitter {
     }
 
     /// Emits text of a channel, reasoning as far as it may.
-    pub(super) fn put<S: Sink + ?Sized>(
-        &mut self,
-        channel: Channel,
-        text: &str,
-        at: u64,
-        sink: &mut S,
-    ) {
+    pub(super) fn put(&mut self, channel: Channel, text: &str, at: u64, sink: &mut dyn Sink) {
         let within = self.budget.within(channel, text);
         if within > 0 {
             self.count(channel, within);
@@ -114,7 +102,7 @@ impl Emitter {
     }
 
     /// What is held of a channel is emitted.
-    pub(super) fn release<S: Sink + ?Sized>(&mut self, channel: Channel, sink: &mut S) {
+    pub(super) fn release(&mut self, channel: Channel, sink: &mut dyn Sink) {
         if !self.budget.counts(channel) {
             let held = self.run(channel).text.len();
             self.count(channel, held);

@@ -9,7 +9,7 @@ use crate::{
 
 impl Emitter {
     /// A visible byte follows: what was held is dropped or is emitted before it.
-    pub(super) fn settle<S: Sink + ?Sized>(&mut self, channel: Channel, rule: Rule, sink: &mut S) {
+    pub(super) fn settle(&mut self, channel: Channel, rule: Rule, sink: &mut dyn Sink) {
         let markup_first = self.called || self.marked;
         let run = self.run(channel);
         let drop =
@@ -23,13 +23,7 @@ impl Emitter {
         (run.eat, run.visible, run.overflow) = (false, true, false);
     }
 
-    pub(super) fn hold<S: Sink + ?Sized>(
-        &mut self,
-        channel: Channel,
-        text: &str,
-        at: u64,
-        sink: &mut S,
-    ) {
+    pub(super) fn hold(&mut self, channel: Channel, text: &str, at: u64, sink: &mut dyn Sink) {
         let limit = self.limit;
         let run = self.run(channel);
         if run.eat {
@@ -53,7 +47,7 @@ impl Emitter {
     }
 
     /// Reports runs between visible text that would have outgrown the limit, had they come apart.
-    pub(super) fn report_runs<S: Sink + ?Sized>(&self, text: &str, at: u64, sink: &mut S) {
+    pub(super) fn report_runs(&self, text: &str, at: u64, sink: &mut dyn Sink) {
         if text.len() <= self.limit {
             return;
         }

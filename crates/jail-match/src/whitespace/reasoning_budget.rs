@@ -61,13 +61,7 @@ impl ReasoningBudget {
     }
 
     /// Emits `text`, which stands at offset `at` and is all within the limit, or all beyond.
-    pub(super) fn put<S: Sink + ?Sized>(
-        &mut self,
-        channel: Channel,
-        text: &str,
-        at: u64,
-        sink: &mut S,
-    ) {
+    pub(super) fn put(&mut self, channel: Channel, text: &str, at: u64, sink: &mut dyn Sink) {
         let Some(limit) = self.limit.filter(|_| self.counts(channel)) else {
             return sink.event(Event::text(channel, text));
         };
@@ -94,7 +88,7 @@ impl ReasoningBudget {
     }
 
     /// A span of reasoning ended: says how much of it was over the limit.
-    pub(super) fn report<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+    pub(super) fn report(&mut self, sink: &mut dyn Sink) {
         if let Some(Over { at, bytes }) = self.over.take() {
             sink.event(Diagnostic::new(DiagnosticKind::ReasoningLimit, at, bytes).into());
         }

@@ -31,14 +31,14 @@ impl Run {
         }
     }
 
-    pub(super) fn drop_held<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+    pub(super) fn drop_held(&mut self, sink: &mut dyn Sink) {
         for (at, len) in self.spans.drain(..) {
             sink.account(Span { kind: SpanKind::Framing, at, len });
         }
         self.text.clear();
     }
 
-    pub(super) fn release<S: Sink + ?Sized>(&mut self, channel: Channel, sink: &mut S) {
+    pub(super) fn release(&mut self, channel: Channel, sink: &mut dyn Sink) {
         if !self.text.is_empty() {
             sink.event(Event::text(channel, &self.text));
             self.text.clear();

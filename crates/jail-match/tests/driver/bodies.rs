@@ -1,8 +1,8 @@
 //! Small bodies for the driver, and the driver as a machine of the laws.
 
 use jail_match::{
-    AtEnd, BodyId, BodyParsers, Channel, Driver, End, Event, Feed, Opener, Resume, Settings, Sink,
-    Span, SpanKind, Table,
+    AtEnd, BodyId, BodyParsers, Channel, Driver, End, Event, Feed, Opener, Outcome, Resume,
+    Settings, Sink, Span, SpanKind, Table,
 };
 use stream_laws::{Held, HeldKind, Machine, Record};
 
@@ -52,27 +52,28 @@ pub(crate) struct Tiny {
 }
 
 impl Tiny {
-    fn start(&mut self, out: &mut Record) {
+    fn start(&mut self, out: &mut dyn Sink) {
         self.committed = true;
-        out.call_start(self.calls, format!("id{}", self.calls), "tiny");
+        let (index, id) = (self.calls, format!("id{}", self.calls));
+        out.event(Event::CallStart { index, id: &id, name: "tiny" });
     }
 
-    fn end(&mut self, out: &mut Record) {
-        out.call_end(self.calls, "done");
+    fn end(&mut self, out: &mut dyn Sink) {
+        out.event(Event::CallEnd { index: self.calls, outcome: Outcome::Complete });
         self.calls += 1;
     }
 }
 
-impl BodyParsers<Out<'_>> for Tiny {
+impl BodyParsers for Tiny {
     fn begin(&mut self, opener: Opener) {
         (self.body, self.reading, self.committed) = (opener.body, 0, false);
     }
 
-    fn feed(&mut self, text: &str, sink: &mut Out<'_>) -> Feed {
+    fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         let mut from = 0;
         let eager = matches!(self.body, EAGER | HALTING);
         if eager && !self.committed {
-            self.start(sink.0);
+            self.start(sink);
         }
         if !self.committed {
             let found = text.char_indices().find_map(|(at, scalar)| {
@@ -85,14 +86,14 @@ impl BodyParsers<Out<'_>> for Tiny {
                 Some((used, Verdict::Text)) => return Feed::Text { used, markup: 0 },
                 Some((used, Verdict::Done(then))) => return Feed::Markup { used, then },
                 Some((used, Verdict::Commit)) => {
-                    self.start(sink.0);
+                    self.start(sink);
                     from = used;
                 }
             }
         }
         let closer = if eager { "." } else { CLOSER };
         if let Some(at) = text[from..].find(closer) {
-            self.end(sink.0);
+            self.end(sink);
             let then = if self.body == HALTING { Resume::Halt } else { Resume::SameChannel };
             return Feed::Done { used: from + at + closer.len(), then };
         }
@@ -105,9 +106,9 @@ impl BodyParsers<Out<'_>> for Tiny {
         self.body == TWICE && self.reading == 1
     }
 
-    fn finish(&mut self, tail: &str, _: End, sink: &mut Out<'_>) -> AtEnd {
+    fn finish(&mut self, tail: &str, _: End, sink: &mut dyn Sink) -> AtEnd {
         if self.committed {
-            self.end(sink.0);
+            self.end(sink);
             return AtEnd::Closed { used: tail.len() };
         }
         if self.body == TWICE { AtEnd::Release } else { AtEnd::Markup }
@@ -121,8 +122,10 @@ impl Sink for Out<'_> {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Diagnostic(it) => self.0.diagnostic(it.kind.name(), it.at, it.bytes),
+            Event::CallStart { index, id, name } => self.0.call_start(index, id.to_owned(), name),
+            Event::CallEnd { index, .. } => self.0.call_end(index, "done"),
             event => {
-                let (channel, text) = event.as_text().expect("bodies write calls themselves");
+                let (channel, text) = event.as_text().expect("bodies write no other events");
                 self.0.text(channel.index() as u8, text);
             }
         }

@@ -19,7 +19,7 @@ impl Guard {
         sink: &mut S,
     ) -> Result<bool, LimitError> {
         if self.plain {
-            return self.cursor.aside(what, sink);
+            return self.cursor.aside(what, &mut ByRef(sink));
         }
         let mut taken = false;
         self.staged(&mut ByRef(sink), Then::Nothing, |_, input, cursor, out| {

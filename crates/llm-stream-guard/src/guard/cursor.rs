@@ -50,15 +50,11 @@ impl Cursor {
         }
     }
 
-    pub(super) fn finish<S: Sink + ?Sized>(
-        &mut self,
-        end: End,
-        sink: &mut S,
-    ) -> Result<(), LimitError> {
+    pub(super) fn finish(&mut self, end: End, sink: &mut dyn Sink) -> Result<(), LimitError> {
         match self {
             Self::Family(family) => family.finish(end, sink),
             Self::Template(template) => {
-                template.finish(end, &mut jail_match::ByRef(sink));
+                template.finish(end, sink);
                 Ok(())
             }
         }
@@ -91,11 +87,7 @@ impl Cursor {
     }
 
     /// Takes note of what a server told apart; `false` if nothing was done, as a template does not.
-    pub(super) fn aside<S: Sink + ?Sized>(
-        &mut self,
-        what: Aside,
-        sink: &mut S,
-    ) -> Result<bool, LimitError> {
+    pub(super) fn aside(&mut self, what: Aside, sink: &mut dyn Sink) -> Result<bool, LimitError> {
         match self {
             Self::Family(FamilyCursor { driver, bodies }) => driver.aside(what, bodies, sink),
             Self::Template(_) => Ok(false),
@@ -193,7 +185,7 @@ impl FamilyCursor {
         self.driver.push(text, &mut self.bodies, sink)
     }
 
-    fn finish<S: Sink + ?Sized>(&mut self, end: End, sink: &mut S) -> Result<(), LimitError> {
+    fn finish(&mut self, end: End, sink: &mut dyn Sink) -> Result<(), LimitError> {
         self.driver.finish(end, &mut self.bodies, sink)
     }
 

@@ -112,17 +112,12 @@ impl GuidedParser {
     }
 
     /// The payload is whole, up to `end`: its events are emitted.
-    fn release<S: Sink + ?Sized>(&mut self, trial: &Trial, end: usize, sink: &mut S) {
+    fn release(&mut self, trial: &Trial, end: usize, sink: &mut dyn Sink) {
         self.inner.feed(&trial.text[..end], sink);
     }
 
     /// Reads on in a payload whose bytes the driver keeps.
-    fn read_kept<S: Sink + ?Sized>(
-        &mut self,
-        mut trial: Box<Trial>,
-        text: &str,
-        sink: &mut S,
-    ) -> Feed {
+    fn read_kept(&mut self, mut trial: Box<Trial>, text: &str, sink: &mut dyn Sink) -> Feed {
         // What was left over the driver brings again.
         trial.text.truncate(trial.fed);
         trial.text.push_str(text);
@@ -147,12 +142,7 @@ impl GuidedParser {
     }
 
     /// Reads on in a payload that will never be text.
-    fn read_own<S: Sink + ?Sized>(
-        &mut self,
-        mut trial: Box<Trial>,
-        text: &str,
-        sink: &mut S,
-    ) -> Feed {
+    fn read_own(&mut self, mut trial: Box<Trial>, text: &str, sink: &mut dyn Sink) -> Feed {
         let room = self.limit.saturating_sub(trial.text.len()).min(text.len());
         let room = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
         let before = trial.text.len();
@@ -172,7 +162,7 @@ impl GuidedParser {
                     self.trial = Some(trial);
                     return Feed::Committed { used: text.len() };
                 }
-                _ if BodyParsers::<Verdict>::retry(&mut self.inner) => {
+                _ if self.inner.retry() => {
                     trial = self.trial(std::mem::take(&mut trial.text));
                 }
                 _ => break,
@@ -183,7 +173,7 @@ impl GuidedParser {
     }
 
     /// Reads on in a payload that must be whole, or drops what follows one that was rejected.
-    fn read_guided<S: Sink + ?Sized>(&mut self, text: &str, sink: &mut S) -> Feed {
+    fn read_guided(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         match self.trial.take() {
             Some(trial) if self.bad == BadPayload::Reject => self.read_own(trial, text, sink),
             Some(trial) => self.read_kept(trial, text, sink),
@@ -210,9 +200,9 @@ impl Trial {
     }
 }
 
-impl<S: Sink + ?Sized> BodyParsers<S> for GuidedParser {
+impl BodyParsers for GuidedParser {
     fn begin(&mut self, opener: Opener) {
-        BodyParsers::<S>::begin(&mut self.inner, opener);
+        self.inner.begin(opener);
         self.payload = usize::from(opener.body) < self.guided;
         self.at = opener.at;
         if self.payload && self.bad != BadPayload::BestEffort {
@@ -221,7 +211,7 @@ impl<S: Sink + ?Sized> BodyParsers<S> for GuidedParser {
     }
 
     #[inline]
-    fn feed(&mut self, text: &str, sink: &mut S) -> Feed {
+    fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         if self.trial.is_some() || self.rejected.is_some() {
             return self.read_guided(text, sink);
         }
@@ -229,7 +219,7 @@ impl<S: Sink + ?Sized> BodyParsers<S> for GuidedParser {
     }
 
     fn retry(&mut self) -> bool {
-        let more = BodyParsers::<S>::retry(&mut self.inner);
+        let more = self.inner.retry();
         match self.trial {
             Some(_) if more => self.trial = Some(self.trial(String::new())),
             _ => self.trial = None,
@@ -237,7 +227,7 @@ impl<S: Sink + ?Sized> BodyParsers<S> for GuidedParser {
         more
     }
 
-    fn finish(&mut self, tail: &str, end: End, sink: &mut S) -> AtEnd {
+    fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
         let own = self.bad == BadPayload::Reject;
         if let Some(mut trial) = self.trial.take() {
             let rest = if own { trial.text[trial.fed..].to_owned() } else { tail.to_owned() };
@@ -265,7 +255,7 @@ impl<S: Sink + ?Sized> BodyParsers<S> for GuidedParser {
 
     fn end(&mut self) {
         self.trial = None;
-        BodyParsers::<S>::end(&mut self.inner);
+        self.inner.end();
     }
 
     fn held(&self) -> usize {
