@@ -214,13 +214,13 @@ impl Driver {
     }
 
     /// The candidate is markup up to `end`, and nothing else.
-    fn no_body<S: Sink + ?Sized>(
+    fn no_body(
         &mut self,
         candidate: Candidate,
         w: &Window<'_>,
         c: &mut Cursor,
         (end, then): (usize, Resume),
-        sink: &mut S,
+        sink: &mut dyn Sink,
     ) {
         self.accept(candidate, w, c);
         self.account(SpanKind::Markup, w, c.out, end, sink);
@@ -331,7 +331,7 @@ impl Driver {
 }
 
 /// Tells that the candidate, whose first byte is at `c.out`, is text, which was seen at `death`.
-fn refuted<S: Sink + ?Sized>(w: &Window<'_>, c: &Cursor, death: usize, sink: &mut S) {
+fn refuted(w: &Window<'_>, c: &Cursor, death: usize, sink: &mut dyn Sink) {
     sink.trace(Trace::Refuted { at: w.base + c.out as u64, len: (death - c.out) as u64 });
 }
 
