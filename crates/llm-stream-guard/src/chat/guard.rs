@@ -151,11 +151,9 @@ impl ChatGuard {
     /// Takes in a chunk that is like the last of its choice but for `text`, if it comes out as it
     /// is; otherwise nothing is done, and it is to be pushed.
     pub(super) fn pass(&mut self, index: u32, text: &str) -> bool {
-        if self.ended || !self.owes_nothing() {
-            return false;
-        }
         let found = self.choices.binary_search_by_key(&index, |state| state.lane.index);
-        let passed = found.is_ok_and(|at| self.choices[at].pass(text));
+        let passed =
+            !self.ended && self.owes_nothing() && found.is_ok_and(|at| self.choices[at].pass(text));
         self.seq += u64::from(passed);
         passed
     }
@@ -205,8 +203,7 @@ impl ChatGuard {
         if self.ended {
             return self.failed.map_or(Ok(()), Err);
         }
-        let result = self.on_each(false, sink, ChoiceState::tick);
-        result.or_else(|error| self.fail(error, sink))
+        self.on_each(false, sink, ChoiceState::tick).or_else(|error| self.fail(error, sink))
     }
 
     /// Ends the stream: what is held comes out, then finish reasons that are due, then usage
@@ -245,8 +242,7 @@ impl ChatGuard {
         synthesize: impl Fn(&Lane) -> bool,
         sink: &mut S,
     ) -> Result<(), ChatError> {
-        let aborted = end == End::Aborted;
-        self.on_each(aborted, sink, |state, step| state.close(end, &synthesize, step))
+        self.on_each(end == End::Aborted, sink, |state, step| state.close(end, &synthesize, step))
     }
 
     /// Runs `step` on every choice, and lets out what it set free.
@@ -332,9 +328,8 @@ impl ChatGuard {
         self.choices.iter().filter(|state| state.lane.stopped.is_some()).count()
     }
 
-    /// Whether nothing more can come of the choices that came so far, because each was ended by a
-    /// stop string, a collapse or its finish reason, and not all by the latter: generation may be
-    /// cancelled if the request asked for no further choices.
+    /// Whether a stop string, a collapse or its finish reason ended each choice so far, and not the
+    /// latter all: generation may be cancelled if the request asked for no further choices.
     #[must_use]
     pub fn is_over(&self) -> bool {
         let stopped = |state: &ChoiceState| state.lane.stopped.is_some() || state.guard.is_over();

@@ -193,7 +193,7 @@ impl Wire {
         }
         let text = text.into_owned();
         let Some(chunk) = frames.at(at).take(text.clone()) else { return false };
-        self.chunk(chunk, Came::Framed { at, text }, event, sink);
+        self.chunk(chunk, Came::Framed(at, text), event, sink);
         true
     }
 
@@ -234,7 +234,7 @@ impl Wire {
                 self.tail.push(Waiting { seq, raw, came });
             }
             Came::Read(chunk) => self.frames.learn(event.data.unwrap_or_default(), chunk),
-            Came::Framed { at, .. } => match chunks.as_mut_slice() {
+            Came::Framed(at, _) => match chunks.as_mut_slice() {
                 [(chunk, _)] if intact => self.frames.at(at).restore(take(&mut chunk.fields)),
                 _ => self.frames.forget(at),
             },
@@ -255,7 +255,7 @@ impl Wire {
     /// Whether a chunk is written as it came.
     fn is_same(&self, chunk: &Chunk, came: &Came, event: Event<'_>) -> bool {
         match (came, chunk.choices.as_slice()) {
-            (Came::Framed { at, text }, [choice]) => self.frames.is(*at, choice, text),
+            (Came::Framed(at, text), [choice]) => self.frames.is(*at, choice, text),
             (Came::Read(came), _) => {
                 // Arguments that are no text are read as text, and must be written so.
                 let calls = came.choices.iter().any(|choice| !choice.delta.tool_calls.is_empty());
@@ -370,10 +370,7 @@ enum Came {
     Damaged,
     Read(Chunk),
     /// As the frame at this place with this text.
-    Framed {
-        at: usize,
-        text: String,
-    },
+    Framed(usize, String),
 }
 
 /// Where a chunk is written.
