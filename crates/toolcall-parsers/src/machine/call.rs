@@ -98,6 +98,8 @@ pub(crate) struct Machine {
     pub(super) in_value: bool,
     /// The opener was the brace that begins what is read.
     pub(super) behind_brace: bool,
+    /// Blanks stand between the header's last literal and what comes.
+    pub(super) spaced: bool,
     /// The call of the arguments being read was announced.
     pub(super) started: bool,
     /// Arguments that came before the call was certain.
@@ -136,6 +138,7 @@ impl Machine {
             attributes: HeaderReader::default(),
             in_value: false,
             behind_brace: false,
+            spaced: false,
             started: false,
             early: String::new(),
             value: ValueReader::new(Kind::Arguments),
@@ -171,6 +174,7 @@ impl Machine {
         self.id.clear();
         self.early.clear();
         (self.dropped, self.started, self.behind_brace) = (0, false, false);
+        self.spaced = false;
         (self.item_at, self.noise, self.tags_end) = (0, 0, 0);
         if attempt == 0 {
             self.message.is_text = false;

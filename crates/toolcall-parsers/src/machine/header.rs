@@ -37,15 +37,15 @@ impl Machine {
         if let Some(leaf) = arguments::only(plan, node) {
             return self.begin_arguments(plan, leaf, cursor, out);
         }
-        let spaced = match node.blanks {
-            Blanks::Free => cursor.skip_blanks(),
-            Blanks::Exact => 0,
-        };
+        // Blanks may have come in a chunk of their own.
+        self.spaced |= node.blanks == Blanks::Free && cursor.skip_blanks() > 0;
         let blank_behind = node.blanks == Blanks::Exact && blanks(cursor.rest()) > 0;
         if cursor.rest().is_empty() {
             return Step::more(cursor.at);
         }
-        match self.next(plan, node, cursor.rest(), spaced) {
+        let next = self.next(plan, node, cursor.rest());
+        self.spaced &= next.is_err();
+        match next {
             Err(Undecided) => return Step::more(cursor.at),
             Ok(Some((next, len))) => {
                 cursor.at += len;
@@ -91,7 +91,6 @@ impl Machine {
         plan: &Plan,
         node: &Node,
         rest: &str,
-        spaced: usize,
     ) -> Result<Option<(Next, usize)>, Undecided> {
         let mut best: Option<(Next, usize)> = None;
         let mut partial = false;
@@ -113,7 +112,7 @@ impl Machine {
                 let section = &plan.sections[usize::from(id)];
                 // Brackets may stand around the calls of any section.
                 let may = section.bracket == Bracket::Square || node.field.is_some();
-                if may && (section.blanks == Blanks::Free || spaced == 0) {
+                if may && (section.blanks == Blanks::Free || !self.spaced) {
                     consider(Next::Bracket(id), "[");
                 }
             }

@@ -6,5 +6,6 @@ mod headers;
 mod laws;
 mod policies;
 mod round_trip;
+mod small_scope;
 mod support;
 mod vectors;
