@@ -18,6 +18,7 @@ cargo xtask bench --quick|--all            the ratios alone; with each profile
 cargo xtask bench --count|--gate|--keep    instructions a chunk; fails if they grew; new ones to compare with
 cargo xtask fuzz [TARGET|all]              fuzz targets, for a time each (--seconds N, --jobs N)
 cargo xtask fuzz seed [TARGET]             inputs and words to begin with, made of the families
+cargo xtask seeded                         faults put back one at a time: a law must see each
 cargo xtask templates [--count N] [SEED]   random templates' wires against the `transformers` package
 cargo xtask page                           the page of `explain` in a headless Chromium, if there is one
 cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     Size,
     E2e(Against),
     Page,
+    Seeded,
     /// Only [`Pace::Full`] has a filter.
     Bench {
         pace: Pace,
@@ -127,6 +129,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "size" => Command::Size,
         "e2e" => Command::E2e(Against::Clients),
         "page" => Command::Page,
+        "seeded" => Command::Seeded,
         "tidy" => Command::Tidy,
         "families" => Command::Families(Tables::Written),
         "bench" => Command::Bench { pace: Pace::Full, filter: None },
@@ -221,6 +224,7 @@ mod tests {
         assert_eq!(command("e2e"), Some(Command::E2e(Against::Clients)));
         assert_eq!(command("e2e --soak"), Some(Command::E2e(Against::Crowd)));
         assert_eq!(command("page"), Some(Command::Page));
+        assert_eq!(command("seeded"), Some(Command::Seeded));
         assert_eq!(command("tidy"), Some(Command::Tidy));
         assert_eq!(command("families"), Some(Command::Families(Tables::Written)));
         assert_eq!(command("families --check"), Some(Command::Families(Tables::Checked)));

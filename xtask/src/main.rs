@@ -11,6 +11,7 @@ mod manifest;
 mod page;
 mod process;
 mod release;
+mod seeded;
 mod size;
 mod source;
 mod templates;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Families(Tables::Checked) => families::check(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),
         Command::Fuzz { effort, target } => fuzz::run(&root, effort, target.as_deref()),
+        Command::Seeded => seeded::run(&root),
         Command::Seed { target } => fuzz::seed(&root, target.as_deref()),
         Command::Templates { count, seed } => templates::run(&root, count, seed.unwrap_or(1)),
         Command::Release { mode, crates } => release::run(&root, mode, &crates),

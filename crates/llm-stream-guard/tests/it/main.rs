@@ -11,6 +11,8 @@ mod jails;
 mod laws;
 /// Records of guarded streams.
 mod lifecycle;
+/// Every limit, and the heap they leave.
+mod limits;
 /// Model ids and the patterns of families.
 mod models;
 /// Names, limits and estimates of reasoning.

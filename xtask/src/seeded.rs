@@ -1,0 +1,78 @@
+//! `cargo xtask seeded`: faults put back one at a time, and the law that must see each.
+//!
+//! A patch begins with what the fault is and a line `law: COMMAND`; the command must fail by a
+//! failing test, not by code that does not compile.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::process::Invocation;
+
+/// Where patches are kept.
+const DIRECTORY: &str = "crates/stream-laws/seeded";
+
+/// Applies each patch in turn, runs its law, and takes it back.
+///
+/// # Errors
+/// Changes that are not committed, a patch that does not apply, a law that sees nothing.
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    let dirty = Invocation::new("git status --porcelain --untracked-files=no").output(root)?;
+    if !dirty.trim().is_empty() {
+        return Err("commit first: patches change the working tree".to_owned());
+    }
+    let mut blind = Vec::new();
+    for path in patches(root)? {
+        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        let text = fs::read_to_string(&path).map_err(|error| format!("{name}: {error}"))?;
+        let law = law(&text).ok_or_else(|| format!("{name}: expected a line `law: COMMAND`"))?;
+        Invocation::new(&format!("git apply {name}")).output(root)?;
+        let outcome = Invocation::new(law).output(root);
+        Invocation::new(&format!("git apply -R {name}")).output(root)?;
+        let seen = outcome.as_ref().is_err_and(|output| output.contains("test result: FAILED"));
+        println!("{}  {name}: {law}", if seen { "seen " } else { "BLIND" });
+        if !seen {
+            blind.push(name);
+        }
+    }
+    if blind.is_empty() { Ok(()) } else { Err(format!("no law sees {}", blind.join(", "))) }
+}
+
+fn patches(root: &Path) -> Result<Vec<PathBuf>, String> {
+    let directory = root.join(DIRECTORY);
+    let entries = fs::read_dir(&directory).map_err(|error| format!("{DIRECTORY}: {error}"))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.retain(|path| path.extension().is_some_and(|kind| kind == "patch"));
+    paths.sort();
+    if paths.is_empty() { Err(format!("{DIRECTORY}: no patches")) } else { Ok(paths) }
+}
+
+/// The command of a patch.
+fn law(patch: &str) -> Option<&str> {
+    patch.lines().find_map(|line| line.strip_prefix("law: "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{law, patches};
+
+    #[test]
+    fn every_patch_names_a_law_that_is_no_vector() {
+        let root = crate::root();
+        for path in patches(&root).unwrap() {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let law = law(&text).unwrap_or_else(|| panic!("{}: no law", path.display()));
+            assert!(law.starts_with("cargo test ") && !law.contains("vectors"), "{law}");
+        }
+    }
+
+    #[test]
+    fn every_patch_applies() {
+        let root = crate::root();
+        for path in patches(&root).unwrap() {
+            let check = format!("git apply --check {}", path.display());
+            crate::process::Invocation::new(&check).output(&root).unwrap();
+        }
+    }
+}
