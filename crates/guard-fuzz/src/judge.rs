@@ -40,16 +40,23 @@ pub(crate) fn bytes<M: ByteMachine>(machine: &M, bytes: &[u8], plan: CutPlan) {
     demand(check_total_bytes(machine, bytes, plan));
 }
 
-/// At most `looks` at each byte, in the smallest pieces and in one.
+/// At most `looks` at each byte, in the smallest pieces and in one; held is a part of what came, and
+/// nothing behind the end.
 #[track_caller]
 pub(crate) fn cost<M: Machine>(machine: &M, text: &str, looks: u64) {
     for cut in [Cut::Whole, Cut::EachScalar] {
         let (mut machine, mut out) = (machine.clone(), Record::default());
         let before = machine.work();
+        let mut fed = 0;
         for piece in cut.pieces(text) {
             machine.push(piece, &mut out);
+            fed += piece.len();
+            let held = machine.held().bytes;
+            assert!(held <= fed, "{held} bytes held of {fed}, {cut} of {text:?}");
         }
         machine.finish(&mut out);
+        let held = machine.held();
+        assert_eq!(held.bytes, 0, "{held:?} behind the end, {cut} of {text:?}");
         let work = machine.work() - before;
         let most = looks * (text.len() as u64 + 64);
         assert!(work <= most, "{cut}: {work} looks at {} bytes of {text:?}", text.len());
