@@ -97,6 +97,17 @@ def shapes():
     yield "bare keys", {"tool_calls": {"open_pattern": r"<c>run:(?P<name>\w+)", "close": "<c/>", "repeats": True, "content": "json", "content_args": {
         "unquoted_keys": True, "string_delims": [["<q>", "<q>"], ["«", "»"]]}, "transform": CALL}, "content": {"close": ["<e>", "<eos>"]}}, [
         "<c>run:f", "<c>run:set", "<c/>", "{", "}", "a:1", ",", "s:<q>x\"y<q>", "k:«<q>»", "größe:[1,{b:2}]", "\"p\":\"q,r:s\"", "\x01", "<e>", "{i:<q>7<q>}", "{a:1,b:{c:<q>\n<q>}}"]
+    yield "own quotes", {"tool_calls": {"open_pattern": r"<c>run:(?P<name>\w+)", "close": "<c/>", "repeats": True, "content": "json", "content_args": {
+        "unquoted_keys": True, "string_delims": [["<q>", "<q>"]]}, "transform": CALL}, "content": {"close": "<e>"}}, [
+        "<c>run:f{", "<c>run:set{", "}<c/>", "{", "}", "a:1", ",", "s:<q>x\"y\n<q>", "größe:[1,{b:2}]", "\"p\":\"q,r:s\"", "i:<q>7<q>", "many:[<q>1<q>]", "<q>", ", ", "<e>"]
+    yield "own quotes or text", {"tool_calls": {"open_pattern": r"<c>(?P<name>\w+)", "close": "</c>", "repeats": True, "content": "json", "content_args": {
+        "string_delims": [["«", "»"]], "allow_non_json": True}, "transform": CALL}, "content": {}}, [
+        "<c>f{", "<c>set{", "}</c>", "</c>", "\"a\":1", ",", "\"s\":«x»", "\"i\":«7»", "x", "»", JSON_BITS]
+    yield "calls in lines", {"tool_calls": {"open_pattern": r"<c (?P<name>\w+)>", "close": "</c>", "repeats": True, "content": "kv-lines",
+        "transform": CALL}, "content": {}}, ["<c set>", "<c f>", "</c>", "i: 7\n", "s : x \n", "b:true", "\r\n", "k\n", ": v\n", "i: 8"]
+    yield "calls in words", {"tool_calls": {"open_pattern": r"<c (?P<name>\w+)>", "close": "</c>", "repeats": True, "content": "kv-lines",
+        "content_args": {"line_sep": " ; ", "kv_sep": "=>", "strip": False, "value_parser": {"name": "json"}}, "transform": CALL}, "content": {}}, [
+        "<c set>", "<c f>", "</c>", "i=>\"7\"", " ; ", " ;", "; ", "n=>1", "a=>[1]", "x", "=>", "b=>tru"]
     yield "scalars", {"n": {"open": "<n>", "close": "</n>", "content": "int"}, "r": {"open": "<r>", "close": "</r>", "content": "float", "repeats": True},
         "b": {"open": "<b>", "close": "</b>", "content": "bool", "content_args": {"strip": False}}, "m": {**lines, "content_args": {"kv_sep": "="}},
         "w": {"open": "<w>", "close": "</w>", "content": "kv-lines", "content_args": {"line_sep": ";", "strip": False, "value_parser": {"name": "int"}}},

@@ -35,8 +35,12 @@ const PATTERNS: [&str; 20] = [
     ".{0,40}<",
     "(?:a*)*b",
 ];
-const CONTENTS: [&str; 4] = ["text", "json", "kv-lines", "int"];
-const PIECES: [&str; 12] = [
+const CONTENTS: [&str; 5] = ["text", "json", "kv-lines", "int", "xml-inline"];
+/// What each content takes of it is its own.
+const ARGUMENTS: &str = r#"{"tag_pattern": "<(?P<key>\\w+)>(?P<value>.*?)b", "unquoted_keys": true,
+    "string_delims": [["é", "é"]]}"#;
+const CALL: &str = r#"{"function": {"name": "f", "arguments": "{content}"}}"#;
+const PIECES: [&str; 14] = [
     "<a>",
     "</a>",
     "<a>b",
@@ -48,6 +52,8 @@ const PIECES: [&str; 12] = [
     "aB",
     "\n\n",
     "{\"name\": ",
+    "{k:",
+    ",",
     "\u{1F331}",
 ];
 
@@ -64,10 +70,16 @@ pub(crate) fn templates(data: &[u8]) {
                 _ => field.set(format!("{side}_pattern"), (*input.pick(&PATTERNS)).into()),
             }
         }
-        field.set("content", (*input.pick(&CONTENTS)).into());
+        let content = *input.pick(&CONTENTS);
+        field.set("content", content.into());
+        if content == "xml-inline" || input.one_in(3) {
+            field.set("content_args", Value::from_json(ARGUMENTS).expect("JSON"));
+        }
         field.set("repeats", Value::Bool(input.one_in(2)));
-        if input.one_in(3) {
-            field.set("transform", "{content}".into());
+        match input.below(4) {
+            0 => field.set("transform", "{content}".into()),
+            1 => field.set("transform", Value::from_json(CALL).expect("JSON")),
+            _ => {}
         }
         fields.set(name, Value::Object(field));
     }

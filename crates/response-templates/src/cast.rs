@@ -1,8 +1,9 @@
 //! Casting: arguments that are text become what the tool's schema says.
 
-use alloc::{string::ToString, vec::Vec};
+use alloc::string::{String, ToString};
 
 use serde_json::Value as Schema;
+use smallvec::SmallVec;
 use toolcall_parsers::Tools;
 
 use crate::{
@@ -27,35 +28,61 @@ pub(crate) fn cast_calls(value: &mut Value, tools: &Tools) {
 /// Casts the arguments of a call; whether that changed them.
 pub(crate) fn cast_arguments(arguments: &mut Value, name: &str, tools: &Tools) -> bool {
     let Value::Object(arguments) = arguments else { return false };
-    let mut changed = false;
-    for (key, argument) in arguments.values_mut() {
-        let before = argument.clone();
-        cast(argument, &types(tools, name, key));
-        changed |= *argument != before;
+    let cast = |(key, argument): (&str, &mut Value)| cast(argument, &types(tools, name, key));
+    arguments.values_mut().fold(false, |changed, argument| changed | cast(argument))
+}
+
+/// The types of an argument, in the order in which they are tried.
+pub(crate) type Types = SmallVec<[Type; 4]>;
+
+/// A type of JSON schema to which text can be cast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Type {
+    Integer,
+    Number,
+    Boolean,
+    Null,
+    Object,
+    Array,
+}
+
+impl Type {
+    /// `None`: a string, which needs no cast, or a type that there is not.
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "integer" => Self::Integer,
+            "number" => Self::Number,
+            "boolean" => Self::Boolean,
+            "null" => Self::Null,
+            "object" => Self::Object,
+            "array" => Self::Array,
+            _ => return None,
+        })
     }
-    changed
 }
 
 /// The types that the schema of a tool gives an argument: none if it gives none.
-pub(crate) fn types<'t>(tools: &'t Tools, name: &str, key: &str) -> Vec<&'t str> {
+pub(crate) fn types(tools: &Tools, name: &str, key: &str) -> Types {
     // Of two tools of one name the later counts.
     let tool = tools.iter().filter(|tool| tool.name == name).last();
     let schema = tool
         .and_then(|tool| tool.parameters.get("properties"))
         .and_then(Schema::as_object)
         .and_then(|properties| properties.get(key));
-    let mut all = Vec::new();
+    let mut all = Types::new();
     if let Some(schema) = schema {
         collect(schema, &mut all);
     }
     all
 }
 
-fn collect<'t>(schema: &'t Schema, all: &mut Vec<&'t str>) {
+fn collect(schema: &Schema, all: &mut Types) {
     let before = all.len();
     match schema.get("type") {
-        Some(Schema::String(one)) => all.push(one),
-        Some(Schema::Array(many)) => all.extend(many.iter().filter_map(Schema::as_str)),
+        Some(Schema::String(one)) => all.extend(Type::named(one)),
+        Some(Schema::Array(many)) => {
+            all.extend(many.iter().filter_map(Schema::as_str).filter_map(Type::named));
+        }
         _ => {}
     }
     for union in ["anyOf", "oneOf"] {
@@ -70,62 +97,59 @@ fn collect<'t>(schema: &'t Schema, all: &mut Vec<&'t str>) {
         Some(Schema::Object(object)) => !object.is_empty(),
         Some(Schema::Bool(true)) => true,
     };
-    if nullable && !all[before..].contains(&"null") {
-        all.push("null");
+    if nullable && !all[before..].contains(&Type::Null) {
+        all.push(Type::Null);
     }
 }
 
 /// Casts a string to the first of `types` that accepts it, and so each string of a list, unless
-/// a list is wanted.
-pub(crate) fn cast(value: &mut Value, types: &[&str]) {
+/// a list is wanted; whether that changed it.
+pub(crate) fn cast(value: &mut Value, types: &[Type]) -> bool {
     match value {
-        _ if types.is_empty() => {}
-        Value::String(text) => {
-            if let Some(better) = types.iter().find_map(|kind| accept(kind, text)) {
+        Value::String(text) => match types.iter().find_map(|kind| accept(*kind, text)) {
+            Some(better) => {
                 *value = better;
+                true
             }
+            None => false,
+        },
+        Value::Array(items) if !types.contains(&Type::Array) => {
+            let strings = items.iter_mut().filter(|item| item.as_str().is_some());
+            strings.fold(false, |changed, item| changed | cast(item, types))
         }
-        Value::Array(items) if !types.contains(&"array") => {
-            for item in items.iter_mut().filter(|item| item.as_str().is_some()) {
-                cast(item, types);
-            }
-        }
-        _ => {}
+        _ => false,
     }
 }
 
-fn accept(kind: &str, text: &str) -> Option<Value> {
+fn accept(kind: Type, text: &str) -> Option<Value> {
     match kind {
-        "integer" => match json::parse_int(text) {
+        Type::Integer => match json::parse_int(text) {
             Some(number) => Some(Value::Int(number)),
             None => json::whole(json::parse_float(text)?),
         },
-        "number" => {
+        Type::Number => {
             let number = json::parse_float(text)?;
             let whole = json::whole(number).filter(|_| !text.contains('.'));
             whole.or_else(|| number.is_finite().then_some(Value::Float(number)))
         }
-        "boolean" => match strip(text).to_lowercase().as_str() {
+        Type::Boolean => match strip(text).to_lowercase().as_str() {
             "true" | "1" => Some(Value::Bool(true)),
             "false" | "0" => Some(Value::Bool(false)),
             _ => None,
         },
-        "null" => matches!(strip(text), "null" | "None").then_some(Value::Null),
-        "object" => Value::from_json(text).ok().filter(|value| value.as_object().is_some()),
-        "array" => Value::from_json(text).ok().filter(|value| value.as_array().is_some()),
-        _ => None,
+        Type::Null => matches!(strip(text), "null" | "None").then_some(Value::Null),
+        Type::Object => Value::from_json(text).ok().filter(|value| value.as_object().is_some()),
+        Type::Array => Value::from_json(text).ok().filter(|value| value.as_array().is_some()),
     }
 }
 
 /// Whether an argument with this value so far, as far as its kind goes, may be changed.
-pub(crate) fn changes(types: &[&str], list: bool) -> bool {
-    types.iter().any(|kind| *kind != "string") && !(list && types.contains(&"array"))
+pub(crate) fn changes(types: &[Type], list: bool) -> bool {
+    !(types.is_empty() || list && types.contains(&Type::Array))
 }
 
-/// The text of a value that was cast, as JSON.
-pub(crate) fn recast(text: &str, types: &[&str]) -> Option<alloc::string::String> {
+/// The text of a value that was cast, as JSON; `None` if that changes nothing.
+pub(crate) fn recast(text: &str, types: &[Type]) -> Option<String> {
     let mut value = Value::from_json(text).ok()?;
-    let before = value.clone();
-    cast(&mut value, types);
-    (value != before).then(|| value.to_string())
+    cast(&mut value, types).then(|| value.to_string())
 }

@@ -2,7 +2,7 @@
 
 use alloc::{
     borrow::{Cow, ToOwned},
-    string::{String, ToString},
+    string::String,
     vec::Vec,
 };
 use core::fmt::Write;
@@ -11,7 +11,7 @@ use crate::{
     chars::{is_blank, is_word},
     json::{self, Object, Value},
     malformed::Malformed,
-    pattern::{Matches, Program},
+    pattern::{Found, Matches, Program, group},
     template::{Content, Dialect, Field, Scope},
     text::strip,
 };
@@ -63,7 +63,7 @@ fn parse(content: &Content, text: &str) -> Result<Value, Malformed> {
 }
 
 /// The value of the text of a part, which has no parser unless it says so.
-pub(crate) fn part(parser: Option<&Content>, text: &str) -> Result<Value, Malformed> {
+fn part(parser: Option<&Content>, text: &str) -> Result<Value, Malformed> {
     parser.map_or_else(|| Ok(text.into()), |parser| parse(parser, text))
 }
 
@@ -148,21 +148,30 @@ fn tags(
 ) -> Result<Value, Malformed> {
     let mut object = Object::default();
     let mut matches = Matches::new(pattern, text);
-    let has_value = pattern.names.iter().any(|name| name == "value");
     while let Some(found) = matches.next().map_err(|_| Malformed::TooLong)? {
-        let key = matches.group(&found, "key").ok_or(Malformed::TagKey)?;
-        let text = match matches.group(&found, "value") {
-            None if has_value => None,
-            text => Some(text.unwrap_or("")),
-        };
-        let value = tag_value(parser, text)?;
+        let (key, value) = tag(pattern, parser, text, &found)?;
         add(&mut object, key, value, merge);
     }
     Ok(Value::Object(object))
 }
 
+/// The member that a tag found in `text` is.
+pub(crate) fn tag<'t>(
+    pattern: &Program,
+    parser: Option<&Content>,
+    text: &'t str,
+    found: &Found,
+) -> Result<(&'t str, Value), Malformed> {
+    let key = group(pattern, text, found, "key").ok_or(Malformed::TagKey)?;
+    let value = match group(pattern, text, found, "value") {
+        None if pattern.names.iter().any(|name| name == "value") => None,
+        value => Some(value.unwrap_or("")),
+    };
+    Ok((key, tag_value(parser, value)?))
+}
+
 /// The value of a tag whose value has this text, if that took part.
-pub(crate) fn tag_value(parser: Option<&Content>, text: Option<&str>) -> Result<Value, Malformed> {
+fn tag_value(parser: Option<&Content>, text: Option<&str>) -> Result<Value, Malformed> {
     match (text, parser) {
         (Some(text), parser) => part(parser, text),
         // What is neither parsed nor trimmed passes as it is.
@@ -189,10 +198,21 @@ fn read_lines(
     parser: Option<&Content>,
 ) -> Result<Value, Malformed> {
     let mut object = Object::default();
-    for line in lines {
-        let line = stripped(line, strip);
-        let Some((key, value)) = line.split_once(pair) else { continue };
-        object.set(stripped(key, strip).to_string(), part(parser, stripped(value, strip))?);
+    for text in lines {
+        if let Some((key, value)) = line(text, pair, strip, parser)? {
+            object.set(key, value);
+        }
     }
     Ok(Value::Object(object))
+}
+
+/// The member that a line is, if it is one.
+pub(crate) fn line<'t>(
+    text: &'t str,
+    pair: &str,
+    strip: bool,
+    parser: Option<&Content>,
+) -> Result<Option<(&'t str, Value)>, Malformed> {
+    let Some((key, value)) = stripped(text, strip).split_once(pair) else { return Ok(None) };
+    Ok(Some((stripped(key, strip), part(parser, stripped(value, strip))?)))
 }

@@ -10,5 +10,5 @@ pub(crate) use number::{parse_float, parse_int, whole};
 pub(crate) use parse::{decode, parse};
 pub use scan::NotJson;
 pub(crate) use scan::{Container, Scanner, Token, TokenKind};
-pub(crate) use value::quoted;
 pub use value::{Integer, Object, Value};
+pub(crate) use value::{escaped, quoted};

@@ -127,6 +127,12 @@ impl fmt::Display for Value {
 /// Writes `text` as a JSON string.
 pub(crate) fn quoted(text: &str, f: &mut dyn fmt::Write) -> fmt::Result {
     f.write_char('"')?;
+    escaped(text, f)?;
+    f.write_char('"')
+}
+
+/// Writes `text` as the inside of a JSON string.
+pub(crate) fn escaped(text: &str, f: &mut dyn fmt::Write) -> fmt::Result {
     for c in text.chars() {
         match c {
             '"' => f.write_str("\\\"")?,
@@ -138,7 +144,7 @@ pub(crate) fn quoted(text: &str, f: &mut dyn fmt::Write) -> fmt::Result {
             c => f.write_char(c)?,
         }
     }
-    f.write_char('"')
+    Ok(())
 }
 
 /// An integer of any size, as its shortest decimal digits.

@@ -19,7 +19,7 @@ pub(super) struct Call {
     /// What stands in for pieces of the region in its JSON.
     pub(super) edits: Vec<(usize, usize, String)>,
     /// The types of the argument being read, if it may be changed.
-    pub(super) types: Vec<String>,
+    pub(super) types: cast::Types,
     /// Where a list begins whose items may be changed.
     pub(super) list: Option<usize>,
     /// Another name came when the first was out.
@@ -51,16 +51,12 @@ pub(super) enum Arguments {
 impl Call {
     /// Whether the argument being read, a string or a list, may be changed.
     pub(super) fn is_cast(&self, list: bool) -> bool {
-        cast::changes(&self.types(), list)
-    }
-
-    fn types(&self) -> Vec<&str> {
-        self.types.iter().map(String::as_str).collect()
+        cast::changes(&self.types, list)
     }
 
     /// Casts the argument with this text.
     pub(super) fn recast(&mut self, start: usize, end: usize, text: &str) {
-        if let Some(text) = cast::recast(text, &self.types()) {
+        if let Some(text) = cast::recast(text, &self.types) {
             self.edits.retain(|(at, ..)| *at < start);
             self.edits.push((start, end, text));
         }

@@ -2,14 +2,17 @@
 
 mod call;
 mod calls;
+mod members;
 mod out;
 mod parser;
 mod plan;
 mod reader;
 mod region;
+mod rewrite;
 mod run;
 mod settings;
 mod state;
+mod tokens;
 mod watch;
 
 pub use parser::Parser;

@@ -5,21 +5,34 @@ use alloc::{
     vec::Vec,
 };
 
+use super::rewrite::Rewriter;
 use crate::{
     json::Value,
-    template::{Content, Dialect, Field, Role, Transform},
+    template::{Content, Field, Role, Transform},
 };
 
 /// Where the parts of a call come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) name: Name,
-    /// The path to the arguments in the JSON of the region; `None`: they are known at its end.
-    pub(super) arguments: Option<Vec<String>>,
+    pub(super) arguments: Source,
+    /// Whether schemas may change the arguments: only calls in the wrapped form are looked at.
+    pub(super) cast: bool,
     /// Whether each item of a list is a call.
     pub(super) each: bool,
     /// An id that the opener had.
     pub(super) id: Option<String>,
+}
+
+/// Where arguments come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Source {
+    /// From this path in the JSON of the region.
+    At(Vec<String>),
+    /// They are the content, tags or lines, whose members end one after the other.
+    Members,
+    /// They are known at the region's end.
+    Whole,
 }
 
 /// Where a name comes from.
@@ -32,7 +45,7 @@ pub(super) enum Name {
 }
 
 /// A member of the JSON of the region, or what is known without it.
-enum Source {
+enum From {
     Known(String),
     Path(Vec<String>),
 }
@@ -47,9 +60,9 @@ impl Plan {
         let source = |transform: &Transform| source(field, groups, transform);
         let (function, name, arguments) = match transform.member("function") {
             Some(place @ Transform::Place { .. }) => {
-                let Source::Path(path) = source(place)? else { return None };
+                let From::Path(path) = source(place)? else { return None };
                 let member = |key: &str| [path.as_slice(), &[key.to_string()]].concat();
-                (None, Source::Path(member("name")), Some(Source::Path(member("arguments"))))
+                (None, From::Path(member("name")), Some(From::Path(member("arguments"))))
             }
             function => {
                 let function = function.unwrap_or(transform);
@@ -60,32 +73,36 @@ impl Plan {
         let id = [Some(transform), function].into_iter().flatten().find_map(|at| at.member("id"));
         let id = match id.map(source) {
             None => None,
-            Some(Some(Source::Known(id))) => Some(id),
+            Some(Some(From::Known(id))) => Some(id),
             // It may come too late for the call's start.
             Some(_) => return None,
         };
-        // Only plain JSON can be read on the way.
-        let json =
-            matches!(&field.content, Content::Json(dialect) if *dialect == Dialect::default());
+        let json = matches!(&field.content, Content::Json(dialect) if Rewriter::knows(dialect));
+        // A tag that comes again may make a list of what its first value was.
+        let members = match &field.content {
+            Content::Tags { pattern, merge, .. } => !merge && !pattern.again,
+            Content::Lines { .. } => true,
+            _ => false,
+        };
         let arguments = match arguments {
-            Some(Source::Path(path)) if json => Some(path),
-            _ => None,
+            Some(From::Path(path)) if json => Source::At(path),
+            Some(From::Path(path)) if members && path.is_empty() => Source::Members,
+            _ => Source::Whole,
         };
+        let at = matches!(arguments, Source::At(_));
         let name = match name {
-            Source::Known(name) => Name::Known(name),
-            Source::Path(path) if json && arguments.is_some() => Name::At(path),
-            Source::Path(_) => return None,
+            From::Known(name) => Name::Known(name),
+            From::Path(path) if at => Name::At(path),
+            From::Path(_) => return None,
         };
-        if field.each && arguments.is_none() {
-            return None;
-        }
-        Some(Self { name, arguments, each: field.each, id })
+        let cast = transform.member("function").is_some();
+        (at || !field.each).then_some(Self { name, arguments, cast, each: field.each, id })
     }
 }
 
-fn source(field: &Field, groups: &[(String, String)], transform: &Transform) -> Option<Source> {
+fn source(field: &Field, groups: &[(String, String)], transform: &Transform) -> Option<From> {
     let (root, path) = match transform {
-        Transform::Plain(Value::String(text)) => return Some(Source::Known(text.clone())),
+        Transform::Plain(Value::String(text)) => return Some(From::Known(text.clone())),
         Transform::Place { root, path } => (root, path),
         _ => return None,
     };
@@ -94,10 +111,10 @@ fn source(field: &Field, groups: &[(String, String)], transform: &Transform) -> 
         // An item may have a member of this name, which would count.
         Some(_) if field.each => None,
         _ if field.each => {
-            Some(Source::Path([core::slice::from_ref(root), path.as_slice()].concat()))
+            Some(From::Path([core::slice::from_ref(root), path.as_slice()].concat()))
         }
-        _ if root == "content" => Some(Source::Path(path.clone())),
-        Some((_, text)) if path.is_empty() => Some(Source::Known(text.clone())),
+        _ if root == "content" => Some(From::Path(path.clone())),
+        Some((_, text)) if path.is_empty() => Some(From::Known(text.clone())),
         _ => None,
     }
 }

@@ -5,7 +5,13 @@ use alloc::{string::String, vec::Vec};
 use jail_match::{Channel, DiagnosticKind, Outcome, Sink, SpanKind};
 use toolcall_parsers::{Calls, Tools};
 
-use super::{calls::emit, out::Out, plan::Plan, reader::Reader, settings::MalformedPolicy};
+use super::{
+    calls::emit,
+    out::Out,
+    plan::Plan,
+    reader::{Body, Reader},
+    settings::MalformedPolicy,
+};
 use crate::{
     cast,
     chars::is_blank,
@@ -125,7 +131,7 @@ impl Current {
 
     /// Tells of calls from the region's beginning on, if they can stream.
     fn tell(&mut self, field: &Field, around: &mut Around<'_, '_>) {
-        self.reader = Plan::of(field, &self.groups).map(Reader::new);
+        self.reader = Plan::of(field, &self.groups).map(|plan| Reader::new(plan, &field.content));
         if let Some(reader) = &mut self.reader {
             reader.open(self.start, around.calls, &mut around.out);
         }
@@ -136,9 +142,17 @@ impl Current {
             return;
         }
         let Some(number) = self.field else { return };
-        self.tell(&around.inner.fields[number], around);
+        let field = &around.inner.fields[number];
+        self.tell(field, around);
+        self.read_calls(field, around);
+    }
+
+    /// Reads on in the calls of the region.
+    fn read_calls(&mut self, field: &Field, around: &mut Around<'_, '_>) {
         if let Some(reader) = &mut self.reader {
-            reader.read(&self.body, self.start, around.tools, around.calls, &mut around.out);
+            let (content, text, at, tools) =
+                (&field.content, &*self.body, self.start, around.tools);
+            reader.read(Body { content, text, at, tools }, around.calls, &mut around.out);
         }
     }
 
@@ -163,10 +177,7 @@ impl Current {
         let Some((channel, strip)) = streams(field) else {
             if self.length <= around.region as u64 {
                 self.body.push_str(text);
-                if let Some(reader) = &mut self.reader {
-                    let calls = &mut *around.calls;
-                    reader.read(&self.body, self.start, around.tools, calls, &mut around.out);
-                }
+                self.read_calls(field, around);
             }
             return;
         };
@@ -262,7 +273,10 @@ impl Current {
         let broken = if ended { Outcome::Incomplete } else { Outcome::Malformed };
         let mut begun = 0;
         if let Some(reader) = &mut self.reader {
-            reader.close(value.as_ref().ok(), broken, &self.body, around.calls, out);
+            let (content, text, at, tools) =
+                (&field.content, &*self.body, self.start, around.tools);
+            let region = Body { content, text, at, tools };
+            reader.close(value.as_ref().ok(), broken, region, around.calls, out);
             begun = reader.begun;
         }
         match &value {

@@ -20,4 +20,4 @@ pub(crate) use compile::{compile, literals};
 pub(crate) use program::{Around as TextAround, Program};
 pub(crate) use search::{Found, Search};
 pub(crate) use syntax::{Fault, FaultKind};
-pub(crate) use whole::Matches;
+pub(crate) use whole::{Matches, Scan, group};

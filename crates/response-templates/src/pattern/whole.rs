@@ -5,14 +5,70 @@ use super::{
     search::{Found, NOWHERE, Search, Slots, Thread, found},
 };
 
-/// The matches of a program in a text, which do not overlap.
+/// The search for the matches of a program in a text that grows, which do not overlap.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scan {
+    /// How far the text was read; behind a match where that ends.
+    pub(crate) at: usize,
+    not_empty_at: Option<u64>,
+    search: Search,
+}
+
+impl Scan {
+    /// The next match in `text`, once it is certain; `ended`: no more text comes.
+    pub(crate) fn next(&mut self, program: &Program, text: &str, ended: bool) -> Option<Found> {
+        loop {
+            let next = text.get(self.at..)?.chars().next();
+            if next.is_none() && !ended {
+                return None;
+            }
+            if self.search.is_idle()
+                && let Some(c) = next
+                && !program.first[usize::from(text.as_bytes()[self.at])]
+            {
+                self.at += c.len_utf8();
+                continue;
+            }
+            self.search.step(program, around(text, self.at, next));
+            if let Some(found) = self.search.found().cloned() {
+                self.go_on(&found);
+                return Some(found);
+            }
+            self.at += next?.len_utf8();
+        }
+    }
+
+    /// Goes on behind a match.
+    fn go_on(&mut self, found: &Found) {
+        // Behind an empty match the same place may still have one that is not.
+        self.at = found.end as usize;
+        self.not_empty_at = (found.start == found.end).then_some(found.end);
+        self.search.restart(self.not_empty_at);
+    }
+}
+
+fn around(text: &str, at: usize, next: Option<char>) -> Around<'_> {
+    Around { at: at as u64, before: "", text: &text[..at], next }
+}
+
+/// The text of a group of a match in `text`: `None` if there is no such group or it took no part.
+pub(crate) fn group<'t>(
+    program: &Program,
+    text: &'t str,
+    found: &Found,
+    name: &str,
+) -> Option<&'t str> {
+    let number = program.names.iter().position(|known| known == name)?;
+    let (start, end) = found.group(number)?;
+    text.get(start as usize..end as usize)
+}
+
+/// The matches of a program in a whole text.
 #[derive(Debug)]
 pub(crate) struct Matches<'t> {
     program: &'t Program,
     text: &'t str,
-    at: usize,
-    not_empty_at: Option<u64>,
-    search: Search,
+    scan: Scan,
     /// What may still be tried where groups are asked for again.
     fuel: u64,
 }
@@ -28,54 +84,24 @@ const FUEL_PER_BYTE: u64 = 200;
 impl<'t> Matches<'t> {
     pub(crate) fn new(program: &'t Program, text: &'t str) -> Self {
         let fuel = FUEL + FUEL_PER_BYTE * text.len() as u64;
-        Self { program, text, at: 0, not_empty_at: None, search: Search::default(), fuel }
+        Self { program, text, scan: Scan::default(), fuel }
     }
 
     /// The next match.
     pub(crate) fn next(&mut self) -> Result<Option<Found>, TooLong> {
-        let found = if self.program.again { self.try_all()? } else { self.search() };
+        if !self.program.again {
+            return Ok(self.scan.next(self.program, self.text, true));
+        }
+        let found = self.try_all()?;
         if let Some(found) = &found {
-            // Behind an empty match the same place may still have one that is not.
-            self.at = found.end as usize;
-            self.not_empty_at = (found.start == found.end).then_some(found.end);
+            self.scan.go_on(found);
         }
         Ok(found)
     }
 
-    /// The text of a group of a match: `None` if there is no such group or it took no part.
-    pub(crate) fn group(&self, found: &Found, name: &str) -> Option<&'t str> {
-        let number = self.program.names.iter().position(|known| known == name)?;
-        let (start, end) = found.group(number)?;
-        self.text.get(start as usize..end as usize)
-    }
-
-    fn search(&mut self) -> Option<Found> {
-        self.search.restart(self.not_empty_at);
-        let mut at = self.at;
-        loop {
-            let next = self.text.get(at..)?.chars().next();
-            if self.search.is_idle()
-                && let Some(c) = next
-                && !self.program.first[usize::from(self.text.as_bytes()[at])]
-            {
-                at += c.len_utf8();
-                continue;
-            }
-            self.search.step(self.program, self.around(at, next));
-            if let Some(found) = self.search.found() {
-                return Some(found.clone());
-            }
-            at += next?.len_utf8();
-        }
-    }
-
-    fn around(&self, at: usize, next: Option<char>) -> Around<'t> {
-        Around { at: at as u64, before: "", text: &self.text[..at], next }
-    }
-
     /// The next match of a program that asks for groups again: each place and each way in turn.
     fn try_all(&mut self) -> Result<Option<Found>, TooLong> {
-        let (text, from) = (self.text, self.at);
+        let (text, from) = (self.text, self.scan.at);
         let starts = text[from..].char_indices().map(|(at, _)| at + from);
         for start in starts.chain([text.len()]) {
             if let Some(found) = self.try_at(start)? {
@@ -100,7 +126,7 @@ impl<'t> Matches<'t> {
             self.fuel = self.fuel.checked_sub(1).ok_or(TooLong)?;
             let at = way.end as usize;
             let next = self.text[at..].chars().next();
-            let around = self.around(at, next);
+            let around = around(self.text, at, next);
             let pc = way.pc;
             way.pc += 1;
             match self.program.insts[pc as usize] {
@@ -146,7 +172,7 @@ impl<'t> Matches<'t> {
                     }
                 }
                 Inst::Match => {
-                    let empty = way.end == begin && self.not_empty_at == Some(begin);
+                    let empty = way.end == begin && self.scan.not_empty_at == Some(begin);
                     if !empty {
                         return Ok(Some(found(way)));
                     }
@@ -163,16 +189,16 @@ impl<'t> Matches<'t> {
         let mut search = super::ahead::Aheads::default();
         let mut places = self.text[at..].char_indices();
         let first = places.next().map(|(_, c)| c);
-        let id = search.begin(self.program, start, self.around(at, first));
+        let id = search.begin(self.program, start, around(self.text, at, first));
         for (offset, c) in places {
             if search.verdict(id) != super::ahead::Verdict::Open {
                 break;
             }
             self.fuel = self.fuel.checked_sub(1).ok_or(TooLong)?;
-            search.step(self.program, self.around(at + offset, Some(c)));
+            search.step(self.program, around(self.text, at + offset, Some(c)));
         }
         if first.is_some() {
-            search.step(self.program, self.around(self.text.len(), None));
+            search.step(self.program, around(self.text, self.text.len(), None));
         }
         Ok(search.verdict(id) == super::ahead::Verdict::Yes)
     }

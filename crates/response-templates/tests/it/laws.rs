@@ -4,12 +4,12 @@ use guard_laws::TemplateMachine;
 use proptest::prelude::*;
 use stream_laws::{
     CutPlan, Machine as _, Work, check_bounded, check_chunk_invariance, check_linear,
-    check_nothing_lost, check_total, push_all,
+    check_nothing_lost, check_prompt, check_total, push_all, suffixes,
 };
 
-use crate::support::{NAMED, PLAIN, TAGGED, machine};
+use crate::support::{DIALECT, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, machine};
 
-const PIECES: [&str; 24] = [
+const PIECES: [&str; 31] = [
     "<t>",
     "</t>",
     "<c>",
@@ -34,10 +34,21 @@ const PIECES: [&str; 24] = [
     "}",
     "{\"arguments\": {}, \"name\": \"g\"}",
     "12",
+    "{a:<q>",
+    "</q>",
+    ",b:",
+    "k: v\n",
+    "<k>",
+    "[",
+    "]",
 ];
 
 /// Kinds of diagnostics that count dropped bytes.
 const DROPS: [&str; 4] = ["noise", "malformed_region", "bad_payload", "halted"];
+
+const EACH: &str = r#""tool_calls": {"open": "<c>", "close": "</c>", "content": "json",
+    "transform_each": true, "transform": {"type": "function",
+    "function": {"name": "{name}", "arguments": "{arguments}"}}}"#;
 
 const STUCK: &str = r#""thinking": {"open": "<t>", "close": "</t>"},
     "extra": {"open": "<a>", "close": "</>", "content": "json"},
@@ -47,12 +58,12 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(PIECES.to_vec()), 0..12).prop_map(|all| all.concat())
 }
 
-fn machines() -> [TemplateMachine; 4] {
-    [PLAIN, NAMED, TAGGED, STUCK].map(machine)
+fn machines() -> [TemplateMachine; 8] {
+    [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, DIALECT, EACH, STUCK].map(machine)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn chunks_do_not_matter(wire in soup(), seed: u64) {
@@ -65,8 +76,19 @@ proptest! {
     #[test]
     fn nothing_is_lost(wire in soup(), seed: u64) {
         // A value that is no text is shown as JSON of our own: those machines are left out.
-        for machine in [PLAIN, NAMED, TAGGED].map(machine) {
+        for machine in [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, DIALECT].map(machine) {
             check_nothing_lost(&machine, &wire, &DROPS, CutPlan::standard(seed))
+                .map_err(|it| TestCaseError::fail(it.to_string()))?;
+        }
+    }
+
+    #[test]
+    fn nothing_is_held_that_is_certain(wire in soup()) {
+        // What may follow: the rest of each marker, text, blanks and text.
+        let mut witnesses = suffixes(&["<t>", "</t>", "<c>", "<c f>", "</c>", "<end>", "<s>"]);
+        witnesses.extend(["x", " x", ">"].map(String::from));
+        for machine in [PLAIN, NAMED, PARAMETERS, LINED, DIALECT].map(machine) {
+            check_prompt(&machine, &wire, &witnesses)
                 .map_err(|it| TestCaseError::fail(it.to_string()))?;
         }
     }
@@ -78,6 +100,16 @@ proptest! {
                 .map_err(|it| TestCaseError::fail(it.to_string()))?;
         }
     }
+}
+
+#[test]
+fn a_list_that_breaks_behind_a_call_keeps_it_at_every_cut() {
+    check_chunk_invariance(
+        &machine(EACH),
+        "<c>[{\"name\": \"f\", \"arguments\": {}}x",
+        CutPlan::standard(0),
+    )
+    .unwrap_or_else(|it| panic!("{it}"));
 }
 
 #[test]

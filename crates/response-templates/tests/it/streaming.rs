@@ -5,7 +5,7 @@ use response_templates::{Parser, Tools};
 use serde_json::json;
 use stream_laws::{Event, Machine as _, Record};
 
-use crate::support::{NAMED, PLAIN, TAGGED, machine, template};
+use crate::support::{DIALECT, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, machine, template};
 
 /// The events of each piece.
 fn each(mut machine: TemplateMachine, pieces: &[&str]) -> Vec<Vec<Event>> {
@@ -53,6 +53,86 @@ fn a_name_in_the_opener_comes_with_the_opener() {
     assert_eq!(events[3][0], arguments("40}"));
     let events = each(machine(TAGGED), &["</t><c wind>", "<a>1</>"]);
     assert!(events[0].is_empty(), "what comes later may close a thought: {events:?}");
+}
+
+#[test]
+fn a_parameter_comes_when_its_tag_or_line_ends() {
+    for (fields, pieces) in [
+        (PARAMETERS, ["<c f>", "<a>x</", "><b>y", "</>", "</c>"]),
+        (LINED, ["<c f>", "a: x", "\n\nb: y", "\n", "</c>"]),
+    ] {
+        let events = each(machine(fields), &pieces);
+        assert!(is_start(&events[0][0], "f"), "{events:?}");
+        assert_eq!(events[1], []);
+        assert_eq!(events[2], [arguments("{\"a\": \"x\"")]);
+        assert_eq!(events[3], [arguments(", \"b\": \"y\"")]);
+        assert_eq!(events[4][0], arguments("}"));
+    }
+    let events = each(machine(PARAMETERS), &["<c f>", "none", "</c>"]);
+    assert_eq!(events[2][0], arguments("{}"));
+}
+
+#[test]
+fn a_dialect_of_json_comes_as_json_byte_by_byte() {
+    let pieces = ["<c f>{", "city:<q>Pa", "r\"is", "</", "q>,n:[tru", "e]}</c>"];
+    let events = each(machine(DIALECT), &pieces);
+    assert!(is_start(&events[0][0], "f"), "{events:?}");
+    assert_eq!(events[0][1], arguments("{"));
+    assert_eq!(events[1], [arguments("\"city\":\"Pa")]);
+    assert_eq!(events[2], [arguments("r\\\"is")]);
+    assert_eq!(events[3], [], "the string may end here");
+    assert_eq!(events[4], [arguments("\",\"n\":[")]);
+    assert_eq!(events[5][0], arguments("true]}"));
+}
+
+#[test]
+fn parameters_become_what_the_schema_says_one_by_one() {
+    let schema = json!({"properties": {"n": {"type": "integer"}, "s": {"type": "string"}}});
+    let tools = || Tools::new([("f", schema.clone())]);
+    for (fields, pieces) in [
+        (PARAMETERS, ["<c f><n>12</>", "<s>12</>"]),
+        (LINED, ["<c f>n: 12\n", "s: 12\n"]),
+        (DIALECT, ["<c f>{n:<q>12</q>", ",s:<q>12</q>"]),
+    ] {
+        let parser = Parser::new(&template(fields)).tools(tools());
+        let events = each(TemplateMachine(parser), &pieces);
+        let said = |events: &[Event]| -> String {
+            let fragments = events.iter().filter_map(|event| match event {
+                Event::CallArguments { fragment, .. } => Some(fragment.replace(": ", ":")),
+                _ => None,
+            });
+            fragments.collect::<String>().replace(", ", ",")
+        };
+        assert_eq!(said(&events[0]), "{\"n\":12", "{fields}");
+        assert_eq!(said(&events[1]), ",\"s\":\"12\"", "{fields}");
+    }
+}
+
+#[test]
+fn calls_without_a_wrapper_are_not_cast_as_in_the_message() {
+    let schema = json!({"properties": {"n": {"type": "integer"}}});
+    let bare =
+        NAMED.replace("\"type\": \"function\",", "").replace("\"function\": {\"name\"", "\"name\"");
+    let bare = bare.replace("\"{content}\"}}}", "\"{content}\"}}");
+    let parser = Parser::new(&template(&bare)).tools(Tools::new([("f", schema)]));
+    let events = each(TemplateMachine(parser), &["<c f>", "{\"n\": \"1"]);
+    assert_eq!(events[1], [arguments("{\"n\": \"1")]);
+}
+
+#[test]
+fn a_text_that_was_to_be_json_completes_no_call() {
+    let lenient =
+        DIALECT.replace("\"unquoted_keys\"", "\"allow_non_json\": true, \"unquoted_keys\"");
+    for wire in ["<c f>{a:1} x</c>", "<c f></c>", "<c f>{a:1</c>", "<c f>{a:</c>"] {
+        let mut record = Record::default();
+        let mut machine = machine(&lenient);
+        machine.push(wire, &mut record);
+        machine.finish(&mut record);
+        let complete = record.events.iter().any(
+            |event| matches!(event, Event::CallEnd { outcome, .. } if outcome == stream_laws::COMPLETE),
+        );
+        assert!(!complete, "{wire}: {:?}", record.events);
+    }
 }
 
 #[test]

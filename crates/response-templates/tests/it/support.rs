@@ -35,6 +35,34 @@ pub(crate) const TAGGED: &str = r#"
                                  "function": {"name": "{name}", "arguments": "{content}"}}},
     "content": {"open": "<s>", "close_pattern": "</s>(?!!)"}"#;
 
+/// Calls whose name is in the opener and whose arguments are written so, and the rest.
+macro_rules! calls_of {
+    ($content:literal) => {
+        concat!(
+            r#""tool_calls": {"open_pattern": "<c (?P<name>\\w+)>", "close": "</c>", "repeats": true,
+                "transform": {"type": "function",
+                              "function": {"name": "{name}", "arguments": "{content}"}}, "#,
+            $content,
+            r#"}, "content": {}"#
+        )
+    };
+}
+
+/// Parameters in tags, and nothing to wait for.
+pub(crate) const PARAMETERS: &str = calls_of!(
+    r#""content": "xml-inline",
+    "content_args": {"tag_pattern": "<(?P<key>\\w+)>(?P<value>.*?)</>"}"#
+);
+
+/// Parameters in lines.
+pub(crate) const LINED: &str = calls_of!(r#""content": "kv-lines""#);
+
+/// Bare names, and strings between delimiters of their own.
+pub(crate) const DIALECT: &str = calls_of!(
+    r#""content": "json",
+    "content_args": {"unquoted_keys": true, "string_delims": [["<q>", "</q>"]]}"#
+);
+
 /// A parser of a template with these fields.
 pub(crate) fn machine(fields: &str) -> TemplateMachine {
     TemplateMachine(Parser::new(&template(fields)))
