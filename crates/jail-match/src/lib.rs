@@ -63,6 +63,7 @@ extern crate std;
 
 mod body;
 mod channel;
+mod chars;
 mod code;
 mod diagnostic;
 mod driver;

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use crate::matcher::ceil_char_boundary;
+use crate::chars::ceil_char_boundary;
 
 /// Keeps the undecided tail of a stream and feeds a scan with as little copying as will do.
 #[derive(Debug, Clone, Default)]

@@ -8,7 +8,10 @@ use jail_match::{
 };
 use stream_lifecycle::Clock;
 
-use crate::{observe::Counted, stages::OutputStage};
+use crate::{
+    observe::{Counted, SharedClock},
+    stages::OutputStage,
+};
 
 /// What comes in place of a block that was handed over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +25,6 @@ pub enum Replacement {
 }
 
 type Handler = Arc<dyn Fn(&Jailed<'_>) -> Replacement + Send + Sync>;
-pub(crate) type SharedClock = Arc<dyn Clock>;
 
 /// A [`Jail`] for a guard or a stream.
 ///

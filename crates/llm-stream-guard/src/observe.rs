@@ -16,10 +16,12 @@ use jail_match::{
     Sink,
 };
 
-use crate::{
-    jailer::SharedClock,
-    stages::{Link, OutputStage},
-};
+use stream_lifecycle::Clock;
+
+use crate::stages::{Link, OutputStage};
+
+/// What tells how long things took.
+pub(crate) type SharedClock = Arc<dyn Clock>;
 
 /// Is told what happens, never the text. Every method does nothing unless overridden.
 ///

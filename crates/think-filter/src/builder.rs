@@ -16,6 +16,22 @@ use crate::{
     withheld::WithheldReasoning,
 };
 
+impl ThinkFilter {
+    /// A filter with default settings: content first, framing whitespace dropped.
+    ///
+    /// # Errors
+    /// Names an empty marker of a custom `format`; registered ones have none.
+    pub fn new(format: Format) -> Result<Self, TableError> {
+        Self::builder(format).build()
+    }
+
+    /// A filter with other settings.
+    #[must_use]
+    pub fn builder(format: Format) -> ThinkFilterBuilder {
+        ThinkFilterBuilder::new(format)
+    }
+}
+
 /// Builds a [`ThinkFilter`] with other than default settings.
 #[derive(Debug, Clone)]
 pub struct ThinkFilterBuilder {

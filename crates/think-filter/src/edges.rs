@@ -6,7 +6,9 @@ use jail_match::{Anchor, Case, Channel, Edge, Newlines, Suffix, Then, Uses};
 
 use crate::{
     format::Format,
-    rules::{DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, StripRemarks, TokenSuffix},
+    rules::{
+        DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, StripRemarks, Text, TokenSuffix,
+    },
 };
 
 /// What an edge is to its format.
@@ -65,7 +67,7 @@ impl Format {
         }
     }
 
-    fn add_opener(&self, open: &super::Text, pair: u8, edges: &mut Vec<(Role, Edge)>) {
+    fn add_opener(&self, open: &Text, pair: u8, edges: &mut Vec<(Role, Edge)>) {
         let anchor = match self.openers {
             Openers::Line if is_ordinary(open) => Anchor::Line,
             Openers::Line | Openers::Anywhere => Anchor::Anywhere,
@@ -95,7 +97,7 @@ impl Format {
         }
     }
 
-    fn add_closer(&self, close: &super::Text, pair: u8, edges: &mut Vec<(Role, Edge)>) {
+    fn add_closer(&self, close: &Text, pair: u8, edges: &mut Vec<(Role, Edge)>) {
         let edge = Edge::new(close.clone(), Channel::REASONING.mask(), Then::Leave)
             .suffixed(self.suffix())
             .of_pair(pair)

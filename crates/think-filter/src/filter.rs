@@ -2,16 +2,13 @@
 
 use alloc::sync::Arc;
 
-use jail_match::{
-    Channel, Counters, Driver, End, Held, HeldKind, LimitError, NoBodies, TableError,
-};
+use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError, NoBodies};
 
 use crate::{
-    builder::ThinkFilterBuilder,
     counts::{Counts, TokenEstimate},
     edges::Role,
-    format::{Format, Text},
     pieces::{Piece, Pieces, Progress},
+    rules::Text,
     unclosed::OpenSpan,
     withheld::WithheldReasoning,
 };
@@ -65,20 +62,6 @@ pub enum InlineTags {
 }
 
 impl ThinkFilter {
-    /// A filter with default settings: content first, framing whitespace dropped.
-    ///
-    /// # Errors
-    /// Names an empty marker of a custom `format`; registered ones have none.
-    pub fn new(format: Format) -> Result<Self, TableError> {
-        Self::builder(format).build()
-    }
-
-    /// A filter with other settings.
-    #[must_use]
-    pub fn builder(format: Format) -> ThinkFilterBuilder {
-        ThinkFilterBuilder::new(format)
-    }
-
     pub(crate) fn with_parts(
         driver: Driver,
         roles: Arc<[Role]>,
@@ -146,7 +129,7 @@ impl ThinkFilter {
     }
 
     /// Ends the message as `end` says: what is held is emitted. An unclosed span stays reasoning,
-    /// unless [`ThinkFilterBuilder::unclosed`] says otherwise. A second time does nothing.
+    /// unless [`crate::ThinkFilterBuilder::unclosed`] says otherwise. A second time does nothing.
     ///
     /// # Errors
     /// As [`ThinkFilter::push`].

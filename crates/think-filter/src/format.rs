@@ -1,17 +1,11 @@
 //! A reasoning format: a value.
 
-use alloc::{borrow::Cow, format, vec::Vec};
+use alloc::{format, vec::Vec};
 
-use crate::{
-    rules::{
-        BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, StripRemarks,
-        TokenSuffix, Wrapper,
-    },
-    start::Start,
+use crate::rules::{
+    BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, StripRemarks, Text,
+    TokenSuffix, Wrapper,
 };
-
-/// Literal text of a format.
-pub type Text = Cow<'static, str>;
 
 /// How a family marks its reasoning.
 ///
@@ -139,25 +133,5 @@ impl Format {
     #[must_use]
     pub fn is_passthrough(&self) -> bool {
         self.open.is_empty() && self.close.is_empty() && self.answer.is_empty()
-    }
-
-    /// The format with its tags left in the text: everything is content, for clients that split
-    /// it themselves. If the prompt opened the reasoning, the opener it wrote is put first.
-    ///
-    /// ```
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// use think_filter::{Start, ThinkFilter, format};
-    /// let filter = ThinkFilter::new(format("qwen3")?.inline(Start::Reasoning))?;
-    /// assert_eq!(filter.split("plan</think>Done.").content, "<think>plan</think>Done.");
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn inline(self, start: Start) -> Self {
-        let prepend = match start {
-            Start::Content => None,
-            Start::Reasoning => self.open.into_iter().next(),
-        };
-        Self { prepend, ..Self::passthrough(self.name) }
     }
 }

@@ -33,11 +33,11 @@ mod withheld;
 pub use builder::ThinkFilterBuilder;
 pub use counts::{Counts, TokenEstimate, four_bytes_a_token};
 pub use filter::{InlineTags, ThinkFilter};
-pub use format::{Format, Text};
+pub use format::Format;
 pub use pieces::Piece;
 pub use registry::{aliases, format, formats};
 pub use rules::{
-    BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, StripRemarks,
+    BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, StripRemarks, Text,
     TokenSuffix, Wrapper,
 };
 pub use start::{Opening, Start, last_turn};

@@ -1,8 +1,11 @@
 //! The rules in which formats differ.
 
+use alloc::borrow::Cow;
+
 use jail_match::Newlines;
 
-use crate::format::Text;
+/// Literal text of a format.
+pub type Text = Cow<'static, str>;
 
 /// Where an opener counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

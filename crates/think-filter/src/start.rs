@@ -171,6 +171,26 @@ impl Format {
         self.opening_after(prompt).start
     }
 
+    /// The format with its tags left in the text: everything is content, for clients that split
+    /// it themselves. If the prompt opened the reasoning, the opener it wrote is put first.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use think_filter::{Start, ThinkFilter, format};
+    /// let filter = ThinkFilter::new(format("qwen3")?.inline(Start::Reasoning))?;
+    /// assert_eq!(filter.split("plan</think>Done.").content, "<think>plan</think>Done.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn inline(self, start: Start) -> Self {
+        let prepend = match start {
+            Start::Content => None,
+            Start::Reasoning => self.open.into_iter().next(),
+        };
+        Self { prepend, ..Self::passthrough(self.name) }
+    }
+
     /// The format where it is known how the stream begins: no prompt can have opened reasoning
     /// unseen.
     #[must_use]

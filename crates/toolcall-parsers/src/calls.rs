@@ -112,7 +112,7 @@ impl Calls {
         let index = self.next;
         self.next += 1;
         self.open = Open::Call(index);
-        let id = self.unique_id(id, index, offset, sink);
+        let id = self.unique_id(id, (name, index), offset, sink);
         sink.event(Event::CallStart { index, id: &id, name });
         if unknown && self.options.unknown_tools == UnknownTools::Report {
             self.diagnose(DiagnosticKind::UndeclaredTool, offset, 0, sink);
@@ -148,14 +148,14 @@ impl Calls {
     fn unique_id(
         &mut self,
         native: Option<&str>,
-        index: u32,
+        (name, index): (&str, u32),
         offset: usize,
         sink: &mut dyn Sink,
     ) -> String {
         let native = native.filter(|id| !id.is_empty());
         let ids = &self.options.ids;
-        let wanted = native.map_or_else(|| ids.id(index), String::from);
-        let (id, claim) = self.used_ids.claim(wanted, || ids.id(index));
+        let wanted = native.map_or_else(|| ids.id(name, index), String::from);
+        let (id, claim) = self.used_ids.claim(wanted, || ids.id(name, index));
         if claim == Claim::Changed && native.is_some() {
             self.diagnose(DiagnosticKind::DuplicateId, offset, 0, sink);
         }

@@ -1,51 +1,112 @@
 //! Call ids: the wire's own where it has one, else from an injected generator.
 
 use alloc::{boxed::Box, format, string::String, sync::Arc};
-use core::fmt;
+use core::fmt::{self, Write};
 
-/// Makes the id of the `n`th call of a message (from 0) that has none on the wire.
+use crate::{
+    family::Family,
+    template::{Hole, Part, Template},
+};
+
+/// Makes the id of a call that has none on the wire.
 pub trait IdSource: Send + Sync {
-    /// The id. Must differ for different `n`.
-    fn id(&self, n: u32) -> String;
+    /// The id of a call of the tool `name`, the `n`th of the conversation (from 0), as far as
+    /// earlier turns are known ([`Ids::after`]). Must differ for different `n`.
+    fn id(&self, name: &str, n: u32) -> String;
 }
 
-impl<F: Fn(u32) -> String + Send + Sync> IdSource for F {
-    fn id(&self, n: u32) -> String {
-        self(n)
+impl<F: Fn(&str, u32) -> String + Send + Sync> IdSource for F {
+    fn id(&self, name: &str, n: u32) -> String {
+        self(name, n)
     }
 }
 
-/// How ids are made. The default counts: `call_` and 24 digits.
+/// How ids are made. The default counts: `call_` and 24 digits, unless the family's ids have a form
+/// of their own that counts calls (`functions.NAME:0`).
 #[derive(Clone, Default)]
 pub struct Ids {
     source: Option<Arc<dyn IdSource>>,
+    /// Calls of earlier turns.
+    earlier: u32,
 }
 
 impl Ids {
     /// Ids from `source`.
     pub fn new(source: impl IdSource + 'static) -> Self {
-        Self { source: Some(Arc::new(source)) }
+        Self { source: Some(Arc::new(source)), earlier: 0 }
     }
 
     /// Ids `call_` and 24 letters and digits, scrambled from `seed`: unique within a message,
     /// and different between messages with different seeds.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
-        Self::new(move |n: u32| scrambled(seed, n))
+        Self::new(move |_: &str, n: u32| scrambled(seed, n))
     }
 
-    /// Whether they come from a source that was given, not from the default counter.
+    /// Goes on counting behind so many calls of earlier turns of the conversation.
+    #[must_use]
+    pub fn after(self, earlier: u32) -> Self {
+        Self { earlier, ..self }
+    }
+
+    /// How many calls of earlier turns there are.
+    #[must_use]
+    pub fn earlier(&self) -> u32 {
+        self.earlier
+    }
+
+    /// Whether they come from a source that was given, or from the family's own form of ids, not
+    /// from the default counter.
     #[must_use]
     pub fn is_injected(&self) -> bool {
         self.source.is_some()
     }
 
-    /// The id of the `n`th call of a message.
+    /// The id of a call of the tool `name`, the `n`th of a message.
     #[must_use]
-    pub fn id(&self, n: u32) -> String {
+    pub fn id(&self, name: &str, n: u32) -> String {
+        let n = self.earlier.saturating_add(n);
         match &self.source {
-            Some(source) => source.id(n),
+            Some(source) => source.id(name, n),
             None => format!("call_{n:024}"),
+        }
+    }
+
+    /// These, if they were given; else in the form in which the family writes its own, if that
+    /// counts calls.
+    pub(crate) fn or_of(self, family: &Family) -> Self {
+        let calls = family.forms.iter().flat_map(|form| &form.calls);
+        let form = calls.flat_map(Template::holes).find_map(|hole| match hole {
+            Hole::Id(Some(form)) if form.holes().any(|hole| matches!(hole, Hole::Index(_))) => {
+                Some((**form).clone())
+            }
+            _ => None,
+        });
+        match form {
+            Some(form) if !self.is_injected() => {
+                let source = move |name: &str, n: u32| {
+                    let mut id = String::new();
+                    write_id(&form.parts, name, n, &mut id);
+                    id
+                };
+                Self::new(source).after(self.earlier)
+            }
+            _ => self,
+        }
+    }
+}
+
+/// Writes an id as its template shows it, with all that may be missing.
+fn write_id(parts: &[Part], name: &str, n: u32, id: &mut String) {
+    for part in parts {
+        match part {
+            Part::Literal(text) | Part::Hole(Hole::NameIs(text)) => id.push_str(text),
+            Part::Hole(Hole::Index(from)) => {
+                // Writing to a string cannot fail.
+                let _ = write!(id, "{}", n.saturating_add(*from));
+            }
+            Part::Hole(_) => id.push_str(name),
+            Part::Group(parts) => write_id(parts, name, n, id),
         }
     }
 }
@@ -58,7 +119,7 @@ impl fmt::Debug for Ids {
 
 impl From<Box<dyn IdSource>> for Ids {
     fn from(source: Box<dyn IdSource>) -> Self {
-        Self { source: Some(source.into()) }
+        Self { source: Some(source.into()), earlier: 0 }
     }
 }
 

@@ -37,7 +37,8 @@ impl ToolCallParser {
     /// Body parsers for the openers of `grammar`.
     #[must_use]
     pub fn new(grammar: Grammar, tools: Tools, options: Options) -> Self {
-        let calls = Calls::new(tools, options);
+        let ids = options.ids.or_of(grammar.family());
+        let calls = Calls::new(tools, Options { ids, ..options });
         Self {
             plan: Arc::clone(grammar.plan()),
             suffix: LearntSuffix::NONE,

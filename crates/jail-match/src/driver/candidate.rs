@@ -7,10 +7,10 @@ use super::{
 use crate::{
     body::{AtEnd, BodyParsers, Feed, Resume},
     channel::Channel,
+    chars::ceil_char_boundary,
     diagnostic::{Diagnostic, DiagnosticKind},
     edge::OnCommit,
     limits::{LimitError, LimitPolicy},
-    matcher::ceil_char_boundary,
     sink::{Sink, SpanKind, Trace},
     whitespace::Boundary,
 };

@@ -7,8 +7,8 @@ use super::{
 use crate::{
     body::{BodyParsers, End, Feed, Resume},
     channel::Channel,
+    chars::ceil_char_boundary,
     limits::LimitError,
-    matcher::ceil_char_boundary,
     sink::{Sink, Span, SpanKind},
 };
 

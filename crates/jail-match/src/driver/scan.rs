@@ -7,11 +7,11 @@ use super::{
 use crate::{
     body::BodyParsers,
     channel::Channel,
+    chars::floor_char_boundary,
     code::Code,
     diagnostic::DiagnosticKind,
     edge::{Anchor, Cut, Edge, InCode, Then},
     marker::{Class, Match, Search},
-    matcher::floor_char_boundary,
     sink::{Sink, SpanKind},
     suffix::{self, LearntSuffix, Suffix},
     table::{Place, class},

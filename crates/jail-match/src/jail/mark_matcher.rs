@@ -10,9 +10,9 @@ use super::{
     pair::EndOrder,
 };
 use crate::{
+    chars::floor_char_boundary,
     edge::Case,
     marker::{MarkerSet, MarkerSetBuilder, Match, Prefix, Search},
-    matcher::floor_char_boundary,
     suffix::Suffix,
 };
 

@@ -9,10 +9,10 @@ use super::{
     rules::{Effect, OUTSIDE, inside},
 };
 use crate::{
+    chars::floor_char_boundary,
     diagnostic::DiagnosticKind,
     limits::LimitError,
     marker::{Match, Search},
-    matcher::floor_char_boundary,
 };
 
 impl Jail {

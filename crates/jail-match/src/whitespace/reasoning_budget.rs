@@ -2,10 +2,10 @@
 
 use crate::{
     channel::Channel,
+    chars::floor_char_boundary,
     diagnostic::{Diagnostic, DiagnosticKind},
     event::Event,
     limits::{LimitError, LimitPolicy, ReasoningLimit},
-    matcher::floor_char_boundary,
     sink::{Sink, Span, SpanKind},
 };
 

@@ -8,6 +8,7 @@ use stream_laws::{Cut, CutPlan, Machine, Record, check_nothing_lost, run};
 
 use crate::{bodies::*, tables::*};
 
+// Contract: S1.4.
 #[test]
 fn a_refuted_candidate_comes_out_in_place_and_is_scanned_again() {
     for (text, expected) in [

@@ -63,12 +63,14 @@ fn text_without_a_mark_passes_in_the_chunks_it_came_in() {
     assert_eq!(pieces, chunks);
 }
 
+// Contract: S1.2.
 #[test]
 fn a_mark_is_found_wherever_it_is_cut() {
     let jail = built(Jail::builder().pair("◁think▷", "◁/think▷"));
     assert_eq!(shown(&jail, "é◁think▷a◁/think▷b"), "é[a|◁/think▷]b");
 }
 
+// Contract: S1.3.
 #[test]
 fn nothing_is_held_that_cannot_be_a_mark() {
     let marks = ["<s>", "</s>", "◁x▷", "<s>>"];
@@ -85,11 +87,13 @@ fn nothing_is_held_that_cannot_be_a_mark() {
     }
 }
 
+// Contract: S1.4.
 #[test]
 fn a_refuted_hold_comes_out_once_and_in_place() {
     assert_eq!(shown(&secret(), "a<sx<<s<s>b</s>c<s"), "a<sx<<s[b|</s>]c<s");
 }
 
+// Contract: S1.5.
 #[test]
 fn text_around_a_block_keeps_its_place() {
     assert_eq!(
@@ -99,6 +103,7 @@ fn text_around_a_block_keeps_its_place() {
     assert_eq!(shown(&secret(), "x<s>abc</"), "x[abc</|-]");
 }
 
+// Contract: S1.6.
 #[test]
 fn all_blocks_of_one_chunk_come_out_with_it() {
     let (mut jail, mut blocks) = (secret(), 0);
@@ -117,6 +122,7 @@ fn a_start_is_closed_by_its_own_end_only() {
     assert_eq!(shown(&both, "<a>b></a><ab>"), "[b>|</a>][ab|>]");
 }
 
+// Contract: S1.8.
 #[test]
 fn the_end_at_the_lowest_offset_wins_and_at_one_place_the_longest_or_the_first_listed() {
     let pool = || Jail::builder().start("<").end("]").end("]]").end(")");
@@ -131,6 +137,7 @@ fn the_end_at_the_lowest_offset_wins_and_at_one_place_the_longest_or_the_first_l
     assert_eq!(shown(&listed, "<a]b"), "[a|]]b");
 }
 
+// Contract: S1.9.
 #[test]
 fn ends_in_quotes_and_inner_blocks_do_not_count() {
     let json = built(Jail::builder().rule(Pair::new("{", "}").quote(Quote::JSON)));
@@ -149,6 +156,7 @@ fn ends_in_quotes_and_inner_blocks_do_not_count() {
     assert_eq!(shown(&built(inner), "{a<}>}b<"), "[a<}>|}]b<");
 }
 
+// Contract: S1.12.
 #[test]
 fn released_text_is_what_came_in() {
     use jail_match::Release::Verbatim;
@@ -157,6 +165,7 @@ fn released_text_is_what_came_in() {
     assert_eq!(shown(&jail, text), text);
 }
 
+// Contract: S1.13.
 #[test]
 fn what_becomes_of_a_block_without_an_end_is_set_per_pair() {
     for (unclosed, expected) in [

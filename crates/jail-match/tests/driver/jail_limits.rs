@@ -25,6 +25,7 @@ fn a_block_never_outgrows_its_limit() {
     assert_eq!(shown(&jail, "<abcd</s"), "!jail_bytes![abcd|-][/s|-]");
 }
 
+// Contract: S1.55.
 #[test]
 fn a_limit_of_bytes_does_what_it_says() {
     for (over, expected) in [
@@ -164,6 +165,7 @@ fn inner_blocks_are_released_first_or_never() {
     }
 }
 
+// Contract: S1.56.
 #[test]
 fn the_depth_is_limited() {
     let jail = built(Jail::builder().rule(curly().inner(Inner::Own)).depth(2));

@@ -14,6 +14,7 @@ fn pair(start: &'static str, end: &'static str) -> JailBuilder {
     Jail::builder().pair(Mark::pattern(start), Mark::pattern(end))
 }
 
+// Contract: S1.53.
 #[test]
 fn expressions_stand_beside_literals() {
     let jail = built(Jail::builder().start(Mark::pattern("<t[0-9]>")).start("<s>").end("</"));
@@ -32,6 +33,7 @@ fn expressions_may_be_anchored() {
     assert_eq!(shown(&built(marked), "ab1\nxab2\naab3\n"), "[1|\n]xab2\n[3|\n]");
 }
 
+// Contract: S1.53.
 #[test]
 fn the_hold_is_derived_or_stated() {
     let jail = built(pair("<t[0-9]{1,3}>", "</t>"));
@@ -64,6 +66,7 @@ fn bad_expressions_name_the_entry() {
     assert!(pair(r"(?-u:\xFF)", "b").build().is_err());
 }
 
+// Contract: S1.54.
 #[test]
 fn an_expression_is_found_wherever_it_is_cut() {
     let jail = built(pair(r"(?i)◁[a-zé]{1,8}▷", r"◁/\w{1,8}▷"));

@@ -39,7 +39,9 @@ impl Writer<'_, '_> {
             if name.is_none() && function.is_some() {
                 self.violation(Violation::NamelessCall);
             }
-            let id = self.unique_id(id.unwrap_or_else(|| self.lane.ids.id(index)));
+            let said = name.as_deref().unwrap_or_default();
+            let id = id.unwrap_or_else(|| self.lane.ids.id(said, index));
+            let id = self.unique_id(id, said);
             let kind = kind.clone().or_else(|| Some("function".into()));
             let function = function.as_ref().map(|function| FunctionDelta {
                 name: Some(name.unwrap_or_default()),
@@ -85,9 +87,9 @@ impl Writer<'_, '_> {
         None
     }
 
-    fn unique_id(&mut self, id: String) -> String {
+    fn unique_id(&mut self, id: String, name: &str) -> String {
         let (ids, next) = (&self.lane.ids, self.lane.next_call);
-        let (id, claim) = self.lane.used_ids.claim(id, || ids.id(next));
+        let (id, claim) = self.lane.used_ids.claim(id, || ids.id(name, next));
         if claim != Claim::AsWanted {
             self.violation(Violation::DuplicateId);
         }
@@ -131,7 +133,7 @@ impl Writer<'_, '_> {
         let mut began = None;
         if let Some(index) = written {
             self.close_inline();
-            let id = self.unique_id(id.to_owned());
+            let id = self.unique_id(id.to_owned(), name);
             let calls = &mut self.piece(Kind::Calls, false).choice.delta.tool_calls;
             let place = calls.len();
             calls.push(ToolCallDelta {

@@ -41,8 +41,10 @@ impl Guard {
 
     /// Makes ids from `seed`, unless they come from a source of the caller's.
     pub(crate) fn seed_ids(&mut self, seed: u64) {
-        if !self.ids().is_injected() {
-            self.cursor.set_ids(Ids::seeded(seed));
+        let ids = self.ids();
+        if !ids.is_injected() {
+            let ids = Ids::seeded(seed).after(ids.earlier());
+            self.cursor.set_ids(ids);
         }
     }
 

@@ -68,6 +68,7 @@ impl GuardBuilder {
     ///   `chat_template_kwargs` tell, else the request's own options: `enable_thinking`, `think`,
     ///   `thinking`, `reasoning`, and a `reasoning_effort` of `none`.
     /// - A final message that is to be continued tells where its text leaves off.
+    /// - Ids that are made count on behind the calls of earlier messages.
     ///
     /// A request that is malformed in one of these, and tools of which the profile reads no calls,
     /// are errors of [`GuardBuilder::build`]. To pass tools for names and types alone, use
@@ -108,6 +109,7 @@ impl GuardBuilder {
         if one || body.get("parallel_tool_calls") == Some(&Value::Bool(false)) {
             self.options.parallel = Parallel::One;
         }
+        self.options.ids = std::mem::take(&mut self.options.ids).after(earlier_calls(body));
         self.stop.extend(stop(body)?);
         let arguments = body.get("chat_template_kwargs").and_then(Value::as_object);
         let flags = arguments.into_iter().flatten();
@@ -186,6 +188,18 @@ fn stop(body: &Value) -> Result<Vec<StopString>, RequestError> {
         }
     }
     Ok(strings)
+}
+
+/// How many calls the messages of the assistant hold, in the form of either API.
+fn earlier_calls(body: &Value) -> u32 {
+    let messages = body.get("messages").and_then(Value::as_array).into_iter().flatten();
+    let calls = messages.map(|message| {
+        let parts = message.get("content").and_then(Value::as_array).into_iter().flatten();
+        let used = parts.filter(|part| part.get("type") == Some(&"tool_use".into())).count();
+        let calls = message.get("tool_calls").and_then(Value::as_array).map_or(0, Vec::len);
+        calls + used
+    });
+    u32::try_from(calls.sum::<usize>()).unwrap_or(u32::MAX)
 }
 
 /// What the options of a request say about reasoning, each as one API has it.

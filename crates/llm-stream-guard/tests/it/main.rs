@@ -2,6 +2,8 @@
 
 /// Chunks of chat completions.
 mod chat;
+/// Tables of promises.
+mod contracts;
 /// What became of recordings, and why.
 mod explain;
 /// Jails around content and streams.
@@ -21,7 +23,7 @@ mod reasoning;
 mod reasoning_docs;
 /// Guards that decode remapped delimiters.
 mod remap;
-mod remap_contract;
+
 /// Guards made from requests.
 mod request;
 /// Streams of text.

@@ -80,6 +80,7 @@ fn every_reasoning_parser_in_use_has_a_format() {
     assert!(error.contains("ambiguous") && error.contains("`smg:minimax`"), "{error}");
 }
 
+// Contract: S3.9.
 #[test]
 fn the_prompt_tells_where_the_stream_begins() {
     let opened = "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n<think>\n";
@@ -104,6 +105,7 @@ fn prompts_of_families_that_write_in_messages_tell_it_too() {
     }
 }
 
+// Contract: S3.22.
 #[test]
 fn a_limit_on_reasoning_holds_across_calls() {
     let limit = |policy| ReasoningLimit { bytes: 3, policy };

@@ -125,7 +125,7 @@ fn both(canonical: &str) -> (Seen, Seen) {
     (seen(&hermes(), &table.encode(canonical)), seen(&guard(None), canonical))
 }
 
-// Contract: S2.14, S2.21, X.11.
+// Contract: S2.14, S2.21, X.11, X.14.
 #[test]
 fn a_decoded_marker_is_markup_where_the_canonical_one_is() {
     let call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";

@@ -125,6 +125,30 @@ fn stop_strings_of_the_request_end_the_message() {
 }
 
 #[test]
+fn ids_are_made_as_the_family_writes_them_and_count_on_behind_the_history() {
+    let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "a"}});
+    let body = json!({
+        "messages": [
+            {"role": "user", "content": "go"},
+            {"role": "assistant", "tool_calls": [call("functions.a:0"), call("functions.a:1")]},
+            {"role": "assistant", "content": [{"type": "tool_use"}, {"type": "text"}]},
+        ],
+        "tools": [tool("a"), tool("b")],
+        "tool_choice": "required",
+    });
+    let ids = |model: &str, body: &Value| {
+        let guard = Guard::for_model(model).unwrap().request(body).build().unwrap();
+        let payload = r#"[{"name": "b", "parameters": {}}, {"name": "a", "parameters": {}}]"#;
+        let calls = guard.parse(payload, End::Stop).unwrap().calls;
+        calls.into_iter().map(|call| call.id.to_string()).collect::<Vec<_>>()
+    };
+    let (first, later) = (json!({"tools": body["tools"], "tool_choice": "required"}), &body);
+    assert_eq!(ids("kimi-k2.5", &first), ["functions.b:0", "functions.a:1"]);
+    assert_eq!(ids("kimi-k2.5", later), ["functions.b:3", "functions.a:4"]);
+    assert_eq!(ids("qwen3", later)[0], format!("call_{:024}", 3));
+}
+
+#[test]
 fn faults_name_the_field() {
     let fault = |body: Value| {
         Guard::for_model("qwen3").unwrap().request(&body).build().map(drop).unwrap_err().to_string()

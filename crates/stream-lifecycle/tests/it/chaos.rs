@@ -32,8 +32,9 @@ fn wants() -> impl Strategy<Value = Wants> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
+    // Contract: S4.5, S4.6.
     #[test]
-    fn s4_05_and_s4_06_whatever_happens_it_ends_once(
+    fn whatever_happens_it_ends_once(
         script in prop::collection::vec(does(), 0..8),
         collects in prop::collection::vec(acts(), 0..8),
         rail in prop::option::of(prop::collection::vec(acts(), 0..8)),

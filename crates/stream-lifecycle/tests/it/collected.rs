@@ -17,8 +17,9 @@ use crate::support::{
 
 const THREE: NonZeroU64 = NonZeroU64::new(3).unwrap();
 
+// Contract: S4.20.
 #[test]
-fn s4_20_marks_are_sampled_and_tell_no_content() {
+fn marks_are_sampled_and_tell_no_content() {
     let log = Log::default();
     let stream = recorded(&log).marks(Marks::Every(THREE)).wrap(items(["secret"; 7]));
     drain(stream);
@@ -39,8 +40,9 @@ fn s4_20_marks_are_sampled_and_tell_no_content() {
     assert_eq!(log.kinds(), ["start", "end"], "off unless asked for");
 }
 
+// Contract: S4.20.
 #[test]
-fn s4_20_a_mark_tells_index_choice_finish_usage_and_bytes() {
+fn a_mark_tells_index_choice_finish_usage_and_bytes() {
     let log = Log::default();
     let describe = |item: &String| {
         let mut info = ItemInfo::default();
@@ -67,8 +69,9 @@ fn at(seconds: u64) -> Option<Stamp> {
     Some(Stamp::now(&clock))
 }
 
+// Contract: S4.21.
 #[test]
-fn s4_21_times_are_those_of_the_stream_not_of_the_report() {
+fn times_are_those_of_the_stream_not_of_the_report() {
     let (log, clock) = (Log::default(), HandClock::default());
     let late = clock.clone();
     let stream = record(&log)
@@ -94,8 +97,9 @@ fn s4_21_times_are_those_of_the_stream_not_of_the_report() {
     assert_eq!(log.end().time_to_first_item, Some(Duration::from_secs(1)));
 }
 
+// Contract: S4.21.
 #[test]
-fn s4_21_without_a_clock_there_are_no_times_and_with_the_systems_they_go_on() {
+fn without_a_clock_there_are_no_times_and_with_the_systems_they_go_on() {
     let log = Log::default();
     drain(recorded(&log).wrap(items(["a"])));
     assert_eq!(log.end().times, Default::default());
@@ -105,8 +109,9 @@ fn s4_21_without_a_clock_there_are_no_times_and_with_the_systems_they_go_on() {
     assert!(first.wall > Some(SystemTime::UNIX_EPOCH));
 }
 
+// Contract: S4.23.
 #[test]
-fn s4_23_a_text_over_the_limit_is_cut_and_says_so() {
+fn a_text_over_the_limit_is_cut_and_says_so() {
     let log = Log::default();
     let stream =
         record(&log).collect_with(TextCollector::with_limit(4)).wrap(items(["abc", "éa", "d"]));

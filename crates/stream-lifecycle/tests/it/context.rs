@@ -78,8 +78,9 @@ fn noting(trace: &Trace) -> Lifecycle<String, Broken> {
         .subscriber(Arc::new(move |_: &Arc<LifecycleEvent>| subscribe()))
 }
 
+// Contract: S4.17.
 #[test]
-fn s4_17_everything_runs_in_the_context_also_on_another_thread() {
+fn everything_runs_in_the_context_also_on_another_thread() {
     let trace = Trace::default();
     let stream = noting(&trace).wrap(Whereabouts(trace.clone(), true));
     thread::spawn(move || SCOPE.set("other")).join().unwrap();
@@ -105,8 +106,9 @@ fn s4_17_everything_runs_in_the_context_also_on_another_thread() {
     );
 }
 
+// Contract: S4.17.
 #[test]
-fn s4_17_drop_and_close_run_in_the_context_too() {
+fn drop_and_close_run_in_the_context_too() {
     for close in [false, true] {
         let trace = Trace::default();
         let stream = noting(&trace).wrap(Whereabouts(trace.clone(), true));
@@ -130,8 +132,9 @@ fn s4_17_drop_and_close_run_in_the_context_too() {
     }
 }
 
+// Contract: S4.17.
 #[test]
-fn s4_17_the_context_is_there_for_the_caller() {
+fn the_context_is_there_for_the_caller() {
     let stream = noting(&Trace::default()).wrap(items([]));
     let context = stream.context().unwrap().clone();
     let scope = thread::spawn(move || context.run(|| SCOPE.get())).join().unwrap();
@@ -139,8 +142,9 @@ fn s4_17_the_context_is_there_for_the_caller() {
     assert!(Lifecycle::<String, Broken>::new("b").wrap(items([])).context().is_none());
 }
 
+// Contract: S4.17.
 #[test]
-fn s4_17_a_faulty_context_is_done_without() {
+fn a_faulty_context_is_done_without() {
     /// Does not run what it is given.
     struct Lazy;
     impl Context for Lazy {
@@ -211,8 +215,9 @@ mod spans {
         }
     }
 
+    // Contract: S4.17.
     #[test]
-    fn s4_17_a_tracing_span_is_a_context() {
+    fn a_tracing_span_is_a_context() {
         let trace = Trace::default();
         let stream = tracing::subscriber::with_default(Spans, || {
             let sink = trace.clone();

@@ -28,8 +28,9 @@ fn ok(texts: &[&str]) -> Vec<Result<String, Broken>> {
     texts.iter().map(|text| Ok((*text).to_owned())).collect()
 }
 
+// Contract: S4.1.
 #[test]
-fn s4_01_an_item_is_marked_then_collected_then_yielded() {
+fn an_item_is_marked_then_collected_then_yielded() {
     let (log, trace) = (Log::default(), Trace::default());
     let (marks, collects) = (trace.clone(), trace.clone());
     let stream = record(&log)
@@ -54,8 +55,9 @@ fn kind(event: &stream_lifecycle::LifecycleEvent) -> String {
     serde_json::to_value(event).unwrap()["event"].as_str().unwrap().to_owned()
 }
 
+// Contract: S4.2.
 #[test]
-fn s4_02_the_collector_borrows_and_the_owned_one_gets_its_own() {
+fn the_collector_borrows_and_the_owned_one_gets_its_own() {
     /// Not `Clone`: the collector cannot have cloned it.
     struct Whole(String);
     let seen = Trace::default();
@@ -89,8 +91,9 @@ fn refusing(log: &Log, trace: &Trace) -> Lifecycle<String, Broken> {
     })
 }
 
+// Contract: S4.3.
 #[test]
-fn s4_03_a_collector_error_takes_the_items_place_and_ends_the_stream() {
+fn a_collector_error_takes_the_items_place_and_ends_the_stream() {
     let (log, trace) = (Log::default(), Trace::default());
     let inner = items(["a", "bad", "c"]);
     let seen = inner.seen();
@@ -101,16 +104,18 @@ fn s4_03_a_collector_error_takes_the_items_place_and_ends_the_stream() {
     assert!(matches!(log.end().ending, Ending::Failed { who: Component::Collector, .. }));
 }
 
+// Contract: S4.3.
 #[test]
-fn s4_03_a_refused_item_may_be_delivered_before_the_error() {
+fn a_refused_item_may_be_delivered_before_the_error() {
     let (log, trace) = (Log::default(), Trace::default());
     let stream = refusing(&log, &trace).refused(Refused::Deliver).wrap(items(["bad", "c"]));
     assert_eq!(drain(stream), [Ok("bad".into()), Err(Broken("refused"))]);
     assert!(matches!(log.end().ending, Ending::Failed { who: Component::Collector, .. }));
 }
 
+// Contract: S4.3.
 #[test]
-fn s4_03_a_drop_or_close_behind_a_delivered_refusal_ends_as_refused() {
+fn a_drop_or_close_behind_a_delivered_refusal_ends_as_refused() {
     let (log, trace) = (Log::default(), Trace::default());
     let stream = refusing(&log, &trace).refused(Refused::Deliver).wrap(items(["bad", "c"]));
     let mut stream = Box::pin(stream);
@@ -128,8 +133,9 @@ fn s4_03_a_drop_or_close_behind_a_delivered_refusal_ends_as_refused() {
     assert!(matches!(log.end().ending, Ending::Failed { who: Component::Collector, .. }));
 }
 
+// Contract: S4.4.
 #[test]
-fn s4_04_an_upstream_error_comes_behind_end_and_nothing_behind_it() {
+fn an_upstream_error_comes_behind_end_and_nothing_behind_it() {
     let (log, trace) = (Log::default(), Trace::default());
     let inner = upstream([Does::Item("a"), Does::Fail("gone"), Does::Item("never")]);
     let seen = inner.seen();
@@ -148,8 +154,9 @@ fn s4_04_an_upstream_error_comes_behind_end_and_nothing_behind_it() {
     assert_eq!((seen.polls(), log.ends().len()), (2, 1));
 }
 
+// Contract: S4.5, S4.6.
 #[test]
-fn s4_05_and_s4_06_every_ending_finalizes_once_and_sends_end_once() {
+fn every_ending_finalizes_once_and_sends_end_once() {
     type Run = fn(Lifecycle<String, Broken>);
     let part = || items(["a", "b", "c"]);
     let cases: [(&str, Run); 9] = [
@@ -195,8 +202,9 @@ fn s4_05_and_s4_06_every_ending_finalizes_once_and_sends_end_once() {
     }
 }
 
+// Contract: S4.6.
 #[test]
-fn s4_06_end_comes_behind_the_finalizer_and_no_later_than_the_terminal_item() {
+fn end_comes_behind_the_finalizer_and_no_later_than_the_terminal_item() {
     let (log, trace) = (Log::default(), Trace::default());
     let sink = trace.clone();
     let stream = record(&log)
@@ -209,8 +217,9 @@ fn s4_06_end_comes_behind_the_finalizer_and_no_later_than_the_terminal_item() {
     assert_eq!(trace.all(), ["start", "finalizer", "end", "none"]);
 }
 
+// Contract: S4.7.
 #[test]
-fn s4_07_an_empty_stream_has_a_finalizer_and_an_end() {
+fn an_empty_stream_has_a_finalizer_and_an_end() {
     let (log, trace) = (Log::default(), Trace::default());
     assert_eq!(drain(record(&log).finalizer(counting(&trace)).wrap(items([]))), []);
     let end = log.end();
@@ -219,8 +228,9 @@ fn s4_07_an_empty_stream_has_a_finalizer_and_an_end() {
     assert_eq!(trace.all(), ["finalizer"]);
 }
 
+// Contract: S1.61, S4.8.
 #[test]
-fn s4_08_a_drop_finalizes_with_what_there_was() {
+fn a_drop_finalizes_with_what_there_was() {
     let log = Log::default();
     let mut stream = Box::pin(recorded(&log).wrap(items(["a", "b", "c"])));
     next(&mut stream);
@@ -249,8 +259,9 @@ impl Collector<String, Broken> for UpToTheDot {
     }
 }
 
+// Contract: S4.8.
 #[test]
-fn s4_08_a_consumer_who_leaves_a_whole_answer_completed_it() {
+fn a_consumer_who_leaves_a_whole_answer_completed_it() {
     let leave = |after: LateClose, reads: usize| {
         let log = Log::default();
         let record = record(&log).collect_with(UpToTheDot(false)).late_close(after);
@@ -283,8 +294,9 @@ fn slow_cleanup(
     }
 }
 
+// Contract: S4.9.
 #[test]
-fn s4_09_close_stops_the_producer_and_remembers_what_it_said() {
+fn close_stops_the_producer_and_remembers_what_it_said() {
     let (log, trace, ready) = (Log::default(), Trace::default(), Arc::default());
     let stream = record(&log)
         .finalizer(counting(&trace))
@@ -314,8 +326,9 @@ fn s4_09_close_stops_the_producer_and_remembers_what_it_said() {
     assert_eq!(end.close_error.unwrap().message.unwrap(), "the socket stuck");
 }
 
+// Contract: S4.9.
 #[test]
-fn s4_09_a_drop_while_closing_ends_as_closed() {
+fn a_drop_while_closing_ends_as_closed() {
     let (log, trace, ready) = (Log::default(), Trace::default(), Arc::default());
     let stream = record(&log).wrap(items(["a"])).on_close(slow_cleanup(&ready, &trace));
     let mut stream = Box::pin(stream);
@@ -326,8 +339,9 @@ fn s4_09_a_drop_while_closing_ends_as_closed() {
     assert_eq!((end.ending, end.close_error.is_some()), (Ending::Closed, true));
 }
 
+// Contract: S4.9.
 #[test]
-fn s4_09_close_reaches_the_cleanup_behind_an_error() {
+fn close_reaches_the_cleanup_behind_an_error() {
     let (log, trace) = (Log::default(), Trace::default());
     let inner = upstream([Does::Fail("x")]);
     let seen = inner.seen();
@@ -342,8 +356,9 @@ fn s4_09_close_reaches_the_cleanup_behind_an_error() {
     assert_eq!(log.end().ending.name(), "failed");
 }
 
+// Contract: S4.25.
 #[test]
-fn s4_25_any_result_stream_will_do_without_a_runtime() {
+fn any_result_stream_will_do_without_a_runtime() {
     // `Upstream` is not `Unpin`, and the wrapper neither; an iterator's stream is, and so is it.
     fn unpin<T: Unpin>(stream: T) -> T {
         stream
@@ -356,8 +371,9 @@ fn s4_25_any_result_stream_will_do_without_a_runtime() {
     assert_eq!(drain(unpin(plain)), [Ok(1), Err(())]);
 }
 
+// Contract: S4.27.
 #[test]
-fn s4_27_upstream_is_polled_once_per_item_asked_for() {
+fn upstream_is_polled_once_per_item_asked_for() {
     let inner = items(["a", "b", "c"]);
     let seen = inner.seen();
     let mut stream = Box::pin(record(&Log::default()).wrap(inner));
@@ -371,8 +387,9 @@ fn s4_27_upstream_is_polled_once_per_item_asked_for() {
     assert_eq!(stream.size_hint(), (0, Some(0)));
 }
 
+// Contract: S4.30.
 #[test]
-fn s4_30_upstream_is_dropped_as_soon_as_the_stream_ended() {
+fn upstream_is_dropped_as_soon_as_the_stream_ended() {
     for last in [None, Some(Does::Fail("x"))] {
         let inner = upstream(last);
         let seen = inner.seen();

@@ -43,8 +43,9 @@ impl Guardrail<String> for Pairs {
     }
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_a_guardrail_replaces_holds_and_drops_for_consumer_and_record() {
+fn a_guardrail_replaces_holds_and_drops_for_consumer_and_record() {
     let log = Log::default();
     let all = drain(recorded(&log).enforce(Pairs::default()).wrap(items(["a", "no", "b", "c"])));
     assert_eq!(all, [Ok("ab".to_owned()), Ok("c".to_owned())]);
@@ -52,8 +53,9 @@ fn s4_13_a_guardrail_replaces_holds_and_drops_for_consumer_and_record() {
     assert_eq!((end.ending, end.data, end.items), (Ending::Complete, Some("abc".into()), 2));
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_a_guardrail_ends_the_stream_behind_what_it_let_out() {
+fn a_guardrail_ends_the_stream_behind_what_it_let_out() {
     let log = Log::default();
     let inner = items(["a", "b", "c", "stop", "never"]);
     let seen = inner.seen();
@@ -65,8 +67,9 @@ fn s4_13_a_guardrail_ends_the_stream_behind_what_it_let_out() {
     assert_eq!(log.end().ending, Ending::Failed { who: Component::Guardrail, error });
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_what_a_guardrail_holds_at_an_error_is_its_own_business() {
+fn what_a_guardrail_holds_at_an_error_is_its_own_business() {
     let log = Log::default();
     let inner = upstream([Does::Item("a"), Does::Item("b"), Does::Item("held"), Does::Fail("x")]);
     let all = drain(recorded(&log).enforce(Pairs::default()).wrap(inner));
@@ -118,8 +121,9 @@ impl Guardrail<String> for Named {
     }
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_several_guardrails_run_in_order_each_on_what_the_one_before_let_out() {
+fn several_guardrails_run_in_order_each_on_what_the_one_before_let_out() {
     let (log, trace) = (Log::default(), Trace::default());
     let rail = |name| Named(name, None, trace.clone());
     let record = recorded(&log).enforce(rail("1")).enforce(rail("2")).enforce(Pairs::default());
@@ -130,8 +134,9 @@ fn s4_13_several_guardrails_run_in_order_each_on_what_the_one_before_let_out() {
     assert_eq!((log.end().ending, log.end().data), (Ending::Complete, Some(seen.into())));
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_a_guardrail_that_ends_the_stream_lets_those_behind_it_finish() {
+fn a_guardrail_that_ends_the_stream_lets_those_behind_it_finish() {
     let (log, trace) = (Log::default(), Trace::default());
     let rail = |name, word| Named(name, word, trace.clone());
     let record = recorded(&log)
@@ -145,8 +150,9 @@ fn s4_13_a_guardrail_that_ends_the_stream_lets_those_behind_it_finish() {
     assert_eq!(log.end().ending, Ending::Failed { who: Component::Guardrail, error });
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_what_several_guardrails_hold_is_counted_together() {
+fn what_several_guardrails_hold_is_counted_together() {
     let log = Log::default();
     let inner = upstream([Does::Item("a"), Does::Item("b"), Does::Item("c"), Does::Wait]);
     let record = recorded(&log).enforce(Pairs::default()).enforce(Pairs::default());
@@ -197,8 +203,9 @@ impl Guardrail<String> for Gate {
     }
 }
 
+// Contract: S4.27.
 #[test]
-fn s4_27_upstream_is_not_polled_while_a_guardrail_is_busy() {
+fn upstream_is_not_polled_while_a_guardrail_is_busy() {
     let (log, gate) = (Log::default(), Gate::default());
     let inner = items(["a", "b"]);
     let seen = inner.seen();
@@ -223,8 +230,9 @@ fn s4_27_upstream_is_not_polled_while_a_guardrail_is_busy() {
     assert_eq!(log.end().ending, Ending::Complete);
 }
 
+// Contract: S4.5.
 #[test]
-fn s4_05_a_timer_ends_what_a_busy_guardrail_holds_up_and_keeps_upstreams_error() {
+fn a_timer_ends_what_a_busy_guardrail_holds_up_and_keeps_upstreams_error() {
     for (script, ending) in
         [(vec![Does::Item("a")], "timed_out"), (vec![Does::Fail("x")], "failed")]
     {
@@ -243,8 +251,9 @@ fn s4_05_a_timer_ends_what_a_busy_guardrail_holds_up_and_keeps_upstreams_error()
     }
 }
 
+// Contract: S4.1.
 #[test]
-fn s4_01_several_collectors_see_each_item_in_order_and_none_is_dropped() {
+fn several_collectors_see_each_item_in_order_and_none_is_dropped() {
     let (log, trace) = (Log::default(), Trace::default());
     let note = |name: &'static str| {
         let trace = trace.clone();
@@ -265,8 +274,9 @@ fn s4_01_several_collectors_see_each_item_in_order_and_none_is_dropped() {
     assert_eq!(log.end().data, Some(serde_json::json!(["a", 2])));
 }
 
+// Contract: S4.20.
 #[test]
-fn s4_20_what_a_collector_and_a_closure_know_of_an_item_counts_together() {
+fn what_a_collector_and_a_closure_know_of_an_item_counts_together() {
     use stream_lifecycle::{ItemInfo, LifecycleEvent, Marks};
     let log = Log::default();
     let info = |choices: Vec<u32>| {

@@ -1,5 +1,5 @@
-//! A stream's life on record: what happens when, whatever ends it. Ids like `s4_07` are
-//! explained in `CONTRACT.md`.
+//! A stream's life on record: what happens when, whatever ends it. Ids like `S4.7` are
+//! those of `CONTRACT.md`.
 
 /// Random scripts, callers and consumers.
 mod chaos;

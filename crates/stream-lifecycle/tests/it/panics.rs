@@ -26,8 +26,9 @@ fn told(faults: &[Fault]) -> Vec<(Component, &str)> {
     faults.iter().map(|fault| (fault.who, fault.message.as_str())).collect()
 }
 
+// Contract: S4.10.
 #[test]
-fn s4_10_a_panic_on_the_way_of_items_goes_on_behind_end() {
+fn a_panic_on_the_way_of_items_goes_on_behind_end() {
     struct Rail;
     impl Guardrail<String> for Rail {
         fn push(&mut self, _: String, _: &mut Output<String>) -> Decision {
@@ -67,8 +68,9 @@ fn s4_10_a_panic_on_the_way_of_items_goes_on_behind_end() {
     }
 }
 
+// Contract: S4.10.
 #[test]
-fn s4_10_a_panicking_finalizer_leaves_null_and_a_fault() {
+fn a_panicking_finalizer_leaves_null_and_a_fault() {
     let log = Log::default();
     let stream = record(&log).finalizer(|_| panic_any("fin")).wrap(items(["a"]));
     assert_eq!(drain(stream).len(), 1);
@@ -77,8 +79,9 @@ fn s4_10_a_panicking_finalizer_leaves_null_and_a_fault() {
     assert_eq!(told(&end.faults), [(Component::Finalizer, "fin")]);
 }
 
+// Contract: S4.10.
 #[test]
-fn s4_10_a_panicking_sanitizer_omits_the_aggregate() {
+fn a_panicking_sanitizer_omits_the_aggregate() {
     let (log, trace) = (Log::default(), Trace::default());
     let sink = trace.clone();
     let stream = recorded(&log)
@@ -96,8 +99,9 @@ fn s4_10_a_panicking_sanitizer_omits_the_aggregate() {
     assert!(trace.all().is_empty(), "no codec on what was omitted");
 }
 
+// Contract: S4.10.
 #[test]
-fn s4_10_panics_of_codec_and_subscriber_end_nothing() {
+fn panics_of_codec_and_subscriber_end_nothing() {
     let log = Log::default();
     let stream = Lifecycle::<String, Broken>::new("a")
         .subscriber(Arc::new(|_: &Arc<LifecycleEvent>| panic_any("sub")))
@@ -112,8 +116,9 @@ fn s4_10_panics_of_codec_and_subscriber_end_nothing() {
     assert_eq!(who, [Component::Subscriber, Component::Codec]);
 }
 
+// Contract: S4.10.
 #[test]
-fn s4_10_no_panic_leaves_a_drop_even_while_unwinding() {
+fn no_panic_leaves_a_drop_even_while_unwinding() {
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {
@@ -143,8 +148,9 @@ fn s4_10_no_panic_leaves_a_drop_even_while_unwinding() {
     assert_eq!(endings, [Ending::Dropped, Ending::Dropped]);
 }
 
+// Contract: S4.10.
 #[test]
-fn s4_10_faults_are_kept_up_to_a_limit() {
+fn faults_are_kept_up_to_a_limit() {
     let log = Log::default();
     let stream = record(&log)
         .marks(stream_lifecycle::Marks::Every(std::num::NonZeroU64::MIN))
@@ -155,8 +161,9 @@ fn s4_10_faults_are_kept_up_to_a_limit() {
     assert_eq!((end.faults.len(), end.more_faults), (16, 25));
 }
 
+// Contract: S4.10.
 #[test]
-fn s4_10_end_is_told_though_upstream_or_a_sanitizer_panics_when_it_is_dropped() {
+fn end_is_told_though_upstream_or_a_sanitizer_panics_when_it_is_dropped() {
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {
@@ -252,8 +259,9 @@ fn armed(log: &Log) -> Lifecycle<String, Broken> {
         .context(stream_lifecycle::ContextHandle::new(Rail(Bomb)))
 }
 
+// Contract: S4.10.
 #[test]
-fn s4_10_no_value_that_panics_when_it_is_dropped_leaves_a_drop_or_a_poll() {
+fn no_value_that_panics_when_it_is_dropped_leaves_a_drop_or_a_poll() {
     let held = || {
         let (probed, closed) = (Bomb, Bomb);
         let log = Log::default();

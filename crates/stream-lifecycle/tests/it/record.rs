@@ -20,8 +20,9 @@ fn object(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap()
 }
 
+// Contract: S4.11.
 #[test]
-fn s4_11_sanitizers_chain_by_priority_then_registration() {
+fn sanitizers_chain_by_priority_then_registration() {
     let log = Log::default();
     let stream = recorded(&log)
         .sanitizer(append("late", 9))
@@ -38,8 +39,9 @@ fn s4_11_sanitizers_chain_by_priority_then_registration() {
     assert_eq!(log.end().data, Some("x early z-first a-second late".into()));
 }
 
+// Contract: S4.11.
 #[test]
-fn s4_11_omit_and_fail_stop_the_chain_and_clear_data_and_annotation() {
+fn omit_and_fail_stop_the_chain_and_clear_data_and_annotation() {
     for (verdict, why) in [
         (Verdict::Omit, OmittedWhy::Omitted),
         (Verdict::Fail("no model".into()), OmittedWhy::Failed("no model".into())),
@@ -59,8 +61,9 @@ fn s4_11_omit_and_fail_stop_the_chain_and_clear_data_and_annotation() {
     }
 }
 
+// Contract: S4.12.
 #[test]
-fn s4_12_sanitizers_of_the_start_stay_and_later_ones_join() {
+fn sanitizers_of_the_start_stay_and_later_ones_join() {
     let log = Log::default();
     let (start, later) = (append("start", 0), append("later", 0));
     let both = vec![later, start.clone()];
@@ -87,8 +90,9 @@ fn s4_12_sanitizers_of_the_start_stay_and_later_ones_join() {
     assert_eq!((end.data, end.omitted.unwrap().why), (None, OmittedWhy::Panicked));
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_sanitizers_do_not_touch_what_the_consumer_gets() {
+fn sanitizers_do_not_touch_what_the_consumer_gets() {
     let log = Log::default();
     let omit = Sanitizer::new("omit", 0, |_, _| Verdict::Omit);
     let all = drain(recorded(&log).sanitizer(omit).wrap(items(["my", " secret"])));
@@ -96,8 +100,9 @@ fn s4_13_sanitizers_do_not_touch_what_the_consumer_gets() {
     assert_eq!(log.end().data, None);
 }
 
+// Contract: S4.14.
 #[test]
-fn s4_14_the_codec_sees_the_sanitized_aggregate_and_its_error_is_told() {
+fn the_codec_sees_the_sanitized_aggregate_and_its_error_is_told() {
     let log = Log::default();
     let stream = recorded(&log)
         .sanitizer(append("clean", 0))
@@ -116,8 +121,9 @@ fn s4_14_the_codec_sees_the_sanitized_aggregate_and_its_error_is_told() {
     assert_eq!(end.data, Some("x".into()), "the aggregate stays");
 }
 
+// Contract: S4.15.
 #[test]
-fn s4_15_metadata_goes_over_attributes_and_the_ending_over_both() {
+fn metadata_goes_over_attributes_and_the_ending_over_both() {
     let run = |merge: Merge, keys: StatusKeys| {
         let log = Log::default();
         let stream = record(&log)
@@ -143,8 +149,9 @@ fn s4_15_metadata_goes_over_attributes_and_the_ending_over_both() {
     assert_eq!(run(Merge::Deep, StatusKeys::Overridable), mine);
 }
 
+// Contract: S4.16.
 #[test]
-fn s4_16_a_null_aggregate_stays_null_unless_asked_otherwise() {
+fn a_null_aggregate_stays_null_unless_asked_otherwise() {
     let run = |on_null: OnNull| {
         let log = Log::default();
         let record = record(&log).data(json!({"prompt": "p"})).on_null(on_null);

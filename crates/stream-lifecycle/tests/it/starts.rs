@@ -12,8 +12,9 @@ use crate::support::{Broken, Log, Trace, Upstream, counting, drain, items, recor
 
 type Made = Result<Upstream, Broken>;
 
+// Contract: S4.28.
 #[test]
-fn s4_28_a_refused_call_has_one_event_and_no_start() {
+fn a_refused_call_has_one_event_and_no_start() {
     let (log, trace) = (Log::default(), Trace::default());
     record(&log).finalizer(counting(&trace)).reject("over quota");
     assert_eq!(log.kinds(), ["rejected"]);
@@ -25,8 +26,9 @@ fn s4_28_a_refused_call_has_one_event_and_no_start() {
     assert_eq!(log.kinds(), ["rejected"]);
 }
 
+// Contract: S4.29.
 #[test]
-fn s4_29_start_comes_before_the_producer_is_created() {
+fn start_comes_before_the_producer_is_created() {
     let log = Log::default();
     let stream = record(&log).create(|| {
         assert_eq!(log.kinds(), ["start"]);
@@ -36,8 +38,9 @@ fn s4_29_start_comes_before_the_producer_is_created() {
     assert_eq!(log.end().ending, Ending::Complete);
 }
 
+// Contract: S4.29.
 #[test]
-fn s4_29_a_producer_that_fails_has_an_end_without_output() {
+fn a_producer_that_fails_has_an_end_without_output() {
     let (log, trace) = (Log::default(), Trace::default());
     let record = record(&log).finalizer(counting(&trace));
     let failed = record.create(|| Made::Err(Broken("no route")));
@@ -48,8 +51,9 @@ fn s4_29_a_producer_that_fails_has_an_end_without_output() {
     assert_eq!(log.kinds(), ["start", "end"]);
 }
 
+// Contract: S4.29.
 #[test]
-fn s4_29_a_producer_that_panics_has_an_end_too() {
+fn a_producer_that_panics_has_an_end_too() {
     let log = Log::default();
     let made = || record(&log).create(|| -> Made { panic_any("dns") });
     assert!(catch_unwind(AssertUnwindSafe(made)).is_err());
@@ -57,8 +61,9 @@ fn s4_29_a_producer_that_panics_has_an_end_too() {
     assert_eq!(log.end().ending, ending);
 }
 
+// Contract: S4.29.
 #[test]
-fn s4_29_a_producer_may_be_waited_for_or_given_up() {
+fn a_producer_may_be_waited_for_or_given_up() {
     let cx = &mut Context::from_waker(Waker::noop());
     let log = Log::default();
     let mut ready = Box::pin(record(&log).create_async(async { Made::Ok(items(["a"])) }));

@@ -34,8 +34,9 @@ fn ids(inbox: &mut Inbox) -> Vec<String> {
     std::iter::from_fn(|| inbox.take()).map(|event| event.call().id.clone()).collect()
 }
 
+// Contract: S4.18.
 #[test]
-fn s4_18_subscribers_are_told_in_the_order_they_were_registered() {
+fn subscribers_are_told_in_the_order_they_were_registered() {
     let trace = Trace::default();
     let named = |name: &'static str| {
         let trace = trace.clone();
@@ -49,8 +50,9 @@ fn s4_18_subscribers_are_told_in_the_order_they_were_registered() {
     assert_eq!(trace.all(), ["one start", "two start", "one end", "two end"]);
 }
 
+// Contract: S4.18.
 #[test]
-fn s4_18_a_full_queue_loses_what_its_policy_says_and_counts_it() {
+fn a_full_queue_loses_what_its_policy_says_and_counts_it() {
     let (queue, mut inbox) = Queue::bounded(TWO, Overflow::DropOldest);
     reject(&queue, ["a", "b", "c", "d"]);
     assert_eq!((queue.lost(), ids(&mut inbox)), (2, vec!["c".to_owned(), "d".to_owned()]));
@@ -63,8 +65,9 @@ fn s4_18_a_full_queue_loses_what_its_policy_says_and_counts_it() {
     assert_eq!((queue.lost(), ids(&mut inbox)), (2, vec!["e".to_owned()]));
 }
 
+// Contract: S4.18.
 #[test]
-fn s4_18_a_blocking_queue_waits_and_loses_nothing() {
+fn a_blocking_queue_waits_and_loses_nothing() {
     let (queue, mut inbox) = Queue::bounded(NonZeroUsize::MIN, Overflow::Block);
     let sender = thread::spawn(move || {
         reject(&queue, ["a", "b", "c"]);
@@ -77,8 +80,9 @@ fn s4_18_a_blocking_queue_waits_and_loses_nothing() {
     assert_eq!((sender.join().unwrap(), seen.join("")), (0, "abc".to_owned()));
 }
 
+// Contract: S4.18.
 #[test]
-fn s4_18_a_queue_without_a_receiver_holds_nobody_up() {
+fn a_queue_without_a_receiver_holds_nobody_up() {
     let (queue, inbox) = Queue::bounded(NonZeroUsize::MIN, Overflow::Block);
     reject(&queue, ["a"]);
     drop(inbox);
@@ -87,8 +91,9 @@ fn s4_18_a_queue_without_a_receiver_holds_nobody_up() {
     assert_eq!(queue.lost(), 3);
 }
 
+// Contract: S4.18.
 #[test]
-fn s4_18_a_receiver_is_a_stream_that_ends_with_its_senders() {
+fn a_receiver_is_a_stream_that_ends_with_its_senders() {
     struct Woken(AtomicUsize);
     impl Wake for Woken {
         fn wake(self: Arc<Self>) {
@@ -112,8 +117,9 @@ fn s4_18_a_receiver_is_a_stream_that_ends_with_its_senders() {
     assert!(matches!(inbox.as_mut().poll_next(cx), Poll::Ready(None)));
 }
 
+// Contract: S4.19.
 #[test]
-fn s4_19_a_flush_waits_for_the_end_of_a_stream_dropped_just_before() {
+fn a_flush_waits_for_the_end_of_a_stream_dropped_just_before() {
     let (queue, mut inbox) = Queue::bounded(MANY, Overflow::DropNewest);
     let log = Trace::default();
     let sink = log.clone();
@@ -136,8 +142,9 @@ fn s4_19_a_flush_waits_for_the_end_of_a_stream_dropped_just_before() {
     worker.join().unwrap();
 }
 
+// Contract: S4.19.
 #[test]
-fn s4_19_a_flush_is_ready_when_what_came_before_it_is_delivered() {
+fn a_flush_is_ready_when_what_came_before_it_is_delivered() {
     let (queue, mut inbox) = Queue::bounded(TWO, Overflow::DropNewest);
     let cx = &mut Context::from_waker(Waker::noop());
     assert!(Box::pin(queue.flush()).as_mut().poll(cx).is_ready(), "nothing to wait for");
@@ -159,8 +166,9 @@ fn s4_19_a_flush_is_ready_when_what_came_before_it_is_delivered() {
     assert!(abandoned.as_mut().poll(cx).is_ready());
 }
 
+// Contract: S4.18, S4.19.
 #[test]
-fn s4_18_and_s4_19_whatever_the_policy_every_event_is_delivered_or_counted() {
+fn whatever_the_policy_every_event_is_delivered_or_counted() {
     const SENDERS: usize = 4;
     const EACH: usize = 200;
     for overflow in [Overflow::Block, Overflow::DropOldest, Overflow::DropNewest] {
@@ -189,8 +197,9 @@ fn s4_18_and_s4_19_whatever_the_policy_every_event_is_delivered_or_counted() {
     }
 }
 
+// Contract: S4.25.
 #[test]
-fn s4_25_streams_on_many_threads_end_once_each() {
+fn streams_on_many_threads_end_once_each() {
     let log = Log::default();
     let threads: Vec<_> = (0..8)
         .map(|n| {
@@ -226,8 +235,9 @@ fn s4_25_streams_on_many_threads_end_once_each() {
     assert_eq!(ends, expected);
 }
 
+// Contract: S4.19.
 #[test]
-fn s4_19_a_flush_is_woken_when_what_it_waits_for_is_lost() {
+fn a_flush_is_woken_when_what_it_waits_for_is_lost() {
     struct Woken(AtomicUsize);
     impl Wake for Woken {
         fn wake(self: Arc<Self>) {
@@ -247,8 +257,9 @@ fn s4_19_a_flush_is_woken_when_what_it_waits_for_is_lost() {
     assert_eq!(queue.lost(), 1);
 }
 
+// Contract: S4.18.
 #[test]
-fn s4_18_marks_make_room_and_never_push_out_an_end() {
+fn marks_make_room_and_never_push_out_an_end() {
     let run = |overflow| {
         let (queue, mut inbox) = Queue::bounded(TWO, overflow);
         let record = told(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));

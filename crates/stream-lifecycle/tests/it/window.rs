@@ -61,8 +61,9 @@ fn leaked(text: &str, size: usize) -> Vec<&'static str> {
     scalars.chunks(size).map(|piece| &*piece.iter().collect::<String>().leak()).collect()
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_a_check_sees_the_same_passages_however_the_text_is_cut() {
+fn a_check_sees_the_same_passages_however_the_text_is_cut() {
     let text = "héllo wörld";
     for waits in [0, 2] {
         for size in 1..=11 {
@@ -80,8 +81,9 @@ fn s4_13_a_check_sees_the_same_passages_however_the_text_is_cut() {
     }
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_held_items_come_out_checked_and_others_before_the_refusal() {
+fn held_items_come_out_checked_and_others_before_the_refusal() {
     let pieces = ["all ", "is ", "well", " but", " bad", " now", " end"];
     let error = ErrorInfo::class("bad word");
     let refused = Ending::Failed { who: Component::Guardrail, error };
@@ -93,8 +95,9 @@ fn s4_13_held_items_come_out_checked_and_others_before_the_refusal() {
     assert_eq!(ending, refused);
 }
 
+// Contract: S4.27.
 #[test]
-fn s4_27_upstream_waits_while_a_full_passage_waits_for_the_check() {
+fn upstream_waits_while_a_full_passage_waits_for_the_check() {
     let (log, seen) = (Log::default(), Trace::default());
     let inner = items(["ab", "cd", "ef", "gh"]);
     let polls = inner.seen();
@@ -114,8 +117,9 @@ fn s4_27_upstream_waits_while_a_full_passage_waits_for_the_check() {
     assert_eq!(log.end().ending, Ending::Dropped);
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_a_poll_that_is_given_up_loses_nothing_and_a_dropped_stream_drops_the_check() {
+fn a_poll_that_is_given_up_loses_nothing_and_a_dropped_stream_drops_the_check() {
     struct Counted(Arc<AtomicUsize>);
     impl Drop for Counted {
         fn drop(&mut self) {
@@ -158,8 +162,9 @@ fn s4_13_a_poll_that_is_given_up_loses_nothing_and_a_dropped_stream_drops_the_ch
     assert_eq!(end.data, Some("abc".into()));
 }
 
+// Contract: S4.10.
 #[test]
-fn s4_10_a_check_that_panics_ends_the_stream_as_a_guardrail_does() {
+fn a_check_that_panics_ends_the_stream_as_a_guardrail_does() {
     let log = Log::default();
     let check = |_: Passage| async { std::panic::panic_any("no model") };
     let rail = Window::over_text(chars(1), check);
@@ -170,8 +175,9 @@ fn s4_10_a_check_that_panics_ends_the_stream_as_a_guardrail_does() {
     assert_eq!(log.end().ending, Ending::Panicked { who: Component::Guardrail, message });
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_texts_are_checked_apart_and_a_pause_of_one_does_not_hold_all_of_the_others() {
+fn texts_are_checked_apart_and_a_pause_of_one_does_not_hold_all_of_the_others() {
     let log = Log::default();
     let seen = Trace::default();
     let note = seen.clone();

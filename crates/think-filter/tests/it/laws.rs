@@ -37,6 +37,7 @@ fn texts(format: &Format) -> Vec<String> {
     ]
 }
 
+// Contract: S3.2.
 #[test]
 fn invariance_and_totality_hold() {
     for format in formats() {
@@ -52,6 +53,7 @@ fn invariance_and_totality_hold() {
     }
 }
 
+// Contract: S3.1.
 #[test]
 fn nothing_is_lost() {
     for format in formats() {
@@ -64,6 +66,7 @@ fn nothing_is_lost() {
     }
 }
 
+// Contract: S3.3.
 #[test]
 fn nothing_is_held_without_need() {
     for format in formats() {
@@ -80,6 +83,7 @@ fn nothing_is_held_without_need() {
     }
 }
 
+// Contract: S3.22.
 #[test]
 fn memory_and_work_are_bounded() {
     for format in formats() {
@@ -100,6 +104,7 @@ fn memory_and_work_are_bounded() {
     }
 }
 
+// Contract: S3.24.
 #[test]
 fn neighbours_do_not_matter() {
     for format in formats() {

@@ -9,12 +9,14 @@ fn lead_only(text: &str) -> String {
     shown(&Think::named("lead_only"), text)
 }
 
+// Contract: S3.1, S3.18.
 #[test]
 fn events_come_in_order_and_are_never_empty() {
     assert_eq!(lead_only("<think>a</think>b"), "{a}b");
     assert_eq!(lead_only(" <think>a</think> <think>b</think>c"), " {a} {b}c");
 }
 
+// Contract: S3.7.
 #[test]
 fn tags_match_in_any_letter_case_without_attributes_or_blanks() {
     assert_eq!(lead_only("<THINK>a</Think>b"), "{a}b");
@@ -23,22 +25,26 @@ fn tags_match_in_any_letter_case_without_attributes_or_blanks() {
     assert_eq!(lead_only("<think >x"), "<think >x");
 }
 
+// Contract: S3.4.
 #[test]
 fn an_opener_counts_behind_nothing_but_whitespace_which_is_content() {
     assert_eq!(lead_only(" \t\r\n<think>a</think>b"), " \t\r\n{a}b");
 }
 
+// Contract: S3.4.
 #[test]
 fn an_opener_behind_visible_text_is_content_with_all_that_follows() {
     assert_eq!(lead_only("x<think>a</think>b"), "x<think>a</think>b");
 }
 
+// Contract: S3.6.
 #[test]
 fn several_blocks_in_a_row_at_the_start_count() {
     assert_eq!(lead_only("<think>a</think>\n <think>b</think>c"), "{a}\n {b}c");
     assert_eq!(lead_only("<think>a</think><think>b</think>"), "{ab}");
 }
 
+// Contract: S3.4.
 #[test]
 fn tags_are_literal_once_content_is_visible() {
     let text = "<think>a</think>b<think>c</think>d";
@@ -57,11 +63,13 @@ fn a_closer_with_nothing_open_is_content() {
     assert_eq!(lead_only("<think>a</think></think>b"), "{a}</think>b");
 }
 
+// Contract: S3.4.
 #[test]
 fn tags_behind_an_open_fence_are_literal() {
     assert_eq!(lead_only("```\n<think>a</think>\n```\n"), "```\n<think>a</think>\n```\n");
 }
 
+// Contract: S3.3.
 #[test]
 fn only_what_may_be_a_tag_is_held_back() {
     // Not a constant number of characters, and nothing once tags are literal.
@@ -76,6 +84,7 @@ fn only_what_may_be_a_tag_is_held_back() {
     assert_eq!(show(&out), " {a</thing}b<thin");
 }
 
+// Contract: S3.19.
 #[test]
 fn the_end_gives_out_the_rest_where_it_belongs() {
     assert_eq!(lead_only("<think>a"), "{a}");
@@ -85,6 +94,7 @@ fn the_end_gives_out_the_rest_where_it_belongs() {
     assert_eq!(lead_only(""), "");
 }
 
+// Contract: S3.18.
 #[test]
 fn empty_chunks_do_nothing() {
     let mut think = Think::named("lead_only");
@@ -96,12 +106,14 @@ fn empty_chunks_do_nothing() {
     assert_eq!(show(&out), "{a}b");
 }
 
+// Contract: S3.16.
 #[test]
 fn an_empty_block_is_nothing_and_whitespace_stays() {
     assert_eq!(lead_only("<think></think>a"), "a");
     assert_eq!(lead_only("<think>\n a \n</think>\n b \n"), "{\n a \n}\n b \n");
 }
 
+// Contract: S3.3.
 #[test]
 fn a_short_answer_goes_out_at_once() {
     let mut think = Think::named("lead_only");

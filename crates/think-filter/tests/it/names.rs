@@ -54,6 +54,7 @@ const WANTED: &[(&str, &str)] = &[
     ("ollama:lfm2", "basic"),
 ];
 
+// Contract: S3.7.
 #[test]
 fn every_name_in_use_is_known() {
     for (name, of) in WANTED {

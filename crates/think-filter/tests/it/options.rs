@@ -22,6 +22,7 @@ fn told(builder: ThinkFilterBuilder, text: &str) -> String {
     spans(&builder.build().unwrap(), text)
 }
 
+// Contract: S3.4.
 #[test]
 fn an_ordinary_opener_counts_where_a_line_begins_and_behind_markup() {
     let line = || verbatim(format("glm45").unwrap());
@@ -38,6 +39,7 @@ fn an_ordinary_opener_counts_where_a_line_begins_and_behind_markup() {
     assert_eq!(told(tokens, "a [THINK]b[/THINK]c"), "a [b]c", "no prose holds these");
 }
 
+// Contract: S3.11.
 #[test]
 fn the_first_closer_ends_what_a_prompt_may_have_opened() {
     let qwen3 = || verbatim(format("qwen3").unwrap());
@@ -53,6 +55,7 @@ fn the_first_closer_ends_what_a_prompt_may_have_opened() {
     assert_eq!(told(framing, "a\n</think>\n\nb"), "a\nb", "what came before was emitted");
 }
 
+// Contract: S3.15.
 #[test]
 fn newlines_behind_the_prompts_closer_are_the_closers() {
     let framing = || ThinkFilter::builder(format("glm45").unwrap());
@@ -71,6 +74,7 @@ fn the_suffix_of_the_first_tag_is_that_of_every_other() {
     assert_eq!(told(hy(), "<think:a>b</think>c"), "[b</think>c]");
 }
 
+// Contract: S3.7.
 #[test]
 fn a_label_without_its_newline_is_an_empty_thought() {
     let gemma4 = || verbatim(format("gemma4").unwrap());
@@ -78,6 +82,7 @@ fn a_label_without_its_newline_is_an_empty_thought() {
     assert_eq!(told(gemma4(), "<|channel>thoughts<channel|>Ok"), "[thoughts]Ok");
 }
 
+// Contract: S3.5, S3.9.
 #[test]
 fn openers_count_anywhere_at_the_lead_or_never() {
     let text = "a<think>b</think>c";
@@ -87,6 +92,7 @@ fn openers_count_anywhere_at_the_lead_or_never() {
     assert_eq!(told(verbatim(Format::passthrough("off")), text), text);
 }
 
+// Contract: S3.6.
 #[test]
 fn spans_come_back_or_do_not() {
     let text = "<think>a</think>b<think>c</think>";
@@ -97,6 +103,7 @@ fn spans_come_back_or_do_not() {
     assert_eq!(told(opened, "a</think>b<think>c"), "[a]b<think>c", "the prompt's was the one");
 }
 
+// Contract: S3.11.
 #[test]
 fn stray_closers_go_at_the_lead_stay_or_go_everywhere() {
     let text = " </think>a</think><think>b</think></think>c`</think>`";
@@ -109,6 +116,7 @@ fn stray_closers_go_at_the_lead_stay_or_go_everywhere() {
     }
 }
 
+// Contract: S3.10.
 #[test]
 fn one_repeated_opener_is_absorbed_or_kept() {
     let text = "<think><think><think>a</think>";
@@ -118,6 +126,7 @@ fn one_repeated_opener_is_absorbed_or_kept() {
     assert_eq!(told(verbatim(glm45()).start(Start::Reasoning), "<think>a"), "[a]");
 }
 
+// Contract: S3.15.
 #[test]
 fn whitespace_is_kept_framed_or_trimmed() {
     let text = "\n<think>\n\n a \n</think>\n\n\n b \n";
@@ -132,6 +141,7 @@ fn whitespace_is_kept_framed_or_trimmed() {
     }
 }
 
+// Contract: S3.14.
 #[test]
 fn fences_hide_tags_as_markdown_has_them() {
     for (text, expected) in [
@@ -156,6 +166,7 @@ fn limited(bytes: usize, policy: LimitPolicy) -> ThinkFilterBuilder {
     verbatim(glm45()).reasoning_limit(ReasoningLimit { bytes, policy })
 }
 
+// Contract: S3.22.
 #[test]
 fn reasoning_beyond_its_limit_is_content_or_dropped() {
     let text = "<think>abé</think>c<think>d</think>e";
@@ -171,6 +182,7 @@ fn reasoning_beyond_its_limit_is_content_or_dropped() {
     }
 }
 
+// Contract: S3.22.
 #[test]
 fn dropped_reasoning_is_counted_to_the_byte() {
     let text = "<think>\nabcdef </think>\n\nc <think> ghi";
@@ -197,6 +209,7 @@ fn whitespace_that_trim_holds_comes_out_before_spilled_reasoning() {
     assert_eq!(told(filter, "a <think>bc</think>d"), "a[b] cd");
 }
 
+// Contract: S3.22.
 #[test]
 fn the_error_policy_stops_at_the_limit_on_the_same_byte_for_every_cut() {
     let filter = limited(2, LimitPolicy::Error).build().unwrap();
@@ -221,6 +234,7 @@ fn nonempty(limit: usize) -> ThinkFilterBuilder {
     verbatim(glm45()).force_nonempty_content(limit)
 }
 
+// Contract: S3.21.
 #[test]
 fn reasoning_is_the_answer_when_no_other_comes() {
     for (text, expected) in [
@@ -235,6 +249,7 @@ fn reasoning_is_the_answer_when_no_other_comes() {
     }
 }
 
+// Contract: S3.21.
 #[test]
 fn a_cut_stream_and_a_boundary_keep_their_reasoning() {
     for end in [End::Length, End::Aborted] {
@@ -258,6 +273,7 @@ fn a_cut_stream_and_a_boundary_keep_their_reasoning() {
     assert_eq!(reasoning, "a", "the second message had no other answer");
 }
 
+// Contract: S3.21.
 #[test]
 fn too_much_reasoning_is_not_waited_for() {
     assert_eq!(told(nonempty(3), "<think>abcd</think>"), "[abcd]");

@@ -10,6 +10,7 @@ fn prompt_opened(name: &str) -> Think {
     Think::from(builder.whitespace(Whitespace::Verbatim).build().unwrap())
 }
 
+// Contract: S3.14.
 #[test]
 fn fences_and_inline_code_make_tags_literal() {
     let basic = Think::named("basic");
@@ -24,6 +25,7 @@ fn fences_and_inline_code_make_tags_literal() {
     }
 }
 
+// Contract: S3.9.
 #[test]
 fn a_prompt_that_opened_reasoning_starts_in_it() {
     assert_eq!(shown(&prompt_opened("basic"), "a</think>b"), "{a}b");
@@ -31,6 +33,7 @@ fn a_prompt_that_opened_reasoning_starts_in_it() {
     assert_eq!(shown(&prompt_opened("passthrough"), "a</think>b"), "a</think>b");
 }
 
+// Contract: S3.10.
 #[test]
 fn one_echo_of_the_opener_is_absorbed() {
     assert_eq!(shown(&prompt_opened("basic"), "<think>a</think>b"), "{a}b");
@@ -41,12 +44,14 @@ fn one_echo_of_the_opener_is_absorbed() {
     assert_eq!(shown(&Think::named("basic"), "<think><think><think>a"), "{<think>a}");
 }
 
+// Contract: S3.11.
 #[test]
 fn a_stray_closer_is_removed_at_the_lead_only() {
     assert_eq!(shown(&Think::named("basic"), "</think>a</think>b"), "a</think>b");
     assert_eq!(shown(&Think::named("basic"), "<think>a</think></think>b"), "{a}b");
 }
 
+// Contract: S3.13.
 #[test]
 fn a_boundary_arms_the_lead_again_and_keeps_a_split_tag() {
     let mut filter = Think::named("lead_only").0;
@@ -60,6 +65,7 @@ fn a_boundary_arms_the_lead_again_and_keeps_a_split_tag() {
     assert_eq!(show(&out), "answer <th{a}b");
 }
 
+// Contract: S3.3.
 #[test]
 fn newlines_of_content_are_not_held() {
     let filter = ThinkFilter::new(format("qwen3").unwrap()).unwrap();
@@ -80,6 +86,7 @@ fn names_ignore_case_and_dashes_and_are_unique() {
     assert_eq!(names.len(), all);
 }
 
+// Contract: S3.7.
 #[test]
 fn a_custom_format_is_a_value_and_an_empty_marker_is_refused() {
     let plan = ThinkFilter::new(Format::tags("mine", "<plan>", "</plan>")).unwrap();

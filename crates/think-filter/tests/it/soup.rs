@@ -94,6 +94,7 @@ fn cases(cases: u32) -> ProptestConfig {
 proptest! {
     #![proptest_config(cases(600))]
 
+    // Contract: S3.2.
     #[test]
     fn spans_do_not_depend_on_the_cut(
         (format, text) in soup(16),
@@ -117,6 +118,7 @@ proptest! {
         check_chunk_invariance(&filter, &text, CutPlan::quick(3)).map_err(fail(&format))?;
     }
 
+    // Contract: S3.1.
     #[test]
     fn nothing_is_lost_or_added((format, text) in soup(16), framing in any::<bool>()) {
         let policy = if framing { Whitespace::Framing } else { Whitespace::Verbatim };
@@ -137,6 +139,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(60))]
 
+    // Contract: S3.3.
     #[test]
     fn nothing_is_held_without_need((format, text) in soup(7)) {
         let markers = markers(&format);

@@ -10,6 +10,7 @@ fn filter(name: &str) -> ThinkFilter {
     Think::named(name).0
 }
 
+// Contract: S3.18.
 #[test]
 fn starts_and_ends_stand_exactly_around_spans_that_are_not_empty() {
     for (text, expected) in [
@@ -27,6 +28,7 @@ fn starts_and_ends_stand_exactly_around_spans_that_are_not_empty() {
     assert_eq!(spans(&opened.build().unwrap(), "a</think>b"), "[a]b");
 }
 
+// Contract: S3.16.
 #[test]
 fn a_blank_span_that_is_framing_is_none() {
     let framing = ThinkFilter::new(format("glm45").unwrap()).unwrap();
@@ -35,6 +37,7 @@ fn a_blank_span_that_is_framing_is_none() {
     assert_eq!(spans(&trim.build().unwrap(), "<think> a </think> <think> </think>b"), "[a]b");
 }
 
+// Contract: S3.13.
 #[test]
 fn a_boundary_ends_the_span() {
     let (mut glm, mut seen) = (filter("glm45"), Vec::new());
@@ -47,6 +50,7 @@ fn a_boundary_ends_the_span() {
     assert_eq!(seen, expected);
 }
 
+// Contract: S3.8.
 #[test]
 fn a_span_ends_with_its_own_closer() {
     let any = filter("any_tags");
@@ -63,6 +67,7 @@ fn a_span_ends_with_its_own_closer() {
     assert_eq!(spans(&filter("granite"), granite), "[a ]b");
 }
 
+// Contract: S3.7.
 #[test]
 fn the_tags_of_the_table_open_and_close() {
     for (open, close) in [
@@ -81,6 +86,7 @@ fn the_tags_of_the_table_open_and_close() {
     assert_eq!(spans(&ThinkFilter::new(own).unwrap(), "(a)b(c)"), "[a]b(c)");
 }
 
+// Contract: S3.23.
 #[test]
 fn counts_are_the_same_for_every_cut() {
     let text = "</think><think><think>é</think>b\n<think>cd</think>";
@@ -103,6 +109,7 @@ fn counts_are_the_same_for_every_cut() {
     assert_eq!((four_bytes_a_token(0), four_bytes_a_token(4), four_bytes_a_token(5)), (0, 1, 2));
 }
 
+// Contract: S3.23.
 #[test]
 fn tokens_are_estimated_as_the_caller_says() {
     let builder = ThinkFilter::builder(format("qwen3").unwrap());
@@ -111,6 +118,7 @@ fn tokens_are_estimated_as_the_caller_says() {
     assert_eq!(filter.reasoning_tokens(), 2);
 }
 
+// Contract: S3.19.
 #[test]
 fn a_second_finish_does_nothing_and_a_push_behind_it_begins_anew() {
     let (mut qwen3, mut seen) = (filter("qwen3"), Vec::new());

@@ -21,6 +21,7 @@ fn an_opener_at_the_prompts_end_opens_and_a_closer_behind_it_closes() {
     }
 }
 
+// Contract: S3.9.
 #[test]
 fn tags_of_earlier_turns_do_not_count() {
     let asked = "<|im_start|>user\nwhat is <think>?<|im_end|>\n<|im_start|>assistant\n";
@@ -32,6 +33,7 @@ fn tags_of_earlier_turns_do_not_count() {
     assert_eq!(last_turn("no template's"), "no template's");
 }
 
+// Contract: S3.9.
 #[test]
 fn every_format_knows_its_own_opener_whatever_its_rules() {
     for format in formats().into_iter().filter(|format| !format.is_passthrough()) {
@@ -47,6 +49,7 @@ fn every_format_knows_its_own_opener_whatever_its_rules() {
     assert_eq!(start("lead_only", "<|im_start|>assistant\n<THINK>\n"), Start::Reasoning);
 }
 
+// Contract: S3.9.
 #[test]
 fn the_builder_reads_the_prompt() {
     let filter = ThinkFilter::builder(format("qwen3").unwrap()).prompt("a<think>").build().unwrap();

@@ -17,6 +17,7 @@ fn unclosed(policy: Unclosed) -> ThinkFilter {
     builder().unclosed(policy, 64).build().unwrap()
 }
 
+// Contract: S3.12.
 #[test]
 fn a_span_that_is_left_open_goes_where_it_is_told() {
     let text = "a<think>plan\n\nstep two\n \nThe answer";
@@ -39,6 +40,7 @@ fn a_span_that_is_left_open_goes_where_it_is_told() {
     assert_eq!(spans(&started.build().unwrap(), "the answer"), "the answer");
 }
 
+// Contract: S3.12.
 #[test]
 fn an_open_span_is_withheld_to_its_end_or_its_limit() {
     let mut filter = builder().unclosed(Unclosed::Content, 4).build().unwrap();
@@ -68,6 +70,7 @@ fn an_open_span_is_withheld_to_its_end_or_its_limit() {
     assert_eq!(pieces, ["Content(\"abc\")", "ReasoningStart", "Reasoning(\"d\")", "ReasoningEnd"]);
 }
 
+// Contract: S3.12.
 #[test]
 fn an_unclosed_span_may_be_all_there_is() {
     let both = builder().unclosed(Unclosed::Split, 64).force_nonempty_content(64);
@@ -80,6 +83,7 @@ fn an_unclosed_span_may_be_all_there_is() {
     assert_eq!(spans(&limited, "<think>abcd</think>e"), "[ab]cde");
 }
 
+// Contract: S3.6.
 #[test]
 fn openers_beyond_the_most_spans_are_text() {
     let most = |n: u32| builder().max_blocks(n).build().unwrap();
@@ -129,6 +133,7 @@ fn mixed(builder: ThinkFilterBuilder, pieces: &[Result<&str, &str>]) -> String {
     seen
 }
 
+// Contract: S3.17.
 #[test]
 fn upstreams_own_reasoning_passes_in_its_place() {
     let pieces = [Ok("a<thi"), Err("na"), Err("tive<think>"), Ok("nk>b<think>c</think>d")];
@@ -138,6 +143,7 @@ fn upstreams_own_reasoning_passes_in_its_place() {
     assert_eq!(mixed(builder(), &[Err(""), Ok("<think>a</think>b")]), "{a}b");
 }
 
+// Contract: S3.17.
 #[test]
 fn tags_are_text_once_upstream_told_reasoning_apart() {
     let literal = || builder().inline_tags(InlineTags::Literal);

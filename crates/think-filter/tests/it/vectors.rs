@@ -71,6 +71,7 @@ fn every_kind_of_format_has_a_vector_of_every_aspect() {
     }
 }
 
+// Contract: S3.2, S3.26.
 #[test]
 fn the_filter_alone_passes_them_at_every_cut() {
     let mut ran = 0;

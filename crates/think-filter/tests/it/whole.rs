@@ -6,6 +6,7 @@ fn qwen3() -> ThinkFilter {
     ThinkFilter::new(format("qwen3").unwrap()).unwrap()
 }
 
+// Contract: S3.20.
 #[test]
 fn split_strip_and_the_rest_agree() {
     let text = "<think>\nplan\n</think>\n\nDone.";
@@ -18,6 +19,7 @@ fn split_strip_and_the_rest_agree() {
     assert!(qwen3().split("<think>cut").unclosed);
 }
 
+// Contract: S3.20.
 #[test]
 fn blank_content_is_not_visible() {
     for (text, visible) in [
@@ -43,6 +45,7 @@ fn a_filter_in_use_is_left_as_it_is() {
     assert_eq!(filter.strip("<think>a</think>b"), "b");
 }
 
+// Contract: S3.20.
 #[test]
 fn whole_texts_use_the_start_and_the_options_of_the_filter() {
     let builder = ThinkFilter::builder(format("qwen3").unwrap()).start(Start::Reasoning);

@@ -19,6 +19,7 @@ fn write(text: &str, schema: Value) -> (String, Fit) {
     (out, fit)
 }
 
+// Contract: S1.25.
 #[test]
 fn text_is_typed_by_what_the_schema_admits() {
     let union = json!({"type": ["string", "integer"]});
@@ -113,6 +114,7 @@ fn text_is_typed_by_what_the_schema_admits() {
     }
 }
 
+// Contract: S1.25.
 #[test]
 fn a_name_is_found_wherever_the_schema_declares_it() {
     let integer = json!({"properties": {"n": {"type": "integer"}}});

@@ -164,7 +164,7 @@ fn a_cut_call_is_repaired_only_on_request() {
 #[test]
 fn ids_come_from_the_source_and_differ() {
     let mut options = Options::default();
-    options.ids = Ids::new(|n| format!("own-{n}"));
+    options.ids = Ids::new(|_: &str, n| format!("own-{n}"));
     for (grammar, wire) in wires(&[BELL, NOTE]) {
         let calls = read(&grammar, options.clone(), &wire).calls;
         assert_eq!(calls.len(), 2, "{}", grammar.name());

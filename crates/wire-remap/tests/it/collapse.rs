@@ -16,7 +16,7 @@ fn collapse(verdict: Verdict) -> Option<Collapse> {
     }
 }
 
-// Contract: S2.19.
+// Contract: S2.19, X.30.
 #[test]
 fn repeated_openers_are_a_collapse() {
     for (text, run) in [

@@ -43,18 +43,21 @@ fn withheld() -> Vec<Chunk> {
     vec![text(0, "a"), text(0, "<to"), text(0, "ol"), text(0, "box>"), text(0, "b")]
 }
 
+// Contract: S1.47.
 #[test]
 fn withheld_annotations_join_the_release() {
     let expected = [("1", "c1", "a"), ("2", "c2+c3+c4", "<toolbox>"), ("5", "c5", "b")];
     expect(Annotations::Coalesce, withheld(), &expected);
 }
 
+// Contract: S1.47.
 #[test]
 fn withheld_annotations_vanish_but_for_the_first_of_the_release() {
     let expected = [("1", "c1", "a"), ("2", "c2", "<toolbox>"), ("5", "c5", "b")];
     expect(Annotations::Swallow, withheld(), &expected);
 }
 
+// Contract: S1.47.
 #[test]
 fn withheld_annotations_come_at_once_on_chunks_without_choices() {
     let expected = [
@@ -67,6 +70,7 @@ fn withheld_annotations_come_at_once_on_chunks_without_choices() {
     expect(Annotations::EmptyChunk, withheld(), &expected);
 }
 
+// Contract: S1.49.
 #[test]
 fn the_first_of_several_pieces_has_the_annotation() {
     for mode in [Annotations::Coalesce, Annotations::Swallow, Annotations::EmptyChunk] {
@@ -77,6 +81,7 @@ fn the_first_of_several_pieces_has_the_annotation() {
     }
 }
 
+// Contract: S1.48.
 #[test]
 fn each_choice_and_each_hold_has_its_own() {
     let chunks =

@@ -14,6 +14,7 @@ use crate::chat::{
 
 const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
 
+// Contract: S1.16, S1.27.
 #[test]
 fn the_first_delta_names_the_call_and_later_ones_grow_its_arguments() {
     let pieces = ["<tool_call>{\"name\": \"f\", \"arg", "uments\": {\"a\":", " 1}}</tool_call>"];
@@ -30,6 +31,7 @@ fn the_first_delta_names_the_call_and_later_ones_grow_its_arguments() {
     assert!(seen.chunks.len() >= 3, "arguments stream");
 }
 
+// Contract: S1.5, S1.6, S1.18, S1.21.
 #[test]
 fn indices_count_over_the_turn_and_prose_between_stays_in_place() {
     let seen = clean("hermes", vec![text(0, &format!("a{CALL}b{CALL}c")), stop(0, "stop")]);
@@ -44,6 +46,7 @@ fn indices_count_over_the_turn_and_prose_between_stays_in_place() {
     assert_eq!(read_finished(&seen.chunks)[&0].calls.len(), 2, "two equal calls are two");
 }
 
+// Contract: S1.19.
 #[test]
 fn ids_differ_between_responses_and_choices_and_come_from_the_caller_if_asked() {
     let ids = |response: &str, index: u32| {
@@ -57,13 +60,14 @@ fn ids_differ_between_responses_and_choices_and_come_from_the_caller_if_asked() 
     assert_ne!(ids("c1", 0), ids("c2", 0));
 
     let mut options = Options::default();
-    options.ids = Ids::new(|n: u32| format!("mine-{n}"));
+    options.ids = Ids::new(|name: &str, n: u32| format!("{name}-{n}"));
     let guard = builder("hermes").options(options).build().expect("builds");
     let mut guard = ChatGuard::new(guard, ChatOptions::default());
     let seen = run(&mut guard, vec![text(0, CALL)], End::Stop);
-    assert_eq!(read_finished(&seen.chunks)[&0].calls[0].id, "mine-0");
+    assert_eq!(read_finished(&seen.chunks)[&0].calls[0].id, "f-0");
 }
 
+// Contract: S1.19.
 #[test]
 fn ids_of_the_wire_are_kept() {
     let call = "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:3\
@@ -73,11 +77,19 @@ fn ids_of_the_wire_are_kept() {
     assert_eq!((call.id.as_str(), call.arguments.as_str()), ("functions.f:3", "{}"));
 }
 
+#[test]
+fn calls_without_an_id_have_one_of_the_familys_form() {
+    let name = json!([{"index": 0, "type": "function", "function": {"name": "g"}}]);
+    let seen = clean("kimi_k2", vec![native(name), stop(0, "stop")]);
+    assert_eq!(read_finished(&seen.chunks)[&0].calls[0].id, "functions.g:0");
+}
+
 /// A chunk with deltas of upstream's own calls.
 fn native(calls: serde_json::Value) -> llm_stream_guard::chat::Chunk {
     choice(json!({"index": 0, "delta": {"tool_calls": calls}, "finish_reason": null}))
 }
 
+// Contract: S1.18, S1.45, X.33.
 #[test]
 fn upstream_calls_go_on_counting_where_the_text_stopped() {
     let seen = clean(
@@ -101,6 +113,7 @@ fn upstream_calls_go_on_counting_where_the_text_stopped() {
     assert_eq!(choice.finish.as_deref(), Some("tool_calls"));
 }
 
+// Contract: S1.45.
 #[test]
 fn upstream_calls_are_told_apart_however_they_are_numbered() {
     let cases = [
@@ -150,6 +163,7 @@ fn upstream_calls_are_told_apart_however_they_are_numbered() {
     }
 }
 
+// Contract: S1.19, X.33.
 #[test]
 fn an_id_that_was_used_gets_a_suffix_and_a_note() {
     let call = json!([{"index": 0, "id": "n1", "function": {"name": "g", "arguments": "{}"}}]);
@@ -199,6 +213,7 @@ fn under_atomic_delivery_each_call_is_one_delta() {
     assert_eq!(calls[0]["delta"]["tool_calls"][0]["function"]["arguments"], "{\"a\": 1}");
 }
 
+// Contract: S1.23.
 #[test]
 fn a_cut_call_comes_out_as_far_as_it_goes_or_not_at_all() {
     let cut = &CALL[..CALL.len() - "}</tool_call>".len() - 2];
@@ -215,6 +230,7 @@ fn a_cut_call_comes_out_as_far_as_it_goes_or_not_at_all() {
     }
 }
 
+// Contract: S1.33.
 #[test]
 fn without_parallel_calls_one_comes_out_be_it_the_texts_or_upstreams() {
     let own =
@@ -233,6 +249,7 @@ fn without_parallel_calls_one_comes_out_be_it_the_texts_or_upstreams() {
     }
 }
 
+// Contract: S1.20.
 #[test]
 fn upstream_calls_without_arguments_have_none() {
     for arguments in [json!(""), json!(null)] {
@@ -249,6 +266,7 @@ fn upstream_calls_without_arguments_have_none() {
     }
 }
 
+// Contract: S1.17.
 #[test]
 fn arguments_that_are_no_string_keep_digits_and_order() {
     let chunk = r#"{"id":"c1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"n","type":"function",

@@ -28,6 +28,7 @@ fn native(name: &str) -> llm_stream_guard::chat::Chunk {
     ]}}))
 }
 
+// Contract: S1.32.
 #[test]
 fn with_none_there_are_no_calls_and_tool_calls_becomes_stop() {
     for call in [text(0, CALL), native("f")] {
@@ -38,6 +39,7 @@ fn with_none_there_are_no_calls_and_tool_calls_becomes_stop() {
     }
 }
 
+// Contract: S1.26.
 #[test]
 fn with_required_a_bare_payload_is_calls() {
     let payload = r#"[{"name": "f", "arguments": {"a": 1}}, {"name": "g", "parameters": {}}]"#;
@@ -50,6 +52,7 @@ fn with_required_a_bare_payload_is_calls() {
     assert_eq!((read.content.as_str(), read.finish.as_deref()), ("", Some("tool_calls")));
 }
 
+// Contract: S1.29.
 #[test]
 fn with_a_named_tool_its_call_comes_out_others_do_not_and_stop_stays() {
     let named = || ToolChoice::Named("f".into());
@@ -73,6 +76,7 @@ fn with_a_named_tool_its_call_comes_out_others_do_not_and_stop_stays() {
     assert_eq!(read.finish.as_deref(), Some("tool_calls"));
 }
 
+// Contract: S1.31.
 #[test]
 fn a_rejected_payload_is_noted_and_an_error_for_a_whole_response() {
     let guard = builder("hermes")
@@ -92,6 +96,7 @@ fn a_rejected_payload_is_noted_and_an_error_for_a_whole_response() {
     assert!(matches!(guard.complete(response), Err(ChatError::Rejected(_))));
 }
 
+// Contract: S1.33.
 #[test]
 fn without_parallel_calls_only_the_first_comes_out_of_a_stream_too() {
     let mut options = Options::default();
@@ -103,6 +108,7 @@ fn without_parallel_calls_only_the_first_comes_out_of_a_stream_too() {
     assert!(seen.notes.iter().any(|note| matches!(note.note, Note::Diagnostic(_))));
 }
 
+// Contract: S1.40.
 #[test]
 fn a_stop_string_is_the_reason_whatever_limit_was_hit_behind_it() {
     let guard = builder("hermes").stop([StopString::hidden("END")]).build().expect("builds");

@@ -23,6 +23,7 @@ fn with_usage(mut chunk: Chunk, tokens: u32) -> Chunk {
     chunk
 }
 
+// Contract: S1.1.
 #[test]
 fn text_without_markup_passes_unchanged() {
     let role = json!({"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": null, "logprobs": null});
@@ -36,6 +37,7 @@ fn text_without_markup_passes_unchanged() {
     assert_eq!(clean("hermes", chunks.clone()).chunks, chunks);
 }
 
+// Contract: S1.41.
 #[test]
 fn chunks_that_are_split_or_made_up_keep_what_describes_the_response() {
     let mut first = text(0, &format!("a{CALL}b{CALL}"));
@@ -64,6 +66,7 @@ fn chunks_that_are_split_or_made_up_keep_what_describes_the_response() {
     assert_eq!(timings.count(), 1, "unknown fields come once");
 }
 
+// Contract: S1.39.
 #[test]
 fn usage_comes_once_on_the_last_chunk_of_its_input() {
     let seen = clean("hermes", vec![with_usage(text(0, &format!("a{CALL}b")), 5), stop(0, "stop")]);
@@ -71,6 +74,7 @@ fn usage_comes_once_on_the_last_chunk_of_its_input() {
     assert_eq!(at, [false, false, true, false]);
 }
 
+// Contract: X.21.
 #[test]
 fn usage_of_withheld_chunks_is_carried_on_the_latest_counts() {
     let seen = clean(
@@ -87,6 +91,7 @@ fn usage_of_withheld_chunks_is_carried_on_the_latest_counts() {
     assert_eq!(read(&seen.chunks)[&0].content, "<tool_cake<tool");
 }
 
+// Contract: X.21.
 #[test]
 fn a_usage_chunk_says_all_that_withheld_usage_said() {
     let seen = clean("hermes", vec![with_usage(text(0, "<tool"), 1), usage()]);
@@ -94,6 +99,7 @@ fn a_usage_chunk_says_all_that_withheld_usage_said() {
     assert_eq!(usages, [&json!({"total_tokens": 9})]);
 }
 
+// Contract: X.39.
 #[test]
 fn tokens_of_reasoning_are_estimated_where_upstream_does_not_count_them() {
     let thought = "<think>sixteen bytes...</think>a";
@@ -115,6 +121,7 @@ fn tokens_of_reasoning_are_estimated_where_upstream_does_not_count_them() {
     }
 }
 
+// Contract: S1.40.
 #[test]
 fn counters_of_withheld_chunks_are_added_to_the_next() {
     let mut options = ChatOptions::default();
@@ -133,6 +140,7 @@ fn counters_of_withheld_chunks_are_added_to_the_next() {
     assert_eq!(counts, [1, 9, 5]);
 }
 
+// Contract: S1.41.
 #[test]
 fn unknown_fields_of_a_withheld_chunk_come_at_once() {
     let seen = clean(
@@ -164,6 +172,7 @@ fn several(texts: &[(u32, &str)]) -> Chunk {
     chunk(json!({"id": "c1", "choices": choices}))
 }
 
+// Contract: S1.57, X.27.
 #[test]
 fn packed_chunks_hold_each_index_once_in_ascending_order() {
     let input = several(&[(7, "z"), (0, &format!("a{CALL}b")), (2, CALL)]);
@@ -179,6 +188,7 @@ fn packed_chunks_hold_each_index_once_in_ascending_order() {
     assert_eq!(choices[&7].content, "z");
 }
 
+// Contract: S1.57.
 #[test]
 fn one_choice_per_chunk_if_asked() {
     let mut options = ChatOptions::default();
@@ -195,6 +205,7 @@ fn one_choice_per_chunk_if_asked() {
     assert_eq!(read_finished(&seen.chunks), read_finished(&clean("hermes", chunks).chunks));
 }
 
+// Contract: X.27.
 #[test]
 fn a_choice_that_is_withheld_delays_no_other() {
     let seen = clean("hermes", vec![several(&[(0, "<tool_call>{"), (1, "Hi.")])]);

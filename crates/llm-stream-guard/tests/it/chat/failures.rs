@@ -46,6 +46,7 @@ fn too_long() -> String {
     format!("<tool_call>{}", " ".repeat(64))
 }
 
+// Contract: S1.14.
 #[test]
 fn what_the_others_hold_and_usage_come_out_before_an_error() {
     let mut one = ChatOptions::default();
@@ -72,6 +73,7 @@ fn what_the_others_hold_and_usage_come_out_before_an_error() {
     }
 }
 
+// Contract: S1.14.
 #[test]
 fn a_choice_too_many_takes_nothing_from_the_others_in_its_chunk() {
     let mut options = ChatOptions::default();
@@ -97,6 +99,7 @@ fn told(machine: ChatSse, bytes: &str) -> (Vec<String>, Option<Value>) {
     (data, error)
 }
 
+// Contract: S1.60.
 #[test]
 fn an_error_may_be_written_with_done_behind_it() {
     let upstream =
@@ -123,6 +126,7 @@ fn an_error_may_be_written_with_done_behind_it() {
     assert_eq!(data.last().map(String::as_str), Some("[DONE]"));
 }
 
+// Contract: S1.60.
 #[test]
 fn a_body_that_breaks_may_end_with_the_error_written() {
     let body = || [Ok(event(&text(0, "a <to"))), Err(io::Error::other("10.0.0.7 gone"))];
@@ -147,6 +151,7 @@ fn stopping(n: Option<u32>) -> ChatGuard {
     ChatGuard::new(guard, options)
 }
 
+// Contract: X.40.
 #[test]
 fn a_guard_says_when_stop_strings_ended_it_all() {
     let mut guard = stopping(None);
@@ -166,6 +171,7 @@ fn a_guard_says_when_stop_strings_ended_it_all() {
     assert!(!guard.is_over(), "the server ended it, and says more");
 }
 
+// Contract: X.40.
 #[test]
 fn a_stream_ends_with_its_stop_string_if_asked() {
     let items = || [text(0, "a E"), text(0, "ND"), text(0, "b"), text(0, "c"), stop(0, "stop")];
@@ -181,6 +187,7 @@ fn a_stream_ends_with_its_stop_string_if_asked() {
     }
 }
 
+// Contract: X.40.
 #[test]
 fn bytes_end_with_the_stop_string_and_done_if_asked() {
     let upstream = ["a E", "ND", "b"].map(|content| event(&text(0, content))).concat();
@@ -197,6 +204,7 @@ fn bytes_end_with_the_stop_string_and_done_if_asked() {
     assert_eq!(read_finished(&chunks)[&0].content, "a ");
 }
 
+// Contract: S1.51.
 #[test]
 fn an_event_stream_tells_notes_and_gives_signs_of_life() {
     let notes = Arc::new(Mutex::new(0));

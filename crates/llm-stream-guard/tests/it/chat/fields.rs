@@ -17,6 +17,7 @@ fn delta(delta: serde_json::Value) -> llm_stream_guard::chat::Chunk {
     choice(json!({"index": 0, "delta": delta, "finish_reason": null}))
 }
 
+// Contract: S1.42.
 #[test]
 fn the_role_comes_once_whatever_was_withheld() {
     for (roles, expected) in [
@@ -61,6 +62,7 @@ fn reasoning_is_read_under_both_names_and_written_under_one() {
     }
 }
 
+// Contract: S1.44.
 #[test]
 fn fields_nobody_knows_come_once_and_in_place() {
     let seen = clean(
@@ -105,6 +107,7 @@ fn fields_beside_reasoning_do_not_wait_for_text() {
     assert_eq!(read_finished(&seen.chunks)[&0].content, "\n<toolbox");
 }
 
+// Contract: S1.44, X.32.
 #[test]
 fn content_parts_wait_for_the_text_before_them() {
     let guard = builder("hermes").delivery(Delivery::Atomic).build().expect("builds");

@@ -13,6 +13,7 @@ use crate::chat::{
 
 const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
 
+// Contract: S1.35.
 #[test]
 fn stop_becomes_tool_calls_if_a_call_completed_and_nothing_else_changes() {
     let cut = &CALL[..CALL.len() - 16];
@@ -37,6 +38,7 @@ fn stop_becomes_tool_calls_if_a_call_completed_and_nothing_else_changes() {
     assert_eq!(read_finished(&seen.chunks)[&0].finish.as_deref(), Some("stop"));
 }
 
+// Contract: S1.37, X.19.
 #[test]
 fn what_is_held_comes_out_before_the_finish_reason_and_the_usage() {
     let seen = clean("hermes", vec![text(0, "a <tool"), stop(0, "stop"), usage()]);
@@ -46,6 +48,7 @@ fn what_is_held_comes_out_before_the_finish_reason_and_the_usage() {
     assert!(seen.chunks[2].usage.value().is_some());
 }
 
+// Contract: X.18.
 #[test]
 fn a_call_its_trailing_text_and_the_finish_reason_may_come_in_one_chunk() {
     let last =
@@ -57,6 +60,7 @@ fn a_call_its_trailing_text_and_the_finish_reason_may_come_in_one_chunk() {
     assert_eq!(seen.chunks.len(), 2);
 }
 
+// Contract: S1.38.
 #[test]
 fn a_missing_finish_reason_is_made_up_before_the_usage() {
     for (synthesis, call, plain) in [
@@ -76,6 +80,7 @@ fn a_missing_finish_reason_is_made_up_before_the_usage() {
     }
 }
 
+// Contract: S1.38.
 #[test]
 fn at_the_bare_end_of_the_stream_only_calls_prove_that_the_choice_ended() {
     for (synthesis, call, plain) in [
@@ -93,6 +98,7 @@ fn at_the_bare_end_of_the_stream_only_calls_prove_that_the_choice_ended() {
     }
 }
 
+// Contract: S1.60, X.23.
 #[test]
 fn behind_an_error_prose_comes_out_and_neither_calls_nor_reasons_are_made_up() {
     let held = r#"Hi <tool_call>{"name": "f", "arguments""#;
@@ -109,6 +115,7 @@ fn behind_an_error_prose_comes_out_and_neither_calls_nor_reasons_are_made_up() {
     }
 }
 
+// Contract: S1.36, S1.46.
 #[test]
 fn what_comes_behind_the_finish_reason_is_passed_on_and_noted() {
     let chunks = vec![text(0, "a"), stop(0, "stop"), text(0, "b <"), stop(0, "length")];
@@ -125,6 +132,7 @@ fn what_comes_behind_the_finish_reason_is_passed_on_and_noted() {
     assert_eq!(reasons, 1);
 }
 
+// Contract: X.31.
 #[test]
 fn streams_without_text_keep_what_they_have() {
     assert_eq!(clean("hermes", vec![]).chunks, []);
@@ -139,6 +147,7 @@ fn streams_without_text_keep_what_they_have() {
     assert_eq!(read_finished(&seen.chunks)[&0].finish.as_deref(), Some("stop"));
 }
 
+// Contract: S1.35.
 #[test]
 fn every_word_that_means_stop_does_what_stop_does() {
     let words = ["stop", "eos", "eos_token", "EOS", "end_turn", "stop_sequence", "COMPLETE"];
@@ -172,6 +181,7 @@ fn every_word_that_means_stop_does_what_stop_does() {
     }
 }
 
+// Contract: S1.35.
 #[test]
 fn the_stop_string_that_hit_is_told_where_upstream_would() {
     let last = |extra: serde_json::Value| {

@@ -45,6 +45,7 @@ fn check(builder: GuardBuilder, wire: &str, reason: &str, expected: (&str, &str,
     assert_eq!(read.finish.as_deref(), Some(finish), "{wire:?}");
 }
 
+// Contract: X.1, X.2.
 #[test]
 fn a_call_inside_a_thought_comes_out_and_the_thought_goes_on_or_ends() {
     let wire = format!("<think>a{CALL}b</think>c");
@@ -55,6 +56,7 @@ fn a_call_inside_a_thought_comes_out_and_the_thought_goes_on_or_ends() {
     check(with(InReasoning::Literal), &wire, "stop", (&literal, "c", &[]));
 }
 
+// Contract: X.1, X.2.
 #[test]
 fn what_turns_out_to_be_no_call_stays_in_the_thought() {
     for mention in ["use `<tool_call>` for it", "<tool_call>nope</tool_call>", "\"<tool_call>\""] {
@@ -66,11 +68,13 @@ fn what_turns_out_to_be_no_call_stays_in_the_thought() {
     }
 }
 
+// Contract: X.3.
 #[test]
 fn a_whole_call_in_a_thought_that_never_ends_comes_out() {
     check(builder("qwen3"), &format!("<think>a{CALL}"), "stop", ("a", "", &[F]));
 }
 
+// Contract: S1.9, S3.25, X.4, X.5.
 #[test]
 fn tags_inside_arguments_are_data() {
     let wire = r#"<tool_call>{"name": "f", "arguments": {"a": "<think>b</think></tool_call>"}}</tool_call>"#;
@@ -85,6 +89,7 @@ fn tags_inside_arguments_are_data() {
     check(required, guided, "stop", ("", "", &[("f", r#"{"a": "<think>b</think><tool_call>"}"#)]));
 }
 
+// Contract: X.6.
 #[test]
 fn a_thought_cut_by_the_token_limit_stays_a_thought() {
     check(builder("qwen3"), "<think>a", "length", ("a", "", &[]));
@@ -92,6 +97,7 @@ fn a_thought_cut_by_the_token_limit_stays_a_thought() {
     check(builder("qwen3"), wire, "length", ("a", "", &[]));
 }
 
+// Contract: X.7.
 #[test]
 fn literal_tags_are_content_and_a_stray_quote_hides_no_call() {
     let literal = "So: ```\n<think>x</think>\n```\nand `<think>` too.";
@@ -103,6 +109,7 @@ fn literal_tags_are_content_and_a_stray_quote_hides_no_call() {
     }
 }
 
+// Contract: X.8.
 #[test]
 fn thoughts_between_calls_stay_between_them() {
     let wire = format!("<think>a</think>{CALL}<think>b</think>{CALL}");
@@ -127,6 +134,7 @@ fn thoughts_between_calls_stay_between_them() {
     assert_eq!(order, ["a", "call", "b", "call"]);
 }
 
+// Contract: X.9.
 #[test]
 fn whitespace_that_only_frames_markup_goes_and_other_stays() {
     check(
@@ -142,6 +150,7 @@ fn remapped() -> GuardBuilder {
     builder("qwen3").remap(RemapTable::hermes())
 }
 
+// Contract: X.10, X.11, X.14, X.15.
 #[test]
 fn wire_delimiters_are_calls_wherever_they_are_cut() {
     let call = r#"[[CALL]]{"name": "f", "arguments": {"a": 1}}[[/CALL]]"#;
@@ -165,6 +174,7 @@ fn two_holds_compose() {
     }
 }
 
+// Contract: S1.17, S1.20, S1.26.
 #[test]
 fn arguments_are_what_the_model_wrote() {
     for (written, arguments) in [
@@ -183,6 +193,7 @@ fn arguments_are_what_the_model_wrote() {
     }
 }
 
+// Contract: S1.24.
 #[test]
 fn a_call_behind_a_broken_one_is_found() {
     let wire = format!("<tool_call>{{\"name\": \"g\", \"arguments\": {{]}}</tool_call>{CALL}");
@@ -201,6 +212,7 @@ fn notes(options: Options, tools: Tools, profile_name: &str, wire: &str) -> Seen
     )
 }
 
+// Contract: S1.22.
 #[test]
 fn undeclared_tools_are_reported_and_not_dropped() {
     let mut options = Options::default();
@@ -212,6 +224,7 @@ fn undeclared_tools_are_reported_and_not_dropped() {
     assert_eq!(diagnostics.count(), 1);
 }
 
+// Contract: X.29.
 #[test]
 fn a_limit_inside_a_call_that_is_out_closes_nothing() {
     let mut options = Options::default();
@@ -228,12 +241,14 @@ fn a_limit_inside_a_call_that_is_out_closes_nothing() {
     assert!(seen.notes.iter().any(|note| note.note == broken));
 }
 
+// Contract: S1.10, X.35.
 #[test]
 fn a_guard_without_recognisers_passes_everything() {
     let wire = format!("<think>a</think>{CALL}[[CALL]]```");
     check(Guard::builder(&Profile::named("plain")), &wire, "stop", ("", &wire, &[]));
 }
 
+// Contract: X.38.
 #[test]
 fn a_guard_says_whether_markers_are_special_tokens() {
     let special = |name: &str| builder(name).build().expect("builds").needs_special_tokens();

@@ -69,6 +69,7 @@ fn of_choice(chunks: &[Chunk], index: u32) -> Vec<llm_stream_guard::chat::Choice
 }
 
 proptest! {
+    // Contract: S1.36, X.26.
     #[test]
     fn interleaved_choices_equal_single_streams(
         seeds in prop::array::uniform4(any::<u64>()),
@@ -90,6 +91,7 @@ proptest! {
         }
     }
 
+    // Contract: S1.15, X.36.
     #[test]
     fn cuts_do_not_show(seed: u64, pick in 0..MESSAGES.len(), atomic: bool) {
         let delivery = if atomic { Delivery::Atomic } else { Delivery::Streaming };
@@ -108,6 +110,7 @@ proptest! {
         prop_assert_eq!(&streamed, &whole);
     }
 
+    // Contract: S1.43.
     #[test]
     fn every_token_entry_comes_out_once_and_in_order(seed: u64, pick in 0..MESSAGES.len(), atomic: bool) {
         let delivery = if atomic { Delivery::Atomic } else { Delivery::Streaming };
@@ -118,6 +121,7 @@ proptest! {
     }
 }
 
+// Contract: X.37.
 #[test]
 fn guarding_clean_output_again_changes_nothing() {
     for message in MESSAGES {
@@ -136,6 +140,7 @@ fn guarding_clean_output_again_changes_nothing() {
     }
 }
 
+// Contract: X.35.
 #[test]
 fn text_passes_without_allocation() {
     let mut guard = chat("hermes", ChatOptions::default());

@@ -25,6 +25,7 @@ fn one_choice_too_many_is_an_error() {
     assert_eq!(out.len(), 2);
 }
 
+// Contract: S1.55.
 #[test]
 fn calls_beyond_the_limit_are_dropped_and_noted() {
     let mut options = ChatOptions::default();

@@ -34,6 +34,7 @@ fn seen(chunks: &[Chunk]) -> Vec<(String, String)> {
     choices(chunks).iter().map(|choice| (text(choice), tokens(choice))).collect()
 }
 
+// Contract: S1.43.
 #[test]
 fn entries_come_with_their_text() {
     let out =
@@ -43,6 +44,7 @@ fn entries_come_with_their_text() {
     read_finished(&out.chunks);
 }
 
+// Contract: S1.43.
 #[test]
 fn entries_of_markup_come_with_what_it_became_and_tokens_are_not_split() {
     let out = clean(

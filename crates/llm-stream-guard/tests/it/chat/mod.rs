@@ -25,7 +25,6 @@ mod remap;
 mod shapes;
 mod sse;
 mod streams;
-mod table;
 mod unchanged;
 mod usage;
 mod whole;

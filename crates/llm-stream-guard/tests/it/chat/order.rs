@@ -74,6 +74,7 @@ fn native(name: &str) -> Value {
 
 const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#;
 
+// Contract: S1.44, X.32.
 #[test]
 fn what_was_held_comes_out_before_what_follows_it() {
     let text = |text: &str| json!({"content": text});
@@ -101,6 +102,7 @@ fn what_was_held_comes_out_before_what_follows_it() {
     }
 }
 
+// Contract: S1.45.
 #[test]
 fn what_stands_in_an_open_call_does_not_cut_it() {
     let (one, two) = CALL.split_at(35);
@@ -114,6 +116,7 @@ fn what_stands_in_an_open_call_does_not_cut_it() {
     }
 }
 
+// Contract: X.1.
 #[test]
 fn a_call_in_reasoning_that_upstream_tells_apart_is_found() {
     for cut in 1..CALL.len() {
@@ -142,6 +145,7 @@ fn tokens(chunks: &[Chunk]) -> String {
     entries.iter().filter_map(|entry| entry["token"].as_str()).collect()
 }
 
+// Contract: S1.43.
 #[test]
 fn what_a_jail_takes_out_does_not_come_out_as_tokens() {
     let handed = |replacement: Replacement| {
@@ -169,6 +173,7 @@ fn what_a_jail_takes_out_does_not_come_out_as_tokens() {
     }
 }
 
+// Contract: S1.43.
 #[test]
 fn arguments_that_are_kept_shift_no_tokens() {
     let guard = builder("hermes").delivery(Delivery::Atomic).build().expect("builds");
@@ -188,6 +193,7 @@ fn arguments_that_are_kept_shift_no_tokens() {
     assert_eq!(tokens(&seen.chunks), pieces.concat());
 }
 
+// Contract: S1.44.
 #[test]
 fn text_in_parts_is_guarded_and_stays_in_its_parts() {
     let part = |text: &str| json!({"type": "text", "text": text, "n": 1});

@@ -120,6 +120,7 @@ fn hidden_reasoning_leaves_nothing_behind() {
     }
 }
 
+// Contract: X.39.
 #[test]
 fn usage_on_every_chunk_counts_the_reasoning_so_far_upstreams_own_included() {
     let mut options = ChatOptions::default();

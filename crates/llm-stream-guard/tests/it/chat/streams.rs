@@ -92,6 +92,7 @@ fn chunks(values: Vec<Value>) -> Vec<Chunk> {
     values.into_iter().map(|it| serde_json::from_value(it).expect("a chunk")).collect()
 }
 
+// Contract: S1.58.
 #[test]
 fn every_kind_of_item_is_guarded_alike() {
     let input = || vec![text(0, "Hi <to"), text(0, "ol> "), text(0, CALL), stop(0, "stop")];
@@ -107,6 +108,7 @@ fn every_kind_of_item_is_guarded_alike() {
     assert_eq!(both, bare);
 }
 
+// Contract: S1.59, X.28.
 #[test]
 fn upstream_is_not_polled_while_pieces_wait() {
     let inner = upstream([text(0, &format!("a{CALL}b{CALL}c")), stop(0, "stop")]);
@@ -124,6 +126,7 @@ fn upstream_is_not_polled_while_pieces_wait() {
     assert_eq!(given.get(), 2);
 }
 
+// Contract: S1.50.
 #[test]
 fn items_that_are_no_chunks_pass_at_once_and_in_order() {
     let heartbeat =
@@ -140,6 +143,7 @@ fn items_that_are_no_chunks_pass_at_once_and_in_order() {
     assert_eq!(seen.len(), 3);
 }
 
+// Contract: S1.60, X.22.
 #[test]
 fn behind_an_error_comes_what_was_held_then_the_error_then_nothing() {
     let seen = guarded(vec![Ok(text(0, "a <tool")), Err("cut"), Ok(text(0, "never"))]);
@@ -173,6 +177,7 @@ fn errors_in_the_data_and_error_events_end_the_stream_likewise() {
     );
 }
 
+// Contract: S1.60, X.22.
 #[test]
 fn an_error_invents_no_call() {
     let cut = &CALL[..CALL.len() - "}}</tool_call>".len()];
@@ -203,6 +208,7 @@ fn a_limit_ends_the_stream_and_is_told() {
     assert_eq!((texts, stream.error()), (1, Some(ChatError::TooManyChoices)));
 }
 
+// Contract: S1.61, X.25.
 #[test]
 fn dropping_a_stream_between_pieces_is_harmless() {
     let inner = upstream([text(0, &format!("a{CALL}b <to"))]);
@@ -213,6 +219,7 @@ fn dropping_a_stream_between_pieces_is_harmless() {
     drop(stream);
 }
 
+// Contract: X.24.
 #[test]
 fn what_a_stream_withholds_can_be_seen_before_it_is_dropped() {
     let inner = upstream([text(0, "a<tool"), text(1, "<"), text(0, "_ca")]);
@@ -234,6 +241,7 @@ fn notes_reach_the_caller() {
     assert_eq!(*notes.lock().expect("no panic"), 1, "the call's end");
 }
 
+// Contract: S1.51.
 #[test]
 fn ticks_become_signs_of_life_while_text_is_withheld() {
     let alive = || choice(json!({"index": 0, "delta": {}, "alive": true}));
@@ -313,6 +321,7 @@ fn sequences_may_stand_beside_a_reasoning_parser_alone() {
     );
 }
 
+// Contract: S1.55.
 #[test]
 fn a_tick_ends_a_jail_that_was_open_for_too_long() {
     let time = Arc::new(AtomicU64::new(0));
@@ -340,6 +349,7 @@ fn a_tick_ends_a_jail_that_was_open_for_too_long() {
     assert_eq!(texts, "a<secret>b");
 }
 
+// Contract: S1.11.
 #[test]
 fn an_unknown_parser_is_refused() {
     let unknown = |builder: JailedStreamBuilder| builder.build().expect_err("unknown").to_string();

@@ -35,6 +35,7 @@ fn unchanged() -> Vec<Value> {
     ]
 }
 
+// Contract: S1.1.
 #[test]
 fn chunks_in_which_there_is_nothing_to_do_are_the_same_chunks() {
     let chunks: Vec<Chunk> = unchanged().into_iter().map(choice).chain([stop(0, "stop")]).collect();
@@ -45,6 +46,7 @@ fn chunks_in_which_there_is_nothing_to_do_are_the_same_chunks() {
     assert_eq!(seen.chunks.len(), chunks.len());
 }
 
+// Contract: S1.1.
 #[test]
 fn bytes_of_events_in_which_there_is_nothing_to_do_are_the_same_bytes() {
     let null_calls = json!({"index": 0, "delta": {"content": "a", "tool_calls": null}});

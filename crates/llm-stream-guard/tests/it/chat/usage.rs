@@ -27,6 +27,7 @@ fn calls(choice: &Read) -> Vec<Value> {
     choice.calls.iter().map(|call| serde_json::from_str(&call.arguments).expect("JSON")).collect()
 }
 
+// Contract: X.20.
 #[test]
 fn usage_behind_each_of_two_choices_ends_neither() {
     let all = [
@@ -61,6 +62,7 @@ fn bytes_of_usage_behind_each_of_two_choices_leave_as_they_came() {
     assert_eq!(data(out.as_bytes()).last().map(String::as_str), Some("[DONE]"));
 }
 
+// Contract: X.20.
 #[test]
 fn usage_in_the_middle_of_a_call_waits_and_changes_nothing() {
     for cut in 1..CALL.len() {
@@ -76,6 +78,7 @@ fn usage_in_the_middle_of_a_call_waits_and_changes_nothing() {
     }
 }
 
+// Contract: X.20.
 #[test]
 fn the_last_usage_comes_behind_the_reasons_that_are_made_up() {
     let other = serde_json::from_value::<Chunk>(json!({"id": "c1", "choices": [], "x": 1}));
@@ -108,6 +111,7 @@ fn usage_of_a_stream_that_is_done_comes_at_once() {
     }
 }
 
+// Contract: X.20.
 #[test]
 fn chunks_without_choices_do_not_pile_up() {
     let mut guard = chat("hermes", ChatOptions::default());

@@ -43,6 +43,7 @@ fn a_whole_response_comes_out_as_its_stream_would() {
     );
 }
 
+// Contract: X.36.
 #[test]
 fn a_stream_put_together_is_the_whole_response() {
     let chunks = vec![
@@ -106,6 +107,7 @@ fn upstream_calls_and_parts_are_put_together() {
     assert_eq!(whole.usage, llm_stream_guard::chat::Field::Value(json!({"n": 1})));
 }
 
+// Contract: X.33.
 #[test]
 fn calls_of_a_whole_response_are_calls_of_their_own_whatever_their_ids() {
     let call = |name: &str| json!({"id": "n", "type": "function", "function": {"name": name, "arguments": "{}"}});
@@ -138,6 +140,7 @@ fn only_texts_that_are_continued_grow() {
     assert_eq!(extra["token_ids"], json!([1, 1, 1]));
 }
 
+// Contract: X.36.
 #[test]
 fn notes_of_a_whole_response_are_told() {
     let call = r#"<tool_call>{"name": "f", "arguments": {"a": "cut"#;

@@ -79,6 +79,7 @@ fn jailer() -> Jailer {
     Jailer::new(Jail::builder().rule(drops).build().unwrap())
 }
 
+// Contract: S1.52.
 #[test]
 fn an_observer_is_told_what_happens_and_never_the_text() {
     let notes = Arc::new(Notes::default());
@@ -136,6 +137,7 @@ fn stats_count_one_message() {
     assert_eq!(*guard.stats().unwrap(), Default::default());
 }
 
+// Contract: S1.52.
 #[test]
 fn markup_of_another_family_is_suspected_wherever_it_is_cut() {
     let text = "so <|tool_call_begin|>x <tool_call>{ [TOOL_CA is [TOOL_CALLS] <think>no";
@@ -176,6 +178,7 @@ fn how_long_jails_were_open_is_known_by_the_clock_given() {
     assert_eq!(guard.stats().unwrap().jail_time, Duration::from_secs(4 + 2));
 }
 
+// Contract: S1.52.
 #[test]
 fn nothing_is_counted_unless_asked_for() {
     let mut guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
@@ -192,6 +195,7 @@ fn an_observer_is_an_object_and_its_methods_are_optional() {
     assert_eq!(guard.parse("a", End::Stop).unwrap().content, "a");
 }
 
+// Contract: S1.52.
 #[test]
 fn what_a_parser_withholds_is_counted_and_told() {
     let notes = Arc::new(Notes::default());
@@ -210,6 +214,7 @@ fn what_a_parser_withholds_is_counted_and_told() {
     assert_eq!((told("candidate"), told("candidate refuted")), (2, 1));
 }
 
+// Contract: S1.52.
 #[test]
 fn an_observer_may_be_told_per_choice_and_counts_survive_the_finish_reason() {
     #[derive(Default)]

@@ -26,6 +26,7 @@ fn plain() -> JailedStreamBuilder {
 
 const CALL: &str = r#"{"name": "f", "arguments": {}}"#;
 
+// Contract: S1.1.
 #[test]
 fn text_without_a_mark_passes_in_the_chunks_it_came_in() {
     let jail = plain().build().unwrap();
@@ -37,6 +38,7 @@ fn text_without_a_mark_passes_in_the_chunks_it_came_in() {
     assert_eq!(events, chunks.map(|text| OwnedEvent::Content(text.to_owned())));
 }
 
+// Contract: S1.7.
 #[test]
 fn pairs_are_bound_with_and_without_a_parser() {
     let pairs = || JailedStream::builder().jail_pair("<a>", "</a>").jail_pair("<b>", "</b>");
@@ -46,6 +48,7 @@ fn pairs_are_bound_with_and_without_a_parser() {
     assert_eq!(jailed(pairs().tool_call_parser("hermes"), &text), "xf({})yf({})z");
 }
 
+// Contract: S1.10.
 #[test]
 fn sequences_by_hand_replace_the_familys_markers_unless_asked_otherwise() {
     let text = format!("<tool_call>{CALL}</tool_call><s>{CALL}</s>");
@@ -58,6 +61,7 @@ fn sequences_by_hand_replace_the_familys_markers_unless_asked_otherwise() {
     assert_eq!(jailed(dropped, text), text);
 }
 
+// Contract: S1.11.
 #[test]
 fn an_unknown_parser_is_refused_with_the_names_there_are() {
     let error = plain().tool_call_parser("hermez").build().unwrap_err();
@@ -75,6 +79,7 @@ fn faulty_sequences_are_refused_by_name() {
     assert_eq!(error(ends), "pool, end 0 (\"\"): the sequence is empty");
 }
 
+// Contract: S1.13.
 #[test]
 fn what_is_jailed_comes_out_as_the_rule_says() {
     for (release, expected) in [
@@ -112,6 +117,7 @@ fn a_tapped_block_passes_and_the_closure_learns_of_it() {
     );
 }
 
+// Contract: S1.53.
 #[test]
 fn expressions_are_rules() {
     let rule = Pair::new(Mark::pattern("(?m)^KEY=[a-z]{1,8}:"), Mark::pattern("(?m)[0-9]$"));
@@ -119,6 +125,7 @@ fn expressions_are_rules() {
     assert_eq!(jailed(jail, "KEY=a:1\nKEY=b:2\nMYKEY=c:3"), "***\n***\nMYKEY=c:3");
 }
 
+// Contract: S1.56.
 #[test]
 fn blocks_nest() {
     let jail = JailedStream::builder()
@@ -135,6 +142,7 @@ fn clock() -> (Arc<AtomicU64>, impl Fn() -> Duration) {
     (time, move || Duration::from_secs(read.load(Ordering::Relaxed)))
 }
 
+// Contract: S1.55.
 #[test]
 fn a_block_that_takes_too_many_chunks_is_over() {
     for (over, expected) in [
@@ -155,6 +163,7 @@ fn a_block_that_takes_too_many_chunks_is_over() {
     assert_eq!(result.unwrap_err().kind, DiagnosticKind::JailChunks);
 }
 
+// Contract: S1.55.
 #[test]
 fn a_block_that_takes_too_long_is_over() {
     let (time, read) = clock();
@@ -175,6 +184,7 @@ fn a_block_that_takes_too_long_is_over() {
     assert_eq!(seen, "a!jail_time!<s>bcd</s>!jail_time!<s>e</s>");
 }
 
+// Contract: S1.55.
 #[test]
 fn what_is_set_for_blocks_is_refused_where_there_are_none() {
     let parsed = || plain().tool_call_parser("hermes");
@@ -191,6 +201,7 @@ fn what_is_set_for_blocks_is_refused_where_there_are_none() {
     }
 }
 
+// Contract: X.35.
 #[test]
 fn blank_text_around_calls_goes_and_without_markup_it_stays() {
     let call = format!("<tool_call>{CALL}</tool_call>");

@@ -43,6 +43,7 @@ fn told(message: &Message) -> (Vec<(&str, &str)>, &str, Vec<&str>) {
     (calls, &message.content, kinds)
 }
 
+// Contract: S1.28.
 #[test]
 fn a_required_answer_is_an_object_an_array_or_the_familys_own_syntax() {
     let tide = ("tide", "{\"port\": \"Brest\"}");
@@ -84,6 +85,7 @@ fn a_required_answer_is_an_object_an_array_or_the_familys_own_syntax() {
     }
 }
 
+// Contract: S1.30.
 #[test]
 fn what_is_required_and_not_given_is_text() {
     for wire in ["I cannot do that.", "{\"port\": 1}", "[1] is a note", "{braces} and more"] {
@@ -97,6 +99,7 @@ fn what_is_required_and_not_given_is_text() {
     }
 }
 
+// Contract: S1.29.
 #[test]
 fn a_named_tool_is_given_its_arguments_alone_or_wrapped() {
     for (name, wire, arguments) in [
@@ -131,6 +134,7 @@ fn a_named_tool_is_given_its_arguments_alone_or_wrapped() {
     }
 }
 
+// Contract: S1.29.
 #[test]
 fn calls_of_other_tools_are_dropped_and_reported() {
     for wire in [
@@ -156,6 +160,7 @@ fn a_name_that_is_not_declared_is_refused() {
     assert_eq!(told(&message).0, [("anything", "{\"x\": 1}")]);
 }
 
+// Contract: S1.28.
 #[test]
 fn the_name_comes_with_the_first_key_and_arguments_as_they_arrive() {
     let mut guard = builder("qwen3", named("tide")).build().expect("a registered profile");
@@ -184,6 +189,7 @@ fn the_name_comes_with_the_first_key_and_arguments_as_they_arrive() {
     assert_eq!(told(&message).0, [("tide", "{")]);
 }
 
+// Contract: S1.34.
 #[test]
 fn reasoning_may_come_first_and_speak_of_calls() {
     let thought = "use {\"name\": \"wait\", \"arguments\": {}} or a <tool_call>, hm";
@@ -200,6 +206,7 @@ fn reasoning_may_come_first_and_speak_of_calls() {
     assert_eq!(told(&message), (vec![("wait", "{}")], "", vec!["orphan_closer"]));
 }
 
+// Contract: S1.31.
 #[test]
 fn a_broken_payload_is_what_the_policy_says() {
     let good = "{\"name\": \"wait\", \"arguments\": {}}";

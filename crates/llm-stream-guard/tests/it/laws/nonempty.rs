@@ -23,6 +23,7 @@ fn parsed(wire: &str, end: End) -> (String, String) {
     (message.content, message.reasoning)
 }
 
+// Contract: S3.21, X.34.
 #[test]
 fn reasoning_is_the_answer_only_if_the_stream_stopped_without_one() {
     let call = "<tool_call>\n<function=weigh>\n</function>\n</tool_call>";
@@ -68,6 +69,7 @@ fn a_boundary_leaves_reasoning_what_it_is() {
     assert_eq!((message.content.as_str(), message.reasoning.as_str()), ("two", "hm"));
 }
 
+// Contract: S3.21.
 #[test]
 fn neither_chunks_nor_delivery_matter() {
     let call = "<tool_call>\n<function=weigh>\n</function>\n</tool_call>";

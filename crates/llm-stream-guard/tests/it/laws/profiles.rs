@@ -94,6 +94,7 @@ fn profiles(shard: usize, law: impl Fn(&Inputs) -> Result<(), Violation>) {
     assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
 }
 
+// Contract: S1.15.
 fn chunks_do_not_matter(inputs: &Inputs) -> Result<(), Violation> {
     for policy in POLICIES {
         let machine = guard(inputs, policy);
@@ -103,6 +104,7 @@ fn chunks_do_not_matter(inputs: &Inputs) -> Result<(), Violation> {
     check_chunk_invariance(&guard(inputs, Whitespace::Framing), first, CutPlan::standard(3))
 }
 
+// Contract: S1.2, S3.26.
 fn bytes_may_be_cut_anywhere(inputs: &Inputs) -> Result<(), Violation> {
     let machine = guard(inputs, Whitespace::Framing);
     for input in inputs.all() {
@@ -116,6 +118,7 @@ fn bytes_may_be_cut_anywhere(inputs: &Inputs) -> Result<(), Violation> {
     Ok(())
 }
 
+// Contract: S1.12, S1.14.
 fn nothing_is_lost(inputs: &Inputs) -> Result<(), Violation> {
     // `Trim` puts whitespace behind a call that it stood before.
     for policy in [Whitespace::Verbatim, Whitespace::Framing] {
@@ -129,6 +132,7 @@ fn nothing_is_lost(inputs: &Inputs) -> Result<(), Violation> {
 /// declared tools, by the laws of the parsers.
 const NEED_TOOLS: [&str; 4] = ["functionary_v32", "poolside_v1", "qwen25_coder", "xlam"];
 
+// Contract: S1.3.
 fn text_comes_promptly(inputs: &Inputs) -> Result<(), Violation> {
     if NEED_TOOLS.contains(&inputs.profile.name.as_str()) {
         return Ok(());
@@ -145,6 +149,7 @@ fn text_comes_promptly(inputs: &Inputs) -> Result<(), Violation> {
     Ok(())
 }
 
+// Contract: S1.3.
 fn memory_is_bounded(inputs: &Inputs) -> Result<(), Violation> {
     let calls = options().limits;
     let hold =
@@ -156,6 +161,7 @@ fn memory_is_bounded(inputs: &Inputs) -> Result<(), Violation> {
     })
 }
 
+// Contract: S1.62.
 fn work_is_linear(inputs: &Inputs) -> Result<(), Violation> {
     // A newline may cost a look at all that some formats bind to a marker behind them.
     let work = Work { bytes: 2048, per_byte: 128, growth_percent: 220 };
@@ -215,6 +221,7 @@ fn of_case(inputs: &Inputs, case: &Case) -> GuardMachine {
     GuardMachine::new(guard.build().expect("a registered profile builds"), end)
 }
 
+// Contract: X.26.
 fn neighbours_do_not_matter(inputs: &Inputs) -> Result<(), Violation> {
     let machine = guard(inputs, Whitespace::Framing);
     let wires: Vec<&str> = inputs.wires.iter().map(String::as_str).collect();

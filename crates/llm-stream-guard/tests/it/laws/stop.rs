@@ -48,6 +48,7 @@ fn strings() -> impl Strategy<Value = Vec<StopString>> {
 }
 
 proptest! {
+    // Contract: X.40.
     #[test]
     fn what_comes_out_is_what_looking_again_finds(
         strings in strings(),
@@ -110,6 +111,7 @@ fn an_empty_string_is_refused() {
     assert_eq!(error.to_string(), "stop string 0: it is empty");
 }
 
+// Contract: X.40.
 #[test]
 fn a_string_ends_the_message_wherever_it_stands() {
     for (wire, content, reasoning) in [

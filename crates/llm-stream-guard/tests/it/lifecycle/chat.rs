@@ -37,8 +37,9 @@ fn record(log: &Log) -> Lifecycle<Chunk, Broken> {
     Lifecycle::new("a").subscriber(log.subscriber()).collect_with(ChatCollector::default())
 }
 
+// Contract: S4.22.
 #[test]
-fn s4_22_chunks_become_the_response_with_every_field() {
+fn chunks_become_the_response_with_every_field() {
     let log = Log::default();
     let chunks = [
         chunk(json!({"id": "c", "object": "chat.completion.chunk", "model": "m",
@@ -92,8 +93,9 @@ fn left_behind(chunks: impl IntoIterator<Item = Result<Chunk, Broken>>) -> Endin
     log.end().ending
 }
 
+// Contract: S4.8.
 #[test]
-fn s4_08_an_answer_is_whole_when_every_choice_finished_and_usage_came() {
+fn an_answer_is_whole_when_every_choice_finished_and_usage_came() {
     let text = |index| delta(index, json!({"content": "x"}));
     assert_eq!(left_behind([text(0), finish(0, "stop"), usage()]), Ending::Complete);
     assert_eq!(left_behind([text(0), finish(0, "stop")]), Ending::Dropped);
@@ -103,8 +105,9 @@ fn s4_08_an_answer_is_whole_when_every_choice_finished_and_usage_came() {
     assert_eq!(left_behind([usage()]), Ending::Dropped);
 }
 
+// Contract: S4.20.
 #[test]
-fn s4_20_a_chunks_mark_tells_its_choices_finish_and_usage() {
+fn a_chunks_mark_tells_its_choices_finish_and_usage() {
     let log = Log::default();
     let chunks = [delta(2, json!({"content": "secret"})), finish(2, "stop"), usage()];
     let record = record(&log).marks(Marks::Every(NonZeroU64::MIN));
@@ -119,8 +122,9 @@ fn s4_20_a_chunks_mark_tells_its_choices_finish_and_usage() {
     assert!(!marks[0].to_string().contains("secret"));
 }
 
+// Contract: S4.6.
 #[test]
-fn s4_06_end_tells_what_the_response_said_of_itself_apart_from_its_content() {
+fn end_tells_what_the_response_said_of_itself_apart_from_its_content() {
     let log = Log::default();
     let chunks = [
         chunk(json!({"id": "c", "model": "served", "choices": [
@@ -139,8 +143,9 @@ fn s4_06_end_tells_what_the_response_said_of_itself_apart_from_its_content() {
     assert_eq!(end["call"]["model"], "asked");
 }
 
+// Contract: S4.23.
 #[test]
-fn s4_23_a_response_over_the_limit_is_cut_and_says_so() {
+fn a_response_over_the_limit_is_cut_and_says_so() {
     let log = Log::default();
     let record = Lifecycle::<Chunk, Broken>::new("a").subscriber(log.subscriber());
     let chunks = (0..4).map(|_| delta(0, json!({"content": "abc"})));
@@ -161,8 +166,9 @@ fn redacted(chunks: Vec<Result<Chunk, Broken>>) -> (Vec<Chunk>, EndEvent) {
     (seen, log.end())
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_chunks_are_redacted_by_choice_wherever_they_are_cut() {
+fn chunks_are_redacted_by_choice_wherever_they_are_cut() {
     let texts = ["a [[x]] b [", "two [[yy]][[zz]] [[open"];
     for size in 1..texts[1].len() {
         let pieces = |index: u32| {
@@ -196,8 +202,9 @@ fn s4_13_chunks_are_redacted_by_choice_wherever_they_are_cut() {
     }
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_reasoning_and_parts_are_redacted_and_log_probabilities_removed() {
+fn reasoning_and_parts_are_redacted_and_log_probabilities_removed() {
     let (seen, end) = redacted(vec![
         delta(0, json!({"reasoning": "why [[k", "content": "c"})),
         chunk(json!({"choices": [{"index": 0, "delta": {"reasoning": "]]!", "content": "d"},
@@ -211,8 +218,9 @@ fn s4_13_reasoning_and_parts_are_redacted_and_log_probabilities_removed() {
     assert_eq!(serde_json::to_value(&seen[2]).unwrap()["choices"][0]["delta"]["content"], parts);
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_a_match_too_long_or_too_many_choices_end_the_stream() {
+fn a_match_too_long_or_too_many_choices_end_the_stream() {
     let (seen, end) =
         redacted(vec![delta(0, json!({"content": "a [[0123456789abcdefsecret]] b"})), usage()]);
     assert_eq!(seen[0].choices[0].delta.text(), Some("a ***"));
@@ -232,8 +240,9 @@ fn redacted_calls(chunks: Vec<Result<Chunk, Broken>>) -> (Vec<Chunk>, EndEvent) 
     (drain(stream).into_iter().map(Result::unwrap).collect(), log.end())
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_refusals_details_and_transcripts_are_redacted_across_chunks() {
+fn refusals_details_and_transcripts_are_redacted_across_chunks() {
     let wire = "why [[secret]] so [[open";
     for size in 1..=wire.len() {
         let pieces = wire.as_bytes().chunks(size).map(|piece| str::from_utf8(piece).unwrap());
@@ -272,8 +281,9 @@ fn s4_13_refusals_details_and_transcripts_are_redacted_across_chunks() {
     }
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_calls_in_chunks_are_redacted_as_json_when_they_end() {
+fn calls_in_chunks_are_redacted_as_json_when_they_end() {
     let call = |index: u32, rest: Value| {
         let mut call = json!({"index": index, "function": rest});
         if rest.get("name").is_some() {
@@ -344,8 +354,9 @@ fn refused(refusal: RefuseChunks, chunks: Vec<Result<Chunk, Broken>>) -> (Vec<Va
     (seen.collect(), log.end())
 }
 
+// Contract: S4.13.
 #[test]
-fn s4_13_a_refusal_is_told_in_the_dialect_of_chat_completions() {
+fn a_refusal_is_told_in_the_dialect_of_chat_completions() {
     let chunks = || {
         vec![
             delta(0, json!({"content": "all good"})),
@@ -404,8 +415,9 @@ fn decoded(wire: &str, size: usize) -> Vec<Result<Chunk, Broken>> {
     chunks
 }
 
+// Contract: S4.24.
 #[test]
-fn s4_24_a_stream_of_bytes_is_on_record_the_same_however_it_is_cut() {
+fn a_stream_of_bytes_is_on_record_the_same_however_it_is_cut() {
     for size in 1..=WIRE.len() {
         let log = Log::default();
         drain(record(&log).wrap(tokio_stream::iter(decoded(WIRE, size))));
@@ -417,8 +429,9 @@ fn s4_24_a_stream_of_bytes_is_on_record_the_same_however_it_is_cut() {
     }
 }
 
+// Contract: S4.24.
 #[test]
-fn s4_24_an_error_frame_ends_the_record_with_what_came_before() {
+fn an_error_frame_ends_the_record_with_what_came_before() {
     let (part, _) = WIRE.split_once(": pong").unwrap();
     let wire = format!("{part}data: {{\"error\":{{\"message\":\"overloaded\"}}}}\n\n");
     let log = Log::default();

@@ -11,8 +11,9 @@ use crate::lifecycle::support::{Broken, Log, drain};
 const WIRE: &str = "<think>é hm</think>Hi <tool_call>{\"name\": \"f\", \"arguments\": \
                     {\"a\": [1, 2]}}</tool_call> and <tool_call>{\"name\": \"g\", \"argum";
 
+// Contract: S4.22.
 #[test]
-fn s4_22_the_aggregate_of_the_stream_is_the_parse_of_the_whole() {
+fn the_aggregate_of_the_stream_is_the_parse_of_the_whole() {
     let guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
     let whole = message_json(&guard.parse(WIRE, End::Stop).unwrap());
     assert_eq!(whole["calls"][1]["outcome"], "incomplete");
@@ -57,8 +58,9 @@ fn limited(limit: usize) -> (String, bool) {
     (text("reasoning") + &text("content") + &calls.collect::<String>(), end.truncated)
 }
 
+// Contract: S4.23.
 #[test]
-fn s4_23_a_message_over_the_limit_is_cut_and_says_so() {
+fn a_message_over_the_limit_is_cut_and_says_so() {
     assert_eq!(limited(0), (String::new(), true));
     // Never inside a scalar.
     assert_eq!(limited(1), (String::new(), true));

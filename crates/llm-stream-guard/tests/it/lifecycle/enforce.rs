@@ -56,9 +56,10 @@ fn expressions() -> Redactor {
     Redactor::new(jail.unwrap(), "***")
 }
 
+// Contract: S4.13.
 #[cfg(feature = "regex")]
 #[test]
-fn s4_13_expressions_are_redacted_across_chunks_within_their_hold() {
+fn expressions_are_redacted_across_chunks_within_their_hold() {
     let text = "é key sk-abcdefgh12, mail ann.lee@example.org. sk-short";
     let expected = "é key ***, mail ***. sk-short";
     let chars: Vec<char> = text.chars().collect();
@@ -214,9 +215,10 @@ fn seen(redactor: &Redactor, text: &str) -> Result<String, MatchTooLong> {
     whole
 }
 
+// Contract: S4.13.
 #[cfg(feature = "regex")]
 #[test]
-fn s4_13_a_match_longer_than_its_hold_never_shows_its_tail() {
+fn a_match_longer_than_its_hold_never_shows_its_tail() {
     use llm_stream_guard::jail_match::Mark;
     let key = || Mark::pattern("sk-[a-z]{4,}").hold(10);
     let text = "a sk-abcdefghijklmnop b sk-abcd";
@@ -229,8 +231,9 @@ fn s4_13_a_match_longer_than_its_hold_never_shows_its_tail() {
     assert_eq!(seen(&Redactor::new(jail, "***"), text), Err(MatchTooLong));
 }
 
+// Contract: S4.11.
 #[test]
-fn s4_11_a_redacting_sanitizer_reads_keys_and_json_in_strings() {
+fn a_redacting_sanitizer_reads_keys_and_json_in_strings() {
     let run = |data: serde_json::Value| {
         let log = Log::default();
         let record = crate::lifecycle::support::record(&log)

@@ -31,8 +31,9 @@ fn guarded(log: &Log, inner: Upstream) -> Observed<Guarded<Upstream>> {
 const CALL: &str = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>";
 const HALF_CALL: &str = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"b";
 
+// Contract: X.22.
 #[test]
-fn x_22_an_error_inside_a_call_closes_it_and_is_passed_on() {
+fn an_error_inside_a_call_closes_it_and_is_passed_on() {
     let log = Log::default();
     let inner = upstream([Does::Item("Hi. "), Does::Item(HALF_CALL), Does::Fail("gone")]);
     let all = drain(guarded(&log, inner));
@@ -55,8 +56,9 @@ fn without_id(call: &Value) -> Value {
     call
 }
 
+// Contract: X.22.
 #[test]
-fn x_22_held_prose_is_released_before_the_error() {
+fn held_prose_is_released_before_the_error() {
     let log = Log::default();
     let inner = upstream([Does::Item("a <tool_"), Does::Fail("gone")]);
     let all = drain(guarded(&log, inner));
@@ -64,8 +66,9 @@ fn x_22_held_prose_is_released_before_the_error() {
     assert_eq!(log.end().data.unwrap()["content"], "a <tool_");
 }
 
+// Contract: X.23.
 #[test]
-fn x_23_a_call_that_was_complete_stays_complete() {
+fn a_call_that_was_complete_stays_complete() {
     let log = Log::default();
     drain(guarded(&log, upstream([Does::Item(CALL), Does::Fail("gone")])));
     let end = log.end();
@@ -73,8 +76,9 @@ fn x_23_a_call_that_was_complete_stays_complete() {
     assert_eq!(end.data.unwrap()["calls"][0]["outcome"], "complete");
 }
 
+// Contract: X.24.
 #[test]
-fn x_24_a_drop_inside_a_call_tells_what_was_emitted_and_what_was_withheld() {
+fn a_drop_inside_a_call_tells_what_was_emitted_and_what_was_withheld() {
     let log = Log::default();
     // The name is not complete: the call has not begun for the consumer.
     let mut stream = Box::pin(guarded(&log, items(["Hi. ", "<tool_call>{\"name\": \"f", "x"])));
@@ -99,8 +103,9 @@ fn x_24_a_drop_inside_a_call_tells_what_was_emitted_and_what_was_withheld() {
 
 const HALF_NAME: &str = "<tool_call>{\"name\": \"f";
 
+// Contract: X.24.
 #[test]
-fn x_24_the_finalizer_is_told_what_was_withheld() {
+fn the_finalizer_is_told_what_was_withheld() {
     let log = Log::default();
     let inner = upstream([Does::Item(HALF_NAME), Does::Wait]);
     let stream = Lifecycle::<OwnedEvent, Broken>::new("a")
@@ -115,8 +120,9 @@ fn x_24_the_finalizer_is_told_what_was_withheld() {
     assert_eq!(log.end().data, Some(json!({"withheld": withheld, "how": "dropped"})));
 }
 
+// Contract: X.24.
 #[test]
-fn x_24_a_drop_inside_a_jail_tells_how_much_it_withheld() {
+fn a_drop_inside_a_jail_tells_how_much_it_withheld() {
     let log = Log::default();
     let jail = JailedStream::builder().jail_start_sequence("<<").jail_end_sequence(">>").build();
     let inner = upstream([Does::Item("a <<secret"), Does::Wait, Does::Item(">>")]);
@@ -134,8 +140,9 @@ fn x_24_a_drop_inside_a_jail_tells_how_much_it_withheld() {
     assert_eq!(end.data.unwrap()["content"], "a ");
 }
 
+// Contract: X.25.
 #[test]
-fn x_25_a_drop_between_two_events_of_one_chunk_ends_once() {
+fn a_drop_between_two_events_of_one_chunk_ends_once() {
     let log = Log::default();
     let chunk = "<think>hm</think>Hi.<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
     let mut stream = Box::pin(guarded(&log, items([chunk])));
@@ -171,8 +178,9 @@ fn taps(log: &Log) -> Vec<(String, &'static str, Value)> {
     log.ends().into_iter().map(tap).collect()
 }
 
+// Contract: S4.26.
 #[test]
-fn s4_26_taps_before_and_behind_the_guard_end_once_each_under_one_id() {
+fn taps_before_and_behind_the_guard_end_once_each_under_one_id() {
     let log = Log::default();
     drain(tapped(&log, items(["<think>hm</th", "ink>Hi."])));
     let [raw, guarded] = &taps(&log)[..] else { panic!("{:?}", log.ends()) };
@@ -181,8 +189,9 @@ fn s4_26_taps_before_and_behind_the_guard_end_once_each_under_one_id() {
     assert_eq!((&guarded.2["reasoning"], &guarded.2["content"]), (&json!("hm"), &json!("Hi.")));
 }
 
+// Contract: S4.26.
 #[test]
-fn s4_26_taps_agree_on_a_drop_and_on_an_error() {
+fn taps_agree_on_a_drop_and_on_an_error() {
     let log = Log::default();
     let mut stream = Box::pin(tapped(&log, items(["Hi.", " more"])));
     next(&mut stream);
@@ -221,7 +230,7 @@ fn subscribers_share_one_event() {
 
 // Contract: X.30.
 #[test]
-fn x_30_a_collapse_that_ends_the_stream_is_a_limit() {
+fn a_collapse_that_ends_the_stream_is_a_limit() {
     let log = Log::default();
     let limits = CollapseLimits { action: CollapseAction::EndStream, ..CollapseLimits::default() };
     let guard = Guard::builder(&profile("qwen3").unwrap()).collapse(limits).build().unwrap();

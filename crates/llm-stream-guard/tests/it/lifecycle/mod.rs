@@ -6,7 +6,6 @@ mod chat;
 /// Messages that are collected.
 mod collected;
 /// Every line of the contract has a test.
-mod contract;
 /// Redaction.
 mod enforce;
 /// Behind, and in front of, a guard.

@@ -207,6 +207,7 @@ fn what_is_no_parameter_is_left_to_the_call() {
     );
 }
 
+// Contract: S1.23.
 #[test]
 fn a_cut_call_is_complete_only_if_its_values_are() {
     let rows = [
@@ -263,6 +264,7 @@ fn strings_that_may_be_null_stream_once_they_are_not() {
     }
 }
 
+// Contract: S1.62.
 #[test]
 fn long_strings_stream_and_hostile_values_cost_linear_work() {
     let mut family = qwen();
