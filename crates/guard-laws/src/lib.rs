@@ -2,6 +2,10 @@
 //! account as a record.
 #![forbid(unsafe_code)]
 
+mod options;
+
+pub use options::varied;
+
 use jail_match::{HeldKind, LimitError, Sink, Span, SpanKind};
 use llm_stream_guard::{End, Event, Guard};
 use response_templates::Parser;

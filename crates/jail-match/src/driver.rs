@@ -14,12 +14,15 @@ mod state;
 mod window;
 
 pub use aside::Aside;
-pub use state::{Counters, EdgeEvents, Held, HeldKind, Settings};
+pub use state::{Counters, EdgeEvents, Held, HeldKind, InlineTags, Settings};
 
 use alloc::string::String;
 use smallvec::SmallVec;
 
-use self::window::{Mode, Open, Window};
+use self::{
+    aside::Apart,
+    window::{Mode, Open, Window},
+};
 use crate::{
     body::{BodyParsers, End},
     channel::Channel,
@@ -54,6 +57,7 @@ pub struct Driver {
     spent: u64,
     /// Spans of reasoning in this message.
     spans: u32,
+    apart: Apart,
     /// A call ended the reasoning, whose own closer did not come yet.
     ended_by_call: bool,
     /// The opener of a block without calls was markup; its closer did not come yet.
@@ -89,6 +93,7 @@ impl Driver {
             swallow: 0,
             spent: 0,
             spans: 0,
+            apart: Apart::Never,
             ended_by_call: false,
             block_opened: false,
             suffix: LearntSuffix::NONE,
@@ -115,6 +120,7 @@ impl Driver {
         self.mode = Mode::Text;
         self.stack.clear();
         self.spent = 0;
+        self.apart = Apart::Never;
         self.spans = u32::from(self.settings.start == Channel::REASONING);
         if self.settings.start != Channel::CONTENT {
             self.stack.push(Open { channel: self.settings.start, pair: 0 });
@@ -135,6 +141,12 @@ impl Driver {
     #[must_use]
     pub fn channel(&self) -> Channel {
         self.stack.last().map_or(Channel::CONTENT, |open| open.channel)
+    }
+
+    /// Whether text goes to reasoning that a marker, or the prompt, opened, and none has closed.
+    #[must_use]
+    pub fn is_unclosed(&self) -> bool {
+        self.channel() != Channel::CONTENT && self.apart != Apart::Now
     }
 
     /// Stream offset of the next byte to be received.
@@ -293,7 +305,7 @@ impl Driver {
             self.emitter.reset();
             self.stack.clear();
             self.spent = 0;
-            self.spans = 0;
+            (self.spans, self.apart) = (0, Apart::Never);
             (self.ended_by_call, self.block_opened) = (false, false);
             self.code = Code::default();
             self.swallow = 0;

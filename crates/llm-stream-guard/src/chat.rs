@@ -38,22 +38,23 @@ mod wire;
 mod writer;
 
 pub use aggregate::Aggregator;
-pub use annotate::Annotations;
-pub use annotated::{Annotated, Annotation, ChatItem, Opened};
+pub use annotate::{AnnotationPlace, Annotations};
+pub use annotated::{Annotated, Annotation, ChatItem, FailureItem, Opened};
 #[cfg(feature = "async-openai")]
 pub use async_openai::ConvertError;
 pub use chunk::{Choice, Chunk, Content, Delta, FunctionDelta, ToolCallDelta};
 pub use completion::{Completion, CompletionChoice};
-pub use convert::ChatChunk;
-pub use error::ChatError;
+pub use convert::{ChatChunk, FailureChunk};
+pub use error::{ChatError, Failures};
 pub use field::Field;
+pub(crate) use field::append_to;
 pub use guard::ChatGuard;
 pub use keep_alive::{KeepAlive, Ticking};
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
-    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, FinishWords, ReasoningField,
-    ReasoningTokens, Stop, Synthesis,
+    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, FieldPolicy, FinishWords,
+    ReasoningField, ReasoningTokens, Stop, Synthesis,
 };
-pub use sse::{ChatSse, ChatSseError, Done, Failures, SseSink};
+pub use sse::{ChatSse, ChatSseError, Done, SseSink};
 pub use sse_stream::{SseStream, guard_sse};
 pub use stream::{ChatStream, guard_chunks};

@@ -3,7 +3,7 @@
 //! ```text
 //!   bytes ─► UTF-8 ─► text ─► collapse watch, wire decoding, stop strings ─► cursor
 //!                                                                             │
-//!   sink ◄─ statistics ◄─ jail ◄─ non-empty answer ◄─ atomic delivery ◄─ events
+//!   sink ◄─ statistics ◄─ jail ◄─ withheld reasoning ◄─ atomic delivery ◄─ events
 //! ```
 
 mod aside;
@@ -17,6 +17,7 @@ mod hosted;
 mod input;
 mod output;
 mod payload;
+mod reasoning;
 mod request;
 mod template;
 mod wire;
@@ -79,8 +80,6 @@ type Pushed = Result<(), LimitError>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
     ChunkEnded,
-    /// Another message begins.
-    Boundary,
     Finish,
     Nothing,
 }
@@ -181,8 +180,10 @@ impl Guard {
     /// Another message begins in the same stream; see [`jail_match::Driver::message_boundary`].
     pub fn message_boundary<S: Sink + ?Sized>(&mut self, sink: &mut S) {
         // A limit of a jail that is hit here is reported by the next call.
-        let _ = self.staged(&mut ByRef(sink), Then::Boundary, |_, _, cursor, out| {
+        let _ = self.staged(&mut ByRef(sink), Then::Nothing, |_, _, cursor, out| {
+            let open = cursor.is_unclosed();
             cursor.message_boundary(out);
+            out.message_boundary(open);
             Ok(())
         });
     }
@@ -219,7 +220,6 @@ impl Guard {
         }
         match then {
             Then::ChunkEnded => out.chunk_ended(),
-            Then::Boundary => out.message_boundary(),
             Then::Finish | Then::Nothing => {}
         }
         if input.ended() || then == Then::Finish {
@@ -251,7 +251,7 @@ impl Guard {
     }
 
     /// What is held, and why. Under atomic delivery an open call is held, too, and under
-    /// [`GuardBuilder::force_nonempty_content`] the reasoning; with a jail its block.
+    /// [`GuardBuilder::force_nonempty_content`] or [`GuardBuilder::unclosed`] the reasoning; with a jail its block.
     #[must_use]
     pub fn held(&self) -> Held {
         let held = self.cursor.held();

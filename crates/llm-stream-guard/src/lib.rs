@@ -63,7 +63,7 @@ pub use jail_match::{
     Alias, Counters, End, Held, HeldKind, Jail, JailError, LimitError, LimitPolicy, Limits,
     ReasoningLimit, Whitespace,
 };
-pub use think_filter::{Format, Start, TokenEstimate};
+pub use think_filter::{Format, InlineTags, Start, TokenEstimate, Unclosed};
 pub use toolcall_parsers::{
     Call, CallLimits, Diagnostic, DiagnosticKind, Event, Grammar, Ids, InReasoning, Message,
     Options, Outcome, OwnedEvent, Parallel, Repair, Sink, Tools, UnknownName, UnknownTools, Wanted,

@@ -4,7 +4,7 @@
 //! chain of [`Link`]s.
 
 pub(crate) mod atomic;
-pub(crate) mod nonempty;
+pub(crate) mod withholding;
 
 use jail_match::{Event, Sink, Span, Trace};
 

@@ -3,17 +3,18 @@
 use alloc::vec::Vec;
 
 use jail_match::{
-    Channel, Driver, EdgeEvents, Limits, ReasoningLimit, Settings, Table, TableError, Whitespace,
+    Channel, Driver, EdgeEvents, InlineTags, Limits, ReasoningLimit, Settings, Table, TableError,
+    Whitespace,
 };
 
 use crate::{
     counts::{TokenEstimate, four_bytes_a_token},
-    filter::{InlineTags, ThinkFilter},
+    filter::ThinkFilter,
     format::Format,
     rules::Openers,
     start::{Opening, Start},
-    unclosed::{OpenSpan, Unclosed},
-    withheld::WithheldReasoning,
+    unclosed::Unclosed,
+    withheld::Withheld,
 };
 
 impl ThinkFilter {
@@ -151,13 +152,11 @@ impl ThinkFilterBuilder {
         } else {
             self.settings
         };
-        let unclosed = self.unclosed.filter(|(policy, _)| *policy != Unclosed::Reasoning);
-        let open = unclosed.map(|(policy, limit)| OpenSpan::new(policy, limit));
         Ok(ThinkFilter::with_parts(
             Driver::new(table, settings),
             roles.into(),
             self.format.prepend,
-            (self.nonempty.map(WithheldReasoning::new), open),
+            Withheld::new(self.nonempty, self.unclosed),
             self.estimate,
             self.inline,
         ))

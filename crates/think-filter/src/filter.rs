@@ -2,15 +2,16 @@
 
 use alloc::sync::Arc;
 
-use jail_match::{Channel, Counters, Driver, End, Held, HeldKind, LimitError, NoBodies};
+use jail_match::{
+    Channel, Counters, Driver, End, Held, HeldKind, InlineTags, LimitError, NoBodies,
+};
 
 use crate::{
     counts::{Counts, TokenEstimate},
     edges::Role,
     pieces::{Piece, Pieces, Progress},
     rules::Text,
-    unclosed::OpenSpan,
-    withheld::WithheldReasoning,
+    withheld::Withheld,
 };
 
 /// Splits a message into content and reasoning while it arrives.
@@ -50,27 +51,16 @@ pub struct ThinkFilter {
     literal: bool,
 }
 
-/// Whether tags in the text count once upstream has told reasoning apart itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum InlineTags {
-    /// They do, as before.
-    #[default]
-    Live,
-    /// They are text from then on: a server that parses reasoning leaves none of its tags.
-    Literal,
-}
-
 impl ThinkFilter {
     pub(crate) fn with_parts(
         driver: Driver,
         roles: Arc<[Role]>,
         prepend: Option<Text>,
-        kept: (Option<WithheldReasoning>, Option<OpenSpan>),
+        withheld: Withheld,
         estimate: TokenEstimate,
         inline: InlineTags,
     ) -> Self {
-        let progress = Progress::new(kept.0, kept.1);
+        let progress = Progress::new(withheld);
         let (prepended, finished, literal) = (false, false, false);
         Self { driver, roles, progress, estimate, prepend, prepended, finished, inline, literal }
     }
@@ -165,8 +155,7 @@ impl ThinkFilter {
     #[must_use]
     pub fn held(&self) -> Held {
         let held = self.driver.held();
-        let open = self.progress.open.as_ref().map_or(0, OpenSpan::held);
-        match open + self.progress.withheld.as_ref().map_or(0, WithheldReasoning::held) {
+        match self.progress.withheld.held() {
             0 => held,
             kept => Held { bytes: held.bytes + kept, kind: HeldKind::Reasoning },
         }

@@ -32,7 +32,7 @@ mod withheld;
 
 pub use builder::ThinkFilterBuilder;
 pub use counts::{Counts, TokenEstimate, four_bytes_a_token};
-pub use filter::{InlineTags, ThinkFilter};
+pub use filter::ThinkFilter;
 pub use format::Format;
 pub use pieces::Piece;
 pub use registry::{aliases, format, formats};
@@ -43,12 +43,12 @@ pub use rules::{
 pub use start::{Opening, Start, last_turn};
 pub use unclosed::Unclosed;
 pub use whole::Split;
-pub use withheld::{Kept, WithheldReasoning};
+pub use withheld::{Kept, Withheld};
 
 /// What is shared with every stage: the driver's vocabulary.
 pub use jail_match::{
-    Alias, End, Held, HeldKind, LimitError, LimitPolicy, Limits, ReasoningLimit, Suffix,
-    UnknownName, Whitespace,
+    Alias, End, Held, HeldKind, InlineTags, LimitError, LimitPolicy, Limits, ReasoningLimit,
+    Suffix, UnknownName, Whitespace,
 };
 
 #[cfg(doctest)]

@@ -5,8 +5,7 @@ use jail_match::{Channel, End, Event, Sink};
 use crate::{
     counts::Counts,
     edges::Role,
-    unclosed::OpenSpan,
-    withheld::{Kept, WithheldReasoning},
+    withheld::{Kept, Withheld},
 };
 
 /// A piece of the answer, its text borrowed from the chunk it came in and never empty.
@@ -27,136 +26,71 @@ pub enum Piece<'a> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     pub(crate) counts: Counts,
-    pub(crate) withheld: Option<WithheldReasoning>,
-    pub(crate) open: Option<OpenSpan>,
+    pub(crate) withheld: Withheld,
     /// A span of reasoning whose start was told.
     in_span: bool,
 }
 
 impl Progress {
-    pub(crate) fn new(withheld: Option<WithheldReasoning>, open: Option<OpenSpan>) -> Self {
-        Self { withheld, open, ..Self::default() }
+    pub(crate) fn new(withheld: Withheld) -> Self {
+        Self { withheld, ..Self::default() }
     }
 
     pub(crate) fn reset(&mut self) {
         (self.counts, self.in_span) = (Counts::default(), false);
-        if let Some(withheld) = &mut self.withheld {
-            withheld.reset();
-        }
-        if let Some(open) = &mut self.open {
-            open.close();
-        }
+        self.withheld.reset();
     }
 
-    fn tell(&mut self, channel: Channel, text: &str, on: &mut impl FnMut(Piece<'_>)) {
-        self.counts.add(channel, text);
-        if channel != Channel::REASONING {
-            self.end_span(on);
-            return on(Piece::Content(text));
-        }
-        if !self.in_span {
-            self.in_span = true;
-            self.counts.spans += 1;
-            on(Piece::ReasoningStart);
-        }
-        on(Piece::Reasoning(text));
-    }
-
-    fn end_span(&mut self, on: &mut impl FnMut(Piece<'_>)) {
-        if core::mem::take(&mut self.in_span) {
-            on(Piece::ReasoningEnd);
-        }
+    /// Runs `step` on what is withheld; what it lets go is told.
+    fn telling(
+        &mut self,
+        on: &mut impl FnMut(Piece<'_>),
+        step: impl FnOnce(&mut Withheld, &mut dyn FnMut(Kept<'_>)),
+    ) {
+        let Self { counts, withheld, in_span } = self;
+        step(withheld, &mut |kept| tell(counts, in_span, kept, on));
     }
 
     pub(crate) fn text(&mut self, channel: Channel, text: &str, on: &mut impl FnMut(Piece<'_>)) {
-        if let Some(open) = &mut self.open {
-            if channel == Channel::REASONING && open.keeps(text) {
-                return;
-            }
-            self.release_open(usize::MAX, on);
-            if channel != Channel::REASONING
-                && let Some(open) = &mut self.open
-            {
-                open.close();
-            }
+        if self.withheld.is_off() {
+            return tell(&mut self.counts, &mut self.in_span, Kept::Text(channel, text), on);
         }
-        self.pass(channel, text, on);
-    }
-
-    /// Lets go of the open span's text: so many bytes of it are reasoning, the rest is content.
-    fn release_open(&mut self, reasoning: usize, on: &mut impl FnMut(Piece<'_>)) {
-        let Some(text) = self.open.as_mut().map(OpenSpan::take) else { return };
-        let (reasoning, content) = text.split_at(reasoning.min(text.len()));
-        for (channel, text) in [(Channel::REASONING, reasoning), (Channel::CONTENT, content)] {
-            if !text.is_empty() {
-                self.pass(channel, text, on);
-            }
-        }
-    }
-
-    fn pass(&mut self, channel: Channel, text: &str, on: &mut impl FnMut(Piece<'_>)) {
-        if self.withheld.as_mut().is_some_and(|withheld| withheld.keeps(channel, text)) {
-            return;
-        }
-        self.release(on);
-        self.tell(channel, text, on);
+        self.telling(on, |withheld, on| withheld.text(channel, text, on));
     }
 
     fn span_ended(&mut self, on: &mut impl FnMut(Piece<'_>)) {
-        self.release_open(usize::MAX, on);
-        if let Some(open) = &mut self.open {
-            open.close();
-        }
-        if !self.withheld.as_mut().is_some_and(WithheldReasoning::keeps_span_end) {
-            self.end_span(on);
-        }
-    }
-
-    /// Whatever is withheld is emitted where it belongs.
-    fn release(&mut self, on: &mut impl FnMut(Piece<'_>)) {
-        self.with_withheld(on, |withheld, on| withheld.release(on));
-    }
-
-    fn with_withheld<F: FnMut(Piece<'_>)>(
-        &mut self,
-        on: &mut F,
-        step: impl FnOnce(&mut WithheldReasoning, &mut dyn FnMut(Kept<'_>)),
-    ) {
-        let Some(mut withheld) = self.withheld.take() else { return };
-        step(&mut withheld, &mut |kept| match kept {
-            Kept::Text(channel, text) => self.tell(channel, text, on),
-            Kept::SpanEnd => self.end_span(on),
-        });
-        self.withheld = Some(withheld);
+        self.telling(on, Withheld::span_ended);
     }
 
     /// The message ended, as `end` says; `open` if its reasoning was.
     pub(crate) fn finish(&mut self, end: End, open: bool, on: &mut impl FnMut(Piece<'_>)) {
         self.counts.unclosed += u64::from(open);
-        self.end_open(open, on);
-        self.with_withheld(on, |withheld, on| withheld.finish(end, on));
-        self.end_span(on);
-    }
-
-    /// The message ended, in reasoning if `open`.
-    fn end_open(&mut self, open: bool, on: &mut impl FnMut(Piece<'_>)) {
-        let Some(span) = &self.open else { return };
-        let reasoning = if open { span.reasoning() } else { usize::MAX };
-        self.release_open(reasoning, on);
+        self.telling(on, |withheld, on| withheld.finish(end, open, on));
+        tell(&mut self.counts, &mut self.in_span, Kept::SpanEnd, on);
     }
 
     /// Another message follows in the stream; the one before ended in reasoning if `open`.
     pub(crate) fn message_boundary(&mut self, open: bool, on: &mut impl FnMut(Piece<'_>)) {
-        self.end_open(open, on);
-        if let Some(open) = &mut self.open {
-            open.close();
-        }
-        self.release(on);
-        self.end_span(on);
-        if let Some(withheld) = &mut self.withheld {
-            withheld.reset();
-        }
+        self.telling(on, |withheld, on| withheld.message_boundary(open, on));
+        tell(&mut self.counts, &mut self.in_span, Kept::SpanEnd, on);
     }
+}
+
+fn tell(counts: &mut Counts, in_span: &mut bool, kept: Kept<'_>, on: &mut impl FnMut(Piece<'_>)) {
+    let reasons = matches!(kept, Kept::Text(Channel::REASONING, _));
+    if !reasons && core::mem::take(in_span) {
+        on(Piece::ReasoningEnd);
+    }
+    let Kept::Text(channel, text) = kept else { return };
+    counts.add(channel, text);
+    if !reasons {
+        return on(Piece::Content(text));
+    }
+    if !core::mem::replace(in_span, true) {
+        counts.spans += 1;
+        on(Piece::ReasoningStart);
+    }
+    on(Piece::Reasoning(text));
 }
 
 /// The sink of one push.

@@ -28,7 +28,7 @@ pub(crate) struct OpenSpan {
 }
 
 impl OpenSpan {
-    pub(crate) fn new(policy: Unclosed, limit: usize) -> Self {
+    pub(crate) const fn new((policy, limit): (Unclosed, usize)) -> Self {
         Self { policy, limit, text: String::new(), outgrown: false }
     }
 

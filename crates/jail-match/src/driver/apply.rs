@@ -2,6 +2,7 @@
 
 use super::{
     Driver, EdgeEvents,
+    aside::Apart,
     scan::EdgeMatch,
     window::{Candidate, Cursor, Mode, Open, Window},
 };
@@ -84,6 +85,9 @@ impl Driver {
             self.spent |= self.table.before_reasoning();
             self.spans = self.spans.saturating_add(1);
             self.ended_by_call = false;
+        }
+        if self.apart == Apart::Now {
+            self.apart = Apart::Before;
         }
     }
 

@@ -17,6 +17,15 @@ pub enum Aside {
     Channel(Channel),
 }
 
+/// Whether a server told reasoning of the message apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Apart {
+    Never,
+    /// Text goes to it now.
+    Now,
+    Before,
+}
+
 impl Driver {
     /// Takes note of what stands here. No marker and no candidate spans it: what is held as such
     /// is text and comes out first; whitespace that is held frames it as it would frame markup.
@@ -47,7 +56,10 @@ impl Driver {
                 self.emitter.boundary(Boundary::Call, self.channel(), sink);
                 self.emitter.call_ended();
             }
-            Aside::Channel(channel) if channel == self.channel() => return Ok(true),
+            Aside::Channel(channel) if channel == self.channel() => {
+                self.told(channel);
+                return Ok(true);
+            }
             Aside::Channel(channel) => {
                 while !self.stack.is_empty() {
                     self.leave(sink);
@@ -55,12 +67,21 @@ impl Driver {
                 if channel != Channel::CONTENT {
                     self.enter(channel, 0, sink);
                 }
+                self.told(channel);
             }
         }
         (self.quiet, self.swallow) = (false, 0);
         self.counters.reasoning_bytes = self.emitter.reasoning_bytes();
         self.check_reasoning()?;
         Ok(true)
+    }
+
+    fn told(&mut self, channel: Channel) {
+        self.apart = match (channel, self.apart) {
+            (Channel::REASONING, _) => Apart::Now,
+            (_, Apart::Never) => Apart::Never,
+            _ => Apart::Before,
+        };
     }
 
     /// Decides about everything held but whitespace, as if no marker went on.

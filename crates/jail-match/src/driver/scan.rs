@@ -1,7 +1,8 @@
 //! Scanning plain text: stops, markers, bound newlines.
 
 use super::{
-    Driver,
+    Driver, InlineTags,
+    aside::Apart,
     window::{Cursor, Window},
 };
 use crate::{
@@ -256,8 +257,11 @@ impl Driver {
     ) -> bool {
         let unspent = self.spent & self.table.use_bit(edge) == 0;
         let edge = &self.table.edges()[edge];
-        let room = self.settings.spans.is_none_or(|most| self.spans < most)
-            || edge.then != Then::Enter(Channel::REASONING);
+        let opens = edge.then == Then::Enter(Channel::REASONING);
+        let literal_tags =
+            self.settings.inline_tags == InlineTags::Literal && self.apart != Apart::Never;
+        let room = self.settings.spans.is_none_or(|most| self.spans < most) && !literal_tags;
+        let room = room || !opens;
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
             Anchor::Lead => self.emitter.lead(),

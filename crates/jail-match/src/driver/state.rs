@@ -26,10 +26,23 @@ pub struct Settings {
     /// The most spans of reasoning a message may have, if there is a most: openers beyond are
     /// text. One that the prompt opened counts.
     pub spans: Option<u32>,
+    /// Whether openers of reasoning count once a server told some apart.
+    pub inline_tags: InlineTags,
     /// Whether the sink learns which markers acted.
     pub edge_events: EdgeEvents,
     /// The suffix of the stream's markers, as the prompt showed it.
     pub suffix: LearntSuffix,
+}
+
+/// Whether tags of reasoning in the text count once a server told reasoning apart itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum InlineTags {
+    /// They do, as before.
+    #[default]
+    Live,
+    /// They are text from then on: a server that parses reasoning leaves none of its tags.
+    Literal,
 }
 
 /// Whether a driver reports each marker that acted as an [`crate::Event::EdgeMatched`].
@@ -51,6 +64,7 @@ impl Default for Settings {
             limits: Limits::default(),
             reasoning: None,
             spans: None,
+            inline_tags: InlineTags::default(),
             edge_events: EdgeEvents::default(),
             suffix: LearntSuffix::NONE,
         }
@@ -104,6 +118,13 @@ impl Settings {
     #[must_use]
     pub fn spans(self, spans: Option<u32>) -> Self {
         Self { spans, ..self }
+    }
+
+    /// The same settings with another rule for openers behind reasoning that was told apart
+    /// ([`crate::Aside`]).
+    #[must_use]
+    pub fn inline_tags(self, inline_tags: InlineTags) -> Self {
+        Self { inline_tags, ..self }
     }
 }
 

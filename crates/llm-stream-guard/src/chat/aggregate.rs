@@ -162,10 +162,8 @@ fn add_delta(message: &mut Delta, delta: &Delta) {
 }
 
 fn add_text(whole: &mut Field<String>, more: &Field<String>) {
-    match (whole, more) {
-        (Field::Value(whole), Field::Value(more)) => whole.push_str(more),
-        (whole, Field::Value(more)) if !more.is_empty() => *whole = Field::Value(more.clone()),
-        _ => {}
+    if let Some(more) = more.value().filter(|more| !more.is_empty()) {
+        whole.append(more);
     }
 }
 

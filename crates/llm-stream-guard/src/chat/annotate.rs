@@ -8,7 +8,7 @@ use super::{
 };
 
 /// What becomes of the annotations of chunks that are withheld. One that comes out has its own,
-/// once, on the first of what it became; text that was withheld has that of the chunk it began
+/// once, on one of what it became ([`AnnotationPlace`]); text that was withheld has that of the chunk it began
 /// in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Annotations {
@@ -22,6 +22,16 @@ pub enum Annotations {
     EmptyChunk,
 }
 
+/// Which of the items that an item became has its annotation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum AnnotationPlace {
+    /// The first.
+    #[default]
+    First,
+    /// The last: who has seen an item's id has all of it.
+    Last,
+}
+
 /// The most annotations that wait under [`Annotations::Coalesce`]; more come out alone, where
 /// items can carry them so, and are dropped where not.
 const WAITING: usize = 1024;
@@ -30,6 +40,7 @@ const WAITING: usize = 1024;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Annotator {
     pub(super) mode: Annotations,
+    pub(super) place: AnnotationPlace,
     kept: VecDeque<(u64, Annotation)>,
 }
 
@@ -49,22 +60,37 @@ impl Annotator {
                 out.push((blank(), seq));
             }
             let mut annotation = Some(annotation);
-            for (chunk, _) in out.drain(..) {
-                queue.push_back(I::close(chunk, annotation.take().unwrap_or_default()));
-            }
-            return;
+            return self.close(out, queue, |_, _| annotation.take().unwrap_or_default());
         }
         if !annotation.is_empty() {
             self.kept.push_back((seq, annotation));
         }
         let oldest = holding.clone().min().unwrap_or(u64::MAX);
-        for (chunk, origin) in out.drain(..) {
-            queue.push_back(I::close(chunk, self.take(origin, oldest)));
-        }
+        self.close(out, queue, |this, origin| this.take(origin, oldest));
         if self.mode == Annotations::Swallow {
             self.kept.retain(|(seq, _)| holding.clone().any(|held| held == *seq));
         } else if self.kept.len() > WAITING {
             self.rest(queue);
+        }
+    }
+
+    /// Queues what came out, each with the annotation that `of` finds for its origin; who comes
+    /// first has the choice.
+    fn close<I: ChatItem>(
+        &mut self,
+        out: &mut Vec<(Chunk, u64)>,
+        queue: &mut VecDeque<I>,
+        mut of: impl FnMut(&mut Self, u64) -> Annotation,
+    ) {
+        let from = queue.len();
+        if self.place == AnnotationPlace::Last {
+            out.reverse();
+        }
+        for (chunk, origin) in out.drain(..) {
+            queue.push_back(I::close(chunk, of(self, origin)));
+        }
+        if self.place == AnnotationPlace::Last {
+            queue.make_contiguous()[from..].reverse();
         }
     }
 
@@ -102,9 +128,7 @@ impl Annotator {
         out: &mut Vec<(Chunk, u64)>,
         queue: &mut VecDeque<I>,
     ) {
-        for (chunk, origin) in out.drain(..) {
-            queue.push_back(I::close(chunk, self.take(origin, u64::MAX)));
-        }
+        self.close(out, queue, |this, origin| this.take(origin, u64::MAX));
     }
 
     /// Queues what still waits, alone.

@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{chunk::Chunk, convert::ChatChunk};
+use super::{
+    chunk::Chunk,
+    convert::{ChatChunk, FailureChunk},
+    error::error_object,
+};
 
 /// A chunk with what a transport says beside it, as server-sent events do. An item without data
 /// is a heartbeat, a comment or an event of its own.
@@ -95,6 +99,12 @@ pub trait ChatItem: Sized {
     }
 }
 
+/// An item that can tell of an error; see [`super::Failures::Written`].
+pub trait FailureItem: ChatItem {
+    /// An item that says `message`: OpenAI's error object, or an event `error` with a comment.
+    fn failure(message: &str) -> Self;
+}
+
 fn open_chunk<T: ChatChunk>(data: T) -> Opened<T> {
     match data.into_chunk() {
         Ok(chunk) => Opened::Chunk(chunk, Annotation::default()),
@@ -124,6 +134,12 @@ macro_rules! plain_items {
                 Self::from_chunk(chunk)
             }
         }
+
+        impl FailureItem for $item {
+            fn failure(message: &str) -> Self {
+                Self::from_error(error_object(message))
+            }
+        }
     )*};
 }
 
@@ -139,6 +155,25 @@ impl<T: ChatChunk, E> ChatItem for Result<T, E> {
 
     fn close(chunk: Chunk, _: Annotation) -> Self {
         Ok(T::from_chunk(chunk))
+    }
+}
+
+impl<T: FailureChunk, E> FailureItem for Result<T, E> {
+    fn failure(message: &str) -> Self {
+        Ok(T::from_error(error_object(message)))
+    }
+}
+
+impl<T: ChatChunk> FailureItem for Annotated<T> {
+    fn failure(message: &str) -> Self {
+        let comment = Some(vec![message.to_owned()]);
+        Self::new(None, Annotation { id: None, event: Some("error".into()), comment })
+    }
+}
+
+impl<T: ChatChunk, E> FailureItem for Result<Annotated<T>, E> {
+    fn failure(message: &str) -> Self {
+        Ok(Annotated::failure(message))
     }
 }
 

@@ -24,6 +24,26 @@ pub trait ChatChunk: Sized {
     }
 }
 
+/// A type of chunks in which OpenAI's error object may stand in the place of one.
+pub trait FailureChunk: ChatChunk {
+    /// An item that is this object: `{"error": {"message": ..}}`.
+    fn from_error(error: Value) -> Self;
+}
+
+impl FailureChunk for Value {
+    fn from_error(error: Value) -> Self {
+        error
+    }
+}
+
+/// A chunk without choices that has the error among its fields.
+impl FailureChunk for Chunk {
+    fn from_error(error: Value) -> Self {
+        let Value::Object(fields) = error else { return Self::default() };
+        Self { fields, ..Self::default() }
+    }
+}
+
 impl ChatChunk for Chunk {
     fn into_chunk(self) -> Result<Chunk, Self> {
         Ok(self)

@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 use super::{
     chunk::{Choice, Chunk},
     field::Field,
-    options::{ChatOptions, Emission},
+    options::{ChatOptions, Emission, FieldPolicy},
     piece::{Piece, says_nothing},
 };
 
@@ -36,13 +36,21 @@ pub(super) struct Envelope {
 }
 
 impl Envelope {
-    /// Remembers what stands on every chunk.
-    pub(super) fn learn(&mut self, chunk: &Chunk, options: &ChatOptions) {
+    /// Remembers what stands on every chunk, and makes of the chunk's own fields what is asked.
+    pub(super) fn learn(&mut self, chunk: &mut Chunk, options: &ChatOptions) {
         self.null_usage |= chunk.usage == Field::Null;
         if let Field::Value(usage) = &chunk.usage {
             self.latest = Some(usage.clone());
         }
-        let names = REPEATED.into_iter().chain(options.repeated.iter().map(String::as_str));
+        for (name, policy) in &options.fields {
+            match (policy, self.repeated.get(name), chunk.fields.get_mut(name)) {
+                (FieldPolicy::First, Some(first), Some(own)) => own.clone_from(first),
+                (FieldPolicy::Drop, _, Some(_)) => drop(chunk.fields.remove(name)),
+                _ => {}
+            }
+        }
+        let names =
+            REPEATED.into_iter().chain(options.fields.iter().map(|(name, _)| name.as_str()));
         for name in names {
             if let Some(value) = chunk.fields.get(name)
                 && self.repeated.get(name) != Some(value)

@@ -3,8 +3,26 @@
 use std::fmt;
 
 use jail_match::LimitError;
+use serde_json::{Value, json};
 
 use crate::guard::Rejected;
+
+/// What becomes of an error that ends the stream early: a limit that was hit, or upstream's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Failures {
+    /// It is returned, or kept, and the stream ends.
+    #[default]
+    Returned,
+    /// The stream tells of it, too: who reads a response whose status is out already learns of it
+    /// in no other way. Bytes end with an event that holds OpenAI's error object, and `[DONE]`;
+    /// streams of chunks with an item that does ([`super::FailureItem`]).
+    Written,
+}
+
+/// OpenAI's error object.
+pub(super) fn error_object(message: &str) -> Value {
+    json!({"error": {"message": message, "type": "server_error", "param": null, "code": null}})
+}
 
 /// Why a chat guard could not go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

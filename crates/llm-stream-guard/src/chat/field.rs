@@ -1,6 +1,7 @@
 //! A field of a JSON object that knows whether it was missing or `null`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 /// A field that may be missing or `null`, which strict readers tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -43,6 +44,24 @@ impl<T> Field<T> {
     #[must_use]
     pub fn take(&mut self) -> Self {
         std::mem::replace(self, Self::Missing)
+    }
+}
+
+impl Field<String> {
+    /// Adds text behind that which is there.
+    pub fn append(&mut self, text: &str) {
+        match self {
+            Self::Value(there) => there.push_str(text),
+            none => *none = Self::Value(text.to_owned()),
+        }
+    }
+}
+
+/// Adds text behind that of a member of an object.
+pub(crate) fn append_to(members: &mut Map<String, Value>, name: &str, text: &str) {
+    match members.get_mut(name) {
+        Some(Value::String(there)) => there.push_str(text),
+        _ => drop(members.insert(name.to_owned(), text.into())),
     }
 }
 

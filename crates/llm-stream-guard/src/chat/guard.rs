@@ -91,14 +91,14 @@ impl ChatGuard {
     /// was held of all choices has been released, and usage with it.
     pub fn push<S: ChatSink + ?Sized>(
         &mut self,
-        chunk: Chunk,
+        mut chunk: Chunk,
         sink: &mut S,
     ) -> Result<(), ChatError> {
         if self.ended {
             return self.failed.map_or(Ok(()), Err);
         }
         self.seq += 1;
-        self.envelope.learn(&chunk, &self.options);
+        self.envelope.learn(&mut chunk, &self.options);
         if chunk.choices.is_empty() {
             self.push_bare(chunk, sink);
             return Ok(());

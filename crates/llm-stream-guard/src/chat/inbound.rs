@@ -6,7 +6,7 @@ use wire_remap::{Field as Text, Location, Regime, RemapReport, ResponseRemap, Sl
 
 use super::{
     chunk::{Choice, Content, Delta, FunctionDelta, ToolCallDelta},
-    field::Field,
+    field::{Field, append_to},
 };
 
 /// Decodes one choice: everything but the text of its content, which its guard decodes.
@@ -158,8 +158,8 @@ fn put(delta: &mut Delta, slot: Slot, text: &str) {
                 details.push(serde_json::json!({"type": kind, "index": index, name: text}));
             }
         }
-        Text::Reasoning => add(&mut delta.reasoning, text),
-        Text::ReasoningContent => add(&mut delta.reasoning_content, text),
+        Text::Reasoning => delta.reasoning.append(text),
+        Text::ReasoningContent => delta.reasoning_content.append(text),
         Text::Content => {
             let part = serde_json::json!({"type": "text", "text": text});
             match &mut delta.content {
@@ -171,7 +171,7 @@ fn put(delta: &mut Delta, slot: Slot, text: &str) {
         Text::Arguments if slot.part == ONLY => {
             let call = delta.extra.entry("function_call").or_insert_with(|| Map::new().into());
             if let Value::Object(call) = call {
-                extend(call, "arguments", text);
+                append_to(call, "arguments", text);
             }
         }
         Text::Arguments | Text::Input => {
@@ -188,31 +188,15 @@ fn put(delta: &mut Delta, slot: Slot, text: &str) {
             } else if let Value::Object(custom) =
                 call.extra.entry("custom").or_insert_with(|| Map::new().into())
             {
-                extend(custom, "input", text);
+                append_to(custom, "input", text);
             }
         }
         field => {
-            extend(
+            append_to(
                 &mut delta.extra,
                 if field == Text::Refusal { "refusal" } else { "thinking" },
                 text,
             );
-        }
-    }
-}
-
-fn add(field: &mut Field<String>, text: &str) {
-    match field {
-        Field::Value(old) => old.push_str(text),
-        field => *field = Field::Value(text.to_owned()),
-    }
-}
-
-fn extend(members: &mut Map<String, Value>, name: &str, text: &str) {
-    match members.get_mut(name) {
-        Some(Value::String(old)) => old.push_str(text),
-        _ => {
-            members.insert(name.to_owned(), text.into());
         }
     }
 }

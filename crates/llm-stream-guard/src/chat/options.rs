@@ -18,9 +18,10 @@ pub struct ChatOptions {
     pub finish_words: FinishWords,
     /// Whether calls are written at all.
     pub calls: Calls,
-    /// Further fields that describe the response and stand on every chunk, like `id` and
-    /// `model`; a field that is neither comes out once.
-    pub repeated: Vec<String>,
+    /// What becomes of further fields beside the choices, by name, and of those that stand on every
+    /// chunk unless said otherwise (`id`, `model`..): where a chunk is split, withheld, or made up.
+    /// A field nothing is said of comes out once.
+    pub fields: Vec<(String, FieldPolicy)>,
     /// Numeric fields that count something of their own chunk: those of withheld chunks are
     /// added to the next that comes out.
     pub counters: Vec<String>,
@@ -32,6 +33,17 @@ pub struct ChatOptions {
     pub reasoning_tokens: ReasoningTokens,
     /// Bounds.
     pub limits: ChatLimits,
+}
+
+/// What becomes of a field that describes the response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FieldPolicy {
+    /// It stands on every chunk, as the latest that had it wrote it.
+    Latest,
+    /// It stands on every chunk, as the first that had it wrote it.
+    First,
+    /// It comes out nowhere.
+    Drop,
 }
 
 /// How choices share chunks.

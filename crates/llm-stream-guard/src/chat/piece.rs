@@ -98,10 +98,8 @@ impl Piece {
         for (field, named) in
             [(reasoning, names.reasoning), (reasoning_content, names.reasoning_content)]
         {
-            match field {
-                _ if !named => {}
-                Field::Value(reasoning) => reasoning.push_str(text),
-                field => *field = Field::Value(text.to_owned()),
+            if named {
+                field.append(text);
             }
         }
     }

@@ -6,7 +6,7 @@ use jail_match::End;
 use sse_events::{self as sse, Decoder};
 
 use super::{
-    error::ChatError,
+    error::{ChatError, Failures},
     guard::ChatGuard,
     note::ChatNote,
     wire::{DONE, Wire},
@@ -37,17 +37,6 @@ pub enum Done {
     AsUpstream,
     /// It is written at the end of the stream even if it did not come, unless the stream broke.
     Always,
-}
-
-/// What becomes of an error that ends the stream early: a limit that was hit, or upstream's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Failures {
-    /// It is returned, and the bytes end.
-    #[default]
-    Returned,
-    /// An event with OpenAI's error object and `[DONE]` are written, too: who reads a response
-    /// whose status is out already learns of it in no other way.
-    Written,
 }
 
 /// A chat guard for the bytes of an event stream.

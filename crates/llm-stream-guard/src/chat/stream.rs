@@ -10,10 +10,10 @@ use futures_core::{FusedStream, Stream};
 use jail_match::End;
 
 use super::{
-    annotate::{Annotations, Annotator},
-    annotated::{ChatItem, Opened},
+    annotate::{AnnotationPlace, Annotations, Annotator},
+    annotated::{ChatItem, FailureItem, Opened},
     chunk::Chunk,
-    error::ChatError,
+    error::{ChatError, Failures},
     guard::ChatGuard,
     keep_alive::Ticking,
     note::{ChatNote, ChatSink, OnNote},
@@ -50,6 +50,7 @@ where
         out: Vec::new(),
         queue: VecDeque::new(),
         error: None,
+        failure: None,
         on_note: OnNote::default(),
     }
 }
@@ -72,6 +73,7 @@ pin_project_lite::pin_project! {
         out: Vec<(Chunk, u64)>,
         queue: VecDeque<S::Item>,
         error: Option<ChatError>,
+        failure: Option<fn(&str) -> S::Item>,
         on_note: OnNote,
     }
 }
@@ -98,9 +100,25 @@ impl<S: Stream> ChatStream<S> {
         self
     }
 
+    /// Which of the items that an item became has its annotation.
+    pub fn annotation_place(mut self, place: AnnotationPlace) -> Self {
+        self.annotator.place = place;
+        self
+    }
+
     /// Calls `on_note` with every note.
     pub fn on_note(mut self, on_note: impl FnMut(ChatNote) + Send + 'static) -> Self {
         self.on_note = OnNote(Some(Box::new(on_note)));
+        self
+    }
+
+    /// The same with another rule for limits that end the stream early. Upstream's errors are items
+    /// of their own either way.
+    pub fn failures(mut self, failures: Failures) -> Self
+    where
+        S::Item: FailureItem,
+    {
+        self.failure = (failures == Failures::Written).then_some(S::Item::failure);
         self
     }
 
@@ -118,6 +136,11 @@ impl<S: Stream> ChatStream<S> {
     pub fn into_inner(self) -> Option<S> {
         self.inner
     }
+}
+
+/// What tells of the error that ended the stream, if it is to be told.
+fn told<I>(error: Option<ChatError>, failure: Option<fn(&str) -> I>) -> Option<I> {
+    Some(failure?(&error?.to_string()))
 }
 
 impl<S> Stream for ChatStream<S>
@@ -154,7 +177,7 @@ where
             this.inner.set(None);
             *this.error = result.err();
             this.annotator.last(this.out, this.queue);
-            this.queue.extend(last);
+            this.queue.extend(last.or_else(|| told(*this.error, *this.failure)));
         }
     }
 
@@ -188,6 +211,7 @@ where
             *this.error = Some(error);
         }
         this.annotator.release(this.out, this.queue);
+        this.queue.extend(told(*this.error, *this.failure));
     }
 
     fn chat_guard(&self) -> &ChatGuard {

@@ -3,17 +3,17 @@
 use std::mem::take;
 
 use jail_match::End;
-use serde_json::{Value, json};
+use serde_json::Value;
 use sse_events::{self as sse, Decoder, Event, Fields, Item};
 
 use super::{
     chunk::Chunk,
     convert::{NoChunk, read},
-    error::ChatError,
+    error::{ChatError, Failures, error_object},
     frame::Frames,
     guard::ChatGuard,
     note::{ChatNote, ChatSink},
-    sse::{ChatSseError, Done, Failures, SseSink},
+    sse::{ChatSseError, Done, SseSink},
 };
 
 pub(super) const DONE: &[u8] = b"data: [DONE]\n\n";
@@ -102,9 +102,7 @@ impl Wire {
         if self.failures == Failures::Returned || std::mem::replace(&mut self.told, true) {
             return;
         }
-        let error = json!({"error": {
-            "message": message, "type": "server_error", "param": null, "code": null,
-        }});
+        let error = error_object(message);
         self.text.clear();
         let _ = Fields::default().data(error.to_string().as_bytes()).encode(&mut self.text);
         self.text.extend_from_slice(DONE);

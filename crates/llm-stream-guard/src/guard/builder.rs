@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use jail_match::{Driver, Limits, ReasoningLimit, Settings, Table, Whitespace};
+use jail_match::{
+    Driver, EdgeEvents, InlineTags, Limits, ReasoningLimit, Settings, Table, Whitespace,
+};
 use response_templates::{Settings as TemplateSettings, Template};
 use stream_lifecycle::Clock;
-use think_filter::{Format, Start, TokenEstimate, four_bytes_a_token};
+use think_filter::{Format, Start, TokenEstimate, Unclosed, Withheld, four_bytes_a_token};
 use toolcall_parsers::{Grammar, InReasoning, Options, ToolCallParser, Tools};
 
 use wire_remap::{CollapseLimits, Regime};
@@ -26,6 +28,7 @@ use crate::{
     observe::{Foreign, Observer, StatsCollector},
     profile::{self, Profile},
     reasoning::{Reasoning, reasoning},
+    stages::withholding::Withholding,
     stop::{StopString, StopStrings},
     utf8::Utf8,
 };
@@ -47,6 +50,9 @@ pub struct GuardBuilder {
     pub(super) atomic_limit: usize,
     pub(super) token_suffix: Option<String>,
     pub(super) nonempty: Option<usize>,
+    pub(super) unclosed: Option<(Unclosed, usize)>,
+    pub(super) spans: Option<u32>,
+    pub(super) inline_tags: InlineTags,
     pub(super) stop: Vec<StopString>,
     pub(super) jailer: Option<Jailer>,
     pub(super) stats: Option<StatsCollector>,
@@ -77,6 +83,9 @@ impl GuardBuilder {
             atomic_limit: 1 << 20,
             token_suffix: None,
             nonempty: None,
+            unclosed: None,
+            spans: None,
+            inline_tags: InlineTags::default(),
             stop: Vec::new(),
             jailer: None,
             stats: None,
@@ -129,18 +138,6 @@ impl GuardBuilder {
     #[must_use]
     pub fn prompt(self, prompt: &str) -> Self {
         Self { prompt: Some(prompt.to_owned()), ..self }
-    }
-
-    /// The most reasoning the message may hold. No limit by default: reasoning is not kept.
-    #[must_use]
-    pub fn reasoning_limit(self, limit: ReasoningLimit) -> Self {
-        Self { reasoning_limit: Some(limit), ..self }
-    }
-
-    /// How [`Guard::reasoning_tokens`] guesses; four bytes a token if not told.
-    #[must_use]
-    pub fn token_estimate(self, estimate: TokenEstimate) -> Self {
-        Self { estimate, ..self }
     }
 
     /// Watches for a model that repeats its opener instead of making a call; off by default.
@@ -203,18 +200,6 @@ impl GuardBuilder {
         Self { token_suffix: Some(suffix.into()), ..self }
     }
 
-    /// Makes the reasoning the answer if there is no other: when the stream stopped of itself,
-    /// nothing visible was emitted and no call, the reasoning is emitted as content.
-    ///
-    /// The same text never goes to two channels, so reasoning is withheld until something
-    /// visible comes, a call begins, or it outgrew `limit` bytes, which makes it reasoning for
-    /// good: no reasoning streams before that, and up to `limit` bytes are kept. A stream cut by
-    /// a length limit, and a message that a boundary ends, keep their reasoning.
-    #[must_use]
-    pub fn force_nonempty_content(self, limit: usize) -> Self {
-        Self { nonempty: Some(limit), ..self }
-    }
-
     /// Strings that end the message, looked for in the raw text before anything is recognised:
     /// inside calls and reasoning, too. What follows the first is dropped and counted.
     #[must_use]
@@ -247,12 +232,6 @@ impl GuardBuilder {
         Self { stats: Some(stats), ..self }
     }
 
-    /// A reasoning format by its name, in place of the profile's.
-    pub(crate) fn reasoning_named(mut self, name: String) -> Self {
-        self.profile.reasoning = Some(name);
-        self
-    }
-
     /// Counts what happens, for [`Guard::stats`]. Without it and an observer nothing is counted.
     #[must_use]
     pub fn stats(self) -> Self {
@@ -276,7 +255,8 @@ impl GuardBuilder {
     ///
     /// # Errors
     /// An unknown reasoning format or tool-call family, a named tool that is not declared, a faulty
-    /// marker, a limit of zero, an empty stop string; the faults that [`GuardBuilder::model`] and
+    /// marker, a limit of zero, an empty stop string; an option about tags of reasoning where there
+    /// are none; the faults that [`GuardBuilder::model`] and
     /// [`GuardBuilder::request`] tell of.
     pub fn build(self) -> Result<Guard, BuildError> {
         self.heeding_request()?.compile()
@@ -288,6 +268,7 @@ impl GuardBuilder {
         if let Some(template) = self.template()? {
             return self.compile_template(&template);
         }
+        let of_tags = self.of_tags();
         let mut grammar = match self.grammar {
             Some(grammar) => Some(grammar),
             None => self.profile.grammar()?,
@@ -344,6 +325,11 @@ impl GuardBuilder {
         if format.as_ref().is_none_or(Format::is_passthrough) && channels.is_none() {
             opening = Start::Content.into();
         }
+        if format.as_ref().is_none_or(Format::is_passthrough)
+            && let Some(option) = of_tags
+        {
+            return Err(BuildError::NoTags { option });
+        }
         let mut edges = plan.edges(self.in_reasoning);
         if let Some(format) = &format {
             edges.extend(format.edges());
@@ -358,13 +344,22 @@ impl GuardBuilder {
         });
         let whitespace = if edges.is_empty() { Whitespace::Verbatim } else { self.whitespace };
         let table = Table::new(edges)?;
+        let withheld = Withheld::new(self.nonempty, self.unclosed);
+        let events = match withheld.waits_for_closers() {
+            true => EdgeEvents::Reported,
+            false => EdgeEvents::Silent,
+        };
+        let withheld = (!withheld.is_off()).then(|| Withholding::new(withheld, table.edges()));
         let settings = Settings::default()
             .start(opening.start.channel())
             .newlines(opening.newlines)
             .suffix(opening.suffix)
             .whitespace(whitespace)
             .limits(self.limits)
-            .reasoning(self.reasoning_limit);
+            .reasoning(self.reasoning_limit)
+            .spans(self.spans)
+            .inline_tags(self.inline_tags)
+            .edge_events(events);
         let bodies = ToolCallParser::new(plan.grammar, self.tools, options);
         let limit = self.limits.candidate;
         let prepend = format.and_then(|format| format.prepend);
@@ -375,7 +370,7 @@ impl GuardBuilder {
         };
         let output = Output {
             forms: remap.table().map(wire::forms),
-            ..Output::new(self.delivery, self.atomic_limit, self.nonempty, self.jailer, stats)
+            ..Output::new(self.delivery, self.atomic_limit, withheld, self.jailer, stats)
         };
         let cursor = Cursor::Family(FamilyCursor {
             driver: Driver::new(table, settings),

@@ -79,6 +79,14 @@ impl Cursor {
         }
     }
 
+    /// Whether text goes to reasoning that was opened in the text and is not closed.
+    pub(super) fn is_unclosed(&self) -> bool {
+        match self {
+            Self::Family(family) => family.driver.is_unclosed(),
+            Self::Template(_) => false,
+        }
+    }
+
     pub(super) fn message_boundary(&mut self, sink: &mut dyn Sink) {
         match self {
             Self::Family(family) => family.driver.message_boundary(sink),

@@ -45,6 +45,11 @@ pub enum BuildError {
         /// The option.
         option: &'static str,
     },
+    /// An option is set that is about tags of reasoning, and nothing says what they look like.
+    NoTags {
+        /// The option.
+        option: &'static str,
+    },
     /// An option is set that is for response templates, and there is none.
     NoTemplate {
         /// The option.
@@ -75,6 +80,11 @@ impl fmt::Display for BuildError {
             Self::NotWithTemplate { option } => {
                 write!(f, "`{option}` does nothing where a response template reads the message")
             }
+            Self::NoTags { option } => write!(
+                f,
+                "`{option}` is about tags of reasoning, and there are none; take a profile with a \
+                 reasoning format, or give one"
+            ),
             Self::NoTemplate { option } => {
                 write!(f, "`{option}` is for response templates, and there is none")
             }

@@ -44,6 +44,11 @@ impl Forms {
         (self.opened, self.mixed) = (None, 0);
     }
 
+    /// The cursor is done: it tells of no more markers.
+    pub(super) fn ended(&mut self) {
+        self.seen.clear();
+    }
+
     /// Calls that began in one form and ended in the other.
     pub(super) fn mixed(&self) -> u64 {
         self.mixed

@@ -228,7 +228,7 @@ impl TextInput {
             return Ok(());
         }
         cursor.finish(end, out)?;
-        out.cursor_ended(end);
+        out.cursor_ended(end, cursor.is_unclosed());
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use super::{Delivery, forms::Forms};
 use crate::{
     jailer::{JailStage, Jailer},
     observe::{Counted, StatsStage},
-    stages::{Link, atomic::Atomic, nonempty::Nonempty},
+    stages::{Link, atomic::Atomic, withholding::Withholding},
 };
 
 /// What is done with events, in this order. A stage that is not configured is none.
@@ -14,14 +14,14 @@ use crate::{
 pub(super) struct Output {
     pub(super) forms: Option<Box<Forms>>,
     pub(super) atomic: Option<Box<Atomic>>,
-    pub(super) nonempty: Option<Box<Nonempty>>,
+    pub(super) withheld: Option<Box<Withholding>>,
     pub(super) jail: Option<Box<JailStage>>,
     pub(super) stats: StatsStage,
 }
 
 type AfterJail<'a> = Counted<'a, ByRef<'a, dyn Sink + 'a>>;
-type AfterNonempty<'a> = Link<'a, Option<Box<JailStage>>, AfterJail<'a>>;
-type AfterAtomic<'a> = Link<'a, Option<Box<Nonempty>>, AfterNonempty<'a>>;
+type AfterWithholding<'a> = Link<'a, Option<Box<JailStage>>, AfterJail<'a>>;
+type AfterAtomic<'a> = Link<'a, Option<Box<Withholding>>, AfterWithholding<'a>>;
 type AfterForms<'a> = Link<'a, Option<Box<Atomic>>, AfterAtomic<'a>>;
 
 /// The whole chain. Everything after it is compiled once, for any sink.
@@ -32,7 +32,7 @@ impl Output {
     pub(super) fn new(
         delivery: Delivery,
         atomic_limit: usize,
-        nonempty: Option<usize>,
+        withheld: Option<Withholding>,
         jailer: Option<Jailer>,
         stats: StatsStage,
     ) -> Self {
@@ -40,26 +40,26 @@ impl Output {
         Self {
             forms: None,
             atomic: atomic.then(|| Box::new(Atomic::new(atomic_limit))),
-            nonempty: nonempty.map(|limit| Box::new(Nonempty::new(limit))),
+            withheld: withheld.map(Box::new),
             jail: jailer.map(|jailer| Box::new(JailStage::new(jailer))),
             stats,
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        let Self { forms, atomic, nonempty, jail, stats } = self;
+        let Self { forms, atomic, withheld, jail, stats } = self;
         forms.is_none()
             && atomic.is_none()
-            && nonempty.is_none()
+            && withheld.is_none()
             && jail.is_none()
             && stats.is_none()
     }
 
     pub(super) fn reset(&mut self) {
-        let Self { forms, atomic, nonempty, jail, stats } = self;
+        let Self { forms, atomic, withheld, jail, stats } = self;
         forms.iter_mut().for_each(|stage| stage.reset());
         atomic.iter_mut().for_each(|stage| stage.reset());
-        nonempty.iter_mut().for_each(|stage| stage.reset());
+        withheld.iter_mut().for_each(|stage| stage.reset());
         jail.iter_mut().for_each(|stage| stage.reset());
         stats.iter_mut().for_each(|stage| stage.reset());
     }
@@ -71,10 +71,10 @@ impl Output {
 
     /// The stages before `sink`.
     pub(super) fn chain<'a>(&'a mut self, sink: &'a mut (dyn Sink + 'a)) -> Chain<'a> {
-        let Self { forms, atomic, nonempty, jail, stats } = self;
+        let Self { forms, atomic, withheld, jail, stats } = self;
         let counted = Link { stage: stats, next: ByRef(sink) };
         let jailed = Link { stage: jail, next: counted };
-        let atomic = Link { stage: atomic, next: Link { stage: nonempty, next: jailed } };
+        let atomic = Link { stage: atomic, next: Link { stage: withheld, next: jailed } };
         Link { stage: forms, next: atomic }
     }
 
@@ -89,7 +89,7 @@ impl Output {
 
     /// What is held, with the shares of the stages after atomic delivery.
     pub(super) fn held(&self, mut held: Held) -> Held {
-        let kept = self.nonempty.as_ref().map_or(0, |nonempty| nonempty.held());
+        let kept = self.withheld.as_ref().map_or(0, |withheld| withheld.held());
         if kept > 0 {
             held = Held { bytes: held.bytes + kept, kind: HeldKind::Reasoning };
         }
@@ -103,14 +103,14 @@ impl Output {
 
     /// Bytes of text held.
     pub(super) fn texts(&self) -> usize {
-        self.nonempty.as_ref().map_or(0, |nonempty| nonempty.held())
+        self.withheld.as_ref().map_or(0, |withheld| withheld.held())
             + self.jail.as_ref().map_or(0, |jail| jail.jailer.held().bytes)
     }
 
     pub(super) fn buffered(&self) -> usize {
         self.held_of_call()
             + self.forms.as_ref().map_or(0, |forms| forms.buffered())
-            + self.nonempty.as_ref().map_or(0, |nonempty| nonempty.held())
+            + self.withheld.as_ref().map_or(0, |withheld| withheld.held())
             + self.jail.as_ref().map_or(0, |jail| jail.jailer.buffered())
     }
 }
@@ -134,12 +134,11 @@ impl Chain<'_> {
         self.jail(|jail, next| jail.run(|jailer| jailer.chunk_ended(next)));
     }
 
-    /// Another message begins: reasoning that was withheld stays reasoning, and no mark spans the
+    /// Another message begins; the one before ended in reasoning if `open`. No mark spans the
     /// boundary.
-    pub(super) fn message_boundary(&mut self) {
-        self.release();
-        if let Some(nonempty) = self.next.next.stage {
-            nonempty.reset();
+    pub(super) fn message_boundary(&mut self, open: bool) {
+        if let Link { stage: Some(withheld), next } = &mut self.next.next {
+            withheld.message_boundary(open, next);
         }
         self.jail(|jail, next| jail.run(|jailer| jailer.settle(next)));
     }
@@ -152,15 +151,18 @@ impl Chain<'_> {
 
     /// Reasoning that was withheld is emitted.
     pub(super) fn release(&mut self) {
-        if let Link { stage: Some(nonempty), next } = &mut self.next.next {
-            nonempty.release(next);
+        if let Link { stage: Some(withheld), next } = &mut self.next.next {
+            withheld.release(next);
         }
     }
 
-    /// The cursor is done: reasoning that was withheld may be the answer.
-    pub(super) fn cursor_ended(&mut self, end: End) {
-        if let Link { stage: Some(nonempty), next } = &mut self.next.next {
-            nonempty.finish(end, next);
+    /// The cursor is done, in reasoning if `open`: what was withheld may be the answer.
+    pub(super) fn cursor_ended(&mut self, end: End, open: bool) {
+        if let Some(forms) = self.stage {
+            forms.ended();
+        }
+        if let Link { stage: Some(withheld), next } = &mut self.next.next {
+            withheld.finish(end, open, next);
         }
     }
 
@@ -176,9 +178,10 @@ mod tests {
         Diagnostic, DiagnosticKind, Event, Jail, OwnedEvent, Sink, Span, SpanKind, Trace,
     };
 
+    use think_filter::Withheld;
     use wire_remap::RemapTable;
 
-    use super::{Atomic, Forms, JailStage, Nonempty, Output};
+    use super::{Atomic, Forms, JailStage, Output, Withholding};
     use crate::jailer::Jailer;
 
     #[derive(Default)]
@@ -208,7 +211,7 @@ mod tests {
         let mut output = Output {
             forms: Some(Box::new(Forms::new(&RemapTable::hermes()))),
             atomic: Some(Box::new(Atomic::new(64))),
-            nonempty: Some(Box::new(Nonempty::new(64))),
+            withheld: Some(Box::new(Withholding::new(Withheld::new(Some(64), None), &[]))),
             jail: Some(Box::new(JailStage::new(Jailer::new(jail)))),
             stats: Some(Box::default()),
         };

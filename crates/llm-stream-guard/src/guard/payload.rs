@@ -159,8 +159,11 @@ impl GuidedParser {
                     if room < text.len() {
                         break;
                     }
+                    // What may be text behind the payload the driver brings again.
+                    let used = trial.fed.saturating_sub(before);
+                    trial.text.truncate(before + used);
                     self.trial = Some(trial);
-                    return Feed::Committed { used: text.len() };
+                    return Feed::Committed { used };
                 }
                 _ if self.inner.retry() => {
                     trial = self.trial(std::mem::take(&mut trial.text));
@@ -230,11 +233,10 @@ impl BodyParsers for GuidedParser {
     fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
         let own = self.bad == BadPayload::Reject;
         if let Some(mut trial) = self.trial.take() {
-            let rest = if own { trial.text[trial.fed..].to_owned() } else { tail.to_owned() };
-            let closed = trial.machine.finish(&rest, end, &mut trial.verdict);
+            let closed = trial.machine.finish(tail, end, &mut trial.verdict);
             if matches!(closed, AtEnd::Closed { .. }) && trial.verdict.good {
                 self.release(&trial, trial.fed, sink);
-                return self.inner.finish(&rest, end, sink);
+                return self.inner.finish(tail, end, sink);
             }
             if !own {
                 return AtEnd::Release;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use jail_match::{Counters, Edge, End, Event, LimitPolicy, Limits, Sink, Span, Trace};
+use jail_match::{Counters, Edge, End, Event, InlineTags, LimitPolicy, Limits, Sink, Span, Trace};
 use response_templates::{NoAnchor, Parser, Settings, Template};
+use think_filter::Withheld;
 
 use super::{
     BadPayload, BuildError, Guard, GuardBuilder, ToolChoice,
@@ -12,7 +13,7 @@ use super::{
     input::{Input, TextInput},
     output::Output,
 };
-use crate::{observe::Foreign, stop::StopStrings};
+use crate::{observe::Foreign, stages::withholding::Withholding, stop::StopStrings};
 
 /// The parser of a template, and what it counts.
 #[derive(Debug, Clone)]
@@ -115,8 +116,9 @@ impl GuardBuilder {
             text: TextInput::new(stop, None::<&str>),
             ..Input::default()
         };
-        let output =
-            Output::new(self.delivery, self.atomic_limit, self.nonempty, self.jailer, stats);
+        let withheld = self.nonempty.map(|limit| Withheld::new(Some(limit), None));
+        let withheld = withheld.map(|withheld| Withholding::new(withheld, &[]));
+        let output = Output::new(self.delivery, self.atomic_limit, withheld, self.jailer, stats);
         let special = self.profile.needs_special_tokens;
         Ok(Guard::around(input, cursor, output, self.estimate, special))
     }
@@ -167,6 +169,9 @@ impl GuardBuilder {
             ("tool_choice", guided),
             ("bad_payload", self.bad_payload != BadPayload::default()),
             ("reasoning_limit", self.reasoning_limit.is_some()),
+            ("max_blocks", self.spans.is_some()),
+            ("unclosed", self.unclosed.is_some()),
+            ("inline_tags", self.inline_tags != InlineTags::default()),
             ("limits.depth", self.limits.depth != limits.depth),
             ("limits.policy", self.limits.policy != LimitPolicy::default()),
         ]

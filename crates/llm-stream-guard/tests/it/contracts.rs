@@ -12,8 +12,10 @@ use std::{
 
 const SHORTCOMINGS: &str = include_str!("../../../../SHORTCOMINGS.md");
 
+type Page = (&'static str, &'static str, &'static [(&'static str, usize)]);
+
 /// A page, the crate whose tests it names without the crate, and how many promises of which area.
-const PAGES: [(&str, &str, &[(&str, usize)]); 4] = [
+const PAGES: [Page; 4] = [
     ("docs/streams.md", "llm-stream-guard", &[("S1", 62), ("X", 40)]),
     ("crates/wire-remap/CONTRACT.md", "wire-remap", &[("S2", 23)]),
     ("crates/think-filter/CONTRACT.md", "think-filter", &[("S3", 26)]),

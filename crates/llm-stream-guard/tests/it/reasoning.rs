@@ -1,9 +1,12 @@
 //! Reasoning in the façade: names of all formats, the prompt's end, limits, estimates, collapse.
 
 use llm_stream_guard::{
-    Collapse, CollapseAction, CollapseLimits, End, Event, Format, Guard, GuardBuilder, LimitPolicy,
-    Outcome, Profile, Reasoning, ReasoningLimit, Start, Whitespace, profile, reasoning,
-    reasoning_aliases, wire_remap::RemapTable,
+    BuildError, Collapse, CollapseAction, CollapseLimits, End, Event, Format, Guard, GuardBuilder,
+    InlineTags, LimitPolicy, Outcome, Profile, Reasoning, ReasoningLimit, Start, Unclosed,
+    Whitespace,
+    jail_match::{Aside, Channel},
+    profile, reasoning, reasoning_aliases,
+    wire_remap::RemapTable,
 };
 
 fn builder(name: &str) -> GuardBuilder {
@@ -224,4 +227,93 @@ fn a_collapse_ends_a_guarded_stream() {
     }
     assert!(!text.contains("never read"), "{text}");
     assert!(stream.machine().collapse().is_some() && stream.limit_hit().is_none());
+}
+
+// Contract: S3.12.
+#[test]
+fn a_span_that_a_guard_is_left_in_goes_where_it_is_told() {
+    let call = r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#;
+    for (policy, expected) in [
+        (Unclosed::Reasoning, "a\n{plan\n\nThe answer}"),
+        (Unclosed::Content, "a\nplan\n\nThe answer"),
+        (Unclosed::Split, "a\n{plan\n\n}The answer"),
+    ] {
+        let guard = builder("qwen3").unclosed(policy, 64).build().unwrap();
+        assert_eq!(shown(&guard, "a\n<think>plan\n\nThe answer"), expected, "{policy:?}");
+        let closed = format!("<think>a\n\nb</think>{call}\n<think>c</think>");
+        assert_eq!(shown(&guard, &closed), "{a\n\nb}[f]\n{c}", "{policy:?}");
+    }
+    // What a call interrupts is told by what follows it alone.
+    let kept = builder("qwen3").unclosed(Unclosed::Content, 64).build().unwrap();
+    assert_eq!(shown(&kept, &format!("<think>ab{call}cd")), "{ab}[f]cd");
+    let mut guard = builder("qwen3").unclosed(Unclosed::Content, 4).build().unwrap();
+    let mut seen = String::new();
+    let mut on = |event: Event<'_>| {
+        if let Event::Reasoning(text) = event {
+            seen.push_str(text);
+        }
+    };
+    guard.push("<think>abc", &mut on).unwrap();
+    assert_eq!(guard.held().bytes, 3);
+    guard.push("</think>", &mut on).unwrap();
+    assert_eq!(guard.held().bytes, 0, "its closer came");
+    guard.push("\n<think>hello", &mut on).unwrap();
+    guard.finish(End::Stop, &mut on).unwrap();
+    assert_eq!(seen, "abchello", "too long to wait for");
+}
+
+// Contract: S3.12, S3.17.
+#[test]
+fn reasoning_that_a_server_told_apart_is_reasoning_and_may_make_tags_text() {
+    for (tags, expected) in
+        [(InlineTags::Live, "{told}a\n{b}"), (InlineTags::Literal, "{told}a\n<think>b")]
+    {
+        let guard = builder("qwen3").inline_tags(tags).build().unwrap();
+        for last in [None, Some("more")] {
+            let mut guard = guard.clone();
+            let mut seen = String::new();
+            let mut on = |event: Event<'_>| match event {
+                Event::Reasoning(text) => seen += &format!("{{{text}}}"),
+                Event::Content(text) => seen += text,
+                _ => {}
+            };
+            guard.aside(Aside::Channel(Channel::REASONING), &mut on).unwrap();
+            guard.push("told", &mut on).unwrap();
+            guard.aside(Aside::Channel(Channel::CONTENT), &mut on).unwrap();
+            guard.push("a\n<think>b", &mut on).unwrap();
+            if let Some(last) = last {
+                guard.message_boundary(&mut on);
+                guard.push(&format!("<think>{last}</think>"), &mut on).unwrap();
+            }
+            guard.finish(End::Stop, &mut on).unwrap();
+            let last = last.map(|last| format!("{{{last}}}")).unwrap_or_default();
+            assert_eq!(seen, format!("{expected}{last}"), "{tags:?}");
+        }
+    }
+    let mut guard = builder("qwen3").unclosed(Unclosed::Content, 64).build().unwrap();
+    let mut seen = String::new();
+    let mut on = |event: Event<'_>| {
+        if let Event::Reasoning(text) = event {
+            seen.push_str(text);
+        }
+    };
+    guard.aside(Aside::Channel(Channel::REASONING), &mut on).unwrap();
+    guard.push("told", &mut on).unwrap();
+    guard.finish(End::Stop, &mut on).unwrap();
+    assert_eq!(seen, "told", "the server knows that it is none of the answer");
+}
+
+// Contract: S3.6.
+#[test]
+fn a_guard_reads_so_many_spans_and_refuses_what_it_could_not_heed() {
+    let guard = builder("qwen3").max_blocks(1).build().unwrap();
+    assert_eq!(shown(&guard, "<think>a</think>\n<think>b"), "{a}\n<think>b");
+    for (builder, option) in [
+        (Guard::builder(&Profile::named("none")).max_blocks(1), "max_blocks"),
+        (Guard::builder(&profile("harmony").unwrap()).unclosed(Unclosed::Content, 9), "unclosed"),
+        (Guard::builder(&Profile::named("x")).inline_tags(InlineTags::Literal), "inline_tags"),
+    ] {
+        let error = builder.build().unwrap_err();
+        assert!(matches!(error, BuildError::NoTags { option: name } if name == option), "{error}");
+    }
 }

@@ -2,8 +2,8 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::{CommitOn, Family, Form};
-use crate::template::{Part, Template};
+use super::{At, CommitOn, Family, Form};
+use crate::template::{Hole, Part, Template};
 
 /// Sequences in the place of a family's own markers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,21 +50,23 @@ impl Family {
         let mut family = self.clone();
         if !sequences.ends.is_empty() {
             for form in &mut family.forms {
-                each_block(form, |block| with_ends(block, &sequences.ends));
+                each_block(form, |block| with_ends(&block, &sequences.ends));
             }
         }
         let model = family.forms.iter().find(|form| form.blocks().iter().any(is_marked));
         let Some(model) = model.or(family.forms.first()).cloned() else { return Some(family) };
         let given = sequences.blocks.iter().map(|(start, ends)| {
             let mut form = model.clone();
-            form.commit_on = Some(CommitOn::Marker);
+            (form.commit_on, form.at) = (Some(CommitOn::Marker), At::Anywhere);
             let marked = form.blocks().iter().any(is_marked);
+            let named = form.blocks().iter().any(|block| !takes_all(block));
             each_block(&mut form, |block| {
-                if marked && !is_marked(&block) {
+                if marked && !is_marked(&block) || named && takes_all(&block) {
                     return Vec::new();
                 }
-                let block = with_start(block, start);
-                if ends.is_empty() { Vec::from([block]) } else { with_ends(block, ends) }
+                let blocks =
+                    if ends.is_empty() { Vec::from([block]) } else { with_ends(&block, ends) };
+                blocks.into_iter().map(|block| with_start(block, start)).collect()
             });
             form
         });
@@ -132,20 +134,35 @@ fn with_start(mut block: Template, start: &str) -> Template {
     block
 }
 
-/// The block with each of `ends` in the place of what follows its last hole.
-fn with_ends(block: Template, ends: &[String]) -> Vec<Template> {
-    let replaced = |end: &String| {
-        let mut block = block.clone();
-        let mut bracket = "";
-        while let Some(Part::Literal(_) | Part::Group(_)) = block.parts.last() {
-            if let Some(Part::Literal(text)) = block.parts.pop()
-                && text.trim_ascii_start().starts_with(']')
-            {
-                bracket = "]";
-            }
-        }
-        block.parts.push(Part::Literal(alloc::format!("{bracket}{end}")));
-        block
+/// Whether only its own opener tells a block's name: behind another, any text is such a block.
+fn takes_all(block: &Template) -> bool {
+    block.holes().any(|hole| matches!(hole, Hole::NameMeant(_)))
+}
+
+/// The block with each of `ends` in the place of what follows its last hole, but for brackets that
+/// close what it opened.
+fn with_ends(block: &Template, ends: &[String]) -> Vec<Template> {
+    let last = block.parts.iter().rposition(|part| matches!(part, Part::Hole(_)));
+    let (kept, behind) = block.parts.split_at(last.map_or(0, |last| last + 1));
+    let opens = kept.iter().flat_map(literal).fold(0, |opens: isize, c| match c {
+        '[' | '(' => opens + 1,
+        ']' | ')' => opens - 1,
+        _ => opens,
+    });
+    let closing = behind.iter().flat_map(literal).skip_while(char::is_ascii_whitespace);
+    let closing: String = closing
+        .take_while(|c| matches!(c, ']' | ')'))
+        .take(usize::try_from(opens).unwrap_or(0))
+        .collect();
+    let ended = |end: &String| {
+        let mut parts = kept.to_vec();
+        parts.push(Part::Literal(alloc::format!("{closing}{end}")));
+        Template { parts }
     };
-    ends.iter().map(replaced).collect()
+    ends.iter().map(ended).collect()
+}
+
+fn literal(part: &Part) -> impl Iterator<Item = char> {
+    let text = if let Part::Literal(text) = part { text } else { "" };
+    text.chars()
 }

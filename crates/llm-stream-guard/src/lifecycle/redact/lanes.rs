@@ -7,7 +7,7 @@ use stream_lifecycle::Withheld;
 
 use super::{MatchTooLong, Passed, Redactor};
 use crate::{
-    chat::{Content, Delta, Field, FunctionDelta, ToolCallDelta},
+    chat::{Content, Delta, Field, FunctionDelta, ToolCallDelta, append_to},
     lifecycle::withheld,
 };
 
@@ -233,9 +233,9 @@ impl Lanes {
             let Some(rest) = redactor.rest() else { continue };
             match lane {
                 Lane::Content => add_content(delta, rest),
-                Lane::Reasoning => add(&mut delta.reasoning, rest),
-                Lane::ReasoningContent => add(&mut delta.reasoning_content, rest),
-                Lane::Refusal => add_value(&mut delta.extra, "refusal", rest),
+                Lane::Reasoning => delta.reasoning.append(&rest),
+                Lane::ReasoningContent => delta.reasoning_content.append(&rest),
+                Lane::Refusal => append_to(&mut delta.extra, "refusal", &rest),
                 Lane::Transcript => {
                     put(delta, "audio", json!({"transcript": rest}), "transcript");
                 }
@@ -259,13 +259,6 @@ impl Lanes {
     }
 }
 
-fn add(field: &mut Field<String>, rest: String) {
-    match field {
-        Field::Value(text) => text.push_str(&rest),
-        none => *none = Field::Value(rest),
-    }
-}
-
 fn add_content(delta: &mut Delta, rest: String) {
     match &mut delta.content {
         Field::Value(Content::Text(text)) => text.push_str(&rest),
@@ -276,17 +269,10 @@ fn add_content(delta: &mut Delta, rest: String) {
     }
 }
 
-fn add_value(map: &mut Map<String, Value>, name: &str, rest: String) {
-    match map.get_mut(name) {
-        Some(Value::String(text)) => text.push_str(&rest),
-        _ => drop(map.insert(name.to_owned(), rest.into())),
-    }
-}
-
 /// Adds text to a field of an object in the delta, or the object.
 fn put(delta: &mut Delta, object: &str, new: Value, field: &str) {
     match (delta.extra.get_mut(object), new.get(field).and_then(Value::as_str)) {
-        (Some(Value::Object(there)), Some(rest)) => add_value(there, field, rest.to_owned()),
+        (Some(Value::Object(there)), Some(rest)) => append_to(there, field, rest),
         _ => drop(delta.extra.insert(object.to_owned(), new)),
     }
 }

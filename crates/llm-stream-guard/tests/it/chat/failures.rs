@@ -12,8 +12,8 @@ use futures_core::Stream as _;
 use llm_stream_guard::{
     End, LimitPolicy, Limits, StopString,
     chat::{
-        ChatError, ChatGuard, ChatOptions, ChatSse, Chunk, Failures, Field, Ticking as _,
-        guard_chunks, guard_sse,
+        Annotated, ChatError, ChatGuard, ChatOptions, ChatSse, Chunk, Failures, Field,
+        Ticking as _, guard_chunks, guard_sse,
     },
     sse,
 };
@@ -141,6 +141,39 @@ fn a_body_that_breaks_may_end_with_the_error_written() {
     let mut cx = Context::from_waker(Waker::noop());
     while !matches!(stream.as_mut().poll_next(&mut cx), Poll::Ready(None)) {}
     assert!(stream.upstream_error().is_some_and(|error| error.to_string().contains("gone")));
+}
+
+// Contract: S1.60.
+#[test]
+fn a_limit_that_ends_a_stream_of_chunks_may_be_told_in_it() {
+    let long = || [text(0, "a <to"), text(1, &too_long()), text(0, "late")];
+    assert!(
+        drain(guard_chunks(upstream(long()), strict()))
+            .iter()
+            .all(|chunk| chunk.fields.get("error").is_none())
+    );
+
+    let stream = guard_chunks(upstream(long()), strict()).failures(Failures::Written);
+    let seen = drain(stream);
+    let (last, chunks) = seen.split_last().expect("an error");
+    let message = last.fields["error"]["message"].as_str().expect("words");
+    assert!(message.contains("candidate_limit"), "{message}");
+    assert!(read(chunks)[&0].content.contains("<to"));
+
+    let values = long().map(|chunk| serde_json::to_value(chunk).expect("JSON"));
+    let results = values.clone().map(Ok::<_, io::Error>);
+    let seen = drain(guard_chunks(upstream(values), strict()).failures(Failures::Written));
+    assert!(seen.last().expect("an error")["error"]["message"].is_string());
+    let seen = drain(guard_chunks(upstream(results), strict()).failures(Failures::Written));
+    assert!(seen.last().expect("an error").as_ref().expect("told")["error"].is_object());
+
+    let items = long().map(Annotated::from_data);
+    let seen = drain(guard_chunks(upstream(items), strict()).failures(Failures::Written));
+    let Annotated { data: None, event, comment, .. } = seen.last().expect("an error") else {
+        panic!("no error: {seen:?}");
+    };
+    assert_eq!(event.as_deref(), Some("error"));
+    assert!(comment.as_ref().is_some_and(|words| words[0].contains("candidate_limit")));
 }
 
 /// A guard that stops at `END`, for a request of so many choices.

@@ -2,6 +2,7 @@
 //! them.
 
 mod content;
+mod families;
 mod observe;
 mod streams;
 

@@ -4,6 +4,7 @@
 mod choice;
 mod inputs;
 mod nonempty;
+mod options;
 mod profiles;
 mod remap;
 mod stop;

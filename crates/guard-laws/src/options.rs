@@ -1,0 +1,90 @@
+//! Guards with options picked at random: what a law says of guards it says of all of them.
+
+use llm_stream_guard::{
+    BadPayload, CollapseLimits, Delivery, Guard, GuardBuilder, LimitPolicy, Limits, Options,
+    Parallel, Profile, Reasoning, ReasoningLimit, Repair, Start, StopString, ToolChoice, Tools,
+    Unclosed, UnknownTools, Whitespace, reasoning,
+    toolcall_parsers::{StopAfter, Tolerance},
+    wire_remap::RemapTable,
+};
+use stream_laws::Random;
+
+/// A guard for `profile` with options that `random` picks, each seldom, some together. `tools` are
+/// declared in half of the guards; one of them may be asked for by name.
+///
+/// # Panics
+/// If the profile does not build with them.
+#[must_use]
+pub fn varied(profile: &Profile, tools: &Tools, random: &mut Random) -> Guard {
+    let mut builder = Guard::builder(profile).options(call_options(random));
+    if random.below(2) == 0 {
+        builder = builder.tools(tools.clone());
+        if let Some(tool) = tools.iter().next().filter(|_| random.below(6) == 0) {
+            builder = builder.tool_choice(ToolChoice::Named(tool.name.clone()));
+        }
+    }
+    builder = match random.below(8) {
+        0 => builder.tool_choice(ToolChoice::None),
+        1 => builder.tool_choice(ToolChoice::Required),
+        2 => builder.tool_choice(ToolChoice::Required).bad_payload(BadPayload::RecoverAsText),
+        3 => builder.tool_choice(ToolChoice::Required).bad_payload(BadPayload::Reject),
+        _ => builder,
+    };
+    builder = match random.below(6) {
+        0 => builder.whitespace(Whitespace::Verbatim),
+        1 => builder.whitespace(Whitespace::Trim),
+        _ => builder,
+    };
+    if random.below(4) == 0 {
+        builder = builder.stop([StopString::hidden("x<"), StopString::visible("\n\n\n")]);
+    }
+    if random.below(4) == 0 {
+        let small = random.below(2) == 0;
+        let limits =
+            Limits { candidate: if small { 8 } else { 64 }, whitespace: 4, ..Limits::default() };
+        builder = builder.limits(limits);
+    }
+    builder = match random.below(8) {
+        0 => builder.delivery(Delivery::Atomic),
+        1 => builder.delivery(Delivery::Atomic).atomic_limit(8),
+        2 => builder.remap(RemapTable::hermes()),
+        3 => builder.collapse(CollapseLimits::default()),
+        _ => builder,
+    };
+    of_reasoning(builder, profile, random).build().expect("options a profile can heed")
+}
+
+fn call_options(random: &mut Random) -> Options {
+    let mut options = Options::default();
+    match random.below(10) {
+        0 | 1 => options.repair = Repair::Close,
+        2 => options.parallel = Parallel::One,
+        3 => options.stop = StopAfter::FirstCall,
+        4 => options.unknown_tools = UnknownTools::Drop,
+        5 => options.unknown_tools = UnknownTools::Report,
+        6 => options.tolerance = Tolerance::Lenient,
+        _ => {}
+    }
+    if random.below(4) == 0 {
+        options.limits.name = 16;
+        options.limits.early_arguments = 16;
+        options.limits.value = 16;
+    }
+    options
+}
+
+fn of_reasoning(builder: GuardBuilder, profile: &Profile, random: &mut Random) -> GuardBuilder {
+    let format = profile.reasoning.as_deref().and_then(|name| reasoning(name).ok());
+    let has_tags = matches!(format, Some(Reasoning::Format(format)) if !format.is_passthrough());
+    match random.below(9) {
+        0 => builder.start(Start::Reasoning),
+        1 => builder.start(Start::Content),
+        2 => builder.force_nonempty_content(6),
+        3 => builder.reasoning_limit(ReasoningLimit { bytes: 6, policy: LimitPolicy::Release }),
+        4 => builder.reasoning_limit(ReasoningLimit { bytes: 6, policy: LimitPolicy::Drop }),
+        5 if has_tags => builder.unclosed(Unclosed::Content, 6),
+        6 if has_tags => builder.unclosed(Unclosed::Split, 100).force_nonempty_content(100),
+        7 if has_tags => builder.max_blocks(1),
+        _ => builder,
+    }
+}

@@ -1,0 +1,75 @@
+//! Reasoning that may turn out to be the answer: there is no other, or its end was forgotten.
+
+use jail_match::{Edge, End, Event, Sink, Then};
+use think_filter::{Kept, Withheld};
+
+use super::OutputStage;
+
+/// Withholds reasoning until it is certain what it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Withholding {
+    withheld: Withheld,
+    /// Which edges close a span. They are reported to this stage alone.
+    closers: Box<[bool]>,
+}
+
+impl Withholding {
+    /// A stage for what `withheld` keeps of a message that is read by these edges.
+    pub(crate) fn new(withheld: Withheld, edges: &[Edge]) -> Self {
+        let closes = |edge: &Edge| matches!(edge.then, Then::Leave | Then::Switch(_));
+        let reported = withheld.waits_for_closers();
+        let closers = if reported { edges.iter().map(closes).collect() } else { Box::default() };
+        Self { withheld, closers }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.withheld.reset();
+    }
+
+    pub(crate) fn held(&self) -> usize {
+        self.withheld.held()
+    }
+
+    /// Every text is emitted on the channel it was for.
+    pub(crate) fn release<S: Sink + ?Sized>(&mut self, next: &mut S) {
+        self.withheld.release(&mut |kept| put(kept, next));
+    }
+
+    /// The message is over, in reasoning if `open`.
+    pub(crate) fn finish<S: Sink + ?Sized>(&mut self, end: End, open: bool, next: &mut S) {
+        self.withheld.finish(end, open, &mut |kept| put(kept, next));
+    }
+
+    /// Another message follows.
+    pub(crate) fn message_boundary<S: Sink + ?Sized>(&mut self, open: bool, next: &mut S) {
+        self.withheld.message_boundary(open, &mut |kept| put(kept, next));
+    }
+}
+
+/// Where spans of reasoning end is no event here.
+fn put<S: Sink + ?Sized>(kept: Kept<'_>, next: &mut S) {
+    if let Kept::Text(channel, text) = kept {
+        next.event(Event::text(channel, text));
+    }
+}
+
+impl<S: Sink + ?Sized> OutputStage<S> for Withholding {
+    fn event(&mut self, event: Event<'_>, next: &mut S) {
+        let Self { withheld, closers } = self;
+        match event {
+            Event::EdgeMatched(edge) if !closers.is_empty() => {
+                if closers.get(edge) == Some(&true) {
+                    withheld.span_ended(&mut |kept| put(kept, next));
+                }
+                return;
+            }
+            Event::CallStart { .. } => self.release(next),
+            _ => {
+                if let Some((channel, text)) = event.as_text() {
+                    return withheld.text(channel, text, &mut |kept| put(kept, next));
+                }
+            }
+        }
+        next.event(event);
+    }
+}

@@ -1,0 +1,123 @@
+//! Sequences given by hand, with every family as the parser.
+
+use llm_stream_guard::{
+    Grammar, JailedError, JailedStream, JailedStreamBuilder, Tools,
+    toolcall_parsers::{
+        EncodeCall, encode,
+        family::{OwnMarkers, Sequences},
+        grammars,
+    },
+};
+use serde_json::json;
+
+use crate::jails::seen;
+
+const CALLS: [EncodeCall<'static>; 2] = [
+    EncodeCall::new("lookup_tide", r#"{"port": "Brest"}"#),
+    EncodeCall::new("ring_bell", r#"{"tone": "low"}"#),
+];
+
+/// What the calls are shown as.
+const SHOWN: &str = r#"lookup_tide({"port": "Brest"})ring_bell({"tone": "low"})"#;
+
+fn tools() -> Tools {
+    let tool = |name: &str, argument: &str| {
+        let parameters = json!({"type": "object", "properties": {argument: {"type": "string"}}});
+        json!({"type": "function", "function": {"name": name, "parameters": parameters}})
+    };
+    let tools = json!([tool("lookup_tide", "port"), tool("ring_bell", "tone")]);
+    Tools::from_json(&tools).expect("tools")
+}
+
+/// Each family with `<<CALL` and `END>>` as its sequences, and the calls as it writes them then, one
+/// behind the other: how its calls look is the family's, and the sequences are where they belong.
+fn wires() -> Vec<(Grammar, Option<Result<String, String>>)> {
+    let markers = Sequences {
+        blocks: vec![("<<CALL".to_owned(), vec!["END>>".to_owned()])],
+        ends: Vec::new(),
+    };
+    let written = |grammar: Grammar| {
+        let family = grammar.family().with_sequences(&markers, OwnMarkers::Replaced);
+        let wire = family.map(|family| {
+            let own = Grammar::new(family).map_err(|error| error.to_string())?;
+            let mut all = String::new();
+            for call in CALLS {
+                let wire = encode(&own, &[call], &tools()).map_err(|error| error.to_string())?;
+                let wire = wire.trim();
+                if !wire.starts_with("<<CALL") || !wire.ends_with("END>>") {
+                    return Err(wire.to_owned());
+                }
+                all += wire;
+            }
+            Ok(all)
+        });
+        (grammar, wire)
+    };
+    grammars().map(written).collect()
+}
+
+fn jail(grammar: &Grammar) -> JailedStreamBuilder {
+    JailedStream::builder()
+        .jail_start_sequence("<<CALL")
+        .jail_end_sequence("END>>")
+        .tool_call_parser(grammar.name())
+}
+
+/// Without whitespace and what is reported beside: families may lay arguments out, count calls by
+/// ids, and do without an end.
+fn plain(text: &str) -> String {
+    let text = text.replace("!duplicate_id!", "").replace("!missing_closer!", "");
+    text.split_ascii_whitespace().collect()
+}
+
+// Contract: S1.7, S1.10.
+#[test]
+fn sequences_by_hand_work_with_every_family_or_are_refused() {
+    let (mut read, mut refused, mut broken) = (0, 0, Vec::new());
+    for (grammar, wire) in wires() {
+        let Some(wire) = wire else {
+            let error = jail(&grammar).build().unwrap_err();
+            assert!(matches!(error, JailedError::Sequences(_)), "{}: {error}", grammar.name());
+            refused += 1;
+            continue;
+        };
+        let wire = match wire {
+            Ok(wire) => wire,
+            Err(error) => {
+                broken.push(format!("{}: wire {error}", grammar.name()));
+                continue;
+            }
+        };
+        for tools in [tools(), Tools::none()] {
+            let declared = !tools.is_empty();
+            let jail = jail(&grammar).tools(tools).build().unwrap();
+            let shown = plain(&seen(jail.guard(), &format!("Hi. {wire} Bye.")));
+            if shown != plain(&format!("Hi. {SHOWN} Bye.")) {
+                broken.push(format!("{} {declared}: {wire}\n    {shown}", grammar.name()));
+            }
+        }
+        read += 1;
+    }
+    assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
+    assert!(read > 60 && refused > 3, "{read} read, {refused} refused");
+}
+
+// Contract: S1.7.
+#[test]
+fn the_end_of_another_pair_does_not_show_nor_does_the_right_one_behind_it() {
+    let mut broken = Vec::new();
+    for (grammar, wire) in wires() {
+        let Some(Ok(wire)) = wire else { continue };
+        let jail = jail(&grammar).jail_pair("<<OTHER", "OVER>>").tools(tools()).build().unwrap();
+        let text = format!("Hi. {} Bye.", wire.replace("END>>", "OVER>>END>>"));
+        let shown = seen(jail.guard(), &text);
+        let calls = ["lookup_tide(", "ring_bell("];
+        if shown.contains("OVER")
+            || shown.contains("END")
+            || !calls.iter().all(|call| shown.contains(call))
+        {
+            broken.push(format!("{}: {text}\n    {shown}", grammar.name()));
+        }
+    }
+    assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
+}
