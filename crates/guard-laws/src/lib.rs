@@ -32,7 +32,7 @@ impl GuardMachine {
         if let Err(LimitError { kind, at, bytes }) = result
             && !std::mem::replace(&mut self.failed, true)
         {
-            out.diagnostic(kind.name(), at, bytes);
+            out.failure(kind.name(), at, bytes);
         }
     }
 }

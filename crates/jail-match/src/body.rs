@@ -131,7 +131,8 @@ pub trait BodyParsers {
     /// may be let go.
     fn end(&mut self) {}
 
-    /// Bytes the active body holds itself, beyond what the driver keeps for it.
+    /// How many of the last bytes it was fed and is done with nothing came of yet: it keeps them
+    /// itself, beyond what the driver keeps for it. Asked after the commit.
     fn held(&self) -> usize {
         0
     }

@@ -51,6 +51,8 @@ pub struct Driver {
     base: u64,
     /// What is known of stretches of it, or ahead.
     stretches: Stretches,
+    /// Stream offset up to which the committed body's bytes are accounted for.
+    body_from: u64,
     /// Newlines still bound to the marker just passed.
     swallow: usize,
     /// Edges with limited uses that are used up.
@@ -90,6 +92,7 @@ impl Driver {
             buf: String::new(),
             base: 0,
             stretches: Stretches::default(),
+            body_from: 0,
             swallow: 0,
             spent: 0,
             spans: 0,

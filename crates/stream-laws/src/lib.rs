@@ -17,6 +17,10 @@
 //! | L8 no leak | [`check_no_leak`] |
 //! | L9 isolation | [`check_isolation`] |
 //! | L10 delivery | [`check_delivery`] |
+//! | L11 held | [`check_held`] |
+//! | L12 idle | [`check_idle`] |
+//! | L13 clean arguments | [`check_clean_arguments`] |
+//! | L14 ids | [`check_ids`] |
 //!
 //! Recorded wires with their expected results are run by [`vector`].
 //!
@@ -64,13 +68,15 @@ mod violation;
 
 pub use cuts::{Cut, CutPlan};
 pub use law::{
-    Call, Work, check_bounded, check_byte_chunk_invariance, check_chunk_invariance, check_delivery,
-    check_grammar, check_isolation, check_linear, check_no_leak, check_nothing_lost, check_prompt,
+    Call, Unit, Work, check_bounded, check_byte_chunk_invariance, check_chunk_invariance,
+    check_clean_arguments, check_delivery, check_grammar, check_held, check_idle, check_ids,
+    check_isolation, check_linear, check_no_leak, check_nothing_lost, check_prompt,
     check_round_trip, check_total, check_total_bytes, suffixes,
 };
 pub use machine::{ByteMachine, Held, HeldKind, Machine, push_all, run, run_bytes};
 pub use random::Random;
 pub use record::{
-    COMPLETE, CONTENT, Diagnostic, EmptyEvent, Event, REASONING, REPAIRED, Record, Span, SpanKind,
+    COMPLETE, CONTENT, Diagnostic, EmptyEvent, Event, Place, REASONING, REPAIRED, Record, Span,
+    SpanKind, unplaced,
 };
 pub use violation::{Law, Violation, difference};

@@ -55,6 +55,28 @@ pub struct Diagnostic {
     pub offset: u64,
     /// How many bytes it is about.
     pub bytes: u64,
+    /// Where it stands among the events; an error that was returned stands nowhere.
+    pub place: Option<Place>,
+}
+
+/// A place among the events of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place {
+    /// Events before it.
+    pub events: usize,
+    /// Bytes of text or arguments in the last of them.
+    pub bytes: usize,
+}
+
+impl Place {
+    fn behind(events: &[Event]) -> Self {
+        let bytes = match events.last() {
+            Some(Event::Text { text, .. }) => text.len(),
+            Some(Event::CallArguments { fragment, .. }) => fragment.len(),
+            Some(Event::CallStart { .. } | Event::CallEnd { .. }) | None => 0,
+        };
+        Self { events: events.len(), bytes }
+    }
 }
 
 /// Why a range of the input is not text.
@@ -123,7 +145,14 @@ impl Record {
 
     /// Appends a diagnostic.
     pub fn diagnostic(&mut self, kind: impl Into<String>, offset: u64, bytes: u64) {
-        self.diagnostics.push(Diagnostic { kind: kind.into(), offset, bytes });
+        let place = Some(Place::behind(&self.events));
+        self.diagnostics.push(Diagnostic { kind: kind.into(), offset, bytes, place });
+    }
+
+    /// Appends what an error said that the machine returned: which events of the same chunk came
+    /// before it means nothing.
+    pub fn failure(&mut self, kind: impl Into<String>, offset: u64, bytes: u64) {
+        self.diagnostics.push(Diagnostic { kind: kind.into(), offset, bytes, place: None });
     }
 
     /// Accounts for a range of the input.
@@ -157,14 +186,35 @@ impl Record {
         })
     }
 
+    /// How many calls have begun and not ended.
+    pub(crate) fn open_calls(&self) -> usize {
+        self.events.iter().fold(0, |open, event| match event {
+            Event::CallStart { .. } => open + 1,
+            Event::CallEnd { .. } => open.saturating_sub(1),
+            Event::Text { .. } | Event::CallArguments { .. } => open,
+        })
+    }
+
+    /// Appends a diagnostic behind the events so far, if it has a place.
+    fn place(&mut self, one: &Diagnostic) {
+        let place = one.place.map(|_| Place::behind(&self.events));
+        self.diagnostics.push(Diagnostic { place, ..one.clone() });
+    }
+
     /// The form that must not depend on the chunks: neighbouring texts of one channel and
-    /// neighbouring fragments of one call merged, spans sorted and merged.
+    /// neighbouring fragments of one call merged, spans sorted and merged. Diagnostics keep their
+    /// place, which may be in the middle of a text.
     ///
     /// # Errors
     /// An empty text or fragment: no machine may emit one.
     pub fn coalesced(&self) -> Result<Self, EmptyEvent> {
-        let mut whole = Self { diagnostics: self.diagnostics.clone(), ..Self::default() };
+        let mut whole = Self::default();
+        let mut diagnostics = self.diagnostics.iter().peekable();
         for (position, event) in self.events.iter().enumerate() {
+            let before = |one: &&Diagnostic| one.place.is_none_or(|it| it.events <= position);
+            while let Some(one) = diagnostics.next_if(before) {
+                whole.place(one);
+            }
             match (whole.events.last_mut(), event) {
                 (
                     _,
@@ -183,9 +233,16 @@ impl Record {
                 _ => whole.events.push(event.clone()),
             }
         }
+        diagnostics.for_each(|one| whole.place(one));
         whole.spans = merged(&self.spans);
         Ok(whole)
     }
+}
+
+/// The reports of a record without their places: for oracles that know none.
+#[must_use]
+pub fn unplaced(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    diagnostics.into_iter().map(|one| Diagnostic { place: None, ..one }).collect()
 }
 
 fn merged(spans: &[Span]) -> Vec<Span> {

@@ -27,6 +27,14 @@ pub enum Law {
     Isolation,
     /// L10: atomic delivery equals streaming delivery, coalesced per call.
     Delivery,
+    /// L11: what is said to be held is what is held.
+    Held,
+    /// L12: a machine that finished is at rest, and may be used again.
+    Idle,
+    /// L13: the arguments of a complete call hold no markup that its wire did not quote.
+    CleanArguments,
+    /// L14: no two calls have one id.
+    Ids,
 }
 
 impl Display for Law {
@@ -42,6 +50,10 @@ impl Display for Law {
             Self::NoLeak => "L8 no leak",
             Self::Isolation => "L9 isolation",
             Self::Delivery => "L10 delivery",
+            Self::Held => "L11 held",
+            Self::Idle => "L12 idle",
+            Self::CleanArguments => "L13 clean arguments",
+            Self::Ids => "L14 ids",
         })
     }
 }

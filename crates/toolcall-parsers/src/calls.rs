@@ -82,6 +82,11 @@ impl Calls {
         self.committed = false;
     }
 
+    /// The active body is over.
+    pub(crate) fn end_body(&mut self) {
+        self.committed = false;
+    }
+
     pub(crate) fn committed(&self) -> bool {
         self.committed
     }

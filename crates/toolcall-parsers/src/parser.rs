@@ -137,7 +137,7 @@ impl Parser {
     /// What is held, and why.
     #[must_use]
     pub fn held(&self) -> Held {
-        held(&self.driver, self.bodies.buffered())
+        held(&self.driver, self.bodies.held())
     }
 
     /// Whether [`StopAfter::FirstCall`](crate::StopAfter) ended the reading: nothing more will come out.

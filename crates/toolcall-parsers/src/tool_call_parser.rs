@@ -100,10 +100,17 @@ impl ToolCallParser {
         };
     }
 
-    /// The active body's bytes beyond what the driver keeps for it.
+    /// The active body's live bytes beyond what the driver keeps for it.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.machine.as_ref().map_or(0, |machine| machine.held())
+        self.machine.as_ref().map_or(0, |machine| machine.buffered())
+    }
+
+    /// How many bytes of an open call, or of a block of calls, came in and nothing came of yet,
+    /// beyond what the driver keeps.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.machine.as_ref().map_or(0, |machine| machine.held(&self.calls))
     }
 
     fn restart(&mut self) {
@@ -174,9 +181,10 @@ impl BodyParsers for ToolCallParser {
         if let Some(machine) = &mut self.machine {
             machine.end();
         }
+        self.calls.end_body();
     }
 
     fn held(&self) -> usize {
-        self.buffered()
+        Self::held(self)
     }
 }

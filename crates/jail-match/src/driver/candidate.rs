@@ -11,7 +11,7 @@ use crate::{
     diagnostic::{Diagnostic, DiagnosticKind},
     edge::OnCommit,
     limits::{LimitError, LimitPolicy},
-    sink::{Sink, SpanKind, Trace},
+    sink::{Sink, Span, SpanKind, Trace},
     whitespace::Boundary,
 };
 
@@ -49,7 +49,7 @@ impl Driver {
                 match tail {
                     AtEnd::Closed { used } => {
                         c.pos += used;
-                        self.commit(candidate, w, c, sink);
+                        self.commit(candidate, w, c, 0, sink);
                         self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
                     }
                     AtEnd::Markup => {
@@ -64,11 +64,11 @@ impl Driver {
             }
             Feed::Committed { used } => {
                 c.pos += used;
-                self.commit(candidate, w, c, sink);
+                self.commit(candidate, w, c, bodies.held(), sink);
             }
             Feed::Done { used, then } => {
                 c.pos += used;
-                self.commit(candidate, w, c, sink);
+                self.commit(candidate, w, c, 0, sink);
                 self.body_done(then, true, w.base + c.pos as u64, sink);
             }
             Feed::Markup { used, then } => {
@@ -104,15 +104,16 @@ impl Driver {
             self.counters.examined += looked_at(feed, offered);
             match feed {
                 Feed::More { used } | Feed::Committed { used } => {
-                    self.consume_body(w, c, used, sink);
+                    self.consume_body(w, c, used, bodies.held(), sink);
                 }
                 Feed::Done { used, then } | Feed::Markup { used, then } => {
-                    self.consume_body(w, c, used, sink);
+                    self.consume_body(w, c, used, 0, sink);
                     self.body_done(then, true, w.base + c.pos as u64, sink);
                     return true;
                 }
                 // Against the contract; what was committed stays so.
                 Feed::Text { .. } | Feed::Mismatch { .. } => {
+                    self.consume_body(w, c, 0, 0, sink);
                     self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
                     return true;
                 }
@@ -120,34 +121,48 @@ impl Driver {
         }
         let Some(end) = w.ended else { return false };
         if let AtEnd::Closed { used } = bodies.finish(&w.text[c.pos..], end, sink) {
-            self.consume_body(w, c, used, sink);
+            self.consume_body(w, c, used, 0, sink);
         }
         self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
         true
     }
 
-    pub(super) fn consume_body(
+    /// The committed body is done with `used` more bytes, the last `held` of which it holds.
+    fn consume_body(
         &mut self,
         w: &Window<'_>,
         c: &mut Cursor,
         used: usize,
+        held: usize,
         sink: &mut dyn Sink,
     ) {
-        self.account(SpanKind::Body, w, c.pos, c.pos + used, sink);
         *c = Cursor::at(c.pos + used);
+        self.account_body(w.base + c.pos as u64, held, sink);
     }
 
-    /// The active candidate is certain, with everything up to `c.pos`.
-    pub(super) fn commit(
+    /// Accounts for the committed body's bytes before stream offset `to`, but for the last `held`.
+    #[inline]
+    pub(super) fn account_body(&mut self, to: u64, held: usize, sink: &mut dyn Sink) {
+        let (at, to) = (self.body_from, to.saturating_sub(held as u64));
+        if to > at {
+            self.body_from = to;
+            sink.account(Span { kind: SpanKind::Body, at, len: to - at });
+        }
+    }
+
+    /// The active candidate is certain, with everything up to `c.pos` but what its body holds.
+    fn commit(
         &mut self,
         candidate: Candidate,
         w: &Window<'_>,
         c: &mut Cursor,
+        held: usize,
         sink: &mut dyn Sink,
     ) {
         self.counters.committed += 1;
         self.accept(candidate, w, c);
-        self.account(SpanKind::Body, w, c.out, c.pos, sink);
+        self.body_from = w.base + c.out as u64;
+        self.account_body(w.base + c.pos as u64, held, sink);
         let (at, len) = (w.base + c.out as u64, (c.pos - c.out) as u64);
         sink.trace(Trace::Committed { at, len });
         *c = Cursor::at(c.pos);

@@ -9,7 +9,7 @@ use crate::{
     channel::Channel,
     chars::ceil_char_boundary,
     limits::LimitError,
-    sink::{Sink, Span, SpanKind},
+    sink::{Sink, SpanKind},
 };
 
 impl Driver {
@@ -43,16 +43,15 @@ impl Driver {
             // Against the contract; what was committed stays so.
             Feed::Text { .. } | Feed::Mismatch { .. } => (0, Some(Resume::SameChannel)),
         };
-        if used > 0 {
-            sink.account(Span { kind: SpanKind::Body, at: self.base, len: used as u64 });
-        }
         self.base += used as u64;
         match done {
             None => {
+                self.account_body(self.base, bodies.held(), sink);
                 self.buf.push_str(&chunk[used..]);
                 self.counters.held_max = self.counters.held_max.max(self.buffered());
             }
             Some(then) => {
+                self.account_body(self.base, 0, sink);
                 self.body_done(then, true, self.base, sink);
                 bodies.end();
                 return self.push_slow(&chunk[used..], bodies, sink);

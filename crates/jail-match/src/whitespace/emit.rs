@@ -52,8 +52,7 @@ impl Emitter {
                 if visible {
                     self.settle(channel, rule, sink);
                     let body = trim_end(rest);
-                    self.report_runs(body, at + lead as u64, sink);
-                    self.put(channel, body, at + lead as u64, sink);
+                    self.put_runs(channel, body, at + lead as u64, sink);
                     if body.len() < rest.len() {
                         let from = at + (lead + body.len()) as u64;
                         self.hold(channel, &rest[body.len()..], from, sink);

@@ -46,19 +46,24 @@ impl Emitter {
         }
     }
 
-    /// Reports runs between visible text that would have outgrown the limit, had they come apart.
-    pub(super) fn report_runs(&self, text: &str, at: u64, sink: &mut dyn Sink) {
-        if text.len() <= self.limit {
-            return;
+    /// Emits text that begins and ends visibly. Runs of whitespace in it that would have outgrown
+    /// the limit, had they come apart, are reported where they begin.
+    pub(super) fn put_runs(&mut self, channel: Channel, text: &str, at: u64, sink: &mut dyn Sink) {
+        let limit = self.limit;
+        if text.len() <= limit {
+            return self.put(channel, text, at, sink);
         }
-        let mut from = 0;
+        let (mut from, mut done) = (0, 0);
         for run in text.split(|c| !is_space(c)) {
-            if run.len() > self.limit {
-                let (kind, bytes) = (DiagnosticKind::WhitespaceLimit, self.limit as u64);
+            if run.len() > limit {
+                self.put(channel, &text[done..from], at + done as u64, sink);
+                done = from;
+                let (kind, bytes) = (DiagnosticKind::WhitespaceLimit, limit as u64);
                 sink.event(Diagnostic::new(kind, at + from as u64 + bytes, bytes).into());
             }
             from += run.len();
             from += text[from..].chars().next().map_or(0, char::len_utf8);
         }
+        self.put(channel, &text[done..], at + done as u64, sink);
     }
 }

@@ -2,8 +2,8 @@
 
 use jail_match::{Jail, Limits, Settings, Whitespace};
 use stream_laws::{
-    CutPlan, Machine, Work, check_bounded, check_chunk_invariance, check_linear, check_no_leak,
-    check_nothing_lost, check_prompt, check_total, suffixes,
+    CutPlan, Machine, Unit, Work, check_bounded, check_chunk_invariance, check_held, check_idle,
+    check_linear, check_no_leak, check_nothing_lost, check_prompt, check_total, suffixes,
 };
 
 use crate::{
@@ -95,6 +95,18 @@ fn nothing_is_lost() {
             let machine = cursor(all(), settings);
             check_nothing_lost(&machine, text, &["cut_opener"], CutPlan::standard(5)).unwrap();
         }
+    }
+}
+
+#[test]
+fn what_is_held_is_what_is_said_and_nothing_at_the_end() {
+    for text in TEXTS {
+        for machine in machines() {
+            check_held(&machine, text, Unit::WireBytes).unwrap();
+            check_idle(&machine, text, CutPlan::quick(7)).unwrap();
+        }
+        check_idle(&plain(), text, CutPlan::quick(7)).unwrap();
+        check_idle(&jail(), text, CutPlan::quick(7)).unwrap();
     }
 }
 

@@ -74,7 +74,7 @@ impl Jailed {
         if let Err(error) = result
             && !std::mem::replace(&mut self.failed, true)
         {
-            out.diagnostic(format!("failed: {}", error.kind.name()), error.at, error.bytes);
+            out.failure(format!("failed: {}", error.kind.name()), error.at, error.bytes);
         }
     }
 }

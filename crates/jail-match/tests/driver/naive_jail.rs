@@ -350,7 +350,7 @@ impl Naive<'_> {
                     keeps.map(|open| [open.start.as_str(), &open.kept].concat()).collect();
                 self.out.text(CONTENT, kept);
             }
-            self.out.diagnostic(format!("failed: {kind}"), at as u64, (here - at) as u64);
+            self.out.failure(format!("failed: {kind}"), at as u64, (here - at) as u64);
             return None;
         }
         if then == OnFail::End {

@@ -198,7 +198,7 @@ impl FamilyCursor {
     }
 
     fn held(&self) -> Held {
-        toolcall_parsers::held(&self.driver, self.bodies.buffered())
+        toolcall_parsers::held(&self.driver, self.bodies.held())
     }
 
     fn buffered(&self) -> usize {

@@ -96,13 +96,19 @@ impl GuidedParser {
         self.inner.set_ids(ids);
     }
 
-    /// Bytes beyond what the driver keeps for the active body.
+    /// Live bytes beyond what the driver keeps for the active body.
     pub(super) fn buffered(&self) -> usize {
-        match (&self.trial, self.bad) {
-            (Some(trial), BadPayload::Reject) => trial.text.len(),
-            (Some(_), _) => 0,
-            (None, _) => self.inner.buffered(),
-        }
+        self.kept_by_trial().unwrap_or_else(|| self.inner.buffered())
+    }
+
+    /// Bytes nothing came of yet, beyond what the driver keeps for the active body.
+    pub(super) fn held(&self) -> usize {
+        self.kept_by_trial().unwrap_or_else(|| self.inner.held())
+    }
+
+    fn kept_by_trial(&self) -> Option<usize> {
+        let trial = self.trial.as_ref()?;
+        Some(if self.bad == BadPayload::Reject { trial.text.len() } else { 0 })
     }
 
     /// A reading of the payload whose events are only looked at.
@@ -261,7 +267,7 @@ impl BodyParsers for GuidedParser {
     }
 
     fn held(&self) -> usize {
-        self.buffered()
+        Self::held(self)
     }
 }
 

@@ -4,7 +4,7 @@ use super::coalesced;
 use crate::{
     cuts::CutPlan,
     machine::{Machine, run},
-    record::{Event, Record},
+    record::{Event, Record, unplaced},
     violation::{Law, Violation, first_difference},
 };
 
@@ -27,12 +27,13 @@ pub fn check_delivery<A: Machine, S: Machine>(
         }
         let at_once = coalesced(Law::Delivery, cut, input, &at_once)?;
         let as_it_came = coalesced(Law::Delivery, cut, input, &run(streaming, input, cut))?;
-        let (left, right) = (per_call(at_once.events), per_call(as_it_came.events));
+        let (left, right) = (per_call(&at_once.events), per_call(&as_it_came.events));
         let expected = left.map_err(broken)?;
         let got = right.map_err(broken)?;
-        let (notes, other_notes) = (&at_once.diagnostics, &as_it_came.diagnostics);
+        // Their places among the events of calls are what delivery changes.
+        let (notes, others) = (unplaced(at_once.diagnostics), unplaced(as_it_came.diagnostics));
         if let Some(detail) = first_difference("event", &expected, &got)
-            .or_else(|| first_difference("diagnostic", notes, other_notes))
+            .or_else(|| first_difference("diagnostic", &notes, &others))
         {
             return Err(broken(format!("streaming is not atomic: {detail}")));
         }
@@ -63,10 +64,10 @@ fn first_in_parts(events: &[Event]) -> Option<&Event> {
 }
 
 /// Moves the events of each call to its end and merges what then adjoins.
-fn per_call(events: Vec<Event>) -> Result<Vec<Event>, String> {
+fn per_call(events: &[Event]) -> Result<Vec<Event>, String> {
     let mut open: Vec<(u32, Vec<Event>)> = Vec::new();
     let mut moved = Record::default();
-    for event in events {
+    for event in events.iter().cloned() {
         let find = |open: &Vec<(u32, Vec<Event>)>, wanted: u32| {
             let place = open.iter().position(|(index, _)| *index == wanted);
             place.ok_or_else(|| format!("call {wanted} is not open"))

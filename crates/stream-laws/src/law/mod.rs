@@ -2,7 +2,11 @@
 
 mod bounded;
 mod chunk_invariance;
+mod clean_arguments;
 mod delivery;
+mod held;
+mod idle;
+mod ids;
 mod isolation;
 mod linear;
 mod no_leak;
@@ -13,7 +17,11 @@ mod total;
 
 pub use bounded::check_bounded;
 pub use chunk_invariance::{check_byte_chunk_invariance, check_chunk_invariance};
+pub use clean_arguments::check_clean_arguments;
 pub use delivery::check_delivery;
+pub use held::{Unit, check_held};
+pub use idle::check_idle;
+pub use ids::check_ids;
 pub use isolation::check_isolation;
 pub use linear::{Work, check_linear};
 pub use no_leak::check_no_leak;

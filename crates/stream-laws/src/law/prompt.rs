@@ -2,11 +2,11 @@
 //!
 //! The oracle is brute force: after every prefix the machine is forked, once for the end of the
 //! stream and once for each witness. Text that comes next in *all* futures was certain already,
-//! so it should have been out. What the machine says of itself is checked against the record.
+//! so it should have been out.
 
 use super::coalesced;
 use crate::{
-    machine::{Held, HeldKind, Machine},
+    machine::Machine,
     record::{Event, Record},
     violation::{Law, Violation},
 };
@@ -21,8 +21,7 @@ use crate::{
 /// Arguments held inside a call are the engine's business and not judged.
 ///
 /// # Errors
-/// A prefix after which text is held whose fate is certain, or of which [`Machine::held`] tells
-/// something the record contradicts.
+/// A prefix after which text is held whose fate is certain.
 pub fn check_prompt<M: Machine>(
     machine: &M,
     input: &str,
@@ -35,8 +34,6 @@ pub fn check_prompt<M: Machine>(
         let prefix = &input[..at + scalar.len_utf8()];
         let name = format!("prefix of {} bytes, one scalar at a time", prefix.len());
         let broken = |detail| Violation::new(Law::Prompt, &name, prefix, detail);
-
-        contradiction(machine.held(), &out, prefix.len()).map_or(Ok(()), |it| Err(broken(it)))?;
 
         let mut certain = future(&machine, "", prefix)?;
         for witness in witnesses {
@@ -102,35 +99,4 @@ fn common(mut one: Vec<Event>, other: &[Event]) -> Vec<Event> {
 fn text_in(events: &[Event]) -> usize {
     let bytes = |event: &Event| if let Event::Text { text, .. } = event { text.len() } else { 0 };
     events.iter().map(bytes).sum()
-}
-
-/// What the record says against `held`, where the record suffices to tell.
-fn contradiction(held: Held, out: &Record, received: usize) -> Option<String> {
-    if (held.kind == HeldKind::None) != (held.bytes == 0) {
-        return Some(format!("{held:?}: bytes without a reason, or a reason without bytes"));
-    }
-    if held.bytes > received {
-        return Some(format!("{held:?}, of {received} bytes received"));
-    }
-    let (mut open, mut calls) = (0_u32, 0_u32);
-    for event in &out.events {
-        match event {
-            Event::CallStart { .. } => (open, calls) = (open + 1, calls + 1),
-            Event::CallEnd { .. } => open = open.saturating_sub(1),
-            Event::Text { .. } | Event::CallArguments { .. } => {}
-        }
-    }
-    let after_call = matches!(out.events.last(), Some(Event::CallEnd { .. }));
-    let countable = match held.kind {
-        // Directly after a call its closer may still be on the way, and its span with it.
-        HeldKind::Marker | HeldKind::Whitespace => open == 0 && !after_call,
-        // After calls and mishaps, markup may be consumed piecemeal and accounted for later.
-        HeldKind::None => calls == 0 && out.diagnostics.is_empty(),
-        HeldKind::Candidate | HeldKind::Call | HeldKind::Utf8 => false,
-    };
-    let accounted: u64 = out.spans.iter().map(|span| span.len).sum();
-    let done = text_in(&out.events) + accounted as usize;
-    (countable && done + held.bytes != received).then(|| {
-        format!("{held:?}, but of {received} bytes received {done} are emitted or accounted for")
-    })
 }

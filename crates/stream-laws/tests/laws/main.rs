@@ -9,9 +9,10 @@ mod vector;
 use std::iter::repeat_n;
 
 use stream_laws::{
-    Call, CutPlan, Law, Violation, Work, check_bounded, check_byte_chunk_invariance,
-    check_chunk_invariance, check_delivery, check_isolation, check_linear, check_no_leak,
-    check_nothing_lost, check_prompt, check_round_trip, check_total, check_total_bytes, suffixes,
+    Call, CutPlan, Law, Unit, Violation, Work, check_bounded, check_byte_chunk_invariance,
+    check_chunk_invariance, check_clean_arguments, check_delivery, check_held, check_idle,
+    check_ids, check_isolation, check_linear, check_no_leak, check_nothing_lost, check_prompt,
+    check_round_trip, check_total, check_total_bytes, suffixes,
 };
 use tiny::{Delivery, Fault, LIMIT, Tiny};
 
@@ -86,6 +87,27 @@ fn isolated(machine: &Tiny) -> Result<(), Violation> {
     check_isolation(machine, &[SHORT, LONG, CALLS, "<think>"], 3)
 }
 
+fn tells_what_it_holds(machine: &Tiny) -> Result<(), Violation> {
+    [SHORT, LONG].iter().try_for_each(|input| check_held(machine, input, Unit::WireBytes))
+}
+
+fn rests(machine: &Tiny) -> Result<(), Violation> {
+    [SHORT, LONG].iter().try_for_each(|input| check_idle(machine, input, PLAN))
+}
+
+fn keeps_markup_out(machine: &Tiny) -> Result<(), Violation> {
+    let quoted = "<call:f>{\"quoted\":\"<think>\"}</call>";
+    [CALLS, quoted].iter().try_for_each(|input| check_clean_arguments(machine, input, MARKERS))
+}
+
+fn identifies(fault: Fault) -> Result<(), Violation> {
+    let mut responses = 0..;
+    check_ids(
+        || Tiny::of_response(fault, responses.next().unwrap_or_default()),
+        [SHORT, LONG, CALLS, CALLS],
+    )
+}
+
 fn delivers(fault: Fault) -> Result<(), Violation> {
     let (atomic, streaming) = (Delivery::Atomic, Delivery::Streaming);
     let (atomic, streaming) = (Tiny::new(fault, atomic), Tiny::new(fault, streaming));
@@ -114,7 +136,11 @@ fn a_right_machine_obeys_every_law() {
         round_trip(&machine).unwrap();
         leaks_nothing(&machine).unwrap();
         isolated(&machine).unwrap();
+        rests(&machine).unwrap();
+        keeps_markup_out(&machine).unwrap();
     }
+    tells_what_it_holds(&Tiny::good()).unwrap();
+    identifies(Fault::None).unwrap();
     delivers(Fault::None).unwrap();
 }
 
@@ -122,6 +148,7 @@ fn a_right_machine_obeys_every_law() {
 fn chunk_invariance_catches_what_depends_on_a_chunk() {
     caught(Law::ChunkInvariance, Fault::ForgetsAtChunkEnd, invariant);
     caught(Law::ChunkInvariance, Fault::NotesEachChunk, invariant);
+    caught(Law::ChunkInvariance, Fault::NotesLate, invariant);
     caught(Law::ChunkInvariance, Fault::LossyBytes, byte_invariant);
 }
 
@@ -140,9 +167,33 @@ fn nothing_lost_catches_loss_duplication_and_false_accounts() {
 }
 
 #[test]
-fn prompt_catches_needless_holding_and_false_statements() {
+fn prompt_catches_needless_holding() {
     caught(Law::Prompt, Fault::HoldsBlanks, prompt);
-    caught(Law::Prompt, Fault::DeniesHolding, prompt);
+}
+
+#[test]
+fn held_catches_false_statements() {
+    caught(Law::Held, Fault::DeniesHolding, tells_what_it_holds);
+    caught(Law::Held, Fault::TellsLastChunk, tells_what_it_holds);
+}
+
+#[test]
+fn idle_catches_what_stays_and_ends_told_twice() {
+    caught(Law::Idle, Fault::KeepsName, rests);
+    caught(Law::Idle, Fault::EndsTwice, rests);
+}
+
+#[test]
+fn clean_arguments_catches_markup_that_the_wire_did_not_quote() {
+    caught(Law::CleanArguments, Fault::TakesCloser, keeps_markup_out);
+}
+
+#[test]
+fn ids_catches_ids_that_come_again() {
+    identifies(Fault::None).unwrap();
+    for fault in [Fault::RepeatsIds, Fault::RepeatsResponses] {
+        assert_eq!(identifies(fault).unwrap_err().law, Law::Ids);
+    }
 }
 
 #[test]

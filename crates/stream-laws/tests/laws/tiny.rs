@@ -21,6 +21,8 @@ pub(crate) enum Fault {
     ForgetsAtChunkEnd,
     /// L1: a diagnostic for each chunk that reaches a call.
     NotesEachChunk,
+    /// L1: what was dropped is reported when the chunk ends.
+    NotesLate,
     /// L1: reset keeps the mode.
     ResetKeepsMode,
     /// L1: copies share the mode; also L9.
@@ -37,8 +39,10 @@ pub(crate) enum Fault {
     SpansOverlap,
     /// L3: blanks wait for the next scalar for no reason.
     HoldsBlanks,
-    /// L3: what is held is denied.
+    /// L11: what is held is denied.
     DeniesHolding,
+    /// L11: of what is held, no more than the last chunk is told.
+    TellsLastChunk,
     /// L4: everything ever seen is kept.
     KeepsHistory,
     /// L5: everything seen is looked at again for each chunk.
@@ -61,6 +65,14 @@ pub(crate) enum Fault {
     OneCallOnly,
     /// L8: the closer of reasoning stays in the reasoning.
     LeaksCloser,
+    /// L12: the last name stays.
+    KeepsName,
+    /// L12: the end of the stream is told again.
+    EndsTwice,
+    /// L13: a call without arguments has its closer for one.
+    TakesCloser,
+    /// L14: calls of different responses share ids.
+    RepeatsResponses,
     /// L10: atomic calls lose their arguments when they do not complete.
     AtomicForgets,
 }
@@ -97,6 +109,10 @@ pub(crate) struct Tiny {
     at: u64,
     dropped: u64,
     calls: u32,
+    /// The number of the response, which ids begin with.
+    response: u32,
+    late: Vec<(u64, u64)>,
+    last_chunk: usize,
     work: u64,
 }
 
@@ -115,6 +131,9 @@ impl Tiny {
             at: 0,
             dropped: 0,
             calls: 0,
+            response: 0,
+            late: Vec::new(),
+            last_chunk: 0,
             work: 0,
         }
     }
@@ -125,6 +144,11 @@ impl Tiny {
 
     pub(crate) fn with(fault: Fault) -> Self {
         Self::new(fault, Delivery::Streaming)
+    }
+
+    pub(crate) fn of_response(fault: Fault, number: u32) -> Self {
+        let response = if fault == Fault::RepeatsResponses { 0 } else { number };
+        Self { response, ..Self::with(fault) }
     }
 
     fn live(&self) -> &'static [&'static str] {
@@ -191,8 +215,9 @@ impl Tiny {
             }
             Mode::Arguments => {
                 if self.arguments.is_empty() {
-                    self.grow('{', out);
-                    self.grow('}', out);
+                    let taken = self.fault == Fault::TakesCloser;
+                    let arguments = if taken { "{\"closer\":\"</call>\"}" } else { "{}" };
+                    arguments.chars().for_each(|scalar| self.grow(scalar, out));
                 }
                 let object = json::parse_object(&self.arguments).is_ok();
                 let fine = object || self.fault == Fault::CompletesAnything;
@@ -243,7 +268,7 @@ impl Tiny {
         let number = if self.fault == Fault::RepeatsIds { 0 } else { self.calls };
         // An empty name would be a fault of its own.
         let name = if self.name.is_empty() { "unnamed" } else { &self.name };
-        out.call_start(self.calls, format!("call_{number}"), name);
+        out.call_start(self.calls, format!("call_{}_{number}", self.response), name);
     }
 
     fn grow(&mut self, scalar: char, out: &mut Record) {
@@ -277,7 +302,12 @@ impl Tiny {
 
     fn report_drop(&mut self, out: &mut Record) {
         let short = u64::from(self.fault == Fault::Miscounts);
-        out.diagnostic("dropped", self.at, std::mem::take(&mut self.dropped) - short);
+        let bytes = std::mem::take(&mut self.dropped) - short;
+        if self.fault == Fault::NotesLate {
+            self.late.push((self.at, bytes));
+        } else {
+            out.diagnostic("dropped", self.at, bytes);
+        }
         self.mode = Mode::Content;
     }
 }
@@ -305,6 +335,10 @@ impl Machine for Tiny {
         if self.fault == Fault::Rescans {
             self.work += self.history.len() as u64;
         }
+        for (at, bytes) in self.late.drain(..) {
+            out.diagnostic("dropped", at, bytes);
+        }
+        self.last_chunk = chunk.len();
         *self.shared.lock().unwrap() = self.mode;
     }
 
@@ -320,11 +354,17 @@ impl Machine for Tiny {
             Mode::Arguments => self.end("incomplete: end of stream", out),
             Mode::Dropping => self.report_drop(out),
         }
+        if self.fault == Fault::KeepsName {
+            self.name.push('x');
+        }
+        if self.fault == Fault::EndsTwice {
+            out.diagnostic("end", self.at, 0);
+        }
     }
 
     fn reset(&mut self) {
         let mode = self.mode;
-        *self = Self::new(self.fault, self.delivery);
+        *self = Self { response: self.response, ..Self::new(self.fault, self.delivery) };
         if self.fault == Fault::ResetKeepsMode {
             self.mode = mode;
         }
@@ -334,8 +374,12 @@ impl Machine for Tiny {
         if self.fault == Fault::DeniesHolding {
             return Held::NOTHING;
         }
+        let told = self.fault == Fault::TellsLastChunk;
+        let most = if told { self.last_chunk } else { usize::MAX };
         match self.mode {
-            Mode::Content | Mode::Reasoning => Held::new(HeldKind::Marker, self.pending.len()),
+            Mode::Content | Mode::Reasoning => {
+                Held::new(HeldKind::Marker, self.pending.len().min(most))
+            }
             Mode::Name => Held::new(HeldKind::Candidate, "<call:".len() + self.name.len()),
             Mode::Arguments | Mode::Dropping => Held::new(HeldKind::Call, self.pending.len()),
         }

@@ -1,8 +1,8 @@
 //! The laws over every registered format, on its own markers.
 
 use stream_laws::{
-    CutPlan, Work, check_bounded, check_chunk_invariance, check_isolation, check_linear,
-    check_nothing_lost, check_prompt, check_total, suffixes,
+    CutPlan, Unit, Work, check_bounded, check_chunk_invariance, check_held, check_idle,
+    check_isolation, check_linear, check_nothing_lost, check_prompt, check_total, suffixes,
 };
 use think_filter::{Format, Start, ThinkFilter, Whitespace, formats};
 
@@ -47,6 +47,7 @@ fn invariance_and_totality_hold() {
                     let think = machine(&format, policy, start);
                     check_chunk_invariance(&think, &text, CutPlan::quick(1)).unwrap();
                     check_total(&think, &text, CutPlan::quick(2)).unwrap();
+                    check_idle(&think, &text, CutPlan::quick(2)).unwrap();
                 }
             }
         }
@@ -67,6 +68,17 @@ fn nothing_is_lost() {
 }
 
 // Contract: S3.3.
+#[test]
+fn what_is_held_is_what_is_said() {
+    for format in formats() {
+        for text in texts(&format) {
+            for policy in POLICIES {
+                check_held(&Told::new(&format, policy), &text, Unit::WireBytes).unwrap();
+            }
+        }
+    }
+}
+
 #[test]
 fn nothing_is_held_without_need() {
     for format in formats() {

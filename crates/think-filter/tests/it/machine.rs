@@ -95,7 +95,7 @@ impl Machine for Spanned {
         // A limit with the error policy stops it; what it says then is part of the outcome.
         if let Err(error) = self.0.push(chunk, |piece| write_spans(piece, out)) {
             out.diagnostics.clear();
-            out.diagnostic(error.kind.name(), error.at, error.bytes);
+            out.failure(error.kind.name(), error.at, error.bytes);
         }
     }
 

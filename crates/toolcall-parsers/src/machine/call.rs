@@ -13,6 +13,7 @@ use super::{
     raw::Raw,
 };
 use crate::{
+    calls::Calls,
     cursor::Cursor,
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
@@ -154,13 +155,31 @@ impl Machine {
         }
     }
 
-    /// Bytes held beyond what the driver keeps.
-    pub(crate) fn held(&self) -> usize {
+    /// The last bytes that nothing came of yet, beyond what the driver keeps: of a call that is
+    /// announced, what the reader of its arguments keeps; of one that is not, all.
+    pub(crate) fn held(&self, calls: &Calls) -> usize {
+        if !calls.committed() {
+            return 0;
+        }
+        let item = usize::try_from(calls.at.saturating_sub(self.item_at)).unwrap_or(usize::MAX);
+        match self.state {
+            State::Arguments if calls.is_open() => {
+                let readers = self.value.held() + self.object.held(item);
+                readers + self.parameters.held() + self.elements.held()
+            }
+            State::Arguments if self.object.is_listed() => 0,
+            State::Message | State::Header | State::Field | State::Arguments => item,
+            _ => 0,
+        }
+    }
+
+    /// Live bytes in buffers that grow with input.
+    pub(crate) fn buffered(&self) -> usize {
         match self.state {
             State::Field => self.field.len() + self.attributes.held(),
             State::Arguments => {
-                let readers = self.value.held() + self.object.held();
-                readers + self.parameters.held() + self.elements.held() + self.early.len()
+                let readers = self.value.buffered() + self.object.buffered();
+                readers + self.parameters.held() + self.elements.buffered() + self.early.len()
             }
             _ => 0,
         }
@@ -176,6 +195,7 @@ impl Machine {
         (self.dropped, self.started, self.behind_brace) = (0, false, false);
         self.spaced = false;
         (self.item_at, self.noise, self.tags_end) = (0, 0, 0);
+        self.object.begin();
         if attempt == 0 {
             self.message.is_text = false;
         }

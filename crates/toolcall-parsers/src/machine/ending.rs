@@ -109,7 +109,12 @@ impl Machine {
                 ArgumentsState::Closed => Some(String::new()),
                 ArgumentsState::Early | ArgumentsState::Kept => None,
             },
-            Arguments::Value(_) | Arguments::Keywords(_) => return self.close_value(tail, out),
+            &(Arguments::Value(syntax) | Arguments::Keywords(syntax)) => {
+                if end == End::Stop && self.finish_value(plan, leaf, syntax, tail, out) {
+                    return Outcome::Complete;
+                }
+                return self.close_value(tail, out);
+            }
             Arguments::None => None,
         };
         closed(closing, out)

@@ -121,8 +121,23 @@ impl ObjectReader {
         (self.arguments, self.early) = (ArgumentsState::Missing, 0);
     }
 
-    pub(super) fn held(&self) -> usize {
+    /// Bytes nothing came of yet, in an open call; `item` of them came since its last key began.
+    pub(super) fn held(&self, item: usize) -> usize {
+        match self.at {
+            At::Key => item,
+            At::Name | At::Id => self.text.held(),
+            _ => 0,
+        }
+    }
+
+    /// Live bytes.
+    pub(super) fn buffered(&self) -> usize {
         self.text.held()
+    }
+
+    /// Whether it holds no more calls.
+    pub(super) fn is_listed(&self) -> bool {
+        self.listed && !self.in_list
     }
 
     /// Whether the arguments stream out right now.
@@ -137,7 +152,7 @@ impl ObjectReader {
             Keys::Named(keys) => keys,
         };
         let has = |list: &[alloc::string::String]| list.iter().any(|known| known == key);
-        if self.answered || self.listed && !self.in_list {
+        if self.answered || self.is_listed() {
             Role::Other
         } else if has(&keys.name) && !self.has_name {
             Role::Name
@@ -198,6 +213,10 @@ impl Machine {
             }
             Member::Key { used } => {
                 cursor.at += used;
+                if self.started {
+                    // Where keys are names, the next call begins.
+                    self.item_at = out.calls.at + cursor.at as u64;
+                }
                 self.object.text.restart_key();
                 self.object.at = At::Key;
                 None
@@ -221,15 +240,16 @@ impl Machine {
     /// In a list inside the outermost object.
     fn list_item(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<Step> {
         cursor.at += blanks(cursor.rest());
+        self.item_at = out.calls.at + cursor.at as u64;
         let Some(byte) = cursor.peek() else { return Some(Step::more(cursor.at)) };
         match (self.object.at, byte) {
             (_, b'{') => {
-                self.item_at = out.calls.at + cursor.at as u64;
                 self.object.members = Members::new();
                 self.object.at = At::Member;
             }
             (At::ListNext, b',') => {
                 cursor.at += 1;
+                self.item_at += 1;
                 self.object.at = At::ListItem;
             }
             (At::ListNext, b']') => {
@@ -245,7 +265,7 @@ impl Machine {
 
     /// `}` of a call object, or of one nested in it.
     fn end_object(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<Step> {
-        if self.object.answered || self.object.listed && !self.object.in_list {
+        if self.object.answered || self.object.is_listed() {
             self.state = State::CallEnd(0);
             return None;
         }

@@ -233,6 +233,27 @@ impl Machine {
         }
     }
 
+    /// The stream ended inside a value that is the arguments, with `tail` not consumed: completes
+    /// it if only what follows could have shown that it was whole.
+    pub(super) fn finish_value(
+        &mut self,
+        plan: &Plan,
+        leaf: &Leaf,
+        syntax: template::Dialect,
+        tail: &str,
+        out: &mut Output<'_>,
+    ) -> bool {
+        let dialect = dialect(plan, leaf, syntax, out);
+        let Output { calls, sink } = &mut *out;
+        let typing = typing(plan, leaf, &self.name, &calls.tools);
+        let mut write = |piece: &str| calls.arguments(piece, *sink);
+        let used = self.value.finish(&dialect, typing.as_ref(), tail, &mut write);
+        if let Some(used) = used {
+            out.diagnose(DiagnosticKind::MissingCloser, used, 0);
+        }
+        used.is_some()
+    }
+
     /// What a value's reader said.
     pub(super) fn noted(
         &mut self,

@@ -72,6 +72,11 @@ impl ValueReader {
         self.literal.held()
     }
 
+    /// Live bytes.
+    pub(crate) fn buffered(&self) -> usize {
+        self.literal.buffered()
+    }
+
     /// Whether a value certainly stands here: [`Note::Begun`] was said.
     pub(crate) fn has_begun(&self) -> bool {
         match self.state {
@@ -105,7 +110,6 @@ impl ValueReader {
 
     /// At the end of the stream, completes a value that only what follows could have ended:
     /// writes its rest and returns how much of `tail` belongs to it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the call machine closes cut values itself"))]
     pub(crate) fn finish(
         &mut self,
         dialect: &Dialect<'_>,

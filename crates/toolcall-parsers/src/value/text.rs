@@ -8,7 +8,6 @@ use super::{
     escape::Batch,
     transcoder::{Cx, Top, Transcoder},
 };
-use crate::options::CallLimits;
 
 /// Reads a string of any dialect, its quotes included, up to the limit of a name.
 #[derive(Debug, Clone)]
@@ -41,19 +40,6 @@ impl TextReader {
         let mut out = |piece: &str| read.push_str(piece);
         let out = Batch::new(&mut out);
         self.literal.feed(&mut Cx { dialect, typing: None, text, i: 0, out })
-    }
-
-    /// Reads on without a limit, and hands out the text instead of keeping it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "strings of calls are kept or passed"))]
-    pub(crate) fn stream(
-        &mut self,
-        dialect: &Dialect<'_>,
-        text: &str,
-        out: &mut dyn FnMut(&str),
-    ) -> Scanned {
-        let limits = CallLimits { name: usize::MAX, ..dialect.limits };
-        let dialect = &Dialect { limits, ..*dialect };
-        self.literal.feed(&mut Cx { dialect, typing: None, text, i: 0, out: Batch::new(out) })
     }
 
     /// What was read so far.

@@ -178,8 +178,12 @@ impl Transcoder {
 
     /// Bytes held.
     pub(super) fn held(&self) -> usize {
-        let texts = [&self.lead, &self.kept, &self.scalar, &self.blanks];
-        texts.iter().map(|text| text.len()).sum::<usize>() + self.path.len()
+        self.kept.len() + self.scalar.len() + self.blanks.len()
+    }
+
+    /// Live bytes: beyond what is held, brackets to come and where it stands in the schema.
+    pub(super) fn buffered(&self) -> usize {
+        self.held() + self.lead.len() + self.path.len()
     }
 
     /// Reads on.

@@ -2,8 +2,9 @@
 //! to hurt.
 
 use stream_laws::{
-    CutPlan, Violation, Work, check_bounded, check_chunk_invariance, check_isolation, check_linear,
-    check_no_leak, check_nothing_lost, check_prompt, check_total,
+    CutPlan, Unit, Violation, Work, check_bounded, check_chunk_invariance, check_clean_arguments,
+    check_held, check_idle, check_isolation, check_linear, check_no_leak, check_nothing_lost,
+    check_prompt, check_total,
 };
 use toolcall_parsers::{CallLimits, Grammar, LimitPolicy, Limits, Whitespace, families, grammar};
 
@@ -149,6 +150,26 @@ law!(markup_of_calls_is_not_leaked, |grammar, inputs| {
             return Ok(());
         }
         check_no_leak(&ParserMachine::of_case(grammar, &case), &case.wire, &markup, PLAN)
+    })
+});
+
+law!(what_is_held_is_what_is_said, |grammar, inputs| under(POLICIES, grammar, |machine| {
+    let unit = if inputs.decodes_text { Unit::Decoded } else { Unit::WireBytes };
+    let short = inputs.all().filter(|input| input.len() <= 400);
+    short.into_iter().try_for_each(|input| check_held(machine, input, unit))
+}));
+
+law!(nothing_stays_behind_the_end, |grammar, inputs| under(POLICIES, grammar, |machine| {
+    inputs.all().try_for_each(|input| check_idle(machine, input, CutPlan::quick(2)))
+}));
+
+law!(arguments_hold_no_markup, |grammar, inputs| {
+    vectors_if_any(&inputs.name).into_iter().try_for_each(|case| {
+        // Where a marker is data the vector says so.
+        let told = format!("{:?}", case.expect);
+        let markup: Vec<&str> = inputs.markup.iter().map(String::as_str).collect();
+        let markup: Vec<&str> = markup.into_iter().filter(|it| !told.contains(it)).collect();
+        check_clean_arguments(&ParserMachine::of_case(grammar, &case), &case.wire, &markup)
     })
 });
 

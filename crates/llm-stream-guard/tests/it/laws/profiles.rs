@@ -2,12 +2,12 @@
 
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
-    Delivery, End, Guard, GuardBuilder, LimitPolicy, Limits, Options, Start, Tools, Whitespace,
+    Delivery, End, Guard, GuardBuilder, Ids, LimitPolicy, Limits, Options, Start, Tools, Whitespace,
 };
 use stream_laws::{
-    CutPlan, Violation, Work, check_bounded, check_byte_chunk_invariance, check_chunk_invariance,
-    check_delivery, check_isolation, check_linear, check_no_leak, check_nothing_lost, check_prompt,
-    check_total, check_total_bytes,
+    CutPlan, Unit, Violation, Work, check_bounded, check_byte_chunk_invariance,
+    check_chunk_invariance, check_delivery, check_held, check_idle, check_ids, check_isolation,
+    check_linear, check_no_leak, check_nothing_lost, check_prompt, check_total, check_total_bytes,
     vector::{Case, Finish, Policy, Start as Begin},
 };
 
@@ -74,6 +74,9 @@ sharded! {
     bytes_may_be_cut_anywhere,
     nothing_is_lost,
     text_comes_promptly,
+    what_is_held_is_what_is_said,
+    nothing_stays_behind_the_end,
+    calls_have_ids_of_their_own,
     memory_is_bounded,
     work_is_linear,
     nothing_panics_and_complete_calls_hold_objects,
@@ -128,15 +131,8 @@ fn nothing_is_lost(inputs: &Inputs) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Profiles with openers that make a call of a declared tool only: their promptness is checked with
-/// declared tools, by the laws of the parsers.
-const NEED_TOOLS: [&str; 4] = ["functionary_v32", "poolside_v1", "qwen25_coder", "xlam"];
-
 // Contract: S1.3.
 fn text_comes_promptly(inputs: &Inputs) -> Result<(), Violation> {
-    if NEED_TOOLS.contains(&inputs.profile.name.as_str()) {
-        return Ok(());
-    }
     let machine = guard(inputs, Whitespace::Framing);
     let short = inputs.wires.iter().filter(|wire| wire.len() <= 120).take(8);
     for input in short.chain(inputs.soups.iter().filter(|soup| soup.len() <= 64)) {
@@ -147,6 +143,34 @@ fn text_comes_promptly(inputs: &Inputs) -> Result<(), Violation> {
         check_prompt(&machine, input, &witnesses)?;
     }
     Ok(())
+}
+
+fn what_is_held_is_what_is_said(inputs: &Inputs) -> Result<(), Violation> {
+    for policy in POLICIES {
+        let machine = guard(inputs, policy);
+        let short = inputs.wires.iter().filter(|wire| wire.len() <= 200);
+        short
+            .chain(&inputs.soups)
+            .try_for_each(|input| check_held(&machine, input, Unit::WireBytes))?;
+    }
+    Ok(())
+}
+
+fn nothing_stays_behind_the_end(inputs: &Inputs) -> Result<(), Violation> {
+    POLICIES.iter().try_for_each(|&policy| {
+        let machine = guard(inputs, policy);
+        inputs.all().try_for_each(|input| check_idle(&machine, input, PLAN))
+    })
+}
+
+fn calls_have_ids_of_their_own(inputs: &Inputs) -> Result<(), Violation> {
+    let mut seeds = 0..;
+    let respond = || {
+        let mut options = options();
+        options.ids = Ids::seeded(seeds.next().unwrap_or_default());
+        machine(Guard::builder(&inputs.profile).options(options))
+    };
+    check_ids(respond, inputs.wires.iter().map(String::as_str))
 }
 
 // Contract: S1.3.

@@ -81,7 +81,12 @@ impl Elements {
 
     /// Bytes held.
     pub(crate) fn held(&self) -> usize {
-        self.tag.len() + self.tags.len() + self.path.len() + self.text.len() + self.kept.held()
+        self.tag.len() + self.text.len() + self.kept.held()
+    }
+
+    /// Live bytes: beyond what is held, where it stands.
+    pub(crate) fn buffered(&self) -> usize {
+        self.held() + self.tags.len() + self.path.len()
     }
 
     /// Behind a fault: bytes before the cursor that are lost with it, of the tag that broke.

@@ -67,18 +67,6 @@ fn strings_become_plain_text_up_to_a_limit() {
     }
 }
 
-#[test]
-fn a_long_string_streams_as_plain_text() {
-    let case = Case::new(Kind::Value, Syntax::Json);
-    let mut reader = TextReader::new();
-    let mut seen = String::new();
-    let mut feed =
-        |text: &str| reader.stream(&case.dialect(), text, &mut |text: &str| seen.push_str(text));
-    assert_eq!(feed("\"a\\u00"), Scanned::More { used: 2 });
-    assert_eq!(feed("\\u00e9b\\n\","), Scanned::End { used: 10 });
-    assert_eq!(seen, "aéb\n");
-}
-
 /// Keys with `=` and their values as JSON, `.` or `!` and the place of the end.
 fn members(syntax: Syntax, wire: &str) -> String {
     let case = Case::new(Kind::Value, syntax);

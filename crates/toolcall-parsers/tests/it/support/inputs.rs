@@ -77,6 +77,8 @@ impl Inputs {
         let headers = if family.messages.is_some() { bare } else { Vec::new() };
         let mut markup: Vec<String> = grammar.markers().map(String::from).collect();
         markup.extend(end_tags(family));
+        let inner = texts.iter().flat_map(|text| tags(text)).filter(|tag| tag.starts_with('<'));
+        markup.extend(inner.map(String::from));
         let cases = vectors_if_any(&name).into_iter().chain(profile_cases(&name));
         let decodes_text = object_keys(family).any(|keys| !keys.answer.is_empty());
         Self {

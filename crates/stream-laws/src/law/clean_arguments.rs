@@ -1,0 +1,75 @@
+//! L13: markup is no argument.
+
+use crate::{
+    cuts::Cut,
+    json::{Value, parse},
+    machine::{Machine, run},
+    record::{COMPLETE, Event},
+    violation::{Law, Violation},
+};
+
+/// What may quote a text on any wire.
+const QUOTES: [char; 3] = ['"', '\'', '`'];
+
+/// Checks L13: no key and no string in the arguments of a complete call holds one of `markup`,
+/// unless the wire quotes it, or escapes it.
+///
+/// # Errors
+/// The first string that does.
+pub fn check_clean_arguments<M: Machine>(
+    machine: &M,
+    input: &str,
+    markup: &[&str],
+) -> Result<(), Violation> {
+    let mut arguments = String::new();
+    for event in run(machine, input, Cut::Whole).events {
+        match event {
+            Event::CallStart { .. } => arguments.clear(),
+            Event::CallArguments { fragment, .. } => arguments.push_str(&fragment),
+            Event::CallEnd { outcome, .. } if outcome == COMPLETE => {
+                let held = parse(&arguments).ok();
+                if let Some((text, marker)) = held.and_then(|it| unquoted(it, input, markup)) {
+                    let detail = format!("a complete call's argument {text:?} holds {marker:?}");
+                    return Err(Violation::new(Law::CleanArguments, Cut::Whole, input, detail));
+                }
+            }
+            Event::CallEnd { .. } | Event::Text { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+/// A string of `value` with one of `markup` that `wire` does not quote.
+fn unquoted<'m>(value: Value, wire: &str, markup: &[&'m str]) -> Option<(String, &'m str)> {
+    let mut values = vec![value];
+    while let Some(value) = values.pop() {
+        let texts = match value {
+            Value::String(text) => vec![text],
+            Value::Array(elements) => {
+                values.extend(elements);
+                continue;
+            }
+            Value::Object(members) => {
+                let (keys, inner): (Vec<_>, Vec<_>) = members.into_iter().unzip();
+                values.extend(inner);
+                keys
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => continue,
+        };
+        for text in texts {
+            if let Some(marker) = markup.iter().find(|marker| is_bare(&text, marker, wire)) {
+                return Some((text, marker));
+            }
+        }
+    }
+    None
+}
+
+/// Whether `text`, as `wire` has it, holds `marker` behind no quote.
+fn is_bare(text: &str, marker: &str, wire: &str) -> bool {
+    let Some(at) = text.find(marker) else { return false };
+    // Escaped on the wire, it stands there otherwise.
+    let Some(on_wire) = wire.find(&text[..at + marker.len()]) else { return false };
+    let opened = |quote: &char| text[..at].matches(*quote).count() % 2 == 1;
+    !QUOTES.iter().any(opened) && !wire[..on_wire].ends_with(QUOTES)
+}
