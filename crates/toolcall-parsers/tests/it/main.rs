@@ -8,4 +8,5 @@ mod policies;
 mod round_trip;
 mod small_scope;
 mod support;
+mod tolerance;
 mod vectors;

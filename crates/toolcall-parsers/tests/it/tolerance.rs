@@ -1,0 +1,100 @@
+//! What is tolerated in which family, as a table: `docs/tolerance.md` holds what these tests see.
+
+use std::{env, fs, path::PathBuf};
+
+use stream_laws::{COMPLETE, Cut, Event, Record, json, run};
+use toolcall_parsers::{EncodeCall, Grammar, Tools, Whitespace, encode, families, grammar};
+
+use crate::support::{ParserMachine, families::end_tags};
+
+const NAME: &str = "weigh";
+const ARGUMENTS: &str = "{\"crate\": \"B7\", \"grams\": 250}";
+
+/// What is done to a call's wire, with what the heading of its column says.
+const DAMAGES: [(&str, Damage); 9] = [
+    ("cut", |wire, _| Some(head(wire, wire.len() * 2 / 3).to_owned())),
+    ("no end", |wire, ends| last_end(wire, ends).map(|(at, _)| wire[..at].trim_end().to_owned())),
+    ("no inner end", |wire, ends| {
+        without(wire, ends.iter().find_map(|end| wire.find(end).map(|at| (at, end.len()))))
+    }),
+    ("no `}`", |wire, _| without(wire, wire.rfind('}').map(|at| (at, 1)))),
+    ("`}` twice", |wire, _| wire.rfind('}').map(|at| format!("{}}}{}", &wire[..at], &wire[at..]))),
+    ("end twice", |wire, ends| {
+        last_end(wire, ends).map(|(at, len)| format!("{wire}{}", &wire[at..at + len]))
+    }),
+    ("`'` for `\"`", |wire, _| wire.contains('"').then(|| wire.replace('"', "'"))),
+    ("comma behind", |wire, _| {
+        wire.find("250").map(|at| format!("{},{}", &wire[..at + 3], &wire[at + 3..]))
+    }),
+    ("in a line", |wire, _| Some(format!("Now {wire}"))),
+];
+
+type Damage = fn(&str, &[String]) -> Option<String>;
+
+fn head(wire: &str, to: usize) -> &str {
+    &wire[..(0..=to).rev().find(|&at| wire.is_char_boundary(at)).unwrap_or(0)]
+}
+
+fn last_end(wire: &str, ends: &[String]) -> Option<(usize, usize)> {
+    ends.iter().filter_map(|end| Some((wire.rfind(end)?, end.len()))).max()
+}
+
+fn without(wire: &str, place: Option<(usize, usize)>) -> Option<String> {
+    let (at, len) = place?;
+    Some(wire[..at].to_owned() + &wire[at + len..])
+}
+
+/// How the damaged call came out, in a word.
+fn outcome(grammar: &Grammar, tools: &Tools, wire: &str) -> &'static str {
+    let machine = ParserMachine::with_tools(grammar, tools.clone(), Whitespace::Framing);
+    let record: Record = run(&machine, wire, Cut::Whole).coalesced().expect("no empty text");
+    let (mut arguments, mut found) = (String::new(), "text");
+    for event in &record.events {
+        match event {
+            Event::CallArguments { fragment, .. } => arguments.clone_from(fragment),
+            Event::CallEnd { outcome, .. } if outcome == COMPLETE => {
+                let same = json::parse(&arguments) == json::parse(ARGUMENTS);
+                found = if same { "**call**" } else { "other" };
+            }
+            Event::CallEnd { .. } => found = "part",
+            Event::CallStart { .. } | Event::Text { .. } => {}
+        }
+    }
+    found
+}
+
+fn row(name: &str) -> Option<String> {
+    let grammar = grammar(name).expect("a registered family");
+    let tools = serde_json::json!([{"type": "function", "function": {"name": NAME, "parameters": {
+        "type": "object",
+        "properties": {"crate": {"type": "string"}, "grams": {"type": "integer"}},
+    }}}]);
+    let tools = Tools::from_json(&tools).expect("tools");
+    let wire = encode(&grammar, &[EncodeCall::new(NAME, ARGUMENTS)], &tools).ok()?;
+    let ends = end_tags(grammar.family());
+    let cells = DAMAGES.iter().map(|(_, damage)| match damage(&wire, &ends) {
+        Some(damaged) if damaged != wire => outcome(&grammar, &tools, &damaged),
+        _ => "",
+    });
+    let cells: Vec<&str> = cells.collect();
+    Some(format!("| {name} | {} |\n", cells.join(" | ")))
+}
+
+#[test]
+fn the_table_of_tolerances_says_what_happens() {
+    let heads: Vec<&str> = DAMAGES.iter().map(|(head, _)| *head).collect();
+    let mut table =
+        format!("| family | {} |\n|---{}|\n", heads.join(" | "), "|---".repeat(heads.len()));
+    table.extend(families().filter_map(|summary| row(summary.name)));
+
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/tolerance.md");
+    let page = fs::read_to_string(&path).expect("the page");
+    let (before, rest) = page.split_once("<!-- table -->\n").expect("a mark before the table");
+    let (told, after) = rest.split_once("<!-- end -->").expect("a mark behind the table");
+    if env::var_os("UPDATE").is_some() {
+        let page = format!("{before}<!-- table -->\n{table}<!-- end -->{after}");
+        fs::write(&path, page).expect("the page can be written");
+        return;
+    }
+    assert_eq!(told, table, "run `UPDATE=1 cargo test -p toolcall-parsers --test it tolerance`");
+}
