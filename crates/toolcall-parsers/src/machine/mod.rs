@@ -11,6 +11,7 @@ pub(crate) mod compile;
 mod ending;
 pub(crate) mod field;
 mod header;
+mod held;
 mod message_header;
 pub(crate) mod messages;
 mod object;

@@ -1,0 +1,36 @@
+//! What the machine holds, and what it keeps to know where it stands.
+
+use super::call::{Machine, State};
+use crate::calls::Calls;
+
+impl Machine {
+    /// The last bytes that nothing came of yet, beyond what the driver keeps: of a call that is
+    /// announced, what the reader of its arguments keeps; of one that is not, all.
+    pub(crate) fn held(&self, calls: &Calls) -> usize {
+        if !calls.committed() {
+            return 0;
+        }
+        let item = usize::try_from(calls.at.saturating_sub(self.item_at)).unwrap_or(usize::MAX);
+        match self.state {
+            State::Arguments if calls.is_open() => {
+                let readers = self.value.held() + self.object.held(item);
+                readers + self.parameters.held() + self.elements.held()
+            }
+            State::Arguments if self.object.is_listed() => 0,
+            State::Message | State::Header | State::Field | State::Arguments => item,
+            _ => 0,
+        }
+    }
+
+    /// Live bytes in buffers that grow with input.
+    pub(crate) fn buffered(&self) -> usize {
+        match self.state {
+            State::Field => self.field.len() + self.attributes.held(),
+            State::Arguments => {
+                let readers = self.value.buffered() + self.object.buffered();
+                readers + self.parameters.held() + self.elements.buffered() + self.early.len()
+            }
+            _ => 0,
+        }
+    }
+}
