@@ -3,8 +3,8 @@
 use guard_laws::TemplateMachine;
 use proptest::prelude::*;
 use stream_laws::{
-    CutPlan, Machine as _, Unit, Work, check_bounded, check_chunk_invariance, check_held,
-    check_idle, check_linear, check_nothing_lost, check_prompt, check_total, push_all, suffixes,
+    CutPlan, Machine as _, Work, check_bounded, check_chunk_invariance, check_idle, check_linear,
+    check_nothing_lost, check_prompt, check_total, push_all, suffixes,
 };
 
 use crate::support::{DIALECT, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, machine};
@@ -89,14 +89,6 @@ proptest! {
         witnesses.extend(["x", " x", ">"].map(String::from));
         for machine in [PLAIN, NAMED, PARAMETERS, LINED, DIALECT].map(machine) {
             check_prompt(&machine, &wire, &witnesses)
-                .map_err(|it| TestCaseError::fail(it.to_string()))?;
-        }
-    }
-
-    #[test]
-    fn what_is_held_is_what_is_said(wire in soup()) {
-        for machine in machines() {
-            check_held(&machine, &wire, Unit::Decoded)
                 .map_err(|it| TestCaseError::fail(it.to_string()))?;
         }
     }
