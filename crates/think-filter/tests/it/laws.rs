@@ -79,6 +79,7 @@ fn what_is_held_is_what_is_said() {
     }
 }
 
+// Contract: S3.3.
 #[test]
 fn nothing_is_held_without_need() {
     for format in formats() {
