@@ -37,7 +37,7 @@ impl GuardBuilder {
     }
 
     /// Whether openers of reasoning in the text still count once a server told reasoning apart
-    /// itself ([`Guard::aside`]; a chat guard does so). They do unless set.
+    /// itself ([`crate::Guard::aside`]; a chat guard does so). They do unless set.
     #[must_use]
     pub fn inline_tags(self, inline_tags: InlineTags) -> Self {
         Self { inline_tags, ..self }
@@ -49,7 +49,7 @@ impl GuardBuilder {
         Self { reasoning_limit: Some(limit), ..self }
     }
 
-    /// How [`Guard::reasoning_tokens`] guesses; four bytes a token if not told.
+    /// How [`crate::Guard::reasoning_tokens`] guesses; four bytes a token if not told.
     #[must_use]
     pub fn token_estimate(self, estimate: TokenEstimate) -> Self {
         Self { estimate, ..self }
