@@ -1,13 +1,13 @@
 //! Reasoning formats, registered and made up, under every option of a filter.
 
 use llm_stream_guard::{LimitPolicy, Limits, ReasoningLimit, Start, Whitespace};
-use stream_laws::{check_nothing_lost, check_prompt, suffixes};
+use stream_laws::{check_nothing_lost, check_prompt};
 use think_filter::{Format, Openers, ThinkFilter, Unclosed, formats};
 
 use crate::{
     input::{Input, halved},
     judge::{self, demand},
-    think_machine::{DROPS, Spanned, Told},
+    think_machine::{DROPS, SUFFIXED, Spanned, Told, markers, witnesses},
 };
 
 const OPTIONS: usize = 20;
@@ -41,13 +41,7 @@ pub(crate) fn formats_and_options(data: &[u8]) {
     let known = formats();
     let which = input.below(known.len() + 1);
     let format = known.get(which).cloned().unwrap_or_else(|| Format::tags("own", "<a>", "</a>b"));
-    let markers: Vec<String> = format
-        .open
-        .iter()
-        .chain(&format.close)
-        .map(ToString::to_string)
-        .chain(format.answer.iter().map(|answer| answer.marker.to_string()))
-        .collect();
+    let markers = markers(&format);
     let pieces = halved(markers.iter().cloned().chain(FILLERS.map(String::from)));
     let whitespace = *input.pick(&[Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim]);
     let mut builder = ThinkFilter::builder(format.clone()).whitespace(whitespace);
@@ -79,13 +73,8 @@ pub(crate) fn formats_and_options(data: &[u8]) {
         demand(check_nothing_lost(&Told::new(&format, whitespace), &text, DROPS, plan));
     }
     if text.len() <= SHORT {
-        let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
-        let mut witnesses = suffixes(&markers);
-        for tail in ["x", " x", "\nx"].into_iter().chain(markers.iter().copied()) {
-            witnesses.push(tail.to_owned());
-            witnesses.extend(suffixes(&markers).into_iter().map(|suffix| suffix + tail));
-        }
-        witnesses.extend([":a>x", "a>x", ">x", ":6124c78e>x", "6124c78e>x"].map(String::from));
+        let mut witnesses = witnesses(&markers);
+        witnesses.extend(SUFFIXED.map(String::from));
         demand(check_prompt(&Told::new(&format, Whitespace::Verbatim), &text, &witnesses));
     }
     if input.one_in(8) {

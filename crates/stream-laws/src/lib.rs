@@ -71,7 +71,7 @@ pub use law::{
     Call, Unit, Work, check_bounded, check_byte_chunk_invariance, check_chunk_invariance,
     check_clean_arguments, check_delivery, check_grammar, check_held, check_idle, check_ids,
     check_isolation, check_linear, check_no_leak, check_nothing_lost, check_prompt,
-    check_round_trip, check_total, check_total_bytes, suffixes,
+    check_round_trip, check_total, check_total_bytes, continuations, suffixes,
 };
 pub use machine::{ByteMachine, Held, HeldKind, Machine, push_all, run, run_bytes};
 pub use random::Random;

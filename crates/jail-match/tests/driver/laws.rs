@@ -3,7 +3,7 @@
 use jail_match::{Jail, Limits, Settings, Whitespace};
 use stream_laws::{
     CutPlan, Machine, Unit, Work, check_bounded, check_chunk_invariance, check_held, check_idle,
-    check_linear, check_no_leak, check_nothing_lost, check_prompt, check_total, suffixes,
+    check_linear, check_no_leak, check_nothing_lost, check_prompt, check_total, continuations,
 };
 
 use crate::{
@@ -114,14 +114,8 @@ fn what_is_held_is_what_is_said_and_nothing_at_the_end() {
 fn nothing_is_held_without_need() {
     let markers: Vec<String> = all().iter().map(|edge| edge.marker.clone().into_owned()).collect();
     let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
-    let mut witnesses = suffixes(&markers);
-    for tail in ["x", "x</call>", ":", "!", "!.", "!?", "\n</think>", "</think>", "<call>:</call>"]
-    {
-        witnesses.push(tail.to_owned());
-        for suffix in suffixes(&markers) {
-            witnesses.push(suffix + tail);
-        }
-    }
+    let tails = ["x", "x</call>", ":", "!", "!.", "!?", "\n</think>", "</think>", "<call>:</call>"];
+    let witnesses = continuations(&markers, &tails);
     for text in TEXTS {
         for settings in [verbatim(), verbatim().whitespace(Whitespace::Framing)] {
             check_prompt(&cursor(think(), settings), text, &witnesses).unwrap();

@@ -26,7 +26,7 @@ pub use isolation::check_isolation;
 pub use linear::{Work, check_linear};
 pub use no_leak::check_no_leak;
 pub use nothing_lost::check_nothing_lost;
-pub use prompt::{check_prompt, suffixes};
+pub use prompt::{check_prompt, continuations, suffixes};
 pub use round_trip::{Call, check_round_trip};
 pub use total::{check_grammar, check_total, check_total_bytes};
 

@@ -64,6 +64,16 @@ pub fn suffixes(markers: &[&str]) -> Vec<String> {
         .collect()
 }
 
+/// The [`suffixes`] of the markers, each of the tails, and each suffix with each tail behind it.
+#[must_use]
+pub fn continuations(markers: &[&str], tails: &[&str]) -> Vec<String> {
+    let suffixes = suffixes(markers);
+    let joined = |tail: &&str| suffixes.iter().map(|suffix| suffix.clone() + tail).collect();
+    let joined: Vec<Vec<String>> = tails.iter().map(joined).collect();
+    let tails = tails.iter().map(ToString::to_string);
+    suffixes.into_iter().chain(tails).chain(joined.into_iter().flatten()).collect()
+}
+
 /// What follows if the stream goes on with `continuation` and ends.
 fn future<M: Machine>(
     machine: &M,

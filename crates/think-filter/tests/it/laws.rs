@@ -2,21 +2,14 @@
 
 use stream_laws::{
     CutPlan, Unit, Work, check_bounded, check_chunk_invariance, check_held, check_idle,
-    check_isolation, check_linear, check_nothing_lost, check_prompt, check_total, suffixes,
+    check_isolation, check_linear, check_nothing_lost, check_prompt, check_total,
 };
 use think_filter::{Format, Start, ThinkFilter, Whitespace, formats};
 
-use crate::machine::{DROPS, Think, Told};
+use crate::machine::{DROPS, Think, Told, markers, witnesses};
 
 pub(crate) const POLICIES: [Whitespace; 3] =
     [Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
-
-pub(crate) fn markers(format: &Format) -> Vec<String> {
-    let answer = format.answer.iter().map(|wrapper| &wrapper.marker);
-    let remark = format.remark.iter().flat_map(|(open, close)| [open, close]);
-    let all = format.open.iter().chain(&format.close).chain(&format.label).chain(answer);
-    all.chain(remark).map(|marker| marker.clone().into_owned()).collect()
-}
 
 fn machine(format: &Format, whitespace: Whitespace, start: Start) -> Think {
     let builder = ThinkFilter::builder(format.clone()).whitespace(whitespace).start(start);
@@ -83,13 +76,7 @@ fn what_is_held_is_what_is_said() {
 #[test]
 fn nothing_is_held_without_need() {
     for format in formats() {
-        let markers = markers(&format);
-        let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
-        let mut witnesses = suffixes(&markers);
-        for tail in ["x", " x", "\nx"].into_iter().chain(markers.iter().copied()) {
-            witnesses.push(tail.to_owned());
-            witnesses.extend(suffixes(&markers).into_iter().map(|suffix| suffix + tail));
-        }
+        let witnesses = witnesses(&markers(&format));
         for text in texts(&format) {
             check_prompt(&Told::new(&format, Whitespace::Verbatim), &text, &witnesses).unwrap();
         }

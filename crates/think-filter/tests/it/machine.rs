@@ -2,12 +2,30 @@
 
 use jail_match::{Driver, Event, NoBodies, Settings, Sink, Span, Table};
 use stream_laws::{
-    CONTENT, Cut, CutPlan, Held, HeldKind, Machine, REASONING, Record, check_chunk_invariance, run,
+    CONTENT, Cut, CutPlan, Held, HeldKind, Machine, REASONING, Record, check_chunk_invariance,
+    continuations, run,
 };
 use think_filter::{End, Format, Piece, ThinkFilter, Whitespace, format};
 
 /// What counts bytes that are dropped.
 pub(crate) const DROPS: &[&str] = &["cut_opener"];
+
+/// What a suffix that markers carry may be, and behind it the last byte of a tag.
+pub(crate) const SUFFIXED: [&str; 5] = [":a>x", "a>x", ">x", ":6124c78e>x", "6124c78e>x"];
+
+/// All markers of a format.
+pub(crate) fn markers(format: &Format) -> Vec<String> {
+    let answer = format.answer.iter().map(|wrapper| &wrapper.marker);
+    let remark = format.remark.iter().flat_map(|(open, close)| [open, close]);
+    let all = format.open.iter().chain(&format.close).chain(&format.label).chain(answer);
+    all.chain(remark).map(|marker| marker.clone().into_owned()).collect()
+}
+
+/// What may turn held text into something else, by the markers of a format.
+pub(crate) fn witnesses(markers: &[String]) -> Vec<String> {
+    let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
+    continuations(&markers, &[&["x", " x", "\nx"], &*markers].concat())
+}
 
 #[derive(Debug, Clone)]
 pub(crate) struct Think(pub(crate) ThinkFilter, End);

@@ -11,8 +11,8 @@ use think_filter::{
 };
 
 use crate::{
-    laws::{POLICIES, markers},
-    machine::{DROPS, Spanned, Think, Told},
+    laws::POLICIES,
+    machine::{DROPS, SUFFIXED, Spanned, Think, Told, markers, witnesses},
 };
 
 /// What stands between the tags.
@@ -142,15 +142,8 @@ proptest! {
     // Contract: S3.3.
     #[test]
     fn nothing_is_held_without_need((format, text) in soup(7)) {
-        let markers = markers(&format);
-        let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
-        let mut witnesses = suffixes(&markers);
-        for tail in ["x", " x", "\nx"].into_iter().chain(markers.iter().copied()) {
-            witnesses.push(tail.to_owned());
-            witnesses.extend(suffixes(&markers).into_iter().map(|suffix| suffix + tail));
-        }
-        // What a suffix may be, and behind it the tag's last byte.
-        witnesses.extend([":a>x", "a>x", ">x", ":6124c78e>x", "6124c78e>x"].map(String::from));
+        let mut witnesses = witnesses(&markers(&format));
+        witnesses.extend(SUFFIXED.map(String::from));
         check_prompt(&Told::new(&format, Whitespace::Verbatim), &text, &witnesses)
             .map_err(fail(&format))?;
     }
