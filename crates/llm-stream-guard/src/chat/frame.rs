@@ -43,9 +43,10 @@ impl Frames {
         &mut self.frames[at]
     }
 
-    /// Whether a choice is the one of the frame at `at` with `text`.
-    pub(super) fn is(&self, at: usize, choice: &Choice, text: &str) -> bool {
-        self.frames[at].is(choice, text)
+    /// Whether a choice is the one of an event's data that has the frame at `at`.
+    pub(super) fn is(&self, at: usize, choice: &Choice, data: &[u8]) -> bool {
+        let frame = &self.frames[at];
+        frame.text(data).is_some_and(|text| frame.is(choice, &text))
     }
 
     /// Remembers what stands around the text of `data`, which was read as `chunk`.

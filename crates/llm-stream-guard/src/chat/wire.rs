@@ -190,8 +190,8 @@ impl Wire {
             return true;
         }
         let text = text.into_owned();
-        let Some(chunk) = frames.at(at).take(text.clone()) else { return false };
-        self.chunk(chunk, Came::Framed(at, text), event, sink);
+        let Some(chunk) = frames.at(at).take(text) else { return false };
+        self.chunk(chunk, Came::Framed(at), event, sink);
         true
     }
 
@@ -232,7 +232,7 @@ impl Wire {
                 self.tail.push(Waiting { seq, raw, came });
             }
             Came::Read(chunk) => self.frames.learn(event.data.unwrap_or_default(), chunk),
-            Came::Framed(at, _) => match chunks.as_mut_slice() {
+            Came::Framed(at) => match chunks.as_mut_slice() {
                 [(chunk, _)] if intact => self.frames.at(at).restore(take(&mut chunk.fields)),
                 _ => self.frames.forget(at),
             },
@@ -252,13 +252,14 @@ impl Wire {
 
     /// Whether a chunk is written as it came.
     fn is_same(&self, chunk: &Chunk, came: &Came, event: Event<'_>) -> bool {
+        let data = event.data.unwrap_or_default();
         match (came, chunk.choices.as_slice()) {
-            (Came::Framed(at, text), [choice]) => self.frames.is(*at, choice, text),
+            (Came::Framed(at), [choice]) => self.frames.is(*at, choice, data),
             (Came::Read(came), _) => {
                 // Arguments that are no text are read as text, and must be written so.
                 let calls = came.choices.iter().any(|choice| !choice.delta.tool_calls.is_empty());
                 let as_text = || {
-                    let came = serde_json::from_slice::<Value>(event.data.unwrap_or_default());
+                    let came = serde_json::from_slice::<Value>(data);
                     serde_json::to_value(chunk).is_ok_and(|it| came.is_ok_and(|came| it == came))
                 };
                 chunk == came && (!calls || as_text())
@@ -367,8 +368,8 @@ enum Came {
     /// In bytes or lines that do not come out as they are.
     Damaged,
     Read(Chunk),
-    /// As the frame at this place with this text.
-    Framed(usize, String),
+    /// As an event that has the frame at this place.
+    Framed(usize),
 }
 
 /// Where a chunk is written.
