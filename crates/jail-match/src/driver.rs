@@ -249,8 +249,13 @@ impl Driver {
             sink.event(Event::text(channel, chunk));
             return Ok(());
         }
-        // All else is compiled once, not once for each kind of sink.
-        self.push_on(chunk, bodies, &mut ByRef(sink))
+        let sink = &mut ByRef(sink);
+        if matches!(self.mode, Mode::Committed) && self.buf.is_empty() && !chunk.is_empty() {
+            return self.push_committed(chunk, bodies, sink);
+        }
+        self.counters.bytes_in += chunk.len() as u64;
+        // This and all it calls is compiled once, not for each kind of sink.
+        self.push_slow(chunk, bodies, sink)
     }
 
     /// Ends the stream: everything held is emitted or is accounted for. The driver is then

@@ -13,28 +13,15 @@ use crate::{
 };
 
 impl Driver {
-    /// What does not pass as it is.
-    pub(super) fn push_on<B: BodyParsers + ?Sized>(
+    /// The way of the steady state inside a call: the body takes the chunk as it is.
+    #[inline]
+    pub(super) fn push_committed<B: BodyParsers + ?Sized>(
         &mut self,
         chunk: &str,
         bodies: &mut B,
         sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
         self.counters.bytes_in += chunk.len() as u64;
-        if matches!(self.mode, Mode::Committed) && self.buf.is_empty() && !chunk.is_empty() {
-            return self.push_committed(chunk, bodies, sink);
-        }
-        self.push_slow(chunk, bodies, sink)
-    }
-
-    /// The way of the steady state inside a call: the body takes the chunk as it is.
-    #[inline]
-    fn push_committed<B: BodyParsers + ?Sized>(
-        &mut self,
-        chunk: &str,
-        bodies: &mut B,
-        sink: &mut dyn Sink,
-    ) -> Result<(), LimitError> {
         let feed = bodies.feed(chunk, sink);
         self.counters.examined += candidate::looked_at(feed, chunk);
         let (used, done) = match feed {
