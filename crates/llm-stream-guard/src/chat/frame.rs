@@ -21,6 +21,15 @@ const MOST: usize = 8;
 /// Some servers write something new into each event, and learning costs half of a reading.
 const IN_VAIN: u32 = 16;
 
+/// What a chunk came as.
+pub(super) enum Came {
+    /// In bytes or lines that do not come out as they are.
+    Damaged,
+    Read(Chunk),
+    /// As an event that has the frame at this place.
+    Framed(usize),
+}
+
 /// What stood around the text of the last event of each choice.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Frames {
@@ -49,22 +58,42 @@ impl Frames {
         frame.text(data).is_some_and(|text| frame.is(choice, &text))
     }
 
+    /// Takes in what became of an event with `data`, which left as its bytes if it is the `same`.
+    pub(super) fn settle(
+        &mut self,
+        data: &[u8],
+        came: Came,
+        chunks: &mut [(Chunk, u64)],
+        same: bool,
+    ) {
+        match (came, chunks) {
+            // What surrounds the text is the same whatever that is.
+            (Came::Read(came), [(chunk, _)])
+                if chunk.fields == came.fields && chunk.usage == came.usage =>
+            {
+                self.learn(data, came, same);
+            }
+            // One without choices has what was left of a chunk that is withheld.
+            (Came::Framed(at), [(chunk, _)]) if !chunk.choices.is_empty() => {
+                self.frames[at].restore(std::mem::take(&mut chunk.fields), same);
+            }
+            (Came::Framed(at), _) => drop(self.frames.remove(at)),
+            (Came::Read(_) | Came::Damaged, _) => {}
+        }
+    }
+
     /// Remembers what stands around the text of `data`, which was read as `chunk`.
-    pub(super) fn learn(&mut self, data: &[u8], chunk: Chunk) {
+    fn learn(&mut self, data: &[u8], chunk: Chunk, same: bool) {
         self.in_vain = self.in_vain.saturating_add(1);
         if self.in_vain > IN_VAIN && !self.in_vain.is_multiple_of(IN_VAIN) {
             return;
         }
         let Some(frame) = Frame::of(data, chunk) else { return };
+        let frame = Frame { passes: same, ..frame };
         self.frames.retain(|known| known.index() != frame.index());
         if self.frames.len() < MOST {
             self.frames.push(frame);
         }
-    }
-
-    /// Forgets the frame at a place.
-    pub(super) fn forget(&mut self, at: usize) {
-        self.frames.remove(at);
     }
 
     pub(super) fn clear(&mut self) {
@@ -83,6 +112,8 @@ pub(super) struct Frame {
     usage: Field<Value>,
     /// What surrounds the choice, unless it was taken.
     fields: Option<Map<String, Value>>,
+    /// An event that has it left as its bytes.
+    passes: bool,
 }
 
 /// Where the text of a chunk stands.
@@ -134,6 +165,7 @@ impl Frame {
             choice: std::mem::take(choice),
             usage: chunk.usage,
             fields: Some(chunk.fields),
+            passes: false,
         })
     }
 
@@ -157,9 +189,15 @@ impl Frame {
         Some(Chunk { choices: vec![self.choice(text)], usage: self.usage.clone(), fields })
     }
 
-    /// Gives back what surrounds the choice.
-    pub(super) fn restore(&mut self, fields: Map<String, Value>) {
+    /// Gives back what surrounds the choice; whether the event left as its bytes.
+    fn restore(&mut self, fields: Map<String, Value>, same: bool) {
         self.fields = Some(fields);
+        self.passes |= same;
+    }
+
+    /// Whether text alone decides if an event that has it leaves as its bytes.
+    pub(super) fn passes(&self) -> bool {
+        self.passes
     }
 
     fn is(&self, choice: &Choice, text: &str) -> bool {
@@ -201,7 +239,7 @@ mod tests {
             let known = frame.take(means.to_owned()).unwrap();
             assert_eq!(known, chunk);
             assert!(frame.is(&chunk.choices[0], means));
-            frame.restore(known.fields);
+            frame.restore(known.fields, true);
         }
     }
 

@@ -10,7 +10,7 @@ use super::{
     chunk::Chunk,
     convert::{NoChunk, read},
     error::{ChatError, Failures, error_object},
-    frame::Frames,
+    frame::{Came, Frames},
     guard::ChatGuard,
     note::{ChatNote, ChatSink},
     sse::{ChatSseError, Done, SseSink},
@@ -184,13 +184,15 @@ impl Wire {
     fn framed<S: SseSink + ?Sized>(&mut self, event: Event<'_>, sink: &mut S) -> bool {
         let Self { frames, guard, .. } = self;
         let data = event.data.unwrap_or_default();
-        let Some((at, text)) = frames.find(data) else { return false };
-        if guard.pass(frames.at(at).index(), &text) {
+        let Some((at, text)) = frames.find(data).filter(|_| guard.owes_nothing()) else {
+            return false;
+        };
+        let frame = frames.at(at);
+        if frame.passes() && guard.pass(frame.index(), &text) {
             sink.bytes(event.raw);
             return true;
         }
-        let text = text.into_owned();
-        let Some(chunk) = frames.at(at).take(text) else { return false };
+        let Some(chunk) = frame.take(text.into_owned()) else { return false };
         self.chunk(chunk, Came::Framed(at), event, sink);
         true
     }
@@ -204,10 +206,10 @@ impl Wire {
         sink: &mut S,
     ) {
         let mut chunks = take(&mut self.chunks);
-        let intact = self.guard.owes_nothing();
         let result = self.guard.push(chunk, &mut Collect { chunks: &mut chunks, sink });
         self.write_tail(&mut chunks, sink);
         let waits = chunks.is_empty() && self.guard.waits_with(self.guard.seq());
+        let same = matches!(&*chunks, [(chunk, _)] if self.is_same(chunk, &came, event));
         match chunks.as_slice() {
             [] if waits => {}
             [] => {
@@ -217,7 +219,7 @@ impl Wire {
                     sink.bytes(&self.text);
                 }
             }
-            [(same, _)] if self.is_same(same, &came, event) => sink.bytes(event.raw),
+            _ if same => sink.bytes(event.raw),
             changed => {
                 for (n, (chunk, _)) in changed.iter().enumerate() {
                     let place = if n == 0 { Place::Of(event) } else { Place::Behind(event) };
@@ -225,18 +227,12 @@ impl Wire {
                 }
             }
         }
-        match came {
-            came if waits => {
-                let came = if let Came::Read(chunk) = came { Some(chunk) } else { None };
-                let (seq, raw) = (self.guard.seq(), event.raw.to_vec());
-                self.tail.push(Waiting { seq, raw, came });
-            }
-            Came::Read(chunk) => self.frames.learn(event.data.unwrap_or_default(), chunk),
-            Came::Framed(at) => match chunks.as_mut_slice() {
-                [(chunk, _)] if intact => self.frames.at(at).restore(take(&mut chunk.fields)),
-                _ => self.frames.forget(at),
-            },
-            Came::Damaged => {}
+        if waits {
+            let came = if let Came::Read(chunk) = came { Some(chunk) } else { None };
+            let (seq, raw) = (self.guard.seq(), event.raw.to_vec());
+            self.tail.push(Waiting { seq, raw, came });
+        } else {
+            self.frames.settle(event.data.unwrap_or_default(), came, &mut chunks, same);
         }
         chunks.clear();
         self.chunks = chunks;
@@ -361,15 +357,6 @@ impl Wire {
             _ => sink.bytes(event.raw),
         }
     }
-}
-
-/// What a chunk came as.
-enum Came {
-    /// In bytes or lines that do not come out as they are.
-    Damaged,
-    Read(Chunk),
-    /// As an event that has the frame at this place.
-    Framed(usize),
 }
 
 /// Where a chunk is written.

@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     End,
-    chat::{ChatOptions, ChatSse, Chunk},
+    chat::{ChatOptions, ChatSse, Chunk, FieldPolicy, ReasoningField},
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -28,17 +28,40 @@ fn chunks(out: &[u8]) -> Vec<Chunk> {
     data.map(|json| serde_json::from_str(json).expect("a chunk")).collect()
 }
 
+/// Options under which more than the text of an event may be changed, each by a bit.
+fn options(set: u8) -> ChatOptions {
+    let mut options = ChatOptions::default();
+    let policies = [("secret", FieldPolicy::Drop), ("model", FieldPolicy::First)];
+    let policies = policies.into_iter().enumerate().filter(|(n, _)| set & (1 << n) != 0);
+    options.fields.extend(policies.map(|(_, (name, policy))| (name.to_owned(), policy)));
+    if set & 4 != 0 {
+        options.counters.push("ticks".into());
+    }
+    if set & 8 != 0 {
+        options.reasoning = ReasoningField::Hidden;
+    }
+    options
+}
+
 proptest! {
     #[test]
     fn events_give_what_their_chunks_give(
         picks in prop::collection::vec((0..MESSAGES.len(), any::<u64>()), 1..3),
         order in prop::collection::vec(0..2usize, 1..40),
+        set in 0u8..16,
     ) {
         let stream = |(index, &(message, seed)): (usize, &(usize, u64))| {
             // Some servers say the role on every chunk, some on none.
-            let piece = |piece| match seed % 2 {
-                0 => choice(json!({"index": index, "delta": {"content": piece}})),
-                _ => choice(json!({"index": index, "delta": {"role": "assistant", "content": piece}})),
+            let piece = |piece| {
+                let mut chunk = match seed % 2 {
+                    0 => choice(json!({"index": index, "delta": {"content": piece}})),
+                    _ => choice(json!({"index": index, "delta": {"role": "assistant", "content": piece}})),
+                };
+                if seed & 2 != 0 {
+                    let fields = [("secret", json!("s")), ("model", json!(format!("m{index}"))), ("ticks", json!(1))];
+                    chunk.fields.extend(fields.map(|(name, value)| (name.to_owned(), value)));
+                }
+                chunk
             };
             let pieces = Cut::Random { seed }.pieces(MESSAGES[message]).map(piece);
             pieces.chain([stop(index as u32, "stop")]).collect::<std::collections::VecDeque<_>>()
@@ -53,8 +76,8 @@ proptest! {
             let at = turn % live.len();
             came.extend(live.into_iter().nth(at).and_then(|one| one.pop_front()));
         }
-        let expected = run(&mut chat("qwen3", ChatOptions::default()), came.clone(), End::Stop);
-        let mut sse = ChatSse::new(chat("qwen3", ChatOptions::default()));
+        let expected = run(&mut chat("qwen3", options(set)), came.clone(), End::Stop);
+        let mut sse = ChatSse::new(chat("qwen3", options(set)));
         let mut out = Vec::new();
         for chunk in &came {
             sse.push(event(chunk).as_bytes(), &mut out).expect("no limit");
