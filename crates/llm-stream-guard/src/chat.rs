@@ -58,3 +58,5 @@ pub use options::{
 pub use sse::{ChatSse, ChatSseError, Done, SseSink};
 pub use sse_stream::{SseStream, guard_sse};
 pub use stream::{ChatStream, guard_chunks};
+
+pub use crate::json::Balance;

@@ -24,3 +24,43 @@ impl Strings {
         self.open
     }
 }
+
+/// Whether JSON text that comes in pieces, a call's arguments, is whole: its brackets outside of
+/// strings match.
+///
+/// ```
+/// let mut arguments = llm_stream_guard::chat::Balance::default();
+/// arguments.feed("{\"a\": \"}");
+/// assert!(!arguments.is_closed());
+/// arguments.feed("\"}");
+/// assert!(arguments.is_closed());
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Balance {
+    opened: bool,
+    depth: usize,
+    strings: Strings,
+}
+
+impl Balance {
+    /// Takes the next piece.
+    pub fn feed(&mut self, text: &str) {
+        for byte in text.bytes() {
+            match byte {
+                _ if self.strings.take(byte) => {}
+                b'{' | b'[' => {
+                    self.depth += 1;
+                    self.opened = true;
+                }
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether an object or a list has begun and ended.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.opened && self.depth == 0 && !self.strings.is_open()
+    }
+}

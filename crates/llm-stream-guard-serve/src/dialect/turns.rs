@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use llm_stream_guard::chat::Balance;
+
 use super::parts::Part;
 
 /// The most bytes of arguments that wait for their turn.
@@ -11,7 +13,7 @@ const MOST: usize = 1 << 20;
 /// come of them: so every piece of arguments belongs to the call that began last.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    open: Option<(u32, Braces)>,
+    open: Option<(u32, Balance)>,
     waiting: VecDeque<Waiting>,
     /// Bytes of arguments in there.
     held: usize,
@@ -30,8 +32,8 @@ impl Turns {
     /// Takes the next part as it came, and tells `on` those whose turn it is.
     pub(super) fn take(&mut self, part: Part<'_>, on: &mut impl FnMut(Part<'_>)) {
         match part {
-            Part::Call { index, .. } if self.open.as_ref().is_none_or(|it| it.1.are_whole()) => {
-                self.open = Some((index, Braces::default()));
+            Part::Call { index, .. } if self.open.as_ref().is_none_or(|it| it.1.is_closed()) => {
+                self.open = Some((index, Balance::default()));
                 on(part);
             }
             Part::Call { index, id, name } => {
@@ -48,12 +50,12 @@ impl Turns {
     }
 
     fn arguments(&mut self, index: u32, text: &str, on: &mut impl FnMut(Part<'_>)) {
-        if let Some((open, braces)) = &mut self.open
+        if let Some((open, balance)) = &mut self.open
             && *open == index
         {
-            braces.read(text);
+            balance.feed(text);
             on(Part::Arguments { index, text });
-            while self.open.as_ref().is_some_and(|it| it.1.are_whole()) && self.next(on) {}
+            while self.open.as_ref().is_some_and(|it| it.1.is_closed()) && self.next(on) {}
         } else if let Some(call) = self.waiting.iter_mut().find(|call| call.index == index) {
             call.arguments.push_str(text);
             self.held += text.len();
@@ -76,44 +78,14 @@ impl Turns {
             return false;
         };
         self.held -= arguments.len();
-        let mut braces = Braces::default();
-        braces.read(&arguments);
-        self.open = Some((index, braces));
+        let mut balance = Balance::default();
+        balance.feed(&arguments);
+        self.open = Some((index, balance));
         on(Part::Call { index, id: &id, name: &name });
         if !arguments.is_empty() {
             on(Part::Arguments { index, text: &arguments });
         }
         true
-    }
-}
-
-/// How far an object is.
-#[derive(Debug, Default)]
-struct Braces {
-    depth: usize,
-    begun: bool,
-    in_string: bool,
-    escaped: bool,
-}
-
-impl Braces {
-    fn read(&mut self, text: &str) {
-        for byte in text.bytes() {
-            match byte {
-                _ if std::mem::take(&mut self.escaped) => {}
-                b'\\' if self.in_string => self.escaped = true,
-                b'"' => self.in_string = !self.in_string,
-                b'{' | b'[' if !self.in_string => {
-                    (self.depth, self.begun) = (self.depth + 1, true);
-                }
-                b'}' | b']' if !self.in_string => self.depth = self.depth.saturating_sub(1),
-                _ => {}
-            }
-        }
-    }
-
-    fn are_whole(&self) -> bool {
-        self.begun && self.depth == 0
     }
 }
 

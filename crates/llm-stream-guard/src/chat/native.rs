@@ -1,7 +1,7 @@
 //! Calls upstream already made structure of: which delta belongs to which call.
 
 use super::chunk::ToolCallDelta;
-use crate::json::Strings;
+use crate::json::Balance;
 
 /// A call upstream opened.
 #[derive(Debug, Clone, Default)]
@@ -14,34 +14,6 @@ pub(super) struct NativeCall {
     pub(super) begun: bool,
     pub(super) arguments: Balance,
     pub(super) has_arguments: bool,
-}
-
-/// Whether JSON text that comes in pieces is closed: brackets outside strings match.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Balance {
-    opened: bool,
-    depth: usize,
-    strings: Strings,
-}
-
-impl Balance {
-    pub(super) fn feed(&mut self, text: &str) {
-        for byte in text.bytes() {
-            match byte {
-                _ if self.strings.take(byte) => {}
-                b'{' | b'[' => {
-                    self.depth += 1;
-                    self.opened = true;
-                }
-                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-                _ => {}
-            }
-        }
-    }
-
-    fn is_closed(&self) -> bool {
-        self.opened && self.depth == 0 && !self.strings.is_open()
-    }
 }
 
 /// The calls upstream opened in a choice.
