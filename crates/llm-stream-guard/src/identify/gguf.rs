@@ -1,6 +1,6 @@
 //! The head of a GGUF file: keys and values, of which a few are kept.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use super::Checkpoint;
 
@@ -10,12 +10,12 @@ const LONGEST: u64 = 4 << 20;
 /// More keys than any file has.
 const KEYS: u64 = 1 << 16;
 
-/// Reads what a GGUF file says about its chat template.
+/// Reads what a GGUF file says about its chat template, and the tokens that a template names.
 ///
 /// # Errors
 /// Of kind `InvalidData`: it is no GGUF file, or of a version that is not known. Others are the
 /// reader's.
-pub(super) fn read(file: &mut impl Read) -> io::Result<Checkpoint> {
+pub(super) fn read(file: &mut (impl Read + Seek)) -> io::Result<Checkpoint> {
     if &bytes::<4>(file)? != b"GGUF" {
         return Err(malformed("it does not begin as a GGUF file"));
     }
@@ -29,6 +29,7 @@ pub(super) fn read(file: &mut impl Read) -> io::Result<Checkpoint> {
         return Err(malformed("more keys than any model has"));
     }
     let (mut found, mut for_tools) = (Checkpoint::default(), None);
+    let (mut tokens, mut bos, mut eos) = (None, None, None);
     for _ in 0..keys {
         let key = text(file)?;
         let kind = u32::from_le_bytes(bytes(file)?);
@@ -36,7 +37,19 @@ pub(super) fn read(file: &mut impl Read) -> io::Result<Checkpoint> {
             "tokenizer.chat_template" => &mut found.template,
             "tokenizer.chat_template.tool_use" => &mut for_tools,
             "general.name" => &mut found.name,
-            _ => {
+            "tokenizer.ggml.bos_token_id" => {
+                bos = id(file, kind)?;
+                continue;
+            }
+            "tokenizer.ggml.eos_token_id" => {
+                eos = id(file, kind)?;
+                continue;
+            }
+            key => {
+                // The list is long, and which of it counts stands behind it.
+                if (key, kind) == ("tokenizer.ggml.tokens", ARRAY) {
+                    tokens = Some(file.stream_position()?);
+                }
                 skip(file, kind)?;
                 continue;
             }
@@ -47,6 +60,10 @@ pub(super) fn read(file: &mut impl Read) -> io::Result<Checkpoint> {
         }
     }
     found.template = for_tools.or(found.template);
+    if let Some(tokens) = tokens {
+        found.bos_token = token(file, tokens, bos)?;
+        found.eos_token = token(file, tokens, eos)?;
+    }
     Ok(found)
 }
 
@@ -80,6 +97,27 @@ fn text(file: &mut impl Read) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
+/// The number of a token.
+fn id(file: &mut impl Read, kind: u32) -> io::Result<Option<u64>> {
+    Ok(match kind {
+        4 | 5 => Some(u32::from_le_bytes(bytes(file)?).into()),
+        10 | 11 => Some(number(file)?),
+        kind => {
+            skip(file, kind)?;
+            None
+        }
+    })
+}
+
+/// The text of a token in the list that begins at an offset.
+fn token(file: &mut (impl Read + Seek), list: u64, id: Option<u64>) -> io::Result<Option<String>> {
+    file.seek(SeekFrom::Start(list))?;
+    let (kind, count) = (u32::from_le_bytes(bytes(file)?), number(file)?);
+    let Some(id) = id.filter(|&id| kind == STRING && id < count) else { return Ok(None) };
+    pass_texts(file, id)?;
+    text(file).map(Some)
+}
+
 /// Reads past a value.
 fn skip(file: &mut impl Read, kind: u32) -> io::Result<()> {
     let (kind, count) = match kind {
@@ -92,15 +130,19 @@ fn skip(file: &mut impl Read, kind: u32) -> io::Result<()> {
         4..=6 => 4,
         10..=12 => 8,
         STRING => {
-            for _ in 0..count {
-                let len = number(file)?;
-                pass(file, len)?;
-            }
-            return Ok(());
+            return pass_texts(file, count);
         }
         _ => return Err(malformed("a value of a type that is not known")),
     };
     pass(file, count.saturating_mul(width))
+}
+
+fn pass_texts(file: &mut impl Read, count: u64) -> io::Result<()> {
+    for _ in 0..count {
+        let len = number(file)?;
+        pass(file, len)?;
+    }
+    Ok(())
 }
 
 fn pass(file: &mut impl Read, len: u64) -> io::Result<()> {
@@ -112,10 +154,16 @@ fn pass(file: &mut impl Read, len: u64) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use std::io::Cursor;
+
+    use super::{Checkpoint, read};
 
     fn text(text: &str) -> Vec<u8> {
         [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
+    }
+
+    fn read_all(file: &[u8]) -> std::io::Result<Checkpoint> {
+        read(&mut Cursor::new(file))
     }
 
     fn head(keys: &[(&str, u32, Vec<u8>)]) -> Vec<u8> {
@@ -137,9 +185,32 @@ mod tests {
             ("tokenizer.chat_template.tool_use", 8, text("{{ tools }}")),
             ("tokenizer.chat_template", 8, text("{{ messages }}")),
         ]);
-        let found = read(&mut &file[..]).expect("a sound file");
+        let found = read_all(&file).expect("a sound file");
         assert_eq!(found.template.as_deref(), Some("{{ tools }}"));
         assert_eq!(found.name.as_deref(), Some("Some Model"));
+    }
+
+    #[test]
+    fn tokens_are_looked_up_by_their_numbers_wherever_those_stand() {
+        let list = |texts: &[&str]| {
+            let texts: Vec<u8> = texts.iter().flat_map(|it| text(it)).collect();
+            [&8_u32.to_le_bytes()[..], &3_u64.to_le_bytes(), &texts].concat()
+        };
+        let found = |bos: u32, eos: (u32, Vec<u8>)| {
+            let file = head(&[
+                ("tokenizer.ggml.bos_token_id", 4, bos.to_le_bytes().to_vec()),
+                ("tokenizer.ggml.tokens", 9, list(&["<s>", "long".repeat(99).as_str(), "</s>"])),
+                ("tokenizer.ggml.eos_token_id", eos.0, eos.1),
+                ("tokenizer.chat_template", 8, text("{{ messages }}")),
+            ]);
+            let found = read_all(&file).expect("a sound file");
+            assert!(found.template.is_some());
+            (found.bos_token, found.eos_token)
+        };
+        let (start, end) = (Some("<s>".to_owned()), Some("</s>".to_owned()));
+        assert_eq!(found(0, (4, vec![2, 0, 0, 0])), (start.clone(), end.clone()));
+        assert_eq!(found(3, (10, 2_u64.to_le_bytes().to_vec())), (None, end));
+        assert_eq!(found(0, (6, vec![0; 4])), (start, None));
     }
 
     #[test]
@@ -147,10 +218,10 @@ mod tests {
         let long = head(&[("general.name", 8, u64::MAX.to_le_bytes().to_vec())]);
         let odd = head(&[("x", 77, Vec::new())]);
         for file in [&b"GGML"[..], b"GGUF\x01\0\0\0", &long, &odd] {
-            let error = read(&mut &file[..]).expect_err("malformed");
+            let error = read_all(file).expect_err("malformed");
             assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
         }
         let sound = head(&[("general.name", 8, text("Some Model"))]);
-        assert!((0..sound.len()).all(|end| read(&mut &sound[..end]).is_err()));
+        assert!((0..sound.len()).all(|end| read_all(&sound[..end]).is_err()));
     }
 }
