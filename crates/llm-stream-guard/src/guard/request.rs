@@ -29,6 +29,8 @@ pub(super) struct Asked {
     arguments: BTreeMap<String, bool>,
     /// Whether an option of the request, not of the template, turns reasoning on.
     reasoning: Option<bool>,
+    /// How many answers are asked for, if the request says so.
+    answers: Option<u32>,
     /// The prompt is the text of the message that is to be continued.
     pub(super) continued: bool,
 }
@@ -57,8 +59,8 @@ impl GuardBuilder {
     }
 
     /// Reads the body of the chat-completion request that the stream answers: `tools`,
-    /// `tool_choice`, `parallel_tool_calls`, `stop`, and whether reasoning is on. What it does not
-    /// say stays as it is.
+    /// `tool_choice`, `parallel_tool_calls`, `stop`, `n`, and whether reasoning is on. What it does
+    /// not say stays as it is.
     ///
     /// - Tools of the type `function` count, and those of Anthropic's requests; the others
     ///   (`custom`, `web_search`) are kept aside: [`GuardBuilder::tools_set_aside`].
@@ -89,6 +91,13 @@ impl GuardBuilder {
         &self.asked.set_aside
     }
 
+    /// How many answers the request asks for, `n`: each is read by a guard of its own, of which
+    /// [`crate::chat::ChatGuard`] makes as many as come.
+    #[must_use]
+    pub fn answers(&self) -> u32 {
+        self.asked.answers.unwrap_or(1)
+    }
+
     fn read(&mut self, body: &Value) -> Result<(), RequestError> {
         if !body.is_object() {
             return Err(RequestError::new("", "an object"));
@@ -111,6 +120,7 @@ impl GuardBuilder {
         }
         self.options.ids = std::mem::take(&mut self.options.ids).after(earlier_calls(body));
         self.stop.extend(stop(body)?);
+        self.asked.answers = answers(body)?.or(self.asked.answers);
         let arguments = body.get("chat_template_kwargs").and_then(Value::as_object);
         let flags = arguments.into_iter().flatten();
         let flags = flags.filter_map(|(name, value)| Some((name.clone(), value.as_bool()?)));
@@ -188,6 +198,14 @@ fn stop(body: &Value) -> Result<Vec<StopString>, RequestError> {
         }
     }
     Ok(strings)
+}
+
+/// How many answers a request asks for.
+fn answers(body: &Value) -> Result<Option<u32>, RequestError> {
+    let Some(value) = body.get("n").filter(|value| !value.is_null()) else { return Ok(None) };
+    let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+    let number = number.filter(|&number| number > 0);
+    number.map(Some).ok_or_else(|| RequestError::new("n", "a positive number"))
 }
 
 /// How many calls the messages of the assistant hold, in the form of either API.

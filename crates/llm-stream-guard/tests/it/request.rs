@@ -125,6 +125,13 @@ fn stop_strings_of_the_request_end_the_message() {
 }
 
 #[test]
+fn the_number_of_answers_is_read() {
+    let guard = || Guard::for_model("qwen3").unwrap();
+    assert_eq!(guard().answers(), 1);
+    assert_eq!(guard().request(&json!({"n": 3})).request(&json!({"n": null})).answers(), 3);
+}
+
+#[test]
 fn ids_are_made_as_the_family_writes_them_and_count_on_behind_the_history() {
     let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "a"}});
     let body = json!({
@@ -167,6 +174,7 @@ fn faults_name_the_field() {
             "request, `tool_choice`: expected `auto`, `none`, `required` or a tool",
         ),
         (json!({"stop": [1]}), "request, `stop[0]`: expected a string"),
+        (json!({"n": 0}), "request, `n`: expected a positive number"),
     ];
     for (body, expected) in rows {
         assert_eq!(fault(body), expected);
