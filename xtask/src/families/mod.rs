@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn everything_wrong_with_the_files_is_found_with_file_and_line() {
-        let rows: [(&[(&str, &str)], &str); 12] = [
+        let rows: [(&[(&str, &str)], &str); 13] = [
             (&[("a", "abuot = 1")], "a.toml:3: `abuot`: unknown field `abuot`"),
             (&[("a", "like = 'a'")], "a.toml:3: `like`: a cycle: a -> a"),
             (&[("a", "reasoning = 'b'")], "a.toml:3: `reasoning`: no family is called `b`"),
@@ -161,6 +161,10 @@ mod tests {
             (
                 &[("a", "models = ['x-*']"), ("b", "models = ['X_*']")],
                 "b.toml:3: `models`: `X_*` is a pattern of `a`, too",
+            ),
+            (
+                &[("a", "models = ['x-*-1-*']"), ("b", "models = ['x-*-2-*']")],
+                "b.toml:3: `models`: some ids are of `x-*-2-*` and of `x-*-1-*` of `a`",
             ),
             (
                 &[

@@ -27,18 +27,14 @@ pub(super) fn check(entries: &[Entry], mut find: impl FnMut(&str, String, String
             find(name, "models".into(), format!("`{text}` is a pattern of `{first}`, too"));
             continue;
         }
-        let examples: Vec<String> = examples(text).collect();
-        let heaviest: Vec<Vec<&Of<'_>>> =
-            examples.iter().map(|id| winners(id, &patterns)).collect();
-        for (id, winners) in examples.iter().zip(&heaviest) {
-            if let Some((other, of)) = winners.iter().find(|(_, of)| of != name)
-                && winners.iter().any(|(_, of)| of == name)
-            {
-                let problem = format!("`{text}` and `{other}` of `{of}` both claim `{id}`");
-                find(name, "models".into(), problem);
-            }
+        let tie = patterns[..i].iter().find(|(other, (_, of))| {
+            of != name && other.literals() == pattern.literals() && other.meets(pattern)
+        });
+        if let Some((_, (other, of))) = tie {
+            let problem = format!("some ids are of `{text}` and of `{other}` of `{of}`");
+            find(name, "models".into(), problem);
         }
-        if !heaviest.iter().flatten().any(|(_, of)| of == name) {
+        if !examples(text).any(|id| winners(&id, &patterns).iter().any(|(_, of)| of == name)) {
             find(name, "models".into(), format!("`{text}` never counts: others are heavier"));
         }
     }

@@ -28,12 +28,20 @@ const PACKAGING: [&str; 29] = [
     "bnb", "hf", "free", "cloud", "latest",
 ];
 
+/// Words of ids of models that write no answers, whatever they were made from: they embed, rank, judge,
+/// hear, read pages, draw, or have a format of their own.
+const OTHERS: &str = "embed embedder embedding embeddings embedqa e5 gte gme bge colbert retriever \
+    rerank reranker rerankers rerankqa classifier reward rm prm guard guardian nemoguard moderation \
+    safety asr stt aligner forcedaligner transcribe transcription speech canary tts ocr image video \
+    diffusion eagle eagle3 speculator speculators llava cogvlm2 internvl2 minitron openhermes";
+
 /// A model id as patterns are compared with it: `Qwen/Qwen3.5-9B-GGUF`, `qwen3.5:9b` and
 /// `./models/qwen3p5-9b.gguf` are spellings of one.
 ///
 /// Lower case; each run of whitespace or punctuation between words is one `-`, and so is a `p`
 /// between digits; organisation, file extension and packaging are dropped. Of a path every
-/// segment may be the model's, the last one first. An id of more than 512 bytes has no text.
+/// segment may be the model's, the last one first. An id of more than 512 bytes has no text, and
+/// neither has one with a word such as `embedding`, `reranker` or `ocr`: its model writes no answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelId {
     segments: Vec<String>,
@@ -49,7 +57,8 @@ impl ModelId {
         let id = id.trim().to_lowercase().replace('\\', "/");
         let used = if is_path(&id) { usize::MAX } else { 1 };
         let segments = without_scheme(&id).split('/').rev().map(model_of);
-        Self { segments: segments.filter(|it| !it.is_empty()).take(used).collect() }
+        let segments = segments.filter(|it| !it.is_empty()).take(used);
+        Self { segments: segments.take_while(|it| !it.split('-').any(is_other)).collect() }
     }
 
     /// The texts a pattern may match, those that count first in front: each segment, whole and
@@ -90,8 +99,18 @@ impl ModelPattern {
     /// Whether it matches all of a text of [`ModelId::texts`].
     #[must_use]
     pub fn is_for(&self, text: &str) -> bool {
-        let bare = self.0.strip_suffix("-*");
-        bare.is_some_and(|bare| globs(bare, text)) || globs(&self.0, text)
+        self.spelled().any(|pattern| globs(pattern, text))
+    }
+
+    /// Whether there is a text that both are for.
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
+        self.spelled().any(|a| other.spelled().any(|b| share(a.as_bytes(), b.as_bytes())))
+    }
+
+    /// The patterns without the rule for `-*` at the end.
+    fn spelled(&self) -> impl Iterator<Item = &str> {
+        [Some(&*self.0), self.0.strip_suffix("-*")].into_iter().flatten()
     }
 
     /// How many of its characters are no stars.
@@ -104,6 +123,10 @@ impl ModelPattern {
 fn is_path(id: &str) -> bool {
     let drive = matches!(id.as_bytes(), [b'a'..=b'z', b':', b'/', ..]);
     drive || id.starts_with(['/', '.', '~']) || EXTENSIONS.iter().any(|end| id.ends_with(end))
+}
+
+fn is_other(word: &str) -> bool {
+    OTHERS.split(' ').any(|other| other == word)
 }
 
 fn without_scheme(id: &str) -> &str {
@@ -167,6 +190,26 @@ fn globs(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|&byte| byte == b'*')
 }
 
+/// Whether two patterns have a text in common: row by row from their ends, whether what is left of
+/// both has.
+fn share(a: &[u8], b: &[u8]) -> bool {
+    let mut below = Vec::new();
+    for x in core::iter::once(None).chain(a.iter().rev().map(Some)) {
+        let mut row = alloc::vec![false; b.len() + 1];
+        for j in (0..=b.len()).rev() {
+            let down = |j: usize| below.get(j).is_some_and(|&share| share);
+            row[j] = match (x, b.get(j)) {
+                (None, None) => true,
+                (Some(b'*'), y) => down(j) || y.is_some() && row[j + 1],
+                (x, Some(b'*')) => row[j + 1] || x.is_some() && down(j),
+                (x, y) => x == y && down(j + 1),
+            };
+        }
+        below = row;
+    }
+    below.first().is_some_and(|&share| share)
+}
+
 #[cfg(test)]
 mod tests {
     use alloc::{string::ToString, vec, vec::Vec};
@@ -189,11 +232,39 @@ mod tests {
     }
 
     #[test]
+    fn an_id_of_a_model_that_writes_no_answers_has_no_text() {
+        for id in ["Qwen/Qwen3-Embedding-8B", "qwen3-reranker:0.6b", "/m/Qwen3-ASR-1.7B/main.gguf"]
+        {
+            let found = texts(id);
+            assert!(found.iter().all(|text| !text.contains("qwen")), "{id}: {found:?}");
+        }
+        assert_eq!(texts("/embedding/qwen3-8b")[0], "qwen3-8b");
+        assert_eq!(texts("openPangu-Embedded-7B")[0], "openpangu-embedded-7b");
+    }
+
+    #[test]
     fn only_of_paths_every_segment_counts() {
         assert_eq!(texts("org/model"), ["model"]);
         assert_eq!(texts(r"C:\llm\model\main.gguf"), ["main", "model", "llm", "c"]);
         assert_eq!(texts("~/x/y/"), ["y", "x"]);
         assert_eq!(texts("hf://org/model/"), ["model"]);
+    }
+
+    #[test]
+    fn patterns_meet_where_a_text_is_of_both() {
+        let rows = [
+            ("a-*", "*-b", true),
+            ("a-*", "a", true),
+            ("a*", "ab*c", true),
+            ("a-*b", "a-*c", false),
+            ("x-*2-*", "x-*3-*", true),
+            ("", "*", true),
+            ("ab", "a", false),
+        ];
+        for (a, b, expected) in rows {
+            let (a, b) = (ModelPattern::new(a), ModelPattern::new(b));
+            assert_eq!((a.meets(&b), b.meets(&a)), (expected, expected), "{a:?} {b:?}");
+        }
     }
 
     #[test]
