@@ -135,7 +135,8 @@ pub fn detect<'t>(messages: impl IntoIterator<Item = &'t str>) -> Detection {
         }
     }
     groups.sort_by_key(|(reading, profiles)| (reading.badness(), Reverse(known(profiles))));
-    let certainty = certainty(&groups);
+    let code = texts.iter().any(|text| text.trim_start().starts_with(char::is_alphabetic));
+    let certainty = certainty(&groups, code);
     let candidates =
         groups.into_iter().take(CANDIDATES).map(|(reading, profiles)| candidate(reading, profiles));
     Detection { certainty, candidates: candidates.collect() }
@@ -164,13 +165,14 @@ fn candidate(reading: Reading, mut profiles: Vec<Profile>) -> Candidate {
     }
 }
 
-fn certainty(groups: &[(Reading, Vec<Profile>)]) -> Certainty {
+/// How sure the first of the groups is; a text may be `code` if it begins with a letter.
+fn certainty(groups: &[(Reading, Vec<Profile>)], code: bool) -> Certainty {
     let Some((best, _)) = groups.first() else { return Certainty::Unknown };
     let marked = !best.explained.is_empty();
-    let example = best.made.has_text() && !marked;
+    let example = !marked && (best.made.has_text() || code);
     let mention = best.complete == 0 && !best.has_arguments;
     // Tokens that nobody knows belong to a family that nobody knows. A call without markup among
-    // other text may be an example, a marker without arguments behind it a mention.
+    // other text, or in no list, may be an example, a marker without arguments behind it a mention.
     if best.left_special || example || mention && !best.reasons() {
         return Certainty::Unknown;
     }

@@ -43,6 +43,7 @@ fn what_tells_no_family_is_unknown() {
         "<p>It <b>rains</b>.</p>",
         "{\"name\": \"Ada\", \"born\": 1815}",
         "Try:\n```python\nprint(\"hi\")\n```\nDone.",
+        "setup(name=\"x\", version=\"1\")",
         "Write calls in <tool_call> tags.",
         "<think>Hm.</think>Yes.<|a_token_of_nobody|>",
     ];
