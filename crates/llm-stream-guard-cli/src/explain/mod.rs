@@ -83,7 +83,8 @@ pub fn explain(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Error> {
 /// As [`explain`].
 pub fn report(args: &ExplainArgs) -> Result<Report, Error> {
     let reading = &args.reading;
-    let recording = read(reading)?;
+    let mut progress = Progress::of(&reading.file);
+    let recording = read(reading, &mut progress)?;
     let profiles = profiles(args, &recording)?;
     let guards = profiles.iter().map(|profile| {
         let builder = parse::builder(reading, profile)?;
@@ -92,10 +93,14 @@ pub fn report(args: &ExplainArgs) -> Result<Report, Error> {
     let guards = guards.collect::<Result<Vec<_>, Error>>()?;
     let end = parse::end(reading);
     let mut explanations = Vec::new();
+    let whole = recording.choices().map(|(_, items)| items.len()).sum::<usize>() * guards.len();
+    let mut done = 0;
     for (name, guard) in &guards {
         for (&choice, items) in recording.choices() {
             let mut explainer = Explainer::new(name.clone(), guard.clone());
             for item in items {
+                done += 1;
+                progress.tell("explaining", done as u64, whole as u64);
                 match item {
                     Item::Text { text, time } => explainer.push(text, *time),
                     Item::Note(note) => explainer.note(note.clone()),
@@ -105,6 +110,7 @@ pub fn report(args: &ExplainArgs) -> Result<Report, Error> {
             explanations.push(Explained { choice, explanation });
         }
     }
+    progress.end();
     Ok(Report { file: reading.file.display().to_string(), explanations })
 }
 
@@ -130,26 +136,43 @@ fn profiles(args: &ExplainArgs, recording: &Recording) -> Result<Vec<Profile>, E
     Ok(profiles)
 }
 
-/// Reads the whole input; on a terminal, long ones show how far it is.
-fn read(args: &ReadingArgs) -> Result<Recording, Error> {
+/// Reads the whole input.
+fn read(args: &ReadingArgs, progress: &mut Progress) -> Result<Recording, Error> {
     if args.file == Path::new("-") {
         let patience = crate::input::Patience::Head;
         return Recording::read(args, &mut io::stdin().lock(), patience, |_| {});
     }
     let (mut file, patience) = parse::open(&args.file)?;
     let whole = file.metadata().map_or(0, |metadata| metadata.len());
-    let shown = io::IsTerminal::is_terminal(&io::stderr()) && whole > LONG;
     let input: &mut dyn Read = &mut file;
-    let recording = Recording::read(args, input, patience, |bytes| {
-        if shown {
-            // Nobody is left to tell if this fails.
-            let _ = write!(io::stderr(), "\rreading: {} %", bytes * 100 / whole.max(1));
-        }
-    });
-    if shown {
-        let _ = writeln!(io::stderr());
+    Recording::read(args, input, patience, |bytes| progress.tell("reading", bytes, whole))
+}
+
+/// On a terminal, how far the work on a long recording is.
+struct Progress {
+    shown: bool,
+    percent: u64,
+}
+
+impl Progress {
+    fn of(file: &Path) -> Self {
+        let is_long = fs::metadata(file).is_ok_and(|metadata| metadata.len() > LONG);
+        Self { shown: is_long && io::IsTerminal::is_terminal(&io::stderr()), percent: 101 }
     }
-    recording
+
+    fn tell(&mut self, doing: &str, done: u64, whole: u64) {
+        let percent = done.saturating_mul(100) / whole.max(1);
+        if self.shown && std::mem::replace(&mut self.percent, percent) != percent {
+            // Nobody is left to tell if this fails.
+            let _ = write!(io::stderr(), "\r{doing}: {percent} %    ");
+        }
+    }
+
+    fn end(&self) {
+        if self.shown {
+            let _ = writeln!(io::stderr());
+        }
+    }
 }
 
 /// Longer files show progress, in bytes.
