@@ -40,6 +40,8 @@ pub struct Explainer {
     name: String,
     guard: Guard,
     edges: Vec<Edge>,
+    /// How calls and their sections are written.
+    openings: Vec<String>,
     wire: String,
     steps: Vec<Step>,
     ledger: Ledger,
@@ -60,6 +62,7 @@ impl Explainer {
         Self {
             name: name.into(),
             edges: guard.edges().to_vec(),
+            openings: openings(&guard),
             guard,
             wire: String::new(),
             steps: Vec::new(),
@@ -125,8 +128,8 @@ impl Explainer {
         step: Step,
         run: impl FnOnce(&mut Guard, &mut Listener<'_>) -> Result<(), LimitError>,
     ) {
-        let Self { guard, edges, steps, ledger, summary, wire, .. } = self;
-        let mut listener = Listener { index: steps.len(), step, edges, ledger, summary };
+        let Self { guard, edges, openings, steps, ledger, summary, wire, .. } = self;
+        let mut listener = Listener { index: steps.len(), step, edges, openings, ledger, summary };
         let result = run(guard, &mut listener);
         let mut step = listener.step;
         if let Err(error) = result
@@ -145,6 +148,13 @@ impl Explainer {
         }
         steps.push(step);
     }
+}
+
+/// The templates of a guard's family that show how a block or a call begins.
+fn openings(guard: &Guard) -> Vec<String> {
+    let forms = guard.grammar().into_iter().flat_map(|grammar| &grammar.family().forms);
+    let templates = forms.flat_map(|form| form.sections.iter().chain(&form.calls));
+    templates.map(ToString::to_string).collect()
 }
 
 /// Adds up what only the whole tells.
@@ -174,6 +184,7 @@ struct Listener<'l> {
     index: usize,
     step: Step,
     edges: &'l [Edge],
+    openings: &'l [String],
     ledger: &'l mut Ledger,
     summary: &'l mut Summary,
 }
@@ -256,7 +267,9 @@ impl Sink for Listener<'_> {
             }
             Trace::Opened { edge, at, len } => {
                 (self.ledger.call_at, self.ledger.call_ended) = (at as usize, false);
-                Happening::Opener { at, len, marker: self.marker(edge, at, len) }
+                let marker = self.marker(edge, at, len);
+                let fits = self.openings.iter().filter(|opening| opening.starts_with(&marker));
+                Happening::Opener { at, len, templates: fits.cloned().collect(), marker }
             }
             Trace::Committed { at, len } => Happening::Committed { at, len },
             Trace::Refuted { at, len } => {

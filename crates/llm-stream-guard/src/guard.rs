@@ -30,7 +30,7 @@ pub use request::RequestError;
 
 use jail_match::{ByRef, Counters, Edge, End, Held, HeldKind, LimitError, Sink};
 use think_filter::TokenEstimate;
-use toolcall_parsers::{Event, Message};
+use toolcall_parsers::{Event, Grammar, Message};
 use wire_remap::{Collapse, Tally};
 
 use self::{
@@ -342,6 +342,12 @@ impl Guard {
     #[must_use]
     pub fn edges(&self) -> &[Edge] {
         self.cursor.edges()
+    }
+
+    /// What calls look like. `None` where a checkpoint's template is read.
+    #[must_use]
+    pub fn grammar(&self) -> Option<&Grammar> {
+        self.cursor.grammar()
     }
 
     /// The counts since the start, if [`GuardBuilder::stats`] or an observer asked for them.

@@ -51,6 +51,12 @@ impl ToolCallParser {
         }
     }
 
+    /// What calls look like.
+    #[must_use]
+    pub fn grammar(&self) -> &Grammar {
+        &self.grammar
+    }
+
     /// Where ids come from when the wire has none.
     #[must_use]
     pub fn ids(&self) -> &Ids {

@@ -50,8 +50,12 @@ fn happening(event: &Happening) -> String {
         Happening::Marker { at, marker, does, .. } => {
             format!("- marker `{}` at byte {at} {does}", visible(marker))
         }
-        Happening::Opener { at, marker, .. } => {
-            format!("- opener `{}` at byte {at}: what follows decides", visible(marker))
+        Happening::Opener { at, marker, templates, .. } => {
+            let shown: Vec<String> =
+                templates.iter().map(|text| format!("`{}`", visible(text))).collect();
+            let of = if shown.is_empty() { String::new() } else { " of ".to_owned() };
+            let (marker, shown) = (visible(marker), shown.join(" or "));
+            format!("- opener `{marker}`{of}{shown} at byte {at}: what follows decides")
         }
         Happening::Refuted { at, marker, .. } => {
             format!("- `{}` at byte {at} opens no call after all: text", visible(marker))

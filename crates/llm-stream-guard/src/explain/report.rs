@@ -121,6 +121,9 @@ pub enum Happening {
         len: u64,
         /// The marker.
         marker: String,
+        /// The templates of the family that begin so.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        templates: Vec<String>,
     },
     /// What an opener began is no call: it is text.
     Refuted {

@@ -1,7 +1,7 @@
 //! The cursor: the driver and the bodies it hands control to, or the parser of a template.
 
 use jail_match::{Aside, Channel, Counters, Driver, Edge, End, Held, LimitError, Sink, Stretch};
-use toolcall_parsers::{Ids, Parallel, Wanted};
+use toolcall_parsers::{Grammar, Ids, Parallel, Wanted};
 
 use super::{
     payload::{GuidedParser, Rejected},
@@ -136,6 +136,13 @@ impl Cursor {
         match self {
             Self::Family(family) => family.driver.table().edges(),
             Self::Template(template) => &template.edges,
+        }
+    }
+
+    pub(super) fn grammar(&self) -> Option<&Grammar> {
+        match self {
+            Self::Family(family) => Some(family.bodies.grammar()),
+            Self::Template(_) => None,
         }
     }
 

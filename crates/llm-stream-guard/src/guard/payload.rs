@@ -5,7 +5,7 @@ use std::fmt;
 use jail_match::{
     AtEnd, BodyParsers, Diagnostic, DiagnosticKind, End, Event, Feed, Opener, Outcome, Sink,
 };
-use toolcall_parsers::{Ids, Parallel, ToolCallParser, Wanted};
+use toolcall_parsers::{Grammar, Ids, Parallel, ToolCallParser, Wanted};
 
 use super::choice::BadPayload;
 
@@ -75,6 +75,10 @@ impl GuidedParser {
 
     pub(super) fn rejected(&self) -> Option<Rejected> {
         self.rejected
+    }
+
+    pub(super) fn grammar(&self) -> &Grammar {
+        self.inner.grammar()
     }
 
     /// Where ids of calls come from.

@@ -94,6 +94,17 @@ fn what_is_held_says_what_releases_it_and_what_waited_says_how_long() {
 }
 
 #[test]
+fn an_opener_says_which_templates_begin_so() {
+    let told = explained(guard("mistral"), &["[TOOL_CALLS]f[ARGS]{}"], End::Stop);
+    let of = told.steps.iter().flat_map(|step| &step.events).find_map(|event| match event {
+        Happening::Opener { templates, .. } => Some(templates),
+        _ => None,
+    });
+    let of = of.expect("an opener");
+    assert!(of.len() > 1 && of.iter().all(|text| text.starts_with("[TOOL_CALLS]")), "{of:?}");
+}
+
+#[test]
 fn a_cut_call_says_what_cut_it() {
     let wire = ["<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1"];
     for (end, word) in
