@@ -31,6 +31,9 @@ fn tags_of_earlier_turns_do_not_count() {
     assert_eq!(start("deepseek_r1", thought), Start::Reasoning);
     assert_eq!(last_turn(thought), "<think>\n");
     assert_eq!(last_turn("no template's"), "no template's");
+    // An open code fence in an earlier message would hide the tag.
+    let prompt = "tools: ```json<|end_of_msg|><|open|>message<|sep|><|open|>think<|sep|>";
+    assert_eq!(format("kimi_k3").unwrap().start_after(prompt), Start::Reasoning);
 }
 
 // Contract: S3.9.
