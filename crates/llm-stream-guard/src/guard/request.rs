@@ -165,10 +165,15 @@ impl Asked {
         if profile.switch.is_empty() {
             return profile.start;
         }
-        let is_on = |(name, default): (&String, &bool)| {
-            self.arguments.get(name).copied().or(self.reasoning).unwrap_or(*default)
+        // Of several arguments that mean the same, requests name one.
+        let mut named =
+            profile.switch.keys().filter_map(|name| self.arguments.get(name)).peekable();
+        let is_on = match (named.peek(), self.reasoning) {
+            (Some(_), _) => named.all(|&on| on),
+            (None, Some(on)) => on,
+            (None, None) => profile.switch.values().all(|&on| on),
         };
-        if profile.switch.iter().all(is_on) { Start::Reasoning } else { Start::Content }
+        if is_on { Start::Reasoning } else { Start::Content }
     }
 }
 

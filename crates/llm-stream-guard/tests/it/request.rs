@@ -48,6 +48,11 @@ fn template_arguments_and_options_turn_reasoning_on_and_off() {
     assert!(!is_thought(off, json!({})));
     assert!(is_thought(off, json!({"chat_template_kwargs": {"thinking": true}})));
     assert!(is_thought(off, json!({"reasoning": {"enabled": true}})));
+    let either = "deepseek-ai/DeepSeek-V3.2";
+    assert!(!is_thought(either, json!({})));
+    for name in ["thinking", "enable_thinking"] {
+        assert!(is_thought(either, json!({"chat_template_kwargs": {name: true}})), "{name}");
+    }
     let always = "Qwen/Qwen3-4B-Thinking-2507";
     assert!(is_thought(always, json!({"chat_template_kwargs": {"enable_thinking": false}})));
 }
