@@ -121,6 +121,12 @@ impl<'a> Dialect<'a> {
         })
     }
 
+    /// The length of the form's own quote at the head of `text`.
+    pub(super) fn own_quote(&self, text: &str) -> Result<Option<usize>, Undecided> {
+        let own = longest_prefix(text, self.quotes.iter().map(String::as_str))?;
+        Ok(own.map(|n| self.quotes[n].len()))
+    }
+
     /// The first byte and the length of `quote`.
     pub(super) fn measure(&self, quote: Quote) -> (u8, usize) {
         match quote {
