@@ -13,7 +13,7 @@ use crate::{
         input::{Node, repeated},
     },
     family::Repeated,
-    machine::arguments::{tag::Tag, value::call_end},
+    machine::arguments::{tag::Tag, value::ending::call_end},
     template::{Hole, Template, Trim},
     typing::admitted,
 };
@@ -68,6 +68,11 @@ impl Writer<'_> {
             let why = "text with markup stands in a section of character data";
             return Err(Fault::new(EncodeErrorKind::Value, why));
         }
+        let again = self.specs.iter().flat_map(|spec| spec.value_tags());
+        if again.flat_map(Tag::texts).any(|tag| text.starts_with(tag)) {
+            let why = "it begins like the tag before it";
+            return Err(Fault::new(EncodeErrorKind::Value, why).at(0));
+        }
         if let Some(at) = self.ends_value(&text, rest) {
             let why = "it contains the tags that would end it";
             return Err(Fault::new(EncodeErrorKind::Value, why).at(at));
@@ -117,7 +122,7 @@ impl Writer<'_> {
             };
             if head.is_empty() { None } else { text.match_indices(head).find(begins) }
         });
-        let closes = self.specs.iter().filter_map(|spec| call_end(spec, text));
+        let closes = self.specs.iter().filter_map(|spec| call_end(spec, text, self.tools));
         own.chain(header.map(|(at, _)| at)).chain(closes).min()
     }
 }

@@ -192,9 +192,11 @@ pub(crate) enum Arguments {
     Keywords(Syntax),
     /// An object that holds name and arguments.
     Object(Syntax),
-    /// Text that is the value of this key, up to one of the ends.
+    /// Text that is the value of this key, up to one of the ends. The token before it, repeated,
+    /// is absorbed.
     Raw {
         key: Box<str>,
+        again: Vec<Box<str>>,
         ends: Vec<Box<str>>,
     },
     Parameters(ParameterSpec),

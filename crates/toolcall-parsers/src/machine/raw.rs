@@ -4,6 +4,8 @@
 //! <|python_tag|>print(1)<|eom_id|>       {"code": "print(1)"}
 //! ```
 
+use alloc::boxed::Box;
+
 use jail_match::End;
 
 use super::output::Output;
@@ -42,11 +44,19 @@ impl Raw {
     pub(super) fn is_object(
         &mut self,
         key: &str,
-        cursor: &Cursor<'_>,
+        again: &[Box<str>],
+        cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Option<bool> {
         if self.state == State::Text {
             return Some(false);
+        }
+        loop {
+            match longest_prefix(cursor.rest(), again.iter().map(|again| &**again)) {
+                Err(Undecided) => return None,
+                Ok(Some(n)) => cursor.at += again[n].len(),
+                Ok(None) => break,
+            }
         }
         let blank = blanks(cursor.rest());
         match cursor.rest().as_bytes().get(blank) {

@@ -1,5 +1,7 @@
 //! The arguments of a call: handing text to the reader of their kind.
 
+use alloc::vec::Vec;
+
 use super::{
     call::{Machine, State, Step},
     output::Output,
@@ -92,14 +94,16 @@ impl Machine {
             Arguments::Raw { .. } if self.in_value => {
                 return self.value(plan, leaf, template::Dialect::Json, cursor, out);
             }
-            Arguments::Raw { key, ends } => match self.raw.is_object(key, cursor, out) {
-                None => return Step::more(cursor.at),
-                Some(true) => {
-                    self.begin_value(Kind::Arguments);
-                    return Step::Go;
+            Arguments::Raw { key, again, ends } => {
+                match self.raw.is_object(key, again, cursor, out) {
+                    None => return Step::more(cursor.at),
+                    Some(true) => {
+                        self.begin_value(Kind::Arguments);
+                        return Step::Go;
+                    }
+                    Some(false) => self.raw.feed(ends.iter().map(|end| &**end), cursor, out),
                 }
-                Some(false) => self.raw.feed(ends.iter().map(|end| &**end), cursor, out),
-            },
+            }
             Arguments::Parameters(spec) => {
                 let progress = self.parameters.feed(spec, cursor, out);
                 if progress == Progress::Done {
@@ -123,9 +127,13 @@ impl Machine {
             }
             Progress::Bad => {
                 let step = self.bad(cursor, out);
-                // What stands before the deciding scalar of an element's tag is lost with it.
-                if self.state == State::Broken && matches!(leaf.arguments, Arguments::Elements(_)) {
-                    self.dropped += self.elements.lost();
+                // What stands before the deciding scalar of a tag is lost with it.
+                if self.state == State::Broken {
+                    self.dropped += match leaf.arguments {
+                        Arguments::Elements(_) => self.elements.lost(),
+                        Arguments::Parameters(_) => self.parameters.lost(),
+                        _ => 0,
+                    };
                 }
                 step
             }
@@ -153,7 +161,13 @@ impl Machine {
         match longest_prefix(cursor.rest(), texts.chain(calls.iter().map(|tag| &*tag.text))) {
             Err(Undecided) => return Step::more(cursor.at),
             Ok(None) => return self.bad(cursor, out),
-            Ok(Some(_)) => {}
+            Ok(Some(n)) => {
+                let first = leaf.ends.tags.first().map_or(0, Vec::len);
+                let parameters = matches!(leaf.arguments, Arguments::Parameters(_));
+                if n >= first && parameters && self.parameters.ends_in_end() {
+                    return self.bad(cursor, out);
+                }
+            }
         }
         self.close_parameters(leaf, out);
         self.complete(out);

@@ -2,6 +2,7 @@
 //! what the encoder writes.
 
 mod coverage;
+mod damage;
 mod headers;
 mod laws;
 mod policies;

@@ -11,6 +11,8 @@ mod harness;
 
 use alloc::{string::String, vec::Vec};
 
+use self::parameters::heads::Head;
+
 /// Whitespace that may stand where a tag must follow: it is held until the tag is certain, so
 /// that text which is none comes out soon.
 const BLANKS: usize = 32;
@@ -39,4 +41,6 @@ pub(crate) struct Ends {
     pub(crate) openers: Vec<String>,
     /// Those of the call's tags that end its message.
     pub(crate) messages: Vec<String>,
+    /// What begins the next call, up to its arguments.
+    pub(crate) heads: Vec<Head>,
 }

@@ -14,6 +14,7 @@
 
 mod finish;
 pub(super) mod header;
+pub(crate) mod heads;
 mod path;
 pub(crate) mod spec;
 mod stops;
@@ -93,6 +94,16 @@ impl Parameters {
         self.envelope.clear();
         self.seen.clear();
         self.seen_bytes = 0;
+    }
+
+    /// Whether the last value ends in the text of its call's end.
+    pub(crate) fn ends_in_end(&self) -> bool {
+        self.read && self.value.ends_in_end()
+    }
+
+    /// Bytes of what looked like a header and broke the call.
+    pub(crate) fn lost(&self) -> u64 {
+        if matches!(self.state, State::Value(_)) { self.value.lost() } else { 0 }
     }
 
     /// Bytes held.
@@ -206,6 +217,9 @@ impl Parameters {
         if fed == Fed::More {
             return Some(Progress::More);
         }
+        if fed == Fed::Torn {
+            return Some(Progress::Bad);
+        }
         self.end_value(spec, value, fed, cursor.at, out);
         if fed != Fed::Own {
             out.diagnose(DiagnosticKind::MissingCloser, cursor.at, 0);
@@ -217,7 +231,7 @@ impl Parameters {
                 None
             }
             Fed::Call => Some(Progress::Done),
-            Fed::Own | Fed::More => None,
+            Fed::Own | Fed::More | Fed::Torn => None,
         }
     }
 

@@ -41,6 +41,11 @@ impl Tag {
         tag
     }
 
+    /// Whether it has a word, and is more than punctuation.
+    pub(crate) fn has_letters(&self) -> bool {
+        self.texts().any(|text| text.contains(char::is_alphanumeric))
+    }
+
     /// All spellings.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> + Clone {
         self.texts.iter().map(String::as_str)

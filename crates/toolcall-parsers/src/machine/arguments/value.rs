@@ -4,14 +4,14 @@
 //! (left behind the cursor), whitespace that may have to be trimmed, the header of what may be
 //! the next parameter, and text whose type is not decided.
 
+pub(crate) mod ending;
 pub(crate) mod mode;
 mod write;
 
 use alloc::string::String;
 
-use self::mode::Mode;
+use self::{ending::Ending, mode::Mode};
 use super::{
-    BLANKS,
     parameters::{
         header::{Header, Step},
         spec::{HeadersIn, ParameterSpec, ValueSpec},
@@ -19,9 +19,10 @@ use super::{
     tag::{Tag, longest},
 };
 use crate::{
-    cursor::{Cursor, Undecided, blanks},
+    cursor::{Cursor, Undecided},
     machine::output::Output,
-    typing::declares,
+    tools::Tools,
+    typing::{admitted, declares},
 };
 
 /// Where in a value a reader is.
@@ -47,6 +48,9 @@ pub(super) enum Fed {
     Header(usize),
     /// The end of the call, behind the cursor.
     Call,
+    /// A part of the next parameter's header, behind the cursor: its own end is lost, and who
+    /// knows what else.
+    Torn,
 }
 
 /// Where a value stands: what its reader must know of the family and the call.
@@ -80,6 +84,8 @@ pub(super) struct Value {
     pending: String,
     /// Text whose type is not decided.
     collected: String,
+    /// Nothing but its own end stands behind the text of its call's.
+    ends_in_end: bool,
     /// The value outgrew its limit and became a string.
     outgrown: bool,
     dropped: u64,
@@ -91,14 +97,27 @@ enum Found {
     Nothing,
     Undecided,
     Own(usize),
+    /// The tag before the value once more, this long.
+    Again(usize),
     Quote(usize, usize),
     Header(usize, usize),
-    Call,
+    Ending(Ending),
 }
 
 impl Value {
     pub(super) fn held(&self) -> usize {
         self.edge.len() + self.pending.len() + self.collected.len()
+    }
+
+    /// Bytes of a header that has been read, but not to its end.
+    pub(super) fn lost(&self) -> u64 {
+        if self.phase == Phase::Header { self.pending.len() as u64 } else { 0 }
+    }
+
+    /// Whether the value last read ends in the text of its call's end: if that is missing, the
+    /// two may have changed places.
+    pub(super) fn ends_in_end(&self) -> bool {
+        self.ends_in_end
     }
 
     /// The header of the next parameter, which ended the value.
@@ -112,7 +131,8 @@ impl Value {
         self.key.push_str(key);
         (self.mode, self.phase, self.first) = (mode, Phase::Text, first);
         (self.blank, self.newline_dropped, self.quote_here) = (true, false, true);
-        (self.line_start, self.run, self.outgrown, self.dropped) = (false, 0, false, 0);
+        self.ends_in_end = false;
+        (self.line_start, self.run, self.outgrown, self.dropped) = (true, 0, false, 0);
         self.edge.clear();
         self.pending.clear();
         self.collected.clear();
@@ -150,7 +170,7 @@ impl Value {
         while let Some(hit) = place.spec.stops.find(&text.as_bytes()[from..]) {
             let at = from + hit;
             let first = from == cursor.at;
-            let found = self.find(place, text, (cursor.at, at), first);
+            let found = self.find(place, text, (cursor.at, at), first, &out.calls.tools);
             if let Found::Nothing = found {
                 from = at + text[at..].chars().next().map_or(1, char::len_utf8);
                 continue;
@@ -160,10 +180,21 @@ impl Value {
             match found {
                 Found::Nothing => {}
                 Found::Undecided => return Some(Fed::More),
-                Found::Call => return Some(Fed::Call),
+                Found::Ending(Ending::Call) => return Some(Fed::Call),
+                Found::Ending(Ending::Torn) => return Some(Fed::Torn),
                 Found::Own(len) => {
                     cursor.at += len;
                     return Some(Fed::Own);
+                }
+                Found::Ending(Ending::Both(end, len)) => {
+                    self.push(place.value.edges, &text[at..at + end], out);
+                    cursor.at += len;
+                    self.ends_in_end = true;
+                    return Some(Fed::Own);
+                }
+                Found::Again(len) => {
+                    cursor.at += len;
+                    return None;
                 }
                 Found::Quote(n, len) => {
                     cursor.at += len;
@@ -188,7 +219,14 @@ impl Value {
 
     /// What stands at `at`; the text from `from` on has not been pushed, and what begins there is
     /// the first or not that was looked at in it.
-    fn find(&self, place: Place<'_>, text: &str, (from, at): (usize, usize), first: bool) -> Found {
+    fn find(
+        &self,
+        place: Place<'_>,
+        text: &str,
+        (from, at): (usize, usize),
+        first: bool,
+        tools: &Tools,
+    ) -> Found {
         let Place { spec, value, .. } = place;
         let rest = &text[at..];
         let mut undecided = false;
@@ -201,6 +239,12 @@ impl Value {
         };
         if let Some((_, len)) = tag(&value.ends) {
             return Found::Own(len);
+        }
+        if self.blank
+            && at == from
+            && let Some((_, len)) = tag(&value.again)
+        {
+            return Found::Again(len);
         }
         if first && self.quote_here && text[from..at].trim_ascii().is_empty() {
             for (n, (open, _)) in value.quotes.iter().enumerate() {
@@ -215,12 +259,10 @@ impl Value {
         {
             return Found::Header(n, len);
         }
-        if let Some((n, len)) = tag(&spec.ends) {
-            match ends_call(spec, n, &rest[len..]) {
-                Ok(true) => return Found::Call,
-                Ok(false) => {}
-                Err(Undecided) => undecided = true,
-            }
+        match ending::at(spec, &value.ends, rest, tools) {
+            Ok(Some(ending)) => return Found::Ending(ending),
+            Ok(None) => {}
+            Err(Undecided) => undecided = true,
         }
         if undecided { Found::Undecided } else { Found::Nothing }
     }
@@ -271,6 +313,16 @@ impl Value {
         if step == Step::More {
             return Some(Fed::More);
         }
+        if step == Step::Bad {
+            let tool = out.calls.tools.get(place.tool);
+            let is_known =
+                |key: &str| tool.is_some_and(|tool| admitted(&tool.parameters, key).is_some());
+            match self.next.is_torn(place.spec, cursor.rest(), is_known) {
+                Err(Undecided) => return Some(Fed::More),
+                Ok(true) => return Some(Fed::Torn),
+                Ok(false) => {}
+            }
+        }
         // What looked like a header is text of the value.
         self.phase = Phase::Text;
         let mut pending = core::mem::take(&mut self.pending);
@@ -279,39 +331,4 @@ impl Value {
         self.pending = pending;
         None
     }
-}
-
-/// Whether what follows the end of number `n` inside a value makes it the end of the call. Behind
-/// the end of a message nothing but the end of the stream does that a value could not hold, too.
-fn ends_call(spec: &ParameterSpec, n: usize, rest: &str) -> Result<bool, Undecided> {
-    let blank = blanks(rest);
-    if blank > BLANKS {
-        return Ok(false);
-    }
-    if blank == rest.len() {
-        return Err(Undecided);
-    }
-    let followers = if n == 0 { &spec.followers[..] } else { &spec.followers[..1] };
-    Ok(longest(&rest[blank..], followers)?.is_some())
-}
-
-/// Whether `tail`, left behind the cursor inside a value, is the call's end and what may be the
-/// beginning of what follows it.
-pub(super) fn tail_ends_call(spec: &ParameterSpec, tail: &str) -> bool {
-    let mut rests = ends(spec).filter_map(|(n, end)| Some((n, tail.strip_prefix(end)?)));
-    rests.any(|(n, rest)| ends_call(spec, n, rest) == Err(Undecided))
-}
-
-/// Where the text of a value holds what would end its call.
-pub(crate) fn call_end(spec: &ParameterSpec, text: &str) -> Option<usize> {
-    let places = ends(spec)
-        .flat_map(|(n, end)| text.match_indices(end).map(move |(at, end)| (n, at, at + end.len())));
-    let closes =
-        |&(n, _, end): &(usize, usize, usize)| ends_call(spec, n, &text[end..]) == Ok(true);
-    places.filter(closes).map(|(_, at, _)| at).min()
-}
-
-/// The ends of the call in all their spellings, with their numbers.
-fn ends(spec: &ParameterSpec) -> impl Iterator<Item = (usize, &str)> {
-    spec.ends.iter().enumerate().flat_map(|(n, tag)| tag.texts().map(move |text| (n, text)))
 }

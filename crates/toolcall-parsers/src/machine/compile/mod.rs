@@ -2,6 +2,7 @@
 
 mod error;
 mod finish;
+mod heads;
 mod shape;
 mod tokens;
 mod trie;
@@ -280,7 +281,8 @@ impl Compiler<'_> {
         let ends = self.ends(&ends, form);
         let arguments = match holder.map(|at| &tokens[at]) {
             Some(Token::Arguments(holder)) => {
-                self.arguments(form, holder, parenthesis, &ends, section_ends)?
+                let before = texts(header).next_back();
+                self.arguments(form, (before, holder), &ends, section_ends)?
             }
             _ => Arguments::None,
         };
@@ -292,15 +294,14 @@ impl Compiler<'_> {
     fn arguments(
         &self,
         form: &Form,
-        holder: &Holder,
-        parenthesis: bool,
+        (before, holder): (Option<&str>, &Holder),
         ends: &Ends,
         section_ends: &[Box<str>],
     ) -> Result<Arguments, CompileError> {
         let first = || ends.tags.iter().flatten().cloned().collect::<Vec<_>>();
         Ok(match holder {
             Holder::Object(dialect) => Arguments::Object(*dialect),
-            Holder::Arguments(dialect) if parenthesis => Arguments::Keywords(*dialect),
+            Holder::Arguments(dialect) if before == Some("(") => Arguments::Keywords(*dialect),
             Holder::Arguments(dialect) => Arguments::Value(*dialect),
             Holder::Raw(key) => {
                 let mut ends = first();
@@ -309,7 +310,9 @@ impl Compiler<'_> {
                     let between = form.between.iter().filter(|text| !text.trim().is_empty());
                     ends.extend(between.map(|text| alloc::format!("\n{text}").into()));
                 }
-                Arguments::Raw { key: key.as_str().into(), ends }
+                let again = before.filter(|tag| is_token(tag));
+                let again = again.map_or(Vec::new(), |tag| self.trie.spell(tag, form));
+                Arguments::Raw { key: key.as_str().into(), again, ends }
             }
             Holder::Parameters => {
                 let ends = self.structure(form, ends, section_ends);
@@ -346,6 +349,7 @@ impl Compiler<'_> {
             section: strings(section),
             openers: strings(&openers),
             messages: messages.cloned().collect(),
+            heads: self.heads(form),
         }
     }
 

@@ -301,7 +301,7 @@ impl Trie {
 }
 
 /// How attributes of these kinds are read.
-fn attributes(kinds: &[(Box<str>, FieldKind)], ends: Vec<EndTag>) -> attributes::Header {
+pub(super) fn attributes(kinds: &[(Box<str>, FieldKind)], ends: Vec<EndTag>) -> attributes::Header {
     let hole = |(name, kind): &(Box<str>, FieldKind)| attributes::Hole {
         attribute: String::from(&**name),
         names: match kind {

@@ -52,7 +52,7 @@ impl Family {
             call: [text("~</invoke>")].into(),
             section: [text("~</tool_call>")].into(),
             openers: [text("~<tool_call>"), text("~<invoke name=\"")].into(),
-            messages: [].into(),
+            ..Ends::default()
         };
         let spec = ElementSpec::compile(&form, ends).expect("a form");
         Self { spec, reader: Elements::default(), options }

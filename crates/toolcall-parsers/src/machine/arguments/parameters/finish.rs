@@ -7,7 +7,7 @@ use crate::{
         arguments::{
             Cut,
             tag::Tag,
-            value::{Fed, tail_ends_call},
+            value::{Fed, ending::tail_ends_call},
         },
         output::Output,
     },
@@ -27,14 +27,14 @@ impl Parameters {
         let tail = &tail[blanks(tail)..];
         if let State::Value(node) = self.state
             && let Some(value) = spec.value(node)
-            && tail_ends_call(spec, tail)
+            && tail_ends_call(spec, tail, &out.calls.tools)
         {
             self.end_value(spec, value, Fed::Call, tail.len(), out);
             return Cut::Whole;
         }
         let begins = |tags: &[Tag]| tags.iter().flat_map(Tag::texts).any(|t| t.starts_with(tail));
         let begun = !tail.is_empty() && begins(spec.openers()) && !begins(&spec.ends);
-        if self.state == State::Between && self.read && !begun {
+        if self.state == State::Between && self.read && !begun && !self.ends_in_end() {
             return Cut::Whole;
         }
         if repair == Repair::Off {

@@ -6,7 +6,7 @@ use super::spec::{Field, Node, ParameterSpec};
 use crate::{
     cursor::{Cursor, Undecided},
     machine::arguments::{
-        attributes::{HeaderReader, Read},
+        attributes::{HeaderReader, Holes, Read},
         tag::longest,
     },
 };
@@ -31,6 +31,8 @@ pub(in super::super) enum Step {
 #[derive(Debug, Clone, Default)]
 pub(in super::super) struct Header {
     node: usize,
+    /// The opener, until something else was read: repeated, it is absorbed.
+    opener: Option<usize>,
     holes: HeaderReader,
     key: String,
     /// The value's type, in the wire's word.
@@ -45,7 +47,7 @@ impl Header {
     pub(in super::super) fn begin(&mut self, spec: &ParameterSpec, opener: usize) {
         self.key.clear();
         self.kind.clear();
-        (self.string, self.bytes) = (None, 0);
+        (self.string, self.bytes, self.opener) = (None, 0, Some(opener));
         if let Some(Node::Tags { to, .. }) = spec.nodes.first() {
             self.enter(spec, to[opener]);
         }
@@ -61,6 +63,25 @@ impl Header {
 
     pub(in super::super) fn string(&self) -> Option<bool> {
         self.string
+    }
+
+    /// Whether a header that cannot go on with `rest` is one all the same, that lost the tag behind
+    /// its key: the key is known, and what leads to its value follows.
+    pub(in super::super) fn is_torn(
+        &self,
+        spec: &ParameterSpec,
+        rest: &str,
+        is_known: impl Fn(&str) -> bool,
+    ) -> Result<bool, Undecided> {
+        let Node::Holes { header, to, .. } = &spec.nodes[self.node] else { return Ok(false) };
+        if header.holes != Holes::Text || !self.holes.value(0).is_some_and(is_known) {
+            return Ok(false);
+        }
+        let mut behind = to.iter().filter_map(|&node| match &spec.nodes[node] {
+            Node::Tags { tags, .. } => Some(longest(rest, tags)),
+            _ => None,
+        });
+        behind.try_fold(false, |torn, found| Ok(torn | found?.is_some()))
     }
 
     fn enter(&mut self, spec: &ParameterSpec, node: usize) {
@@ -90,6 +111,13 @@ impl Header {
     }
 
     fn walk(&mut self, spec: &ParameterSpec, limit: usize, cursor: &mut Cursor<'_>) -> Step {
+        while let Some(opener) = self.opener.and_then(|n| spec.openers().get(n)) {
+            match longest(cursor.rest(), core::slice::from_ref(opener)) {
+                Err(Undecided) => return Step::More,
+                Ok(Some((_, len))) => cursor.at += len,
+                Ok(None) => self.opener = None,
+            }
+        }
         loop {
             match &spec.nodes[self.node] {
                 Node::Value(_) => return Step::Value(self.node),

@@ -118,7 +118,12 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<Piece>
                     },
                     _ => return Err(Unreadable("a value with too many ends")),
                 };
-                path.push(Piece::Value(ValueSpec { edges, ends, quotes }));
+                // A bracket alone may be the value's own.
+                let again = match path.last() {
+                    Some(Piece::Tag(tag)) if tag.has_letters() => vec![tag.clone()],
+                    _ => Vec::new(),
+                };
+                path.push(Piece::Value(ValueSpec { edges, ends, again, quotes }));
                 return Ok(path);
             }
         }
@@ -182,6 +187,7 @@ pub(super) fn insert(nodes: &mut Vec<Node>, path: Vec<Piece>) -> Result<(), Unre
                 let new = value.ends.into_iter().filter(|end| !known.ends.contains(end));
                 let new: Vec<Tag> = new.collect();
                 known.ends.extend(new);
+                known.again.extend(value.again);
                 known.quotes.extend(value.quotes);
             }
             _ => return Err(TWO),
@@ -209,9 +215,12 @@ fn begin(piece: &Piece) -> Node {
                 to: Vec::new(),
             }
         }
-        Piece::Value(_) => {
-            Node::Value(ValueSpec { edges: Edges::Kept, ends: Vec::new(), quotes: Vec::new() })
-        }
+        Piece::Value(_) => Node::Value(ValueSpec {
+            edges: Edges::Kept,
+            ends: Vec::new(),
+            again: Vec::new(),
+            quotes: Vec::new(),
+        }),
     }
 }
 

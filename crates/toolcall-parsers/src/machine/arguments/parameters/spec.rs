@@ -2,7 +2,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{path, stops::Stops};
+use super::{heads::Head, path, stops::Stops};
 use crate::{
     family::{Form, Repeated, Types, Undeclared},
     machine::arguments::{Ends, attributes, tag::Tag},
@@ -50,6 +50,8 @@ pub(crate) struct ValueSpec {
     pub(crate) edges: Edges,
     /// What ends it.
     pub(crate) ends: Vec<Tag>,
+    /// The tag before it: repeated, it is absorbed.
+    pub(crate) again: Vec<Tag>,
     /// Tags around text in which no other tag is seen: CDATA.
     pub(crate) quotes: Vec<(Tag, Tag)>,
 }
@@ -77,6 +79,8 @@ pub(crate) struct ParameterSpec {
     /// What may follow such an end where it ends an open value, too: behind the end of a message,
     /// only the first of them.
     pub(crate) followers: Vec<Tag>,
+    /// What begins the next call, up to its arguments.
+    pub(crate) heads: Vec<Head>,
     pub(crate) stops: Stops,
     pub(crate) headers: HeadersIn,
     pub(crate) types: Types,
@@ -102,7 +106,7 @@ impl ParameterSpec {
             }
             _ => None,
         });
-        let Ends { call, section, openers, messages } = ends;
+        let Ends { call, section, openers, messages, heads } = ends;
         let outermost = Tag::exact(messages.iter().cloned());
         let call = call.into_iter().filter(|end| !messages.contains(end));
         let own = Tag::exact(call.chain(section));
@@ -111,6 +115,7 @@ impl ParameterSpec {
             separators: separators.collect(),
             followers: vec![Tag::exact(openers), own.clone(), outermost.clone()],
             ends: vec![own, outermost],
+            heads,
             stops: Stops::default(),
             headers: if several { HeadersIn::Text } else { headers },
             types: form.types,
@@ -130,6 +135,26 @@ impl ParameterSpec {
             Some(Node::Tags { tags, .. }) => tags,
             _ => &[],
         }
+    }
+
+    /// The tag behind a key, and those that lead from there to the value.
+    pub(crate) fn middles(&self) -> impl Iterator<Item = (&Tag, &[Tag])> {
+        let holes = self.nodes.iter().filter_map(|node| match node {
+            Node::Holes { header, to, .. } => Some(header.ends.iter().zip(to)),
+            _ => None,
+        });
+        holes.flatten().filter_map(|(close, &to)| match &self.nodes[to] {
+            Node::Tags { tags, .. } => Some((close, tags.as_slice())),
+            _ => None,
+        })
+    }
+
+    /// The tags directly before values.
+    pub(crate) fn value_tags(&self) -> impl Iterator<Item = &Tag> {
+        self.nodes.iter().flat_map(|node| match node {
+            Node::Value(value) => value.again.as_slice(),
+            _ => &[],
+        })
     }
 
     /// How the value behind a header stands that led to this node.

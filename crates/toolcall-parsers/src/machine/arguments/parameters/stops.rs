@@ -2,7 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::spec::{Node, ParameterSpec};
+use super::{
+    heads::Head,
+    spec::{Node, ParameterSpec},
+};
 
 /// The bytes with which the tags begin that matter inside a value.
 #[derive(Debug, Clone, Default)]
@@ -19,9 +22,11 @@ impl Stops {
         });
         let values = values.flat_map(|value| {
             let quotes = value.quotes.iter().flat_map(|(open, close)| [open, close]);
-            value.ends.iter().chain(quotes)
+            value.ends.iter().chain(&value.again).chain(quotes)
         });
-        let tags = values.chain(spec.openers()).chain(&spec.ends);
+        let heads = spec.heads.iter().filter_map(Head::opener);
+        let middles = spec.middles().map(|(close, _)| close);
+        let tags = values.chain(spec.openers()).chain(&spec.ends).chain(heads).chain(middles);
         for byte in tags.flat_map(|tag| tag.texts()).filter_map(|text| text.bytes().next()) {
             if !bytes.contains(&byte) {
                 bytes.push(byte);

@@ -49,7 +49,7 @@ impl Family {
     fn new(form: &Form, call: &[&str], section: &[&str], openers: &[&str]) -> Self {
         let list = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect();
         let (call, section, openers) = (list(call), list(section), list(openers));
-        let ends = Ends { call, section, openers, messages: Vec::new() };
+        let ends = Ends { call, section, openers, ..Ends::default() };
         let spec = ParameterSpec::compile(form, ends, HeadersIn::Lines).expect("a form");
         Self { spec, reader: Parameters::default(), options: Options::default() }
     }
@@ -195,7 +195,7 @@ fn what_is_no_parameter_is_left_to_the_call() {
         ("<parameter=p>a</parameter>oops", "{\"p\": \"a\"}|oops"),
         ("<parameter=></parameter>", " malformed|></parameter>"),
         ("<parameter=a<b>", " malformed|<b>"),
-        ("<parameter=p>a</parameter><parameter=<", "{\"p\": \"a\" malformed|<"),
+        ("<parameter=p>a</parameter><parameter=<x", "{\"p\": \"a\" malformed|<x"),
     ] {
         family.check("g", text, expected);
     }

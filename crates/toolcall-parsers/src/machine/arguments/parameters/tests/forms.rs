@@ -35,7 +35,7 @@ fn names_and_values_may_come_as_pairs() {
         ("g", pair("\"a\"", "v\n"), "{\"\\\"a\\\"\": \"v\\n\"}."),
         ("f", pair("n", "1") + &pair("s", "1") + "<", "{\"n\": 1, \"s\": \"1\"}."),
         ("g", format!("<arg_key>x</arg_key>{}!", pair("y", "1")), "{noise 1}{\"y\": \"1\"}|!"),
-        ("g", "<arg_key><arg_key></tool_call>".into(), " malformed|<arg_key></tool_call>"),
+        ("g", "<arg_key><arg_key></tool_call>".into(), " malformed|</tool_call>"),
         ("g", "<arg_key>x</arg_key></tool_call>".into(), " malformed|</tool_call>"),
         ("g", "<arg_key>x</arg_key><arg_value>a</arg_v".into(), "{\"x\": \"a incomplete"),
     ] {

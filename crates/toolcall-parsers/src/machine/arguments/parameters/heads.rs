@@ -1,0 +1,145 @@
+//! The heads of calls: what stands before their arguments.
+//!
+//! ```text
+//! <tool_call>ring_bell\n<arg_key>       a tag, a declared name, the first parameter's opener
+//! ```
+//!
+//! Whole, with what follows it, a head is no data: a value that lost its own end and that of its
+//! call ends before it.
+
+use alloc::vec::Vec;
+
+use super::spec::ParameterSpec;
+use crate::{
+    cursor::{Cursor, Undecided},
+    machine::arguments::{
+        BLANKS,
+        attributes::{Header, HeaderReader, Read},
+        tag::{Tag, longest},
+    },
+    tools::Tools,
+};
+
+/// How long a head may be, with the tag behind it: all of it is held until it is whole.
+const LONGEST: usize = 256;
+
+/// A piece of a head.
+#[derive(Debug, Clone)]
+pub(crate) enum Piece {
+    Tag(Tag),
+    /// The name of the tool, perhaps in quotes.
+    Name,
+    /// Attributes and what ends their tag; the tool's name is that of this number.
+    Attributes(Header, usize),
+    /// Any text but brackets of tags, on a line.
+    Other,
+}
+
+/// What begins a call, up to its arguments.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Head {
+    pub(crate) pieces: Vec<Piece>,
+}
+
+impl Head {
+    /// The tag it begins with.
+    pub(crate) fn opener(&self) -> Option<&Tag> {
+        match self.pieces.first() {
+            Some(Piece::Tag(tag)) => Some(tag),
+            _ => None,
+        }
+    }
+
+    /// Whether a name stands directly behind its first tag, which may be lost then.
+    pub(crate) fn is_told_by_name(&self) -> bool {
+        matches!(self.pieces.get(1), Some(Piece::Name))
+    }
+
+    /// Whether `text` begins with the head, less its first `lost` pieces: with an admitted tool, and
+    /// a parameter or an end behind it.
+    pub(crate) fn begins(
+        &self,
+        lost: usize,
+        spec: &ParameterSpec,
+        text: &str,
+        tools: &Tools,
+    ) -> Result<bool, Undecided> {
+        // The limit must fall on the same scalar whatever the chunks.
+        let end = (LONGEST..text.len()).find(|&at| text.is_char_boundary(at));
+        let whole = self.walk(spec, lost, &text[..end.unwrap_or(text.len())], tools);
+        if end.is_some() { Ok(whole.unwrap_or(false)) } else { whole }
+    }
+
+    fn walk(
+        &self,
+        spec: &ParameterSpec,
+        lost: usize,
+        text: &str,
+        tools: &Tools,
+    ) -> Result<bool, Undecided> {
+        let mut cursor = Cursor::new(text);
+        for (n, piece) in self.pieces.iter().enumerate().skip(lost) {
+            if n > lost && cursor.skip_blanks() > BLANKS {
+                return Ok(false);
+            }
+            let found = match piece {
+                Piece::Tag(tag) => tag_at(&mut cursor, core::slice::from_ref(tag))?,
+                Piece::Name => name(&mut cursor, tools)?,
+                Piece::Attributes(header, name) => attributes(&mut cursor, header, *name, tools)?,
+                Piece::Other => {
+                    let other = |c: char| matches!(c, '<' | '>' | '\n');
+                    cursor.at += cursor.rest().find(other).ok_or(Undecided)?;
+                    true
+                }
+            };
+            if !found {
+                return Ok(false);
+            }
+        }
+        if cursor.skip_blanks() > BLANKS {
+            return Ok(false);
+        }
+        let ends = spec.ends.first().map(core::slice::from_ref).unwrap_or_default();
+        match (tag_at(&mut cursor, spec.openers()), tag_at(&mut cursor, ends)) {
+            (Ok(true), _) | (_, Ok(true)) => Ok(true),
+            (Ok(false), Ok(false)) => Ok(false),
+            _ => Err(Undecided),
+        }
+    }
+}
+
+fn tag_at(cursor: &mut Cursor<'_>, tags: &[Tag]) -> Result<bool, Undecided> {
+    let found = longest(cursor.rest(), tags)?;
+    cursor.at += found.map_or(0, |(_, len)| len);
+    Ok(found.is_some())
+}
+
+/// A name, perhaps in quotes.
+fn name(cursor: &mut Cursor<'_>, tools: &Tools) -> Result<bool, Undecided> {
+    let quoted = |c: char| matches!(c, '"' | '\'');
+    let rest = cursor.rest();
+    let from = usize::from(rest.starts_with(quoted));
+    let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/');
+    let Some(len) = rest[from..].find(|c| !inner(c)) else {
+        return if tools.may_become(&rest[from..]) { Err(Undecided) } else { Ok(false) };
+    };
+    let text = &rest[from..from + len];
+    cursor.at += from + len;
+    cursor.at += usize::from(from > 0 && cursor.rest().starts_with(quoted));
+    Ok(!text.is_empty() && tools.admits(text))
+}
+
+fn attributes(
+    cursor: &mut Cursor<'_>,
+    header: &Header,
+    name: usize,
+    tools: &Tools,
+) -> Result<bool, Undecided> {
+    let mut reader = HeaderReader::default();
+    reader.begin(header);
+    match reader.feed(header, LONGEST, cursor) {
+        Read::More => Err(Undecided),
+        Read::Bad => Ok(false),
+        Read::Done { .. } => Ok(reader.value(name).is_some_and(|name| tools.admits(name))),
+    }
+}

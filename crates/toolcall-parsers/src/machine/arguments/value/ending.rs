@@ -1,0 +1,136 @@
+//! What ends a value that lost its own end: the end of its call, the head of another call, a part
+//! of a parameter's header.
+
+use crate::{
+    cursor::{Undecided, blanks},
+    machine::arguments::{
+        BLANKS,
+        parameters::spec::ParameterSpec,
+        tag::{Tag, longest},
+    },
+    tools::Tools,
+};
+
+/// What stands in a value that no value holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The end of the call, or another call.
+    Call,
+    /// A part of a header.
+    Torn,
+    /// The end of the call, this long with what is blank behind it, and the value's own up to
+    /// this: a tag in the text, or tags that changed places.
+    Both(usize, usize),
+}
+
+/// What of this stands at the head of `text`, in a value that one of `own` ends.
+pub(super) fn at(
+    spec: &ParameterSpec,
+    own: &[Tag],
+    text: &str,
+    tools: &Tools,
+) -> Result<Option<Ending>, Undecided> {
+    let told = |is: bool, ending| Ok(is.then_some(ending));
+    let mut undecided = false;
+    for found in [
+        end_tag(spec, own, text, tools),
+        begins_call(spec, text, tools).and_then(|is| told(is, Ending::Call)),
+        is_middle(spec, text).and_then(|is| told(is, Ending::Torn)),
+    ] {
+        match found {
+            Ok(Some(ending)) => return Ok(Some(ending)),
+            Ok(None) => {}
+            Err(Undecided) => undecided = true,
+        }
+    }
+    if undecided { Err(Undecided) } else { Ok(None) }
+}
+
+/// What an end of the call makes of the value.
+fn end_tag(
+    spec: &ParameterSpec,
+    own: &[Tag],
+    text: &str,
+    tools: &Tools,
+) -> Result<Option<Ending>, Undecided> {
+    let Some((n, len)) = longest(text, &spec.ends)? else { return Ok(None) };
+    let rest = &text[len..];
+    if ends_call(spec, n, rest, tools)? || goes_on(spec, rest, tools)? {
+        return Ok(Some(Ending::Call));
+    }
+    let end = len + blanks(rest).min(BLANKS);
+    Ok(longest(&text[end..], own)?.map(|(_, own)| Ending::Both(end, end + own)))
+}
+
+/// Whether what follows the end of number `n` inside a value makes it the end of the call. Behind
+/// the end of a message nothing but the end of the stream does that a value could not hold, too.
+fn ends_call(spec: &ParameterSpec, n: usize, rest: &str, tools: &Tools) -> Result<bool, Undecided> {
+    let blank = blanks(rest);
+    if blank > BLANKS {
+        return Ok(false);
+    }
+    if blank == rest.len() {
+        return Err(Undecided);
+    }
+    let rest = &rest[blank..];
+    let followers = if n == 0 { &spec.followers[..] } else { &spec.followers[..1] };
+    Ok(longest(rest, followers)?.is_some() || begins_call(spec, rest, tools)?)
+}
+
+/// Whether another call follows the end of one, but for its opener.
+fn goes_on(spec: &ParameterSpec, rest: &str, tools: &Tools) -> Result<bool, Undecided> {
+    let heads = spec.heads.iter().filter(|head| head.is_told_by_name());
+    let mut begun = heads.map(|head| head.begins(1, spec, rest.trim_ascii_start(), tools));
+    begun.try_fold(false, |any, one| Ok(any | one?))
+}
+
+/// Whether the tags between a key and its value stand at the head of `text`.
+fn is_middle(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
+    for (close, open) in spec.middles() {
+        let Some((_, len)) = longest(text, core::slice::from_ref(close))? else { continue };
+        let blank = blanks(&text[len..]);
+        if blank <= BLANKS && longest(&text[len + blank..], open)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether the whole head of another call stands at the head of `text`.
+fn begins_call(spec: &ParameterSpec, text: &str, tools: &Tools) -> Result<bool, Undecided> {
+    let mut undecided = false;
+    for head in &spec.heads {
+        match head.begins(0, spec, text, tools) {
+            Ok(true) => return Ok(true),
+            Ok(false) => {}
+            Err(Undecided) => undecided = true,
+        }
+    }
+    if undecided { Err(Undecided) } else { Ok(false) }
+}
+
+/// Whether `tail`, left behind the cursor inside a value, is the call's end and what may be the
+/// beginning of what follows it.
+pub(crate) fn tail_ends_call(spec: &ParameterSpec, tail: &str, tools: &Tools) -> bool {
+    let mut rests = ends(spec).filter_map(|(n, end)| Some((n, tail.strip_prefix(end)?)));
+    rests.any(|(n, rest)| ends_call(spec, n, rest, tools) == Err(Undecided))
+}
+
+/// Where the text of a value holds what would end it in the place of its own end.
+pub(crate) fn call_end(spec: &ParameterSpec, text: &str, tools: &Tools) -> Option<usize> {
+    let mut from = 0;
+    while let Some(hit) = spec.stops.find(&text.as_bytes()[from..]) {
+        let at = from + hit;
+        let found = self::at(spec, &[], &text[at..], tools);
+        if let Ok(Some(Ending::Call | Ending::Torn)) = found {
+            return Some(at);
+        }
+        from = at + text[at..].chars().next().map_or(1, char::len_utf8);
+    }
+    None
+}
+
+/// The ends of the call in all their spellings, with their numbers.
+fn ends(spec: &ParameterSpec) -> impl Iterator<Item = (usize, &str)> {
+    spec.ends.iter().enumerate().flat_map(|(n, tag)| tag.texts().map(move |text| (n, text)))
+}
