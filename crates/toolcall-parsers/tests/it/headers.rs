@@ -1,6 +1,8 @@
 //! Headers of messages are no text, wherever the stream is cut.
 
-use toolcall_parsers::{End, Parser, Whitespace, grammars, parse};
+use toolcall_parsers::{
+    EncodeCall, End, Family, Grammar, Outcome, Parser, Tools, Whitespace, encode, grammars, parse,
+};
 
 use crate::support::inputs::Inputs;
 
@@ -33,5 +35,20 @@ fn headers_are_markup_wherever_they_are_cut() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_tag_may_begin_with_a_brace() {
+    for call in ["{{call}}{object}{{/call}}", "{{call {name}}}{arguments}{{/call}}"] {
+        let family = Family::from_toml("braces", &format!("calls.call = '{call}'"));
+        let grammar = Grammar::new(family.expect("a family")).expect("a grammar");
+        let calls = [EncodeCall::new("ring", "{\"times\": 2}")];
+        let wire = encode(&grammar, &calls, &Tools::none()).expect("it can be written");
+        let parser = Parser::builder(grammar).build().expect("a sound table");
+        let message = parse(&parser, &format!("On it. {wire}"), End::Stop).expect("limits release");
+        let read: Vec<_> = message.calls.iter().map(|call| (&*call.name, call.outcome)).collect();
+        assert_eq!(read, [("ring", Some(Outcome::Complete))], "{wire}");
+        assert_eq!(message.content, "On it. ");
     }
 }

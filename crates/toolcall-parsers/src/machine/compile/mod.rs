@@ -13,7 +13,7 @@ use jail_match::Anchor;
 
 pub use self::error::CompileError;
 use self::{
-    shape::{are_tagged, committed_on, ends_of, is_bare, is_tagged, is_token, texts},
+    shape::{are_tagged, committed_on, ends_of, is_bare, is_object, is_tagged, is_token, texts},
     tokens::{Holder, Shown, Token, expand},
     trie::Trie,
 };
@@ -243,7 +243,7 @@ impl Compiler<'_> {
                     parenthesis = tag == "(";
                     field = None;
                     // A call that a JSON object holds is read by the object's own keys.
-                    if at.is_none() && tag.starts_with('{') {
+                    if at.is_none() && is_object(tag) {
                         return Ok(());
                     }
                     let first = texts(&header[..i]).next().is_none();

@@ -21,6 +21,11 @@ pub(super) fn is_bare(tokens: &[Token]) -> bool {
     }
 }
 
+/// Whether `tag` begins a JSON object, and is no tag of its own: `{call}`.
+pub(super) fn is_object(tag: &str) -> bool {
+    tag.strip_prefix('{').is_some_and(|key| key.is_empty() || key.starts_with(['"', '\'']))
+}
+
 /// Whether `tag` is one that only a tokenizer writes: `<|x|>`, with bars of either width.
 pub(super) fn is_token(tag: &str) -> bool {
     let inside = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).unwrap_or_default();

@@ -113,8 +113,11 @@ impl Trie {
 
     /// The first tag of a section or call led to `node`.
     pub(super) fn again(&mut self, node: NodeId, tag: &str, form: &Form) {
-        let again = self.spell(tag, form);
-        self.nodes[usize::from(node)].again = again;
+        // A fence twice is another fence.
+        if tag.contains(|c| c != '`') {
+            let again = self.spell(tag, form);
+            self.nodes[usize::from(node)].again = again;
+        }
     }
 
     pub(super) fn blanks(&mut self, node: NodeId, blanks: Blanks) {
