@@ -198,7 +198,7 @@ fn witnesses(cases: &[&Case], markers: &[String]) -> Vec<String> {
     let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
     let mut witnesses: Vec<String> = ["x", "\n", "x\n", "`"].map(String::from).to_vec();
     // A bare name, and a tag that goes on as another attribute before that of the name.
-    witnesses.extend(["x\n{", "=\"x\" name=\"stop_all\">"].map(String::from));
+    witnesses.extend(["x\n{", "=\"x\" name=\"stop_all\">\n"].map(String::from));
     witnesses.extend(suffixes(&markers));
     witnesses.extend(markers.iter().map(ToString::to_string));
     // Words that begin a header if a token follows.

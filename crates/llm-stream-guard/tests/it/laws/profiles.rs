@@ -131,15 +131,8 @@ fn nothing_is_lost(inputs: &Inputs) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Profiles with openers (fences, the user's tag) that make a call of a declared tool only: their
-/// promptness is checked with declared tools, by the laws of the parsers.
-const NEED_TOOLS: [&str; 3] = ["poolside_v1", "qwen25_coder", "xlam"];
-
 // Contract: S1.3.
 fn text_comes_promptly(inputs: &Inputs) -> Result<(), Violation> {
-    if NEED_TOOLS.contains(&inputs.profile.name.as_str()) {
-        return Ok(());
-    }
     let machine = guard(inputs, Whitespace::Framing);
     let short = inputs.wires.iter().filter(|wire| wire.len() <= 120).take(8);
     for input in short.chain(inputs.soups.iter().filter(|soup| soup.len() <= 64)) {

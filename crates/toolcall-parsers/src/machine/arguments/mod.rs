@@ -15,7 +15,7 @@ use self::parameters::heads::Head;
 
 /// Whitespace that may stand where a tag must follow: it is held until the tag is certain, so
 /// that text which is none comes out soon.
-const BLANKS: usize = 32;
+pub(crate) const BLANKS: usize = 32;
 
 /// How the end of the stream found a call's arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! From a header to the arguments behind it.
 
 use crate::{
-    cursor::Cursor,
+    cursor::{Cursor, Undecided, blanks, longest_prefix},
     family::CommitOn,
     machine::{
+        arguments::{BLANKS, tag::Tag},
         call::{Machine, State, Step},
         output::Output,
         plan::{Arguments, Leaf, LeafId, Node, Plan},
@@ -48,6 +49,13 @@ impl Machine {
                 self.begin_reader(&leaf.arguments);
             }
             arguments => {
+                if leaf.commit == CommitOn::DeclaredName && !out.calls.committed() {
+                    match goes_on(leaf, cursor.rest()) {
+                        Err(Undecided) => return Step::more(cursor.at),
+                        Ok(false) => return self.bad(cursor, out),
+                        Ok(true) => {}
+                    }
+                }
                 if let Err(step) = self.start(plan, cursor, out) {
                     return step;
                 }
@@ -75,6 +83,23 @@ pub(super) fn only(plan: &Plan, node: &Node) -> Option<LeafId> {
         _ => false,
     };
     (!leads_on && !must_look).then_some(*leaf)
+}
+
+/// Whether `rest` goes on as a call whose header a sentence might hold: with a line's end, the first
+/// parameter or the end of the call.
+fn goes_on(leaf: &Leaf, rest: &str) -> Result<bool, Undecided> {
+    let Arguments::Parameters(spec) = &leaf.arguments else { return Ok(true) };
+    let blank = blanks(rest);
+    if rest[..blank].contains('\n') {
+        return Ok(true);
+    }
+    if blank > BLANKS {
+        return Ok(false);
+    }
+    let rest = &rest[blank..];
+    let own = leaf.ends.tags.iter().flatten().map(|end| &**end);
+    let tags = spec.openers().iter().chain(&spec.ends).flat_map(Tag::texts).chain(own);
+    Ok(longest_prefix(rest, tags)?.is_some())
 }
 
 /// Whether the arguments of `leaf` may begin with `rest`, which is not empty.

@@ -47,7 +47,10 @@ impl Machine {
                     return self.end_field(plan, &field.kind, *to, cursor, out);
                 }
             } else {
-                match longest_prefix(cursor.rest(), stops()) {
+                // No name is empty: what could only end one need not be waited for.
+                let named = matches!(field.kind, FieldKind::Name | FieldKind::Declared);
+                let stops = stops().filter(|_| !(empty && named));
+                match longest_prefix(cursor.rest(), stops) {
                     Err(Undecided) => break,
                     Ok(Some(_)) => {
                         self.field.push_str(&cursor.text[from..cursor.at]);

@@ -174,7 +174,7 @@ fn commits(grammar: &Grammar, markers: &[&str]) -> Vec<String> {
         .flat_map(|form| &form.calls)
         .any(|call| call.to_string().contains("=\"{name}\""))
     {
-        add("=\"x\" name=\"stop_all\">".to_owned());
+        add("=\"x\" name=\"stop_all\">\n".to_owned());
         add("x tool=\"stop_all\"<|sep|>".to_owned());
     }
     commits
