@@ -11,6 +11,7 @@ use super::{
     plan::{Arguments, Leaf, Missing, Plan},
 };
 use crate::{
+    cursor::Cursor,
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
     options::Repair,
@@ -25,6 +26,7 @@ impl Machine {
         end: End,
         out: &mut Output<'_>,
     ) -> AtEnd {
+        self.finish_name(plan, &mut Cursor::new(tail), out);
         if !out.calls.committed() {
             if self.noise > 0 {
                 let from = self.tags_end;

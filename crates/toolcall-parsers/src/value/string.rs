@@ -276,6 +276,11 @@ impl Transcoder {
         text.nested && self.frames.last() == Some(&super::container::Frame::Keywords)
     }
 
+    /// Whether the string is whole if nothing follows.
+    pub(super) fn is_closed(&self) -> bool {
+        matches!(self.state, State::Text(Text { at: At::Quote | At::End, .. }))
+    }
+
     /// Whether the call is whole if nothing follows `tail`.
     pub(super) fn is_last_bracket(&self, tail: &str) -> bool {
         match self.state {

@@ -42,6 +42,11 @@ impl TextReader {
         self.literal.feed(&mut Cx { dialect, typing: None, text, i: 0, out })
     }
 
+    /// Whether the string is whole if nothing follows.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.literal.is_closed()
+    }
+
     /// What was read so far.
     pub(crate) fn text(&self) -> &str {
         &self.text

@@ -8,7 +8,7 @@ use crate::{
     machine::{
         call::{Machine, State, Step},
         output::Output,
-        plan::{Leaf, Plan},
+        plan::{Arguments, Leaf, Plan},
     },
     options::Wanted,
     value::{Dialect, Scanned},
@@ -37,6 +37,21 @@ impl Machine {
                 cursor.at += used;
                 self.string_read(plan, leaf, cursor, out)
             }
+        }
+    }
+
+    /// The stream ended: a name in quotes is whole, though what follows would have shown it.
+    pub(in crate::machine) fn finish_name(
+        &mut self,
+        plan: &Plan,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) {
+        let Some(leaf) = plan.leaves.get(usize::from(self.leaf)) else { return };
+        let object = matches!(leaf.arguments, Arguments::Object(_));
+        let at_name = self.state == State::Arguments && object && self.object.at == At::Name;
+        if at_name && self.object.text.is_closed() && leaf.commit == CommitOn::Marker {
+            let _ = self.string_read(plan, leaf, cursor, out);
         }
     }
 
