@@ -6,7 +6,8 @@ use super::{json, python};
 use crate::{
     encode::{EncodeErrorKind, error::Fault, input::Node},
     family::{Form, Spacing, Types as DecidedBy, Undeclared, Words, Write},
-    typing::{Types, json_or_string, typed},
+    typing::Types,
+    value::{json_or_string, typed},
 };
 
 /// How a text becomes a value.

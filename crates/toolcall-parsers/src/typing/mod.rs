@@ -1,4 +1,4 @@
-//! Schema typing: raw parameter text becomes JSON by what the tool's schema admits.
+//! What JSON types a tool's schema admits where a value stands; `value` writes text by them.
 //!
 //! Tagged formats write every value as bare text, and only the request's schema says that `42`
 //! is a number and `0042` is not. The rules are the cautious common ground of the engines in
@@ -7,14 +7,9 @@
 
 mod path;
 mod schema;
-mod write;
-
-#[cfg(test)]
-mod tests;
 
 pub(crate) use path::Path;
 pub(crate) use schema::{admitted, by_name, declared_at, declares};
-pub(crate) use write::{Fit, is_object, is_string_literal, json_or_string, may_be_null, typed};
 
 /// A set of JSON types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,14 +2,16 @@
 //! anything else.
 
 use super::{
-    Note, Scanned,
+    Fit, Note, Scanned,
     container::Frame,
     dialect::{Dialect, Quote, Typing},
+    json_or_string,
     transcoder::{Cx, Mode, State, Step, Transcoder},
+    typed,
 };
 use crate::{
     cursor::{Undecided, longest_prefix},
-    typing::{Fit, Types, declared_at, json_or_string, typed},
+    typing::{Types, declared_at},
 };
 
 /// Whitespace that is held, at most, in the hope that it ends a scalar.

@@ -22,6 +22,7 @@ mod scan;
 mod string;
 mod text;
 mod transcoder;
+mod typed;
 mod unescape;
 
 #[cfg(test)]
@@ -33,6 +34,7 @@ pub(crate) use members::{Member, Members};
 pub(crate) use reader::{Kind, ValueReader};
 pub(crate) use scan::JsonScan;
 pub(crate) use text::TextReader;
+pub(crate) use typed::{Fit, is_object, is_string_literal, json_or_string, may_be_null, typed};
 pub(crate) use unescape::{Escape, Flavor, is_lone, unescape};
 
 /// The deepest nesting that is accepted, the arguments' own object included.

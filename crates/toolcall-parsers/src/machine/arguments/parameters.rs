@@ -44,7 +44,8 @@ use crate::{
     event::DiagnosticKind,
     family::{Repeated, Types},
     machine::output::Output,
-    typing::{declares, is_object, json_or_string},
+    typing::declares,
+    value::{is_object, json_or_string},
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

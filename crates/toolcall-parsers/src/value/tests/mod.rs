@@ -6,3 +6,4 @@ mod literal;
 mod python;
 mod random;
 mod text;
+mod typed;

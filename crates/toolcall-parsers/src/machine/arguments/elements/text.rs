@@ -10,8 +10,8 @@ use crate::{
     cursor::{Cursor, Progress},
     event::DiagnosticKind,
     machine::output::Output,
-    typing::{Fit, Types, typed},
-    value::escape,
+    typing::Types,
+    value::{Fit, escape, typed},
 };
 
 /// Whitespace that is held, at most, in the hope that elements follow it.

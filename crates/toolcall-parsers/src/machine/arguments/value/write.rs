@@ -9,8 +9,10 @@ use super::{
 use crate::{
     event::DiagnosticKind,
     machine::{arguments::parameters::spec::Edges, output::Output},
-    typing::{Fit, Types, is_string_literal, json_or_string, may_be_null, typed},
-    value::{JsonScan, escape, is_plain},
+    typing::Types,
+    value::{
+        Fit, JsonScan, escape, is_plain, is_string_literal, json_or_string, may_be_null, typed,
+    },
 };
 
 /// Whitespace that is held, at most, in the hope that it ends up between tags.

@@ -2,11 +2,8 @@
 
 use alloc::string::String;
 
-use super::Types;
-use crate::{
-    options::CallLimits,
-    value::{Dialect, JsonScan, Kind, Scanned, Syntax, ValueReader, escape},
-};
+use super::{Dialect, JsonScan, Kind, Scanned, Syntax, ValueReader, escape};
+use crate::{options::CallLimits, typing::Types};
 
 /// Whether a text was what its type promised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

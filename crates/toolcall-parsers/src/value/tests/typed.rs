@@ -4,7 +4,10 @@ use alloc::string::String;
 
 use serde_json::{Value, json};
 
-use super::{Fit, Types, admitted, json_or_string, typed};
+use crate::{
+    typing::{Types, admitted},
+    value::{Fit, json_or_string, typed},
+};
 
 fn write(text: &str, schema: Value) -> (String, Fit) {
     let parameters = json!({"type": "object", "properties": {"p": schema}, "$defs": {
