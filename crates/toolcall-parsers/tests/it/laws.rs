@@ -14,6 +14,9 @@ use crate::support::{DROPS, ParserMachine, inputs::Inputs, vectors_if_any};
 /// (Vectors are cut at every place by a test of their own.)
 const PLAN: CutPlan = CutPlan { two_way_up_to: 96, three_way_up_to: 12, random: 3, seed: 5 };
 
+/// For laws that hold at one cut where they hold at another: events do not depend on cuts.
+const FEW: CutPlan = CutPlan { two_way_up_to: 0, three_way_up_to: 0, random: 2, seed: 1 };
+
 /// Limits that short inputs reach.
 const LIMITS: Limits =
     Limits { candidate: 600, whitespace: 200, depth: 16, policy: LimitPolicy::Release };
@@ -25,7 +28,7 @@ const HOLD: usize = 600 + 200 + 100 + 400 + 800 + 64;
 
 /// Work for a byte: it is looked for, matched against, fed; and again for each refuted candidate
 /// it stood in, which the driver bounds; a newline for each marker that may bind it, of 64.
-const WORK: Work = Work { bytes: 4096, per_byte: 128, growth_percent: 220 };
+const WORK: Work = Work { bytes: 1024, per_byte: 128, growth_percent: 220 };
 
 const POLICIES: &[Whitespace] = &[Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
 
@@ -125,9 +128,9 @@ law!(work_is_linear, |grammar, inputs| under(&[Whitespace::Framing], grammar, |m
 
 law!(nothing_panics_and_complete_calls_hold_objects, |grammar, inputs| {
     under(POLICIES, grammar, |machine| {
-        inputs.all().try_for_each(|input| check_total(machine, input, PLAN))?;
+        inputs.all().try_for_each(|input| check_total(machine, input, FEW))?;
         inputs.endless.iter().try_for_each(|endless| {
-            check_total(machine, &endless.of_length(3000), CutPlan::quick(1))
+            check_total(machine, &endless.of_length(3000), FEW)
         })
     })
 });
