@@ -207,14 +207,17 @@ impl TextInput {
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        self.stopping(|stop, on| stop.finish(on), cursor, out)?;
+        let result = self.stopping(|stop, on| stop.finish(on), cursor, out);
         let stopped = self.stop.as_ref().and_then(|stop| stop.stopped());
-        let Some(stopped) = stopped else { return self.end_cursor(end, cursor, out) };
+        let Some(stopped) = stopped else {
+            return result.and_then(|()| self.end_cursor(end, cursor, out));
+        };
+        // Also where a limit failed the message: that one did may have been told before.
         if stopped.dropped > 0 {
             let kind = DiagnosticKind::AfterStop;
             out.event(Diagnostic::new(kind, stopped.end, stopped.dropped).into());
         }
-        Ok(())
+        result
     }
 
     /// Everything that was let through is read to its end. A second time does nothing.

@@ -129,9 +129,10 @@ law!(work_is_linear, |grammar, inputs| under(&[Whitespace::Framing], grammar, |m
 law!(nothing_panics_and_complete_calls_hold_objects, |grammar, inputs| {
     under(POLICIES, grammar, |machine| {
         inputs.all().try_for_each(|input| check_total(machine, input, FEW))?;
-        inputs.endless.iter().try_for_each(|endless| {
-            check_total(machine, &endless.of_length(3000), FEW)
-        })
+        inputs
+            .endless
+            .iter()
+            .try_for_each(|endless| check_total(machine, &endless.of_length(3000), FEW))
     })
 });
 

@@ -2,8 +2,8 @@
 
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
-    BuildError, Delivery, End, Guard, GuardBuilder, HeldKind, Outcome, Shown, StopString,
-    StopStrings, profile,
+    BuildError, Delivery, End, Guard, GuardBuilder, HeldKind, LimitPolicy, Outcome, ReasoningLimit,
+    Shown, Start, StopString, StopStrings, profile,
 };
 use proptest::prelude::*;
 use stream_laws::{
@@ -170,6 +170,15 @@ fn neither_chunks_nor_delivery_matter_and_every_byte_is_accounted_for() {
             .unwrap_or_else(|broken| panic!("{broken}"));
     }
     check_bounded(&streaming, std::iter::repeat_n("\n\nUser", 999), 7)
+        .unwrap_or_else(|broken| panic!("{broken}"));
+}
+
+#[test]
+fn what_stands_behind_a_stop_string_is_counted_though_a_limit_failed_the_message() {
+    let limit = ReasoningLimit { bytes: 0, policy: LimitPolicy::Error };
+    let guard = builder().start(Start::Reasoning).reasoning_limit(limit).build();
+    let machine = GuardMachine::new(guard.expect("a registered profile"), End::Stop);
+    check_chunk_invariance(&machine, "x STOP y", CutPlan::standard(2))
         .unwrap_or_else(|broken| panic!("{broken}"));
 }
 
