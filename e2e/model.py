@@ -5,6 +5,7 @@ A grammar forces each family's shape, markers in the model's own pieces; the res
 import json
 import pathlib
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -32,6 +33,9 @@ SHAPES = {
     "MiniMaxAI/MiniMax-M2": ('free "</think>\\n\\n<minimax:tool_call>\\n<invoke name=\\"get_weather\\">\\n<parameter name=\\"city\\">" word "</parameter>\\n</invoke>\\n</minimax:tool_call>"', 1),
     "ibm-granite/granite-3.3-8b-instruct": (f'"<|tool_call|>[{OBJECT}]"', 1),
     "ByteDance-Seed/Seed-OSS-36B-Instruct": ('"<seed:think>" free "</seed:think>\\n<seed:tool_call>\\n<function=get_weather>\\n<parameter=city>" word "</parameter>\\n</function>\\n</seed:tool_call>"', 1),
+    "openai/gpt-oss-20b": (f'"<|channel|>analysis<|message|>" free "<|end|><|start|>assistant<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{CITY}<|call|>"', 1),
+    "nvidia/Llama-3.1-Nemotron-Nano-8B-v1": (f'free "<TOOLCALL>[{OBJECT}, {OBJECT}]</TOOLCALL>"', 2),
+    "ai21labs/AI21-Jamba-1.5-Mini": (f'free "<tool_calls>[{OBJECT}]</tool_calls>"', 1),
     "internlm/internlm2_5-7b-chat": (f'free "<|action_start|><|plugin|>\\n{PARAMETERS}<|action_end|>"', 1),
 }
 # Models of which a whole answer is asked for, too.
@@ -64,8 +68,14 @@ upstream, port = free_port(), free_port()
 model = llama(upstream)
 base = f"http://127.0.0.1:{port}"
 proxy = start(sys.argv[1], "serve", "--upstream", f"http://127.0.0.1:{upstream}", "--listen", f"127.0.0.1:{port}")
+# The same model behind what overlooks stop strings, and cuts answers anywhere.
+between = subprocess.Popen([sys.executable, str(HERE / "between.py"), f"http://127.0.0.1:{upstream}"], stdout=subprocess.PIPE, text=True)
+other = free_port()
+second = start(sys.argv[1], "serve", "--upstream", between.stdout.readline().split()[0], "--listen", f"127.0.0.1:{other}")
 try:
     ready(f"{base}/healthz")
+    ready(f"http://127.0.0.1:{other}/healthz")
+    careless = openai.OpenAI(base_url=f"http://127.0.0.1:{other}/v1", api_key="none", max_retries=0)
     client = openai.OpenAI(base_url=f"{base}/v1", api_key="none", max_retries=0)
     ask = {"messages": [{"role": "user", "content": "How is the weather?"}], "temperature": 0, "max_tokens": 200}
 
@@ -91,7 +101,7 @@ try:
         check(len(seen["calls"]) == count and seen["reason"] == "tool_calls", name, seen)
         for called, arguments in seen["calls"].values():
             check(called == "get_weather" and list(json.loads(arguments)) == ["city"], name, seen)
-        check(("think" in shape) == bool(seen["reasoning"]), name, seen)
+        check(any(it in shape for it in ("think", "analysis")) == bool(seen["reasoning"]), name, seen)
         text = seen["content"] + seen["reasoning"]
         check(not any(mark in text for mark in "<>[]{}"), name, seen)
         print(f"{name}: ok", flush=True)
@@ -105,25 +115,33 @@ try:
     shape = SHAPES[hermes][0]
     cut = gather(client.chat.completions.create(model=hermes, stream=True, **forced(shape, max_tokens=25)))[0]
     check(cut["reason"] == "length", cut)
-    two = gather(client.chat.completions.create(model=hermes, stream=True, n=2, stream_options={"include_usage": True}, **forced(shape, temperature=1)))
+    chunks = list(client.chat.completions.create(model=hermes, stream=True, n=2, stream_options={"include_usage": True}, **forced(shape, temperature=1)))
+    two = gather(chunks)
     check(sorted(two) == [0, 1], two)
+    check(chunks[-1].usage and chunks[-1].usage.completion_tokens > 0, chunks[-1])
     for seen in two.values():
         check(len(seen["calls"]) == 2 and seen["reason"] == "tool_calls", two)
-    stopped = gather(client.chat.completions.create(model=hermes, stream=True, stop=["</tool_call>"], **forced(shape)))[0]
-    check(len(stopped["calls"]) == 1 and stopped["reason"] in ("stop", "tool_calls"), stopped)
+    def idle():
+        for _ in range(40):
+            with urllib.request.urlopen(f"{base}/slots", timeout=5) as slots:
+                if not any(slot["is_processing"] for slot in json.load(slots)):
+                    return True
+            time.sleep(0.25)
+
+    # Stop strings, heeded by the server and overlooked.
+    for asked in (client, careless):
+        stopped = gather(asked.chat.completions.create(model=hermes, stream=True, stop=["</tool_call>"], **forced(shape)))[0]
+        check(len(stopped["calls"]) == 1 and stopped["reason"] in ("stop", "tool_calls"), stopped)
+        stopped = gather(asked.chat.completions.create(model=hermes, stream=True, stop=["END"], **forced('free "END" [a-z ]{2000,2100}', max_tokens=2000)))[0]
+        check(stopped["content"] and "END" not in stopped["content"] and stopped["reason"] == "stop", stopped)
+        check(idle(), "the model went on behind a stop string")
 
     # A client that leaves: the model stops.
     long = forced('[a-z ]{2000,2100}', max_tokens=2000)
     stream = client.chat.completions.create(model=hermes, stream=True, **long)
     next(iter(stream))
     stream.close()
-    for _ in range(40):
-        with urllib.request.urlopen(f"{base}/slots", timeout=5) as slots:
-            busy = any(slot["is_processing"] for slot in json.load(slots))
-        if not busy:
-            break
-        time.sleep(0.25)
-    check(not busy, "the model went on writing for nobody")
+    check(idle(), "the model went on writing for nobody")
 
     # A server that dies in the middle of a call.
     stream = client.chat.completions.create(model=hermes, stream=True, **forced(f'"<tool_call>\\n{{\\"name\\": \\"f\\", \\"arguments\\": {{\\"a\\": \\"" [a-z ]{{2000,2100}}', max_tokens=2000))
@@ -139,6 +157,6 @@ try:
     except openai.InternalServerError as error:
         check(error.status_code == 502, error)
 finally:
-    proxy.kill()
-    model.kill()
+    for process in (proxy, second, between, model):
+        process.kill()
 print(f"{checks()} checks, {len(SHAPES)} models' shapes")

