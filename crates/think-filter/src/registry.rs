@@ -24,6 +24,9 @@ pub fn aliases() -> impl Iterator<Item = Alias> + Clone {
 /// The registered format called `name`, or what engines mean by that name; ASCII case does not
 /// count, and `-` equals `_`. `engine:name` asks for one engine's meaning: `sglang:minimax`.
 ///
+/// `lead_only` does to the byte what filters for leading blocks do in chat clients only with
+/// [`crate::Whitespace::Verbatim`]: they keep all whitespace.
+///
 /// # Errors
 /// A name that is not registered, with the nearest that are; one by which engines mean different
 /// formats, with the spellings that tell them apart.

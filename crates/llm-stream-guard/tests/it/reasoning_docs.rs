@@ -23,6 +23,9 @@ hands over the prompt (`GuardBuilder::prompt`, `Format::start_after`). Whitespac
 default; reasoning has no limit, is never made the answer, and loses its tags, unless asked
 otherwise. Unclosed reasoning stays reasoning. Code fences and inline code make tags literal in
 content, never in reasoning.
+
+`lead_only` has the rules of the filters in chat clients that know leading blocks alone. They keep all
+whitespace: it does as they do, to the byte, only with `Whitespace::Verbatim`.
 ";
 
 const MARKERS: &str = "\n## Markers

@@ -130,3 +130,16 @@ fn a_block_the_prompt_opened_leads() {
     let think = Think::from(builder.whitespace(Whitespace::Verbatim).build().unwrap());
     assert_eq!(shown(&think, "a</think>\n<think>b</think>c<think>"), "{a}\n{b}c<think>");
 }
+
+// Contract: S3.15.
+#[test]
+fn the_rules_are_those_of_such_filters_to_the_byte_only_if_whitespace_is_kept() {
+    let default = Think::from(ThinkFilter::new(format("lead_only").unwrap()).unwrap());
+    for (text, kept, by_default) in [
+        ("<think>\n</think>a", "{\n}a", "a"),
+        (" <think>a</think> <think>b</think>", " {a} {b}", "{ab}"),
+        ("<think>a</think>\n", "{a}\n", "{a}"),
+    ] {
+        assert_eq!((&*lead_only(text), &*shown(&default, text)), (kept, by_default));
+    }
+}

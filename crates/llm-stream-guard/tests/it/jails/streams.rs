@@ -61,6 +61,34 @@ fn sequences_by_hand_replace_the_familys_markers_unless_asked_otherwise() {
     assert_eq!(jailed(dropped, text), text);
 }
 
+/// What the first users of such a builder write: a parser alone, a pair beside it, two lists.
+#[test]
+fn a_parser_its_own_pair_by_hand_and_lists_of_sequences_do_what_they_say() {
+    let text = format!("Sure. <TOOLCALL>[{CALL}, {CALL}]</TOOLCALL> Done.");
+    let parsed = |name: &str| JailedStream::builder().tool_call_parser(name);
+    let expected = "Sure. f({})f({}) Done.";
+    assert_eq!(jailed(parsed("nemotron_deci"), &text), expected);
+    let pair = JailedStream::builder()
+        .jail_start_sequence("<TOOLCALL>")
+        .jail_end_sequence("</TOOLCALL>")
+        .tool_call_parser("nemotron_deci");
+    assert_eq!(jailed(pair, &text), expected);
+    let lists = || {
+        JailedStream::builder()
+            .jail_start_sequences(vec!["<TOOLCALL>", "<FUNCTION>"])
+            .jail_end_sequences(vec!["</TOOLCALL>", "</FUNCTION>"])
+    };
+    let other = text.replace("TOOLCALL", "FUNCTION");
+    for text in [&text, &other] {
+        assert_eq!(jailed(lists().tool_call_parser("nemotron_deci"), text), expected);
+    }
+    // What begins a call of this family is the header of a message; no sequence can stand for it.
+    let error = lists().tool_call_parser("harmony").build().unwrap_err();
+    assert_eq!(error, JailedError::Sequences("harmony".to_owned()));
+    let wire = "<|channel|>commentary to=functions.f<|message|>{}<|call|>";
+    assert_eq!(jailed(parsed("harmony"), wire), "f({})");
+}
+
 // Contract: S1.11.
 #[test]
 fn an_unknown_parser_is_refused_with_the_names_there_are() {
