@@ -88,3 +88,19 @@ fn builder(config: &Config) -> Builder<TokioExecutor> {
 pub fn is_open(address: SocketAddr) -> bool {
     !address.ip().is_loopback()
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn whatever_is_not_loopback_is_open() {
+        for (address, open) in [
+            ("127.0.0.1:1", false),
+            ("[::1]:1", false),
+            ("0.0.0.0:1", true),
+            ("[::]:1", true),
+            ("10.0.0.7:1", true),
+        ] {
+            assert_eq!(super::is_open(address.parse().unwrap()), open, "{address}");
+        }
+    }
+}

@@ -256,6 +256,7 @@ impl ChoiceState {
         let result = finish(&mut self.guard, &mut writer, end, &mut self.counted);
         self.apart = false;
         if !writer.lane.finished && synthesize(writer.lane) {
+            writer.violation(Violation::NoFinish);
             let reason = finish_word(writer.lane, writer.step.options, "stop".into());
             let mut extra = Map::new();
             tell_stop(writer.lane, &mut extra);

@@ -86,6 +86,8 @@ pub enum Violation {
     AfterFinish,
     /// A second finish reason was dropped.
     SecondFinish,
+    /// A choice ended without a finish reason; one was made up.
+    NoFinish,
     /// A call's id was used before and got a suffix.
     DuplicateId,
     /// A call had no name when its arguments began.
@@ -105,6 +107,7 @@ impl Violation {
         match self {
             Self::AfterFinish => "after_finish",
             Self::SecondFinish => "second_finish",
+            Self::NoFinish => "no_finish",
             Self::DuplicateId => "duplicate_id",
             Self::NamelessCall => "nameless_call",
             Self::CallLimit => "call_limit",

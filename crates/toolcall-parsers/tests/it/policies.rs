@@ -162,6 +162,48 @@ fn a_cut_call_is_repaired_only_on_request() {
 }
 
 #[test]
+fn a_call_that_is_cut_anywhere_is_repaired_to_an_object() {
+    let mut options = Options::default();
+    options.repair = Repair::Close;
+    for (grammar, wire) in wires(&[BELL]) {
+        // As Python writes strings, too: some read that.
+        for wire in [wire.replace('"', "'"), wire] {
+            for cut in (0..=wire.len()).filter(|&at| wire.is_char_boundary(at)) {
+                for call in read(&grammar, options.clone(), &wire[..cut]).calls {
+                    let arguments = serde_json::from_str::<serde_json::Value>(&call.arguments);
+                    let whole = matches!(call.outcome, Some(Outcome::Complete | Outcome::Repaired));
+                    assert!(
+                        !whole || arguments.is_ok_and(|it| it.is_object()),
+                        "{}: {:?} of {:?}",
+                        grammar.name(),
+                        call.arguments,
+                        &wire[..cut]
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_id_of_the_wire_that_looks_made_is_not_made_again() {
+    let grammar = grammars().find(|it| it.name() == "mistral").expect("registered");
+    let ids = |id: &str| {
+        let wire = format!(
+            r#"[TOOL_CALLS][{{{id}"name": "f", "arguments": {{}}}}, {{"name": "g", "arguments": {{"": 1}}}}]"#
+        );
+        let calls = read(&grammar, Options::default(), &wire).calls;
+        assert_eq!((calls.len(), calls[1].arguments.as_str()), (2, r#"{"": 1}"#));
+        calls.into_iter().map(|call| call.id).collect::<Vec<_>>()
+    };
+    for made in ids("") {
+        let ids = ids(&format!(r#""id": "{made}", "#));
+        assert_eq!(ids[0], made);
+        assert_ne!(ids[1], made);
+    }
+}
+
+#[test]
 fn ids_come_from_the_source_and_differ() {
     let mut options = Options::default();
     options.ids = Ids::new(|_: &str, n| format!("own-{n}"));

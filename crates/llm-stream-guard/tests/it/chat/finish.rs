@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     End, StopString,
-    chat::{ChatGuard, ChatOptions, FinishWords, Note, Stop, Synthesis, Violation},
+    chat::{ChatGuard, ChatNote, ChatOptions, FinishWords, Note, Stop, Synthesis, Violation},
 };
 use serde_json::json;
 
@@ -60,7 +60,7 @@ fn a_call_its_trailing_text_and_the_finish_reason_may_come_in_one_chunk() {
     assert_eq!(seen.chunks.len(), 2);
 }
 
-// Contract: S1.38.
+// Contract: S1.38, S1.52.
 #[test]
 fn a_missing_finish_reason_is_made_up_before_the_usage() {
     for (synthesis, call, plain) in [
@@ -77,6 +77,10 @@ fn a_missing_finish_reason_is_made_up_before_the_usage() {
         assert_eq!(choices[&2].finish.as_deref(), plain, "{synthesis:?}");
         assert_eq!(choices[&2].content, "Hi <");
         assert!(seen.chunks.last().expect("some").usage.value().is_some());
+        let told = |note: &&ChatNote| note.note == Note::Violation(Violation::NoFinish);
+        let told: Vec<_> = seen.notes.iter().filter(told).map(|note| note.choice).collect();
+        let expected: &[u32] = if synthesis == Synthesis::Off { &[] } else { &[0, 2] };
+        assert_eq!(told, expected, "{synthesis:?}");
     }
 }
 

@@ -77,6 +77,7 @@ pub(crate) fn drain<S: Stream + FusedStream>(stream: S) -> Vec<S::Item> {
     }
     assert!(stream.is_terminated());
     assert!(matches!(stream.as_mut().poll_next(&mut cx), Poll::Ready(None)), "fused");
+    assert_eq!(stream.size_hint(), (0, Some(0)));
     out
 }
 
@@ -238,7 +239,7 @@ fn notes_reach_the_caller() {
     let count = notes.clone();
     let stream = guard_chunks(upstream([text(0, CALL)]), chat("hermes", ChatOptions::default()));
     drain(stream.on_note(move |_| *count.lock().expect("no panic") += 1));
-    assert_eq!(*notes.lock().expect("no panic"), 1, "the call's end");
+    assert_eq!(*notes.lock().expect("no panic"), 2, "the call's end, and no finish reason");
 }
 
 // Contract: S1.51.

@@ -9,7 +9,8 @@ use std::{
 };
 
 use llm_stream_guard::{
-    Guard, JailedError, JailedStream, JailedStreamBuilder, OwnedEvent, Profile, Replacement,
+    Guard, GuardBuilder, JailedError, JailedStream, JailedStreamBuilder, OwnedEvent, Profile,
+    Replacement, StopString, ToolChoice, Whitespace,
     jail_match::{BlockDelivery, DiagnosticKind, Inner, Mark, Nested, OnFail, Pair, Release},
 };
 use tokio_stream::StreamExt;
@@ -87,6 +88,26 @@ fn a_parser_its_own_pair_by_hand_and_lists_of_sequences_do_what_they_say() {
     assert_eq!(error, JailedError::Sequences("harmony".to_owned()));
     let wire = "<|channel|>commentary to=functions.f<|message|>{}<|call|>";
     assert_eq!(jailed(parsed("harmony"), wire), "f({})");
+}
+
+#[test]
+fn a_jail_takes_whatever_a_guard_takes() {
+    let text = format!("Hi. <s>{CALL}</s> Bye. END more");
+    let changes: [fn(GuardBuilder) -> GuardBuilder; 4] = [
+        |it| it,
+        |it| it.stop([StopString::hidden(" END")]),
+        |it| it.tool_choice(ToolChoice::None),
+        |it| it.whitespace(Whitespace::Trim),
+    ];
+    let seen =
+        changes.map(|change| jailed(plain().tool_call_parser("hermes").guard(change), &text));
+    let expected = [
+        "Hi. f({}) Bye. END more",
+        "Hi. f({}) Bye.!after_stop!",
+        "Hi. !unwanted_call! Bye. END more",
+        "Hi.f({})  Bye. END more",
+    ];
+    assert_eq!(seen, expected);
 }
 
 // Contract: S1.11.
