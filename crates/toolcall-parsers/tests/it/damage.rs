@@ -30,7 +30,8 @@ const EXCEPTIONS: &[(&[&str], &[Kind], &str)] = &[
     (
         &["granite_pythonic", "harn_text", "lfm2", "llama4_pythonic", "olmo3", "pythonic"],
         &[Kind::Missing, Kind::Swapped],
-        "in quotes all is data up to a quote that may end the string, be it another call's",
+        "in quotes all is data up to a quote that may end the string, be it another call's; so is a \
+         bare value of `harn_text` up to a brace",
     ),
     (&["functiongemma/parallel"], &[Kind::MissingTwo], "in quotes of the family's own, too"),
     (
