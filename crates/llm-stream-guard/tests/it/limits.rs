@@ -178,6 +178,24 @@ fn the_heap_of_a_guard_stays_below_the_sum_of_its_limits() {
     }
 }
 
+/// What the ids of a message may take, with what a map needs around them.
+const IDS: u64 = 2 * 256 * 1024;
+
+#[test]
+fn the_heap_of_a_messages_ids_stays_below_their_limit() {
+    let call = format!(
+        "<tool_call>{{\"id\": \"{}\", \"name\": \"f\", \"arguments\": {{}}}}</tool_call>",
+        "x".repeat(200)
+    );
+    let mut guard = small().build().expect("builds");
+    let spent = allocation_counter::measure(|| {
+        for _ in 0..4000 {
+            let _ = guard.push(&call, &mut |_: Event<'_>| ());
+        }
+    });
+    assert!(spent.bytes_max <= GUARD + IDS, "{} bytes", spent.bytes_max);
+}
+
 struct Nowhere;
 
 impl ChatSink for Nowhere {
