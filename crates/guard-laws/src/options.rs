@@ -81,6 +81,7 @@ fn of_reasoning(builder: GuardBuilder, profile: &Profile, random: &mut Random) -
         1 => builder.start(Start::Content),
         2 => builder.force_nonempty_content(6),
         3 => builder.reasoning_limit(ReasoningLimit { bytes: 6, policy: LimitPolicy::Release }),
+        4 => builder.reasoning_limit(ReasoningLimit { bytes: 6, policy: LimitPolicy::Drop }),
         5 if has_tags => builder.unclosed(Unclosed::Content, 6),
         6 if has_tags => builder.unclosed(Unclosed::Split, 100).force_nonempty_content(100),
         7 if has_tags => builder.max_blocks(1),

@@ -76,6 +76,10 @@ impl Emitter {
         if self.policy.rule(channel) == Rule::TrimEnd && on_commit == OnCommit::Stay {
             self.release(channel, sink);
         }
+        // Told here: how much of a call its first feed emits depends on the cuts.
+        if channel == Channel::REASONING && on_commit == OnCommit::Leave {
+            self.budget.report(sink);
+        }
     }
 
     /// A call ended: orphan closers are markup until something visible comes.
