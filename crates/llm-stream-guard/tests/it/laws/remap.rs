@@ -95,10 +95,8 @@ fn the_wire_form_gives_what_the_canonical_form_gives(shard: usize) {
                 }
                 check_byte_chunk_invariance(&decoding, wire.as_bytes(), PLAN)
                     .unwrap_or_else(|violation| panic!("{name}: {violation}"));
-                for machine in [&decoding, &as_written] {
-                    check_chunk_invariance(machine, &wire, PLAN)
-                        .unwrap_or_else(|violation| panic!("{name}: {violation}"));
-                }
+                check_chunk_invariance(&as_written, &wire, PLAN)
+                    .unwrap_or_else(|violation| panic!("{name}: {violation}"));
             }
         }
     }
