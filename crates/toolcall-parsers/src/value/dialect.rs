@@ -110,8 +110,8 @@ impl<'a> Dialect<'a> {
 
     /// The quote at the head of `text`.
     pub(super) fn quote(&self, text: &str) -> Result<Option<Quote>, Undecided> {
-        if let Some(own) = longest_prefix(text, self.quotes.iter().map(String::as_str))? {
-            return Ok(Some(Quote::Own(own)));
+        if let Some(own) = self.own_quote(text)? {
+            return Ok(Some(own));
         }
         Ok(match text.as_bytes().first() {
             Some(b'"') => Some(Quote::Byte(b'"')),
@@ -121,10 +121,10 @@ impl<'a> Dialect<'a> {
         })
     }
 
-    /// The length of the form's own quote at the head of `text`.
-    pub(super) fn own_quote(&self, text: &str) -> Result<Option<usize>, Undecided> {
+    /// The form's own quote at the head of `text`.
+    pub(super) fn own_quote(&self, text: &str) -> Result<Option<Quote>, Undecided> {
         let own = longest_prefix(text, self.quotes.iter().map(String::as_str))?;
-        Ok(own.map(|n| self.quotes[n].len()))
+        Ok(own.map(Quote::Own))
     }
 
     /// The first byte and the length of `quote`.

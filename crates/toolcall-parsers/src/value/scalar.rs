@@ -8,7 +8,6 @@ use super::{
     prefix::Prefix,
     transcoder::{Cx, State, Step, Top, Transcoder},
 };
-use crate::cursor::Undecided;
 
 impl Transcoder {
     /// A word, or a string with a prefix.
@@ -113,12 +112,10 @@ impl Transcoder {
         let literal = cx.dialect.is(Syntax::Literal) && !keywords;
         for scalar in cx.rest().chars() {
             // The opening quote was forgotten.
-            let quoted = match cx.dialect.own_quote(cx.rest()) {
-                Err(Undecided) => return cx.more(),
-                Ok(len) => len.filter(|_| literal),
-            };
+            let quote = if literal { cx.dialect.own_quote(cx.rest()) } else { Ok(None) };
+            let Ok(quote) = quote else { return cx.more() };
             let goes_on = match scalar {
-                _ if quoted.is_some() => false,
+                _ if quote.is_some() => false,
                 ':' if self.scalar.trim_ascii().is_empty() => return cx.bad(0),
                 ',' | '{' | '}' | '[' | ']' if literal => return cx.bad(0),
                 _ if literal => scalar != ':',
@@ -126,7 +123,7 @@ impl Transcoder {
                 _ => scalar == '_' || scalar.is_alphanumeric(),
             };
             if !goes_on {
-                cx.i += quoted.unwrap_or(0);
+                cx.i += quote.map_or(0, |quote| cx.dialect.measure(quote).1);
                 self.scalar.truncate(self.scalar.trim_ascii_end().len());
                 if self.is_plain() {
                     cx.out.put(&self.scalar);
