@@ -18,6 +18,21 @@ pub(crate) enum Prefix {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Undecided;
 
+/// The first of what is looked for that is there; undecided if none is, and one may yet be.
+pub(crate) fn first_found<T>(
+    looks: impl IntoIterator<Item = Result<Option<T>, Undecided>>,
+) -> Result<Option<T>, Undecided> {
+    let mut none = Ok(None);
+    for look in looks {
+        match look {
+            Ok(None) => {}
+            Ok(found) => return Ok(found),
+            Err(Undecided) => none = Err(Undecided),
+        }
+    }
+    none
+}
+
 /// How far a reader came; the cursor says where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {

@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use super::spec::{Field, Node, ParameterSpec};
 use crate::{
-    cursor::{Cursor, Undecided},
+    cursor::{Cursor, Undecided, first_found},
     machine::arguments::{
         attributes::{HeaderReader, Holes, Read},
         tag::longest,
@@ -77,11 +77,11 @@ impl Header {
         if header.holes != Holes::Text || !self.holes.value(0).is_some_and(is_known) {
             return Ok(false);
         }
-        let mut behind = to.iter().filter_map(|&node| match &spec.nodes[node] {
+        let behind = to.iter().filter_map(|&node| match &spec.nodes[node] {
             Node::Tags { tags, .. } => Some(longest(rest, tags)),
             _ => None,
         });
-        behind.try_fold(false, |torn, found| Ok(torn | found?.is_some()))
+        Ok(first_found(behind)?.is_some())
     }
 
     fn enter(&mut self, spec: &ParameterSpec, node: usize) {

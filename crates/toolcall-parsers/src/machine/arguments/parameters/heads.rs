@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use super::spec::ParameterSpec;
 use crate::{
-    cursor::{Cursor, Undecided},
+    cursor::{Cursor, Undecided, first_found},
     machine::arguments::{
         BLANKS,
         attributes::{Header, HeaderReader, Read},
@@ -100,11 +100,8 @@ impl Head {
             return Ok(false);
         }
         let ends = spec.ends.first().map(core::slice::from_ref).unwrap_or_default();
-        match (tag_at(&mut cursor, spec.openers()), tag_at(&mut cursor, ends)) {
-            (Ok(true), _) | (_, Ok(true)) => Ok(true),
-            (Ok(false), Ok(false)) => Ok(false),
-            _ => Err(Undecided),
-        }
+        let behind = [spec.openers(), ends].map(|tags| longest(cursor.rest(), tags));
+        Ok(first_found(behind)?.is_some())
     }
 }
 

@@ -2,7 +2,7 @@
 //! of a parameter's header.
 
 use crate::{
-    cursor::{Undecided, blanks},
+    cursor::{Undecided, blanks, first_found},
     machine::arguments::{
         BLANKS,
         parameters::spec::ParameterSpec,
@@ -30,20 +30,11 @@ pub(super) fn at(
     text: &str,
     tools: &Tools,
 ) -> Result<Option<Ending>, Undecided> {
-    let told = |is: bool, ending| Ok(is.then_some(ending));
-    let mut undecided = false;
-    for found in [
+    first_found([
         end_tag(spec, own, text, tools),
-        begins_call(spec, text, tools).and_then(|is| told(is, Ending::Call)),
-        is_middle(spec, text).and_then(|is| told(is, Ending::Torn)),
-    ] {
-        match found {
-            Ok(Some(ending)) => return Ok(Some(ending)),
-            Ok(None) => {}
-            Err(Undecided) => undecided = true,
-        }
-    }
-    if undecided { Err(Undecided) } else { Ok(None) }
+        begins_call(spec, 0, text, tools).map(|is| is.then_some(Ending::Call)),
+        is_middle(spec, text).map(|is| is.then_some(Ending::Torn)),
+    ])
 }
 
 /// What an end of the call makes of the value.
@@ -55,7 +46,8 @@ fn end_tag(
 ) -> Result<Option<Ending>, Undecided> {
     let Some((n, len)) = longest(text, &spec.ends)? else { return Ok(None) };
     let rest = &text[len..];
-    if ends_call(spec, n, rest, tools)? || goes_on(spec, rest, tools)? {
+    // Behind an end the opener of the next call may be lost, too.
+    if ends_call(spec, n, rest, tools)? || begins_call(spec, 1, rest.trim_ascii_start(), tools)? {
         return Ok(Some(Ending::Call));
     }
     let end = len + blanks(rest).min(BLANKS);
@@ -74,14 +66,7 @@ fn ends_call(spec: &ParameterSpec, n: usize, rest: &str, tools: &Tools) -> Resul
     }
     let rest = &rest[blank..];
     let followers = if n == 0 { &spec.followers[..] } else { &spec.followers[..1] };
-    Ok(longest(rest, followers)?.is_some() || begins_call(spec, rest, tools)?)
-}
-
-/// Whether another call follows the end of one, but for its opener.
-fn goes_on(spec: &ParameterSpec, rest: &str, tools: &Tools) -> Result<bool, Undecided> {
-    let heads = spec.heads.iter().filter(|head| head.is_told_by_name());
-    let mut begun = heads.map(|head| head.begins(1, spec, rest.trim_ascii_start(), tools));
-    begun.try_fold(false, |any, one| Ok(any | one?))
+    Ok(longest(rest, followers)?.is_some() || begins_call(spec, 0, rest, tools)?)
 }
 
 /// Whether the tags between a key and its value stand at the head of `text`.
@@ -96,17 +81,16 @@ fn is_middle(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
     Ok(false)
 }
 
-/// Whether the whole head of another call stands at the head of `text`.
-fn begins_call(spec: &ParameterSpec, text: &str, tools: &Tools) -> Result<bool, Undecided> {
-    let mut undecided = false;
-    for head in &spec.heads {
-        match head.begins(0, spec, text, tools) {
-            Ok(true) => return Ok(true),
-            Ok(false) => {}
-            Err(Undecided) => undecided = true,
-        }
-    }
-    if undecided { Err(Undecided) } else { Ok(false) }
+/// Whether the head of another call stands at the head of `text`, less its first `lost` pieces.
+fn begins_call(
+    spec: &ParameterSpec,
+    lost: usize,
+    text: &str,
+    tools: &Tools,
+) -> Result<bool, Undecided> {
+    let heads = spec.heads.iter().filter(|head| lost == 0 || head.is_told_by_name());
+    let looks = heads.map(|head| Ok(head.begins(lost, spec, text, tools)?.then_some(())));
+    Ok(first_found(looks)?.is_some())
 }
 
 /// Whether `tail`, left behind the cursor inside a value, is the call's end and what may be the
