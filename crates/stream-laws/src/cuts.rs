@@ -93,6 +93,13 @@ impl CutPlan {
         Self { two_way_up_to: 64, three_way_up_to: 0, random: 4, seed }
     }
 
+    /// Whole, one scalar or byte at a time, and so many random cuts: where what is checked at one
+    /// cut holds at others.
+    #[must_use]
+    pub const fn random(random: u32, seed: u64) -> Self {
+        Self { two_way_up_to: 0, three_way_up_to: 0, random, seed }
+    }
+
     /// The cuts of `text`, at scalar boundaries only.
     pub fn text<'t>(&self, text: &'t str) -> impl Iterator<Item = Cut> + use<'t> {
         [Cut::Whole, Cut::EachScalar, Cut::EachScalarAndEmpty]

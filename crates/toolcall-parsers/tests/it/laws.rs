@@ -15,7 +15,7 @@ use crate::support::{DROPS, ParserMachine, inputs::Inputs, vectors_if_any};
 const PLAN: CutPlan = CutPlan { two_way_up_to: 96, three_way_up_to: 12, random: 3, seed: 5 };
 
 /// For laws that hold at one cut where they hold at another: events do not depend on cuts.
-const FEW: CutPlan = CutPlan { two_way_up_to: 0, three_way_up_to: 0, random: 2, seed: 1 };
+const FEW: CutPlan = CutPlan::random(2, 1);
 
 /// Limits that short inputs reach.
 const LIMITS: Limits =

@@ -92,7 +92,7 @@ fn streams_of_the_usual_servers_reach_a_strict_reader() {
             (vec!["tide"], Some("tool_calls")),
             "{profile}"
         );
-        let plan = CutPlan { two_way_up_to: 0, three_way_up_to: 0, random: 20, seed: 6 };
+        let plan = CutPlan::random(20, 6);
         for cut in plan.bytes(upstream.as_bytes()) {
             let cut_up = written(&machine, upstream.as_bytes(), cut, End::Stop);
             assert!(cut_up == whole, "{profile}, {cut}");

@@ -51,7 +51,7 @@ fn usage_behind_each_of_two_choices_ends_neither() {
 fn bytes_of_usage_behind_each_of_two_choices_leave_as_they_came() {
     let machine = machine("hermes");
     let whole = written(&machine, LLAMA_CPP_N2.as_bytes(), Cut::Whole, End::Stop);
-    let plan = CutPlan { two_way_up_to: 0, three_way_up_to: 0, random: 20, seed: 3 };
+    let plan = CutPlan::random(20, 3);
     for cut in plan.bytes(LLAMA_CPP_N2.as_bytes()) {
         assert_eq!(written(&machine, LLAMA_CPP_N2.as_bytes(), cut, End::Stop), whole, "{cut}");
     }
