@@ -143,21 +143,24 @@ fn read(args: &ReadingArgs, progress: &mut Progress) -> Result<Recording, Error>
         return Recording::read(args, &mut io::stdin().lock(), patience, |_| {});
     }
     let (mut file, patience) = parse::open(&args.file)?;
-    let whole = file.metadata().map_or(0, |metadata| metadata.len());
+    let whole = progress.bytes;
     let input: &mut dyn Read = &mut file;
     Recording::read(args, input, patience, |bytes| progress.tell("reading", bytes, whole))
 }
 
 /// On a terminal, how far the work on a long recording is.
 struct Progress {
+    /// How long the recording is.
+    bytes: u64,
     shown: bool,
     percent: u64,
 }
 
 impl Progress {
     fn of(file: &Path) -> Self {
-        let is_long = fs::metadata(file).is_ok_and(|metadata| metadata.len() > LONG);
-        Self { shown: is_long && io::IsTerminal::is_terminal(&io::stderr()), percent: 101 }
+        let bytes = fs::metadata(file).map_or(0, |metadata| metadata.len());
+        let shown = bytes > LONG && io::IsTerminal::is_terminal(&io::stderr());
+        Self { bytes, shown, percent: 101 }
     }
 
     fn tell(&mut self, doing: &str, done: u64, whole: u64) {
