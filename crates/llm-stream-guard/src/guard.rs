@@ -7,6 +7,7 @@
 //! ```
 
 mod aside;
+mod blocks;
 mod builder;
 mod choice;
 mod collapse;
@@ -22,6 +23,7 @@ mod request;
 mod template;
 mod wire;
 
+pub(crate) use blocks::BlockParser;
 pub use builder::GuardBuilder;
 pub use choice::{BadPayload, ToolChoice};
 pub use error::BuildError;
@@ -366,7 +368,8 @@ impl Guard {
     /// family's markers are such tokens.
     #[must_use]
     pub fn needs_special_tokens(&self) -> bool {
-        self.special
+        let of_blocks = self.jailer().and_then(Jailer::parser);
+        self.special || of_blocks.is_some_and(|parser| parser.needs_special_tokens())
     }
 
     /// Guards a whole text: a push and a finish of a clone.
@@ -384,6 +387,6 @@ impl Guard {
 }
 
 const _: () = {
-    const fn machine<T: Clone + Send + 'static>() {}
+    const fn machine<T: Clone + Send + Sync + 'static>() {}
     machine::<Guard>();
 };

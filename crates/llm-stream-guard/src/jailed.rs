@@ -21,7 +21,9 @@ use crate::{
 /// Withholds tool calls until they are whole, and releases each as one piece.
 ///
 /// With [`JailedStreamBuilder::tool_call_parser`] the family's own markers begin and end a
-/// jail; sequences given by hand replace them. Without a parser, and for the rules of
+/// jail; sequences given by hand replace them. Where a family's calls are messages (`harmony`), no
+/// sequence can stand for what begins one: what stands between the sequences is read, and is text
+/// as it was written if no call is in it. Without a parser, and for the rules of
 /// [`JailedStreamBuilder::rule`], a [`crate::Jailer`] does the work. Text outside passes through
 /// unchanged, but for whitespace that stands alone between calls and the edges of the message, and what was jailed but is no call comes out verbatim, in place, unless a rule says
 /// otherwise.
@@ -83,9 +85,11 @@ pub enum JailedError {
     Parser(UnknownName),
     /// A sequence is faulty, or there is none.
     Jail(JailError),
-    /// The sequences cannot stand in the place of this family's markers: its calls stand in
-    /// messages whose headers say what they are, or it could not be read with them.
+    /// The family could not be read with the sequences in the place of its markers.
     Sequences(String),
+    /// The parser reads what stands between the sequences and nowhere else, because the calls of
+    /// its family are messages; this option asks for calls outside of them.
+    BetweenSequences(&'static str),
     /// This option is about blocks that no parser reads, and there are none: the parser reads what
     /// the sequences begin. A rule makes blocks of their own
     /// ([`JailedStreamBuilder::rule`]).
@@ -103,6 +107,11 @@ impl fmt::Display for JailedError {
                 f,
                 "sequences cannot replace the markers of `{family}`: leave them out, or use a \
                  family whose calls have markers of their own"
+            ),
+            Self::BetweenSequences(option) => write!(
+                f,
+                "`{option}` asks for calls outside of the sequences: expected a parser of a family \
+                 whose calls are not messages, or no sequences"
             ),
             Self::NoBlocks(option) => write!(
                 f,

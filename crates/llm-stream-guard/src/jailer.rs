@@ -1,9 +1,10 @@
-//! A jail with what only the façade knows: a closure for blocks, limits of chunks and of time.
+//! A jail with what only the façade knows: a closure for blocks, a parser for them, limits of
+//! chunks and of time.
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use jail_match::{
-    Diagnostic, DiagnosticKind, Dropped, Event, Held, Jail, JailEvent, JailSignal, Jailed,
+    Diagnostic, DiagnosticKind, Dropped, End, Event, Held, Jail, JailEvent, JailSignal, Jailed,
     LimitError, OnFail, Sink,
 };
 use stream_lifecycle::Clock;
@@ -26,6 +27,34 @@ pub enum Replacement {
 
 type Handler = Arc<dyn Fn(&Jailed<'_>) -> Replacement + Send + Sync>;
 
+/// Reads blocks of a jail as messages of a family.
+pub(crate) trait ParseBlocks: fmt::Debug + Send + Sync {
+    /// Whether the block is one to read.
+    fn takes(&self, block: &Jailed<'_>) -> bool;
+
+    /// Emits what stands in the block if there is a call, else the block as it was written. Returns
+    /// whether there was a call.
+    fn read(&mut self, block: &Jailed<'_>, next: &mut dyn Sink) -> Result<bool, LimitError>;
+
+    /// So the stream ended: a block may be open.
+    fn ended(&mut self, end: End);
+
+    fn reset(&mut self);
+
+    /// Makes ids from `seed`, unless they come from a source of the caller's.
+    fn seed_ids(&mut self, seed: u64);
+
+    fn needs_special_tokens(&self) -> bool;
+
+    fn boxed(&self) -> Box<dyn ParseBlocks>;
+}
+
+impl Clone for Box<dyn ParseBlocks> {
+    fn clone(&self) -> Self {
+        (**self).boxed()
+    }
+}
+
 /// A [`Jail`] for a guard or a stream.
 ///
 /// ```
@@ -43,6 +72,7 @@ type Handler = Arc<dyn Fn(&Jailed<'_>) -> Replacement + Send + Sync>;
 pub struct Jailer {
     jail: Jail,
     limits: HostLimits,
+    parser: Option<Box<dyn ParseBlocks>>,
     open: Option<Open>,
     /// Partial marks and refuted ones that were reported.
     reported: (u64, u64),
@@ -90,7 +120,7 @@ impl Jailer {
     }
 
     pub(crate) fn with(jail: Jail, limits: HostLimits) -> Self {
-        Self { jail, limits, open: None, reported: (0, 0), taken_out: 0 }
+        Self { jail, limits, parser: None, open: None, reported: (0, 0), taken_out: 0 }
     }
 
     /// What comes in place of each block handed over ([`jail_match::Release::Hand`]). Of tapped
@@ -120,8 +150,23 @@ impl Jailer {
         self
     }
 
+    /// What stands in blocks is read by `parser`.
+    pub(crate) fn parsed(self, parser: Option<Box<dyn ParseBlocks>>) -> Self {
+        Self { parser, ..self }
+    }
+
+    /// What reads blocks.
+    pub(crate) fn parser(&self) -> Option<&dyn ParseBlocks> {
+        self.parser.as_deref()
+    }
+
+    pub(crate) fn parser_mut(&mut self) -> Option<&mut (dyn ParseBlocks + 'static)> {
+        self.parser.as_deref_mut()
+    }
+
     pub(crate) fn reset(&mut self) {
         self.jail.reset();
+        self.parser.iter_mut().for_each(|parser| parser.reset());
         (self.open, self.reported) = (None, (0, 0));
     }
 
@@ -163,8 +208,7 @@ impl Jailer {
         next: &mut Counted<'_, S>,
     ) -> Result<(), LimitError> {
         self.open = None;
-        let Self { jail, limits: HostLimits { handler, .. }, taken_out, .. } = self;
-        jail.expire(kind, over, |event| release(event, handler, taken_out, next)).map(drop)
+        self.with_jail(next, |jail, emit| jail.expire(kind, over, emit).map(drop))
     }
 
     pub(crate) fn push<S: Sink>(
@@ -172,18 +216,34 @@ impl Jailer {
         text: &str,
         next: &mut Counted<'_, S>,
     ) -> Result<(), LimitError> {
-        let Self { jail, limits: HostLimits { handler, .. }, taken_out, .. } = self;
-        jail.push(text, |event| release(event, handler, taken_out, next))
+        self.with_jail(next, |jail, emit| jail.push(text, emit))
     }
 
     pub(crate) fn settle<S: Sink>(&mut self, next: &mut Counted<'_, S>) -> Result<(), LimitError> {
-        let Self { jail, limits: HostLimits { handler, .. }, taken_out, .. } = self;
-        jail.settle(|event| release(event, handler, taken_out, next))
+        self.with_jail(next, |jail, emit| jail.settle(emit))
     }
 
     pub(crate) fn finish<S: Sink>(&mut self, next: &mut Counted<'_, S>) -> Result<(), LimitError> {
-        let Self { jail, limits: HostLimits { handler, .. }, taken_out, .. } = self;
-        jail.finish(|event| release(event, handler, taken_out, next))
+        self.with_jail(next, |jail, emit| jail.finish(emit))
+    }
+
+    /// Does `step` and passes on what the jail reports.
+    fn with_jail<S: Sink>(
+        &mut self,
+        next: &mut Counted<'_, S>,
+        step: impl FnOnce(&mut Jail, &mut dyn FnMut(JailEvent<'_>)) -> Result<(), LimitError>,
+    ) -> Result<(), LimitError> {
+        let Self { jail, limits: HostLimits { handler, .. }, parser, taken_out, .. } = self;
+        let mut failed = None;
+        step(jail, &mut |event| match (event, parser.as_deref_mut()) {
+            (JailEvent::Jailed(block), Some(parser)) if parser.takes(&block) => {
+                let read = parser.read(&block, next);
+                *taken_out += u64::from(read.is_ok_and(|called| called));
+                failed = failed.or(read.err());
+            }
+            (event, _) => release(event, handler, taken_out, next),
+        })?;
+        failed.map_or(Ok(()), Err)
     }
 
     /// A chunk was processed: a block may have taken too many.
@@ -234,9 +294,7 @@ fn release<S: Sink>(
                 handler.as_ref().map_or(Replacement::Verbatim, |handler| handler(&block));
             *taken_out += u64::from(replacement != Replacement::Verbatim);
             let text = match replacement {
-                Replacement::Verbatim => {
-                    [block.start, block.body, block.end.unwrap_or("")].concat()
-                }
+                Replacement::Verbatim => verbatim(&block),
                 Replacement::Text(text) => text,
                 Replacement::Nothing => String::new(),
             };
@@ -255,6 +313,11 @@ fn release<S: Sink>(
         }
         _ => {}
     }
+}
+
+/// The block as it was written.
+pub(crate) fn verbatim(block: &Jailed<'_>) -> String {
+    [block.start, block.body, block.end.unwrap_or("")].concat()
 }
 
 fn report<S: Sink>(signal: JailSignal, next: &mut Counted<'_, S>) {

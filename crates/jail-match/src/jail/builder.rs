@@ -102,6 +102,12 @@ impl JailBuilder {
         self.pairs.is_empty() && self.pool.starts.is_empty() && self.pool.ends.is_empty()
     }
 
+    /// How many pairs were added, the pool not counted.
+    #[must_use]
+    pub fn pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
     /// Compiles the rules. Of equal starts the one added first counts.
     ///
     /// # Errors

@@ -1,9 +1,10 @@
-//! What a chat guard asks of the guards of its choices.
+//! What those ask of a guard who use it as a part: a chat guard, a jailed stream.
 
-use toolcall_parsers::{Ids, Parallel, Wanted};
+use think_filter::Start;
+use toolcall_parsers::{Grammar, Ids, Parallel, Wanted};
 use wire_remap::Regime;
 
-use super::Guard;
+use super::{Guard, GuardBuilder, ToolChoice};
 
 /// No remapping.
 static OFF: Regime = Regime::OFF;
@@ -46,6 +47,16 @@ impl Guard {
             let ids = Ids::seeded(seed).after(ids.earlier());
             self.cursor.set_ids(ids);
         }
+        if let Some(parser) = self.output.block_parser() {
+            parser.seed_ids(seed);
+        }
+    }
+
+    /// So many calls of the message were read elsewhere.
+    pub(crate) fn number_ids_after(&mut self, calls: u32) {
+        let ids = self.ids().clone();
+        let earlier = ids.earlier().saturating_add(calls);
+        self.cursor.set_ids(ids.after(earlier));
     }
 
     /// Bytes received that neither came out nor are known to be no text.
@@ -56,5 +67,26 @@ impl Guard {
     /// How often a jail took text out of the content.
     pub(crate) fn taken_out(&self) -> u64 {
         self.jailer().map_or(0, |jailer| jailer.taken_out())
+    }
+}
+
+impl GuardBuilder {
+    /// A guard of `grammar` for what this one takes out of its text; what is asked about calls is
+    /// asked of it.
+    pub(crate) fn of_blocks(&self, grammar: Grammar) -> Self {
+        Self {
+            grammar: Some(grammar),
+            tools: self.tools.clone(),
+            options: self.options.clone(),
+            limits: self.limits,
+            choice: self.choice.clone(),
+            start: Some(Start::default()),
+            ..Self::new(&self.profile)
+        }
+    }
+
+    /// Whether calls are required: then the text is one payload.
+    pub(crate) fn requires_calls(&self) -> bool {
+        !matches!(self.choice, ToolChoice::Auto | ToolChoice::None)
     }
 }

@@ -4,7 +4,7 @@ use jail_match::{ByRef, End, Held, HeldKind, LimitError, Sink};
 
 use super::{Delivery, forms::Forms};
 use crate::{
-    jailer::{JailStage, Jailer},
+    jailer::{JailStage, Jailer, ParseBlocks},
     observe::{Counted, StatsStage},
     stages::{Link, atomic::Atomic, withholding::Withholding},
 };
@@ -76,6 +76,11 @@ impl Output {
         let jailed = Link { stage: jail, next: counted };
         let atomic = Link { stage: atomic, next: Link { stage: withheld, next: jailed } };
         Link { stage: forms, next: atomic }
+    }
+
+    /// The parser of a jail's blocks.
+    pub(super) fn block_parser(&mut self) -> Option<&mut (dyn ParseBlocks + 'static)> {
+        self.jail.as_mut().and_then(|jail| jail.jailer.parser_mut())
     }
 
     pub(super) fn withholds_call(&self) -> bool {
@@ -164,6 +169,11 @@ impl Chain<'_> {
         if let Link { stage: Some(withheld), next } = &mut self.next.next {
             withheld.finish(end, open, next);
         }
+        self.jail(|jail, _| {
+            if let Some(parser) = jail.jailer.parser_mut() {
+                parser.ended(end);
+            }
+        });
     }
 
     /// The message ended.

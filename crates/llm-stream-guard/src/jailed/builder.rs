@@ -5,13 +5,13 @@ use std::{sync::Arc, time::Duration};
 use jail_match::{JailBuilder, Jailed, Limits, OnFail, Pair, Whitespace};
 use stream_lifecycle::Clock;
 use think_filter::Start;
-use toolcall_parsers::{Options, Tools, family::OwnMarkers};
+use toolcall_parsers::{Grammar, Options, Tools, family::OwnMarkers};
 
 use super::{JailedError, JailedStream, sequences::Sequences};
 use crate::{
     chat::{Annotations, ChatOptions},
-    guard::{Delivery, Guard, GuardBuilder},
-    jailer::{HostLimits, Jailer, Replacement},
+    guard::{BlockParser, Delivery, Guard, GuardBuilder},
+    jailer::{HostLimits, Jailer, ParseBlocks, Replacement},
     observe::Observer,
     profile::Profile,
 };
@@ -196,26 +196,45 @@ impl JailedStreamBuilder {
     ///
     /// # Errors
     /// An unknown parser; a faulty sequence or rule, by name; neither a parser nor a start;
-    /// limits of blocks, or a closure for them, where a parser reads all there are.
+    /// limits of blocks, or a closure for them, where a parser reads all there are; an option that
+    /// would find calls outside of the sequences ([`JailedError::BetweenSequences`]).
     pub fn build(self) -> Result<JailedStream, JailedError> {
-        let guard = self.guard;
-        let (guard, rules) = match &self.parser {
-            Some(name) => {
-                let family = toolcall_parsers::grammar(name).map_err(JailedError::Parser)?;
-                self.sequences.check()?;
-                let grammar = self.sequences.applied(family)?;
-                (guard.grammar(grammar), self.rules)
+        let Self { sequences, rules, block_limits, parser, guard, chat, annotations } = self;
+        let own_rules = rules.pairs();
+        let family = parser.as_deref().map(toolcall_parsers::grammar).transpose();
+        let (guard, rules, between) = match family.map_err(JailedError::Parser)? {
+            None => (guard, sequences.rules(rules), None),
+            Some(family) if sequences.frame(&family) => {
+                let parser = BlockParser::new(guard.of_blocks(family).build()?, own_rules);
+                (guard, sequences.rules(rules), Some(parser.boxed()))
             }
-            None => (guard, self.sequences.rules(self.rules)),
+            Some(family) => {
+                sequences.check()?;
+                (guard.grammar(sequences.applied(family)?), rules, None)
+            }
         };
-        let guard = if rules.is_empty() && self.parser.is_some() {
-            if let Some(option) = self.block_limits.set() {
+        let is_between = between.is_some();
+        if is_between && own_rules == 0 && block_limits.handler.is_some() {
+            return Err(JailedError::NoBlocks("on_jailed"));
+        }
+        let elsewhere = [
+            (sequences.own == OwnMarkers::Kept, "also_family_markers"),
+            (guard.requires_calls(), "tool_choice"),
+        ];
+        let guard = if rules.is_empty() && parser.is_some() {
+            if let Some(option) = block_limits.set() {
                 return Err(JailedError::NoBlocks(option));
             }
             guard
         } else {
-            guard.jail(Jailer::with(rules.build()?, self.block_limits))
+            guard.jail(Jailer::with(rules.build()?, block_limits).parsed(between))
         };
-        Ok(JailedStream { guard: guard.build()?, chat: self.chat, annotations: self.annotations })
+        let guard = guard.build()?;
+        let channels = guard.grammar().is_some_and(Grammar::has_messages);
+        let mut elsewhere = elsewhere.into_iter().chain([(channels, "reasoning_parser")]);
+        match elsewhere.find(|(set, _)| *set && is_between) {
+            Some((_, option)) => Err(JailedError::BetweenSequences(option)),
+            None => Ok(JailedStream { guard, chat, annotations }),
+        }
     }
 }

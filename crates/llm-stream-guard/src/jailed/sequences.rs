@@ -39,9 +39,20 @@ impl Sequences {
         rules.build().map(drop)
     }
 
+    /// Whether nothing was given.
+    fn is_empty(&self) -> bool {
+        self.starts.is_empty() && self.ends.is_empty() && self.pairs.is_empty()
+    }
+
+    /// Whether `grammar` is to be read between these: its calls are messages, which headers begin,
+    /// and no sequence stands for a header.
+    pub(super) fn frame(&self, grammar: &Grammar) -> bool {
+        grammar.has_messages() && !self.is_empty()
+    }
+
     /// The family with its markers replaced, or with more of them.
     pub(super) fn applied(&self, grammar: Grammar) -> Result<Grammar, JailedError> {
-        if self.starts.is_empty() && self.ends.is_empty() && self.pairs.is_empty() {
+        if self.is_empty() {
             return Ok(grammar);
         }
         let pooled = self.starts.iter().map(|start| (start.clone(), self.ends.clone()));

@@ -178,6 +178,28 @@ fn errors_in_the_data_and_error_events_end_the_stream_likewise() {
     );
 }
 
+#[test]
+fn messages_between_sequences_are_calls_of_a_chat_stream() {
+    let call = "<|channel|>commentary to=functions.f<|message|>{}<|call|>";
+    let jail = JailedStream::builder()
+        .jail_start_sequences(vec!["<TOOLCALL>", "<FUNCTION>"])
+        .jail_end_sequences(vec!["</TOOLCALL>", "</FUNCTION>"])
+        .tool_call_parser("harmony")
+        .build()
+        .expect("builds");
+    let parts = ["a <TOOL", "CALL>", call, "</TOOLCALL> b <FUNCTION>", call];
+    let guarded = |last: Result<Chunk, &'static str>| {
+        let items = parts.map(|part| Ok(text(0, part))).into_iter().chain([last]);
+        let seen = drain(jail.apply(upstream(items)));
+        read(&seen.into_iter().filter_map(Result::ok).collect::<Vec<_>>()).remove(&0).unwrap()
+    };
+    let whole = guarded(Ok(text(0, "</FUNCTION>")));
+    assert_eq!((whole.content.as_str(), whole.calls.len()), ("a  b ", 2));
+    assert_eq!(whole.finish.as_deref(), Some("tool_calls"));
+    let cut = guarded(Err("cut"));
+    assert_eq!((cut.content, cut.calls.len()), (format!("a  b <FUNCTION>{call}"), 1));
+}
+
 // Contract: S1.60, X.22.
 #[test]
 fn an_error_invents_no_call() {

@@ -1,7 +1,7 @@
 //! Sequences given by hand, with every family as the parser.
 
 use llm_stream_guard::{
-    Grammar, JailedError, JailedStream, JailedStreamBuilder, Tools,
+    Grammar, JailedStream, JailedStreamBuilder, Tools,
     toolcall_parsers::{
         EncodeCall, encode,
         family::{OwnMarkers, Sequences},
@@ -31,23 +31,28 @@ fn tools() -> Tools {
 
 /// Each family with `<<CALL` and `END>>` as its sequences, and the calls as it writes them then, one
 /// behind the other: how its calls look is the family's, and the sequences are where they belong.
-fn wires() -> Vec<(Grammar, Option<Result<String, String>>)> {
+/// Where calls are messages, the sequences stand around each.
+fn wires() -> Vec<(Grammar, Result<String, String>)> {
     let markers = Sequences {
         blocks: vec![("<<CALL".to_owned(), vec!["END>>".to_owned()])],
         ends: Vec::new(),
     };
     let written = |grammar: Grammar| {
         let family = grammar.family().with_sequences(&markers, OwnMarkers::Replaced);
-        let wire = family.map(|family| {
-            let own = Grammar::new(family).map_err(|error| error.to_string())?;
+        let own = family.map(|family| Grammar::new(family).map_err(|error| error.to_string()));
+        let wire = own.transpose().and_then(|own| {
             let mut all = String::new();
             for call in CALLS {
-                let wire = encode(&own, &[call], &tools()).map_err(|error| error.to_string())?;
-                let wire = wire.trim();
+                let writes = own.as_ref().unwrap_or(&grammar);
+                let wire = encode(writes, &[call], &tools()).map_err(|error| error.to_string())?;
+                let wire = match own {
+                    Some(_) => wire.trim().to_owned(),
+                    None => format!("<<CALL{wire}END>>"),
+                };
                 if !wire.starts_with("<<CALL") || !wire.ends_with("END>>") {
-                    return Err(wire.to_owned());
+                    return Err(wire);
                 }
-                all += wire;
+                all += &wire;
             }
             Ok(all)
         });
@@ -72,15 +77,9 @@ fn plain(text: &str) -> String {
 
 // Contract: S1.7, S1.10.
 #[test]
-fn sequences_by_hand_work_with_every_family_or_are_refused() {
-    let (mut read, mut refused, mut broken) = (0, 0, Vec::new());
+fn sequences_by_hand_work_with_every_family() {
+    let (mut messages, mut broken) = (0, Vec::new());
     for (grammar, wire) in wires() {
-        let Some(wire) = wire else {
-            let error = jail(&grammar).build().unwrap_err();
-            assert!(matches!(error, JailedError::Sequences(_)), "{}: {error}", grammar.name());
-            refused += 1;
-            continue;
-        };
         let wire = match wire {
             Ok(wire) => wire,
             Err(error) => {
@@ -96,10 +95,10 @@ fn sequences_by_hand_work_with_every_family_or_are_refused() {
                 broken.push(format!("{} {declared}: {wire}\n    {shown}", grammar.name()));
             }
         }
-        read += 1;
+        messages += usize::from(grammar.has_messages());
     }
     assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
-    assert!(read > 60 && refused > 3, "{read} read, {refused} refused");
+    assert!(messages > 3, "{messages} families of messages");
 }
 
 // Contract: S1.7.
@@ -107,7 +106,7 @@ fn sequences_by_hand_work_with_every_family_or_are_refused() {
 fn the_end_of_another_pair_does_not_show_nor_does_the_right_one_behind_it() {
     let mut broken = Vec::new();
     for (grammar, wire) in wires() {
-        let Some(Ok(wire)) = wire else { continue };
+        let (Ok(wire), false) = (wire, grammar.has_messages()) else { continue };
         let jail = jail(&grammar).jail_pair("<<OTHER", "OVER>>").tools(tools()).build().unwrap();
         let text = format!("Hi. {} Bye.", wire.replace("END>>", "OVER>>END>>"));
         let shown = seen(jail.guard(), &text);

@@ -1,6 +1,7 @@
 //! `JailedStream`: sequences given by hand, a parser, rules.
 
 use std::{
+    collections::HashSet,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
@@ -9,7 +10,7 @@ use std::{
 };
 
 use llm_stream_guard::{
-    Guard, GuardBuilder, JailedError, JailedStream, JailedStreamBuilder, OwnedEvent, Profile,
+    End, Guard, GuardBuilder, JailedError, JailedStream, JailedStreamBuilder, OwnedEvent, Profile,
     Replacement, StopString, ToolChoice, Whitespace,
     jail_match::{BlockDelivery, DiagnosticKind, Inner, Mark, Nested, OnFail, Pair, Release},
 };
@@ -83,11 +84,43 @@ fn a_parser_its_own_pair_by_hand_and_lists_of_sequences_do_what_they_say() {
     for text in [&text, &other] {
         assert_eq!(jailed(lists().tool_call_parser("nemotron_deci"), text), expected);
     }
-    // What begins a call of this family is the header of a message; no sequence can stand for it.
-    let error = lists().tool_call_parser("harmony").build().unwrap_err();
-    assert_eq!(error, JailedError::Sequences("harmony".to_owned()));
     let wire = "<|channel|>commentary to=functions.f<|message|>{}<|call|>";
     assert_eq!(jailed(parsed("harmony"), wire), "f({})");
+    // No sequence stands for the header of a message: what is between them is read.
+    let harmony = || lists().tool_call_parser("harmony");
+    let blocks = format!("Sure. <FUNCTION>{wire}{wire}</FUNCTION> and <TOOLCALL>{wire}</TOOLCALL>");
+    assert_eq!(jailed(harmony(), &blocks), "Sure. f({})f({}) and f({})");
+    let unended = format!("Sure. <TOOLCALL>{wire}");
+    assert_eq!(jailed(harmony(), &unended), "Sure. f({})");
+    for text in [&text, wire, "<TOOLCALL>", "<FUNCTION></FUNCTION> <|channel|>final"] {
+        assert_eq!(jailed(harmony(), text), *text);
+    }
+}
+
+#[test]
+fn calls_of_all_blocks_are_numbered_as_those_of_one_message() {
+    let jail = || JailedStream::builder().jail_pair("<s>", "</s>").tool_call_parser("harmony");
+    let call = "<s><|channel|>commentary to=functions.f<|message|>{}<|call|></s>";
+    let jailed = jail().build().unwrap();
+    let message = jailed.guard().parse(&format!("{call} a {call}{call}"), End::Stop).unwrap();
+    let ids: HashSet<_> = message.calls.iter().map(|call| &call.id).collect();
+    assert_eq!((message.calls.len(), ids.len(), message.content.as_str()), (3, 3, " a "));
+    assert!(jailed.guard().needs_special_tokens());
+}
+
+#[test]
+fn what_asks_for_calls_outside_of_the_blocks_of_messages_is_refused() {
+    let jail = || JailedStream::builder().jail_pair("<s>", "</s>").tool_call_parser("harmony");
+    for (jail, option) in [
+        (jail().also_family_markers(), "also_family_markers"),
+        (jail().guard(|guard| guard.tool_choice(ToolChoice::Required)), "tool_choice"),
+        (jail().reasoning_parser("harmony"), "reasoning_parser"),
+    ] {
+        assert_eq!(jail.build().unwrap_err(), JailedError::BetweenSequences(option));
+    }
+    // Ends alone begin nothing.
+    let ends = JailedStream::builder().jail_end_sequence("</s>").tool_call_parser("harmony");
+    assert!(matches!(ends.build(), Err(JailedError::Jail(_))));
 }
 
 #[test]

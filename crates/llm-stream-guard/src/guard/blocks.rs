@@ -1,0 +1,89 @@
+//! Blocks of a jail that a family's parser reads.
+
+use jail_match::{End, Event, Jailed, LimitError, OwnedEvent, Sink};
+
+use super::Guard;
+use crate::jailer::{ParseBlocks, verbatim};
+
+/// Reads each block as a message of its own. The calls of all are numbered as those of one.
+#[derive(Debug, Clone)]
+pub(crate) struct BlockParser {
+    guard: Guard,
+    /// The pairs from this number on are read; those before it are rules without a parser.
+    first: usize,
+    calls: u32,
+    /// How the stream ended, for a block that it left open.
+    end: End,
+}
+
+impl BlockParser {
+    pub(crate) fn new(guard: Guard, first: usize) -> Self {
+        Self { guard, first, calls: 0, end: End::Stop }
+    }
+}
+
+impl ParseBlocks for BlockParser {
+    fn takes(&self, block: &Jailed<'_>) -> bool {
+        block.pair >= self.first
+    }
+
+    fn read(&mut self, block: &Jailed<'_>, next: &mut dyn Sink) -> Result<bool, LimitError> {
+        let end = if block.end.is_some() { End::Stop } else { self.end };
+        let mut guard = self.guard.clone();
+        guard.number_ids_after(self.calls);
+        let mut events = Vec::new();
+        let mut sink = |event: Event<'_>| events.push(event.to_owned());
+        let read = guard.push(block.body, &mut sink);
+        let read = read.and_then(|()| guard.finish(end, &mut sink));
+        let starts = events.iter().filter(|event| matches!(event, OwnedEvent::CallStart { .. }));
+        // What an error cut off begins no call.
+        let calls = if end == End::Aborted { 0 } else { starts.count() };
+        let calls = u32::try_from(calls).unwrap_or(u32::MAX);
+        if calls == 0 {
+            next.event(Event::Content(&verbatim(block)));
+        }
+        let before = self.calls;
+        let body_at = block.at + block.start.len() as u64;
+        for event in events.iter().filter(|_| calls > 0) {
+            next.event(match event.as_event() {
+                Event::CallStart { index, id, name } => {
+                    Event::CallStart { index: before + index, id, name }
+                }
+                Event::CallArguments { index, fragment } => {
+                    Event::CallArguments { index: before + index, fragment }
+                }
+                Event::CallEnd { index, outcome } => {
+                    Event::CallEnd { index: before + index, outcome }
+                }
+                Event::Diagnostic(mut told) => {
+                    told.at += body_at;
+                    told.call = told.call.map(|call| before + call);
+                    told.into()
+                }
+                event => event,
+            });
+        }
+        self.calls = before.saturating_add(calls);
+        read.map(|()| calls > 0)
+    }
+
+    fn ended(&mut self, end: End) {
+        self.end = end;
+    }
+
+    fn reset(&mut self) {
+        (self.calls, self.end) = (0, End::Stop);
+    }
+
+    fn seed_ids(&mut self, seed: u64) {
+        self.guard.seed_ids(seed);
+    }
+
+    fn needs_special_tokens(&self) -> bool {
+        self.guard.needs_special_tokens()
+    }
+
+    fn boxed(&self) -> Box<dyn ParseBlocks> {
+        Box::new(self.clone())
+    }
+}
