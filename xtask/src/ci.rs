@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: everything a change must pass, in the order of what fails fastest.
 
-use std::{path::Path, time::Instant};
+use std::{path::Path, thread, time::Instant};
 
 use crate::{
     flags::Scope,
@@ -16,11 +16,27 @@ const SMOKE: fuzz::Effort = fuzz::Effort { seconds: 10, jobs: 1 };
 /// The oldest compiler the libraries promise to build with.
 const OLDEST_RUST: &str = "1.88";
 
+/// Where lints are compiled: cargo locks the directory it builds in, and most of the time one of two
+/// cores waits for what only one can do.
+const LINTS: &str = "--target-dir target/lint";
+
 enum Step {
     Tidy,
     Run(Invocation),
+    /// The first, and all others one after the other beside it.
+    Beside(Invocation, Vec<Invocation>),
     Fuzz,
-    Skip { what: &'static str, why: String },
+    Skip {
+        what: &'static str,
+        why: String,
+    },
+}
+
+/// What became of a step.
+struct Outcome {
+    name: String,
+    seconds: f32,
+    result: Result<(), String>,
 }
 
 /// Runs every step and stops at the first that fails.
@@ -28,19 +44,18 @@ pub(crate) fn run(root: &Path, scope: Scope) -> Result<(), String> {
     let mut summary = Vec::new();
     let mut failure = None;
     for step in steps(root, scope)? {
-        let name = step.name();
-        println!("\n=== {name}");
-        let start = Instant::now();
-        let result = step.run(root);
-        let seconds = start.elapsed().as_secs_f32();
-        let (mark, stop) = match (&step, &result) {
-            (Step::Skip { .. }, _) => ("skipped", false),
-            (_, Ok(())) => ("passed", false),
-            (_, Err(_)) => ("FAILED", true),
-        };
-        summary.push(format!("{mark:>8} {seconds:>6.1}s  {name}"));
-        if stop {
-            failure = result.err();
+        println!("\n=== {}", step.name());
+        let skipped = matches!(step, Step::Skip { .. });
+        for Outcome { name, seconds, result } in step.run(root) {
+            let mark = match &result {
+                _ if skipped => "skipped",
+                Ok(()) => "passed",
+                Err(_) => "FAILED",
+            };
+            summary.push(format!("{mark:>8} {seconds:>6.1}s  {name}"));
+            failure = failure.or(result.err());
+        }
+        if failure.is_some() {
             break;
         }
     }
@@ -51,21 +66,22 @@ pub(crate) fn run(root: &Path, scope: Scope) -> Result<(), String> {
 /// All with the same features: whatever one step compiled, the next finds.
 fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
     let docs = |extra: &str| {
-        let line = format!("cargo doc --workspace --no-deps --all-features{extra}");
-        Step::Run(Invocation::new(&line).env("RUSTDOCFLAGS", "-D warnings"))
+        let line = format!("cargo doc --workspace --no-deps --all-features {LINTS}{extra}");
+        Invocation::new(&line).env("RUSTDOCFLAGS", "-D warnings")
     };
-    let mut steps = vec![
-        Step::Tidy,
-        Step::cargo("fmt --all --check"),
-        Step::cargo("clippy --workspace --all-targets --all-features -- -D warnings"),
-        // The very command the README gives.
-        Step::cargo("test --workspace --all-features"),
-    ];
+    let clippy =
+        format!("cargo clippy --workspace --all-targets --all-features {LINTS} -- -D warnings");
+    let mut lints = vec![Invocation::new(&clippy), docs("")];
+    if scope == Scope::Full {
+        lints.push(docs(" --document-private-items"));
+    }
+    // The very command the README gives.
+    let tests = Invocation::new("cargo test --workspace --all-features");
+    let mut steps = vec![Step::Tidy, Step::cargo("fmt --all --check"), Step::Beside(tests, lints)];
     match scope {
-        Scope::Change => steps.push(docs("")),
+        Scope::Change => {}
         Scope::Full => {
             let crates = manifest::crates(root)?;
-            steps.extend([docs(""), docs(" --document-private-items")]);
             steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
             let line = "cargo test -p toolcall-parsers --all-features --test it small_scope";
             steps.push(Step::Run(Invocation::new(line).env("SMALL_SCOPE", "4")));
@@ -139,24 +155,50 @@ impl Step {
         match self {
             Self::Tidy => "cargo xtask tidy".to_owned(),
             Self::Run(invocation) => invocation.to_string(),
+            Self::Beside(first, others) => {
+                let others: Vec<_> = others.iter().map(Invocation::to_string).collect();
+                format!("{first}\nbeside it {}", others.join(", then "))
+            }
             Self::Fuzz => format!("cargo xtask fuzz --seconds {}", SMOKE.seconds),
             Self::Skip { what, why } => format!("{what}: {why}"),
         }
     }
 
-    fn run(&self, root: &Path) -> Result<(), String> {
+    fn run(&self, root: &Path) -> Vec<Outcome> {
         match self {
-            Self::Tidy => tidy::run(root),
-            Self::Run(invocation) => invocation.run(root),
-            Self::Fuzz => fuzz::run(root, SMOKE, None),
-            Self::Skip { .. } => Ok(()),
+            Self::Beside(first, others) => thread::scope(|scope| {
+                let beside = scope.spawn(|| {
+                    let of = |one: &Invocation| Outcome::of(one.to_string(), || one.quietly(root));
+                    others.iter().map(of).collect::<Vec<_>>()
+                });
+                let first = Outcome::of(first.to_string(), || first.run(root));
+                let beside = beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                [first].into_iter().chain(beside).collect()
+            }),
+            one => {
+                let result = || match one {
+                    Self::Tidy => tidy::run(root),
+                    Self::Run(invocation) => invocation.run(root),
+                    Self::Fuzz => fuzz::run(root, SMOKE, None),
+                    Self::Beside(..) | Self::Skip { .. } => Ok(()),
+                };
+                vec![Outcome::of(one.name(), result)]
+            }
         }
+    }
+}
+
+impl Outcome {
+    fn of(name: String, run: impl FnOnce() -> Result<(), String>) -> Self {
+        let start = Instant::now();
+        let result = run();
+        Self { name, seconds: start.elapsed().as_secs_f32(), result }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Manifest, Scope, feature_checks, steps};
+    use super::{Invocation, Manifest, Scope, Step, feature_checks, steps};
 
     #[test]
     fn libraries_with_features_are_checked_without_them() {
@@ -169,11 +211,24 @@ mod tests {
     }
 
     #[test]
+    fn what_runs_beside_another_step_fails_with_what_it_printed() {
+        let step = Step::Beside(Invocation::new("true"), vec![Invocation::new("cargo --no-such")]);
+        let failed: Vec<_> = step.run(&crate::root()).into_iter().map(|one| one.result).collect();
+        assert_eq!(failed[0], Ok(()));
+        assert!(failed[1].as_ref().is_err_and(|text| text.contains("no-such")), "{failed:?}");
+    }
+
+    #[test]
     fn the_test_command_of_the_readme_is_a_step() {
         let root = crate::root();
         let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
         let line = "cargo test --workspace --all-features";
         assert!(readme.contains(line));
-        assert!(steps(&root, Scope::Change).unwrap().iter().any(|step| step.name() == line));
+        assert!(
+            steps(&root, Scope::Change)
+                .unwrap()
+                .iter()
+                .any(|step| matches!(step, Step::Beside(first, _) if first.to_string() == line))
+        );
     }
 }

@@ -49,6 +49,17 @@ impl Invocation {
         }
     }
 
+    /// Runs it in `directory`, and prints nothing of what it printed unless it fails: then at once.
+    ///
+    /// # Errors
+    /// As [`Invocation::run`].
+    pub(crate) fn quietly(&self, directory: &Path) -> Result<(), String> {
+        self.output(directory).map(drop).map_err(|error| {
+            eprintln!("{error}");
+            error.lines().next().unwrap_or_default().to_owned()
+        })
+    }
+
     /// Runs it in `directory` with our own output streams.
     ///
     /// # Errors
