@@ -110,6 +110,13 @@ pub enum Trace {
         /// Its length.
         len: u64,
     },
+    /// A body read an end tag: of what it read last, or of what holds it.
+    EndTag {
+        /// Where the tag stands.
+        at: u64,
+        /// Its length.
+        len: u64,
+    },
     /// The marker of an edge opened a candidate: nothing is certain yet.
     Opened {
         /// Position in [`crate::Table::edges`].

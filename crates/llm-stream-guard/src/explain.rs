@@ -5,7 +5,7 @@ mod ledger;
 mod report;
 mod words;
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use jail_match::{Edge, HeldKind, LimitError, Span, SpanKind, Trace};
 use toolcall_parsers::{Event, Sink};
@@ -129,7 +129,8 @@ impl Explainer {
         run: impl FnOnce(&mut Guard, &mut Listener<'_>) -> Result<(), LimitError>,
     ) {
         let Self { guard, edges, openings, steps, ledger, summary, wire, .. } = self;
-        let mut listener = Listener { index: steps.len(), step, edges, openings, ledger, summary };
+        let index = steps.len();
+        let mut listener = Listener { index, step, edges, openings, wire, ledger, summary };
         let result = run(guard, &mut listener);
         let mut step = listener.step;
         if let Err(error) = result
@@ -185,6 +186,7 @@ struct Listener<'l> {
     step: Step,
     edges: &'l [Edge],
     openings: &'l [String],
+    wire: &'l str,
     ledger: &'l mut Ledger,
     summary: &'l mut Summary,
 }
@@ -192,8 +194,11 @@ struct Listener<'l> {
 impl Listener<'_> {
     fn marker(&mut self, edge: usize, at: u64, len: u64) -> String {
         let edge = &self.edges[edge];
-        let does = words::edge(edge);
-        let marker = edge.marker.to_string();
+        self.boxed(at, len, edge.marker.to_string(), words::edge(edge))
+    }
+
+    /// Notes a marker and what it does.
+    fn boxed(&mut self, at: u64, len: u64, marker: String, does: Cow<'static, str>) -> String {
         let (at, len) = (at as usize, len as usize);
         self.ledger.markers.push(Marker { at, len, marker: marker.clone(), does });
         marker
@@ -272,6 +277,12 @@ impl Sink for Listener<'_> {
                 Happening::Opener { at, len, templates: fits.cloned().collect(), marker }
             }
             Trace::Committed { at, len } => Happening::Committed { at, len },
+            Trace::EndTag { at, len } => {
+                let tag = self.wire.get(at as usize..(at + len) as usize).unwrap_or_default();
+                let does = Cow::Borrowed(words::END_TAG);
+                let marker = self.boxed(at, len, tag.to_owned(), does.clone());
+                Happening::Marker { at, len, marker, does }
+            }
             Trace::Refuted { at, len } => {
                 let opener = self.ledger.markers.pop();
                 let marker = opener.map(|opener| opener.marker).unwrap_or_default();

@@ -89,6 +89,9 @@ pub(super) const fn diagnostic(kind: DiagnosticKind) -> (&'static str, &'static 
     }
 }
 
+/// What an end tag does.
+pub(super) const END_TAG: &str = "ends a call, or a block of calls";
+
 /// What a marker does.
 pub(super) fn edge(edge: &Edge) -> Cow<'static, str> {
     let channel = |channel| match channel {

@@ -55,7 +55,7 @@ fn every_byte_has_a_fate_and_it_is_the_one_the_guard_gave_it() {
             told.regions.iter().filter(|region| region.marker.is_some()).collect();
         let boxed: Vec<_> =
             markers.iter().map(|region| MIXED[region.at..region.at + region.len].trim()).collect();
-        assert_eq!(boxed, ["</think>", "<tool_call>"]);
+        assert_eq!(boxed, ["</think>", "<tool_call>", "</tool_call>"]);
         assert_eq!(kinds(&told), ["prompt_opened_reasoning", "opener_in_prose", "foreign_markup"]);
         assert!(told.summary.looks_like.contains(&"mistral".to_owned()));
     }
@@ -227,20 +227,24 @@ fn traces_say_which_edge_acted_at_every_cut() {
     assert_eq!(edges[edge].marker, "</think>");
     let opened = |trace: &Trace| matches!(trace, Trace::Opened { len: 11.., .. });
     assert!(opened(&whole[1]) && matches!(whole[2], Trace::Refuted { .. }), "{whole:?}");
-    assert!(opened(&whole[3]) && matches!(whole[4], Trace::Committed { .. }), "{whole:?}");
-    assert_eq!(whole.len(), 5);
+    // What a body says comes before what the cursor says of the body.
+    let Trace::EndTag { at: tag, len: 12 } = whole[4] else { panic!("{whole:?}") };
+    assert!(MIXED[tag as usize..].starts_with("</tool_call>"));
+    assert!(opened(&whole[3]) && matches!(whole[5], Trace::Committed { .. }), "{whole:?}");
+    assert_eq!(whole.len(), 6);
     for at in (1..MIXED.len()).filter(|&at| MIXED.is_char_boundary(at)) {
         let (head, tail) = MIXED.split_at(at);
         let (cut, _) = traced(&[head, tail]);
         let starts = |traces: &[Trace]| {
-            traces
-                .iter()
-                .map(|trace| match *trace {
-                    Trace::Matched { at, .. } | Trace::Opened { at, .. } => at,
-                    Trace::Committed { at, .. } | Trace::Refuted { at, .. } => at,
-                    _ => panic!("{trace:?}"),
-                })
-                .collect::<Vec<_>>()
+            let of = |trace: &Trace| match *trace {
+                Trace::Matched { at, .. } | Trace::Opened { at, .. } => at,
+                Trace::Committed { at, .. } | Trace::Refuted { at, .. } => at,
+                Trace::EndTag { at, .. } => at,
+                _ => panic!("{trace:?}"),
+            };
+            let mut starts: Vec<_> = traces.iter().map(of).collect();
+            starts.sort_unstable();
+            starts
         };
         assert_eq!(starts(&cut), starts(&whole), "cut at {at}");
     }

@@ -1,5 +1,9 @@
 //! The way from the machine to the sink: the message's calls and whoever receives them.
 
+use core::ops::Range;
+
+use jail_match::Trace;
+
 use crate::{
     calls::Calls,
     event::{DiagnosticKind, Outcome, Sink},
@@ -21,6 +25,12 @@ impl Output<'_> {
     /// Reports something at `offset` in the text being fed; `bytes` of it were dropped.
     pub(crate) fn diagnose(&mut self, kind: DiagnosticKind, offset: usize, bytes: u64) {
         self.calls.diagnose(kind, offset, bytes, self.sink);
+    }
+
+    /// Traces an end tag, at these indices of the text being fed.
+    pub(crate) fn end_tag(&mut self, tag: Range<usize>) {
+        let at = self.calls.at + tag.start as u64;
+        self.sink.trace(Trace::EndTag { at, len: tag.len() as u64 });
     }
 
     /// Starts a call, which makes the body certain.

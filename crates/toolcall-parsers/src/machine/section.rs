@@ -1,5 +1,7 @@
 //! Behind a call: its end tags, the next call of its section, the section's end.
 
+use core::ops::Range;
+
 use super::{
     call::{List, Machine, State, Step},
     output::Output,
@@ -20,8 +22,8 @@ const MAX_EXCESS: usize = 32;
 
 /// What stands where an end tag may.
 enum EndTag {
-    /// The end tag behind the one with this number, up to this index; what was dropped before it.
-    Found { next: u8, until: usize, excess: u64 },
+    /// The end tag behind the one with this number, where it stands; what was dropped before it.
+    Found { next: u8, tag: Range<usize>, excess: u64 },
     /// Something else.
     Other,
 }
@@ -42,11 +44,12 @@ impl Machine {
         let ends = &plan.leaves[usize::from(self.leaf)].ends;
         match end_tag(ends, n, cursor) {
             Err(Undecided) => Step::more(cursor.at),
-            Ok(EndTag::Found { next, until, excess }) => {
+            Ok(EndTag::Found { next, tag, excess }) => {
                 if excess > 0 {
-                    out.diagnose(DiagnosticKind::Skipped, until, excess);
+                    out.diagnose(DiagnosticKind::Skipped, tag.end, excess);
                 }
-                cursor.at = until;
+                cursor.at = tag.end;
+                out.end_tag(tag);
                 self.state = State::CallEnd(next);
                 Step::Go
             }
@@ -115,8 +118,9 @@ impl Machine {
                     cursor.at = from;
                     return Step::more(from);
                 }
-                Ok(EndTag::Found { next, until, .. }) => {
-                    cursor.at = until;
+                Ok(EndTag::Found { next, tag, .. }) => {
+                    cursor.at = tag.end;
+                    out.end_tag(tag);
                     self.state = State::SectionEnd(next);
                     return Step::Go;
                 }
@@ -149,7 +153,9 @@ impl Machine {
             // An end tag of the call once more.
             Ok(Some(n)) => {
                 let mut ends = plan.leaves[usize::from(self.leaf)].ends.tags.iter().flatten();
-                cursor.at += ends.nth(n - count - section.opens.len()).map_or(0, |end| end.len());
+                let len = ends.nth(n - count - section.opens.len()).map_or(0, |end| end.len());
+                out.end_tag(cursor.at..cursor.at + len);
+                cursor.at += len;
                 return Step::Go;
             }
             Ok(None) => {}
@@ -202,9 +208,9 @@ impl Machine {
         };
         match end_tag(ends, 0, cursor) {
             Err(Undecided) => Step::more(cursor.at),
-            Ok(EndTag::Found { until, .. }) => {
-                out.diagnose(DiagnosticKind::EmptyList, until, 0);
-                Step::done(until)
+            Ok(EndTag::Found { tag, .. }) => {
+                out.diagnose(DiagnosticKind::EmptyList, tag.end, 0);
+                Step::done(tag.end)
             }
             Ok(EndTag::Other) => {
                 cursor.at += blanks(cursor.rest()).min(MAX_BLANKS);
@@ -259,15 +265,16 @@ impl Machine {
         let from = cursor.at;
         match end_tag(ends, n, cursor) {
             Err(Undecided) => Step::more(from),
-            Ok(EndTag::Found { next, until, excess }) => {
+            Ok(EndTag::Found { next, tag, excess }) => {
                 if self.calls_seen == 0 {
-                    out.diagnose(DiagnosticKind::EmptyList, until, 0);
+                    out.diagnose(DiagnosticKind::EmptyList, tag.end, 0);
                     self.calls_seen = 1;
                 }
                 if excess > 0 {
-                    out.diagnose(DiagnosticKind::Skipped, until, excess);
+                    out.diagnose(DiagnosticKind::Skipped, tag.end, excess);
                 }
-                cursor.at = until;
+                cursor.at = tag.end;
+                out.end_tag(tag);
                 self.state = State::SectionEnd(next);
                 Step::Go
             }
@@ -292,8 +299,8 @@ fn end_tag(ends: &Ends, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecided>
         return Ok(EndTag::Other);
     }
     let at = cursor.at + space;
-    if let Some((next, until)) = tag_at(left, n, cursor.text, at)? {
-        return Ok(EndTag::Found { next, until, excess: 0 });
+    if let Some((next, tag)) = tag_at(left, n, cursor.text, at)? {
+        return Ok(EndTag::Found { next, tag, excess: 0 });
     }
     // Closing brackets too many go with the call, if its end tag stands behind them.
     let excess = |byte: &u8| matches!(byte, b'}' | b']' | b')') || byte.is_ascii_whitespace();
@@ -306,24 +313,24 @@ fn end_tag(ends: &Ends, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecided>
         return Err(Undecided);
     }
     Ok(match tag_at(left, n, cursor.text, at + run)? {
-        Some((next, until)) => {
+        Some((next, tag)) => {
             let bytes = rest[..run].bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
-            EndTag::Found { next, until, excess: bytes as u64 }
+            EndTag::Found { next, tag, excess: bytes as u64 }
         }
         None => EndTag::Other,
     })
 }
 
-/// The tag of `left` at index `at`: the number behind its own, and the index behind it.
+/// The tag of `left` at index `at`: the number behind its own, and where it stands.
 fn tag_at(
     left: &[alloc::vec::Vec<alloc::boxed::Box<str>>],
     n: u8,
     text: &str,
     at: usize,
-) -> Result<Option<(u8, usize)>, Undecided> {
+) -> Result<Option<(u8, Range<usize>)>, Undecided> {
     let tags = || left.iter().enumerate().flat_map(|(i, tags)| tags.iter().map(move |t| (i, t)));
     let found = longest_prefix(&text[at..], tags().map(|(_, tag)| &**tag))?;
     Ok(found
         .and_then(|found| tags().nth(found))
-        .map(|(i, tag)| (n.saturating_add(i as u8).saturating_add(1), at + tag.len())))
+        .map(|(i, tag)| (n.saturating_add(i as u8).saturating_add(1), at..at + tag.len())))
 }
