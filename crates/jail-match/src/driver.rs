@@ -16,7 +16,7 @@ mod window;
 pub use aside::Aside;
 pub use state::{Counters, EdgeEvents, Held, HeldKind, InlineTags, Settings};
 
-use alloc::string::String;
+use alloc::{string::String, sync::Arc};
 use smallvec::SmallVec;
 
 use self::{
@@ -41,7 +41,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Driver {
     table: Table,
-    settings: Settings,
+    /// Shared by all clones, as the table is.
+    settings: Arc<Settings>,
     mode: Mode,
     stack: SmallVec<[Open; 4]>,
     emitter: Emitter,
@@ -78,16 +79,13 @@ impl Driver {
     /// A driver at the start of a message.
     #[must_use]
     pub fn new(table: Table, settings: Settings) -> Self {
+        let Settings { whitespace, limits, reasoning, .. } = settings;
         let mut driver = Self {
             table,
-            settings,
+            settings: Arc::new(settings),
             mode: Mode::Text,
             stack: SmallVec::new(),
-            emitter: Emitter::new(
-                settings.whitespace,
-                settings.limits.whitespace,
-                settings.reasoning,
-            ),
+            emitter: Emitter::new(whitespace, limits.whitespace, reasoning),
             code: Code::default(),
             buf: String::new(),
             base: 0,

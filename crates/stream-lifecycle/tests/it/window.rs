@@ -200,3 +200,20 @@ fn texts_are_checked_apart_and_a_pause_of_one_does_not_hold_all_of_the_others() 
     drain(recorded(&log).enforce(rail).wrap(items(["ab", "cd", "e"])));
     assert_eq!(seen.all(), ["|abcd", "|e."]);
 }
+
+#[test]
+fn one_text_more_than_may_be_checked_apart_ends_the_stream() {
+    let ending = |texts: u64| {
+        let log = Log::default();
+        let read = |item: &String, on: &mut dyn FnMut(u64, &str)| {
+            on(item.parse().unwrap(), item);
+        };
+        let rail = Window::new(chars(8), read, |_| std::future::ready(Decision::Continue));
+        let all = (0..texts).map(|n| &*n.to_string().leak());
+        drop(drain(recorded(&log).enforce(rail).wrap(items(all))));
+        log.end().ending
+    };
+    assert_eq!(ending(1024), Ending::Complete);
+    let error = ErrorInfo::class("texts_limit");
+    assert_eq!(ending(1025), Ending::Failed { who: Component::Guardrail, error });
+}

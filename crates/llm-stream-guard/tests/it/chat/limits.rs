@@ -2,13 +2,14 @@
 
 use llm_stream_guard::{
     End, LimitPolicy, Limits,
-    chat::{ChatError, ChatGuard, ChatOptions, Chunk, Note, Violation},
+    chat::{Annotated, ChatError, ChatGuard, ChatOptions, Chunk, Note, Violation, guard_chunks},
 };
 use serde_json::json;
 
 use crate::chat::{
     feed::{builder, chat, choice, choices, run, text},
     reader::read_finished,
+    streams::{drain, upstream},
 };
 
 const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#;
@@ -80,4 +81,41 @@ fn an_aggregate_that_outgrows_its_limit_says_so() {
     }
     assert!(whole.is_truncated());
     assert_eq!(whole.finish().choices[0].message.text(), Some("abcd"));
+}
+
+#[test]
+fn seventeen_chunks_without_choices_are_no_tail() {
+    let bare = || choices_none(json!({"prompt_tokens": 1, "completion_tokens": 1}));
+    let mut guard = chat("hermes", ChatOptions::default());
+    let mut out: Vec<Chunk> = Vec::new();
+    guard.push(text(0, "a"), &mut out).expect("no limit");
+    for _ in 0..16 {
+        guard.push(bare(), &mut out).expect("no limit");
+    }
+    assert_eq!(out.len(), 1, "sixteen wait");
+    guard.push(bare(), &mut out).expect("no limit");
+    assert_eq!(out.len(), 18, "one more, and all come out");
+}
+
+fn choices_none(usage: serde_json::Value) -> Chunk {
+    serde_json::from_value(json!({"choices": [], "usage": usage})).expect("a chunk")
+}
+
+#[test]
+fn annotations_beyond_those_that_may_wait_come_out_alone() {
+    let seen = |count: usize| {
+        let noted = |n: usize| {
+            let part = if n == 0 { "a <tool" } else { "" };
+            let comment = Some(vec![n.to_string()]);
+            Annotated { comment, ..Annotated::from_data(text(0, part)) }
+        };
+        let items: Vec<_> = (0..count).map(noted).collect();
+        let stream = guard_chunks(upstream(items), chat("hermes", ChatOptions::default()));
+        let counts =
+            |it: Annotated<Chunk>| (it.data.is_some(), it.comment.map_or(0, |it| it.len()));
+        drain(stream).into_iter().map(counts).collect::<Vec<_>>()
+    };
+    // The first is on the text before what is held, whose chunk has those behind it.
+    assert_eq!(seen(1 + 1024), [(true, 1), (true, 1024)]);
+    assert_eq!(seen(1 + 1025), [(true, 1), (false, 1025), (true, 0)]);
 }

@@ -20,14 +20,18 @@ impl Stops {
             Node::Value(value) => Some(value),
             _ => None,
         });
-        let values = values.flat_map(|value| {
+        let ends = values.clone().flat_map(|value| {
             let quotes = value.quotes.iter().flat_map(|(open, close)| [open, close]);
-            value.ends.iter().chain(&value.again).chain(quotes)
+            value.ends.iter().chain(quotes)
         });
         let heads = spec.heads.iter().filter_map(Head::opener);
-        let middles = spec.middles().map(|(close, _)| close);
-        let tags = values.chain(spec.openers()).chain(&spec.ends).chain(heads).chain(middles);
-        for byte in tags.flat_map(|tag| tag.texts()).filter_map(|text| text.bytes().next()) {
+        let tags = ends.chain(spec.openers()).chain(&spec.ends).chain(heads);
+        // A blank before a tag of a header that is torn or comes twice need not be seen.
+        let again = values.flat_map(|value| &value.again);
+        let headers = spec.middles().map(|(close, _)| close).chain(again);
+        let headers = headers.flat_map(|tag| tag.texts()).map(str::trim_start);
+        let texts = tags.flat_map(|tag| tag.texts()).chain(headers);
+        for byte in texts.filter_map(|text| text.bytes().next()) {
             if !bytes.contains(&byte) {
                 bytes.push(byte);
             }
@@ -45,5 +49,27 @@ impl Stops {
             [a, b, c] => memchr::memchr3(a, b, c, text),
             ref all => text.iter().position(|byte| all.contains(byte)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use crate::machine::plan::Arguments;
+
+    #[test]
+    fn no_family_stops_at_bytes_that_prose_is_made_of() {
+        let mut stopping = Vec::new();
+        for grammar in crate::grammars() {
+            let leaves = grammar.plan().leaves.iter();
+            let stops = leaves.flat_map(|leaf| match &leaf.arguments {
+                Arguments::Parameters(spec) => spec.stops.bytes.clone(),
+                _ => Vec::new(),
+            });
+            let plain = |byte: &u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace();
+            stopping.extend(stops.filter(plain).map(|byte| (grammar.clone(), byte)));
+        }
+        assert!(stopping.is_empty(), "{stopping:?}");
     }
 }
