@@ -3,6 +3,7 @@
 
 mod any_calls;
 mod canonical;
+mod parts_of_tags;
 mod refused;
 
 use stream_laws::{Call, CutPlan, Violation, check_round_trip};
