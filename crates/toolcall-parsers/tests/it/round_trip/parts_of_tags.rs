@@ -20,7 +20,7 @@ fn parts(grammar: &Grammar) -> Vec<String> {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         let tags = text.split_inclusive('>').flat_map(|tag| {
             let (mut head, mut tail) = (tag.chars(), tag.chars());
-            (head.next_back(), tail.next());
+            let _ = (head.next_back(), tail.next());
             [head.as_str(), tail.as_str()]
         });
         let single = if words.len() > 1 { &words[..] } else { &[] };
