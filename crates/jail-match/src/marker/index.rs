@@ -151,22 +151,28 @@ impl Group {
         for len in 0.. {
             // Markers that end here come first; those that go on share all bytes up to here.
             let ended = rest.iter().take_while(|id| bytes(id).len() == len).count();
-            let (complete, longer) = rest.split_at(ended);
+            let (complete, mut longer) = rest.split_at(ended);
             if let Some(&id) = complete.iter().find(|&&id| live(id as usize)) {
                 best.full(Match { at, len, id: id as usize });
             }
-            if longer.is_empty() {
-                return;
-            }
+            let (Some(first), Some(last)) = (longer.first(), longer.last()) else { return };
             let Some(byte) = text.get(at + len) else {
                 if longer.iter().any(|&id| live(id as usize)) {
                     best.partial(at);
                 }
                 return;
             };
-            let from = longer.partition_point(|id| bytes(id)[len].cmp(byte) == Ordering::Less);
-            let same = longer[from..].partition_point(|id| bytes(id)[len] == *byte);
-            rest = &longer[from..from + same];
+            // They are sorted: often all share this byte, or none has it.
+            let (first, last) = (bytes(first)[len], bytes(last)[len]);
+            if *byte < first || *byte > last {
+                return;
+            }
+            if first < last {
+                let from = longer.partition_point(|id| bytes(id)[len].cmp(byte) == Ordering::Less);
+                let same = longer[from..].partition_point(|id| bytes(id)[len] == *byte);
+                longer = &longer[from..from + same];
+            }
+            rest = longer;
         }
     }
 }
