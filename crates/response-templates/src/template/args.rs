@@ -1,6 +1,11 @@
 //! Content parsers and their arguments.
 
-use alloc::{borrow::ToOwned, boxed::Box, string::String, vec::Vec};
+use alloc::{
+    borrow::ToOwned,
+    boxed::Box,
+    string::{String, ToString},
+    vec::Vec,
+};
 
 use super::{
     ErrorKind, TemplateError,
@@ -45,17 +50,17 @@ fn dialect(args: &Object, strip: bool, key: &str) -> Result<Dialect, TemplateErr
             value.as_array().ok_or_else(|| wrong(&key, "expected a list of pairs of strings"))?
         }
     };
-    let pair = |pair: &Value| match pair.as_array() {
+    let pair = |(n, pair): (usize, &Value)| match pair.as_array() {
         Some([Value::String(open), Value::String(close)])
             if !open.is_empty() && !close.is_empty() =>
         {
             Ok((open.clone(), close.clone()))
         }
-        _ => Err(wrong(&key, "expected a list of pairs of strings that are not empty")),
+        _ => Err(wrong(&inner(&key, &n.to_string()), "expected two strings that are not empty")),
     };
     Ok(Dialect {
         unquoted_keys: is_set(args, "unquoted_keys"),
-        delimiters: pairs.iter().map(pair).collect::<Result<Vec<_>, _>>()?,
+        delimiters: pairs.iter().enumerate().map(pair).collect::<Result<Vec<_>, _>>()?,
         text: is_set(args, "allow_non_json").then_some(strip),
     })
 }

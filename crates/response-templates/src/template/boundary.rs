@@ -31,20 +31,24 @@ impl Boundary {
             (Some(_), Some(_)) => return error(ErrorKind::LiteralAndPattern),
             (Some(value), None) => {
                 let texts = match value {
+                    Value::String(text) if text.is_empty() => {
+                        return error(ErrorKind::EmptyLiteral);
+                    }
                     Value::String(text) => Vec::from([text.as_str()]),
                     Value::Array(items) if items.is_empty() => return error(ErrorKind::EmptyList),
                     Value::Array(items) => {
-                        let texts: Option<Vec<_>> = items.iter().map(Value::as_str).collect();
-                        match texts {
-                            Some(texts) => texts,
-                            None => return error(ErrorKind::LiteralType),
-                        }
+                        let text = |(n, item): (usize, &'_ Value)| match item.as_str() {
+                            Some("") => Err((n, ErrorKind::EmptyLiteral)),
+                            Some(_) => Ok(()),
+                            None => Err((n, ErrorKind::LiteralType)),
+                        };
+                        items.iter().enumerate().try_for_each(text).map_err(|(n, kind)| {
+                            TemplateError::new(kind, &alloc::format!("{literal}.{n}"))
+                        })?;
+                        items.iter().filter_map(Value::as_str).collect()
                     }
                     _ => return error(ErrorKind::LiteralKind),
                 };
-                if texts.contains(&"") {
-                    return error(ErrorKind::EmptyLiteral);
-                }
                 let text = texts.join("|");
                 (literals(texts).map_err(|fault| faulty(&fault, literal))?, text)
             }
@@ -58,6 +62,13 @@ impl Boundary {
             return Err(TemplateError::new(kind, pattern));
         }
         Ok(Some(Self { program, text }))
+    }
+
+    /// The first named group, and its place in the pattern.
+    pub(crate) fn named(&self) -> Option<(&str, Option<usize>)> {
+        let name = self.program.names.first()?;
+        let byte = self.text.find(&alloc::format!("<{name}>"));
+        Some((name, byte.map(|byte| self.text[..byte].chars().count())))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Loading: every key checked, every pattern compiled.
 
-use alloc::{borrow::ToOwned, string::ToString, sync::Arc, vec::Vec};
+use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
 
 use jail_match::Channel;
 
@@ -127,25 +127,36 @@ fn field(name: &str, entry: &Value, extras: &mut u8) -> Result<Field, TemplateEr
         Some(Value::String(join)) => Some(join.clone()),
         Some(_) => return error(ErrorKind::JoinType, "join"),
     };
-    let transform = match entry.get("transform") {
-        None | Some(Value::Null) => None,
-        Some(transform) => Some(Transform::read(transform)?),
-    };
     let each = match entry.get("transform_each") {
         None => false,
         Some(Value::Bool(each)) => *each,
         Some(_) => return error(ErrorKind::EachType, "transform_each"),
     };
-    if each && transform.is_none() {
-        return error(ErrorKind::EachWithoutTransform, "transform_each");
-    }
     let content = args::content(parser, arguments, "content_args")?;
+    let transform = match entry.get("transform") {
+        None | Some(Value::Null) if each => {
+            return error(ErrorKind::EachWithoutTransform, "transform_each");
+        }
+        None | Some(Value::Null) => {
+            groups_unused([("open_pattern", &open), ("close_pattern", &close)])?;
+            None
+        }
+        Some(transform) => {
+            let check = |root: &str, path: &[String]| {
+                if each {
+                    // The items of the list may have members of any name.
+                    return None;
+                }
+                misplaced(root, !path.is_empty(), &content, &open, &close)
+            };
+            Some(Transform::read(transform, "transform", &check)?)
+        }
+    };
     let role = role(name, extras);
     let optional = entry.get("optional").is_none_or(Value::truthy);
     let name = name.to_owned();
     let field =
         Field { name, role, open, close, content, repeats, join, optional, transform, each };
-    groups(&field)?;
     joinable(&field)?;
     Ok(field)
 }
@@ -165,46 +176,40 @@ fn role(name: &str, extras: &mut u8) -> Role {
     }
 }
 
-/// Checks what the groups of the boundaries and the placeholders have to do with each other.
-fn groups(field: &Field) -> Result<(), TemplateError> {
-    let names = |boundary: &'_ Option<Boundary>| {
-        boundary.as_ref().map_or(Vec::new(), |boundary| boundary.program.names.clone())
-    };
-    let (open, close) = (names(&field.open), names(&field.close));
-    let Some(transform) = &field.transform else {
-        let key = if open.is_empty() { "close_pattern" } else { "open_pattern" };
-        let unused = open.first().or(close.first());
-        return match unused {
-            Some(name) => {
-                let kind = ErrorKind::GroupsNoTransform;
-                Err(TemplateError::new(kind, key).detail(name.to_string()))
-            }
-            None => Ok(()),
-        };
+/// Refuses groups of boundaries that no transform can use.
+fn groups_unused(boundaries: [(&str, &Option<Boundary>); 2]) -> Result<(), TemplateError> {
+    for (key, boundary) in boundaries {
+        if let Some((name, at)) = boundary.as_ref().and_then(Boundary::named) {
+            let error = TemplateError::new(ErrorKind::GroupsNoTransform, key).detail(name);
+            return Err(TemplateError { at, ..error });
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with a placeholder for `root` or, if `member`, for a part of it.
+fn misplaced(
+    root: &str,
+    member: bool,
+    content: &Content,
+    open: &Option<Boundary>,
+    close: &Option<Boundary>,
+) -> Option<ErrorKind> {
+    let has = |boundary: &Option<Boundary>| {
+        boundary.iter().any(|boundary| boundary.program.names.iter().any(|name| name == root))
     };
     let scalar = matches!(
-        field.content,
+        content,
         Content::Text { .. } | Content::Int | Content::Float | Content::Bool { .. }
     );
-    let mut found = None;
-    transform.places(&mut |root, path| {
-        let kind = if field.each {
-            // The items of the list may have members of any name.
-            return;
-        } else if root == "content" {
-            (scalar && !path.is_empty()).then_some(ErrorKind::PlaceholderPath)
-        } else if open.iter().any(|name| name == root) {
-            (!path.is_empty()).then_some(ErrorKind::PlaceholderPath)
-        } else {
-            // Groups of the closer are documented, but have no value: each region is malformed.
-            let of_closer = close.iter().any(|name| name == root);
-            (!of_closer).then_some(ErrorKind::UndefinedPlaceholder)
-        };
-        if let (None, Some(kind)) = (&found, kind) {
-            found = Some(TemplateError::new(kind, "transform").detail(root.to_string()));
-        }
-    });
-    found.map_or(Ok(()), Err)
+    if root == "content" {
+        (scalar && member).then_some(ErrorKind::PlaceholderPath)
+    } else if has(open) {
+        member.then_some(ErrorKind::PlaceholderPath)
+    } else {
+        // Groups of the closer are documented, but have no value: each region is malformed.
+        (!has(close)).then_some(ErrorKind::UndefinedPlaceholder)
+    }
 }
 
 /// Regions that are joined must be strings.

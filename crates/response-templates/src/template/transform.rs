@@ -1,6 +1,10 @@
 //! Transforms: the shape of a value, with places for what was read.
 
-use alloc::{borrow::ToOwned, string::String, vec::Vec};
+use alloc::{
+    borrow::ToOwned,
+    string::{String, ToString},
+    vec::Vec,
+};
 
 use super::{ErrorKind, TemplateError};
 use crate::{
@@ -27,41 +31,41 @@ pub(crate) enum Scope<'s> {
 }
 
 impl Transform {
-    /// Reads a transform.
-    pub(crate) fn read(value: &Value) -> Result<Self, TemplateError> {
+    /// Reads a transform, which stands at `key`; `check` is asked for what is wrong with a
+    /// placeholder.
+    pub(crate) fn read(
+        value: &Value,
+        key: &str,
+        check: &dyn Fn(&str, &[String]) -> Option<ErrorKind>,
+    ) -> Result<Self, TemplateError> {
+        let inner = |name: &str, value| Self::read(value, &alloc::format!("{key}.{name}"), check);
         Ok(match value {
             Value::Object(object) => {
-                let member =
-                    |(key, value): (&str, &Value)| Ok((key.to_owned(), Self::read(value)?));
+                let member = |(name, value): (&str, _)| Ok((name.to_owned(), inner(name, value)?));
                 Self::Object(object.iter().map(member).collect::<Result<_, TemplateError>>()?)
             }
             Value::Array(items) => {
-                Self::Array(items.iter().map(Self::read).collect::<Result<_, _>>()?)
+                let item = |(n, value): (usize, _)| inner(&n.to_string(), value);
+                Self::Array(items.iter().enumerate().map(item).collect::<Result<_, _>>()?)
             }
             Value::String(text) => match place(text) {
                 Some((0, inner)) if inner.len() + 2 == text.len() => {
                     let mut parts = inner.split('.').map(str::to_owned);
                     let root = parts.next().unwrap_or_default();
-                    Self::Place { root, path: parts.collect() }
+                    let path: Vec<_> = parts.collect();
+                    if let Some(kind) = check(&root, &path) {
+                        return Err(TemplateError::new(kind, key).detail(root));
+                    }
+                    Self::Place { root, path }
                 }
-                Some(_) => {
-                    let error = TemplateError::new(ErrorKind::MixedPlaceholder, "transform");
-                    return Err(error.detail(text.as_str()));
+                Some((byte, _)) => {
+                    let error = TemplateError::new(ErrorKind::MixedPlaceholder, key);
+                    return Err(error.detail(text.as_str()).at(text[..byte].chars().count()));
                 }
                 None => Self::Plain(value.clone()),
             },
             plain => Self::Plain(plain.clone()),
         })
-    }
-
-    /// Every placeholder in it.
-    pub(crate) fn places(&self, on: &mut dyn FnMut(&str, &[String])) {
-        match self {
-            Self::Object(members) => members.iter().for_each(|(_, value)| value.places(on)),
-            Self::Array(items) => items.iter().for_each(|item| item.places(on)),
-            Self::Place { root, path } => on(root, path),
-            Self::Plain(_) => {}
-        }
     }
 
     /// The member of an object.

@@ -4,6 +4,8 @@
 mod errors;
 /// Chunk invariance, nothing lost, bounded, linear.
 mod laws;
+/// Each error of the reference, with its place.
+mod refusals;
 /// Limits, and what may be asked for.
 mod settings;
 /// What comes out with the piece that makes it certain.
