@@ -12,7 +12,7 @@ use crate::{
     json::{self, Object, Value},
     malformed::Malformed,
     pattern::{Found, Matches, Program, group},
-    template::{Content, Dialect, Field, Scope},
+    template::{Content, Dialect, Field, Pairs, Scope},
     text::strip,
 };
 
@@ -52,12 +52,12 @@ fn parse(content: &Content, text: &str) -> Result<Value, Malformed> {
         Content::Tags { pattern, value, merge } => {
             return tags(pattern, value.as_deref(), *merge, text);
         }
-        Content::Lines { line, pair, strip, value } => {
+        Content::Lines { line, pairs, value } => {
             let lines: Vec<&str> = match line {
                 Some(line) => text.split(line.as_str()).collect(),
                 None => text.split(is_blank).collect(),
             };
-            return read_lines(&lines, pair, *strip, value.as_deref());
+            return read_lines(&lines, pairs, value.as_deref());
         }
     })
 }
@@ -191,15 +191,10 @@ fn add(object: &mut Object, key: &str, value: Value, merge: bool) {
     }
 }
 
-fn read_lines(
-    lines: &[&str],
-    pair: &str,
-    strip: bool,
-    parser: Option<&Content>,
-) -> Result<Value, Malformed> {
+fn read_lines(lines: &[&str], pairs: &Pairs, parser: Option<&Content>) -> Result<Value, Malformed> {
     let mut object = Object::default();
     for text in lines {
-        if let Some((key, value)) = line(text, pair, strip, parser)? {
+        if let Some((key, value)) = line(text, pairs, parser)? {
             object.set(key, value);
         }
     }
@@ -209,10 +204,10 @@ fn read_lines(
 /// The member that a line is, if it is one.
 pub(crate) fn line<'t>(
     text: &'t str,
-    pair: &str,
-    strip: bool,
+    pairs: &Pairs,
     parser: Option<&Content>,
 ) -> Result<Option<(&'t str, Value)>, Malformed> {
-    let Some((key, value)) = stripped(text, strip).split_once(pair) else { return Ok(None) };
-    Ok(Some((stripped(key, strip), part(parser, stripped(value, strip))?)))
+    let parts = pairs.stripped(text).split_once(pairs.separator.as_str());
+    let Some((key, value)) = parts else { return Ok(None) };
+    Ok(Some((pairs.stripped(key), part(parser, pairs.stripped(value))?)))
 }

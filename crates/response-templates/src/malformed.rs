@@ -30,6 +30,8 @@ pub enum Malformed {
     ItemNotAnObject,
     /// A value that is to be joined is no string.
     NotAString,
+    /// A tag is not closed, and closers inside of it do not count.
+    TagUnclosed,
     /// It outgrew the limit of regions.
     Limit,
 }
@@ -52,6 +54,7 @@ impl Malformed {
             Self::NotAList => "each_not_a_list",
             Self::ItemNotAnObject => "each_item_not_an_object",
             Self::NotAString => "join_not_a_string",
+            Self::TagUnclosed => "tag_unclosed",
             Self::Limit => "region_limit",
         }
     }

@@ -2,10 +2,12 @@
 
 mod call;
 mod calls;
+mod lines;
 mod members;
 mod out;
 mod parser;
 mod plan;
+mod quotes;
 mod reader;
 mod region;
 mod rewrite;

@@ -48,12 +48,17 @@ impl Out<'_> {
         self.sink.event(diagnostic.into());
     }
 
-    /// As [`Out::span`] of dropped bytes, with a diagnostic that counts them.
-    pub(super) fn dropped(&mut self, kind: DiagnosticKind, at: u64, end: u64) {
-        let (at, end) = (at.max(self.from), end.max(self.from));
+    /// A diagnostic that counts the bytes from `at` to `end`.
+    pub(super) fn counted(&mut self, kind: DiagnosticKind, at: u64, end: u64) {
+        let at = at.max(self.from);
         if end > at {
             self.diagnostic(kind, at, end - at);
-            self.span(SpanKind::Dropped, at, end);
         }
+    }
+
+    /// As [`Out::span`] of dropped bytes, with a diagnostic that counts them.
+    pub(super) fn dropped(&mut self, kind: DiagnosticKind, at: u64, end: u64) {
+        self.counted(kind, at, end);
+        self.span(SpanKind::Dropped, at, end);
     }
 }

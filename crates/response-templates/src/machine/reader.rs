@@ -31,6 +31,8 @@ pub(super) struct Body<'r> {
     /// Where it begins.
     pub(super) at: u64,
     pub(super) tools: &'r Tools,
+    /// Whether a tag that opened is closed before the region is.
+    pub(super) closes: bool,
 }
 
 /// Reads the calls of one region.
@@ -86,6 +88,8 @@ impl Reader {
             _ if self.begun == 0 => body.len(),
             (Source::Members, _) => self.members.held(body),
             (Source::Whole, _) => body.len(),
+            // Nothing more of it comes out.
+            (Source::At(_), _) if self.broken => 0,
             (Source::At(_), Arguments::Open { .. } | Arguments::Object { .. }) => {
                 let held = json.len() - self.call.sent + rewriter.map_or(0, Rewriter::held);
                 // A dialect may be shorter than the JSON that it becomes.
@@ -106,10 +110,7 @@ impl Reader {
     pub(super) fn read(&mut self, region: Body<'_>, calls: &mut Calls, out: &mut Out<'_>) {
         let text = &region.text[mem::replace(&mut self.read, region.text.len())..];
         match self.plan.arguments {
-            Source::Members => {
-                let json = self.members(region, false);
-                calls.arguments(&json.unwrap_or_default(), out.sink);
-            }
+            Source::Members => calls.arguments(self.members(region, false), out.sink),
             Source::At(_) if !self.broken => match self.rewriter.take() {
                 None => self.json(text, region, calls, out),
                 Some(mut rewriter) => {
@@ -143,10 +144,10 @@ impl Reader {
     }
 
     /// What is certain of arguments in tags or lines.
-    fn members(&mut self, region: Body<'_>, ended: bool) -> Option<String> {
-        let Name::Known(name) = &self.plan.name else { return None };
+    fn members(&mut self, region: Body<'_>, ended: bool) -> &str {
+        let Name::Known(name) = &self.plan.name else { return "" };
         let tool = Tool { name, tools: self.plan.cast.then_some(region.tools) };
-        self.members.read(region.content, region.text, ended, tool)
+        self.members.read(region.content, region.text, ended, region.closes, tool)
     }
 
     /// Says that the call begins, if its name is known.
@@ -156,6 +157,9 @@ impl Reader {
         }
         if let (Some(name), false) = (&self.call.name, self.call.begun) {
             start(calls, name, self.plan.id.as_deref(), at, out);
+            if self.plan.arguments == Source::Members {
+                calls.arguments("{", out.sink);
+            }
             self.call.begun = true;
             self.begun += 1;
         }
@@ -194,11 +198,10 @@ impl Reader {
         let Some((function, _)) = value.and_then(function) else {
             return calls.end(broken, out.sink);
         };
-        let arguments = match self.plan.arguments {
-            Source::Members => self.members(region, true),
-            _ => arguments(function),
-        };
-        finish(calls, arguments.as_deref(), out);
+        if self.plan.arguments == Source::Members {
+            return finish(calls, Some(self.members(region, true)), out);
+        }
+        finish(calls, arguments(function).as_deref(), out);
     }
 
     /// Ends the call, if one began.

@@ -9,6 +9,7 @@ use super::{
     calls::emit,
     out::Out,
     plan::Plan,
+    quotes::Quotes,
     reader::{Body, Reader},
     settings::MalformedPolicy,
 };
@@ -16,10 +17,10 @@ use crate::{
     cast,
     chars::is_blank,
     content,
-    json::{Scanner, Value},
+    json::Value,
     malformed::Malformed,
     message::Region,
-    template::{Content, Field, Inner, Role},
+    template::{Field, Inner, Role},
     text::strip,
 };
 
@@ -33,6 +34,8 @@ pub(super) struct Current {
     /// Where its opener begins, and where its text does.
     opened: u64,
     start: u64,
+    /// Up to where its text is known to be a call's.
+    accounted: u64,
     /// The text, where it is kept.
     body: String,
     /// How long the text is.
@@ -43,8 +46,8 @@ pub(super) struct Current {
     /// Whether something else than white space came.
     begun: bool,
     reader: Option<Reader>,
-    /// Where its JSON is, if strings in it end no region.
-    strings: Option<Scanner>,
+    /// Where closers do not count, if strings do.
+    quotes: Option<Quotes>,
     /// Whether its call began in the prompt and was not told yet.
     untold: bool,
 }
@@ -90,9 +93,11 @@ impl Current {
         self.body.len() + self.blanks.len()
     }
 
-    /// Whether its text so far ends inside a string of its JSON, if that is looked at.
-    pub(super) fn in_string(&self) -> bool {
-        self.strings.as_ref().is_some_and(Scanner::in_string)
+    /// Whether its text so far ends where closers do not count.
+    pub(super) fn is_quoted(&self, inner: &Inner) -> bool {
+        self.field
+            .zip(self.quotes.as_ref())
+            .is_some_and(|(field, quotes)| quotes.is_open(&inner.fields[field].content, &self.body))
     }
 
     /// Whether its text goes on as it comes.
@@ -114,7 +119,7 @@ impl Current {
         around: &mut Around<'_, '_>,
     ) {
         self.open = true;
-        (self.opened, self.start) = (opened, at);
+        (self.opened, self.start, self.accounted) = (opened, at, at);
         self.groups = groups;
         let Some(number) = self.field else { return };
         let field = &around.inner.fields[number];
@@ -124,8 +129,7 @@ impl Current {
             let at = at.max(around.out.from);
             around.out.text(channel, at, join);
         }
-        let json = matches!(field.content, Content::Json(_));
-        self.strings = (json && around.string_aware).then(Scanner::default);
+        self.quotes = around.string_aware.then(|| Quotes::of(&field.content)).flatten();
         self.tell(field, around);
     }
 
@@ -150,9 +154,15 @@ impl Current {
     /// Reads on in the calls of the region.
     fn read_calls(&mut self, field: &Field, around: &mut Around<'_, '_>) {
         if let Some(reader) = &mut self.reader {
-            let (content, text, at, tools) =
-                (&field.content, &*self.body, self.start, around.tools);
-            reader.read(Body { content, text, at, tools }, around.calls, &mut around.out);
+            let (content, text, at, tools, closes) =
+                (&field.content, &*self.body, self.start, around.tools, around.string_aware);
+            let region = Body { content, text, at, tools, closes };
+            reader.read(region, around.calls, &mut around.out);
+            let known = self.start + (text.len() - reader.held(text)) as u64;
+            if reader.begun > 0 && known > self.accounted {
+                around.out.span(SpanKind::Body, self.accounted, known);
+                self.accounted = known;
+            }
         }
     }
 
@@ -165,20 +175,18 @@ impl Current {
             self.begin(at, at, Vec::new(), around);
         }
         self.tell_again(around);
-        if let Some(strings) = &mut self.strings
-            && strings.feed(text, &mut |_| {}).is_err()
-        {
-            // It is malformed anyway: its closer ends it.
-            self.strings = None;
-        }
         self.length += text.len() as u64;
-        let Some(number) = self.field else { return };
+        let Some(number) = self.field else {
+            return around.out.span(SpanKind::Dropped, at, at + text.len() as u64);
+        };
         let field = &around.inner.fields[number];
         let Some((channel, strip)) = streams(field) else {
             if self.length <= around.region as u64 {
                 self.body.push_str(text);
                 self.read_calls(field, around);
             }
+            let Self { quotes, body, .. } = self;
+            quotes.take_if(|quotes| !quotes.read(&field.content, text, body));
             return;
         };
         if around.record.is_some() && self.length <= around.region as u64 {
@@ -232,7 +240,7 @@ impl Current {
         let out = &mut around.out;
         match self.field {
             _ if !self.open => {}
-            None => out.dropped(DiagnosticKind::Noise, self.start, end),
+            None => out.counted(DiagnosticKind::Noise, self.start, end),
             Some(number) => {
                 let field = &around.inner.fields[number];
                 let value = match streams(field) {
@@ -273,9 +281,9 @@ impl Current {
         let broken = if ended { Outcome::Incomplete } else { Outcome::Malformed };
         let mut begun = 0;
         if let Some(reader) = &mut self.reader {
-            let (content, text, at, tools) =
-                (&field.content, &*self.body, self.start, around.tools);
-            let region = Body { content, text, at, tools };
+            let (content, text, at, tools, closes) =
+                (&field.content, &*self.body, self.start, around.tools, around.string_aware);
+            let region = Body { content, text, at, tools, closes };
             reader.close(value.as_ref().ok(), broken, region, around.calls, out);
             begun = reader.begun;
         }
@@ -291,12 +299,12 @@ impl Current {
                 if field.role == Role::Calls && begun == 0 {
                     out.dropped(DiagnosticKind::BadPayload, self.start, end);
                 } else {
-                    out.span(SpanKind::Body, self.start, end);
+                    out.span(SpanKind::Body, self.accounted, end);
                 }
             }
             Err(_) if begun > 0 => {
                 out.diagnostic(DiagnosticKind::MalformedRegion, self.start, 0);
-                out.span(SpanKind::Body, self.start, end);
+                out.span(SpanKind::Body, self.accounted, end);
             }
             Err(_)
                 if around.malformed == MalformedPolicy::Text
@@ -313,6 +321,9 @@ impl Current {
     fn value(&self, field: &Field, around: &Around<'_, '_>) -> Result<Value, Malformed> {
         if self.length > self.body.len() as u64 {
             return Err(Malformed::Limit);
+        }
+        if matches!(self.quotes, Some(Quotes::Tags(_))) && self.is_quoted(around.inner) {
+            return Err(Malformed::TagUnclosed);
         }
         let mut value = content::value(field, &self.groups, &self.body)?;
         if !around.tools.is_empty() {

@@ -7,7 +7,6 @@ use jail_match::{DiagnosticKind, Sink};
 use super::{
     parser::Parser,
     region::Current,
-    settings::Boundaries,
     state::Phase,
     watch::{self, Next, Side},
 };
@@ -159,7 +158,7 @@ impl Parser {
 
     /// Whether a closer here stands inside a string, and strings count.
     fn is_quoted(&self) -> bool {
-        self.settings.boundaries == Boundaries::StringAware && self.state.current.in_string()
+        self.state.current.is_quoted(&self.template.inner)
     }
 
     fn groups(&self, text: &str, side: Side, field: usize, found: &Found) -> Vec<(String, String)> {

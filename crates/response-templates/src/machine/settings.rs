@@ -22,13 +22,14 @@ pub enum MalformedPolicy {
     Text,
 }
 
-/// What ends a region of JSON.
+/// What ends a region of JSON or of tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Boundaries {
     /// Its closer, wherever it stands: so the language says.
     #[default]
     Exact,
-    /// Its closer, but not inside a string of the JSON.
+    /// Its closer, but not inside a string of the JSON or inside the value of a tag. A tag that
+    /// opened is closed then, or the stream is cut: its value streams.
     StringAware,
 }
 

@@ -30,6 +30,11 @@ impl Set {
         if code < 128 { self.ascii >> code & 1 == 1 } else { self.has_slow(c) }
     }
 
+    /// Whether every character is in.
+    pub(crate) fn is_all(&self) -> bool {
+        self.ranges == [('\0', char::MAX)]
+    }
+
     fn has_slow(&self, c: char) -> bool {
         let after = self.ranges.partition_point(|&(first, _)| first <= c);
         after.checked_sub(1).is_some_and(|at| c <= self.ranges[at].1)

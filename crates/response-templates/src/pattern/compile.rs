@@ -63,8 +63,10 @@ fn build(node: &Node, names: Vec<String>, named: Vec<Option<usize>>) -> Result<P
         nullable: false,
         looks,
         again,
+        grows: None,
         behind,
     };
+    program.grows = program.key_and_value();
     (program.first, program.nullable) = first_bytes(&program);
     Ok(program)
 }

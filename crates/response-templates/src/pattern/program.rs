@@ -1,6 +1,6 @@
 //! Compiled expressions.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{string::String, vec, vec::Vec};
 
 use super::{class::Set, syntax::Assert};
 
@@ -53,8 +53,51 @@ pub(crate) struct Program {
     pub(crate) looks: bool,
     /// Whether it asks for what a group matched.
     pub(crate) again: bool,
+    /// The groups `key` and `value`, if what they match is known while a match is being read.
+    pub(crate) grows: Option<[usize; 2]>,
     /// How many characters before a place it may look at.
     pub(crate) behind: usize,
+}
+
+impl Program {
+    /// The number of the group of this name.
+    pub(crate) fn group(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|known| known == name)
+    }
+
+    /// Whether a way that stands at this step goes on whatever comes: it may repeat any character.
+    pub(super) fn is_endless(&self, pc: u32) -> bool {
+        let (at, step) = (pc as usize, |at: usize| self.insts.get(at).copied());
+        let Some(Inst::Set(set)) = step(at) else { return false };
+        let Some(Inst::Jump(start)) = step(at + 1) else { return false };
+        let Some(Inst::Split(one, other)) = step(start as usize) else { return false };
+        [one, other].contains(&pc) && self.sets[set as usize].is_all()
+    }
+
+    /// The groups `key` and `value`, if a match that has come to the value has the key behind it
+    /// and comes to neither of them again.
+    pub(super) fn key_and_value(&self) -> Option<[usize; 2]> {
+        let (key, value) = (self.group("key")?, self.group("value")?);
+        let begins =
+            |inst: &Inst| matches!(inst, Inst::Save(slot) if usize::from(*slot) == 2 * value);
+        let start = self.insts.iter().position(begins).filter(|_| !self.again)?;
+        let (mut seen, mut todo) = (vec![false; self.insts.len()], Vec::from([start + 1]));
+        while let Some(at) = todo.pop() {
+            if core::mem::replace(&mut seen[at], true) {
+                continue;
+            }
+            match self.insts[at] {
+                Inst::Save(slot) if [2 * key, 2 * key + 1, 2 * value].contains(&slot.into()) => {
+                    return None;
+                }
+                Inst::Split(one, other) => todo.extend([one as usize, other as usize]),
+                Inst::Jump(to) => todo.push(to as usize),
+                Inst::Match => {}
+                _ => todo.push(at + 1),
+            }
+        }
+        Some([key, value])
+    }
 }
 
 /// What is around a place: the text before it, in two pieces, and the character behind it.

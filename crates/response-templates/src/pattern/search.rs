@@ -137,6 +137,44 @@ impl Search {
         self.threads.first().map(|thread| thread.start)
     }
 
+    /// The places of two groups of the match that is being read up to `at`, the second as far as
+    /// it certainly goes, if they are known whatever comes. `closes`: a way that goes on whatever
+    /// comes, standing in the second group, will match.
+    pub(super) fn growing(
+        &self,
+        program: &Program,
+        [key, value]: [usize; 2],
+        at: u64,
+        closes: bool,
+    ) -> Option<[(u64, u64); 2]> {
+        let endless = |way: &Thread| {
+            let inside = way.slots[2 * value] != NOWHERE && way.slots[2 * value + 1] == NOWHERE;
+            closes && inside && way.conditions.is_empty() && program.is_endless(way.pc)
+        };
+        let (best, ways) = match self.threads.iter().position(endless) {
+            // No other is asked.
+            Some(last) => (None, &self.threads[..=last]),
+            None => (Some(self.best.as_ref()?), &self.threads[..]),
+        };
+        let best = best.map(|best| &best.slots);
+        let mut known: Option<[(u64, u64); 2]> = None;
+        for slots in best.into_iter().chain(ways.iter().map(|way| &way.slots)) {
+            let [from, to, begin] = [slots[2 * key], slots[2 * key + 1], slots[2 * value]];
+            if [from, to, begin].contains(&NOWHERE) {
+                return None;
+            }
+            let end = slots[2 * value + 1].min(at);
+            match &mut known {
+                None => known = Some([(from, to), (begin, end)]),
+                Some([group, (start, least)]) if *group == (from, to) && *start == begin => {
+                    *least = end.min(*least);
+                }
+                Some(_) => return None,
+            }
+        }
+        known
+    }
+
     /// Reads the next character, which is in `around`, or that there is none.
     pub(crate) fn step(&mut self, program: &Program, around: Around<'_>) {
         if self.best.is_some() && self.threads.is_empty() {

@@ -38,6 +38,24 @@ impl Scan {
         }
     }
 
+    /// Where the match being read begins, or how far the text was read.
+    pub(crate) fn pending(&self) -> usize {
+        self.search.pending().map_or(self.at, |at| at as usize)
+    }
+
+    /// The key of the match that is being read in `text`, and where what is there of its value
+    /// begins and ends, if they are certain. `closes`: what may match any text will match.
+    pub(crate) fn growing<'t>(
+        &self,
+        program: &Program,
+        text: &'t str,
+        closes: bool,
+    ) -> Option<(&'t str, usize, usize)> {
+        let groups = program.grows?;
+        let [key, value] = self.search.growing(program, groups, self.at as u64, closes)?;
+        Some((text.get(key.0 as usize..key.1 as usize)?, value.0 as usize, value.1 as usize))
+    }
+
     /// Goes on behind a match.
     fn go_on(&mut self, found: &Found) {
         // Behind an empty match the same place may still have one that is not.
@@ -58,7 +76,7 @@ pub(crate) fn group<'t>(
     found: &Found,
     name: &str,
 ) -> Option<&'t str> {
-    let number = program.names.iter().position(|known| known == name)?;
+    let number = program.group(name)?;
     let (start, end) = found.group(number)?;
     text.get(start as usize..end as usize)
 }

@@ -10,7 +10,7 @@ use alloc::{
 use super::{
     ErrorKind, TemplateError,
     boundary::expression,
-    field::{Content, Dialect},
+    field::{Content, Dialect, Pairs},
 };
 use crate::json::{Object, Value};
 
@@ -94,8 +94,9 @@ fn lines(args: &Object, strip: bool, key: &str) -> Result<Content, TemplateError
         Some(Value::Null) => None,
         _ => Some(text("line_sep", "\n", ErrorKind::EmptyLineSep)?),
     };
-    let pair = text("kv_sep", ":", ErrorKind::EmptyKvSep)?;
-    Ok(Content::Lines { line, pair, strip, value: value_parser(args, key)? })
+    let separator = text("kv_sep", ":", ErrorKind::EmptyKvSep)?;
+    let pairs = Pairs { separator, strip };
+    Ok(Content::Lines { line, pairs, value: value_parser(args, key)? })
 }
 
 fn value_parser(args: &Object, key: &str) -> Result<Option<Box<Content>>, TemplateError> {

@@ -5,7 +5,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use jail_match::Channel;
 
 use super::{Boundary, Transform};
-use crate::pattern::Program;
+use crate::{pattern::Program, text::strip};
 
 /// A part of the message.
 #[derive(Debug)]
@@ -68,10 +68,22 @@ pub(crate) enum Content {
     /// `kv-lines`; no separator of lines means any white space.
     Lines {
         line: Option<String>,
-        pair: String,
-        strip: bool,
+        pairs: Pairs,
         value: Option<Box<Self>>,
     },
+}
+
+/// What divides key and value in a line, and whether white space around each of them goes.
+#[derive(Debug, Clone)]
+pub(crate) struct Pairs {
+    pub(crate) separator: String,
+    pub(crate) strip: bool,
+}
+
+impl Pairs {
+    pub(crate) fn stripped<'t>(&self, text: &'t str) -> &'t str {
+        if self.strip { strip(text) } else { text }
+    }
 }
 
 /// What is rewritten before a text is read as JSON.
@@ -81,6 +93,13 @@ pub(crate) struct Dialect {
     pub(crate) delimiters: Vec<(String, String)>,
     /// Whether a text that is not JSON is a string, and whether it is trimmed.
     pub(crate) text: Option<bool>,
+}
+
+impl Dialect {
+    /// Whether it is plain JSON.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.unquoted_keys && self.delimiters.is_empty()
+    }
 }
 
 impl Field {

@@ -13,7 +13,7 @@ use jail_match::{Channel, Edge};
 
 pub(crate) use boundary::Boundary;
 pub use error::{ErrorKind, TemplateError};
-pub(crate) use field::{Content, Dialect, Field, Role};
+pub(crate) use field::{Content, Dialect, Field, Pairs, Role};
 pub(crate) use transform::{Scope, Transform};
 
 use crate::{

@@ -2,12 +2,13 @@
 
 use guard_laws::TemplateMachine;
 use proptest::prelude::*;
+use response_templates::Boundaries;
 use stream_laws::{
-    CutPlan, Machine as _, Work, check_bounded, check_chunk_invariance, check_idle, check_linear,
-    check_nothing_lost, check_prompt, check_total, push_all, suffixes,
+    CutPlan, Machine as _, Unit, Work, check_bounded, check_chunk_invariance, check_held,
+    check_idle, check_linear, check_nothing_lost, check_prompt, check_total, push_all, suffixes,
 };
 
-use crate::support::{DIALECT, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, machine};
+use crate::support::{DIALECT, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, machine, machine_with};
 
 const PIECES: [&str; 31] = [
     "<t>",
@@ -58,8 +59,14 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(PIECES.to_vec()), 0..12).prop_map(|all| all.concat())
 }
 
-fn machines() -> [TemplateMachine; 8] {
-    [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, DIALECT, EACH, STUCK].map(machine)
+fn machines() -> Vec<TemplateMachine> {
+    let exact = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, DIALECT, EACH, STUCK].map(machine);
+    exact.into_iter().chain([PLAIN, PARAMETERS, DIALECT].map(aware)).collect()
+}
+
+/// One in which closers do not count in strings and tags.
+fn aware(fields: &str) -> TemplateMachine {
+    machine_with(fields, |it| it.boundaries = Boundaries::StringAware)
 }
 
 proptest! {
@@ -89,6 +96,18 @@ proptest! {
         witnesses.extend(["x", " x", ">"].map(String::from));
         for machine in [PLAIN, NAMED, PARAMETERS, LINED, DIALECT].map(machine) {
             check_prompt(&machine, &wire, &witnesses)
+                .map_err(|it| TestCaseError::fail(it.to_string()))?;
+        }
+    }
+
+    #[test]
+    fn what_is_held_is_told(wire in soup()) {
+        let fields = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, EACH];
+        let machines = fields.map(machine).into_iter().chain([aware(PLAIN), aware(PARAMETERS)]);
+        // A dialect is longer as JSON, and a value that is no text comes out as JSON of our own.
+        let decoded = [DIALECT, STUCK].map(|fields| (machine(fields), Unit::Decoded));
+        for (machine, unit) in machines.map(|it| (it, Unit::WireBytes)).chain(decoded) {
+            check_held(&machine, &wire, unit)
                 .map_err(|it| TestCaseError::fail(it.to_string()))?;
         }
     }

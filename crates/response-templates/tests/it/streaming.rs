@@ -1,11 +1,13 @@
 //! What is certain comes out with the piece that makes it so.
 
 use guard_laws::TemplateMachine;
-use response_templates::{Parser, Tools};
+use response_templates::{Boundaries, Parser, Tools};
 use serde_json::json;
 use stream_laws::{Event, Machine as _, Record};
 
-use crate::support::{DIALECT, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, machine, template};
+use crate::support::{
+    DIALECT, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, machine, machine_with, template,
+};
 
 /// The events of each piece.
 fn each(mut machine: TemplateMachine, pieces: &[&str]) -> Vec<Vec<Event>> {
@@ -56,20 +58,80 @@ fn a_name_in_the_opener_comes_with_the_opener() {
 }
 
 #[test]
-fn a_parameter_comes_when_its_tag_or_line_ends() {
-    for (fields, pieces) in [
-        (PARAMETERS, ["<c f>", "<a>x</", "><b>y", "</>", "</c>"]),
-        (LINED, ["<c f>", "a: x", "\n\nb: y", "\n", "</c>"]),
-    ] {
-        let events = each(machine(fields), &pieces);
-        assert!(is_start(&events[0][0], "f"), "{events:?}");
-        assert_eq!(events[1], []);
-        assert_eq!(events[2], [arguments("{\"a\": \"x\"")]);
-        assert_eq!(events[3], [arguments(", \"b\": \"y\"")]);
-        assert_eq!(events[4][0], arguments("}"));
-    }
+fn a_parameter_in_a_tag_comes_when_the_tag_ends() {
+    let events = each(machine(PARAMETERS), &["<c f>", "<a>x</", "><b>y", "</>", "</c>"]);
+    assert!(is_start(&events[0][0], "f"), "{events:?}");
+    assert_eq!(events[0][1], arguments("{"));
+    // The region may yet end, and what is not closed is no parameter.
+    assert_eq!(events[1], []);
+    assert_eq!(events[2], [arguments("\"a\": \"x\"")]);
+    assert_eq!(events[3], [arguments(", \"b\": \"y\"")]);
+    assert_eq!(events[4][0], arguments("}"));
     let events = each(machine(PARAMETERS), &["<c f>", "none", "</c>"]);
-    assert_eq!(events[2][0], arguments("{}"));
+    assert_eq!(events[2][0], arguments("}"));
+    let lost = each(machine(PARAMETERS), &["<c f><a>x</><b>y</c>"]);
+    let ended = Event::CallEnd { index: 0, outcome: stream_laws::COMPLETE.into() };
+    assert_eq!(lost[0][1..], [arguments("{"), arguments("\"a\": \"x\""), arguments("}"), ended]);
+}
+
+#[test]
+fn a_string_in_a_tag_comes_as_it_grows_where_the_tag_is_closed_before_the_region() {
+    let aware = || machine_with(PARAMETERS, |it| it.boundaries = Boundaries::StringAware);
+    let pieces = ["<c f><a", ">", "x \"y", "\" <b", "r></", "c></", ">", "</c>"];
+    let events = each(aware(), &pieces);
+    assert_eq!(events[0][1], arguments("{"));
+    assert_eq!(events[1], [arguments("\"a\": \"")]);
+    assert_eq!(events[2], [arguments("x \\\"y")]);
+    assert_eq!(events[3], [arguments("\\\" <b")]);
+    assert_eq!(events[4], [arguments("r>")], "the tag may end here");
+    assert_eq!(events[5], [arguments("</c>")]);
+    assert_eq!(events[6], [arguments("\"")]);
+    assert_eq!(events[7][0], arguments("}"));
+    let cut = each(aware(), &["<c f><a>x</c>y"]);
+    let ended = Event::CallEnd { index: 0, outcome: "incomplete".into() };
+    assert_eq!(cut[1][0], ended, "{cut:?}");
+}
+
+#[test]
+fn a_value_without_an_end_of_its_own_is_certain_as_it_grows() {
+    let pattern = r"<(?P<key>\\w+)>\\s*(?P<value>[^<]*)";
+    let fields = PARAMETERS.replace(r"<(?P<key>\\w+)>(?P<value>.*?)</>", pattern);
+    let events = each(machine(&fields), &["<c f><a>", " ", " x", "y ", "z<b", ">", "</c>"]);
+    assert_eq!(events[0][1], arguments("{"));
+    assert_eq!(events[1], [], "blanks before it are not its own");
+    assert_eq!(events[2], [arguments("\"a\": \"x")]);
+    assert_eq!(events[3], [arguments("y ")]);
+    assert_eq!(events[4], [arguments("z\"")]);
+    assert_eq!(events[6][..1], [arguments(", \"b\": \"\"}")]);
+}
+
+#[test]
+fn a_value_in_a_line_comes_as_it_grows() {
+    let pieces =
+        ["<c f>", " a", " ", ": ", "x", " \t", "y: z", " \n", "none\n", "b:", "\n", "</c>"];
+    let events = each(machine(LINED), &pieces);
+    assert!(is_start(&events[0][0], "f"), "{events:?}");
+    assert_eq!(events[0][1], arguments("{"));
+    let expected = ["", "", "\"a\": \"", "x", "", " \\ty: z", "\"", "", ", \"b\": \"", "\"", "}"];
+    for (events, expected) in events[1..].iter().zip(expected) {
+        match expected {
+            "" => assert_eq!(events, &[]),
+            expected => assert_eq!(events[0], arguments(expected)),
+        }
+    }
+}
+
+#[test]
+fn a_text_that_is_json_no_more_comes_as_it_grows() {
+    let json =
+        r#""content_args": {"value_parser": {"name": "json", "args": {"allow_non_json": true}}}"#;
+    let fields = LINED.replace(r#""kv-lines""#, &format!(r#""kv-lines", {json}"#));
+    let events = each(machine(&fields), &["<c f>a: [1", ", x", " y", "\nb: 1", "\n"]);
+    assert_eq!(events[0][1..], [arguments("{")]);
+    assert_eq!(events[1], [arguments("\"a\": \"[1, x")]);
+    assert_eq!(events[2], [arguments(" y")]);
+    assert_eq!(events[3], [arguments("\"")]);
+    assert_eq!(events[4], [arguments(", \"b\": 1")]);
 }
 
 #[test]
