@@ -52,19 +52,18 @@ fn parse(content: &Content, text: &str) -> Result<Value, Malformed> {
         Content::Tags { pattern, value, merge } => {
             return tags(pattern, value.as_deref(), *merge, text);
         }
-        Content::Lines { line, pairs, value } => {
-            let lines: Vec<&str> = match line {
-                Some(line) => text.split(line.as_str()).collect(),
+        Content::Lines { line: separator, pairs, value } => {
+            let lines: Vec<&str> = match separator {
+                Some(end) => text.split(end.as_str()).collect(),
                 None => text.split(is_blank).collect(),
             };
-            return read_lines(&lines, pairs, value.as_deref());
+            let mut object = Object::default();
+            for (key, text) in lines.into_iter().filter_map(|text| line(text, pairs)) {
+                object.set(key, member_value(value.as_deref(), text)?);
+            }
+            Value::Object(object)
         }
     })
-}
-
-/// The value of the text of a part, which has no parser unless it says so.
-fn part(parser: Option<&Content>, text: &str) -> Result<Value, Malformed> {
-    parser.map_or_else(|| Ok(text.into()), |parser| parse(parser, text))
 }
 
 fn parse_json(dialect: &Dialect, text: &str) -> Result<Value, Malformed> {
@@ -149,31 +148,34 @@ fn tags(
     let mut object = Object::default();
     let mut matches = Matches::new(pattern, text);
     while let Some(found) = matches.next().map_err(|_| Malformed::TooLong)? {
-        let (key, value) = tag(pattern, parser, text, &found)?;
-        add(&mut object, key, value, merge);
+        let (key, value) = tag(pattern, text, &found)?;
+        add(&mut object, key, member_value(parser, value)?, merge);
     }
     Ok(Value::Object(object))
 }
 
+/// A member: its key, and the text of its value, if that took part.
+pub(crate) type Member<'t> = (&'t str, Option<&'t str>);
+
 /// The member that a tag found in `text` is.
 pub(crate) fn tag<'t>(
     pattern: &Program,
-    parser: Option<&Content>,
     text: &'t str,
     found: &Found,
-) -> Result<(&'t str, Value), Malformed> {
+) -> Result<Member<'t>, Malformed> {
     let key = group(pattern, text, found, "key").ok_or(Malformed::TagKey)?;
-    let value = match group(pattern, text, found, "value") {
-        None if pattern.names.iter().any(|name| name == "value") => None,
-        value => Some(value.unwrap_or("")),
-    };
-    Ok((key, tag_value(parser, value)?))
+    let value = group(pattern, text, found, "value");
+    Ok((key, value.or_else(|| pattern.group("value").is_none().then_some(""))))
 }
 
-/// The value of a tag whose value has this text, if that took part.
-fn tag_value(parser: Option<&Content>, text: Option<&str>) -> Result<Value, Malformed> {
+/// The value of a member, which has no parser unless it says so.
+pub(crate) fn member_value(
+    parser: Option<&Content>,
+    text: Option<&str>,
+) -> Result<Value, Malformed> {
     match (text, parser) {
-        (Some(text), parser) => part(parser, text),
+        (Some(text), None) => Ok(text.into()),
+        (Some(text), Some(parser)) => parse(parser, text),
         // What is neither parsed nor trimmed passes as it is.
         (None, None | Some(Content::Text { strip: false })) => Ok(Value::Null),
         (None, Some(_)) => Err(Malformed::TagValue),
@@ -191,23 +193,8 @@ fn add(object: &mut Object, key: &str, value: Value, merge: bool) {
     }
 }
 
-fn read_lines(lines: &[&str], pairs: &Pairs, parser: Option<&Content>) -> Result<Value, Malformed> {
-    let mut object = Object::default();
-    for text in lines {
-        if let Some((key, value)) = line(text, pairs, parser)? {
-            object.set(key, value);
-        }
-    }
-    Ok(Value::Object(object))
-}
-
 /// The member that a line is, if it is one.
-pub(crate) fn line<'t>(
-    text: &'t str,
-    pairs: &Pairs,
-    parser: Option<&Content>,
-) -> Result<Option<(&'t str, Value)>, Malformed> {
-    let parts = pairs.stripped(text).split_once(pairs.separator.as_str());
-    let Some((key, value)) = parts else { return Ok(None) };
-    Ok(Some((pairs.stripped(key), part(parser, pairs.stripped(value))?)))
+pub(crate) fn line<'t>(text: &'t str, pairs: &Pairs) -> Option<Member<'t>> {
+    let (key, value) = pairs.stripped(text).split_once(pairs.separator.as_str())?;
+    Some((pairs.stripped(key), Some(pairs.stripped(value))))
 }

@@ -4,7 +4,7 @@ use guard_laws::GuardMachine;
 use llm_stream_guard::{
     BuildError, End, Format, Guard, GuardBuilder, LimitPolicy, Limits, Options, Parallel, Profile,
     Repair, Start, StopString, Tools, Whitespace,
-    response_templates::{ErrorKind, Settings, Template},
+    response_templates::{Boundaries, ErrorKind, Settings, Template},
 };
 use serde_json::json;
 use stream_laws::{
@@ -149,4 +149,60 @@ fn messages_of_one_stream_are_told_apart() {
     guard.push("two<c f>x</c>", &mut sink).expect("no limit");
     guard.finish(End::Stop, &mut sink).expect("no limit");
     assert_eq!((text.as_str(), places.as_slice()), ("onetwo", &[14][..]));
+}
+
+/// Calls in JSON with the name in it, in a dialect, in tags and in lines.
+const WRITTEN: [(&str, &str, &str); 4] = [
+    (r#""json""#, "{", r#""a\"b": "text \u00e9 <b", "n": [1, -2.5e3, {"k": true}], "#),
+    (
+        r#""json", "content_args": {"unquoted_keys": true, "string_delims": [["<q>", "</q>"]]}"#,
+        "{",
+        r#"a:<q>text "é" <b</q>,n:[1,{k:true}],"#,
+    ),
+    (
+        r#""xml-inline", "content_args": {"tag_pattern": "<(?P<key>\\w+)>\\s*(?P<value>.*?)\\s*</>"}"#,
+        "",
+        "<a> text \"é\" <b and so on </>\n",
+    ),
+    (r#""kv-lines""#, "", "a: text \"é\" and : so on \n"),
+];
+
+#[test]
+fn a_chunk_costs_no_allocation_in_the_steady_state() {
+    let mut sink = |_: llm_stream_guard::Event<'_>| ();
+    let mut counted = |guard: &mut Guard, text: &str| {
+        let chunks: Vec<&str> = text.split_inclusive(|c: char| !c.is_alphanumeric()).collect();
+        let spent = allocation_counter::measure(|| {
+            for chunk in &chunks {
+                let _ = guard.push(chunk, &mut sink);
+            }
+        });
+        spent.count_total
+    };
+    for aware in [Boundaries::Exact, Boundaries::StringAware] {
+        for (content, head, piece) in WRITTEN {
+            let text = TEMPLATE.replace(r#""json""#, content);
+            let mut settings = Settings::default();
+            settings.boundaries = aware;
+            let profile = Profile::from_response_template(&text).expect("a good template");
+            let builder = Guard::builder(&profile).template_settings(settings);
+            let mut guard = builder.build().expect("a guard");
+            // The first call's buffers are those of the second.
+            let (call, body) = (format!("<c f>{head}{piece}{piece}"), piece.repeat(40));
+            let texts =
+                ["<t>Why? ", &"Because <b, ".repeat(40), "</t> So \n", &"it <is, \n".repeat(40)];
+            for round in 0..3 {
+                for (n, text) in texts.into_iter().chain([call.as_str(), &body]).enumerate() {
+                    let spent = counted(&mut guard, text);
+                    // What a dialect becomes is in a buffer of its own, which doubles.
+                    let most = if content.contains("string_delims") && n == 5 { 8 } else { 0 };
+                    assert!(
+                        round == 0 || n % 2 == 0 || spent <= most,
+                        "{spent}: {text:.90}, {content}"
+                    );
+                }
+                let _ = counted(&mut guard, "</c>");
+            }
+        }
+    }
 }

@@ -7,7 +7,7 @@ mod scan;
 mod value;
 
 pub(crate) use number::{parse_float, parse_int, whole};
-pub(crate) use parse::{decode, parse};
+pub(crate) use parse::{decode, decode_into, parse};
 pub use scan::NotJson;
 pub(crate) use scan::{Container, Scanner, Token, TokenKind};
 pub use value::{Integer, Object, Value};

@@ -84,9 +84,14 @@ fn number(text: &str) -> Option<Value> {
 
 /// The text of a JSON string that was scanned, quotes included; half a pair becomes U+FFFD.
 pub(crate) fn decode(quoted: &str) -> String {
-    let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or("");
-    let mut text = String::with_capacity(inner.len());
-    let mut rest = inner;
+    let mut text = String::with_capacity(quoted.len());
+    decode_into(quoted, &mut text);
+    text
+}
+
+/// As [`decode`], behind `text`.
+pub(crate) fn decode_into(quoted: &str, text: &mut String) {
+    let mut rest = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or("");
     while let Some(at) = rest.find('\\') {
         text.push_str(&rest[..at]);
         let escape = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
@@ -104,7 +109,6 @@ pub(crate) fn decode(quoted: &str) -> String {
         rest = rest.get(len..).unwrap_or("");
     }
     text.push_str(rest);
-    text
 }
 
 /// The character of an escape at the start of `text`, and the escape's length.

@@ -9,11 +9,12 @@ use super::lines::Lines;
 use crate::{
     cast,
     chars::is_blank,
-    content,
-    json::{Scanner, Value, escaped, quoted},
+    content::{self, Member},
+    json::{Scanner, escaped, quoted},
     malformed::Malformed,
     pattern::Scan,
-    template::Content,
+    template::{Content, Dialect},
+    text,
 };
 
 /// Reads the members of one region, and writes them as JSON.
@@ -75,7 +76,7 @@ impl Members {
         self.json.clear();
         while !self.broken {
             match self.next(content, body, ended) {
-                Ok(Some((key, value))) => self.write(key, value, tool),
+                Ok(Some(member)) => self.broken = self.write(content, member, tool).is_err(),
                 Ok(None) if ended => {
                     self.json.push('}');
                     break;
@@ -91,19 +92,29 @@ impl Members {
     }
 
     /// Writes a member that is whole.
-    fn write(&mut self, key: &str, mut value: Value, tool: Tool<'_>) {
-        match (mem::take(&mut self.growing), &value) {
-            (Growing::Text { begin, sent, .. }, Value::String(text)) => {
-                self.escaped(&text[sent - begin..]);
-                self.json.push('"');
-            }
-            _ => {
-                cast::cast(&mut value, &tool.types(key));
-                self.key(key);
-                // Writing to a string cannot fail.
-                let _ = write!(self.json, "{value}");
-            }
+    fn write(
+        &mut self,
+        content: &Content,
+        (key, text): Member<'_>,
+        tool: Tool<'_>,
+    ) -> Result<(), Malformed> {
+        let (parser, strip) = parser(content);
+        let growing = match mem::take(&mut self.growing) {
+            Growing::Unknown if text.is_some() => self.begin(key, 0, (parser, strip), tool),
+            known => known,
+        };
+        if let (Growing::Text { strip, begin, sent, .. }, Some(text)) = (growing, text) {
+            let text = if strip { text::strip(text) } else { text };
+            self.escaped(&text[sent - begin..]);
+            self.json.push('"');
+            return Ok(());
         }
+        let mut value = content::member_value(parser, text)?;
+        cast::cast(&mut value, &tool.types(key));
+        self.key(key);
+        // Writing to a string cannot fail.
+        let _ = write!(self.json, "{value}");
+        Ok(())
     }
 
     fn key(&mut self, key: &str) {
@@ -125,15 +136,15 @@ impl Members {
         content: &Content,
         body: &'b str,
         ended: bool,
-    ) -> Result<Option<(&'b str, Value)>, Malformed> {
+    ) -> Result<Option<Member<'b>>, Malformed> {
         match content {
-            Content::Tags { pattern, value, .. } => {
+            Content::Tags { pattern, .. } => {
                 let found = self.scan.next(pattern, body, ended);
-                found.map(|found| content::tag(pattern, value.as_deref(), body, &found)).transpose()
+                found.map(|found| content::tag(pattern, body, &found)).transpose()
             }
-            Content::Lines { line, pairs, value } => {
+            Content::Lines { line, pairs, .. } => {
                 while let Some(text) = self.lines.next(line.as_deref(), body, ended) {
-                    let member = content::line(text, pairs, value.as_deref())?;
+                    let member = content::line(text, pairs);
                     if member.is_some() {
                         return Ok(member);
                     }
@@ -149,61 +160,71 @@ impl Members {
         if matches!(self.growing, Growing::Waits) {
             return;
         }
-        let (member, parser, strip) = match content {
-            Content::Tags { pattern, value, .. } => {
-                (self.scan.growing(pattern, body, closes), value, false)
-            }
-            Content::Lines { pairs, value, .. } => {
-                (self.lines.growing(pairs, body), value, pairs.strip)
-            }
-            _ => return,
+        let member = match content {
+            Content::Tags { pattern, .. } => self.scan.growing(pattern, body, closes),
+            Content::Lines { pairs, .. } => self.lines.growing(pairs, body),
+            _ => None,
         };
         let Some((key, start, end)) = member else { return };
         if let Growing::Unknown = self.growing {
-            let typed = !tool.types(key).is_empty();
-            self.growing = match parser.as_deref() {
-                _ if typed => Growing::Waits,
-                None => self.begin(key, strip, start),
-                Some(Content::Text { strip: trim }) => self.begin(key, strip | trim, start),
-                Some(Content::Json(dialect)) if dialect.is_plain() => match dialect.text {
-                    Some(trim) => {
-                        let scanner = Scanner::default();
-                        Growing::Json { scanner, seen: start, strip: strip | trim }
-                    }
-                    None => Growing::Waits,
-                },
-                Some(_) => Growing::Waits,
-            };
+            self.growing = self.begin(key, start, parser(content), tool);
         }
         if let Growing::Json { scanner, seen, strip } = &mut self.growing
             && scanner.feed(&body[mem::replace(seen, end)..end], &mut |_| {}).is_err()
         {
             let strip = *strip;
-            self.growing = self.begin(key, strip, start);
+            self.growing = self.begin_text(key, start, strip);
         }
         let Growing::Text { strip, begin, sent, seen } = &mut self.growing else { return };
-        let new = &body[*seen..end];
-        if *strip && sent == begin && begin == seen {
-            let blank = new.len() - new.trim_start_matches(is_blank).len();
-            (*begin, *sent, *seen) = (*begin + blank, *sent + blank, *seen + blank);
+        let new = &body[mem::replace(seen, end)..end];
+        let edge = |c: char| *strip && is_blank(c);
+        if sent == begin {
+            *begin = end - new.trim_start_matches(edge).len();
+            *sent = *begin;
         }
-        let new = &body[*seen..end];
         // White space that may end the text waits.
-        let visible = if *strip { new.trim_end_matches(is_blank) } else { new };
+        let visible = new.trim_end_matches(edge);
         if !visible.is_empty() {
-            let certain = *seen + visible.len();
+            let certain = end - new.len() + visible.len();
             let text = &body[mem::replace(sent, certain)..certain];
-            *seen = end;
             self.escaped(text);
-        } else {
-            *seen = end;
         }
     }
 
-    /// The value of `key` is a string, whose text is looked for from `start` on.
-    fn begin(&mut self, key: &str, strip: bool, start: usize) -> Growing {
+    /// What is known of the value of `key`, whose text is looked for from `start` on. If it is a
+    /// string, that begins.
+    fn begin(
+        &mut self,
+        key: &str,
+        start: usize,
+        (parser, strip): (Option<&Content>, bool),
+        tool: Tool<'_>,
+    ) -> Growing {
+        match parser {
+            _ if !tool.types(key).is_empty() => Growing::Waits,
+            None => self.begin_text(key, start, strip),
+            Some(Content::Text { strip: trim }) => self.begin_text(key, start, strip | trim),
+            Some(Content::Json(Dialect { unquoted_keys: false, delimiters, text: Some(trim) }))
+                if delimiters.is_empty() =>
+            {
+                Growing::Json { scanner: Scanner::default(), seen: start, strip: strip | trim }
+            }
+            Some(_) => Growing::Waits,
+        }
+    }
+
+    fn begin_text(&mut self, key: &str, start: usize, strip: bool) -> Growing {
         self.key(key);
         self.json.push('"');
         Growing::Text { strip, begin: start, sent: start, seen: start }
+    }
+}
+
+/// How values are read, and whether they are trimmed before.
+fn parser(content: &Content) -> (Option<&Content>, bool) {
+    match content {
+        Content::Tags { value, .. } => (value.as_deref(), false),
+        Content::Lines { value, pairs, .. } => (value.as_deref(), pairs.strip),
+        _ => (None, false),
     }
 }

@@ -2,6 +2,7 @@
 
 mod call;
 mod calls;
+mod keys;
 mod lines;
 mod members;
 mod out;

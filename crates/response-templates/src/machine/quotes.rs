@@ -1,12 +1,14 @@
 //! Where a closer does not count, if strings do: in a string of JSON, in the value of a tag.
 
+use alloc::boxed::Box;
+
 use crate::{json::Scanner, pattern::Scan, template::Content};
 
 /// Follows the text of a region.
 #[derive(Debug, Clone)]
 pub(super) enum Quotes {
     Json(Scanner),
-    Tags(Scan),
+    Tags(Box<Scan>),
 }
 
 impl Quotes {
@@ -15,7 +17,7 @@ impl Quotes {
         match content {
             Content::Json(_) => Some(Self::Json(Scanner::default())),
             Content::Tags { pattern, .. } => {
-                pattern.grows.is_some().then(|| Self::Tags(Scan::default()))
+                pattern.grows.is_some().then(|| Self::Tags(Box::default()))
             }
             _ => None,
         }

@@ -1,9 +1,6 @@
 //! Calls in a JSON region, read while it arrives.
 
-use alloc::{
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::{string::ToString, vec::Vec};
 use core::mem;
 
 use jail_match::Outcome;
@@ -12,6 +9,7 @@ use toolcall_parsers::{Calls, Tools};
 use super::{
     call::{Arguments, Call},
     calls::{arguments, finish, function, object_in, start},
+    keys::Keys,
     members::{Members, Tool},
     out::Out,
     plan::{Name, Plan, Source},
@@ -49,8 +47,7 @@ pub(super) struct Reader {
     /// Whether it stopped to be JSON.
     pub(super) broken: bool,
     pub(super) tokens: Vec<Token>,
-    /// The name being read in each container that is open: none in an array.
-    pub(super) keys: Vec<Option<String>>,
+    pub(super) keys: Keys,
     pub(super) call: Call,
     /// How many calls began.
     pub(super) begun: usize,
@@ -73,7 +70,7 @@ impl Reader {
             read: 0,
             broken: false,
             tokens: Vec::new(),
-            keys: Vec::new(),
+            keys: Keys::default(),
             call: Call::default(),
             begun: 0,
         }

@@ -1,6 +1,6 @@
 //! The region that is open: its text as events, or kept until it closes.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 use jail_match::{Channel, DiagnosticKind, Outcome, Sink, SpanKind};
 use toolcall_parsers::{Calls, Tools};
@@ -45,7 +45,7 @@ pub(super) struct Current {
     blanks: String,
     /// Whether something else than white space came.
     begun: bool,
-    reader: Option<Reader>,
+    reader: Option<Box<Reader>>,
     /// Where closers do not count, if strings do.
     quotes: Option<Quotes>,
     /// Whether its call began in the prompt and was not told yet.
@@ -77,6 +77,14 @@ impl Current {
     /// The region of `field`, or of none, not open yet.
     pub(super) fn of(field: Option<usize>) -> Self {
         Self { field, ..Self::default() }
+    }
+
+    /// Makes it the region of `field`, or of none, not open yet; keeps the buffers' memory.
+    pub(super) fn renew(&mut self, field: Option<usize>) {
+        let Self { mut body, mut blanks, .. } = core::mem::take(self);
+        body.clear();
+        blanks.clear();
+        *self = Self { field, body, blanks, ..Self::default() };
     }
 
     /// How many bytes of its text are held.
@@ -135,7 +143,8 @@ impl Current {
 
     /// Tells of calls from the region's beginning on, if they can stream.
     fn tell(&mut self, field: &Field, around: &mut Around<'_, '_>) {
-        self.reader = Plan::of(field, &self.groups).map(|plan| Reader::new(plan, &field.content));
+        let reader = |plan| Box::new(Reader::new(plan, &field.content));
+        self.reader = Plan::of(field, &self.groups).map(reader);
         if let Some(reader) = &mut self.reader {
             reader.open(self.start, around.calls, &mut around.out);
         }
@@ -259,7 +268,7 @@ impl Current {
                 }
             }
         }
-        *self = Self::of(None);
+        self.renew(None);
     }
 
     /// Closes a region whose text was kept.

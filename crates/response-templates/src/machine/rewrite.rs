@@ -19,7 +19,8 @@ pub(super) struct Rewriter {
     /// What may be the start of a delimiter.
     tail: String,
     /// Whether only characters of a word came since a brace or a comma, and these.
-    key: Option<String>,
+    in_key: bool,
+    key: String,
     /// The JSON so far.
     pub(super) json: String,
 }
@@ -40,7 +41,7 @@ impl Rewriter {
 
     /// How many bytes were read and are not in the JSON.
     pub(super) fn held(&self) -> usize {
-        self.tail.len() + self.key.as_ref().map_or(0, String::len)
+        self.tail.len() + self.key.len()
     }
 
     /// Reads on.
@@ -89,27 +90,24 @@ impl Rewriter {
             return self.json.push_str(text);
         }
         for c in text.chars() {
-            match &mut self.key {
-                Some(key) if is_word(c) => {
-                    key.push(c);
-                    continue;
-                }
-                Some(key) if c == ':' && !key.is_empty() => {
-                    self.json.extend(["\"", key, "\""]);
-                    self.key = None;
-                }
-                _ => self.end_key(),
+            if self.in_key && is_word(c) {
+                self.key.push(c);
+                continue;
             }
+            let quote = if c == ':' && !self.key.is_empty() { "\"" } else { "" };
+            self.json.push_str(quote);
+            self.end_key();
+            self.json.push_str(quote);
             self.json.push(c);
-            self.key = matches!(c, '{' | ',').then(String::new);
+            self.in_key = matches!(c, '{' | ',');
         }
     }
 
-    /// What looked like a name is none.
+    /// Nothing more can belong to a name.
     fn end_key(&mut self) {
-        if let Some(key) = self.key.take() {
-            self.json.push_str(&key);
-        }
+        self.json.push_str(&self.key);
+        self.key.clear();
+        self.in_key = false;
     }
 }
 

@@ -6,7 +6,6 @@ use jail_match::{DiagnosticKind, Sink};
 
 use super::{
     parser::Parser,
-    region::Current,
     state::Phase,
     watch::{self, Next, Side},
 };
@@ -131,7 +130,7 @@ impl Parser {
         self.current(sink, |current, around| {
             current.close(false, around);
             around.out.marker(2 * field + side as usize, found.start, found.end);
-            *current = Current::of(if side == Side::Open { Some(field) } else { leftover });
+            current.renew(if side == Side::Open { Some(field) } else { leftover });
             if side == Side::Open {
                 current.begin(found.start, found.end, groups, around);
             }

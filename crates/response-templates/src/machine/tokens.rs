@@ -50,18 +50,16 @@ impl Reader {
                     self.begin(place, calls, out);
                 }
                 self.opens(container, token.start, place, calls, out);
-                self.keys.push(None);
+                self.keys.push();
             }
             TokenKind::Key => {
-                let key = decode(slice);
-                if self.is_argument()
+                let argument = self.is_argument();
+                let key = self.keys.name(slice);
+                if argument
                     && self.plan.cast
                     && let Some(name) = &self.call.name
                 {
-                    self.call.types = cast::types(tools, name, &key);
-                }
-                if let Some(last) = self.keys.last_mut() {
-                    *last = Some(key);
+                    self.call.types = cast::types(tools, name, key);
                 }
             }
             TokenKind::Close => {
@@ -185,11 +183,7 @@ impl Reader {
 
     /// Whether a value that begins now is at `path`.
     fn is_at(&self, path: &[String]) -> bool {
-        let keys = self.keys.get(usize::from(self.plan.each)..).unwrap_or(&[]);
-        let inside = !self.plan.each || !self.keys.is_empty();
-        inside
-            && keys.len() == path.len()
-            && keys.iter().zip(path).all(|(key, wanted)| key.as_ref() == Some(wanted))
+        self.keys.are(path, usize::from(self.plan.each))
     }
 
     pub(super) fn is_arguments(&self) -> bool {

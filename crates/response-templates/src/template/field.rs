@@ -95,13 +95,6 @@ pub(crate) struct Dialect {
     pub(crate) text: Option<bool>,
 }
 
-impl Dialect {
-    /// Whether it is plain JSON.
-    pub(crate) fn is_plain(&self) -> bool {
-        !self.unquoted_keys && self.delimiters.is_empty()
-    }
-}
-
 impl Field {
     /// Whether the text of a region, trimmed or not, is its value: the value streams.
     pub(crate) fn plain(&self) -> Option<bool> {

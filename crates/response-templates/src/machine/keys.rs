@@ -1,0 +1,49 @@
+//! Where in a JSON text a value stands: the names of the members that are open.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::json::decode_into;
+
+/// A name for each container that is open; none in an array. Names that are over keep their memory.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Keys {
+    all: Vec<(bool, String)>,
+    open: usize,
+}
+
+impl Keys {
+    /// How many containers are open.
+    pub(super) fn len(&self) -> usize {
+        self.open
+    }
+
+    /// A container begins.
+    pub(super) fn push(&mut self) {
+        if self.open == self.all.len() {
+            self.all.push((false, String::new()));
+        }
+        self.all[self.open].0 = false;
+        self.open += 1;
+    }
+
+    /// A container ends.
+    pub(super) fn pop(&mut self) {
+        self.open = self.open.saturating_sub(1);
+    }
+
+    /// A member begins whose name is written so.
+    pub(super) fn name(&mut self, quoted: &str) -> &str {
+        let Some((known, name)) = self.all[..self.open].last_mut() else { return "" };
+        *known = true;
+        name.clear();
+        decode_into(quoted, name);
+        name
+    }
+
+    /// Whether a value that begins now stands at `path`, seen from inside so many containers.
+    pub(super) fn are(&self, path: &[String], from: usize) -> bool {
+        let same = |(key, wanted): (&(bool, String), &String)| key.0 && key.1 == *wanted;
+        let keys = self.all[..self.open].get(from..);
+        keys.is_some_and(|keys| keys.len() == path.len() && keys.iter().zip(path).all(same))
+    }
+}
