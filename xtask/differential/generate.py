@@ -108,6 +108,12 @@ def shapes():
     yield "calls in words", {"tool_calls": {"open_pattern": r"<c (?P<name>\w+)>", "close": "</c>", "repeats": True, "content": "kv-lines",
         "content_args": {"line_sep": " ; ", "kv_sep": "=>", "strip": False, "value_parser": {"name": "json"}}, "transform": CALL}, "content": {}}, [
         "<c set>", "<c f>", "</c>", "i=>\"7\"", " ; ", " ;", "; ", "n=>1", "a=>[1]", "x", "=>", "b=>tru"]
+    yield "calls in pairs", {"tool_calls": {"open_pattern": r"<c (?P<name>\w+)>", "close": "</c>", "repeats": True, "content": "kv-lines",
+        "content_args": {"line_sep": ",", "kv_sep": " = ", "value_parser": {"name": "json", "args": {"allow_non_json": True}}}, "transform": CALL}, "content": {}}, [
+        "<c set>", "<c f>", "</c>", "i = 7", ",", " ", "=", " = ", "s = x y", "o = {\"a\"", "a = [1 ", "b = true", "\n"]
+    yield "values without an end", {"tool_calls": {"open_pattern": r"<c (?P<name>\w+)>", "close": "</c>", "repeats": True, "content": "xml-inline",
+        "content_args": {"tag_pattern": r"@(?P<key>\w+)\s*(?P<value>[^@]*)(?:@@)?"}, "transform": CALL}, "content": {}}, [
+        "<c set>", "<c f>", "</c>", "@i 7", "@", "@@", "@s x ", " ", "\n", "@b", "text"]
     yield "scalars", {"n": {"open": "<n>", "close": "</n>", "content": "int"}, "r": {"open": "<r>", "close": "</r>", "content": "float", "repeats": True},
         "b": {"open": "<b>", "close": "</b>", "content": "bool", "content_args": {"strip": False}}, "m": {**lines, "content_args": {"kv_sep": "="}},
         "w": {"open": "<w>", "close": "</w>", "content": "kv-lines", "content_args": {"line_sep": ";", "strip": False, "value_parser": {"name": "int"}}},

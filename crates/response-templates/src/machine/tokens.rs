@@ -49,7 +49,7 @@ impl Reader {
                     self.call = Call::default();
                     self.begin(place, calls, out);
                 }
-                self.opens(container, token.start, place, calls, out);
+                self.opens(container, token.start, place, body, calls, out);
                 self.keys.push();
             }
             TokenKind::Key => {
@@ -73,7 +73,7 @@ impl Reader {
             TokenKind::Lone => self.edit(token, "\\ufffd"),
             TokenKind::String => {
                 let late = !self.call.begun;
-                self.string(token, slice, place, calls, out);
+                self.string(token, body, place, calls, out);
                 if late && self.call.begun {
                     self.cast_early(body, tools);
                 }
@@ -84,7 +84,7 @@ impl Reader {
                 }
                 if slice.ends_with(['N', 'y']) && self.is_inside() {
                     self.edit(token, "null");
-                    self.note(DiagnosticKind::Inexpressible, place, calls, out);
+                    self.note(DiagnosticKind::Inexpressible, token.start, place, body, calls, out);
                 }
             }
         }
@@ -93,11 +93,12 @@ impl Reader {
     fn string(
         &mut self,
         token: Token,
-        slice: &str,
+        body: &str,
         place: u64,
         calls: &mut Calls,
         out: &mut Out<'_>,
     ) {
+        let slice = &body[token.start..token.end];
         if let Name::At(path) = &self.plan.name
             && self.is_at(path)
         {
@@ -110,7 +111,7 @@ impl Reader {
             }
         }
         if self.is_arguments() {
-            self.second(place, calls, out);
+            self.second(token.start, place, body, calls, out);
             if self.call.arguments == Arguments::None {
                 self.call.arguments = Arguments::Text { start: token.start, end: token.end };
             }
@@ -138,11 +139,12 @@ impl Reader {
         container: Container,
         start: usize,
         place: u64,
+        body: &str,
         calls: &mut Calls,
         out: &mut Out<'_>,
     ) {
         if self.is_arguments() {
-            self.second(place, calls, out);
+            self.second(start, place, body, calls, out);
             if self.call.arguments == Arguments::None {
                 self.call.arguments = match container {
                     Container::Object => Arguments::Open { start, depth: self.keys.len() + 1 },
@@ -170,13 +172,30 @@ impl Reader {
     }
 
     /// Arguments come, and have come before.
-    fn second(&self, place: u64, calls: &mut Calls, out: &mut Out<'_>) {
+    fn second(
+        &mut self,
+        start: usize,
+        place: u64,
+        body: &str,
+        calls: &mut Calls,
+        out: &mut Out<'_>,
+    ) {
         if self.call.arguments != Arguments::None {
-            self.note(DiagnosticKind::SecondArguments, place, calls, out);
+            self.note(DiagnosticKind::SecondArguments, start, place, body, calls, out);
         }
     }
 
-    fn note(&self, kind: DiagnosticKind, place: u64, calls: &mut Calls, out: &mut Out<'_>) {
+    /// Says something of what begins at `start`, behind what is certain of what comes before.
+    fn note(
+        &mut self,
+        kind: DiagnosticKind,
+        start: usize,
+        place: u64,
+        body: &str,
+        calls: &mut Calls,
+        out: &mut Out<'_>,
+    ) {
+        self.send(&body[..start], calls, out);
         calls.begin(out.place(place));
         calls.diagnose(kind, 0, 0, out.sink);
     }

@@ -8,7 +8,10 @@ use stream_laws::{
     check_idle, check_linear, check_nothing_lost, check_prompt, check_total, push_all, suffixes,
 };
 
-use crate::support::{DIALECT, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, machine, machine_with};
+use crate::support::{
+    DIALECT, ENDLESS, LENIENT, LINED, NAMED, NUMBERS, PARAMETERS, PLAIN, TAGGED, machine,
+    machine_with,
+};
 
 const PIECES: [&str; 31] = [
     "<t>",
@@ -60,8 +63,9 @@ fn soup() -> impl Strategy<Value = String> {
 }
 
 fn machines() -> Vec<TemplateMachine> {
-    let exact = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, DIALECT, EACH, STUCK].map(machine);
-    exact.into_iter().chain([PLAIN, PARAMETERS, DIALECT].map(aware)).collect()
+    let shown = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, DIALECT, EACH, STUCK];
+    let exact = shown.into_iter().chain([NUMBERS, LENIENT, ENDLESS]).map(machine);
+    exact.chain([PLAIN, PARAMETERS, DIALECT, LENIENT].map(aware)).collect()
 }
 
 /// One in which closers do not count in strings and tags.
@@ -102,8 +106,9 @@ proptest! {
 
     #[test]
     fn what_is_held_is_told(wire in soup()) {
-        let fields = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, EACH];
-        let machines = fields.map(machine).into_iter().chain([aware(PLAIN), aware(PARAMETERS)]);
+        let fields = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, EACH, NUMBERS, LENIENT, ENDLESS];
+        let strings = [PLAIN, PARAMETERS, LENIENT].map(aware);
+        let machines = fields.map(machine).into_iter().chain(strings);
         // A dialect is longer as JSON, and a value that is no text comes out as JSON of our own.
         let decoded = [DIALECT, STUCK].map(|fields| (machine(fields), Unit::Decoded));
         for (machine, unit) in machines.map(|it| (it, Unit::WireBytes)).chain(decoded) {
@@ -130,13 +135,16 @@ proptest! {
 }
 
 #[test]
-fn a_list_that_breaks_behind_a_call_keeps_it_at_every_cut() {
-    check_chunk_invariance(
-        &machine(EACH),
-        "<c>[{\"name\": \"f\", \"arguments\": {}}x",
-        CutPlan::standard(0),
-    )
-    .unwrap_or_else(|it| panic!("{it}"));
+fn what_is_certain_comes_before_what_breaks_or_is_told_at_every_cut() {
+    for (fields, wire) in [
+        (NUMBERS, "<c f>a: 1\nb: x\n</c>"),
+        (PLAIN, r#"<c>{"name": "f", "arguments": {}, "arguments": {"l": 2}}</c>"#),
+        (NAMED, r#"<c f>{"a": 1, "b": [NaN], "c": -Infinity}</c>"#),
+        (EACH, "<c>[{\"name\": \"f\", \"arguments\": {}}x"),
+    ] {
+        check_chunk_invariance(&machine(fields), wire, CutPlan::standard(0))
+            .unwrap_or_else(|it| panic!("{it}"));
+    }
 }
 
 #[test]

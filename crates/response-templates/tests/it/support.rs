@@ -57,6 +57,26 @@ pub(crate) const PARAMETERS: &str = calls_of!(
 /// Parameters in lines.
 pub(crate) const LINED: &str = calls_of!(r#""content": "kv-lines""#);
 
+/// Numbers in lines, and what is none makes the region malformed.
+pub(crate) const NUMBERS: &str = calls_of!(
+    r#""content": "kv-lines",
+    "content_args": {"kv_sep": ": ", "value_parser": {"name": "int"}}"#
+);
+
+/// Texts that may be JSON, trimmed by the expression, in tags.
+pub(crate) const LENIENT: &str = calls_of!(
+    r#""content": "xml-inline",
+    "content_args": {"tag_pattern": "<(?P<key>\\w+)>\\s*(?P<value>.*?)\\s*</>",
+                     "value_parser": {"name": "json", "args": {"allow_non_json": true}}}"#
+);
+
+/// Values without an end of their own, trimmed.
+pub(crate) const ENDLESS: &str = calls_of!(
+    r#""content": "xml-inline",
+    "content_args": {"tag_pattern": "<(?P<key>\\w+)>(?P<value>[^<]*)",
+                     "value_parser": {"name": "text"}}"#
+);
+
 /// Bare names, and strings between delimiters of their own.
 pub(crate) const DIALECT: &str = calls_of!(
     r#""content": "json",
