@@ -114,6 +114,11 @@ def shapes():
     yield "values without an end", {"tool_calls": {"open_pattern": r"<c (?P<name>\w+)>", "close": "</c>", "repeats": True, "content": "xml-inline",
         "content_args": {"tag_pattern": r"@(?P<key>\w+)\s*(?P<value>[^@]*)(?:@@)?"}, "transform": CALL}, "content": {}}, [
         "<c set>", "<c f>", "</c>", "@i 7", "@", "@@", "@s x ", " ", "\n", "@b", "text"]
+    yield "names again", {"tool_calls": {"open_pattern": r"<c n=([\"'])(?P<name>\w+)\1>|<c=(?P<x>\w)(\w)\4>", "close": "</c>",
+        "repeats": True, "content": "xml-inline", "content_args": {"tag_pattern": r"<(?P<key>\w+)(?: (\w+)=\2)*>(?P<value>.*?)</(?P=key)>"},
+        "transform": {"type": "function", "function": {"name": "set", "arguments": "{content}"}}}, "content": {"close_pattern": r"(\*+)end\1"}}, [
+        "<c n=\"set\">", "<c n='f'>", "<c n='f\">", "<c=abb>", "<c=abc>", "</c>", "<i>", "</i>", "7", "<many>", "</many>", "<s a=a b=b>", "</s>",
+        "<s a=b>", "<x>y</x>", "*end*", "**end**", "*", "**end*"]
     yield "scalars", {"n": {"open": "<n>", "close": "</n>", "content": "int"}, "r": {"open": "<r>", "close": "</r>", "content": "float", "repeats": True},
         "b": {"open": "<b>", "close": "</b>", "content": "bool", "content_args": {"strip": False}}, "m": {**lines, "content_args": {"kv_sep": "="}},
         "w": {"open": "<w>", "close": "</w>", "content": "kv-lines", "content_args": {"line_sep": ";", "strip": False, "value_parser": {"name": "int"}}},

@@ -146,8 +146,7 @@ fn tags(
     text: &str,
 ) -> Result<Value, Malformed> {
     let mut object = Object::default();
-    let mut matches = Matches::new(pattern, text);
-    while let Some(found) = matches.next().map_err(|_| Malformed::TooLong)? {
+    for found in Matches::new(pattern, text) {
         let (key, value) = tag(pattern, text, &found)?;
         add(&mut object, key, member_value(parser, value)?, merge);
     }

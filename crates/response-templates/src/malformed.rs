@@ -18,8 +18,6 @@ pub enum Malformed {
     TagKey,
     /// A tag has no value, and its value is to be parsed.
     TagValue,
-    /// Tags could not be told apart in reasonable time.
-    TooLong,
     /// A placeholder stands for a group that matched nothing.
     UndefinedPlaceholder,
     /// A placeholder's path leads nowhere.
@@ -48,7 +46,6 @@ impl Malformed {
             Self::Float => "malformed_float",
             Self::TagKey => "tag_without_key",
             Self::TagValue => "tag_without_value",
-            Self::TooLong => "tags_take_too_long",
             Self::UndefinedPlaceholder => "placeholder_undefined",
             Self::PlaceholderPath => "placeholder_missing_key",
             Self::NotAList => "each_not_a_list",

@@ -80,7 +80,7 @@ impl Plan {
         let json = matches!(&field.content, Content::Json(dialect) if Rewriter::knows(dialect));
         // A tag that comes again may make a list of what its first value was.
         let members = match &field.content {
-            Content::Tags { pattern, merge, .. } => !merge && !pattern.again,
+            Content::Tags { merge, .. } => !merge,
             Content::Lines { .. } => true,
             _ => false,
         };

@@ -81,18 +81,6 @@ fn again(node: &Node) -> bool {
     }
 }
 
-/// Whether it may match nothing.
-fn is_nullable(node: &Node) -> bool {
-    match node {
-        Node::Set(_) => false,
-        Node::Concat(all) => all.iter().all(is_nullable),
-        Node::Alternate(all) => all.iter().any(is_nullable),
-        Node::Repeat { node, min, .. } => *min == 0 || is_nullable(node),
-        Node::Group(_, node) => is_nullable(node),
-        Node::Empty | Node::Assert(_) | Node::Look { .. } | Node::Again(_) => true,
-    }
-}
-
 struct Compiler {
     insts: Vec<Inst>,
     sets: Vec<Set>,
@@ -269,10 +257,6 @@ impl Compiler {
             if greedy { Inst::Split(go, end) } else { Inst::Split(end, go) }
         };
         let Some(max) = max else {
-            // Tried one after the other, rounds that read nothing would never end.
-            if self.again && is_nullable(node) {
-                return unsupported("a repeated group that may be empty, with a back-reference");
-            }
             let start = self.push(Inst::Split(0, 0))?;
             self.node(node)?;
             self.push(Inst::Jump(start))?;

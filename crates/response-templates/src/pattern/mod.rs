@@ -3,8 +3,7 @@
 //! An expression is parsed by the syntax of Python's `regex` module, compiled to a program, and run
 //! by a [`Search`], which reads each character once and says at any time whether the leftmost
 //! match is certain, could still come, or is nowhere yet. Where several alternatives match, the one
-//! written first counts, not the longest. The few expressions that need to look back at what a
-//! group matched are run over whole texts by [`whole::Matches`] alone.
+//! written first counts, not the longest.
 
 mod ahead;
 mod class;

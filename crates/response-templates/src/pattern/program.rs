@@ -80,7 +80,7 @@ impl Program {
         let (key, value) = (self.group("key")?, self.group("value")?);
         let begins =
             |inst: &Inst| matches!(inst, Inst::Save(slot) if usize::from(*slot) == 2 * value);
-        let start = self.insts.iter().position(begins).filter(|_| !self.again)?;
+        let start = self.insts.iter().position(begins)?;
         let (mut seen, mut todo) = (vec![false; self.insts.len()], Vec::from([start + 1]));
         while let Some(at) = todo.pop() {
             if core::mem::replace(&mut seen[at], true) {
@@ -125,6 +125,22 @@ pub(crate) enum Holds {
 impl Around<'_> {
     fn previous(&self) -> Option<char> {
         self.text.chars().next_back().or_else(|| self.before.chars().next_back())
+    }
+
+    /// What the group of this slot matched, if it did and the text is there.
+    pub(super) fn group(&self, slots: &[u64], slot: u16) -> Option<&str> {
+        let (from, to) = (slots.get(usize::from(slot))?, slots.get(usize::from(slot) + 1)?);
+        let base = self.at - self.text.len() as u64;
+        self.text.get(from.checked_sub(base)? as usize..to.checked_sub(base)? as usize)
+    }
+
+    /// Whether groups matched the same, as far as may be asked.
+    pub(super) fn same_groups(&self, one: &[u64], other: &[u64]) -> bool {
+        let mut pairs = one.chunks(2).zip(other.chunks(2));
+        pairs.all(|(one, other)| {
+            one == other
+                || self.group(one, 0).is_some_and(|text| self.group(other, 0) == Some(text))
+        })
     }
 
     pub(crate) fn holds(&self, assert: Assert) -> Holds {

@@ -34,6 +34,8 @@ pub(super) enum Condition {
 #[derive(Debug, Clone)]
 pub(super) struct Thread {
     pub(super) pc: u32,
+    /// How many bytes of a group were read that is asked for again.
+    pub(super) again: u32,
     /// Where the match begins.
     pub(super) start: u64,
     /// Where it ends, if the step is the match.
@@ -99,9 +101,9 @@ pub(crate) struct Search {
     /// Steps reached at the place, the next character known; and at the place behind it.
     pub(super) now: Seen,
     pub(super) then: Seen,
-    /// Steps reached under conditions, likewise.
-    pub(super) now_under: Vec<(u32, Conditions)>,
-    pub(super) then_under: Vec<(u32, Conditions)>,
+    /// Ways to steps reached under conditions, or with groups that are asked for again, likewise.
+    pub(super) now_under: Vec<Thread>,
+    pub(super) then_under: Vec<Thread>,
     pub(super) aheads: Aheads,
     pub(super) best: Option<Found>,
     /// Where no empty match counts.
@@ -110,8 +112,10 @@ pub(crate) struct Search {
     pub(crate) work: u64,
 }
 
-/// More ways than this many are not followed: only conditions that never come together make more.
+/// More ways than this many are not followed: only conditions that never come together make more,
+/// and groups that are asked for again; those that came last are dropped.
 const MAX_THREADS: usize = 4096;
+const MAX_AGAIN: usize = 128;
 
 impl Search {
     /// Starts anew; no empty match counts at `not_empty_at`.
@@ -205,11 +209,11 @@ impl Search {
         if going && begins && self.best.is_none() {
             let slots = core::iter::repeat_n(NOWHERE, program.slots).collect();
             let (start, conditions) = (around.at, Conditions::new());
-            let thread = Thread { pc: 0, start, end: NOWHERE, slots, conditions };
+            let thread = Thread { pc: 0, again: 0, start, end: NOWHERE, slots, conditions };
             self.follow(program, thread, around);
         }
         core::mem::swap(&mut self.threads, &mut self.next);
-        self.threads.truncate(MAX_THREADS);
+        self.threads.truncate(if program.again { MAX_AGAIN } else { MAX_THREADS });
         if program.looks {
             self.resolve(program, around);
             self.merge();

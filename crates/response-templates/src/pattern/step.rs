@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::{
     program::{Around, Holds, Inst, Program},
-    search::{Condition, Conditions, NOWHERE, Search, Seen, Thread, found, implies},
+    search::{Condition, NOWHERE, Search, Seen, Thread, found, implies},
 };
 
 impl Search {
@@ -17,7 +17,7 @@ impl Search {
         let mut going = true;
         while let Some(thread) = todo.pop() {
             self.work += 1;
-            if is_known(&mut self.now, &mut self.now_under, &thread) {
+            if is_known(program, around, &mut self.now, &mut self.now_under, &thread) {
                 continue;
             }
             going = self.now(program, thread, around, &mut todo);
@@ -45,7 +45,7 @@ impl Search {
                 let Some(c) = around.next.filter(|&c| program.sets[set as usize].has(c)) else {
                     return true;
                 };
-                return self.then(program, thread, around.at + c.len_utf8() as u64);
+                return self.then(program, thread, around, c.len_utf8());
             }
             Inst::Assert(assert) => match around.holds(assert) {
                 Holds::Yes => {}
@@ -72,8 +72,21 @@ impl Search {
                 thread.pc = pc;
                 return self.matched(thread, around.at);
             }
-            // Programs that ask for a group again are never run here.
-            Inst::Again(_) => return true,
+            Inst::Again(slot) => {
+                let Some(group) = around.group(&thread.slots, slot) else { return true };
+                let rest = &group.as_bytes()[thread.again as usize..];
+                let mut bytes = [0; 4];
+                let next = around.next.map_or(&[][..], |c| c.encode_utf8(&mut bytes).as_bytes());
+                if !rest.is_empty() {
+                    if next.is_empty() || !rest.starts_with(next) {
+                        return true;
+                    }
+                    let whole = rest.len() == next.len();
+                    thread.again = if whole { 0 } else { thread.again + next.len() as u32 };
+                    thread.pc = if whole { pc + 1 } else { pc };
+                    return self.then(program, thread, around, next.len());
+                }
+            }
             inst => {
                 walk(inst, thread, around.at, todo);
                 return true;
@@ -85,14 +98,15 @@ impl Search {
 
     /// Notes the ways on from the place behind the next character, as far as no more of the text
     /// is needed to know them.
-    fn then(&mut self, program: &Program, thread: Thread, at: u64) -> bool {
+    fn then(&mut self, program: &Program, thread: Thread, around: Around<'_>, read: usize) -> bool {
+        let at = around.at + read as u64;
         let mut later = core::mem::take(&mut self.later);
         later.clear();
         later.push(thread);
         let mut going = true;
         while let Some(mut thread) = later.pop() {
             self.work += 1;
-            if is_known(&mut self.then, &mut self.then_under, &thread) {
+            if is_known(program, around, &mut self.then, &mut self.then_under, &thread) {
                 continue;
             }
             match program.insts[thread.pc as usize] {
@@ -132,18 +146,29 @@ impl Search {
 }
 
 /// Whether a way with the same future came before; if not, it has come now.
-fn is_known(seen: &mut Seen, under: &mut Vec<(u32, Conditions)>, thread: &Thread) -> bool {
+fn is_known(
+    program: &Program,
+    around: Around<'_>,
+    seen: &mut Seen,
+    under: &mut Vec<Thread>,
+    thread: &Thread,
+) -> bool {
     let pc = thread.pc;
     if seen.has(pc) {
         return true;
     }
-    if thread.conditions.is_empty() {
+    if thread.conditions.is_empty() && !program.again {
         seen.mark(pc);
         return false;
     }
-    let known = under.iter().any(|(other, less)| *other == pc && implies(&thread.conditions, less));
+    let known = under.iter().any(|other| {
+        other.pc == pc
+            && other.again == thread.again
+            && implies(&thread.conditions, &other.conditions)
+            && (!program.again || around.same_groups(&other.slots, &thread.slots))
+    });
     if !known {
-        under.push((pc, thread.conditions.clone()));
+        under.push(thread.clone());
     }
     known
 }
@@ -159,8 +184,13 @@ fn walk(inst: Inst, mut thread: Thread, at: u64, todo: &mut Vec<Thread>) {
         }
         Inst::Jump(to) => thread.pc = to,
         Inst::Save(slot) => {
-            if let Some(place) = thread.slots.get_mut(usize::from(slot)) {
+            let slot = usize::from(slot);
+            if let Some(place) = thread.slots.get_mut(slot) {
                 *place = at;
+            }
+            // What begins anew has no end yet.
+            if let (0, Some(end)) = (slot % 2, thread.slots.get_mut(slot + 1)) {
+                *end = NOWHERE;
             }
         }
         _ => {}

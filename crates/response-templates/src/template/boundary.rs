@@ -57,10 +57,6 @@ impl Boundary {
                 (expression(value, pattern)?, text)
             }
         };
-        if program.again {
-            let kind = ErrorKind::Unsupported { feature: "a back-reference in a boundary" };
-            return Err(TemplateError::new(kind, pattern));
-        }
         Ok(Some(Self { program, text }))
     }
 

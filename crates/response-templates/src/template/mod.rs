@@ -103,13 +103,8 @@ impl Template {
     /// place where a turn begins; `None` if none does.
     #[must_use]
     pub fn last_turn<'p>(&self, prompt: &'p str) -> Option<&'p str> {
-        let mut last = None;
-        let mut matches = Matches::new(&self.inner.anchor.program, prompt);
-        // Anchors ask for no group again, so they never take too long.
-        while let Ok(Some(found)) = matches.next() {
-            last = Some(found.end as usize);
-        }
-        last.and_then(|end| prompt.get(end..))
+        let last = Matches::new(&self.inner.anchor.program, prompt).last()?;
+        prompt.get(last.end as usize..)
     }
 
     /// The channel of the text of a field: that of content, of reasoning, or one of its own; calls

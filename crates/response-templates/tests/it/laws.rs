@@ -9,11 +9,11 @@ use stream_laws::{
 };
 
 use crate::support::{
-    DIALECT, ENDLESS, LENIENT, LINED, NAMED, NUMBERS, PARAMETERS, PLAIN, TAGGED, machine,
+    AGAIN, DIALECT, ENDLESS, LENIENT, LINED, NAMED, NUMBERS, PARAMETERS, PLAIN, TAGGED, machine,
     machine_with,
 };
 
-const PIECES: [&str; 31] = [
+const PIECES: [&str; 33] = [
     "<t>",
     "</t>",
     "<c>",
@@ -43,6 +43,8 @@ const PIECES: [&str; 31] = [
     ",b:",
     "k: v\n",
     "<k>",
+    "</k>",
+    "<c \"f\">",
     "[",
     "]",
 ];
@@ -64,8 +66,8 @@ fn soup() -> impl Strategy<Value = String> {
 
 fn machines() -> Vec<TemplateMachine> {
     let shown = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, DIALECT, EACH, STUCK];
-    let exact = shown.into_iter().chain([NUMBERS, LENIENT, ENDLESS]).map(machine);
-    exact.chain([PLAIN, PARAMETERS, DIALECT, LENIENT].map(aware)).collect()
+    let exact = shown.into_iter().chain([NUMBERS, LENIENT, ENDLESS, AGAIN]).map(machine);
+    exact.chain([PLAIN, PARAMETERS, DIALECT, LENIENT, AGAIN].map(aware)).collect()
 }
 
 /// One in which closers do not count in strings and tags.
@@ -106,8 +108,8 @@ proptest! {
 
     #[test]
     fn what_is_held_is_told(wire in soup()) {
-        let fields = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, EACH, NUMBERS, LENIENT, ENDLESS];
-        let strings = [PLAIN, PARAMETERS, LENIENT].map(aware);
+        let fields = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, EACH, NUMBERS, LENIENT, ENDLESS, AGAIN];
+        let strings = [PLAIN, PARAMETERS, LENIENT, AGAIN].map(aware);
         let machines = fields.map(machine).into_iter().chain(strings);
         // A dialect is longer as JSON, and a value that is no text comes out as JSON of our own.
         let decoded = [DIALECT, STUCK].map(|fields| (machine(fields), Unit::Decoded));

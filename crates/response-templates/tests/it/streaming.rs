@@ -6,7 +6,7 @@ use serde_json::json;
 use stream_laws::{Event, Machine as _, Record};
 
 use crate::support::{
-    DIALECT, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, machine, machine_with, template,
+    AGAIN, DIALECT, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, machine, machine_with, template,
 };
 
 /// The events of each piece.
@@ -90,6 +90,18 @@ fn a_string_in_a_tag_comes_as_it_grows_where_the_tag_is_closed_before_the_region
     let cut = each(aware(), &["<c f><a>x</c>y"]);
     let ended = Event::CallEnd { index: 0, outcome: "incomplete".into() };
     assert_eq!(cut[1][0], ended, "{cut:?}");
+}
+
+#[test]
+fn a_tag_that_asks_for_its_name_again_comes_when_it_ends_or_as_it_grows() {
+    let pieces = ["<c \"f\"><a>x</b><", "b>1", "</a>", "</c>"];
+    let exact = each(machine(AGAIN), &pieces);
+    assert_eq!(exact[2], [arguments("\"a\": \"x</b><b>1\"")]);
+    let aware = machine_with(AGAIN, |it| it.boundaries = Boundaries::StringAware);
+    let aware = each(aware, &pieces);
+    assert_eq!(aware[0][2..], [arguments("\"a\": \"x</b>")]);
+    assert_eq!(aware[1], [arguments("<b>1")]);
+    assert_eq!(aware[2], [arguments("\"")]);
 }
 
 #[test]

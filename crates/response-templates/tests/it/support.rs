@@ -77,6 +77,14 @@ pub(crate) const ENDLESS: &str = calls_of!(
                      "value_parser": {"name": "text"}}"#
 );
 
+/// Parameters in tags of their own name, and an opener with either quote.
+pub(crate) const AGAIN: &str = r#"
+    "tool_calls": {"open_pattern": "<c (?:([\"'])(?P<name>\\w+)\\1|f)>", "close": "</c>",
+        "repeats": true, "content": "xml-inline",
+        "content_args": {"tag_pattern": "<(?P<key>\\w+)>(?P<value>.*?)</(?P=key)>"},
+        "transform": {"type": "function", "function": {"name": "f", "arguments": "{content}"}}},
+    "content": {}"#;
+
 /// Bare names, and strings between delimiters of their own.
 pub(crate) const DIALECT: &str = calls_of!(
     r#""content": "json",
