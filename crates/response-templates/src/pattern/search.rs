@@ -115,7 +115,7 @@ pub(crate) struct Search {
 /// More ways than this many are not followed: only conditions that never come together make more,
 /// and groups that are asked for again; those that came last are dropped.
 const MAX_THREADS: usize = 4096;
-const MAX_AGAIN: usize = 128;
+const MAX_AGAIN: usize = 16;
 
 impl Search {
     /// Starts anew; no empty match counts at `not_empty_at`.

@@ -154,8 +154,10 @@ fn is_known(
     thread: &Thread,
 ) -> bool {
     let pc = thread.pc;
-    if seen.has(pc) {
-        return true;
+    // What comes behind them tells as much.
+    let passes = matches!(program.insts[pc as usize], Inst::Jump(_) | Inst::Save(_));
+    if passes || seen.has(pc) {
+        return !passes;
     }
     if thread.conditions.is_empty() && !program.again {
         seen.mark(pc);

@@ -104,6 +104,14 @@ fn a_tag_that_asks_for_its_name_again_comes_when_it_ends_or_as_it_grows() {
     assert_eq!(aware[2], [arguments("\"")]);
 }
 
+/// Each tag in it may be the one that counts, if the first is never closed: few are followed.
+#[test]
+fn a_tag_around_many_that_are_never_closed_is_read() {
+    let tags: String = (0..1000).map(|n| format!("<t{n}>")).collect();
+    let events = each(machine(AGAIN), &[&format!("<c f><a>{tags}"), "</a>", "</c>"]);
+    assert_eq!(events[1], [arguments(&format!("\"a\": \"{tags}\""))]);
+}
+
 #[test]
 fn a_value_without_an_end_of_its_own_is_certain_as_it_grows() {
     let pattern = r"<(?P<key>\\w+)>\\s*(?P<value>[^<]*)";
