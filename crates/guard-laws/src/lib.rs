@@ -1,6 +1,7 @@
 //! Guards and parsers of templates as machines the laws can judge: their events, diagnostics and
 //! account as a record.
 #![forbid(unsafe_code)]
+#![allow(clippy::expect_used, reason = "tests build what it makes")]
 
 mod options;
 

@@ -29,12 +29,14 @@ impl RemapTable {
     /// The markers of the Hermes tool format, `<tool_call>` and `</tool_call>`, as `[[CALL]]` and
     /// `[[/CALL]]`, and their compact spelling `<toolcall>` as `[[TOOLCALL]]`; exact.
     #[must_use]
+    #[expect(clippy::expect_used, reason = "a table that no caller changes; a test builds it")]
     pub fn hermes() -> Self {
         Self::hermes_builder().build().expect("these markers are disjoint")
     }
 
     /// The same pairs swapped as plain substrings, without escapes ([`Mode::Plain`]).
     #[must_use]
+    #[expect(clippy::expect_used, reason = "a table that no caller changes; a test builds it")]
     pub fn hermes_plain() -> Self {
         Self::hermes_builder().mode(Mode::Plain).build().expect("these markers are disjoint")
     }

@@ -111,6 +111,7 @@ impl CapabilityTable {
         Ok(())
     }
 
+    #[expect(clippy::expect_used, reason = "called with the patterns of this file alone")]
     fn add(&mut self, provider: &str, model: &str, table: Option<RemapTable>, because: &str) {
         self.push(provider, model, table, because).expect("the pattern is short");
     }

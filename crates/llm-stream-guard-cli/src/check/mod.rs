@@ -9,7 +9,7 @@ use std::{
     io::{self, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Mutex,
+        Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -121,13 +121,13 @@ fn run_all(lines: &[Line], own: &[Grammar]) -> Vec<Result<(), Failure>> {
                     lines.get(position).map(|line| (position, line))
                 } {
                     let result = run_line(line, own);
-                    let mut results = results.lock().expect("no thread panics while it holds this");
+                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
                     results.push((position, result));
                 }
             });
         }
     });
-    let mut results = results.into_inner().expect("no thread panicked while it held this");
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_unstable_by_key(|(position, _)| *position);
     results.into_iter().map(|(_, result)| result).collect()
 }
