@@ -7,32 +7,54 @@ use std::path::Path;
 use crate::{flags::Pace, process::Invocation};
 
 const COMMAND: &str = "cargo bench -p llm-stream-guard --bench throughput";
+/// A workspace of its own: what it builds enters no lock file and no check of ours.
+const PEERS: &str = "cargo run --release --locked --manifest-path peers/Cargo.toml";
 
 /// Runs the benchmarks as `pace` says; of all of them only those whose names contain `filter`.
 pub(crate) fn run(root: &Path, pace: Pace, filter: Option<&str>) -> Result<(), String> {
     match pace {
-        Pace::Full | Pace::Table | Pace::EachProfile => invocation(pace, filter).run(root),
+        Pace::Full | Pace::Table | Pace::EachProfile | Pace::Peers => {
+            invocation(pace, filter).run(root)
+        }
         Pace::Count(then) => instructions::run(root, then),
     }
 }
 
 fn invocation(pace: Pace, filter: Option<&str>) -> Invocation {
-    let line = filter.map_or(COMMAND.to_owned(), |filter| format!("{COMMAND} -- {filter}"));
+    let command = if pace == Pace::Peers { PEERS } else { COMMAND };
+    let line = filter.map_or(command.to_owned(), |filter| format!("{command} -- {filter}"));
     match pace {
         Pace::Table => Invocation::new(&line).env("GUARD_BENCH", "summary"),
         Pace::EachProfile => Invocation::new(&line).env("GUARD_BENCH", "all"),
-        Pace::Full | Pace::Count(_) => Invocation::new(&line),
+        Pace::Full | Pace::Peers | Pace::Count(_) => Invocation::new(&line),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Pace, invocation};
+    use std::path::Path;
+
+    use super::{PEERS, Pace, invocation};
+    use crate::manifest::{Manifest, Publish};
 
     #[test]
     fn pace_and_filter_reach_the_benchmark() {
         let line = invocation(Pace::Table, None).to_string();
         assert!(line.starts_with("GUARD_BENCH=\"summary\" cargo bench"), "{line}");
         assert!(invocation(Pace::Full, Some("W3")).to_string().ends_with("throughput -- W3"));
+    }
+
+    #[test]
+    fn peers_are_built_and_run_outside_the_workspace() {
+        assert_eq!(invocation(Pace::Peers, None).to_string(), PEERS);
+        assert_eq!(invocation(Pace::Peers, Some("W4")).to_string(), format!("{PEERS} -- W4"));
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+        let package = Manifest::parse(&read(PEERS.rsplit_once(' ').unwrap().1));
+        assert_eq!(package.publish, Publish::No);
+        for peer in ["tool-parser", "reasoning-parser", "dynamo-parsers", "dynamo-parsers-v2"] {
+            assert!(package.dependencies.iter().any(|one| one.name == peer), "{peer}");
+            assert!(!read("Cargo.lock").contains(&format!("name = \"{peer}\"")), "{peer}");
+        }
     }
 }

@@ -15,6 +15,7 @@ cargo xtask e2e [--soak]                   real clients and a real server, as fa
                                            a thousand streams at a time, for minutes
 cargo xtask bench [FILTER]                 throughput, then allocations and the rest as ratios
 cargo xtask bench --quick|--all            the ratios alone; with each profile
+cargo xtask bench --peers [FILTER]         the ratios beside those of other parsers, which it builds first
 cargo xtask bench --count|--gate|--keep    instructions a chunk; fails if they grew; new ones to compare with
 cargo xtask fuzz [TARGET|all]              fuzz targets, for a time each (--seconds N, --jobs N)
 cargo xtask fuzz seed [TARGET]             inputs and words to begin with, made of the families
@@ -39,7 +40,7 @@ pub(crate) enum Command {
     E2e(Against),
     Page,
     Seeded,
-    /// Only [`Pace::Full`] has a filter.
+    /// Only [`Pace::Full`] and [`Pace::Peers`] have a filter.
     Bench {
         pace: Pace,
         filter: Option<String>,
@@ -95,6 +96,8 @@ pub(crate) enum Pace {
     Table,
     /// The table, each profile in it.
     EachProfile,
+    /// What other parsers take for the same.
+    Peers,
     /// Instructions.
     Count(Counted),
 }
@@ -148,6 +151,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
                 *pace = match flag {
                     "quick" => Pace::Table,
                     "all" => Pace::EachProfile,
+                    "peers" => Pace::Peers,
                     "count" => Pace::Count(Counted::Printed),
                     "gate" => Pace::Count(Counted::Compared),
                     "keep" => Pace::Count(Counted::Kept),
@@ -185,7 +189,9 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         }
     }
     match &command {
-        Command::Bench { pace, filter: Some(text) } if *pace != Pace::Full => {
+        Command::Bench { pace, filter: Some(text) }
+            if !matches!(pace, Pace::Full | Pace::Peers) =>
+        {
             Err(Error::UnexpectedArgument(text.into()))
         }
         _ => Ok(command),
@@ -234,6 +240,8 @@ mod tests {
         assert_eq!(command("bench"), bench(Pace::Full, None));
         assert_eq!(command("bench W3"), bench(Pace::Full, Some("W3")));
         assert_eq!(command("bench --quick"), bench(Pace::Table, None));
+        assert_eq!(command("bench --peers"), bench(Pace::Peers, None));
+        assert_eq!(command("bench --peers W4"), bench(Pace::Peers, Some("W4")));
         assert_eq!(command("bench --gate"), bench(Pace::Count(Counted::Compared), None));
         assert_eq!(command("fuzz"), fuzz(EFFORT, None));
         let effort = Effort { seconds: 5, jobs: 2 };

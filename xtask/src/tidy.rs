@@ -46,7 +46,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
 
 fn findings(root: &Path) -> Result<Vec<String>, String> {
     let mut findings = Vec::new();
-    for directory in ["crates", "xtask", "fuzz"] {
+    for directory in ["crates", "xtask", "fuzz", "peers"] {
         let fail = |error: io::Error| format!("{directory}: {error}");
         let mut files = Vec::new();
         source::collect(&root.join(directory), &["rs", "toml"], &mut files).map_err(fail)?;

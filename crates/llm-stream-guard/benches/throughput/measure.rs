@@ -46,7 +46,7 @@ pub(crate) fn floor(chunks: &[&str], out: &mut Collect) {
 }
 
 /// Feeds text.
-pub(crate) fn feed(guard: &mut Guard, chunks: &[&str], out: &mut Collect) {
+pub(crate) fn feed(guard: &mut Guard, chunks: &[&str], out: &mut impl Sink) {
     for chunk in chunks {
         let pushed = guard.push(black_box(chunk), out);
         debug_assert!(pushed.is_ok());

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{
     measure::{Collect, feed, ratio},
     text::{code, fenced, prose},
-    works::{Case, call, everywhere, is_tagged},
+    works::{Case, calling, everywhere, is_tagged},
 };
 
 /// A work, and for each profile how many times the pass it takes.
@@ -39,7 +39,7 @@ pub(crate) fn rows(repeats: usize) -> Vec<Row> {
             black_box(skipped.is_ok());
         };
         let (tagged, literal): (Vec<_>, Vec<_>) =
-            call("write_file", &arguments).into_iter().partition(is_tagged);
+            calling(&[("write_file", arguments.clone())]).into_iter().partition(is_tagged);
         for (mut cases, how, aim) in [(literal, "literals", aims[0]), (tagged, "tags", aims[1])] {
             rows.push(Row {
                 name: match (kind, how) {

@@ -26,7 +26,7 @@ pub(crate) struct Work {
 const KIB: usize = 1024;
 
 /// The tools that the calls of the works are of.
-fn tools() -> Tools {
+pub(crate) fn tools() -> Tools {
     let string = json!({"type": "string"});
     Tools::new([
         ("write_file", json!({"type": "object", "properties": {"path": string, "text": string}})),
@@ -77,15 +77,28 @@ fn reasoning(wire: &str) -> Vec<Case> {
     chosen().iter().filter(|one| one.reasoning.is_some()).filter_map(case).collect()
 }
 
-/// One call, for the profiles that can write it.
-pub(crate) fn call(name: &str, arguments: &str) -> Vec<Case> {
-    calling(&[EncodeCall::new(name, arguments)])
+/// A call: its name and its arguments.
+pub(crate) type Call = (&'static str, String);
+
+/// The call with a string of 64 KiB, poor in escapes.
+pub(crate) fn long_call() -> Vec<Call> {
+    // No blank at its end: some parsers keep it, some do not.
+    let value = format!("say \"so\": {}", prose(64 * KIB).trim_end());
+    vec![("write_file", json!({"path": "a.txt", "text": value}).to_string())]
+}
+
+/// 200 calls with arguments of several types.
+pub(crate) fn small_calls() -> Vec<Call> {
+    let arguments = |n| json!({"port": format!("Brest {n}"), "day": n, "metric": n % 2 == 0});
+    (0..200).map(|n| ("get_tide", arguments(n).to_string())).collect()
 }
 
 /// The profiles that can write the calls, each with what it writes.
-fn calling(calls: &[EncodeCall<'_>]) -> Vec<Case> {
+pub(crate) fn calling(calls: &[Call]) -> Vec<Case> {
+    let calls: Vec<_> =
+        calls.iter().map(|(name, arguments)| EncodeCall::new(name, arguments)).collect();
     let case = |profile: &Profile| {
-        let wire = encode(&grammar(profile)?, calls, &tools()).ok()?;
+        let wire = encode(&grammar(profile)?, &calls, &tools()).ok()?;
         Some(Case { profile: profile.name.clone(), wire, guard: guard(profile) })
     };
     chosen().iter().filter_map(case).collect()
@@ -100,13 +113,7 @@ pub(crate) fn is_tagged(case: &Case) -> bool {
 /// Everything that is compared with the floor in chunks the size of tokens.
 pub(crate) fn works() -> Vec<Work> {
     let text = prose(256 * KIB);
-    let value = format!("say \"so\": {}", prose(64 * KIB));
-    let written = json!({"path": "a.txt", "text": value}).to_string();
-    let (tagged, literal) = call("write_file", &written).into_iter().partition(is_tagged);
-    let small: Vec<_> = (0..200)
-        .map(|n| json!({"port": format!("Brest {n}"), "day": n, "metric": n % 2 == 0}).to_string())
-        .collect();
-    let small: Vec<_> = small.iter().map(|text| EncodeCall::new("get_tide", text)).collect();
+    let (tagged, literal) = calling(&long_call()).into_iter().partition(is_tagged);
     let work = |name, aim, cases| Work { name, aim, cases, bytes: false };
     vec![
         work("W1 prose, 256 KiB", 1.05, everywhere(&text)),
@@ -114,7 +121,7 @@ pub(crate) fn works() -> Vec<Work> {
         work("W2 near markers, 256 KiB", 2.0, everywhere(&near_markers(256 * KIB))),
         work("W3 string, 64 KiB: literals", 2.0, literal),
         work("W3 string, 64 KiB: tags", 2.5, tagged),
-        work("W4 200 calls", 5.0, calling(&small)),
+        work("W4 200 calls", 5.0, calling(&small_calls())),
         work("W5 reasoning, 256 KiB", 1.2, reasoning(&text)),
     ]
 }
