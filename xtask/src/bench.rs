@@ -8,7 +8,7 @@ use crate::{flags::Pace, process::Invocation};
 
 const COMMAND: &str = "cargo bench -p llm-stream-guard --bench throughput";
 /// A workspace of its own: what it builds enters no lock file and no check of ours.
-const PEERS: &str = "cargo run --release --locked --manifest-path peers/Cargo.toml";
+const PEERS: &str = "cargo run --release --manifest-path peers/Cargo.toml";
 
 /// Runs the benchmarks as `pace` says; of all of them only those whose names contain `filter`.
 pub(crate) fn run(root: &Path, pace: Pace, filter: Option<&str>) -> Result<(), String> {
