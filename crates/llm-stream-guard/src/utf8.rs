@@ -22,7 +22,21 @@ pub struct Utf8 {
 
 impl Utf8 {
     /// Feeds bytes; `on` receives the text that is certain.
-    pub fn push(&mut self, mut bytes: &[u8], mut on: impl FnMut(&str)) {
+    #[inline]
+    pub fn push(&mut self, bytes: &[u8], mut on: impl FnMut(&str)) {
+        match std::str::from_utf8(bytes) {
+            Ok(text) if self.len == 0 => {
+                if !text.is_empty() {
+                    on(text);
+                }
+            }
+            _ => self.push_cut(bytes, &mut on),
+        }
+    }
+
+    /// Feeds bytes that begin, end or are broken inside a scalar.
+    #[inline(never)]
+    fn push_cut(&mut self, mut bytes: &[u8], on: &mut dyn FnMut(&str)) {
         while self.len > 0 && !bytes.is_empty() {
             self.held[self.len] = bytes[0];
             match std::str::from_utf8(&self.held[..=self.len]) {
@@ -33,7 +47,7 @@ impl Utf8 {
                 Err(error) if error.error_len().is_none() => self.len += 1,
                 Err(_) => {
                     // The held bytes are a broken sequence; this byte begins anew.
-                    self.replace(&mut on);
+                    self.replace(on);
                     continue;
                 }
             }
@@ -55,7 +69,7 @@ impl Utf8 {
                         self.len = rest.len();
                         return;
                     };
-                    self.replace(&mut on);
+                    self.replace(on);
                     bytes = &rest[invalid..];
                 }
             }
@@ -81,7 +95,7 @@ impl Utf8 {
         self.replaced
     }
 
-    fn replace(&mut self, on: &mut impl FnMut(&str)) {
+    fn replace(&mut self, on: &mut dyn FnMut(&str)) {
         self.len = 0;
         self.replaced += 1;
         on("\u{FFFD}");

@@ -18,7 +18,8 @@ use crate::{
 /// A result with what it was compared with.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
-    pub(crate) aim: f64,
+    /// None where only the allocations count.
+    pub(crate) aim: Option<f64>,
     pub(crate) ratio: f64,
     pub(crate) nanos: f64,
     pub(crate) allocations: f64,
@@ -76,7 +77,7 @@ fn events(name: &'static str, aim: f64, answer: &[String], repeats: usize) -> Ro
     };
     let counted = allocation_counter::measure(&mut run);
     let (ratio, time) = ratio(repeats, || parse_and_write(answer), run);
-    row(name, aim, ratio, time, counted.count_total, 6.0, events.len())
+    row(name, Some(aim), ratio, time, counted.count_total, 6.0, events.len())
 }
 
 fn parse_and_write(answer: &[String]) {
@@ -100,12 +101,12 @@ fn chunks(answer: &[String], repeats: usize) -> Row {
     let counted = allocation_counter::measure(|| drain(given));
     let clone = || black_box(chunks.clone());
     let (ratio, time) = ratio(repeats, || drop(clone()), || drain(clone()));
-    row("guard_chunks (to a clone)", f64::NAN, ratio, time, counted.count_total, 3.0, chunks.len())
+    row("guard_chunks (to a clone)", None, ratio, time, counted.count_total, 3.0, chunks.len())
 }
 
 fn row(
     name: &'static str,
-    aim: f64,
+    aim: Option<f64>,
     ratio: f64,
     time: f64,
     allocations: u64,

@@ -143,8 +143,9 @@ fn summary() {
     println!("\nchat completions; times one parse into a value and one writing of it");
     for row in facade::rows(REPEATS) {
         let facade::Row { name, aim, ratio, nanos, allocations, allocations_aim } = row;
+        let aim = aim.map_or_else(String::new, |aim| format!("(aim x{aim:3.1})"));
         println!(
-            "{name:28} x{ratio:5.2} (aim x{aim:3.1}) {nanos:7.0} ns, {allocations:4.1} allocations \
+            "{name:28} x{ratio:5.2} {aim:10} {nanos:7.0} ns, {allocations:4.1} allocations \
              (aim {allocations_aim})"
         );
     }
