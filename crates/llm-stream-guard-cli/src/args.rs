@@ -171,6 +171,10 @@ pub struct CheckArgs {
     /// A tool-call family of your own, for cases of its name: TOML, or JSON if it ends so
     #[arg(long = "grammar", value_name = "FILE")]
     pub grammars: Vec<PathBuf>,
+    /// A checkpoint's own response template, for cases that name neither a family nor a template:
+    /// its `tokenizer_config.json`, or the template alone
+    #[arg(long, value_name = "FILE")]
+    pub template: Option<PathBuf>,
     /// One JSON object a case, then a summary
     #[arg(long)]
     pub json: bool,

@@ -67,6 +67,17 @@ fn parse(content: &Content, text: &str) -> Result<Value, Malformed> {
 }
 
 fn parse_json(dialect: &Dialect, text: &str) -> Result<Value, Malformed> {
+    let work = rewritten(dialect, text)?;
+    match (Value::from_json(&work), dialect.text) {
+        (Ok(value), _) => Ok(value),
+        (Err(_), Some(strip)) => Ok(stripped(text, strip).into()),
+        (Err(_), None) if work == text => Err(Malformed::Json),
+        (Err(_), None) => Err(Malformed::Dialect),
+    }
+}
+
+/// A text of a dialect as JSON, if it is of the dialect.
+pub(crate) fn rewritten<'t>(dialect: &Dialect, text: &'t str) -> Result<Cow<'t, str>, Malformed> {
     let sentinels = !dialect.delimiters.is_empty();
     if sentinels && text.contains([OPEN, CLOSE]) {
         return Err(Malformed::Sentinel);
@@ -81,12 +92,7 @@ fn parse_json(dialect: &Dialect, text: &str) -> Result<Value, Malformed> {
     if sentinels {
         work = Cow::Owned(put_back(&work, &lifted));
     }
-    match (Value::from_json(&work), dialect.text) {
-        (Ok(value), _) => Ok(value),
-        (Err(_), Some(strip)) => Ok(stripped(text, strip).into()),
-        (Err(_), None) if work == text => Err(Malformed::Json),
-        (Err(_), None) => Err(Malformed::Dialect),
-    }
+    Ok(work)
 }
 
 /// What stands where a string was lifted out: its number between these two.

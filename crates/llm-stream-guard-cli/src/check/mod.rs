@@ -16,7 +16,7 @@ use std::{
 
 pub use case::{machine_for, machine_with};
 
-use llm_stream_guard::explain::Explanation;
+use llm_stream_guard::{explain::Explanation, response_templates::Value};
 pub use read::{AnyCase, Line, read_lines};
 use serde_json::json;
 use stream_laws::{
@@ -31,7 +31,7 @@ use crate::{
     args::CheckArgs,
     error::{Error, misuse},
     explain::{Terminal, width},
-    lookup::read_grammar,
+    lookup::{read_grammar, read_template},
     parse::Colour,
 };
 
@@ -40,9 +40,13 @@ use crate::{
 /// # Errors
 /// A file that cannot be read, files without a case, an output that cannot be written.
 pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
+    let template = args.template.as_deref().map(read_template).transpose()?;
+    let template = template.and_then(|profile| profile.response_template);
+    let template = template.and_then(|text| Value::from_json(&text).ok());
     let mut lines = Vec::new();
     for path in &args.files {
-        let read = read_lines(path).map_err(|error| misuse(format!("{}: {error}", path.display())));
+        let read = read_lines(path, template.as_ref())
+            .map_err(|error| misuse(format!("{}: {error}", path.display())));
         lines.append(&mut read?);
     }
     if lines.is_empty() {

@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, path::Path};
 
+use llm_stream_guard::response_templates::Value;
 use stream_laws::vector::{Case, read_cases};
 
 use super::template::TemplateCase;
@@ -24,7 +25,7 @@ pub struct Line {
 pub enum AnyCase {
     /// A family, format or profile reads its wire.
     Family(Case),
-    /// Its own response template does.
+    /// A response template does.
     Template(TemplateCase),
 }
 
@@ -37,24 +38,31 @@ impl AnyCase {
     }
 }
 
-/// Reads the lines of `path` that are not blank.
+/// Reads the lines of `path` that are not blank; cases that name neither a family nor a template
+/// are of `template`.
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn read_lines(path: &Path) -> std::io::Result<Vec<Line>> {
+pub fn read_lines(path: &Path, template: Option<&Value>) -> std::io::Result<Vec<Line>> {
     let bytes = std::fs::read(path)?;
     let file = path.display().to_string();
     let mut ids = HashSet::new();
     let lines = (1..).zip(bytes.split(|&byte| byte == b'\n'));
     let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
-    Ok(lines.map(|(number, line)| read_line(&file, number, line, &mut ids)).collect())
+    Ok(lines.map(|(number, line)| read_line(&file, number, line, template, &mut ids)).collect())
 }
 
-fn read_line(file: &str, number: usize, line: &[u8], ids: &mut HashSet<String>) -> Line {
+fn read_line(
+    file: &str,
+    number: usize,
+    line: &[u8],
+    template: Option<&Value>,
+    ids: &mut HashSet<String>,
+) -> Line {
     let place = format!("{file}:{number}");
     let case = match std::str::from_utf8(line) {
         Err(error) => Err(format!("not UTF-8 from byte {} on", error.valid_up_to())),
-        Ok(text) => match TemplateCase::read(text) {
+        Ok(text) => match TemplateCase::read(text, template) {
             Some(case) => case.map(AnyCase::Template),
             None => family_case(text).map(AnyCase::Family),
         },

@@ -136,3 +136,24 @@ fn the_known_faults_are_faults_still() {
     let report = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(report.ends_with(&format!("0 passed, {cases} failed\n")), "{report}");
 }
+
+#[test]
+fn a_case_of_no_family_is_read_by_the_template_given() {
+    let own = json!({"response_template": {"start_anchor": "<bot>", "fields": {"thinking":
+        {"open": "<t>", "close": "</t>"}, "content": {}}}});
+    let template = scratch("own-template.json", &own.to_string());
+    let region = |field: &str, text: &str| json!({"field": field, "raw": text, "value": text});
+    let case = json!({"id": "own", "wire": "y<t>x</t>", "expect": {
+        "message": {"content": "y", "thinking": "x"}, "content": "y", "reasoning": "x",
+        "calls": [],
+        "regions": [region("content", "y"), region("thinking", "x")]}});
+    let file = scratch("of-no-family.jsonl", &format!("{case}\n{}", vector("family", "ok ")));
+    let output = run(&["check", &file, "--template", &template]);
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(text.ends_with("2 passed, 0 failed\n"), "{text}");
+    assert!(!run(&["check", &file]).status.success());
+    let wrong = scratch("no-template.json", r#"{"response_schema": {}}"#);
+    let output = run(&["check", &file, "--template", &wrong]);
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(text.contains("--template") && text.contains("response_schema"), "{text}");
+}

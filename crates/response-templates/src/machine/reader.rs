@@ -174,8 +174,11 @@ impl Reader {
     ) {
         if let Source::At(_) = self.plan.arguments {
             let mut rewriter = self.rewriter.take();
-            if let Some(rewriter) = rewriter.as_mut().filter(|_| !self.broken) {
-                self.rewritten(rewriter, Rewriter::end, region, calls, out);
+            if let (Some(rewriter), Content::Json(dialect)) =
+                (rewriter.as_mut().filter(|_| !self.broken), region.content)
+            {
+                let end = |rewriter: &mut Rewriter| rewriter.end(dialect, region.text);
+                self.rewritten(rewriter, end, region, calls, out);
             }
             // A number alone ends with its region.
             if self.scanner.scalar().is_some() && self.is_arguments() {

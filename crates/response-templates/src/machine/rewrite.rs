@@ -1,23 +1,29 @@
 //! A dialect of JSON as plain JSON, while it arrives.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 use core::mem;
 
-use crate::{chars::is_word, json::escaped, template::Dialect};
+use crate::{chars::is_word, content, json::escaped, template::Dialect};
 
 /// Rewrites the text of a region: bare names get quotes, and what stands between the dialect's own
 /// delimiters becomes a string of JSON.
 ///
-/// As long as delimiters come in pairs the result is that of [`crate::content`], which looks for
-/// each pair in the whole text; where the last one is not closed, what comes out is no JSON.
+/// The result is that of [`crate::content`], which looks for each kind of delimiters in the whole
+/// text in turn: where one stands in a string of JSON or of a later kind, it counts if it is closed,
+/// and all that follows waits for the end.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rewriter {
     keys: bool,
-    delimiters: Option<(String, String)>,
-    /// Whether what is read stands between delimiters.
-    inside: bool,
+    delimiters: Vec<(String, String)>,
+    /// The kind of delimiters between which what is read stands.
+    inside: Option<usize>,
     /// What may be the start of a delimiter.
     tail: String,
+    /// Whether what is read stands in a string of JSON, and behind a backslash there.
+    quoted: bool,
+    escape: bool,
+    /// How many bytes wait for the end.
+    waiting: Option<usize>,
     /// Whether only characters of a word came since a brace or a comma, and these.
     in_key: bool,
     key: String,
@@ -26,61 +32,101 @@ pub(super) struct Rewriter {
 }
 
 impl Rewriter {
-    /// Whether the dialect can be rewritten on the way: delimiters of several kinds are looked for
-    /// one after the other in the whole text.
+    /// Whether the dialect can be rewritten on the way: where delimiters overlap others, which of
+    /// them count is known when the whole text is.
     pub(super) fn knows(dialect: &Dialect) -> bool {
-        dialect.delimiters.len() <= 1
+        let kinds = &dialect.delimiters;
+        let earlier = |n: usize| kinds[..n].iter().map(|(open, _)| open);
+        kinds.iter().enumerate().all(|(n, (open, close))| {
+            earlier(n).all(|other| !overlap(open, other) && !overlap(close, other))
+        })
     }
 
     /// `None`: the dialect writes plain JSON.
     pub(super) fn new(dialect: &Dialect) -> Option<Self> {
         let Dialect { unquoted_keys, delimiters, .. } = dialect;
-        let (keys, delimiters) = (*unquoted_keys, delimiters.first().cloned());
-        (keys || delimiters.is_some()).then(|| Self { keys, delimiters, ..Self::default() })
+        let (keys, delimiters) = (*unquoted_keys, delimiters.clone());
+        (keys || !delimiters.is_empty()).then(|| Self { keys, delimiters, ..Self::default() })
     }
 
     /// How many bytes were read and are not in the JSON.
     pub(super) fn held(&self) -> usize {
-        self.tail.len() + self.key.len()
+        self.tail.len() + self.key.len() + self.waiting.unwrap_or(0)
     }
 
     /// Reads on.
     pub(super) fn read(&mut self, text: &str) {
-        let Some((open, close)) = self.delimiters.take() else { return self.plain(text) };
-        let mut whole = mem::take(&mut self.tail);
+        if let Some(waiting) = &mut self.waiting {
+            *waiting += text.len();
+            return;
+        }
+        if self.delimiters.is_empty() {
+            return self.plain(text);
+        }
+        let (mut whole, delimiters) = (mem::take(&mut self.tail), mem::take(&mut self.delimiters));
         whole.push_str(text);
         let mut rest = whole.as_str();
-        loop {
-            let wanted = if self.inside { &close } else { &open };
-            let Some((before, behind)) = rest.split_once(wanted.as_str()) else { break };
-            self.part(before);
+        while let Some((at, len, kind)) = self.next(&delimiters, rest) {
+            self.part(&rest[..at]);
             self.end_key();
+            rest = &rest[at..];
+            if kind.is_some() && (self.quoted || self.inside.is_some()) {
+                self.waiting = Some(rest.len());
+                return;
+            }
             self.json.push('"');
-            self.inside = !self.inside;
-            rest = behind;
+            self.inside = kind;
+            rest = &rest[len..];
         }
-        let wanted = if self.inside { &close } else { &open };
-        let (sure, tail) = rest.split_at(rest.len() - begun(rest, wanted));
+        let wanted = wanted(&delimiters, self.inside).map(|(wanted, _)| begun(rest, wanted));
+        let tail = wanted.max().unwrap_or(0);
+        let (sure, tail) = rest.split_at(rest.len() - tail);
         self.part(sure);
         let gone = whole.len() - tail.len();
         whole.drain(..gone);
-        self.tail = whole;
-        self.delimiters = Some((open, close));
+        (self.tail, self.delimiters) = (whole, delimiters);
     }
 
-    /// The region is over.
-    pub(super) fn end(&mut self) {
+    /// The next delimiter that counts: where it stands, how long it is, the kind it opens.
+    fn next(
+        &self,
+        delimiters: &[(String, String)],
+        text: &str,
+    ) -> Option<(usize, usize, Option<usize>)> {
+        let all = || wanted(delimiters, self.inside);
+        if let ([_], Some((only, kind))) = (delimiters, all().next()) {
+            return Some((text.find(only)?, only.len(), kind));
+        }
+        text.char_indices().find_map(|(at, _)| {
+            let (found, kind) = all().find(|(wanted, _)| text[at..].starts_with(wanted))?;
+            Some((at, found.len(), kind))
+        })
+    }
+
+    /// The region is over, and this is its text.
+    pub(super) fn end(&mut self, dialect: &Dialect, text: &str) {
         let tail = mem::take(&mut self.tail);
         self.part(&tail);
         self.end_key();
+        if self.waiting.is_some() {
+            let whole = content::rewritten(dialect, text).unwrap_or_default();
+            // What is no JSON makes the call malformed, as it does the message.
+            self.json.push_str(whole.strip_prefix(&*self.json).unwrap_or("\0"));
+        }
     }
 
     /// Text in which no delimiter stands.
     fn part(&mut self, text: &str) {
         match self.inside {
             // Writing to a string cannot fail.
-            true => drop(escaped(text, &mut self.json)),
-            false => self.plain(text),
+            Some(_) => drop(escaped(text, &mut self.json)),
+            None => {
+                for byte in text.bytes() {
+                    self.quoted ^= byte == b'"' && !self.escape;
+                    self.escape = byte == b'\\' && self.quoted && !self.escape;
+                }
+                self.plain(text);
+            }
         }
     }
 
@@ -115,4 +161,23 @@ impl Rewriter {
 fn begun(text: &str, wanted: &str) -> usize {
     let ends = wanted.char_indices().map(|(at, _)| at).rev();
     ends.into_iter().find(|&len| text.ends_with(&wanted[..len])).unwrap_or(0)
+}
+
+/// The delimiters that count inside of a kind, or outside of all, and the kinds they open: those of
+/// earlier kinds are looked for before.
+fn wanted(
+    delimiters: &[(String, String)],
+    inside: Option<usize>,
+) -> impl Iterator<Item = (&str, Option<usize>)> {
+    let close = inside.and_then(|kind| delimiters.get(kind)).map(|(_, close)| (&**close, None));
+    let kinds = delimiters.iter().take(inside.unwrap_or(delimiters.len())).enumerate();
+    close.into_iter().chain(kinds.map(|(kind, (open, _))| (&**open, Some(kind))))
+}
+
+/// Whether both may take the same text.
+fn overlap(one: &str, other: &str) -> bool {
+    let within = |one: &str, other: &str| {
+        other.contains(one) || one.char_indices().any(|(at, _)| other.starts_with(&one[at..]))
+    };
+    within(one, other) || within(other, one)
 }

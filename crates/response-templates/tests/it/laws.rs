@@ -9,11 +9,11 @@ use stream_laws::{
 };
 
 use crate::support::{
-    AGAIN, DIALECT, ENDLESS, LENIENT, LINED, NAMED, NUMBERS, PARAMETERS, PLAIN, TAGGED, machine,
-    machine_with,
+    AGAIN, DIALECT, ENDLESS, KINDS, LENIENT, LINED, NAMED, NUMBERS, PARAMETERS, PLAIN, TAGGED,
+    machine, machine_with,
 };
 
-const PIECES: [&str; 33] = [
+const PIECES: [&str; 34] = [
     "<t>",
     "</t>",
     "<c>",
@@ -40,6 +40,7 @@ const PIECES: [&str; 33] = [
     "12",
     "{a:<q>",
     "</q>",
+    "'",
     ",b:",
     "k: v\n",
     "<k>",
@@ -66,7 +67,7 @@ fn soup() -> impl Strategy<Value = String> {
 
 fn machines() -> Vec<TemplateMachine> {
     let shown = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, DIALECT, EACH, STUCK];
-    let exact = shown.into_iter().chain([NUMBERS, LENIENT, ENDLESS, AGAIN]).map(machine);
+    let exact = shown.into_iter().chain([NUMBERS, LENIENT, ENDLESS, AGAIN, KINDS]).map(machine);
     exact.chain([PLAIN, PARAMETERS, DIALECT, LENIENT, AGAIN].map(aware)).collect()
 }
 
@@ -112,7 +113,7 @@ proptest! {
         let strings = [PLAIN, PARAMETERS, LENIENT, AGAIN].map(aware);
         let machines = fields.map(machine).into_iter().chain(strings);
         // A dialect is longer as JSON, and a value that is no text comes out as JSON of our own.
-        let decoded = [DIALECT, STUCK].map(|fields| (machine(fields), Unit::Decoded));
+        let decoded = [DIALECT, KINDS, STUCK].map(|fields| (machine(fields), Unit::Decoded));
         for (machine, unit) in machines.map(|it| (it, Unit::WireBytes)).chain(decoded) {
             check_held(&machine, &wire, unit)
                 .map_err(|it| TestCaseError::fail(it.to_string()))?;

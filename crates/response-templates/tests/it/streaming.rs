@@ -6,7 +6,7 @@ use serde_json::json;
 use stream_laws::{Event, Machine as _, Record};
 
 use crate::support::{
-    AGAIN, DIALECT, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, machine, machine_with, template,
+    AGAIN, DIALECT, KINDS, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, machine, machine_with, template,
 };
 
 /// The events of each piece.
@@ -165,6 +165,32 @@ fn a_dialect_of_json_comes_as_json_byte_by_byte() {
     assert_eq!(events[3], [], "the string may end here");
     assert_eq!(events[4], [arguments("\",\"n\":[")]);
     assert_eq!(events[5][0], arguments("true]}"));
+}
+
+#[test]
+fn strings_of_several_kinds_come_byte_by_byte() {
+    let pieces = ["<c f>{a:'x<", "b',b:<q>it's", "</q>", ",c:'<", "q", ">y'}", "</c>"];
+    let events = each(machine(KINDS), &pieces);
+    assert_eq!(events[0][1..], [arguments("{\"a\":\"x")]);
+    assert_eq!(events[1], [arguments("<b\",\"b\":\"it's")]);
+    assert_eq!(events[2], [arguments("\"")]);
+    assert_eq!(events[3], [arguments(",\"c\":\"")]);
+    // The first kind counts in strings of the second, if it is closed.
+    assert_eq!(events[5], []);
+    assert_eq!(events[6][0], arguments("<q>y\"}"));
+}
+
+#[test]
+fn a_delimiter_in_a_string_counts_if_it_is_closed() {
+    for (wire, outcome) in [
+        (r#"<c f>{a:"x <q> y"}</c>"#, stream_laws::COMPLETE),
+        (r#"<c f>{a:"x <q> y",b:<q>z</q>}</c>"#, "malformed"),
+    ] {
+        let all = each(machine(DIALECT), &[wire]).concat();
+        let ended = Event::CallEnd { index: 0, outcome: outcome.into() };
+        assert!(all.contains(&ended), "{wire}: {all:?}");
+        assert_eq!(all[1], arguments("{\"a\":\"x "), "{wire}: {all:?}");
+    }
 }
 
 #[test]

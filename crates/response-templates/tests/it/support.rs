@@ -91,6 +91,12 @@ pub(crate) const DIALECT: &str = calls_of!(
     "content_args": {"unquoted_keys": true, "string_delims": [["<q>", "</q>"]]}"#
 );
 
+/// Strings between delimiters of two kinds.
+pub(crate) const KINDS: &str = calls_of!(
+    r#""content": "json",
+    "content_args": {"unquoted_keys": true, "string_delims": [["<q>", "</q>"], ["'", "'"]]}"#
+);
+
 /// A parser of a template with these fields.
 pub(crate) fn machine(fields: &str) -> TemplateMachine {
     TemplateMachine(Parser::new(&template(fields)))

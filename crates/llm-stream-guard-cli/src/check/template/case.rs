@@ -55,14 +55,16 @@ const FIELDS: [&str; 12] = [
 ];
 
 impl TemplateCase {
-    /// Reads a line; `None` if it is no such case: an object with a template.
+    /// Reads a line; `None` if it is no such case: an object with a template, or without a family
+    /// where there is a template for these.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn read(line: &str) -> Option<Result<Self, String>> {
+    pub(crate) fn read(line: &str, template: Option<&Value>) -> Option<Result<Self, String>> {
         let case = Value::from_json(line).ok()?;
         let object = case.as_object()?;
-        let template = object.get("template")?;
+        let given = template.filter(|_| object.get("family").is_none());
+        let template = object.get("template").or(given)?;
         Some(Self::of(object, template))
     }
 
