@@ -2,7 +2,7 @@
 //! the same as bytes.
 
 use llm_stream_guard::{
-    Delivery, End, Guard, GuardBuilder, Profile, StopString, Tools,
+    Delivery, End, Guard, GuardBuilder, Ids, Options, Profile, StopString, Tools,
     chat::{
         Aggregator, BrokenCalls, Calls, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, Chunk,
         Completion, Done, Emission, Failures, FinishWords, ReasoningField, ReasoningTokens, Stop,
@@ -73,7 +73,9 @@ fn builder(input: &mut Input<'_>) -> GuardBuilder {
     let names = ["qwen3", "hermes", "deepseek_v3", "harmony", "mistral"];
     let name = *input.pick(&names);
     let known = profile(name).unwrap_or_else(|_| Profile::named("plain"));
-    let mut guard = Guard::builder(&known).tools(Tools::none());
+    let mut calls = Options::default();
+    calls.ids = Ids::counting();
+    let mut guard = Guard::builder(&known).tools(Tools::none()).options(calls);
     if input.one_in(3) {
         guard = guard.delivery(Delivery::Atomic);
     }

@@ -8,7 +8,7 @@ mod options;
 pub use options::varied;
 
 use jail_match::{HeldKind, LimitError, Sink, Span, SpanKind};
-use llm_stream_guard::{End, Event, Guard};
+use llm_stream_guard::{End, Event, Guard, Ids};
 use response_templates::Parser;
 use stream_laws::{ByteMachine, Held, Machine, Record};
 
@@ -22,9 +22,17 @@ pub struct GuardMachine {
 }
 
 impl GuardMachine {
-    /// A machine that runs clones of `guard` and finishes them with `end`.
+    /// A machine that runs clones of `guard` and finishes them with `end`. Ids that are made count: laws
+    /// compare the events of several runs.
     #[must_use]
-    pub fn new(guard: Guard, end: End) -> Self {
+    pub fn new(mut guard: Guard, end: End) -> Self {
+        guard.set_ids(Ids::counting());
+        Self::with_ids(guard, end)
+    }
+
+    /// The same, with ids as the guard makes them.
+    #[must_use]
+    pub fn with_ids(guard: Guard, end: End) -> Self {
         Self { guard, end, failed: false }
     }
 
@@ -77,6 +85,15 @@ impl ByteMachine for GuardMachine {
 /// A parser of a template.
 #[derive(Debug, Clone)]
 pub struct TemplateMachine(pub Parser);
+
+impl TemplateMachine {
+    /// A machine that runs clones of `parser`, with ids that count.
+    #[must_use]
+    pub fn new(mut parser: Parser) -> Self {
+        parser.set_ids(Ids::counting());
+        Self(parser)
+    }
+}
 
 impl Machine for TemplateMachine {
     fn push(&mut self, chunk: &str, out: &mut Record) {

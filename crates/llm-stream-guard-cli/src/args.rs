@@ -21,6 +21,9 @@ pub struct Cli {
 #[non_exhaustive]
 pub enum Command {
     /// Parse a recorded or live stream into typed events, one JSON object a line
+    ///
+    /// Calls that have no id on the wire are numbered, so that one recording always gives the same
+    /// output. (The library and the proxy make ids that do not come twice.)
     Parse(ParseArgs),
     /// Show what became of a recording, chunk by chunk, and why
     Explain(ExplainArgs),

@@ -32,7 +32,7 @@ pub use request::RequestError;
 
 use jail_match::{ByRef, Counters, Edge, End, Held, HeldKind, LimitError, Sink};
 use think_filter::TokenEstimate;
-use toolcall_parsers::{Event, Grammar, Message};
+use toolcall_parsers::{Event, Grammar, Ids, Message};
 use wire_remap::{Collapse, Tally};
 
 use self::{
@@ -250,6 +250,14 @@ impl Guard {
         self.plain = self.input.is_passed() && self.output.is_empty();
         self.cursor.reset();
         self.output.reset();
+    }
+
+    /// Takes the ids of calls to come from `ids`.
+    pub fn set_ids(&mut self, ids: Ids) {
+        if let Some(parser) = self.output.block_parser() {
+            parser.set_ids(ids.clone());
+        }
+        self.cursor.set_ids(ids);
     }
 
     /// What is held, and why. Under atomic delivery an open call is held, too, and under

@@ -42,7 +42,7 @@ pub(crate) trait ParseBlocks: fmt::Debug + Send + Sync {
     fn reset(&mut self);
 
     /// Makes ids from `seed`, unless they come from a source of the caller's.
-    fn seed_ids(&mut self, seed: u64);
+    fn set_ids(&mut self, ids: Ids);
 
     fn needs_special_tokens(&self) -> bool;
 

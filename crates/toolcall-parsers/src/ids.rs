@@ -21,26 +21,47 @@ impl<F: Fn(&str, u32) -> String + Send + Sync> IdSource for F {
     }
 }
 
-/// How ids are made. The default counts: `call_` and 24 digits, unless the family's ids have a form
-/// of their own that counts calls (`functions.NAME:0`).
+/// How ids are made: `call_` and 24 letters and digits, unless the family's ids have a form of their
+/// own that counts calls (`functions.NAME:0`).
+///
+/// By default no two calls of a process have one id, whichever parser, clone or message they are
+/// of, and the ids of two processes differ. That takes a seed that the standard library draws once a
+/// process: **without the feature `std` the default is [`Ids::counting`]**, and two messages have the
+/// same ids unless the caller gives a seed ([`Ids::seeded`]) or a source ([`Ids::new`]).
 #[derive(Clone, Default)]
 pub struct Ids {
-    source: Option<Arc<dyn IdSource>>,
+    source: Source,
     /// Calls of earlier turns.
     earlier: u32,
+}
+
+#[derive(Clone, Default)]
+enum Source {
+    /// Never the same twice.
+    #[default]
+    Unique,
+    Counting,
+    Given(Arc<dyn IdSource>),
 }
 
 impl Ids {
     /// Ids from `source`.
     pub fn new(source: impl IdSource + 'static) -> Self {
-        Self { source: Some(Arc::new(source)), earlier: 0 }
+        Source::Given(Arc::new(source)).into()
     }
 
-    /// Ids `call_` and 24 letters and digits, scrambled from `seed`: unique within a message,
+    /// Ids that count the calls of each message: the same for every message, for output that can be
+    /// compared.
+    #[must_use]
+    pub fn counting() -> Self {
+        Source::Counting.into()
+    }
+
+    /// Ids scrambled from `seed`: unique within a message, the same for every message with this seed,
     /// and different between messages with different seeds.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
-        Self::new(move |_: &str, n: u32| scrambled(seed, n))
+        Self::new(move |_: &str, n: u32| scrambled(seed, n.into()))
     }
 
     /// Goes on counting behind so many calls of earlier turns of the conversation.
@@ -55,20 +76,15 @@ impl Ids {
         self.earlier
     }
 
-    /// Whether they come from a source that was given, or from the family's own form of ids, not
-    /// from the default counter.
-    #[must_use]
-    pub fn is_injected(&self) -> bool {
-        self.source.is_some()
-    }
-
     /// The id of a call of the tool `name`, the `n`th of a message.
     #[must_use]
     pub fn id(&self, name: &str, n: u32) -> String {
         let n = self.earlier.saturating_add(n);
         match &self.source {
-            Some(source) => source.id(name, n),
-            None => format!("call_{n:024}"),
+            Source::Given(source) => source.id(name, n),
+            #[cfg(feature = "std")]
+            Source::Unique => unique(),
+            _ => format!("call_{n:024}"),
         }
     }
 
@@ -83,7 +99,7 @@ impl Ids {
             _ => None,
         });
         match form {
-            Some(form) if !self.is_injected() => {
+            Some(form) if !matches!(self.source, Source::Given(_)) => {
                 let source = move |name: &str, n: u32| {
                     let mut id = String::new();
                     write_id(&form.parts, name, n, &mut id);
@@ -113,17 +129,39 @@ fn write_id(parts: &[Part], name: &str, n: u32, id: &mut String) {
 
 impl fmt::Debug for Ids {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.source.is_some() { "Ids(injected)" } else { "Ids(counter)" })
+        f.write_str(match self.source {
+            Source::Unique => "Ids(unique)",
+            Source::Counting => "Ids(counting)",
+            Source::Given(_) => "Ids(given)",
+        })
+    }
+}
+
+impl From<Source> for Ids {
+    fn from(source: Source) -> Self {
+        Self { source, earlier: 0 }
     }
 }
 
 impl From<Box<dyn IdSource>> for Ids {
     fn from(source: Box<dyn IdSource>) -> Self {
-        Self { source: Some(source.into()), earlier: 0 }
+        Source::Given(source.into()).into()
     }
 }
 
-fn scrambled(seed: u64, n: u32) -> String {
+/// An id that no other call of the process has.
+#[cfg(feature = "std")]
+fn unique() -> String {
+    use core::sync::atomic::{AtomicUsize, Ordering};
+    use std::{hash::BuildHasher, hash::RandomState, sync::OnceLock};
+
+    static SEED: OnceLock<u64> = OnceLock::new();
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let seed = SEED.get_or_init(|| RandomState::new().hash_one(0));
+    scrambled(*seed, CALLS.fetch_add(1, Ordering::Relaxed) as u64)
+}
+
+fn scrambled(seed: u64, n: u64) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     let mut id = String::from("call_");
     let mut state = seed;
@@ -131,7 +169,7 @@ fn scrambled(seed: u64, n: u32) -> String {
     for i in 0..24 {
         if i % 12 == 0 {
             // SplitMix64: every step a bijection of the counter, so ids of a seed differ.
-            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15).wrapping_add(u64::from(n));
+            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15).wrapping_add(n);
             word = mix(state);
         }
         id.push(char::from(DIGITS[(word % 36) as usize]));

@@ -77,7 +77,7 @@ impl ToolCallParser {
 
     /// Takes the ids of calls to come from `ids`.
     pub fn set_ids(&mut self, ids: Ids) {
-        self.calls.options.ids = ids;
+        self.calls.set_ids(ids.or_of(self.grammar.family()));
     }
 
     /// Forgets the message.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use llm_stream_guard::{
-    Delivery, End, Guard, GuardBuilder, Limits, Profile, Start, Tools, Whitespace,
+    Delivery, End, Guard, GuardBuilder, Ids, Limits, Options, Profile, Start, Tools, Whitespace,
 };
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
@@ -34,7 +34,11 @@ pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuil
         builder = if named { builder.grammar(own.grammar.clone()) } else { own.read_by(builder) };
     }
     let own_tags = own.as_ref().is_some_and(|own| !named && own.format.is_some());
+    // The same recording gives the same output.
+    let mut options = Options::default();
+    options.ids = Ids::counting();
     let mut builder = builder
+        .options(options)
         .tools(args.tools.as_deref().map(read_tools).transpose()?.unwrap_or_default())
         .limits(limits(args))
         .delivery(match args.delivery {

@@ -1,7 +1,7 @@
 //! Encoders without a transport: bytes in, bytes out.
 
 use llm_stream_guard::{
-    Guard,
+    Guard, Ids,
     chat::{ChatGuard, ChatOptions},
     profile,
 };
@@ -12,7 +12,8 @@ use crate::support::event;
 
 /// What a dialect writes of upstream's bytes, fed in pieces of `size`.
 fn written(dialect: Dialect, bytes: &[u8], size: usize, fault: Option<&Fault>) -> String {
-    let guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
+    let mut guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
+    guard.set_ids(Ids::counting());
     let guard = ChatGuard::new(guard, ChatOptions::default());
     let mut machine = dialect.stream(guard, &json!({"model": "m"}));
     let mut out = Vec::new();

@@ -37,10 +37,7 @@ struct Counted {
 }
 
 impl ChoiceState {
-    pub(super) fn new(index: u32, mut guard: Guard, response: Option<&str>) -> Self {
-        if let Some(response) = response {
-            guard.seed_ids(seed(response, index));
-        }
+    pub(super) fn new(index: u32, mut guard: Guard) -> Self {
         let lane = Lane {
             index,
             ids: guard.ids().clone(),
@@ -377,13 +374,4 @@ fn take_reasoning(delta: &mut Delta) -> String {
     let one = delta.reasoning.take().into_value().unwrap_or_default();
     let other = delta.reasoning_content.take().into_value().unwrap_or_default();
     if one.is_empty() { other } else { one }
-}
-
-/// A seed from the response's id and the choice (FNV-1a): ids differ between responses, and do
-/// not depend on other choices.
-fn seed(response: &str, index: u32) -> u64 {
-    let bytes = response.bytes().chain(index.to_le_bytes());
-    bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-    })
 }

@@ -60,11 +60,6 @@ impl Envelope {
         }
     }
 
-    /// The id of the response.
-    pub(super) fn response(&self) -> Option<&str> {
-        self.repeated.get("id")?.as_str()
-    }
-
     /// The latest usage that came.
     pub(super) fn usage(&self) -> Option<&Value> {
         self.latest.as_ref()

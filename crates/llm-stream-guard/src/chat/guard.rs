@@ -66,8 +66,7 @@ pub struct ChatGuard {
 impl ChatGuard {
     /// A chat guard whose choices are guarded by clones of `guard`.
     ///
-    /// Calls without an id on the wire get one made from the response's id and the choice,
-    /// unless the guard was given its own source of ids.
+    /// Calls without an id on the wire get one as the guard makes them: see [`Ids`](crate::Ids).
     #[must_use]
     pub fn new(guard: Guard, options: ChatOptions) -> Self {
         Self {
@@ -297,7 +296,7 @@ impl ChatGuard {
             Err(_) if self.choices.len() >= self.options.limits.choices => None,
             Err(at) => {
                 let guard = self.prototype.clone();
-                self.choices.insert(at, ChoiceState::new(index, guard, self.envelope.response()));
+                self.choices.insert(at, ChoiceState::new(index, guard));
                 Some(at)
             }
         }

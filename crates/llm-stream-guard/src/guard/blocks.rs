@@ -1,6 +1,7 @@
 //! Blocks of a jail that a family's parser reads.
 
 use jail_match::{End, Event, Jailed, LimitError, OwnedEvent, Sink};
+use toolcall_parsers::Ids;
 
 use super::Guard;
 use crate::jailer::{ParseBlocks, verbatim};
@@ -75,8 +76,8 @@ impl ParseBlocks for BlockParser {
         (self.calls, self.end) = (0, End::Stop);
     }
 
-    fn seed_ids(&mut self, seed: u64) {
-        self.guard.seed_ids(seed);
+    fn set_ids(&mut self, ids: Ids) {
+        self.guard.set_ids(ids);
     }
 
     fn needs_special_tokens(&self) -> bool {

@@ -40,18 +40,6 @@ impl Guard {
         self.count(|stats| stats.of_choice(choice));
     }
 
-    /// Makes ids from `seed`, unless they come from a source of the caller's.
-    pub(crate) fn seed_ids(&mut self, seed: u64) {
-        let ids = self.ids();
-        if !ids.is_injected() {
-            let ids = Ids::seeded(seed).after(ids.earlier());
-            self.cursor.set_ids(ids);
-        }
-        if let Some(parser) = self.output.block_parser() {
-            parser.seed_ids(seed);
-        }
-    }
-
     /// So many calls of the message were read elsewhere.
     pub(crate) fn number_ids_after(&mut self, calls: u32) {
         let ids = self.ids().clone();

@@ -1,7 +1,7 @@
 //! A guard that decodes remapped delimiters first.
 
 use llm_stream_guard::{
-    Call, End, Event, Guard, StopString, Whitespace, profile,
+    Call, End, Event, Guard, Ids, StopString, Whitespace, profile,
     wire_remap::{Detection, InText, Regime, RemapTable, Truncated},
 };
 
@@ -27,6 +27,7 @@ struct Seen {
 
 fn run(guard: &Guard, chunks: &[&str]) -> Seen {
     let (mut guard, mut told) = (guard.clone(), Vec::new());
+    guard.set_ids(Ids::counting());
     let mut message = llm_stream_guard::Message::default();
     let mut sink = |event: Event<'_>| {
         if let Event::Diagnostic(one) = &event {

@@ -1,6 +1,8 @@
 //! Guards made from the request their stream answers.
 
-use llm_stream_guard::{BuildError, End, Guard, GuardBuilder, Profile, ToolChoice, profile};
+use llm_stream_guard::{
+    BuildError, End, Guard, GuardBuilder, Ids, Options, Profile, ToolChoice, profile,
+};
 use serde_json::{Value, json};
 
 fn tool(name: &str) -> Value {
@@ -150,7 +152,10 @@ fn ids_are_made_as_the_family_writes_them_and_count_on_behind_the_history() {
         "chat_template_kwargs": {"thinking": false},
     });
     let ids = |model: &str, body: &Value| {
-        let guard = Guard::for_model(model).unwrap().request(body).build().unwrap();
+        let mut options = Options::default();
+        options.ids = Ids::counting();
+        let guard = Guard::for_model(model).unwrap().options(options).request(body).build();
+        let guard = guard.unwrap();
         let payload = r#"[{"name": "b", "parameters": {}}, {"name": "a", "parameters": {}}]"#;
         let calls = guard.parse(payload, End::Stop).unwrap().calls;
         calls.into_iter().map(|call| call.id.to_string()).collect::<Vec<_>>()

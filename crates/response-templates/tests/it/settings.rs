@@ -48,11 +48,12 @@ fn a_malformed_region_is_dropped_or_text() {
 #[test]
 fn a_prompt_without_a_turn_is_ignored_unless_it_is_to_be_read() {
     let prompt = "Think.<t>";
-    let ignored = TemplateMachine(Parser::new(&template(PLAIN)).prompt(prompt));
+    let ignored = TemplateMachine::new(Parser::new(&template(PLAIN)).prompt(prompt));
     assert_eq!(run(&ignored, "a", Cut::Whole).channel_text(CONTENT), "a");
     let mut settings = Settings::default();
     settings.no_anchor = NoAnchor::Read;
-    let read = TemplateMachine(Parser::new(&template(PLAIN)).settings(settings).prompt(prompt));
+    let read =
+        TemplateMachine::new(Parser::new(&template(PLAIN)).settings(settings).prompt(prompt));
     assert_eq!(run(&read, "a", Cut::Whole).channel_text(REASONING), "a");
 }
 

@@ -203,7 +203,7 @@ fn parameters_become_what_the_schema_says_one_by_one() {
         (DIALECT, ["<c f>{n:<q>12</q>", ",s:<q>12</q>"]),
     ] {
         let parser = Parser::new(&template(fields)).tools(tools());
-        let events = each(TemplateMachine(parser), &pieces);
+        let events = each(TemplateMachine::new(parser), &pieces);
         let said = |events: &[Event]| -> String {
             let fragments = events.iter().filter_map(|event| match event {
                 Event::CallArguments { fragment, .. } => Some(fragment.replace(": ", ":")),
@@ -223,7 +223,7 @@ fn calls_without_a_wrapper_are_not_cast_as_in_the_message() {
         NAMED.replace("\"type\": \"function\",", "").replace("\"function\": {\"name\"", "\"name\"");
     let bare = bare.replace("\"{content}\"}}}", "\"{content}\"}}");
     let parser = Parser::new(&template(&bare)).tools(Tools::new([("f", schema)]));
-    let events = each(TemplateMachine(parser), &["<c f>", "{\"n\": \"1"]);
+    let events = each(TemplateMachine::new(parser), &["<c f>", "{\"n\": \"1"]);
     assert_eq!(events[1], [arguments("{\"n\": \"1")]);
 }
 
@@ -248,7 +248,7 @@ fn only_arguments_that_a_schema_may_change_wait() {
     let schema = json!({"properties": {"n": {"type": "integer"}, "s": {"type": "string"}}});
     let parser = Parser::new(&template(NAMED)).tools(Tools::new([("f", schema)]));
     let pieces = ["<c f>", "{\"s\": \"1", "2\", \"n\": \"1", "2\", \"m\": \"1"];
-    let events = each(TemplateMachine(parser), &pieces);
+    let events = each(TemplateMachine::new(parser), &pieces);
     assert_eq!(events[1], [arguments("{\"s\": \"1")]);
     assert_eq!(events[2], [arguments("2\", \"n\": ")]);
     assert_eq!(events[3], [arguments("12"), arguments(", \"m\": \"1")]);
@@ -281,7 +281,7 @@ fn half_a_pair_of_escapes_waits() {
 #[test]
 fn a_call_that_the_prompt_began_is_told_from_its_beginning() {
     let parser = Parser::new(&template(NAMED)).prompt("<bot><c f>{\"a\":");
-    let events = each(TemplateMachine(parser), &[" 1}</c>"]);
+    let events = each(TemplateMachine::new(parser), &[" 1}</c>"]);
     assert!(is_start(&events[0][0], "f"), "{events:?}");
     let all: String = events
         .iter()

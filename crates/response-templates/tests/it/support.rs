@@ -99,12 +99,12 @@ pub(crate) const KINDS: &str = calls_of!(
 
 /// A parser of a template with these fields.
 pub(crate) fn machine(fields: &str) -> TemplateMachine {
-    TemplateMachine(Parser::new(&template(fields)))
+    TemplateMachine::new(Parser::new(&template(fields)))
 }
 
 /// The same with other settings.
 pub(crate) fn machine_with(fields: &str, set: impl FnOnce(&mut Settings)) -> TemplateMachine {
     let mut settings = Settings::default();
     set(&mut settings);
-    TemplateMachine(Parser::new(&template(fields)).settings(settings))
+    TemplateMachine::new(Parser::new(&template(fields)).settings(settings))
 }

@@ -75,7 +75,7 @@ fn one_call_may_be_all_there_is() {
 #[test]
 fn reading_may_stop_behind_the_first_call() {
     let mut options = Options::default();
-    options.stop = StopAfter::FirstCall;
+    (options.stop, options.ids) = (StopAfter::FirstCall, Ids::counting());
     for (grammar, wire) in wires(&[BELL]) {
         // Text, and another call, which nobody gets to see.
         let wire = format!("{wire}\n\nDone. {wire}");
@@ -192,7 +192,9 @@ fn an_id_of_the_wire_that_looks_made_is_not_made_again() {
         let wire = format!(
             r#"[TOOL_CALLS][{{{id}"name": "f", "arguments": {{}}}}, {{"name": "g", "arguments": {{"": 1}}}}]"#
         );
-        let calls = read(&grammar, Options::default(), &wire).calls;
+        let mut options = Options::default();
+        options.ids = Ids::counting();
+        let calls = read(&grammar, options, &wire).calls;
         assert_eq!((calls.len(), calls[1].arguments.as_str()), (2, r#"{"": 1}"#));
         calls.into_iter().map(|call| call.id).collect::<Vec<_>>()
     };
@@ -215,6 +217,27 @@ fn ids_come_from_the_source_and_differ() {
         // Some write an id of their own with each call.
         assert!(own == 2 || own == 0, "{}: {:?}", grammar.name(), calls);
     }
+}
+
+#[test]
+fn ids_differ_between_parsers_their_clones_and_their_messages() {
+    let wire = r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#;
+    let hermes = || grammars().find(|it| it.name() == "hermes").expect("registered");
+    let built = || Parser::new(hermes()).expect("a sound table");
+    let parser = built();
+    let mut ids = std::collections::BTreeSet::new();
+    for mut parser in [parser.clone(), parser, built()] {
+        for _ in 0..2 {
+            let mut message = Message::default();
+            let mut sink = |event: Event<'_>| message.collect(event);
+            parser.push(wire, &mut sink).expect("no limit");
+            parser.finish(End::Stop, &mut sink).expect("no limit");
+            ids.extend(message.calls.into_iter().map(|call| call.id));
+            parser.reset();
+        }
+    }
+    assert_eq!(ids.len(), 6, "{ids:?}");
+    assert!(ids.iter().all(|id| id.len() == "call_".len() + 24 && id.starts_with("call_")));
 }
 
 #[test]

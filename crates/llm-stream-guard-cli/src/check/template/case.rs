@@ -104,7 +104,7 @@ impl TemplateCase {
         };
         let parser = Parser::new(&template).settings(settings()).tools(self.tools.clone());
         let parser = if self.prefix.is_empty() { parser } else { parser.prompt(&self.prefix) };
-        let machine = TemplateMachine(parser);
+        let machine = TemplateMachine::new(parser);
         let whole = self.judge(&machine, Cut::Whole, None)?;
         plan.text(&self.wire).try_for_each(|cut| self.judge(&machine, cut, Some(&whole)).map(drop))
     }

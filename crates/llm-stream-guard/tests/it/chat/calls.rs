@@ -1,5 +1,7 @@
 //! Calls: indices, ids, names, upstream's own among the text's.
 
+use std::collections::BTreeSet;
+
 use llm_stream_guard::End;
 use llm_stream_guard::{
     Delivery, Ids, Options, Outcome, Parallel,
@@ -49,22 +51,23 @@ fn indices_count_over_the_turn_and_prose_between_stays_in_place() {
 // Contract: S1.19.
 #[test]
 fn ids_differ_between_responses_and_choices_and_come_from_the_caller_if_asked() {
-    let ids = |response: &str, index: u32| {
-        let mut chunk = text(index, CALL);
-        chunk.fields.insert("id".into(), response.into());
-        let seen = clean("hermes", vec![chunk]);
-        read_finished(&seen.chunks)[&index].calls[0].id.clone()
+    let ids = |ids: Ids| {
+        let mut options = Options::default();
+        options.ids = ids;
+        let guard = builder("hermes").options(options).build().expect("builds");
+        let mut guard = ChatGuard::new(guard, ChatOptions::default());
+        // Servers give one id to many responses.
+        let mut chunks = vec![text(0, CALL), text(1, CALL)];
+        chunks.iter_mut().for_each(|chunk| drop(chunk.fields.insert("id".into(), "c1".into())));
+        let seen = run(&mut guard, chunks, End::Stop);
+        let choices = read_finished(&seen.chunks);
+        [0, 1].map(|index| choices[&index].calls[0].id.clone())
     };
-    assert_eq!(ids("c1", 0), ids("c1", 0));
-    assert_ne!(ids("c1", 0), ids("c1", 1));
-    assert_ne!(ids("c1", 0), ids("c2", 0));
-
-    let mut options = Options::default();
-    options.ids = Ids::new(|name: &str, n: u32| format!("{name}-{n}"));
-    let guard = builder("hermes").options(options).build().expect("builds");
-    let mut guard = ChatGuard::new(guard, ChatOptions::default());
-    let seen = run(&mut guard, vec![text(0, CALL)], End::Stop);
-    assert_eq!(read_finished(&seen.chunks)[&0].calls[0].id, "f-0");
+    let all: BTreeSet<String> = (0..3).flat_map(|_| ids(Ids::default())).collect();
+    assert_eq!(all.len(), 6);
+    assert_eq!(ids(Ids::seeded(7)), ids(Ids::seeded(7)));
+    assert_ne!(ids(Ids::seeded(7)), ids(Ids::seeded(8)));
+    assert_eq!(ids(Ids::new(|name: &str, n: u32| format!("{name}-{n}"))), ["f-0", "f-0"]);
 }
 
 // Contract: S1.19.

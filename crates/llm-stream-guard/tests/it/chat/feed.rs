@@ -1,15 +1,17 @@
 //! Building chunks, feeding them, putting the outcome together.
 
 use llm_stream_guard::{
-    End, Guard, GuardBuilder,
+    End, Guard, GuardBuilder, Ids, Options,
     chat::{Aggregator, ChatGuard, ChatNote, ChatOptions, ChatSink, Chunk, Completion},
     profile,
 };
 use serde_json::{Value, json};
 
-/// A guard builder for a registered profile.
+/// A guard builder for a registered profile; ids that are made count, as outcomes are compared.
 pub(crate) fn builder(name: &str) -> GuardBuilder {
-    Guard::builder(&profile(name).expect("a registered profile"))
+    let mut options = Options::default();
+    options.ids = Ids::counting();
+    Guard::builder(&profile(name).expect("a registered profile")).options(options)
 }
 
 /// A chat guard for a registered profile.

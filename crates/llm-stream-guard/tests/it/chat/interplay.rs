@@ -1,7 +1,7 @@
 //! Where reasoning, calls, wire delimiters and finish reasons meet.
 
 use llm_stream_guard::{
-    CallLimits, End, Guard, GuardBuilder, InReasoning, Options, Outcome, Profile, ToolChoice,
+    CallLimits, End, Guard, GuardBuilder, Ids, InReasoning, Options, Outcome, Profile, ToolChoice,
     Tools, UnknownTools,
     chat::{ChatGuard, ChatOptions, Note},
     profile,
@@ -19,7 +19,8 @@ const F: (&str, &str) = ("f", "{\"a\": 1}");
 
 /// What comes out, which is the same for the whole message and for one scalar at a time.
 fn message(builder: GuardBuilder, message: &str, reason: &str) -> Read {
-    let guard = builder.build().expect("builds");
+    let mut guard = builder.build().expect("builds");
+    guard.set_ids(Ids::counting());
     let read = |cut: Cut| {
         let chunks = cut.pieces(message).map(|piece| text(0, piece));
         let chunks = chunks.chain([stop(0, reason), usage()]).collect();

@@ -164,11 +164,16 @@ fn nothing_stays_behind_the_end(inputs: &Inputs) -> Result<(), Violation> {
 }
 
 fn calls_have_ids_of_their_own(inputs: &Inputs) -> Result<(), Violation> {
-    let mut seeds = 0..;
+    let guard = Guard::builder(&inputs.profile).options(options()).build().expect("builds");
+    // Guards, clones of one guard, and the messages of one.
+    let mut responses = 0..;
     let respond = || {
-        let mut options = options();
-        options.ids = Ids::seeded(seeds.next().unwrap_or_default());
-        machine(Guard::builder(&inputs.profile).options(options))
+        let mut guard = match responses.next() {
+            Some(n) if n % 2 == 0 => guard.clone(),
+            _ => Guard::builder(&inputs.profile).options(options()).build().expect("builds"),
+        };
+        guard.reset();
+        GuardMachine::with_ids(guard, End::Stop)
     };
     check_ids(respond, inputs.wires.iter().map(String::as_str))
 }

@@ -1,7 +1,7 @@
 //! Messages that are collected, and their limits.
 
 use llm_stream_guard::{
-    End, Event, Guard, OwnedEvent,
+    End, Event, Guard, Ids, OwnedEvent,
     lifecycle::{Ending, Lifecycle, MessageCollector, message_json},
     profile,
 };
@@ -14,7 +14,8 @@ const WIRE: &str = "<think>é hm</think>Hi <tool_call>{\"name\": \"f\", \"argume
 // Contract: S4.22.
 #[test]
 fn the_aggregate_of_the_stream_is_the_parse_of_the_whole() {
-    let guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
+    let mut guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
+    guard.set_ids(Ids::counting());
     let whole = message_json(&guard.parse(WIRE, End::Stop).unwrap());
     assert_eq!(whole["calls"][1]["outcome"], "incomplete");
     for size in [1, 2, 3, 7, WIRE.len()] {

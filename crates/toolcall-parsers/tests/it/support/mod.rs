@@ -11,8 +11,8 @@ use stream_laws::{
     vector::{Case, Finish, Kind, Policy, Start, read_cases},
 };
 use toolcall_parsers::{
-    CallLimits, End, Family, Grammar, HeldKind as Holds, Limits, Options, Parser, ParserBuilder,
-    Tools, Whitespace,
+    CallLimits, End, Family, Grammar, HeldKind as Holds, Ids, Limits, Options, Parser,
+    ParserBuilder, Tools, Whitespace,
 };
 
 /// The kinds of diagnostic that count bytes the driver dropped.
@@ -54,7 +54,7 @@ impl ParserMachine {
             Finish::Stop => End::Stop,
             Finish::Length => End::Length,
         };
-        Self::built(Parser::builder(grammar).tools(tools).whitespace(whitespace), end)
+        Self::built(builder(grammar, tools, whitespace), end)
     }
 
     fn built(builder: ParserBuilder, end: End) -> Self {
@@ -64,7 +64,7 @@ impl ParserMachine {
 
     /// The same parser with other limits.
     pub(crate) fn limited(&self, limits: Limits, call_limits: CallLimits) -> Self {
-        let mut options = Options::default();
+        let mut options = options();
         options.limits = call_limits;
         Self::built(self.builder.clone().limits(limits).options(options), self.end)
     }
@@ -76,9 +76,19 @@ impl ParserMachine {
 
     /// A parser with declared tools.
     pub(crate) fn with_tools(grammar: &Grammar, tools: Tools, whitespace: Whitespace) -> Self {
-        let builder = Parser::builder(grammar.clone()).tools(tools).whitespace(whitespace);
-        Self::built(builder, End::Stop)
+        Self::built(builder(grammar.clone(), tools, whitespace), End::Stop)
     }
+}
+
+fn builder(grammar: Grammar, tools: Tools, whitespace: Whitespace) -> ParserBuilder {
+    Parser::builder(grammar).tools(tools).whitespace(whitespace).options(options())
+}
+
+/// Ids that are made count: laws compare the events of several runs.
+fn options() -> Options {
+    let mut options = Options::default();
+    options.ids = Ids::counting();
+    options
 }
 
 impl Machine for ParserMachine {
