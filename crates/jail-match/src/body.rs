@@ -131,8 +131,8 @@ pub trait BodyParsers {
     /// may be let go.
     fn end(&mut self) {}
 
-    /// How many of the last bytes it was fed and is done with nothing came of yet: it keeps them
-    /// itself, beyond what the driver keeps for it. Asked after the commit.
+    /// How many bytes it was fed and is done with that nothing came of yet: it keeps them itself,
+    /// beyond what the driver keeps for it. Asked after the commit; the account follows it.
     fn held(&self) -> usize {
         0
     }

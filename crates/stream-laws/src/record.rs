@@ -186,15 +186,6 @@ impl Record {
         })
     }
 
-    /// How many calls have begun and not ended.
-    pub(crate) fn open_calls(&self) -> usize {
-        self.events.iter().fold(0, |open, event| match event {
-            Event::CallStart { .. } => open + 1,
-            Event::CallEnd { .. } => open.saturating_sub(1),
-            Event::Text { .. } | Event::CallArguments { .. } => open,
-        })
-    }
-
     /// Appends a diagnostic behind the events so far, if it has a place.
     fn place(&mut self, one: &Diagnostic) {
         let place = one.place.map(|_| Place::behind(&self.events));

@@ -2,7 +2,7 @@
 
 use crate::{
     machine::{Held, HeldKind, Machine},
-    record::{Event, Record, SpanKind},
+    record::{Event, Record},
     violation::{Law, Violation},
 };
 
@@ -19,18 +19,19 @@ pub enum Unit {
 ///
 /// - `held` is the same for a machine that got the text scalar by scalar and for a fresh one that
 ///   got it at once;
-/// - if no call is open, the bytes held are those that the end of the stream, coming now, emits as
-///   text or accounts for;
-/// - if one is open, it holds at least those, and no more than text and account leave open beside
-///   the bytes that are the call's; and where it holds nothing, the end of the stream at most
-///   closes the call's arguments.
+/// - the bytes held are those that neither are out nor accounted for, and those that the end of the
+///   stream, coming now, emits as text or accounts for, also inside a call;
+/// - what comes out, a call's arguments included, was held before or came in since: with one scalar
+///   more, and with the end.
 ///
 /// # Errors
 /// The first prefix after which that is not so.
 pub fn check_held<M: Machine>(machine: &M, input: &str, unit: Unit) -> Result<(), Violation> {
     let (mut growing, mut out) = (machine.clone(), Record::default());
     let mut piece = [0; 4];
+    let mut before = 0;
     for (at, scalar) in input.char_indices() {
+        let known = out.events.len();
         growing.push(scalar.encode_utf8(&mut piece), &mut out);
         let prefix = &input[..at + scalar.len_utf8()];
         let held = growing.held();
@@ -40,43 +41,73 @@ pub fn check_held<M: Machine>(machine: &M, input: &str, unit: Unit) -> Result<()
         let (mut ended, mut end) = (growing.clone(), Record::default());
         ended.finish(&mut end);
 
+        let new = written(&out.events[known..], prefix);
+        let had = before + scalar.len_utf8();
         let wrong = (fresh.held() != held)
             .then(|| format!("{held:?} behind single scalars, {:?} at once", fresh.held()))
             .or_else(|| match unit {
-                Unit::WireBytes => contradiction(held, &out, &end, prefix.len()),
+                Unit::WireBytes => contradiction(held, (had, new), &end, prefix, &out),
                 Unit::Decoded => None,
             });
         if let Some(detail) = wrong {
             let name = format!("prefix of {} bytes", prefix.len());
             return Err(Violation::new(Law::Held, name, prefix, detail));
         }
+        before = held.bytes;
     }
     Ok(())
 }
 
-fn contradiction(held: Held, out: &Record, end: &Record, received: usize) -> Option<String> {
-    if (held.kind == HeldKind::None) != (held.bytes == 0) {
-        return Some(format!("{held:?}: bytes without a reason, or a reason without bytes"));
+/// What speaks against it that `held` is held, where of `had` bytes so many came out as `new`.
+fn contradiction(
+    held: Held,
+    (had, new): (usize, usize),
+    end: &Record,
+    prefix: &str,
+    out: &Record,
+) -> Option<String> {
+    let received = prefix.len();
+    let (at_end, left) = (decided(end), received.saturating_sub(decided(out)));
+    let last = written(&end.events, prefix);
+    Some(match held.bytes {
+        bytes if (held.kind == HeldKind::None) != (bytes == 0) => {
+            format!("{held:?}: bytes without a reason, or a reason without bytes")
+        }
+        bytes if at_end != bytes => format!("{held:?}, but the end emits or drops {at_end} bytes"),
+        bytes if left != bytes => {
+            format!("{held:?}, but {left} of {received} bytes are neither out nor accounted for")
+        }
+        bytes if new + bytes > had => {
+            format!("{held:?}, but {new} bytes came out of {had} that were held or came in")
+        }
+        bytes if last > bytes => format!("{held:?}, but the end brings {:?}", end.events),
+        _ => return None,
+    })
+}
+
+/// Bytes of the input that events show at least: all of their text, and of arguments the words that
+/// are in the input.
+fn written(events: &[Event], input: &str) -> usize {
+    let bytes = |event: &Event| match event {
+        Event::Text { text, .. } => text.len(),
+        Event::CallArguments { fragment, .. } => words(fragment, input),
+        _ => 0,
+    };
+    events.iter().map(bytes).sum()
+}
+
+/// The letters of the words of `json` that are in `input`, escapes aside.
+fn words(json: &str, input: &str) -> usize {
+    let (mut plain, mut chars) = (String::new(), json.chars());
+    while let Some(char) = chars.next() {
+        let escape = char == '\\';
+        if escape && chars.next() == Some('u') {
+            let _ = chars.nth(3);
+        }
+        plain.push(if escape { ' ' } else { char });
     }
-    let at_end = decided(end);
-    let open = out.open_calls() > 0;
-    if if open { at_end > held.bytes } else { at_end != held.bytes } {
-        return Some(format!("{held:?}, but the end emits or drops {at_end} bytes"));
-    }
-    let calls = out.spans.iter().filter(|span| span.kind == SpanKind::Call);
-    let calls: u64 = if open { calls.map(|span| span.len).sum() } else { 0 };
-    let left = received.saturating_sub(decided(out));
-    if !(left..=left + calls as usize).contains(&held.bytes) {
-        return Some(format!(
-            "{held:?}, but {left} of {received} bytes are neither out nor accounted for"
-        ));
-    }
-    // What closes the arguments of a call that the end completes was not held.
-    let grows = end.events.iter().any(|event| match event {
-        Event::CallArguments { fragment, .. } => !fragment.chars().all(|c| "\"}]".contains(c)),
-        _ => false,
-    });
-    (held.bytes == 0 && grows).then(|| format!("{held:?}, but the end brings {:?}", end.events))
+    let words = plain.split(|char: char| !char.is_ascii_alphabetic());
+    words.filter(|word| input.contains(word)).map(str::len).sum()
 }
 
 /// Bytes of the input that a record decides: text that is out, and the account.

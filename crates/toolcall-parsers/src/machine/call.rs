@@ -45,6 +45,16 @@ pub(super) enum State {
     Broken,
 }
 
+/// What reads arguments, if it may keep some of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    None,
+    Value,
+    Object,
+    Parameters,
+    Elements,
+}
+
 /// What a step asks the loop to do.
 pub(super) enum Step {
     Go,
@@ -94,8 +104,8 @@ pub(crate) struct Machine {
     pub(super) name: String,
     pub(super) id: String,
     pub(super) attributes: HeaderReader,
-    /// The arguments are read by the reader of values.
-    pub(super) in_value: bool,
+    /// What reads the arguments.
+    pub(super) reader: Reader,
     /// The opener was the brace that begins what is read.
     pub(super) behind_brace: bool,
     /// Blanks stand between the header's last literal and what comes.
@@ -136,7 +146,7 @@ impl Machine {
             name: String::new(),
             id: String::new(),
             attributes: HeaderReader::default(),
-            in_value: false,
+            reader: Reader::None,
             behind_brace: false,
             spaced: false,
             started: false,

@@ -6,7 +6,7 @@ use jail_match::{AtEnd, End};
 
 use super::{arguments::Cut, object::ArgumentsState};
 use super::{
-    call::{List, Machine, State},
+    call::{List, Machine, Reader, State},
     output::Output,
     plan::{Arguments, Leaf, Missing, Plan},
 };
@@ -100,9 +100,9 @@ impl Machine {
             }
             Arguments::Raw { .. } => {
                 let expected = !leaf.ends.tags.is_empty() && leaf.ends.missing == Missing::Reported;
-                return match self.in_value {
-                    false => self.raw.finish(tail, end, expected, out),
-                    true => self.close_value(tail, out),
+                return match self.reader {
+                    Reader::Value => self.close_value(tail, out),
+                    _ => self.raw.finish(tail, end, expected, out),
                 };
             }
             Arguments::Object(_) => match self.object.arguments {

@@ -1,23 +1,29 @@
 //! What the machine holds, and what it keeps to know where it stands.
 
-use super::call::{Machine, State};
+use super::{
+    call::{Machine, Reader, State},
+    object::At,
+};
 use crate::calls::Calls;
 
 impl Machine {
-    /// The last bytes that nothing came of yet, beyond what the driver keeps: of a call that is
-    /// announced, what the reader of its arguments keeps; of one that is not, all.
+    /// How many bytes nothing came of yet, beyond what the driver keeps: of a call that is
+    /// announced, those of its arguments that their reader keeps; of one that is not, all.
     pub(crate) fn held(&self, calls: &Calls) -> usize {
         if !calls.committed() {
             return 0;
         }
-        let item = usize::try_from(calls.at.saturating_sub(self.item_at)).unwrap_or(usize::MAX);
+        let item = || usize::try_from(calls.at.saturating_sub(self.item_at)).unwrap_or(usize::MAX);
         match self.state {
-            State::Arguments if calls.is_open() => {
-                let readers = self.value.held() + self.object.held(item);
-                readers + self.parameters.held() + self.elements.held()
-            }
+            State::Arguments if calls.is_open() || self.object.answered => match self.reader {
+                Reader::Object if self.object.at == At::Key => item(),
+                Reader::Value | Reader::Object => self.value.held(),
+                Reader::Parameters => self.parameters.held(),
+                Reader::Elements => self.elements.held(),
+                Reader::None => 0,
+            },
             State::Arguments if self.object.is_listed() => 0,
-            State::Message | State::Header | State::Field | State::Arguments => item,
+            State::Message | State::Header | State::Field | State::Arguments => item(),
             _ => 0,
         }
     }
@@ -28,7 +34,7 @@ impl Machine {
             State::Field => self.field.len() + self.attributes.held(),
             State::Arguments => {
                 let readers = self.value.buffered() + self.object.buffered();
-                readers + self.parameters.held() + self.elements.buffered() + self.early.len()
+                readers + self.parameters.buffered() + self.elements.buffered() + self.early.len()
             }
             _ => 0,
         }

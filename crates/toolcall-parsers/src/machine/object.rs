@@ -121,18 +121,9 @@ impl ObjectReader {
         (self.arguments, self.early) = (ArgumentsState::Missing, 0);
     }
 
-    /// Bytes nothing came of yet, in an open call; `item` of them came since its last key began.
-    pub(super) fn held(&self, item: usize) -> usize {
-        match self.at {
-            At::Key => item,
-            At::Name | At::Id => self.text.held(),
-            _ => 0,
-        }
-    }
-
     /// Live bytes.
     pub(super) fn buffered(&self) -> usize {
-        self.text.held()
+        self.text.buffered()
     }
 
     /// Whether it holds no more calls.

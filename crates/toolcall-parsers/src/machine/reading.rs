@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{
-    call::{Machine, State, Step},
+    call::{Machine, Reader, State, Step},
     output::Output,
     plan::{Arguments, Leaf, Plan},
 };
@@ -20,21 +20,30 @@ use crate::{
 impl Machine {
     /// Gets the reader of `arguments` ready.
     pub(super) fn begin_reader(&mut self, arguments: &Arguments) {
-        self.in_value = false;
+        self.reader = Reader::None;
         match arguments {
             Arguments::None => {}
             Arguments::Value(_) => self.begin_value(Kind::Arguments),
             Arguments::Keywords(_) => self.begin_value(Kind::Keywords),
-            Arguments::Object(_) => self.object.begin(),
+            Arguments::Object(_) => {
+                self.object.begin();
+                self.reader = Reader::Object;
+            }
             Arguments::Raw { .. } => self.raw.begin(),
-            Arguments::Parameters(_) => self.parameters.begin(&self.name),
-            Arguments::Elements(_) => self.elements.begin(&self.name),
+            Arguments::Parameters(_) => {
+                self.parameters.begin(&self.name);
+                self.reader = Reader::Parameters;
+            }
+            Arguments::Elements(_) => {
+                self.elements.begin(&self.name);
+                self.reader = Reader::Elements;
+            }
         }
     }
 
     fn begin_value(&mut self, kind: Kind) {
         self.value = ValueReader::new(kind);
-        self.in_value = true;
+        self.reader = Reader::Value;
         self.early.clear();
     }
 
@@ -91,7 +100,7 @@ impl Machine {
             Arguments::Value(syntax) | Arguments::Keywords(syntax) => {
                 return self.value(plan, leaf, *syntax, cursor, out);
             }
-            Arguments::Raw { .. } if self.in_value => {
+            Arguments::Raw { .. } if self.reader == Reader::Value => {
                 return self.value(plan, leaf, template::Dialect::Json, cursor, out);
             }
             Arguments::Raw { key, again, ends } => {

@@ -69,7 +69,7 @@ impl ValueReader {
 
     /// Bytes held.
     pub(crate) fn held(&self) -> usize {
-        self.literal.held()
+        if self.state == State::Literal { self.literal.held() } else { 0 }
     }
 
     /// Live bytes.

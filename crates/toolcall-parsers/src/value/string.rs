@@ -276,6 +276,11 @@ impl Transcoder {
         text.nested && self.frames.last() == Some(&super::container::Frame::Keywords)
     }
 
+    /// Bytes of a quote, and of whitespace behind it, that may belong to the string.
+    pub(super) fn held_quote(&self, text: Text) -> usize {
+        if text.at == At::Quote { 1 + self.blanks.len() } else { 0 }
+    }
+
     /// Whether the string is whole if nothing follows.
     pub(super) fn is_closed(&self) -> bool {
         matches!(self.state, State::Text(Text { at: At::Quote | At::End, .. }))

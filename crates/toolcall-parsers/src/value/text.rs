@@ -52,8 +52,8 @@ impl TextReader {
         &self.text
     }
 
-    /// Bytes held besides the text.
-    pub(crate) fn held(&self) -> usize {
-        self.literal.held()
+    /// Live bytes besides the text.
+    pub(crate) fn buffered(&self) -> usize {
+        self.literal.buffered()
     }
 }

@@ -129,6 +129,9 @@ pub(super) struct Transcoder {
     pub(super) stops: [u8; 3],
     /// Bytes that plain text may still have.
     pub(super) room: usize,
+    /// Bytes read since the first token began of which nothing is written; inside of [`Self::feed`]
+    /// less those of the text so far.
+    since: usize,
     between: Between,
     /// A bit for each tolerance that was said.
     tolerated: u8,
@@ -152,6 +155,7 @@ impl Transcoder {
             path: Path::default(),
             stops: [0; 3],
             room: usize::MAX,
+            since: 0,
             between: Between::Blanks,
             tolerated: 0,
         };
@@ -176,14 +180,30 @@ impl Transcoder {
         }
     }
 
-    /// Bytes held.
+    /// Bytes read that nothing is written of yet, what stands between tokens aside.
     pub(super) fn held(&self) -> usize {
-        self.kept.len() + self.scalar.len() + self.blanks.len()
+        let string = self.mode == Mode::String;
+        match self.state {
+            _ if self.is_keeping() => self.since,
+            State::Text(text) if string => self.held_quote(text),
+            State::Bare if string => self.scalar.len(),
+            State::Text(_) | State::Bare | State::Number | State::BareKey => self.since,
+            State::After if !self.scalar.is_empty() || self.key && self.mode == Mode::Key => {
+                self.since
+            }
+            _ => 0,
+        }
     }
 
-    /// Live bytes: beyond what is held, brackets to come and where it stands in the schema.
+    /// Whether what began before the token that is read is not written.
+    fn is_keeping(&self) -> bool {
+        self.is_open_kind() || !self.word.is_empty() || self.lead.ends_with(": ")
+    }
+
+    /// Live bytes: of texts, of brackets to come, and of where it stands in the schema.
     pub(super) fn buffered(&self) -> usize {
-        self.held() + self.lead.len() + self.path.len()
+        let texts = [&self.kept, &self.scalar, &self.blanks, &self.lead];
+        texts.iter().map(|text| text.len()).sum::<usize>() + self.path.len()
     }
 
     /// Reads on.
@@ -203,11 +223,19 @@ impl Transcoder {
             }
         };
         cx.out.flush();
+        self.since = self.since.wrapping_add(cx.i);
         stop
     }
 
     /// Goes to the next token.
     pub(super) fn skip_blanks(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+        let from = cx.i;
+        let step = self.skip(cx);
+        self.since = self.since.wrapping_sub(cx.i - from);
+        step
+    }
+
+    fn skip(&mut self, cx: &mut Cx<'_, '_>) -> Step {
         if !cx.dialect.is(Syntax::Lenient) {
             cx.i += crate::cursor::blanks(cx.rest());
             return if cx.peek().is_none() { cx.more() } else { Ok(()) };
@@ -248,6 +276,9 @@ impl Transcoder {
     fn value(&mut self, cx: &mut Cx<'_, '_>) -> Step {
         self.skip_blanks(cx)?;
         let Some(byte) = cx.peek() else { return cx.more() };
+        if !self.is_keeping() {
+            self.since = 0_usize.wrapping_sub(cx.i);
+        }
         let python = cx.dialect.is(Syntax::Python);
         let outermost = self.frames.is_empty();
         let Ok(quote) = cx.dialect.quote(cx.rest()) else { return cx.more() };

@@ -156,11 +156,18 @@ law!(markup_of_calls_is_not_leaked, |grammar, inputs| {
     })
 });
 
-law!(what_is_held_is_what_is_said, |grammar, inputs| under(POLICIES, grammar, |machine| {
+law!(what_is_held_is_what_is_said, |grammar, inputs| {
     let unit = if inputs.decodes_text { Unit::Decoded } else { Unit::WireBytes };
-    let short = inputs.all().filter(|input| input.len() <= 400);
-    short.into_iter().try_for_each(|input| check_held(machine, input, unit))
-}));
+    under(POLICIES, grammar, |machine| {
+        let mut short = inputs.all().filter(|input| input.len() <= 400);
+        short.try_for_each(|input| check_held(machine, input, unit))
+    })?;
+    // What is declared decides what waits for its end.
+    vectors_if_any(&inputs.name)
+        .into_iter()
+        .filter(|case| case.tools.is_some())
+        .try_for_each(|case| check_held(&ParserMachine::of_case(grammar, &case), &case.wire, unit))
+});
 
 law!(nothing_stays_behind_the_end, |grammar, inputs| under(POLICIES, grammar, |machine| {
     inputs.all().try_for_each(|input| check_idle(machine, input, CutPlan::quick(2)))

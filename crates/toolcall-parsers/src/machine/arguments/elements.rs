@@ -79,14 +79,23 @@ impl Elements {
         self.kept = Kept::default();
     }
 
-    /// Bytes held.
+    /// Bytes read that nothing is written of yet: of tags those whose element is not written.
     pub(crate) fn held(&self) -> usize {
-        self.tag.len() + self.text.len() + self.kept.held()
+        if let Some(kept) = self.kept.held() {
+            return kept;
+        }
+        let tag = if self.state == State::Tag { self.tag_bytes } else { 0 };
+        let leaf = match self.open.as_slice() {
+            [_, .., Element { kind: Kind::Leaf, tag_bytes, .. }] => *tag_bytes,
+            _ => 0,
+        };
+        usize::try_from(tag + leaf).unwrap_or(usize::MAX) + self.text.len()
     }
 
-    /// Live bytes: beyond what is held, where it stands.
+    /// Live bytes: of texts, and of where it stands.
     pub(crate) fn buffered(&self) -> usize {
-        self.held() + self.tags.len() + self.path.len()
+        let texts = [&self.tag, &self.text, &self.tags];
+        texts.iter().map(|text| text.len()).sum::<usize>() + self.kept.len() + self.path.len()
     }
 
     /// Behind a fault: bytes before the cursor that are lost with it, of the tag that broke.
@@ -105,18 +114,21 @@ impl Elements {
             self.push_element(Kind::Object, None);
             self.kept.put("{", out);
         }
-        loop {
+        self.kept.count(cursor.at, 0);
+        let progress = loop {
             let progress = match self.state {
                 State::Text => self.text(spec, cursor, out),
                 State::Tag => self.tag(cursor, out),
             };
-            if progress == Some(Progress::Bad) {
-                self.kept.flush(out);
-            }
             if let Some(progress) = progress {
-                return progress;
+                break progress;
             }
+        };
+        self.kept.count(0, cursor.at);
+        if progress == Progress::Bad {
+            self.kept.flush(out);
         }
+        progress
     }
 
     /// Writes what is missing behind the last element: the ends of all that is open.

@@ -79,8 +79,12 @@ pub(crate) struct Parameters {
     written: Written,
     /// A parameter was read.
     read: bool,
+    /// Bytes of the header read last, as it is written.
+    header_len: usize,
     /// An object that may be all arguments, under a name that no parameter has.
     envelope: String,
+    /// Bytes of its parameter.
+    envelope_len: usize,
     /// Names of the call's parameters, where the first counts. Only such families pay for it.
     seen: BTreeSet<String>,
     seen_bytes: usize,
@@ -107,8 +111,19 @@ impl Parameters {
         if matches!(self.state, State::Value(_)) { self.value.lost() } else { 0 }
     }
 
-    /// Bytes held.
+    /// Bytes read that nothing is written of yet: of tags those whose parameter is not written.
     pub(crate) fn held(&self) -> usize {
+        let kept = if self.written == Written::Envelope { self.envelope_len } else { 0 };
+        kept + match self.state {
+            State::Between => 0,
+            State::Header => self.header_len,
+            State::Value(_) if self.value.is_begun() => self.value.held(),
+            State::Value(_) => self.header_len + self.value.held(),
+        }
+    }
+
+    /// Live bytes.
+    pub(crate) fn buffered(&self) -> usize {
         self.value.held() + self.envelope.len()
     }
 
@@ -146,6 +161,7 @@ impl Parameters {
             Err(Undecided) => return Some(Progress::More),
             Ok(Some((opener, len))) => {
                 cursor.at += len;
+                self.header_len = len;
                 self.header.begin(spec, opener);
                 self.state = State::Header;
                 return None;
@@ -168,7 +184,10 @@ impl Parameters {
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Option<Progress> {
-        match self.header.feed(spec, out.calls.options.limits.name, cursor) {
+        let from = cursor.at;
+        let step = self.header.feed(spec, out.calls.options.limits.name, cursor);
+        self.header_len += cursor.at - from;
+        match step {
             Step::More => return Some(Progress::More),
             Step::Bad => return Some(Progress::Bad),
             Step::Value(node) => self.begin_value(spec, node, out),
@@ -227,6 +246,7 @@ impl Parameters {
         }
         match fed {
             Fed::Header(node) => {
+                self.header_len = self.value.pending_len();
                 core::mem::swap(&mut self.header, self.value.next());
                 self.begin_value(spec, node, out);
                 None
@@ -249,6 +269,7 @@ impl Parameters {
             let json = self.value.collected_json().unwrap_or_default();
             // Passes: it was found to be an object.
             let _ = json_or_string(json, |piece| self.envelope.push_str(piece));
+            self.envelope_len = self.header_len + self.value.held();
             self.written = Written::Envelope;
         } else if self.value.close(value.edges, end, offset, out) {
             self.written = Written::Members;

@@ -109,6 +109,16 @@ impl Value {
         self.edge.len() + self.pending.len() + self.collected.len()
     }
 
+    /// Whether some of it is written, or nothing of it will be.
+    pub(super) fn is_begun(&self) -> bool {
+        matches!(self.mode, Mode::String | Mode::Drop)
+    }
+
+    /// Bytes of the next parameter's header so far.
+    pub(super) fn pending_len(&self) -> usize {
+        self.pending.len()
+    }
+
     /// Bytes of a header that has been read, but not to its end.
     pub(super) fn lost(&self) -> u64 {
         if self.phase == Phase::Header { self.pending.len() as u64 } else { 0 }
@@ -304,14 +314,13 @@ impl Value {
     ) -> Option<Fed> {
         let from = cursor.at;
         let step = self.next.feed(place.spec, out.calls.options.limits.name, cursor);
+        self.pending.push_str(&cursor.text[from..cursor.at]);
         match step {
             Step::Value(node) if declares(&out.calls.tools, place.tool, self.next.key()) => {
                 return Some(Fed::Header(node));
             }
-            _ => self.pending.push_str(&cursor.text[from..cursor.at]),
-        }
-        if step == Step::More {
-            return Some(Fed::More);
+            Step::More => return Some(Fed::More),
+            _ => {}
         }
         if step == Step::Bad {
             let tool = out.calls.tools.get(place.tool);

@@ -49,6 +49,8 @@ pub(super) struct Element {
     /// Where its tag, and the tags inside it, begin.
     pub(super) tag: usize,
     pub(super) inner: usize,
+    /// Bytes of its tag as it is written.
+    pub(super) tag_bytes: u64,
     /// Where its text begins.
     pub(super) text: usize,
     /// What the schema says of it.
@@ -71,6 +73,7 @@ impl Elements {
             kind,
             tag: self.tags.len(),
             inner: self.tags.len(),
+            tag_bytes: self.tag_bytes,
             text: self.text.len(),
             types,
             count: 0,
@@ -104,7 +107,7 @@ impl Elements {
             {
                 parent.dollars = parent.dollars.max(dollars.len() + 1);
             }
-            self.sibling(name, types.is_none() && depth > 1, out);
+            self.sibling(name, types.is_none() && depth > 1, offset, out);
         }
         if let Some(parent) = self.open.last_mut() {
             self.tags.truncate(parent.inner);
@@ -137,7 +140,7 @@ impl Elements {
     }
 
     /// A child of the innermost element, an object, begins: another one of that name, or not.
-    fn sibling(&mut self, name: &str, may_repeat: bool, out: &mut Output<'_>) {
+    fn sibling(&mut self, name: &str, may_repeat: bool, offset: usize, out: &mut Output<'_>) {
         let number = self.open.len() - 1;
         let parent = &mut self.open[number];
         let same = parent.last.is_some_and(|tag| &self.tags[tag..] == name);
@@ -159,7 +162,8 @@ impl Elements {
                 }
                 parent.repeat = if may_repeat { Repeat::Begun } else { Repeat::No };
                 if may_repeat {
-                    self.kept.keep(number);
+                    let tag = usize::try_from(self.tag_bytes).unwrap_or(usize::MAX);
+                    self.kept.keep(number, self.text.len() + tag, offset);
                 }
             }
         }
@@ -231,7 +235,7 @@ impl Elements {
 
     /// Gives up waiting for repetitions when too much is kept.
     pub(super) fn bound(&mut self, out: &mut Output<'_>) {
-        if self.kept.held() > out.calls.options.limits.value {
+        if self.kept.len() > out.calls.options.limits.value {
             self.kept.flush(out);
             for element in &mut self.open {
                 if matches!(element.repeat, Repeat::Begun | Repeat::Once(_)) {

@@ -10,11 +10,23 @@ pub(super) struct Kept {
     text: String,
     /// The open element whose child is kept, by number.
     keeper: Option<usize>,
+    /// Bytes read since, and those held before; while text is read, less those of the text so far.
+    bytes: usize,
 }
 
 impl Kept {
-    pub(super) fn held(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.text.len()
+    }
+
+    /// Bytes read that are kept, or stand before them and are held, too.
+    pub(super) fn held(&self) -> Option<usize> {
+        self.keeper.map(|_| self.bytes)
+    }
+
+    /// So many bytes more count, and so many less.
+    pub(super) fn count(&mut self, less: usize, more: usize) {
+        self.bytes = self.bytes.wrapping_add(more).wrapping_sub(less);
     }
 
     pub(super) fn put(&mut self, piece: &str, out: &mut Output<'_>) {
@@ -24,9 +36,13 @@ impl Kept {
         }
     }
 
-    /// Keeps what is written from now on for `element`, unless that is done already.
-    pub(super) fn keep(&mut self, element: usize) {
-        self.keeper.get_or_insert(element);
+    /// Keeps what is written from now on for `element`, unless that is done already. Of the text up to
+    /// `offset` so many bytes are `held`.
+    pub(super) fn keep(&mut self, element: usize, held: usize, offset: usize) {
+        if self.keeper.is_none() {
+            self.keeper = Some(element);
+            self.bytes = held.wrapping_sub(offset);
+        }
     }
 
     pub(super) fn is_kept_for(&self, element: usize) -> bool {

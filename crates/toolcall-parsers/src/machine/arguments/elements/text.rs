@@ -82,9 +82,11 @@ impl Elements {
             Kind::List => {
                 let bytes = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
                 element.noise += bytes as u64;
+                self.kept.count(text.len(), 0);
             }
             Kind::Object => {
                 let begun = self.text.len() > element.text;
+                let whole = text.len();
                 let text = if begun { text } else { text.trim_ascii_start() };
                 let room =
                     if element.noise > 0 { 0 } else { limit.saturating_sub(self.text.len()) };
@@ -92,6 +94,7 @@ impl Elements {
                 let (kept, dropped) = text.split_at(fits.unwrap_or(0));
                 self.text.push_str(kept);
                 element.noise += dropped.len() as u64;
+                self.kept.count(whole - kept.len(), 0);
             }
             Kind::Leaf => {
                 self.text.push_str(text);
