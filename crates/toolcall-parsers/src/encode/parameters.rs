@@ -13,7 +13,7 @@ use crate::{
         input::{Node, repeated},
     },
     family::Repeated,
-    machine::arguments::{tag::Tag, value::ending::call_end},
+    machine::arguments::{parameters::HeadersIn, tag::Tag, value::ending::call_end},
     template::{Hole, Template, Trim},
     typing::admitted,
 };
@@ -104,9 +104,9 @@ impl Writer<'_> {
             .any(|(head, end)| before && head.ends_with('\n') || behind && end.starts_with('\n'))
     }
 
-    /// Where a value holds what would end it: its own end; the whole header of a parameter at the
-    /// start of a line, or anywhere if it is a special token; the end of its call where that of
-    /// the section or a next call follows.
+    /// Where a value holds what would end it: its own end; the header of a parameter where one may
+    /// stand, whole or, of special tokens, its first tag; the end of its call where that of the
+    /// section or a next call follows.
     fn ends_value(&self, text: &str, rest: &Rest<'_>) -> Option<usize> {
         let spellings = &self.form.spellings;
         let own = rest.next().into_iter().filter_map(|next| {
@@ -115,10 +115,13 @@ impl Writer<'_> {
         });
         let header = self.form.parameters.iter().filter_map(|template| {
             let (head, end) = around(template, |hole| *hole == Hole::Key);
-            let (head, last) = (head.trim_ascii_start(), text.rfind(tag(end))?);
+            let (head, last) = (head.trim_ascii_start(), text.rfind(tag(end)));
+            let place = self.specs.iter().map(|spec| spec.headers).max()?;
             let begins = |&(at, _): &(usize, &str)| {
                 let line = at == 0 || text[..at].ends_with('\n');
-                (line || self.family.special_tokens) && at + head.len() <= last
+                place == HeadersIn::Tokens
+                    || (line || place > HeadersIn::Lines)
+                        && last.is_some_and(|last| at + head.len() <= last)
             };
             if head.is_empty() { None } else { text.match_indices(head).find(begins) }
         });

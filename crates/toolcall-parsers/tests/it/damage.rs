@@ -17,7 +17,7 @@ use crate::support::{
 enum Kind {
     /// One piece is missing.
     Missing,
-    /// Two markers in a row are.
+    /// Two markers are.
     MissingTwo,
     /// One piece stands twice.
     Twice,
@@ -34,11 +34,6 @@ const EXCEPTIONS: &[(&[&str], &[Kind], &str)] = &[
          bare value of `harn_text` up to a brace",
     ),
     (&["functiongemma/parallel"], &[Kind::MissingTwo], "in quotes of the family's own, too"),
-    (
-        &["kimi_k3", "solar_open2"],
-        &[Kind::MissingTwo],
-        "without its first tag a header is a key in the text and one tag",
-    ),
     (
         &["qwen3_coder/undeclared-parameter"],
         &[Kind::Missing],
@@ -169,14 +164,14 @@ fn foreign((name, arguments): &(String, Value), markup: &[String]) -> Option<Str
     texts.find(|text| told.contains(text)).map(String::from)
 }
 
-/// `pieces` without one or two markers in a row, with one of them twice, and with two swapped.
+/// `pieces` without one piece or two markers, with one of them twice, and with two swapped.
 fn damages(pieces: &[&str], markup: &[String]) -> Vec<(Kind, String)> {
     let mut found = Vec::new();
     let but = |left: &[usize]| -> String {
         let rest = pieces.iter().enumerate().filter(|(n, _)| !left.contains(n));
         rest.map(|(_, piece)| *piece).collect()
     };
-    let mut before = None;
+    let mut before = Vec::new();
     for (n, &piece) in pieces.iter().enumerate() {
         found.push((Kind::Missing, but(&[n])));
         found.push((Kind::Twice, pieces[..=n].concat() + &pieces[n..].concat()));
@@ -186,8 +181,8 @@ fn damages(pieces: &[&str], markup: &[String]) -> Vec<(Kind, String)> {
             found.push((Kind::Swapped, swapped.concat()));
         }
         if markup.iter().any(|marker| marker == piece) {
-            found.extend(before.map(|m| (Kind::MissingTwo, but(&[m, n]))));
-            before = Some(n);
+            found.extend(before.iter().map(|&m| (Kind::MissingTwo, but(&[m, n]))));
+            before.push(n);
         }
     }
     found

@@ -22,7 +22,7 @@ use crate::{
     cursor::{Cursor, Undecided},
     machine::output::Output,
     tools::Tools,
-    typing::{admitted, declares},
+    typing::declares,
 };
 
 /// Where in a value a reader is.
@@ -264,7 +264,7 @@ impl Value {
             }
         }
         let line_start = if at > from { text.as_bytes()[at - 1] == b'\n' } else { self.line_start };
-        if (line_start || spec.headers == HeadersIn::Text)
+        if (line_start || spec.headers > HeadersIn::Lines)
             && let Some((n, len)) = tag(spec.openers())
         {
             return Found::Header(n, len);
@@ -323,12 +323,11 @@ impl Value {
             _ => {}
         }
         if step == Step::Bad {
-            let tool = out.calls.tools.get(place.tool);
-            let is_known =
-                |key: &str| tool.is_some_and(|tool| admitted(&tool.parameters, key).is_some());
+            let is_known = |key: &str| declares(&out.calls.tools, place.tool, key);
             match self.next.is_torn(place.spec, cursor.rest(), is_known) {
                 Err(Undecided) => return Some(Fed::More),
                 Ok(true) => return Some(Fed::Torn),
+                Ok(false) if place.spec.headers == HeadersIn::Tokens => return Some(Fed::Torn),
                 Ok(false) => {}
             }
         }

@@ -317,7 +317,7 @@ impl Compiler<'_> {
             Holder::Parameters => {
                 let ends = self.structure(form, ends, section_ends);
                 let headers = match self.family.special_tokens {
-                    true => HeadersIn::Text,
+                    true => HeadersIn::Tokens,
                     false => HeadersIn::Lines,
                 };
                 let spec = ParameterSpec::compile(form, ends, headers);

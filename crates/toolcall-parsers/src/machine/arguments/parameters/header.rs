@@ -65,14 +65,17 @@ impl Header {
         self.string
     }
 
-    /// Whether a header that cannot go on with `rest` is one all the same, that lost the tag behind
-    /// its key: the key is known, and what leads to its value follows.
+    /// Whether a header that cannot go on with `rest` is one all the same, that lost a tag: its key is
+    /// known, and stands between two tags of its own.
     pub(in super::super) fn is_torn(
         &self,
         spec: &ParameterSpec,
         rest: &str,
         is_known: impl Fn(&str) -> bool,
     ) -> Result<bool, Undecided> {
+        if !self.key.is_empty() {
+            return Ok(is_known(&self.key));
+        }
         let Node::Holes { header, to, .. } = &spec.nodes[self.node] else { return Ok(false) };
         if header.holes != Holes::Text || !self.holes.value(0).is_some_and(is_known) {
             return Ok(false);

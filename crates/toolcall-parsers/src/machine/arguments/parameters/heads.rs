@@ -50,9 +50,10 @@ impl Head {
         }
     }
 
-    /// Whether a name stands directly behind its first tag, which may be lost then.
+    /// Whether a name stands directly behind its first tag, or behind that and an attribute's name,
+    /// which may be lost then.
     pub(crate) fn is_told_by_name(&self) -> bool {
-        matches!(self.pieces.get(1), Some(Piece::Name))
+        matches!(self.pieces.get(1), Some(Piece::Name | Piece::Attributes(..)))
     }
 
     /// Whether `text` begins with the head, less its first `lost` pieces: with an admitted tool, and
@@ -85,6 +86,9 @@ impl Head {
             let found = match piece {
                 Piece::Tag(tag) => tag_at(&mut cursor, core::slice::from_ref(tag))?,
                 Piece::Name => name(&mut cursor, tools)?,
+                Piece::Attributes(header, _) if n == lost => {
+                    name(&mut cursor, tools)? && tag_at(&mut cursor, &header.ends)?
+                }
                 Piece::Attributes(header, name) => attributes(&mut cursor, header, *name, tools)?,
                 Piece::Other => {
                     let other = |c: char| matches!(c, '<' | '>' | '\n');
@@ -122,7 +126,8 @@ fn name(cursor: &mut Cursor<'_>, tools: &Tools) -> Result<bool, Undecided> {
     };
     let text = &rest[from..from + len];
     cursor.at += from + len;
-    cursor.at += usize::from(from > 0 && cursor.rest().starts_with(quoted));
+    // The first quote may be lost with what stands before it.
+    cursor.at += usize::from(cursor.rest().starts_with(quoted));
     Ok(!text.is_empty() && tools.admits(text))
 }
 

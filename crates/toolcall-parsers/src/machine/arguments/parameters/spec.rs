@@ -14,12 +14,14 @@ use crate::{
 pub(crate) struct Unreadable(pub(crate) &'static str);
 
 /// Where the next parameter's header may end an open value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum HeadersIn {
     /// At the start of a line.
     Lines,
-    /// Anywhere: its tags are special tokens, or it has several of them, which no prose holds.
+    /// Anywhere: it has several tags, which no prose holds.
     Text,
+    /// Anywhere: its tags are special tokens, each of which is markup.
+    Tokens,
 }
 
 /// What a hole of a parameter's header says.
@@ -117,13 +119,22 @@ impl ParameterSpec {
             ends: vec![own, outermost],
             heads,
             stops: Stops::default(),
-            headers: if several { HeadersIn::Text } else { headers },
+            headers,
             types: form.types,
             undeclared: form.undeclared.unwrap_or(match form.types {
                 Types::Schema => Undeclared::Text,
                 Types::Wire => Undeclared::Json,
             }),
             repeated: form.repeated,
+        };
+        // Other special tokens are tags that prose may hold, too: `<param`.
+        let barred = |text: &str| text.starts_with("<|") || text.starts_with("<｜");
+        spec.headers = match headers {
+            HeadersIn::Tokens if !spec.openers().iter().flat_map(Tag::texts).all(barred) => {
+                HeadersIn::Text
+            }
+            HeadersIn::Lines if several => HeadersIn::Text,
+            headers => headers,
         };
         spec.stops = Stops::of(&spec);
         Ok(spec)
@@ -137,14 +148,17 @@ impl ParameterSpec {
         }
     }
 
-    /// The tag behind a key, and those that lead from there to the value.
+    /// The tag behind a key, and those that lead from there to the value: none where it is certain
+    /// without them.
     pub(crate) fn middles(&self) -> impl Iterator<Item = (&Tag, &[Tag])> {
         let holes = self.nodes.iter().filter_map(|node| match node {
             Node::Holes { header, to, .. } => Some(header.ends.iter().zip(to)),
             _ => None,
         });
-        holes.flatten().filter_map(|(close, &to)| match &self.nodes[to] {
+        let tokens = self.headers == HeadersIn::Tokens;
+        holes.flatten().filter_map(move |(close, &to)| match &self.nodes[to] {
             Node::Tags { tags, .. } => Some((close, tags.as_slice())),
+            Node::Value(_) if tokens && close.has_letters() => Some((close, &[][..])),
             _ => None,
         })
     }

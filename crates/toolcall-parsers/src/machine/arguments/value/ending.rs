@@ -74,7 +74,8 @@ fn is_middle(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
     for (close, open) in spec.middles() {
         let Some((_, len)) = longest(text, core::slice::from_ref(close))? else { continue };
         let blank = blanks(&text[len..]);
-        if blank <= BLANKS && longest(&text[len + blank..], open)?.is_some() {
+        let certain = open.is_empty();
+        if certain || blank <= BLANKS && longest(&text[len + blank..], open)?.is_some() {
             return Ok(true);
         }
     }
