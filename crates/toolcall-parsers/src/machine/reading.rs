@@ -218,6 +218,7 @@ impl Machine {
             let scanned = {
                 let dialect = dialect(plan, leaf, syntax, out);
                 let Output { calls, sink } = &mut *out;
+                let dialect = Dialect { tools: Some(&calls.tools), ..dialect };
                 let typing = typing(plan, leaf, &self.name, &calls.tools);
                 let early = &mut self.early;
                 let started = self.started;
@@ -325,6 +326,7 @@ pub(super) fn dialect<'p>(
         quotes: &form.quote,
         ends: &form.value_ends,
         follows: &plan.follows,
+        tools: None,
         limits: out.calls.options.limits,
     }
 }

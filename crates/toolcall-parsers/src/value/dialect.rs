@@ -8,6 +8,7 @@ use super::unescape::Flavor;
 use crate::{
     cursor::{Prefix, Undecided, longest_prefix, match_prefix},
     options::CallLimits,
+    tools::Tools,
 };
 
 /// A syntax of values.
@@ -55,6 +56,8 @@ pub(crate) struct Dialect<'a> {
     /// Texts that may follow the call: end-of-turn tokens and openers. An end inside a string
     /// counts only before one of these or the end of the stream.
     pub(crate) follows: &'a [String],
+    /// For [`Syntax::Python`]: the declared tools, whose calls no string of another's holds.
+    pub(crate) tools: Option<&'a Tools>,
     pub(crate) limits: CallLimits,
 }
 
@@ -76,7 +79,7 @@ pub(super) enum Quote {
 impl<'a> Dialect<'a> {
     /// A dialect without anything of a family.
     pub(crate) fn new(syntax: Syntax, limits: CallLimits) -> Self {
-        Self { syntax, quotes: &[], ends: &[], follows: &[], limits }
+        Self { syntax, quotes: &[], ends: &[], follows: &[], tools: None, limits }
     }
 
     pub(crate) fn is(&self, syntax: Syntax) -> bool {

@@ -9,6 +9,7 @@ use super::{
     Syntax,
     dialect::{Quote, Tolerance},
     escape::plain_len,
+    lost_end::begins_call,
     prefix::{Continued, Prefix, continues},
     transcoder::{Cx, Mode, State, Step, Transcoder},
     unescape::{Escape, Flavor, unescape},
@@ -76,6 +77,9 @@ impl Transcoder {
             self.stops = [first, end.as_bytes().first().copied().unwrap_or(first), b'}'];
         }
         let at = if cx.dialect.is(Syntax::Python) { At::Opened } else { At::Inside };
+        if at == At::Opened && cx.dialect.tools.is_some_and(|tools| !tools.is_empty()) {
+            self.stops[2] = b')';
+        }
         self.state = State::Text(Text { prefix, quote, triple: false, nested: false, at });
         if self.is_plain() {
             self.mode = Mode::Plain;
@@ -165,6 +169,11 @@ impl Transcoder {
                     return Ok(());
                 }
                 Some(_) => return cx.inexpressible(0),
+            },
+            b')' if !text.triple => match begins_call(cx.dialect, rest, quote) {
+                Err(Undecided) => return cx.more(),
+                Ok(true) => return cx.bad(0),
+                Ok(false) => 1,
             },
             _ if self.lost_end(cx)? => return Ok(()),
             _ => rest.chars().next().map_or(1, char::len_utf8),

@@ -38,6 +38,7 @@ impl Case {
 
     pub(super) fn dialect(&self) -> Dialect<'_> {
         Dialect {
+            tools: None,
             quotes: &self.quotes,
             ends: &self.ends,
             follows: &self.follows,
