@@ -8,6 +8,7 @@ use jail_match::{
     LimitError, OnFail, Sink,
 };
 use stream_lifecycle::Clock;
+use toolcall_parsers::Ids;
 
 use crate::{
     observe::{Counted, SharedClock},
@@ -41,7 +42,7 @@ pub(crate) trait ParseBlocks: fmt::Debug + Send + Sync {
 
     fn reset(&mut self);
 
-    /// Makes ids from `seed`, unless they come from a source of the caller's.
+    /// Takes the ids of calls to come from `ids`.
     fn set_ids(&mut self, ids: Ids);
 
     fn needs_special_tokens(&self) -> bool;

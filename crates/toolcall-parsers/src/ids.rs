@@ -27,7 +27,8 @@ impl<F: Fn(&str, u32) -> String + Send + Sync> IdSource for F {
 /// By default no two calls of a process have one id, whichever parser, clone or message they are
 /// of, and the ids of two processes differ. That takes a seed that the standard library draws once a
 /// process: **without the feature `std` the default is [`Ids::counting`]**, and two messages have the
-/// same ids unless the caller gives a seed ([`Ids::seeded`]) or a source ([`Ids::new`]).
+/// same ids unless the caller gives a seed ([`Ids::seeded`]) or a source ([`Ids::new`]). So do two
+/// processes where the platform has no random numbers, such as `wasm32-unknown-unknown`.
 #[derive(Clone, Default)]
 pub struct Ids {
     source: Source,

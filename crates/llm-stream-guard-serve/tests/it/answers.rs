@@ -6,7 +6,8 @@ use llm_stream_guard_serve::{Config, Span, Timeouts};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Do, Replay, STREAM, Served, asks, config, end, piece, sample, stream, text_event, whole_json,
+    Do, Replay, STREAM, Served, asks, config, end, numbered, piece, sample, stream, text_event,
+    whole_json,
 };
 
 /// Names and arguments of the calls of choice 0.
@@ -33,7 +34,7 @@ async fn a_stream_is_guarded_wherever_it_is_cut() {
         assert!(whole.choices[0].message.reasoning_text().unwrap().starts_with("Myself"));
         assert_eq!(whole.choices[0].finish_reason.value().unwrap(), "tool_calls");
         assert!(whole.usage.value().is_some());
-        seen.push(got.body);
+        seen.push(numbered(&got.body));
     }
     assert!(seen.windows(2).all(|two| two[0] == two[1]));
 }

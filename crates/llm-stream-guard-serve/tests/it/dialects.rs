@@ -5,8 +5,8 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Do, Got, Replay, STREAM, Served, config, end, event, piece, sample, stream, text_event, whole,
-    whole_json,
+    Do, Got, Replay, STREAM, Served, config, end, event, numbered, piece, sample, stream,
+    text_event, whole, whole_json,
 };
 
 const MODEL: &str = "Qwen/Qwen3-8B";
@@ -122,7 +122,7 @@ async fn a_message_comes_in_blocks_one_behind_the_other() {
         assert_eq!(last["delta"]["stop_reason"], "tool_use");
         assert_eq!(last["usage"]["input_tokens"], 5);
         assert_eq!(last["usage"]["output_tokens"], 9);
-        seen.push(got.body);
+        seen.push(numbered(&got.body));
     }
     assert!(seen.windows(2).all(|two| two[0] == two[1]));
 }
@@ -312,7 +312,7 @@ async fn a_response_comes_in_items_and_is_whole_at_the_end() {
         // What an item is when it is done is what the response holds.
         let done = events.iter().filter(|it| it["type"] == "response.output_item.done");
         assert!(done.map(|it| &it["item"]).eq(output));
-        seen.push(got.body);
+        seen.push(numbered(&got.body));
     }
     assert!(seen.windows(2).all(|two| two[0] == two[1]));
 }

@@ -304,6 +304,27 @@ impl Got {
     }
 }
 
+/// `body` with the ids that were made numbered, which differ between responses.
+pub(crate) fn numbered(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let (mut ids, mut pieces) = (Vec::new(), text.split("call_"));
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        out.push_str("call_");
+        let made = |id: &&str| id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let Some(id) = piece.get(..24).filter(made) else {
+            out.push_str(piece);
+            continue;
+        };
+        let n = ids.iter().position(|known| *known == id).unwrap_or_else(|| {
+            ids.push(id);
+            ids.len() - 1
+        });
+        out.push_str(&format!("{n}{}", &piece[24..]));
+    }
+    out
+}
+
 pub(crate) fn asks(model: &str, more: Value) -> Value {
     let mut body =
         json!({"model": model, "messages": [{"role": "user", "content": "?"}], "stream": true});

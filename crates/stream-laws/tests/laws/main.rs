@@ -175,6 +175,7 @@ fn prompt_catches_needless_holding() {
 fn held_catches_false_statements() {
     caught(Law::Held, Fault::DeniesHolding, tells_what_it_holds);
     caught(Law::Held, Fault::TellsLastChunk, tells_what_it_holds);
+    caught(Law::Held, Fault::DeniesArguments, tells_what_it_holds);
 }
 
 #[test]

@@ -41,6 +41,8 @@ pub(crate) enum Fault {
     HoldsBlanks,
     /// L11: what is held is denied.
     DeniesHolding,
+    /// L11: what is held inside a call is denied.
+    DeniesArguments,
     /// L11: of what is held, no more than the last chunk is told.
     TellsLastChunk,
     /// L4: everything ever seen is kept.
@@ -381,6 +383,7 @@ impl Machine for Tiny {
                 Held::new(HeldKind::Marker, self.pending.len().min(most))
             }
             Mode::Name => Held::new(HeldKind::Candidate, "<call:".len() + self.name.len()),
+            Mode::Arguments if self.fault == Fault::DeniesArguments => Held::NOTHING,
             Mode::Arguments | Mode::Dropping => Held::new(HeldKind::Call, self.pending.len()),
         }
     }

@@ -117,9 +117,10 @@ impl Writer<'_> {
             let (head, end) = around(template, |hole| *hole == Hole::Key);
             let (head, last) = (head.trim_ascii_start(), text.rfind(tag(end)));
             let place = self.specs.iter().map(|spec| spec.headers).max()?;
+            let by_token = self.specs.iter().any(|spec| spec.opens_by_token());
             let begins = |&(at, _): &(usize, &str)| {
                 let line = at == 0 || text[..at].ends_with('\n');
-                place == HeadersIn::Tokens
+                by_token
                     || (line || place > HeadersIn::Lines)
                         && last.is_some_and(|last| at + head.len() <= last)
             };

@@ -9,41 +9,16 @@ use super::{
 };
 use crate::{
     cursor::Cursor,
-    value::{Dialect, Escape, Flavor, Scanned, unescape},
+    value::{Escape, Flavor, unescape},
 };
 
 impl Machine {
-    pub(super) fn answer(
+    /// The inside of a string, decoded as it comes.
+    pub(super) fn answer_text(
         &mut self,
-        dialect: &Dialect<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Option<Step> {
-        if self.object.at == At::Answer {
-            return self.answer_text(cursor, out);
-        }
-        let sink = &mut *out.sink;
-        let mut write = |piece: &str| sink.event(Event::Content(piece));
-        match self.value.feed(dialect, None, cursor.rest(), &mut write) {
-            Scanned::More { used } => {
-                cursor.at += used;
-                return Some(Step::more(cursor.at));
-            }
-            Scanned::Noted { used, .. } => cursor.at += used,
-            Scanned::End { used } => {
-                cursor.at += used;
-                self.object.at = At::Member;
-            }
-            Scanned::Bad { at, .. } => {
-                cursor.at += at;
-                return Some(self.bad(cursor, out));
-            }
-        }
-        None
-    }
-
-    /// The inside of a string, decoded as it comes.
-    fn answer_text(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<Step> {
         loop {
             let rest = cursor.rest();
             let stop = memchr::memchr2(b'"', b'\\', rest.as_bytes());

@@ -178,9 +178,9 @@ impl Machine {
                 At::Member => self.member(dialect, cursor, out),
                 At::Key | At::Name | At::Id => self.string(plan, leaf, dialect, cursor, out),
                 At::Value => self.member_value(dialect, cursor, out),
-                At::Arguments => self.object_arguments(plan, leaf, dialect, cursor, out),
-                At::Ignored => self.ignored(dialect, cursor, out),
-                At::Answer | At::AnswerJson => self.answer(dialect, cursor, out),
+                At::Arguments => self.object_arguments(plan, dialect, cursor, out),
+                At::Ignored | At::AnswerJson => self.aside(dialect, cursor, out),
+                At::Answer => self.answer_text(cursor, out),
                 At::ListItem | At::ListNext => self.list_item(cursor, out),
             };
             match step {

@@ -12,6 +12,7 @@ mod bare;
 mod container;
 mod dialect;
 mod escape;
+mod held;
 mod lost_end;
 mod members;
 mod number;

@@ -131,7 +131,7 @@ pub(super) struct Transcoder {
     pub(super) room: usize,
     /// Bytes read since the first token began of which nothing is written; inside of [`Self::feed`]
     /// less those of the text so far.
-    since: usize,
+    pub(super) since: usize,
     between: Between,
     /// A bit for each tolerance that was said.
     tolerated: u8,
@@ -178,32 +178,6 @@ impl Transcoder {
             self.lead.push('{');
             (self.state, self.key) = (State::Element, true);
         }
-    }
-
-    /// Bytes read that nothing is written of yet, what stands between tokens aside.
-    pub(super) fn held(&self) -> usize {
-        let string = self.mode == Mode::String;
-        match self.state {
-            _ if self.is_keeping() => self.since,
-            State::Text(text) if string => self.held_quote(text),
-            State::Bare if string => self.scalar.len(),
-            State::Text(_) | State::Bare | State::Number | State::BareKey => self.since,
-            State::After if !self.scalar.is_empty() || self.key && self.mode == Mode::Key => {
-                self.since
-            }
-            _ => 0,
-        }
-    }
-
-    /// Whether what began before the token that is read is not written.
-    fn is_keeping(&self) -> bool {
-        self.is_open_kind() || !self.word.is_empty() || self.lead.ends_with(": ")
-    }
-
-    /// Live bytes: of texts, of brackets to come, and of where it stands in the schema.
-    pub(super) fn buffered(&self) -> usize {
-        let texts = [&self.kept, &self.scalar, &self.blanks, &self.lead];
-        texts.iter().map(|text| text.len()).sum::<usize>() + self.path.len()
     }
 
     /// Reads on.

@@ -2,7 +2,7 @@
 
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
-    Delivery, End, Guard, GuardBuilder, Ids, LimitPolicy, Limits, Options, Start, Tools, Whitespace,
+    Delivery, End, Guard, GuardBuilder, LimitPolicy, Limits, Options, Start, Tools, Whitespace,
 };
 use stream_laws::{
     CutPlan, Unit, Violation, Work, check_bounded, check_byte_chunk_invariance,

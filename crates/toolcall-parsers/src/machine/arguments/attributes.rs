@@ -14,7 +14,7 @@ use crate::cursor::{Cursor, Undecided};
 /// What may stand in a hole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Names {
-    /// A tool's name: no blanks, brackets or quotes.
+    /// A tool's name: no blanks, brackets or quotes. A token with bars behind it is no part of it.
     Tool,
     /// Anything on one line but `<`.
     Line,
@@ -36,6 +36,7 @@ impl Names {
         let odd = next.is_control() || next == '<';
         match self {
             Self::Line | Self::Flag => !odd && !matches!(last, Some(b'\n' | b'\r')),
+            Self::Tool if text.contains('<') || next == '<' => goes_on_as_token(text, next),
             Self::Tool => {
                 let blank = last.is_some_and(|last| last.is_ascii_whitespace());
                 let odd = odd || matches!(next, '{' | '}' | '[' | ']' | '>' | '"' | '\'');
@@ -131,7 +132,8 @@ impl HeaderReader {
     /// What hole `n` holds, without whitespace at its edges.
     pub(crate) fn value(&self, n: usize) -> Option<&str> {
         let given = n < 32 && self.given >> n & 1 != 0;
-        self.values.get(n).filter(|_| given).map(|value| value.trim_ascii())
+        let value = self.values.get(n).filter(|_| given)?;
+        Some(value.find("<|").map_or(value.as_str(), |at| &value[..at]).trim_ascii())
     }
 
     /// Bytes held: all texts, since the header is needed whole.
@@ -292,6 +294,18 @@ impl HeaderReader {
         }
         cursor.at = cursor.text.len();
         Some(Read::More)
+    }
+}
+
+/// Whether `text` with `next` behind it ends in a token with bars, or what may become one.
+fn goes_on_as_token(text: &str, next: char) -> bool {
+    let Some((_, token)) = text.split_once('<') else { return true };
+    let closed = token.len() > 1 && token.ends_with('|');
+    let word = next == '_' || next.is_ascii_alphanumeric();
+    match next {
+        _ if token.ends_with('>') => false,
+        '>' => closed,
+        _ => !closed && (next == '|' || word && token.starts_with('|')),
     }
 }
 

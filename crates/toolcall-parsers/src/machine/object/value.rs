@@ -3,11 +3,11 @@
 use super::{ArgumentsState, At, MAX_WRAPPERS, Role};
 use crate::{
     cursor::Cursor,
-    event::DiagnosticKind,
+    event::{DiagnosticKind, Event},
     machine::{
         call::{Machine, Step},
         output::Output,
-        plan::{Leaf, Plan},
+        plan::Plan,
     },
     value::{Dialect, Kind, Members, Note, Scanned},
 };
@@ -91,12 +91,10 @@ impl Machine {
     pub(super) fn object_arguments(
         &mut self,
         plan: &Plan,
-        leaf: &Leaf,
         dialect: &Dialect<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Option<Step> {
-        let _ = leaf;
         let is_early = self.object.arguments == ArgumentsState::Early;
         let rest = cursor.rest();
         // The limit must fall on the same byte whatever the chunks.
@@ -151,30 +149,35 @@ impl Machine {
         None
     }
 
-    pub(super) fn ignored(
+    /// In a value that is no argument: it is visible text, or does not matter.
+    pub(super) fn aside(
         &mut self,
         dialect: &Dialect<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Option<Step> {
-        match self.value.feed(dialect, None, cursor.rest(), &mut |_| {}) {
+        let shown = self.object.at == At::AnswerJson;
+        let sink = &mut *out.sink;
+        let mut write = |piece: &str| {
+            if shown {
+                sink.event(Event::Content(piece));
+            }
+        };
+        match self.value.feed(dialect, None, cursor.rest(), &mut write) {
             Scanned::More { used } => {
                 cursor.at += used;
-                Some(Step::more(cursor.at))
+                return Some(Step::more(cursor.at));
             }
-            Scanned::Noted { used, .. } => {
-                cursor.at += used;
-                None
-            }
+            Scanned::Noted { used, .. } => cursor.at += used,
             Scanned::End { used } => {
                 cursor.at += used;
                 self.object.at = At::Member;
-                None
             }
             Scanned::Bad { at, .. } => {
                 cursor.at += at;
-                Some(self.bad(cursor, out))
+                return Some(self.bad(cursor, out));
             }
         }
+        None
     }
 }

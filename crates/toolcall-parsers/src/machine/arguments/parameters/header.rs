@@ -77,8 +77,11 @@ impl Header {
             return Ok(is_known(&self.key));
         }
         let Node::Holes { header, to, .. } = &spec.nodes[self.node] else { return Ok(false) };
-        if header.holes != Holes::Text || !self.holes.value(0).is_some_and(is_known) {
+        if !self.holes.value(0).is_some_and(is_known) || header.holes == Holes::Assigned {
             return Ok(false);
+        }
+        if header.holes == Holes::Attributes {
+            return Ok(true);
         }
         let behind = to.iter().filter_map(|&node| match &spec.nodes[node] {
             Node::Tags { tags, .. } => Some(longest(rest, tags)),

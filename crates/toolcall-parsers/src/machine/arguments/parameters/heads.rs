@@ -50,10 +50,11 @@ impl Head {
         }
     }
 
-    /// Whether a name stands directly behind its first tag, or behind that and an attribute's name,
-    /// which may be lost then.
-    pub(crate) fn is_told_by_name(&self) -> bool {
-        matches!(self.pieces.get(1), Some(Piece::Name | Piece::Attributes(..)))
+    /// The piece with the tool's name, which tells the call though the tags before it are lost.
+    pub(crate) fn name_at(&self) -> Option<usize> {
+        let other = |piece: &Piece| !matches!(piece, Piece::Tag(_));
+        let at = self.pieces.iter().position(other)?;
+        (at > 0 && !matches!(self.pieces[at], Piece::Other)).then_some(at)
     }
 
     /// Whether `text` begins with the head, less its first `lost` pieces: with an admitted tool, and
@@ -86,7 +87,7 @@ impl Head {
             let found = match piece {
                 Piece::Tag(tag) => tag_at(&mut cursor, core::slice::from_ref(tag))?,
                 Piece::Name => name(&mut cursor, tools)?,
-                Piece::Attributes(header, _) if n == lost => {
+                Piece::Attributes(header, _) if n == lost && n > 0 => {
                     name(&mut cursor, tools)? && tag_at(&mut cursor, &header.ends)?
                 }
                 Piece::Attributes(header, name) => attributes(&mut cursor, header, *name, tools)?,

@@ -148,6 +148,12 @@ impl ParameterSpec {
         }
     }
 
+    /// Whether what begins a parameter is a token, and nothing but one.
+    pub(crate) fn opens_by_token(&self) -> bool {
+        let mut texts = self.openers().iter().flat_map(Tag::texts);
+        self.headers == HeadersIn::Tokens && texts.all(|text| text.ends_with('>'))
+    }
+
     /// The tag behind a key, and those that lead from there to the value: none where it is certain
     /// without them.
     pub(crate) fn middles(&self) -> impl Iterator<Item = (&Tag, &[Tag])> {

@@ -32,7 +32,7 @@ pub(super) fn at(
 ) -> Result<Option<Ending>, Undecided> {
     first_found([
         end_tag(spec, own, text, tools),
-        begins_call(spec, 0, text, tools).map(|is| is.then_some(Ending::Call)),
+        begins_call(spec, Opener::There, text, tools).map(|is| is.then_some(Ending::Call)),
         is_middle(spec, text).map(|is| is.then_some(Ending::Torn)),
     ])
 }
@@ -47,7 +47,8 @@ fn end_tag(
     let Some((n, len)) = longest(text, &spec.ends)? else { return Ok(None) };
     let rest = &text[len..];
     // Behind an end the opener of the next call may be lost, too.
-    if ends_call(spec, n, rest, tools)? || begins_call(spec, 1, rest.trim_ascii_start(), tools)? {
+    let next = rest.trim_ascii_start();
+    if ends_call(spec, n, rest, tools)? || begins_call(spec, Opener::Lost, next, tools)? {
         return Ok(Some(Ending::Call));
     }
     let end = len + blanks(rest).min(BLANKS);
@@ -66,7 +67,7 @@ fn ends_call(spec: &ParameterSpec, n: usize, rest: &str, tools: &Tools) -> Resul
     }
     let rest = &rest[blank..];
     let followers = if n == 0 { &spec.followers[..] } else { &spec.followers[..1] };
-    Ok(longest(rest, followers)?.is_some() || begins_call(spec, 0, rest, tools)?)
+    Ok(longest(rest, followers)?.is_some() || begins_call(spec, Opener::There, rest, tools)?)
 }
 
 /// Whether the tags between a key and its value stand at the head of `text`.
@@ -82,15 +83,25 @@ fn is_middle(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
     Ok(false)
 }
 
-/// Whether the head of another call stands at the head of `text`, less its first `lost` pieces.
+/// Whether the tags before the tool's name stand there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Opener {
+    There,
+    Lost,
+}
+
+/// Whether the head of another call stands at the head of `text`.
 fn begins_call(
     spec: &ParameterSpec,
-    lost: usize,
+    opener: Opener,
     text: &str,
     tools: &Tools,
 ) -> Result<bool, Undecided> {
-    let heads = spec.heads.iter().filter(|head| lost == 0 || head.is_told_by_name());
-    let looks = heads.map(|head| Ok(head.begins(lost, spec, text, tools)?.then_some(())));
+    let heads = spec.heads.iter().filter_map(|head| match opener {
+        Opener::There => Some((head, 0)),
+        Opener::Lost => Some((head, head.name_at()?)),
+    });
+    let looks = heads.map(|(head, lost)| Ok(head.begins(lost, spec, text, tools)?.then_some(())));
     Ok(first_found(looks)?.is_some())
 }
 

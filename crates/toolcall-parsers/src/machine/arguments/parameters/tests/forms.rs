@@ -56,8 +56,12 @@ fn a_lost_end_does_not_swallow_the_next_pair_or_the_calls_end() {
             "{\"n\": 1{missing_closer 0}, \"s\": \"v\"}|!",
         ),
         (
-            "<arg_key>s</arg_key><arg_value>1<arg_key>t</arg_key> is a tag</arg_value>!",
-            "{\"s\": \"1<arg_key>t</arg_key> is a tag\"}|!",
+            "<arg_key>s</arg_key><arg_value>1<arg_key>zz</arg_key> is a tag</arg_value>!",
+            "{\"s\": \"1<arg_key>zz</arg_key> is a tag\"}|!",
+        ),
+        (
+            "<arg_key>s</arg_key><arg_value>1<arg_key>t</arg_key> is lost</arg_value>!",
+            "{\"s\": \"1 malformed|is lost</arg_value>!",
         ),
         ("<arg_key>s</arg_key><arg_value>v</tool_call>", "{\"s\": \"v\"}."),
         (
