@@ -53,6 +53,11 @@ const EXCEPTIONS: &[(&[&str], &[Kind], &str)] = &[
         "behind the end of a message a value may go on with anything but the head of a call",
     ),
     (
+        &["kimi_k3"],
+        &[Kind::MissingTwo],
+        "the token behind a header's attributes stands behind other words, too, which are data",
+    ),
+    (
         &["minicpm5"],
         &[Kind::MissingTwo],
         "a tag around all parameters is text where none opened it",

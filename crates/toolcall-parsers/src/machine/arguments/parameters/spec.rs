@@ -161,7 +161,7 @@ impl ParameterSpec {
             Node::Holes { header, to, .. } => Some(header.ends.iter().zip(to)),
             _ => None,
         });
-        let tokens = self.headers == HeadersIn::Tokens;
+        let tokens = self.opens_by_token();
         holes.flatten().filter_map(move |(close, &to)| match &self.nodes[to] {
             Node::Tags { tags, .. } => Some((close, tags.as_slice())),
             Node::Value(_) if tokens && close.has_letters() => Some((close, &[][..])),
