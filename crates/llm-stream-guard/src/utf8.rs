@@ -24,13 +24,13 @@ impl Utf8 {
     /// Feeds bytes; `on` receives the text that is certain.
     #[inline]
     pub fn push(&mut self, bytes: &[u8], mut on: impl FnMut(&str)) {
+        if self.len > 0 {
+            return self.push_cut(bytes, &mut on);
+        }
         match std::str::from_utf8(bytes) {
-            Ok(text) if self.len == 0 => {
-                if !text.is_empty() {
-                    on(text);
-                }
-            }
-            _ => self.push_cut(bytes, &mut on),
+            Ok("") => {}
+            Ok(text) => on(text),
+            Err(_) => self.push_cut(bytes, &mut on),
         }
     }
 

@@ -33,6 +33,22 @@ pub(crate) fn first_found<T>(
     none
 }
 
+/// How long the head of a call may be, with the tag behind it: all of it is held until it is whole.
+pub(crate) const LONGEST_HEAD: usize = 256;
+
+/// What `look` finds in the first `most` bytes of `text`, to the end of the scalar there: the limit
+/// falls on the same one whatever the chunks. What is not decided by then is not there.
+pub(crate) fn within(
+    most: usize,
+    text: &str,
+    look: impl FnOnce(&str) -> Result<bool, Undecided>,
+) -> Result<bool, Undecided> {
+    match (most..text.len()).find(|&at| text.is_char_boundary(at)) {
+        Some(end) => Ok(look(&text[..end]).unwrap_or(false)),
+        None => look(text),
+    }
+}
+
 /// How far a reader came; the cursor says where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {

@@ -42,7 +42,8 @@ use crate::{
 pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let template = args.template.as_deref().map(read_template).transpose()?;
     let template = template.and_then(|profile| profile.response_template);
-    let template = template.and_then(|text| Value::from_json(&text).ok());
+    let template = template.map(|text| Value::from_json(&text)).transpose();
+    let template = template.map_err(|error| misuse(format!("--template: {error}")))?;
     let mut lines = Vec::new();
     for path in &args.files {
         let read = read_lines(path, template.as_ref())

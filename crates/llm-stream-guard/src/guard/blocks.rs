@@ -39,13 +39,14 @@ impl ParseBlocks for BlockParser {
         let starts = events.iter().filter(|event| matches!(event, OwnedEvent::CallStart { .. }));
         // What an error cut off begins no call.
         let calls = if end == End::Aborted { 0 } else { starts.count() };
-        let calls = u32::try_from(calls).unwrap_or(u32::MAX);
         if calls == 0 {
             next.event(Event::Content(&verbatim(block)));
+            return read.map(|()| false);
         }
         let before = self.calls;
+        self.calls = before.saturating_add(u32::try_from(calls).unwrap_or(u32::MAX));
         let body_at = block.at + block.start.len() as u64;
-        for event in events.iter().filter(|_| calls > 0) {
+        for event in &events {
             next.event(match event.as_event() {
                 Event::CallStart { index, id, name } => {
                     Event::CallStart { index: before + index, id, name }
@@ -64,8 +65,7 @@ impl ParseBlocks for BlockParser {
                 event => event,
             });
         }
-        self.calls = before.saturating_add(calls);
-        read.map(|()| calls > 0)
+        read.map(|()| true)
     }
 
     fn ended(&mut self, end: End) {

@@ -200,13 +200,22 @@ impl JailedStreamBuilder {
     /// would find calls outside of the sequences ([`JailedError::BetweenSequences`]).
     pub fn build(self) -> Result<JailedStream, JailedError> {
         let Self { sequences, rules, block_limits, parser, guard, chat, annotations } = self;
-        let own_rules = rules.pairs();
         let family = parser.as_deref().map(toolcall_parsers::grammar).transpose();
         let (guard, rules, between) = match family.map_err(JailedError::Parser)? {
             None => (guard, sequences.rules(rules), None),
             Some(family) if sequences.frame(&family) => {
-                let parser = BlockParser::new(guard.of_blocks(family).build()?, own_rules);
-                (guard, sequences.rules(rules), Some(parser.boxed()))
+                let refused = [
+                    (sequences.own == OwnMarkers::Kept, "also_family_markers"),
+                    (guard.requires_calls(), "tool_choice"),
+                ];
+                if let Some((_, option)) = refused.into_iter().find(|(set, _)| *set) {
+                    return Err(JailedError::BetweenSequences(option));
+                }
+                if rules.pairs() == 0 && block_limits.handler.is_some() {
+                    return Err(JailedError::NoBlocks("on_jailed"));
+                }
+                let parser = BlockParser::new(guard.of_blocks(family).build()?, rules.pairs());
+                (guard, sequences.rules(rules), Some(Box::new(parser) as Box<dyn ParseBlocks>))
             }
             Some(family) => {
                 sequences.check()?;
@@ -214,13 +223,6 @@ impl JailedStreamBuilder {
             }
         };
         let is_between = between.is_some();
-        if is_between && own_rules == 0 && block_limits.handler.is_some() {
-            return Err(JailedError::NoBlocks("on_jailed"));
-        }
-        let elsewhere = [
-            (sequences.own == OwnMarkers::Kept, "also_family_markers"),
-            (guard.requires_calls(), "tool_choice"),
-        ];
         let guard = if rules.is_empty() && parser.is_some() {
             if let Some(option) = block_limits.set() {
                 return Err(JailedError::NoBlocks(option));
@@ -230,11 +232,9 @@ impl JailedStreamBuilder {
             guard.jail(Jailer::with(rules.build()?, block_limits).parsed(between))
         };
         let guard = guard.build()?;
-        let channels = guard.grammar().is_some_and(Grammar::has_messages);
-        let mut elsewhere = elsewhere.into_iter().chain([(channels, "reasoning_parser")]);
-        match elsewhere.find(|(set, _)| *set && is_between) {
-            Some((_, option)) => Err(JailedError::BetweenSequences(option)),
-            None => Ok(JailedStream { guard, chat, annotations }),
+        if is_between && guard.grammar().is_some_and(Grammar::has_messages) {
+            return Err(JailedError::BetweenSequences("reasoning_parser"));
         }
+        Ok(JailedStream { guard, chat, annotations })
     }
 }

@@ -117,7 +117,7 @@ impl Writer<'_> {
             let (head, end) = around(template, |hole| *hole == Hole::Key);
             let (head, last) = (head.trim_ascii_start(), text.rfind(tag(end)));
             let place = self.specs.iter().map(|spec| spec.headers).max()?;
-            let by_token = self.specs.iter().any(|spec| spec.opens_by_token());
+            let by_token = self.specs.iter().any(|spec| spec.opens_by_token);
             let begins = |&(at, _): &(usize, &str)| {
                 let line = at == 0 || text[..at].ends_with('\n');
                 by_token

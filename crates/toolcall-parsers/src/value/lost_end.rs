@@ -10,15 +10,13 @@ use super::{
     transcoder::{Cx, Mode, State, Step, Transcoder},
 };
 use crate::{
-    cursor::{Undecided, blanks, longest_prefix},
+    cursor::{LONGEST_HEAD, Undecided, blanks, longest_prefix, within},
+    tools::Tools,
     typing::admitted,
 };
 
 /// Whitespace that may stand around the end inside a string: all of it must be held.
 const BLANKS: usize = 32;
-
-/// How long the head of a call may be: all of it is held until it is whole.
-const LONGEST: usize = 256;
 
 /// Where the call's end stands behind closing brackets, and what follows it.
 enum Lost {
@@ -135,23 +133,23 @@ impl Transcoder {
 /// in quotes like the string that holds all this: `), ring(word='`. That string lost its own.
 pub(super) fn begins_call(dialect: &Dialect<'_>, text: &str, quote: u8) -> Result<bool, Undecided> {
     let Some(tools) = dialect.tools else { return Ok(false) };
-    // The limit must fall on the same scalar whatever the chunks.
-    let end = (LONGEST..text.len()).find(|&at| text.is_char_boundary(at));
-    let short = if end.is_some() { Ok(false) } else { Err(Undecided) };
+    within(LONGEST_HEAD, text, |text| begins_call_of(tools, text, quote))
+}
+
+fn begins_call_of(tools: &Tools, text: &str, quote: u8) -> Result<bool, Undecided> {
     let other = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
     let between = |c: char| c.is_ascii_whitespace() || matches!(c, ')' | ',');
-    let rest = text[..end.unwrap_or(text.len())].trim_start_matches(between);
+    let rest = text.trim_start_matches(between);
     let Some(at) = rest.find(other) else {
-        return if tools.may_become(rest) { short } else { Ok(false) };
+        return if tools.may_become(rest) { Err(Undecided) } else { Ok(false) };
     };
     let (name, rest) = rest.split_at(at);
     let (Some(tool), Some(rest)) = (tools.get(name), rest.strip_prefix('(')) else {
         return Ok(false);
     };
-    let Some(at) = rest.find(other) else { return short };
-    let (key, rest) = rest.split_at(at);
+    let (key, rest) = rest.split_at(rest.find(other).ok_or(Undecided)?);
     match rest.as_bytes() {
-        [b'='] => short,
+        [b'='] => Err(Undecided),
         [b'=', next, ..] => Ok(*next == quote && admitted(&tool.parameters, key).is_some()),
         _ => Ok(false),
     }

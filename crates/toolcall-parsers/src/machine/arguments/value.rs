@@ -327,7 +327,7 @@ impl Value {
             match self.next.is_torn(place.spec, cursor.rest(), is_known) {
                 Err(Undecided) => return Some(Fed::More),
                 Ok(true) => return Some(Fed::Torn),
-                Ok(false) if place.spec.opens_by_token() => return Some(Fed::Torn),
+                Ok(false) if place.spec.opens_by_token => return Some(Fed::Torn),
                 Ok(false) => {}
             }
         }

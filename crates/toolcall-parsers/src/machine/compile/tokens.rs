@@ -217,10 +217,9 @@ fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
             continue;
         }
         // What closes has no attributes: a blank in it is a part of it.
-        let inside = rest.starts_with("</").then(|| rest.find('>')).flatten();
-        let blank = |c: char| c.is_ascii_whitespace();
-        let blank = rest[inside.unwrap_or(0)..].find(blank).map(|at| at + inside.unwrap_or(0));
-        let blank = blank.unwrap_or(rest.len());
+        let inside = if rest.starts_with("</") { rest.find('>').unwrap_or(0) } else { 0 };
+        let blank = rest[inside..].find(|c: char| c.is_ascii_whitespace());
+        let blank = blank.map_or(rest.len(), |at| inside + at);
         let word = &rest[..blank];
         let end = match word.strip_prefix('<') {
             // A token and the word behind it stand or fall together: other words may follow it,

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use super::spec::ParameterSpec;
 use crate::{
-    cursor::{Cursor, Undecided, first_found},
+    cursor::{Cursor, LONGEST_HEAD, Undecided, first_found, within},
     machine::arguments::{
         BLANKS,
         attributes::{Header, HeaderReader, Read},
@@ -19,9 +19,6 @@ use crate::{
     },
     tools::Tools,
 };
-
-/// How long a head may be, with the tag behind it: all of it is held until it is whole.
-const LONGEST: usize = 256;
 
 /// A piece of a head.
 #[derive(Debug, Clone)]
@@ -66,10 +63,7 @@ impl Head {
         text: &str,
         tools: &Tools,
     ) -> Result<bool, Undecided> {
-        // The limit must fall on the same scalar whatever the chunks.
-        let end = (LONGEST..text.len()).find(|&at| text.is_char_boundary(at));
-        let whole = self.walk(spec, lost, &text[..end.unwrap_or(text.len())], tools);
-        if end.is_some() { Ok(whole.unwrap_or(false)) } else { whole }
+        within(LONGEST_HEAD, text, |text| self.walk(spec, lost, text, tools))
     }
 
     fn walk(
@@ -140,7 +134,7 @@ fn attributes(
 ) -> Result<bool, Undecided> {
     let mut reader = HeaderReader::default();
     reader.begin(header);
-    match reader.feed(header, LONGEST, cursor) {
+    match reader.feed(header, LONGEST_HEAD, cursor) {
         Read::More => Err(Undecided),
         Read::Bad => Ok(false),
         Read::Done { .. } => Ok(reader.value(name).is_some_and(|name| tools.admits(name))),

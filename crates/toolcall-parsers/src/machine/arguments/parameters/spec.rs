@@ -85,6 +85,8 @@ pub(crate) struct ParameterSpec {
     pub(crate) heads: Vec<Head>,
     pub(crate) stops: Stops,
     pub(crate) headers: HeadersIn,
+    /// What begins a parameter is a token, and nothing but one.
+    pub(crate) opens_by_token: bool,
     pub(crate) types: Types,
     pub(crate) undeclared: Undeclared,
     pub(crate) repeated: Repeated,
@@ -120,6 +122,7 @@ impl ParameterSpec {
             heads,
             stops: Stops::default(),
             headers,
+            opens_by_token: false,
             types: form.types,
             undeclared: form.undeclared.unwrap_or(match form.types {
                 Types::Schema => Undeclared::Text,
@@ -136,6 +139,8 @@ impl ParameterSpec {
             HeadersIn::Lines if several => HeadersIn::Text,
             headers => headers,
         };
+        let by_token = spec.openers().iter().flat_map(Tag::texts).all(|text| text.ends_with('>'));
+        spec.opens_by_token = spec.headers == HeadersIn::Tokens && by_token;
         spec.stops = Stops::of(&spec);
         Ok(spec)
     }
@@ -148,12 +153,6 @@ impl ParameterSpec {
         }
     }
 
-    /// Whether what begins a parameter is a token, and nothing but one.
-    pub(crate) fn opens_by_token(&self) -> bool {
-        let mut texts = self.openers().iter().flat_map(Tag::texts);
-        self.headers == HeadersIn::Tokens && texts.all(|text| text.ends_with('>'))
-    }
-
     /// The tag behind a key, and those that lead from there to the value: none where it is certain
     /// without them.
     pub(crate) fn middles(&self) -> impl Iterator<Item = (&Tag, &[Tag])> {
@@ -161,7 +160,7 @@ impl ParameterSpec {
             Node::Holes { header, to, .. } => Some(header.ends.iter().zip(to)),
             _ => None,
         });
-        let tokens = self.opens_by_token();
+        let tokens = self.opens_by_token;
         holes.flatten().filter_map(move |(close, &to)| match &self.nodes[to] {
             Node::Tags { tags, .. } => Some((close, tags.as_slice())),
             Node::Value(_) if tokens && close.has_letters() => Some((close, &[][..])),
