@@ -285,7 +285,7 @@ impl Driver {
         self.emitter.finish(sink);
         self.end_halt(sink);
         self.counters.reasoning_bytes = self.emitter.reasoning_bytes();
-        self.check_reasoning()
+        self.check_reasoning(sink)
     }
 
     /// Whether a body halted: the rest of the message is dropped.
@@ -330,8 +330,10 @@ impl Driver {
     }
 
     /// Stops at a limit of the reasoning with the error policy.
-    fn check_reasoning(&mut self) -> Result<(), LimitError> {
+    fn check_reasoning(&mut self, sink: &mut dyn Sink) -> Result<(), LimitError> {
         self.emitter.failed().map_or(Ok(()), |error| {
+            // Nothing comes any more that could decide about whitespace.
+            self.emitter.finish(sink);
             self.mode = Mode::Failed(error);
             Err(error)
         })

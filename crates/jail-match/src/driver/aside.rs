@@ -72,7 +72,7 @@ impl Driver {
         }
         (self.quiet, self.swallow) = (false, 0);
         self.counters.reasoning_bytes = self.emitter.reasoning_bytes();
-        self.check_reasoning()?;
+        self.check_reasoning(sink)?;
         Ok(true)
     }
 

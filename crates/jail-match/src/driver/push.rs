@@ -151,7 +151,7 @@ impl Driver {
                 bodies.end();
             }
             let go_on = stepped?;
-            self.check_reasoning()?;
+            self.check_reasoning(sink)?;
             if !go_on {
                 return Ok(c.out);
             }

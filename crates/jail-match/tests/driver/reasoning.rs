@@ -37,6 +37,17 @@ fn behind_a_limit_that_is_an_error_nothing_is_read_of_the_same_chunk() {
 }
 
 #[test]
+fn behind_a_limit_that_is_an_error_no_blanks_are_held() {
+    for whitespace in [Whitespace::Trim, Whitespace::Framing] {
+        let settings = limited(0, LimitPolicy::Error).whitespace(whitespace);
+        let mut driver = Driver::new(Table::new(think()).expect("a table"), settings);
+        let mut texts = Texts::default();
+        assert!(driver.push("a\n<think>b", &mut NoBodies, &mut texts).is_err());
+        assert_eq!(driver.held().bytes, 0, "{whitespace:?}");
+    }
+}
+
+#[test]
 fn the_limit_is_of_a_message() {
     let table = Table::new(think()).expect("a good table");
     let mut driver = Driver::new(table, limited(1, LimitPolicy::Drop));
