@@ -52,3 +52,17 @@ fn a_tag_may_begin_with_a_brace() {
         assert_eq!(message.content, "On it. ");
     }
 }
+
+#[test]
+fn what_ends_an_attribute_may_be_any_character() {
+    let family =
+        Family::from_toml("arrow", "calls.call = '<call of=\"{name}\"→{arguments}</call>'");
+    let grammar = Grammar::new(family.expect("a family")).expect("a grammar");
+    let parser = Parser::builder(grammar).build().expect("a sound table");
+    let read = |wire| parse(&parser, wire, End::Stop).expect("limits release");
+    let message = read("<call of=\"ring\"→{\"times\": 2}</call>");
+    assert_eq!(message.calls[0].name, "ring");
+    for wire in ["<call of=\"\"→", "<call of=\"\"→{}</call>", "<call →"] {
+        assert_eq!(read(wire).content, wire, "no tool has an empty name");
+    }
+}

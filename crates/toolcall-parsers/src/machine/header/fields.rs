@@ -173,7 +173,7 @@ impl Machine {
         match self.attributes.feed(header, out.calls.options.limits.name, cursor) {
             Read::More => return Step::more(cursor.at),
             Read::Bad => return self.bad(cursor, out),
-            Read::Done { end, .. } => {
+            Read::Done { end, len } => {
                 let attributes = core::mem::take(&mut self.attributes);
                 let fine = kinds.iter().enumerate().all(|(n, (_, kind))| {
                     let given = attributes.value(n);
@@ -182,7 +182,7 @@ impl Machine {
                 });
                 self.attributes = attributes;
                 if !fine {
-                    cursor.at -= 1;
+                    cursor.at -= len;
                     return self.mismatch(plan, cursor, out);
                 }
                 match plan.nodes[usize::from(to)].tags.get(end) {
