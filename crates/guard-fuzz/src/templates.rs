@@ -13,6 +13,8 @@ use crate::{
 };
 
 const LITERALS: [&str; 8] = ["<a>", "</a>", "<a>b", "<", "\n", "é", "{", "ab"];
+/// Text is read again for each region that begins where this one does: no cost is asked of it.
+const LOOKS_FAR: &str = "(?=[\\s\\S]*?</a>)";
 const PATTERNS: [&str; 20] = [
     "\\s*<a>",
     "<a>\\s*",
@@ -26,7 +28,7 @@ const PATTERNS: [&str; 20] = [
     "a.*?b",
     "\\ba\\b",
     "(?i)AB",
-    "(?=[\\s\\S]*?</a>)",
+    LOOKS_FAR,
     "(?:ab|a)+",
     "\\Z",
     "(?<=<)a",
@@ -60,14 +62,18 @@ const PIECES: [&str; 14] = [
 pub(crate) fn templates(data: &[u8]) {
     let mut input = Input::new(data, 24);
     let plan = input.cuts();
-    let mut fields = Object::default();
+    let (mut fields, mut far) = (Object::default(), false);
     for name in ["thinking", "tool_calls", "content"] {
         let mut field = Object::default();
         for side in ["open", "close"] {
             match input.below(3) {
                 0 => {}
                 1 => field.set(side, (*input.pick(&LITERALS)).into()),
-                _ => field.set(format!("{side}_pattern"), (*input.pick(&PATTERNS)).into()),
+                _ => {
+                    let pattern = *input.pick(&PATTERNS);
+                    far |= pattern == LOOKS_FAR;
+                    field.set(format!("{side}_pattern"), pattern.into());
+                }
             }
         }
         let content = *input.pick(&CONTENTS);
@@ -90,5 +96,8 @@ pub(crate) fn templates(data: &[u8]) {
     let wire = input.text(&halved(PIECES.map(String::from)));
     let guard = Guard::builder(&Profile::named("own")).response_template(template).build();
     let machine = GuardMachine::new(guard.expect("nothing else is asked"), End::Stop);
-    judge::text(&machine, &wire, plan);
+    match far {
+        true => judge::events(&machine, &wire, plan),
+        false => judge::text(&machine, &wire, plan),
+    }
 }
