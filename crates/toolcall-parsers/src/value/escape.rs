@@ -5,6 +5,8 @@ const SHORT: usize = 64;
 /// Bytes that are gathered before they are handed out: text full of quotes and newlines then
 /// takes a fragment for some hundred bytes, not one for each of them.
 const ROOM: usize = 512;
+/// What a copy of one register takes: most pieces of code between quotes and newlines fit in.
+const COPIED: usize = 16;
 
 /// Gathers short pieces of output; long ones pass as they are.
 pub(super) struct Batch<'o> {
@@ -32,7 +34,28 @@ impl<'o> Batch<'o> {
 
     /// Writes text of a JSON string.
     pub(super) fn put_escaped(&mut self, text: &str) {
-        each_piece(text, |piece| self.put(piece));
+        let mut from = 0;
+        while from < text.len() {
+            let plain = plain_len(&text.as_bytes()[from..]);
+            if plain > COPIED || !self.copy(&text.as_bytes()[from..], plain) {
+                self.put(&text[from..from + plain]);
+            }
+            from += plain;
+            if let Some(&byte) = text.as_bytes().get(from) {
+                escape_byte(byte, &mut |piece| self.put(piece));
+                from += 1;
+            }
+        }
+    }
+
+    /// Gathers `len` bytes, at most [`COPIED`], by a copy whose length the compiler knows; not where
+    /// there are fewer bytes, or less room, than that copy takes.
+    fn copy(&mut self, bytes: &[u8], len: usize) -> bool {
+        let room = self.gathered.get_mut(self.len..).and_then(<[u8]>::first_chunk_mut);
+        let (Some(room), Some(bytes)) = (room, bytes.first_chunk::<COPIED>()) else { return false };
+        *room = *bytes;
+        self.len += len;
+        true
     }
 
     /// Hands out what was gathered; must be called before the value is dropped.
@@ -56,21 +79,6 @@ pub(crate) fn escape(text: &str, mut out: impl FnMut(&str)) {
     let mut batch = Batch::new(&mut out);
     batch.put_escaped(text);
     batch.flush();
-}
-
-fn each_piece(text: &str, mut out: impl FnMut(&str)) {
-    let mut from = 0;
-    while from < text.len() {
-        let plain = plain_len(&text.as_bytes()[from..]);
-        if plain > 0 {
-            out(&text[from..from + plain]);
-        }
-        from += plain;
-        if let Some(&byte) = text.as_bytes().get(from) {
-            escape_byte(byte, &mut out);
-            from += 1;
-        }
-    }
 }
 
 /// Writes the escape of a quote, a backslash or a control character.
@@ -116,13 +124,19 @@ pub(crate) fn is_plain(text: &str) -> bool {
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
     const FEW: usize = 32;
     const BLOCK: usize = 256;
+    let (mut base, mut rest) = (0, bytes);
     // The next stop is near in text that is full of them.
-    let head = &bytes[..bytes.len().min(FEW)];
-    if let Some(stop) = head.iter().position(|&b| !PLAIN[usize::from(b)]) {
-        return stop;
+    while base < FEW {
+        let Some((word, behind)) = rest.split_first_chunk() else {
+            return base + rest.iter().take_while(|&&b| PLAIN[usize::from(b)]).count();
+        };
+        let stops = stops(u64::from_le_bytes(*word));
+        if stops != 0 {
+            return base + stops.trailing_zeros() as usize / 8;
+        }
+        (base, rest) = (base + word.len(), behind);
     }
     // Block by block, so that a text full of stops is not searched to its end for each.
-    let mut base = head.len();
     for block in bytes[base..].chunks(BLOCK) {
         let end = memchr::memchr2(b'"', b'\\', block).unwrap_or(block.len());
         // Control characters are rare: one pass that the compiler can vectorise.
@@ -135,4 +149,69 @@ pub(super) fn plain_len(bytes: &[u8]) -> usize {
         base += block.len();
     }
     base
+}
+
+/// The bytes of `word` that do not pass: the lowest bit that is set is in the first of them.
+#[inline]
+fn stops(word: u64) -> u64 {
+    const EACH: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = EACH << 7;
+    // Set in each byte that is less than `than`; behind the first of them it may be wrong.
+    let less = |word: u64, than: u8| word.wrapping_sub(EACH * u64::from(than)) & !word & HIGH;
+    let is = |byte: u8| less(word ^ (EACH * u64::from(byte)), 1);
+    less(word, 0x20) | is(b'"') | is(b'\\')
+}
+
+/// Bytes at the head of a JSON string's inside that are JSON as they stand: what passes, and escapes
+/// of one letter.
+#[inline]
+pub(super) fn escaped_len(bytes: &[u8]) -> usize {
+    let mut len = 0;
+    loop {
+        len += plain_len(&bytes[len..]);
+        match bytes[len..] {
+            [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => len += 2,
+            _ => return len,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{string::String, vec::Vec};
+
+    use super::{PLAIN, escape, escaped_len, plain_len};
+
+    #[test]
+    fn the_first_byte_that_does_not_pass_is_found_wherever_it_stands() {
+        for byte in 0..=255 {
+            for at in 0..80 {
+                let mut text = Vec::from([b'a'; 80]);
+                // What stands behind it does not matter.
+                text[at..].fill(byte);
+                assert_eq!(plain_len(&text), if PLAIN[usize::from(byte)] { 80 } else { at });
+                text[at..].fill(byte ^ 1);
+                text[at] = byte;
+                assert_eq!(plain_len(&text) > at, PLAIN[usize::from(byte)], "{byte} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn escapes_of_one_letter_are_json_as_they_stand() {
+        assert_eq!(escaped_len(br#"a\n\\\"b"c"#), 8);
+        assert_eq!(escaped_len(br"a\u0041"), 1);
+        assert_eq!(escaped_len(br"a\"), 1);
+        assert_eq!(escaped_len(b"a\nb"), 1);
+    }
+
+    #[test]
+    fn pieces_of_any_length_are_gathered_whole() {
+        for len in 0..70 {
+            let piece: String = ('a'..='z').cycle().take(len).chain(['é', '"']).collect();
+            let (text, mut escaped) = (piece.repeat(40), String::new());
+            escape(&text, |piece| escaped.push_str(piece));
+            assert_eq!(escaped, text.replace('"', "\\\""), "{len}");
+        }
+    }
 }

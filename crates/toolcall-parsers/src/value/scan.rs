@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use super::{
     Fault, MAX_DEPTH, Scanned,
-    escape::{escape_byte, is_plain, plain_len},
+    escape::{escape_byte, escaped_len, is_plain},
     unescape::{Escape, Flavor, is_lone, unescape},
 };
 
@@ -90,7 +90,7 @@ impl JsonScan {
         let (mut i, mut from) = (0, 0);
         while i < bytes.len() {
             if let State::Text { key } = self.state {
-                i += plain_len(&bytes[i..]);
+                i += escaped_len(&bytes[i..]);
                 let Some(&byte) = bytes.get(i) else { break };
                 match byte {
                     b'"' => {
