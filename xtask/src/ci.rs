@@ -20,9 +20,6 @@ const OLDEST_RUST: &str = "1.88";
 /// cores waits for what only one can do.
 const LINTS: &str = "--target-dir target/lint";
 
-/// What libraries do not do; an exception gives its reason where it is.
-const NO_PANICS: &str = "-D clippy::unwrap_used -D clippy::expect_used -D clippy::panic";
-
 enum Step {
     Tidy,
     Run(Invocation),
@@ -74,8 +71,7 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
     };
     let clippy =
         format!("cargo clippy --workspace --all-targets --all-features {LINTS} -- -D warnings");
-    let panics = format!("cargo clippy --workspace --lib --all-features {LINTS} -- {NO_PANICS}");
-    let mut lints = vec![Invocation::new(&clippy), Invocation::new(&panics), docs("")];
+    let mut lints = vec![Invocation::new(&clippy), docs("")];
     if scope == Scope::Full {
         lints.push(docs(" --document-private-items"));
     }

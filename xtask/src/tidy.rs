@@ -18,6 +18,10 @@ const EXCEPTIONS: &str = include_str!("../exceptions.txt");
 /// What must not be left in library code.
 const LEFTOVERS: [&str; 4] = ["todo!", "unimplemented!", "TODO", "FIXME"];
 
+/// What each library says of itself; an exception gives its reason where it is.
+const NO_PANICS: &str =
+    "#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]";
+
 /// Our crates by layer: a crate may depend on lower layers only.
 const LAYERS: [&[&str]; 5] = [
     &["jail-match", "sse-events", "stream-lifecycle"],
@@ -29,6 +33,9 @@ const LAYERS: [&[&str]; 5] = [
 
 /// The layer of tools: whatever is not published.
 const TOP: usize = LAYERS.len();
+
+/// Libraries that panic where what they check is wrong.
+const CHECKERS: [&str; 3] = ["stream-laws", "guard-laws", "guard-fuzz"];
 
 /// The checkers that tests share.
 const LAWS: [&str; 2] = ["stream-laws", "guard-laws"];
@@ -97,6 +104,10 @@ fn file_findings(path: &Path, text: &str, findings: &mut Vec<String>) {
         && parts.next().is_some_and(|part| part == "crates")
         && parts.nth(1).is_some_and(|part| part == "src")
         && !source::is_test(path);
+    let checks = CHECKERS.iter().any(|name| path.starts_with(Path::new("crates").join(name)));
+    if library && !checks && path.ends_with("src/lib.rs") && !text.contains(NO_PANICS) {
+        find(1, &format!("expected `{NO_PANICS}`"));
+    }
     let generated = text.starts_with(families::GENERATED);
     if library && !generated && text.lines().count() > LONGEST_FILE {
         find(1, &format!("expected at most {LONGEST_FILE} lines"));
@@ -177,6 +188,8 @@ mod tests {
         let finding = "crates/a/src/b.rs:1: expected at most 400 lines";
         assert_eq!(in_file("crates/a/src/b.rs", &long), [finding]);
         assert_eq!(in_file("crates/a/Cargo.toml", "a = 1\t\n").len(), 1);
+        assert_eq!(in_file("crates/a/src/lib.rs", "//! A.\n").len(), 1);
+        assert_eq!(in_file("crates/guard-laws/src/lib.rs", "//! Laws.\n").len(), 0);
     }
 
     #[test]

@@ -57,6 +57,7 @@
 //! input or output, no clock.
 #![no_std]
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;

@@ -16,6 +16,7 @@
 //! # }
 //! ```
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 /// The README's example, compiled.
 #[cfg(doctest)]

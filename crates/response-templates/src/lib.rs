@@ -36,6 +36,7 @@
 //! may replace the ones before.
 #![no_std]
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 extern crate alloc;
 #[cfg(test)]

@@ -23,6 +23,7 @@
 //! # Ok::<(), sse_events::TooLong>(())
 //! ```
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![warn(unnameable_types, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod block;

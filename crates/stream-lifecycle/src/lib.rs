@@ -20,6 +20,7 @@
 //! The README has an example.
 #![doc = include_str!("../CONTRACT.md")]
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![warn(unnameable_types, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod budget;

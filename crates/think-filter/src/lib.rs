@@ -12,6 +12,7 @@
 //! can tell. Formats made of channels (harmony and its kin) are there, too.
 #![no_std]
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 extern crate alloc;
 

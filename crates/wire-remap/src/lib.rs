@@ -55,6 +55,7 @@
 //! - `toml`: reading capability tables from TOML, `CapabilityTable::from_toml`.
 #![no_std]
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;

@@ -193,7 +193,7 @@ fn memory_is_bounded(inputs: &Inputs) -> Result<(), Violation> {
 // Contract: S1.62.
 fn work_is_linear(inputs: &Inputs) -> Result<(), Violation> {
     // A newline may cost a look at all that some formats bind to a marker behind them.
-    let work = Work { bytes: 2048, per_byte: 128, growth_percent: 220 };
+    let work = Work { bytes: 1024, per_byte: 128, growth_percent: 220 };
     let machine = machine(Guard::builder(&inputs.profile).limits(LIMITS).options(options()));
     inputs.endless.iter().try_for_each(|(head, unit)| {
         check_linear(&machine, |bytes| head.clone() + &unit.repeat(bytes), work)?;
