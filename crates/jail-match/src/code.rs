@@ -73,6 +73,24 @@ impl Code {
 
     /// Takes in the next piece of text.
     pub(crate) fn advance(&mut self, mut text: &[u8]) {
+        let next = |text: &[u8]| match text {
+            [b'\n' | b'`', ..] => Some(0),
+            text => memchr::memchr2(b'\n', b'`', text),
+        };
+        while let Some(at) = next(text) {
+            let (within, rest) = text.split_at(at);
+            self.within(within);
+            match rest[0] {
+                b'\n' => self.newline(),
+                _ => self.backtick(),
+            }
+            text = &rest[1..];
+        }
+        self.within(text);
+    }
+
+    /// Takes in text without newlines and backticks.
+    pub(crate) fn within(&mut self, mut text: &[u8]) {
         while let Some(&first) = text.first() {
             if let Some((ticks, _)) = &mut self.run {
                 let more = text.iter().take_while(|&&b| b == ticks.byte).count();
@@ -83,59 +101,56 @@ impl Code {
                 }
                 continue;
             }
-            let used = match self.line {
-                Line::Start { indent } => self.line_start(first, indent),
-                Line::Middle => self.middle(text),
-            };
-            text = &text[used..];
-        }
-    }
-
-    fn line_start(&mut self, first: u8, indent: u8) -> usize {
-        match first {
-            b' ' if indent < 3 => self.line = Line::Start { indent: indent + 1 },
-            b'\n' => self.newline(),
-            b'`' | b'~' => {
-                (self.line, self.blank) = (Line::Middle, false);
-                self.run = Some((Ticks { byte: first, count: 1 }, true));
-            }
-            _ => {
-                self.line = Line::Middle;
-                return 0;
-            }
-        }
-        1
-    }
-
-    fn middle(&mut self, text: &[u8]) -> usize {
-        // The newline that ends a blank line makes the next one blank, too.
-        self.blank &= text
-            .iter()
-            .find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'))
-            .is_none_or(|byte| *byte == b'\n');
-        let stop = match self.state {
-            State::Fence(_) => memchr::memchr(b'\n', text),
-            State::Closing(ticks) => {
-                let other = text.iter().position(|b| !matches!(b, b' ' | b'\t' | b'\r'));
-                if other.is_some_and(|i| text[i] != b'\n') {
-                    self.state = State::Fence(ticks);
+            match (self.line, first) {
+                (Line::Start { indent }, b' ') if indent < 3 => {
+                    self.line = Line::Start { indent: indent + 1 };
                 }
-                other
+                (Line::Start { .. }, b'~') => self.begin_run(b'~', true),
+                _ => {
+                    self.line = Line::Middle;
+                    let visible = |byte| !matches!(byte, b' ' | b'\t' | b'\r');
+                    let closing = matches!(self.state, State::Closing(_));
+                    if (self.blank || closing) && text.iter().copied().any(visible) {
+                        self.blank = false;
+                        self.reopen();
+                    }
+                    return;
+                }
             }
-            _ => memchr::memchr2(b'\n', b'`', text),
-        };
-        let Some(at) = stop else { return text.len() };
-        match text[at] {
-            b'\n' => self.newline(),
-            b'`' if !matches!(self.state, State::Fence(_)) => {
-                self.run = Some((Ticks { byte: b'`', count: 1 }, false));
-            }
-            _ => return at,
+            text = &text[1..];
         }
-        at + 1
+    }
+
+    fn backtick(&mut self) {
+        if let Some((ticks, _)) = &mut self.run
+            && ticks.byte == b'`'
+        {
+            ticks.count = ticks.count.saturating_add(1);
+            return;
+        }
+        self.close_run();
+        let begins_line = self.line != Line::Middle;
+        self.reopen();
+        self.blank = false;
+        if begins_line || !matches!(self.state, State::Fence(_)) {
+            self.begin_run(b'`', begins_line);
+        }
+    }
+
+    fn begin_run(&mut self, byte: u8, begins_line: bool) {
+        (self.line, self.blank) = (Line::Middle, false);
+        self.run = Some((Ticks { byte, count: 1 }, begins_line));
+    }
+
+    /// A closing run closed nothing: more stands in its line.
+    fn reopen(&mut self) {
+        if let State::Closing(ticks) = self.state {
+            self.state = State::Fence(ticks);
+        }
     }
 
     fn newline(&mut self) {
+        self.close_run();
         (self.line, self.blank) = (Line::Start { indent: 0 }, true);
         self.state = match self.state {
             State::Fence(ticks) | State::Info(ticks) => State::Fence(ticks),

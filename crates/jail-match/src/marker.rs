@@ -11,6 +11,7 @@
 mod index;
 
 use alloc::{boxed::Box, vec::Vec};
+use core::cmp::Reverse;
 
 use self::index::Index;
 use crate::suffix::{Suffix, place};
@@ -331,6 +332,20 @@ impl MarkerSet {
         best.decide(ended)
     }
 
+    /// Where the search goes on behind the stop `stop` of `text`, if no marker starts there, nor
+    /// directly behind newlines there.
+    #[inline]
+    pub(crate) fn pass_stop(&self, text: &[u8], stop: usize) -> Option<usize> {
+        if !self.index.at_stop(text[stop]).is_empty() {
+            return None;
+        }
+        if text[stop] != b'\n' {
+            return Some(stop + 1);
+        }
+        let end = stop + text[stop..].iter().position(|&byte| byte != b'\n')?;
+        (!self.index.starts(text[end])).then_some(end)
+    }
+
     /// How marker `id` and `text` compare.
     pub(crate) fn match_prefix(&self, id: usize, text: &[u8]) -> Prefix {
         self.markers[id].match_prefix(text)
@@ -364,8 +379,9 @@ impl Best {
     }
 
     fn full(&mut self, found: Match) {
-        let Match { at, len, .. } = found;
-        if self.full.is_none_or(|best| at < best.at || at == best.at && len > best.len) {
+        // Of equal markers the one that was added first counts, in whatever group it is.
+        let rank = |it: Match| (Reverse(it.at), it.len, Reverse(it.id));
+        if self.full.is_none_or(|best| rank(found) > rank(best)) {
             self.full = Some(found);
         }
     }

@@ -56,9 +56,19 @@ impl Driver {
             // The place decides which markers are searched for.
             self.track(w, c, c.pos);
             let class = self.class(self.code);
-            let Some(found) = self.table.set().next_stop(class, &bytes[c.pos..]) else { break };
-            let hit = c.pos + found;
+            let found = self.table.set().next_stop(class, &bytes[c.pos..]);
+            let hit = found.map_or(bytes.len(), |found| c.pos + found);
             let start = floor_char_boundary(w.text, hit);
+            self.track_within(w, c, start);
+            if found.is_none() {
+                break;
+            }
+            if !self.emitter.edge_of_markup()
+                && let Some(end) = self.table.set().pass_stop(bytes, hit)
+            {
+                c.pos = end;
+                continue;
+            }
             if self.emitter.edge_of_markup() {
                 // A stop inside a scalar may lie after its start: never look back.
                 let from = c.out.max(c.blank).min(start);
@@ -70,7 +80,7 @@ impl Driver {
                     continue;
                 }
             }
-            match self.look(w, c, start, hit) {
+            match self.look(w, start, hit) {
                 Decision::Pass(next) => c.pos = next,
                 Decision::Hold(keep) => {
                     self.counters.examined += (bytes.len() - from) as u64;
@@ -148,9 +158,19 @@ impl Driver {
         }
     }
 
+    /// As [`Driver::track`], up to the next stop: newlines and backticks are stops where lines are
+    /// tracked, so that there are none before it.
+    fn track_within(&mut self, w: &Window<'_>, c: &mut Cursor, to: usize) {
+        if to > c.seen {
+            if self.tracks() {
+                self.code.within(&w.text.as_bytes()[c.seen..to]);
+            }
+            c.seen = to;
+        }
+    }
+
     /// Looks at the scalar at `start`, whose byte `hit` stopped the search.
-    fn look(&mut self, w: &Window<'_>, c: &mut Cursor, start: usize, hit: usize) -> Decision {
-        self.track(w, c, start);
+    fn look(&mut self, w: &Window<'_>, start: usize, hit: usize) -> Decision {
         let bytes = w.text.as_bytes();
         let channel = self.channel();
         let class = self.class(self.code);

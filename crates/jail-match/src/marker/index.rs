@@ -20,6 +20,8 @@ pub(super) struct Index {
     by_stop: Box<[Range<u16>; 256]>,
     /// Where the groups of all markers are.
     all: Range<u16>,
+    /// The bytes with which markers start.
+    starts: [u64; 4],
 }
 
 /// Markers that are looked for together.
@@ -52,16 +54,24 @@ impl Index {
             by_stop[usize::from(of_byte[0].0)] = from..groups.len() as u16;
         }
         let from = groups.len() as u16;
+        let mut starts = [0; 4];
+        let begun = markers.iter().filter_map(|marker| Some((marker, *marker.bytes.first()?)));
+        begun.for_each(|(marker, byte)| set_cases(&mut starts, byte, marker.fold));
         let all = markers.iter().zip(0..).filter(|(marker, _)| !marker.bytes.is_empty());
         add(&mut groups, markers, 0, all.map(|(_, id)| id).collect());
         let all = from..groups.len() as u16;
-        Self { groups: groups.into(), by_stop, all }
+        Self { groups: groups.into(), by_stop, all, starts }
     }
 
     /// The groups whose searches stop at `byte`.
     pub(super) fn at_stop(&self, byte: u8) -> &[Group] {
         let Range { start, end } = self.by_stop[usize::from(byte)];
         &self.groups[usize::from(start)..usize::from(end)]
+    }
+
+    /// Whether a marker starts with `byte`.
+    pub(super) fn starts(&self, byte: u8) -> bool {
+        has(&self.starts, byte)
     }
 
     /// All markers, to be looked for by where they start.
@@ -88,11 +98,7 @@ fn add(groups: &mut Vec<Group>, markers: &[Marker], stop: u8, ids: Vec<u32>) {
         let mut next = [0; 4];
         for marker in ids.iter().map(marker) {
             match marker.bytes.get(usize::from(stop) + 1) {
-                Some(&byte) if !marker.fold => set(&mut next, byte),
-                Some(&byte) => {
-                    set(&mut next, byte.to_ascii_lowercase());
-                    set(&mut next, byte.to_ascii_uppercase());
-                }
+                Some(&byte) => set_cases(&mut next, byte, marker.fold),
                 None => next = [u64::MAX; 4],
             }
             // Its suffix may stand there.
@@ -106,6 +112,19 @@ fn add(groups: &mut Vec<Group>, markers: &[Marker], stop: u8, ids: Vec<u32>) {
 
 fn set(bits: &mut [u64; 4], byte: u8) {
     bits[usize::from(byte >> 6)] |= 1 << (byte & 63);
+}
+
+/// Sets the byte, or both cases of the letter.
+fn set_cases(bits: &mut [u64; 4], byte: u8, fold: bool) {
+    set(bits, byte);
+    if fold {
+        set(bits, byte.to_ascii_lowercase());
+        set(bits, byte.to_ascii_uppercase());
+    }
+}
+
+fn has(bits: &[u64; 4], byte: u8) -> bool {
+    bits[usize::from(byte >> 6)] >> (byte & 63) & 1 != 0
 }
 
 impl Group {
@@ -124,7 +143,7 @@ impl Group {
         best: &mut Best,
     ) {
         if let Some(byte) = text.get(at + self.stop() + 1)
-            && self.next[usize::from(byte >> 6)] >> (byte & 63) & 1 == 0
+            && !has(&self.next, *byte)
         {
             return;
         }

@@ -49,6 +49,17 @@ fn letter_case_counts_only_where_it_should() {
 }
 
 #[test]
+fn of_equal_markers_the_first_counts_however_they_are_compared() {
+    let others = ["<a", "<b", "<c"].map(erase);
+    let folded = Edge::new("<", CONTENT_ONLY, Then::Enter(Channel::REASONING));
+    let folded = folded.cased(Case::FoldAscii);
+    let first = [&[folded.clone(), erase("<")], &others[..]].concat();
+    assert_eq!(shown(first, verbatim(), "<x"), "{x}");
+    let last = [&others[..], &[erase("<"), folded]].concat();
+    assert_eq!(shown(last, verbatim(), "<x"), "x");
+}
+
+#[test]
 fn a_suffix_only_the_checkpoint_knows_belongs_to_the_marker() {
     let edges = || {
         vec![
