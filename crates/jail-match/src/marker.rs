@@ -294,7 +294,7 @@ impl MarkerSet {
     /// What stands at the stop `stop` of `text`.
     ///
     /// `floor` is the lowest index a marker may start at; `ended` says that no text follows, so
-    /// that nothing is partial; `live` is asked about `(id, start)` before a marker is compared.
+    /// that nothing is partial; `live` is asked about `(id, start)` of markers that agree with it.
     pub fn search_at(
         &self,
         class: Class,
@@ -332,18 +332,10 @@ impl MarkerSet {
         best.decide(ended)
     }
 
-    /// Where the search goes on behind the stop `stop` of `text`, if no marker starts there, nor
-    /// directly behind newlines there.
+    /// See [`Index::pass_stop`].
     #[inline]
     pub(crate) fn pass_stop(&self, text: &[u8], stop: usize) -> Option<usize> {
-        if !self.index.at_stop(text[stop]).is_empty() {
-            return None;
-        }
-        if text[stop] != b'\n' {
-            return Some(stop + 1);
-        }
-        let end = stop + text[stop..].iter().position(|&byte| byte != b'\n')?;
-        (!self.index.starts(text[end])).then_some(end)
+        self.index.pass_stop(text, stop)
     }
 
     /// How marker `id` and `text` compare.
@@ -358,7 +350,7 @@ impl MarkerSet {
     }
 }
 
-/// The best answer so far: leftmost start, then longest.
+/// The best answer so far: leftmost start, then longest, then first added.
 #[derive(Default)]
 struct Best {
     full: Option<Match>,
@@ -366,11 +358,21 @@ struct Best {
 }
 
 impl Best {
-    fn offer(&mut self, marker: &Marker, id: usize, text: &[u8], at: usize) {
+    fn offer(
+        &mut self,
+        marker: &Marker,
+        id: usize,
+        text: &[u8],
+        at: usize,
+        mut live: impl FnMut(usize) -> bool,
+    ) {
+        // What is there costs less to see than what may be.
         match marker.match_prefix(&text[at..]) {
-            Prefix::Mismatch => {}
-            Prefix::Partial => self.partial(at),
-            Prefix::Match(len) => self.full(Match { at, len, id }),
+            Prefix::Partial if self.partial.is_none_or(|known| known > at) && live(id) => {
+                self.partial(at);
+            }
+            Prefix::Match(len) if live(id) => self.full(Match { at, len, id }),
+            Prefix::Mismatch | Prefix::Partial | Prefix::Match(_) => {}
         }
     }
 

@@ -33,6 +33,8 @@ struct Inner {
     tracks_lines: bool,
     /// Whether a marker begins with a newline.
     newline_starts: bool,
+    /// The edges that bind newlines before their markers, those that bind most first.
+    binding: Box<[u32]>,
     /// The most newlines bound before any marker of a class: declared ones, and all.
     newlines: [[u8; MAX_CLASSES as usize]; 2],
 }
@@ -109,6 +111,9 @@ impl Table {
             }
         }
         let newline_starts = edges.iter().any(|edge| edge.marker.starts_with('\n'));
+        let mut binding: Vec<u32> = (0..edges.len() as u32).collect();
+        binding.retain(|&id| edges[id as usize].newlines.before > 0);
+        binding.sort_by_key(|&id| core::cmp::Reverse(edges[id as usize].newlines.before));
         let set = builder.build();
         let use_bits = use_bits.into_boxed_slice();
         let inner = Inner {
@@ -120,6 +125,7 @@ impl Table {
             set,
             tracks_lines,
             newline_starts,
+            binding: binding.into(),
             newlines,
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -165,6 +171,11 @@ impl Table {
     /// Whether a marker begins with a newline.
     pub(crate) fn newline_starts(&self) -> bool {
         self.inner.newline_starts
+    }
+
+    /// The edges that bind newlines before their markers.
+    pub(crate) fn binding(&self) -> impl Iterator<Item = usize> {
+        self.inner.binding.iter().map(|&id| id as usize)
     }
 
     /// The most newlines any marker of `class` may bind before itself.

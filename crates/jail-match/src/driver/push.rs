@@ -73,6 +73,9 @@ impl Driver {
             let before = self.buf.len();
             self.buf.push_str(&rest[..cut]);
             let keep = self.process_held(None, false, bodies, sink)?;
+            if cut == rest.len() {
+                break;
+            }
             if keep >= before {
                 // What is still held came from this chunk: go on there, without copying.
                 self.buf.clear();

@@ -220,8 +220,9 @@ impl Driver {
         // Where markers begin with a newline themselves, each newline must be asked about, and
         // one that no marker can bind (more follow than any binds) is not looked past.
         let singly = self.table.newline_starts();
-        let reach = if singly { most + 1 } else { usize::MAX };
-        let run = bytes[start..].iter().take(reach).take_while(|&&b| b == b'\n').count();
+        let reach = if singly { start + most + 1 } else { bytes.len() };
+        let near = &bytes[start..reach.min(bytes.len())];
+        let run = near.iter().position(|&b| b != b'\n').unwrap_or(near.len());
         let end = start + run;
         let pass = Decision::Pass(if singly { start + 1 } else { end });
         if singly && run > most {
@@ -243,13 +244,17 @@ impl Driver {
             Search::Match(Match { id, .. }) => self.table.edges()[id].binds(optional).0,
             // Only as many as what may still match there can bind.
             Search::Partial { .. } => {
-                let tail = &bytes[end..];
-                let edges = self.table.edges().iter().enumerate();
-                edges
-                    .filter(|&(id, _)| self.table.set().agrees(id, class, tail) && live(id))
-                    .map(|(_, edge)| edge.binds(optional).0)
-                    .max()
-                    .unwrap_or(0)
+                let (tail, mut bound) = (&bytes[end..], 0);
+                for id in self.table.binding() {
+                    let more = self.table.edges()[id].binds(optional).0;
+                    if more > bound && self.table.set().agrees(id, class, tail) && live(id) {
+                        bound = more;
+                        if bound >= run {
+                            break;
+                        }
+                    }
+                }
+                bound
             }
             Search::Miss => 0,
         };
@@ -319,7 +324,11 @@ impl Driver {
 
     /// The suffix of the edge's marker in `text`.
     pub(super) fn suffix_in(&self, edge: usize, text: &[u8]) -> LearntSuffix {
-        LearntSuffix::of(self.table.edges()[edge].marker.as_bytes(), text)
+        let edge = &self.table.edges()[edge];
+        match edge.suffix {
+            Suffix::None => LearntSuffix::NONE,
+            Suffix::Optional => LearntSuffix::of(edge.marker.as_bytes(), text),
+        }
     }
 
     /// The edge acted; `text` was its marker. The first suffix is kept.

@@ -1,10 +1,11 @@
 //! Which markers may stand where a search stopped, without a look at each of them.
 //!
-//! Markers that are compared byte for byte are kept in the order of their bytes: those that begin
-//! as the text does are one stretch of the list, and each further byte of the text narrows it.
+//! Markers without a suffix are kept in the order of their bytes, those that fold letters by their
+//! lower case: those that begin as the text does are one stretch of the list, and each further byte
+//! of the text narrows it.
 
 use alloc::{boxed::Box, vec::Vec};
-use core::{cmp::Ordering, ops::Range};
+use core::ops::Range;
 
 use super::{Best, Marker, Match};
 use crate::suffix::{Suffix, place};
@@ -29,11 +30,29 @@ pub(super) struct Index {
 pub(super) struct Group {
     /// Offset in each marker of the byte at which the search stops.
     stop: u8,
-    /// The bytes that follow that one in some of them; all bytes if one has none, or may have any.
-    next: [u64; 4],
-    /// The markers are compared byte for byte, and sorted.
-    sorted: bool,
+    /// The bytes that follow that one in some of them, and those that follow these; all bytes if one
+    /// has none there, or may have any.
+    next: [[u64; 4]; 2],
+    order: Order,
     ids: Box<[u32]>,
+}
+
+/// How the markers of a group stand in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// As they were added.
+    Added,
+    /// By their bytes.
+    Bytes,
+    /// By their bytes in lower case.
+    LowerCase,
+}
+
+impl Order {
+    /// A byte of a marker or a text, as it is compared.
+    fn of(self, byte: u8) -> u8 {
+        if self == Self::LowerCase { byte.to_ascii_lowercase() } else { byte }
+    }
 }
 
 impl Index {
@@ -69,9 +88,17 @@ impl Index {
         &self.groups[usize::from(start)..usize::from(end)]
     }
 
-    /// Whether a marker starts with `byte`.
-    pub(super) fn starts(&self, byte: u8) -> bool {
-        has(&self.starts, byte)
+    /// Where the search goes on behind the stop `stop` of `text`, if no marker starts there, nor
+    /// directly behind newlines there; as the bytes behind it most often tell.
+    #[inline]
+    pub(super) fn pass_stop(&self, text: &[u8], stop: usize) -> Option<usize> {
+        let groups = self.at_stop(text[stop]);
+        if text[stop] != b'\n' {
+            let passes = groups.iter().all(|group| group.is_ruled_out(text, stop));
+            return passes.then_some(stop + 1);
+        }
+        let end = stop + text[stop..].iter().position(|&byte| byte != b'\n')?;
+        (groups.is_empty() && !has(&self.starts, text[end])).then_some(end)
     }
 
     /// All markers, to be looked for by where they start.
@@ -80,34 +107,49 @@ impl Index {
     }
 }
 
-/// Adds groups of these markers: those that are compared byte for byte, and the others.
+/// Adds groups of these markers: those that are compared byte for byte, those that fold letters, and
+/// the others.
 fn add(groups: &mut Vec<Group>, markers: &[Marker], stop: u8, ids: Vec<u32>) {
     let marker = |id: &u32| &markers[*id as usize];
-    let exact = |id: &u32| !marker(id).fold && marker(id).suffix == Suffix::None;
-    let (mut exact, mut others): (Vec<_>, Vec<_>) = ids.into_iter().partition(exact);
-    if exact.len() < FEW {
-        others.append(&mut exact);
-    }
-    exact.sort_by(|a, b| marker(a).bytes.cmp(&marker(b).bytes).then(a.cmp(b)));
-    // Equal markers are asked about in the order they were added.
-    others.sort_unstable();
-    for (ids, sorted) in [(exact, true), (others, false)] {
-        if ids.is_empty() {
-            continue;
+    let plain = |id: &u32| marker(id).suffix == Suffix::None;
+    let (plain, mut others): (Vec<_>, Vec<_>) = ids.into_iter().partition(plain);
+    let (folded, exact): (Vec<_>, Vec<_>) = plain.into_iter().partition(|id| marker(id).fold);
+    let mut add = |mut ids: Vec<u32>, order: Order| {
+        let key =
+            |id: &u32| (marker(id).bytes.iter().map(|&b| order.of(b)).collect::<Vec<_>>(), *id);
+        if order != Order::Added {
+            ids.sort_by_cached_key(key);
         }
-        let mut next = [0; 4];
-        for marker in ids.iter().map(marker) {
-            match marker.bytes.get(usize::from(stop) + 1) {
-                Some(&byte) => set_cases(&mut next, byte, marker.fold),
-                None => next = [u64::MAX; 4],
-            }
-            // Its suffix may stand there.
-            if marker.suffix != Suffix::None && place(&marker.bytes) <= usize::from(stop) + 1 {
-                next = [u64::MAX; 4];
-            }
+        let next = [1, 2].map(|ahead| followers(ids.iter().map(marker), usize::from(stop) + ahead));
+        groups.push(Group { stop, next, order, ids: ids.into() });
+    };
+    for (ids, order) in [(exact, Order::Bytes), (folded, Order::LowerCase)] {
+        if ids.len() < FEW {
+            others.extend(ids);
+        } else {
+            add(ids, order);
         }
-        groups.push(Group { stop, next, sorted, ids: ids.into() });
     }
+    if !others.is_empty() {
+        // Equal markers are asked about in the order they were added.
+        others.sort_unstable();
+        add(others, Order::Added);
+    }
+}
+
+/// The bytes that stand at this offset in some of `markers`.
+fn followers<'m>(markers: impl Iterator<Item = &'m Marker>, at: usize) -> [u64; 4] {
+    let mut bits = [0; 4];
+    for marker in markers {
+        // Its suffix may stand there.
+        let suffixed = marker.suffix != Suffix::None && place(&marker.bytes) <= at;
+        match marker.bytes.get(at) {
+            Some(_) if suffixed => return [u64::MAX; 4],
+            Some(&byte) => set_cases(&mut bits, byte, marker.fold),
+            None => return [u64::MAX; 4],
+        }
+    }
+    bits
 }
 
 fn set(bits: &mut [u64; 4], byte: u8) {
@@ -133,6 +175,14 @@ impl Group {
         usize::from(self.stop)
     }
 
+    /// Whether the bytes behind the stop of `text` follow it in none of its markers.
+    #[inline]
+    pub(super) fn is_ruled_out(&self, text: &[u8], stop: usize) -> bool {
+        let never = |(bits, byte): (&[u64; 4], &u8)| !has(bits, *byte);
+        let behind = text.get(stop + 1..).unwrap_or_default();
+        self.next.iter().zip(behind).any(never)
+    }
+
     /// Offers those of its markers to `best` that stand, or may stand, at `at`.
     pub(super) fn search(
         &self,
@@ -142,18 +192,14 @@ impl Group {
         mut live: impl FnMut(usize) -> bool,
         best: &mut Best,
     ) {
-        if let Some(byte) = text.get(at + self.stop() + 1)
-            && !has(&self.next, *byte)
-        {
+        if self.is_ruled_out(text, at + self.stop()) {
             return;
         }
-        if self.sorted {
+        if self.order != Order::Added {
             return self.narrow(markers, text, at, live, best);
         }
         for id in self.ids.iter().map(|&id| id as usize) {
-            if live(id) {
-                best.offer(&markers[id], id, text, at);
-            }
+            best.offer(&markers[id], id, text, at, &mut live);
         }
     }
 
@@ -175,20 +221,22 @@ impl Group {
                 best.full(Match { at, len, id: id as usize });
             }
             let (Some(first), Some(last)) = (longer.first(), longer.last()) else { return };
-            let Some(byte) = text.get(at + len) else {
+            let Some(&byte) = text.get(at + len) else {
                 if longer.iter().any(|&id| live(id as usize)) {
                     best.partial(at);
                 }
                 return;
             };
             // They are sorted: often all share this byte, or none has it.
-            let (first, last) = (bytes(first)[len], bytes(last)[len]);
-            if *byte < first || *byte > last {
+            let byte = self.order.of(byte);
+            let of = |id: &u32| self.order.of(bytes(id)[len]);
+            let (first, last) = (of(first), of(last));
+            if byte < first || byte > last {
                 return;
             }
             if first < last {
-                let from = longer.partition_point(|id| bytes(id)[len].cmp(byte) == Ordering::Less);
-                let same = longer[from..].partition_point(|id| bytes(id)[len] == *byte);
+                let from = longer.partition_point(|id| of(id) < byte);
+                let same = longer[from..].partition_point(|id| of(id) == byte);
                 longer = &longer[from..from + same];
             }
             rest = longer;

@@ -2,8 +2,9 @@
 
 use jail_match::{Jail, Limits, Settings, Whitespace};
 use stream_laws::{
-    CutPlan, Machine, Unit, Work, check_bounded, check_chunk_invariance, check_held, check_idle,
-    check_linear, check_no_leak, check_nothing_lost, check_prompt, check_total, continuations,
+    CutPlan, Machine, Record, Unit, Work, check_bounded, check_chunk_invariance, check_held,
+    check_idle, check_linear, check_no_leak, check_nothing_lost, check_prompt, check_total,
+    continuations,
 };
 
 use crate::{
@@ -139,6 +140,21 @@ fn work_is_linear() {
     linear(&cursor(all(), candidate_limit(16 * 1024)), 64);
     linear(&plain(), 32);
     linear(&jail(), 32);
+}
+
+#[test]
+fn endless_beginnings_of_markers_are_looked_at_once() {
+    // With what is held from one chunk to the next, a byte is counted twice at most.
+    for repeated in ["<", "</", "[", "<|"] {
+        let text = repeated.repeat(4096);
+        let mut machine = cursor(all(), verbatim());
+        for at in (0..text.len()).step_by(4) {
+            machine.push(&text[at..at + 4], &mut Record::default());
+        }
+        let counters = machine.driver.counters();
+        let most = 2 * counters.bytes_in + 64;
+        assert!(counters.examined <= most, "{repeated:?}: {} of {most}", counters.examined);
+    }
 }
 
 #[test]
