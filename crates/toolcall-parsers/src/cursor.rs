@@ -95,8 +95,10 @@ impl<'t> Cursor<'t> {
 /// Whether `text` begins with `literal`.
 #[inline]
 pub(crate) fn match_prefix(text: &str, literal: &str) -> Prefix {
+    let (text, literal) = (text.as_bytes(), literal.as_bytes());
     let n = text.len().min(literal.len());
-    if text.as_bytes()[..n] != literal.as_bytes()[..n] {
+    // Most differ in their first byte, which costs less to see than a call to compare them.
+    if n > 0 && text[0] != literal[0] || text[..n] != literal[..n] {
         Prefix::Mismatch
     } else if n == literal.len() {
         Prefix::Match
@@ -130,23 +132,4 @@ pub(crate) fn longest_prefix<'a>(
 #[inline]
 pub(crate) fn blanks(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_whitespace).count()
-}
-
-/// The bytes that some texts begin with: a look at one byte rules most places out.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct FirstBytes([u64; 4]);
-
-impl FirstBytes {
-    pub(crate) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut bits = [0; 4];
-        for byte in texts.into_iter().filter_map(|text| text.bytes().next()) {
-            bits[usize::from(byte >> 6)] |= 1 << (byte & 63);
-        }
-        Self(bits)
-    }
-
-    #[inline]
-    pub(crate) fn has(self, byte: u8) -> bool {
-        self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 != 0
-    }
 }

@@ -19,6 +19,7 @@ mod parser;
 mod partial;
 mod registry;
 pub mod template;
+mod texts;
 mod tool_call_parser;
 mod tools;
 mod typing;

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     family::{CommitOn, Erase, Keys, Types},
     template::Dialect as Syntax,
+    texts::Texts,
 };
 
 /// Number of a node of the trie.
@@ -42,6 +43,8 @@ pub(crate) struct Plan {
     pub(crate) orphans: Vec<Box<str>>,
     /// Where to go on behind a fault, apart from end tags: openers and ends of turns.
     pub(crate) stops: Vec<Box<str>>,
+    /// These, and all end tags, tags of calls and openers of sections: places to go on of any call.
+    pub(crate) places: Texts,
     /// The same as texts that may follow a call.
     pub(crate) follows: Vec<String>,
 }

@@ -8,8 +8,9 @@ use super::{
     plan::{Arguments, Plan},
 };
 use crate::{
-    cursor::{Cursor, FirstBytes, Undecided, longest_prefix},
+    cursor::{Cursor, Prefix, Undecided, longest_prefix, match_prefix},
     event::DiagnosticKind,
+    texts::{Bytes, Stands},
 };
 
 /// Where a search behind a fault ended.
@@ -57,7 +58,11 @@ impl Machine {
             let line = line.map(|end| (Place::Before, end));
             inner.chain(outer).chain(next).chain(stops).chain(list).chain(line)
         };
-        let begins = FirstBytes::of(places().map(|(_, text)| text));
+        let of_form = [list, line].into_iter().flatten();
+        let begins = of_form.clone().filter_map(|text| text.bytes().next());
+        let begins = begins.fold(plan.places.first(), Bytes::with);
+        let may_be_of_form =
+            |rest: &str| of_form.clone().any(|text| match_prefix(rest, text) != Prefix::Mismatch);
         let from = cursor.at;
         let mut found = None;
         loop {
@@ -67,6 +72,15 @@ impl Machine {
                 break;
             };
             cursor.at += hit;
+            // Most text is seen to hold no place to go on without a look at each.
+            match plan.places.at(cursor.rest().as_bytes()) {
+                Stands::None if !may_be_of_form(cursor.rest()) => {
+                    cursor.at += cursor.rest().chars().next().map_or(1, char::len_utf8);
+                    continue;
+                }
+                Stands::Begun => break,
+                Stands::None | Stands::Perhaps => {}
+            }
             match longest_prefix(cursor.rest(), places().map(|(_, text)| text)) {
                 Err(Undecided) => break,
                 Ok(Some(n)) => {

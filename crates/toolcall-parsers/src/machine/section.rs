@@ -10,6 +10,7 @@ use super::{
 use crate::{
     cursor::{Cursor, Undecided, blanks, longest_prefix},
     event::DiagnosticKind,
+    texts::Stands,
 };
 
 /// How much whitespace may stand before an end tag that may be missing: it must be held until the
@@ -235,7 +236,10 @@ impl Machine {
         let opens = section.opens.iter().map(|open| &**open);
         let texts = node.tags.iter().map(|tag| &*tag.text).chain(ends).chain(opens);
         while let Some(scalar) = cursor.rest().chars().next() {
-            match longest_prefix(cursor.rest(), texts.clone()) {
+            let begins = plan.places.at(cursor.rest().as_bytes()) != Stands::None;
+            let found =
+                if begins { longest_prefix(cursor.rest(), texts.clone()) } else { Ok(None) };
+            match found {
                 Err(Undecided) => break,
                 Ok(Some(n)) if n < node.tags.len() => {
                     self.state = State::Header;

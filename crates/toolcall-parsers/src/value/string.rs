@@ -270,8 +270,8 @@ impl Transcoder {
             self.end_text(cx)
         } else {
             self.state = State::Text(Text { at: At::Inside, nested: true, ..text });
-            let quote = [self.stops[0]];
-            let quote = core::str::from_utf8(&quote).unwrap_or("");
+            let mut quote = [0; 4];
+            let quote = char::from(self.stops[0]).encode_utf8(&mut quote);
             self.write(quote, cx).and_then(|()| self.write(&blanks, cx))
         };
         self.blanks = blanks;

@@ -6,45 +6,13 @@
 //! <arg_key>KEY</arg_key>                   a text between tags
 //! ```
 
+mod names;
+
 use alloc::{string::String, vec::Vec};
 
+pub(crate) use self::names::Names;
 use super::tag::{Tag, longest};
 use crate::cursor::{Cursor, Undecided};
-
-/// What may stand in a hole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Names {
-    /// A tool's name: no blanks, brackets or quotes. A token with bars behind it is no part of it.
-    Tool,
-    /// Anything on one line but `<`.
-    Line,
-    /// `true` or `false`.
-    Flag,
-}
-
-impl Names {
-    /// Whether `next` may follow `text`.
-    fn admits(self, text: &str, next: char) -> bool {
-        if self == Self::Flag {
-            let rest = |word: &str| word.strip_prefix(text)?.chars().next();
-            return ["true", "false"].into_iter().any(|word| rest(word) == Some(next));
-        }
-        if next.is_ascii_whitespace() {
-            return true;
-        }
-        let last = text.bytes().next_back();
-        let odd = next.is_control() || next == '<';
-        match self {
-            Self::Line | Self::Flag => !odd && !matches!(last, Some(b'\n' | b'\r')),
-            Self::Tool if text.contains('<') || next == '<' => goes_on_as_token(text, next),
-            Self::Tool => {
-                let blank = last.is_some_and(|last| last.is_ascii_whitespace());
-                let odd = odd || matches!(next, '{' | '}' | '[' | ']' | '>' | '"' | '\'');
-                !odd && (!blank || text.trim_ascii().is_empty())
-            }
-        }
-    }
-}
 
 /// How the holes of a [`Header`] are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +80,8 @@ pub(crate) struct HeaderReader {
     given: u32,
     /// The hole whose value is being read; none for an attribute that is ignored.
     current: Option<usize>,
+    /// A `<` stands in the value being read.
+    token: bool,
     /// The name of the attribute being read, or an ignored value without quotes.
     word: String,
 }
@@ -142,7 +112,7 @@ impl HeaderReader {
     }
 
     fn value_begins(&mut self, field: Option<usize>) {
-        (self.current, self.place) = (field, Place::Open);
+        (self.current, self.place, self.token) = (field, Place::Open, false);
         if let Some(n) = field {
             self.values[n].clear();
             self.given |= 1 << n.min(31);
@@ -237,6 +207,7 @@ impl HeaderReader {
         quote: u8,
         cursor: &mut Cursor<'_>,
     ) -> Option<Read> {
+        let mut token = self.token;
         let (value, names) = self.target(header);
         for (n, scalar) in cursor.rest().char_indices() {
             if u32::from(scalar) == u32::from(quote) {
@@ -249,24 +220,26 @@ impl HeaderReader {
             }
             // The values of ignored attributes are not kept.
             let Some(names) = names else { continue };
-            if value.len() >= limit || !names.admits(value, scalar) {
+            if value.len() >= limit || !names.admits(value, token, scalar) {
                 cursor.at += n;
                 return Some(Read::Bad);
             }
             value.push(scalar);
+            token |= scalar == '<';
         }
+        self.token = token;
         cursor.at = cursor.text.len();
         Some(Read::More)
     }
 
     /// A text without quotes, up to an end; of several attributes, up to the next one's name.
     fn bare(&mut self, header: &Header, limit: usize, cursor: &mut Cursor<'_>) -> Option<Read> {
-        let rest = cursor.rest();
+        let (rest, mut token) = (cursor.rest(), self.token);
         let (value, names) = self.target(header);
         for (n, scalar) in rest.char_indices() {
             match longest(&rest[n..], &header.ends) {
                 Err(Undecided) => {
-                    cursor.at += n;
+                    (cursor.at, self.token) = (cursor.at + n, token);
                     return Some(Read::More);
                 }
                 Ok(Some((end, len))) => {
@@ -286,26 +259,17 @@ impl HeaderReader {
                 cursor.at += n;
                 return None;
             }
-            if value.len() >= limit || names.is_some_and(|names| !names.admits(value, scalar)) {
+            let odd = names.is_some_and(|names| !names.admits(value, token, scalar));
+            if value.len() >= limit || odd {
                 cursor.at += n;
                 return Some(Read::Bad);
             }
             value.push(scalar);
+            token |= scalar == '<';
         }
+        self.token = token;
         cursor.at = cursor.text.len();
         Some(Read::More)
-    }
-}
-
-/// Whether `text` with `next` behind it ends in a token with bars, or what may become one.
-fn goes_on_as_token(text: &str, next: char) -> bool {
-    let Some((_, token)) = text.split_once('<') else { return true };
-    let closed = token.len() > 1 && token.ends_with('|');
-    let word = next == '_' || next.is_ascii_alphanumeric();
-    match next {
-        _ if token.ends_with('>') => false,
-        '>' => closed,
-        _ => !closed && (next == '|' || word && token.starts_with('|')),
     }
 }
 

@@ -21,6 +21,7 @@ use super::{
 use crate::{
     cursor::{Cursor, Undecided},
     machine::output::Output,
+    texts::Stands,
     tools::Tools,
     typing::declares,
 };
@@ -239,6 +240,12 @@ impl Value {
     ) -> Found {
         let Place { spec, value, .. } = place;
         let rest = &text[at..];
+        match spec.stops.at(rest) {
+            Stands::None => return Found::Nothing,
+            // All that may stand here is longer.
+            Stands::Begun => return Found::Undecided,
+            Stands::Perhaps => {}
+        }
         let mut undecided = false;
         let mut tag = |tags: &[Tag]| match longest(rest, tags) {
             Ok(found) => found,

@@ -12,6 +12,7 @@ use crate::{
         plan::{Arguments, FormPlan, Opener, Plan, Start},
     },
     template::Dialect,
+    texts::Texts,
 };
 
 impl Compiler<'_> {
@@ -66,7 +67,15 @@ impl Compiler<'_> {
                 orphans.push(end.clone());
             }
         }
+        let ends = self.trie.leaves.iter().filter_map(|leaf| leaf.ends.tags.last()).flatten();
+        let sections = self.trie.sections.iter();
+        let outer = sections.flat_map(|section| section.ends.tags.iter().flatten());
+        let calls = self.trie.nodes.iter().flat_map(|node| &node.tags).map(|tag| &tag.text);
+        // Where one goes on behind the others depends on where the fault was.
+        let opens = self.trie.sections.iter().flat_map(|section| &section.opens);
+        let places = ends.chain(outer).chain(calls).chain(opens).map(|text| (&**text, false));
         Plan {
+            places: Texts::of(places.chain(stops.iter().map(|stop| (&**stop, true)))),
             openers,
             nodes: self.trie.nodes,
             leaves: self.trie.leaves,

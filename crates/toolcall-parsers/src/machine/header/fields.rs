@@ -104,7 +104,10 @@ impl Machine {
                 // Text that no declared name begins with need not wait for its end.
                 self.field.push_str(&cursor.text[from..cursor.at]);
                 from = cursor.at;
-                if !out.calls.tools.may_become(self.field.trim_ascii()) {
+                // A blank at its end says nothing new.
+                if !scalar.is_ascii_whitespace()
+                    && !out.calls.tools.may_become(self.field.trim_ascii())
+                {
                     cursor.at -= scalar.len_utf8();
                     return self.bad(cursor, out);
                 }

@@ -4,13 +4,20 @@ use alloc::vec::Vec;
 
 use super::{
     heads::Head,
-    spec::{Node, ParameterSpec},
+    spec::{HeadersIn, Node, ParameterSpec},
+};
+use crate::{
+    machine::arguments::tag::Tag,
+    texts::{Stands, Texts},
 };
 
-/// The bytes with which the tags begin that matter inside a value.
+/// The tags that matter inside a value.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stops {
+    /// The bytes they begin with.
     bytes: Vec<u8>,
+    /// Certain are those that count wherever in a value they stand.
+    tags: Texts,
 }
 
 impl Stops {
@@ -36,7 +43,13 @@ impl Stops {
                 bytes.push(byte);
             }
         }
-        Self { bytes }
+        Self { bytes, tags: tags_of(spec) }
+    }
+
+    /// What of the tags stands at the head of `text`.
+    #[inline]
+    pub(crate) fn at(&self, text: &str) -> Stands {
+        self.tags.at(text.as_bytes())
     }
 
     /// The first place where a tag may begin.
@@ -50,6 +63,28 @@ impl Stops {
             ref all => text.iter().position(|byte| all.contains(byte)),
         }
     }
+}
+
+fn tags_of(spec: &ParameterSpec) -> Texts {
+    let values = || {
+        spec.nodes.iter().filter_map(|node| match node {
+            Node::Value(value) => Some(value),
+            _ => None,
+        })
+    };
+    let everywhere = spec.ends.iter().chain(spec.middles().map(|(close, _)| close));
+    let everywhere = everywhere.chain(spec.heads.iter().filter_map(Head::opener));
+    let openers = spec.openers().iter().map(|tag| (tag, spec.headers > HeadersIn::Lines));
+    // One value's end is text in another's.
+    let ends = values().flat_map(|value| &value.ends);
+    let ends = ends.map(|end| (end, values().all(|value| value.ends.contains(end))));
+    let others = values().flat_map(|value| {
+        let quotes = value.quotes.iter().map(|(open, _)| open);
+        value.again.iter().chain(quotes)
+    });
+    let tags = everywhere.map(|tag| (tag, true)).chain(openers).chain(ends);
+    let tags = tags.chain(others.map(|tag| (tag, false)));
+    Texts::of(tags.flat_map(|(tag, certain): (&Tag, bool)| tag.texts().map(move |t| (t, certain))))
 }
 
 #[cfg(test)]

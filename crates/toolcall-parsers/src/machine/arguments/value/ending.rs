@@ -8,6 +8,7 @@ use crate::{
         parameters::spec::ParameterSpec,
         tag::{Tag, longest},
     },
+    texts::Stands,
     tools::Tools,
 };
 
@@ -117,7 +118,8 @@ pub(crate) fn call_end(spec: &ParameterSpec, text: &str, tools: &Tools) -> Optio
     let mut from = 0;
     while let Some(hit) = spec.stops.find(&text.as_bytes()[from..]) {
         let at = from + hit;
-        let found = self::at(spec, &[], &text[at..], tools);
+        let begins = spec.stops.at(&text[at..]) != Stands::None;
+        let found = if begins { self::at(spec, &[], &text[at..], tools) } else { Ok(None) };
         if let Ok(Some(Ending::Call | Ending::Torn)) = found {
             return Some(at);
         }
