@@ -1,14 +1,14 @@
 //! The slowest text anyone finds: a search over all profiles, behind every place of a call.
 
 use llm_stream_guard::{
-    Profile, Tools, profiles,
+    Guard, Profile, Tools,
     toolcall_parsers::{EncodeCall, encode},
 };
 
 use crate::{
     measure::{Collect, feed, seconds},
     text::pieces,
-    works::{grammar, guard},
+    works::{chosen, grammar, guard},
 };
 
 /// What is repeated.
@@ -28,15 +28,39 @@ pub(crate) struct Cost {
 
 /// The costs of all texts searched, the highest first.
 pub(crate) fn search() -> Vec<Cost> {
-    let mut costs: Vec<_> = profiles().iter().flat_map(of_profile).collect();
+    let mut costs: Vec<_> = chosen().iter().flat_map(of_profile).collect();
     costs.sort_by(|a, b| b.nanos.total_cmp(&a.nanos));
     costs
 }
 
+/// Feeds `len` bytes of each text once, for tools that count what [`counted`] takes. Prints the
+/// texts in that order, each with its bytes; only those whose line holds `wanted`.
+pub(crate) fn feed_each(len: usize, wanted: &str) {
+    for profile in chosen() {
+        let heads = heads(&profile);
+        let texts = heads.iter().flat_map(|head| REPEATED.map(|repeated| (head, repeated)));
+        for (head, repeated) in texts {
+            let text = repeated.repeat(len / repeated.len());
+            let line = format!("{}\t{head:?}\t{repeated:?}\t{}", profile.name, text.len());
+            if !line.contains(wanted) {
+                continue;
+            }
+            let mut guard = guard(&profile);
+            let mut out = Collect::room(len * 2);
+            feed(&mut guard, &[head], &mut out);
+            counted(&mut guard, &pieces(&text, CHUNK), &mut out);
+            println!("{line}");
+        }
+    }
+}
+
+#[inline(never)]
+fn counted(guard: &mut Guard, chunks: &[&str], out: &mut Collect) {
+    feed(guard, chunks, out);
+}
+
 fn of_profile(profile: &Profile) -> Vec<Cost> {
-    let mut heads = heads(profile);
-    heads.sort();
-    heads.dedup();
+    let heads = heads(profile);
     let mut costs = Vec::new();
     for head in heads {
         for repeated in REPEATED {
@@ -61,6 +85,8 @@ fn heads(profile: &Profile) -> Vec<String> {
         );
         heads.push(wire);
     }
+    heads.sort();
+    heads.dedup();
     heads
 }
 

@@ -180,6 +180,10 @@ fn main() {
     if let Ok(feeds) = std::env::var("GUARD_BENCH_FEEDS") {
         return feed_only(feeds.parse().unwrap_or(1));
     }
+    if let Ok(len) = std::env::var("GUARD_BENCH_HOSTILE") {
+        let wanted = std::env::var("GUARD_BENCH_WORK").unwrap_or_default();
+        return hostile::feed_each(len.parse().unwrap_or(1024), &wanted);
+    }
     let mut criterion = Criterion::default().configure_from_args();
     let summarised = std::env::args().any(|arg| arg == "--bench");
     if std::env::var("GUARD_BENCH").is_ok_and(|what| what == "all" || what == "summary") {

@@ -54,7 +54,7 @@ pub(crate) fn guard(profile: &Profile) -> Guard {
 }
 
 /// The profiles to measure: all, or the one that the environment names.
-fn chosen() -> Vec<Profile> {
+pub(crate) fn chosen() -> Vec<Profile> {
     let name = std::env::var("GUARD_BENCH_PROFILE").ok();
     profiles().into_iter().filter(|one| name.as_ref().is_none_or(|it| *it == one.name)).collect()
 }
