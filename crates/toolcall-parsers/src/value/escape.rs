@@ -123,32 +123,34 @@ pub(crate) fn is_plain(text: &str) -> bool {
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
     const FEW: usize = 32;
-    const BLOCK: usize = 256;
+    const BLOCK: usize = 64;
     let (mut base, mut rest) = (0, bytes);
-    // The next stop is near in text that is full of them.
-    while base < FEW {
-        let Some((word, behind)) = rest.split_first_chunk() else {
-            return base + rest.iter().take_while(|&&b| PLAIN[usize::from(b)]).count();
-        };
-        let stops = stops(u64::from_le_bytes(*word));
-        if stops != 0 {
-            return base + stops.trailing_zeros() as usize / 8;
+    loop {
+        // The next stop is near in text that is full of them.
+        let words = base + FEW;
+        while base < words {
+            let Some((word, behind)) = rest.split_first_chunk() else {
+                return base + rest.iter().take_while(|&&b| PLAIN[usize::from(b)]).count();
+            };
+            let stops = stops(u64::from_le_bytes(*word));
+            if stops != 0 {
+                return base + stops.trailing_zeros() as usize / 8;
+            }
+            (base, rest) = (base + word.len(), behind);
         }
-        (base, rest) = (base + word.len(), behind);
+        while let Some((block, behind)) = rest.split_first_chunk::<BLOCK>() {
+            if has_stop(block) {
+                break;
+            }
+            (base, rest) = (base + BLOCK, behind);
+        }
     }
-    // Block by block, so that a text full of stops is not searched to its end for each.
-    for block in bytes[base..].chunks(BLOCK) {
-        let end = memchr::memchr2(b'"', b'\\', block).unwrap_or(block.len());
-        // Control characters are rare: one pass that the compiler can vectorise.
-        if block[..end].iter().fold(false, |any, &b| any | (b < 0x20)) {
-            return base + block[..end].iter().position(|&b| b < 0x20).unwrap_or(end);
-        }
-        if end < block.len() {
-            return base + end;
-        }
-        base += block.len();
-    }
-    base
+}
+
+/// Whether some byte does not pass: all are compared, which takes registers full at a time.
+fn has_stop(block: &[u8; 64]) -> bool {
+    let stop = |b: u8| u8::from(b < 0x20) | u8::from(b == b'"') | u8::from(b == b'\\');
+    block.iter().fold(0, |any, &b| any | stop(b)) != 0
 }
 
 /// The bytes of `word` that do not pass: the lowest bit that is set is in the first of them.
@@ -185,11 +187,11 @@ mod tests {
     #[test]
     fn the_first_byte_that_does_not_pass_is_found_wherever_it_stands() {
         for byte in 0..=255 {
-            for at in 0..80 {
-                let mut text = Vec::from([b'a'; 80]);
+            for at in 0..200 {
+                let mut text = Vec::from([b'a'; 200]);
                 // What stands behind it does not matter.
                 text[at..].fill(byte);
-                assert_eq!(plain_len(&text), if PLAIN[usize::from(byte)] { 80 } else { at });
+                assert_eq!(plain_len(&text), if PLAIN[usize::from(byte)] { 200 } else { at });
                 text[at..].fill(byte ^ 1);
                 text[at] = byte;
                 assert_eq!(plain_len(&text) > at, PLAIN[usize::from(byte)], "{byte} at {at}");
