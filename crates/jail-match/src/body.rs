@@ -112,6 +112,11 @@ pub struct Opener {
 
 /// The machines a [`crate::Driver`] may hand control to; at most one is active at a time.
 pub trait BodyParsers {
+    /// Whether the body may begin where its opener stands: if not, the opener is text.
+    fn may_begin(&self, _: BodyId) -> bool {
+        true
+    }
+
     /// An opener was matched: prepare the body for the text after it.
     fn begin(&mut self, opener: Opener);
 
@@ -130,6 +135,9 @@ pub trait BodyParsers {
     /// The active body is over: it is complete, was refuted, or the stream ended. What it holds
     /// may be let go.
     fn end(&mut self) {}
+
+    /// The stream is over: nothing need be kept.
+    fn rest(&mut self) {}
 
     /// How many bytes it was fed and is done with that nothing came of yet: it keeps them itself,
     /// beyond what the driver keeps for it. Asked after the commit; the account follows it.

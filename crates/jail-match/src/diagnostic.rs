@@ -83,6 +83,9 @@ pub enum DiagnosticKind {
     MissingCloser,
     /// Text between the markers of a section was dropped.
     Noise,
+    /// The calls of a block came once more directly behind its end, without its opener: they were
+    /// dropped.
+    Echo,
     /// A parameter was given twice, and this one was dropped.
     DuplicateParameter,
     /// A parameter's text did not fit its declared type and was kept as a string.
@@ -154,6 +157,7 @@ impl DiagnosticKind {
             Self::LateId => "late_id",
             Self::MissingCloser => "missing_closer",
             Self::Noise => "noise",
+            Self::Echo => "echo",
             Self::DuplicateParameter => "duplicate_parameter",
             Self::Mistyped => "mistyped",
             Self::PseudoCall => "pseudo_call",

@@ -281,7 +281,9 @@ impl Driver {
             return Err(error);
         }
         self.quiet = false;
-        self.process_held(Some(end), true, bodies, sink)?;
+        let processed = self.process_held(Some(end), true, bodies, sink);
+        bodies.rest();
+        processed?;
         self.emitter.finish(sink);
         self.end_halt(sink);
         self.counters.reasoning_bytes = self.emitter.reasoning_bytes();

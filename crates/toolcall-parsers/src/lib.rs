@@ -8,6 +8,7 @@ extern crate alloc;
 mod calls;
 mod compiled;
 mod cursor;
+mod echo;
 mod encode;
 mod event;
 pub mod family;

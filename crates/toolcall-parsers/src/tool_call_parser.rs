@@ -2,13 +2,21 @@
 
 use alloc::{boxed::Box, sync::Arc};
 
-use jail_match::{AtEnd, BodyId, BodyParsers, End, Feed, LearntSuffix, Opener, Resume, Sink};
+use jail_match::{
+    AtEnd, BodyId, BodyParsers, Diagnostic, End, Feed, LearntSuffix, Opener, Resume, Sink,
+};
 
 use crate::{
     calls::Calls,
     compiled::Grammar,
+    echo::Echo,
+    event::DiagnosticKind,
     ids::Ids,
-    machine::{call::Machine, output::Output, plan::Plan},
+    machine::{
+        call::Machine,
+        output::Output,
+        plan::{Plan, Start},
+    },
     options::{Options, Parallel, Wanted},
     tools::Tools,
 };
@@ -29,6 +37,9 @@ pub struct ToolCallParser {
     calls: Calls,
     /// Made with the first opener: most messages call nothing, and it is large.
     machine: Option<Box<Machine>>,
+    echo: Echo,
+    /// Whether blocks may come twice.
+    echoes: bool,
     opener: usize,
     attempt: usize,
 }
@@ -43,9 +54,11 @@ impl ToolCallParser {
             plan: Arc::clone(grammar.plan()),
             suffix: LearntSuffix::NONE,
             suffixes: 0,
+            echoes: grammar.plan().openers.iter().any(|opener| opener.start == Start::Echo),
             grammar,
             calls,
             machine: None,
+            echo: Echo::default(),
             opener: 0,
             attempt: 0,
         }
@@ -86,6 +99,7 @@ impl ToolCallParser {
         if let Some(machine) = self.machine.as_deref_mut() {
             *machine = Machine::new();
         }
+        self.echo.clear();
         (self.opener, self.attempt, self.suffixes) = (0, 0, 0);
         self.set_suffix(LearntSuffix::NONE);
     }
@@ -109,7 +123,7 @@ impl ToolCallParser {
     /// The active body's live bytes beyond what the driver keeps for it.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.machine.as_ref().map_or(0, |machine| machine.buffered())
+        self.machine.as_ref().map_or(0, |machine| machine.buffered()) + self.echo.kept()
     }
 
     /// How many bytes of an open call, or of a block of calls, came in and nothing came of yet,
@@ -125,20 +139,47 @@ impl ToolCallParser {
             let machine = self.machine.get_or_insert_with(|| Box::new(Machine::new()));
             machine.begin(plan, opener.start, &opener.marker, self.attempt);
         }
+        self.echo.begin();
+    }
+
+    /// In what may be the last block once more.
+    fn read_echo(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
+        let feed = self.echo.read(text);
+        let (Feed::More { used } | Feed::Markup { used, .. }) = feed else { return feed };
+        self.calls.at += used as u64;
+        if matches!(feed, Feed::Markup { .. }) {
+            let opener = self.plan.openers.get(self.opener).map_or(0, |opener| opener.marker.len());
+            let from = self.calls.begun_at - opener as u64;
+            let bytes = self.calls.at - from;
+            sink.event(Diagnostic::new(DiagnosticKind::Echo, from, bytes).into());
+        }
+        feed
     }
 }
 
 impl BodyParsers for ToolCallParser {
+    fn may_begin(&self, body: BodyId) -> bool {
+        let opener = self.plan.openers.get(usize::from(body));
+        let echo = opener.filter(|opener| opener.start == Start::Echo);
+        echo.is_none_or(|opener| self.echo.may_repeat(&opener.marker))
+    }
+
     fn begin(&mut self, opener: Opener) {
         let body: BodyId = opener.body;
         (self.opener, self.attempt) = (usize::from(body), 0);
         self.calls.begin(opener.at);
         self.set_suffix(opener.suffix);
-        self.restart();
+        match self.plan.openers.get(self.opener) {
+            Some(opener) if opener.start == Start::Echo => self.echo.repeat(&opener.marker),
+            _ => self.restart(),
+        }
     }
 
     fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        let Self { plan, calls, machine, .. } = self;
+        if self.echo.is_read() {
+            return self.read_echo(text, sink);
+        }
+        let Self { plan, calls, machine, echo, .. } = self;
         let Some(machine) = machine else { return Feed::Mismatch { used: 0 } };
         let feed = machine.feed(plan, text, &mut Output { calls, sink });
         let place = |then| if calls.stops() { Resume::Halt } else { then };
@@ -162,11 +203,23 @@ impl BodyParsers for ToolCallParser {
             | Feed::Done { used, .. }
             | Feed::Markup { used, .. } => used as u64,
         };
+        if self.echoes {
+            match feed {
+                Feed::More { used } | Feed::Committed { used } => echo.keep(&text[..used]),
+                Feed::Done { used, .. } => {
+                    echo.keep(&text[..used]);
+                    echo.end(machine.has_end());
+                }
+                Feed::Markup { .. } | Feed::Text { .. } | Feed::Mismatch { .. } => echo.clear(),
+            }
+        }
         feed
     }
 
     fn retry(&mut self) -> bool {
-        let machine = self.machine.as_mut().filter(|machine| machine.has_other_readings());
+        let reads_echo = self.echo.is_read();
+        let others = |machine: &&mut Box<Machine>| !reads_echo && machine.has_other_readings();
+        let machine = self.machine.as_mut().filter(others);
         let more = machine.is_some();
         if let Some(machine) = machine {
             machine.take_other_reading();
@@ -179,7 +232,9 @@ impl BodyParsers for ToolCallParser {
 
     fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
         let Self { plan, calls, machine, .. } = self;
-        let Some(machine) = machine else { return AtEnd::Release };
+        let Some(machine) = machine.as_mut().filter(|_| !self.echo.is_read()) else {
+            return AtEnd::Release;
+        };
         machine.finish(plan, tail, end, &mut Output { calls, sink })
     }
 
@@ -188,6 +243,11 @@ impl BodyParsers for ToolCallParser {
             machine.end();
         }
         self.calls.end_body();
+        self.echo.end_reading();
+    }
+
+    fn rest(&mut self) {
+        self.echo.clear();
     }
 
     fn held(&self) -> usize {

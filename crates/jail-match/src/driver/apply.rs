@@ -9,6 +9,7 @@ use super::{
 use crate::{
     body::{BodyParsers, Opener},
     channel::Channel,
+    chars::ceil_char_boundary,
     diagnostic::{Diagnostic, DiagnosticKind},
     edge::{Anchor, Then, Uses},
     event::Event,
@@ -39,6 +40,10 @@ impl Driver {
             let kind = DiagnosticKind::DepthLimit;
             sink.event(Diagnostic::new(kind, w.base + at as u64, len as u64).into());
             c.pos = at + len;
+            return;
+        }
+        if matches!(then, Then::Body(body, _) if !bodies.may_begin(body)) {
+            c.pos = ceil_char_boundary(w.text, at + bound + 1);
             return;
         }
         if self.tracks() {

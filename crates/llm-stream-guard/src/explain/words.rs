@@ -57,6 +57,7 @@ pub(super) const fn diagnostic(kind: DiagnosticKind) -> (&'static str, &'static 
         Kind::LateId => ("an id came after its call had begun and was not used", ""),
         Kind::MissingCloser => ("a call's end marker never came; its arguments are whole", ""),
         Kind::Noise => ("text between the markers of a section of calls was dropped", ""),
+        Kind::Echo => ("the calls of a block were repeated behind its end and dropped", ""),
         Kind::DuplicateParameter => ("a parameter was given twice; the first counts", ""),
         Kind::Mistyped => (
             "a parameter's text did not fit its declared type and is a string",

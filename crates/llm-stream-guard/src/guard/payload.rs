@@ -3,7 +3,7 @@
 use std::fmt;
 
 use jail_match::{
-    AtEnd, BodyParsers, Diagnostic, DiagnosticKind, End, Event, Feed, Opener, Outcome, Sink,
+    AtEnd, BodyId, BodyParsers, Diagnostic, DiagnosticKind, End, Event, Feed, Opener, Outcome, Sink,
 };
 use toolcall_parsers::{Grammar, Ids, Parallel, ToolCallParser, Wanted};
 
@@ -214,6 +214,10 @@ impl Trial {
 }
 
 impl BodyParsers for GuidedParser {
+    fn may_begin(&self, body: BodyId) -> bool {
+        self.inner.may_begin(body)
+    }
+
     fn begin(&mut self, opener: Opener) {
         self.inner.begin(opener);
         self.payload = usize::from(opener.body) < self.guided;
@@ -268,6 +272,10 @@ impl BodyParsers for GuidedParser {
     fn end(&mut self) {
         self.trial = None;
         self.inner.end();
+    }
+
+    fn rest(&mut self) {
+        self.inner.rest();
     }
 
     fn held(&self) -> usize {

@@ -210,6 +210,7 @@ impl Machine {
                     self.message.begin_at(messages, entry);
                 }
             }
+            Start::Echo => {}
         }
     }
 
@@ -229,6 +230,11 @@ impl Machine {
         if self.attempt + 1 >= self.choices {
             self.message.is_text = true;
         }
+    }
+
+    /// Whether an end tag was the last that was read of the block.
+    pub(crate) fn has_end(&self) -> bool {
+        matches!(self.state, State::SectionEnd(1..) | State::CallEnd(1..))
     }
 
     /// Where a block that holds no call has its opener as markup all the same: the offset up to

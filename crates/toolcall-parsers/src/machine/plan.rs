@@ -72,6 +72,8 @@ pub(crate) enum Start {
     Letter(NodeId),
     /// In a message header that began with the part of this number.
     Header(u16),
+    /// Nowhere: what may come is the block before, once more.
+    Echo,
 }
 
 /// A place in a header.
@@ -266,7 +268,7 @@ impl Plan {
                 let bare = entry.is_some_and(|entry| matches!(entry.kind, EntryKind::Bare(_)));
                 opener.at == Anchor::Anywhere && !bare
             }
-            Start::Object(_) | Start::List(_) | Start::Letter(_) => false,
+            Start::Object(_) | Start::List(_) | Start::Letter(_) | Start::Echo => false,
         }
     }
 }

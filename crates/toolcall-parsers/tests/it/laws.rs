@@ -73,6 +73,11 @@ fn families_of(shard: usize, law: impl Fn(&Grammar, &Inputs) -> Result<(), Viola
     assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
 }
 
+/// All that `text` ends with.
+fn suffixes_of(text: &str) -> impl Iterator<Item = &str> {
+    text.char_indices().map(|(at, _)| &text[at..])
+}
+
 /// The family's parsers under some policies.
 fn under(
     policies: &[Whitespace],
@@ -102,10 +107,13 @@ law!(text_comes_promptly, |grammar, inputs| {
     }
     under(&[Whitespace::Framing], grammar, |machine| {
         inputs.all().filter(|input| input.len() <= 120).try_for_each(|input| {
-            // The rest of the input is what best commits a candidate of it.
-            let rests = input.char_indices().map(|(at, _)| &input[at..]);
-            let witnesses: Vec<&str> =
-                rests.chain(inputs.witnesses.iter().map(String::as_str)).collect();
+            // The rest of the input is what best commits a candidate of it; the rest of its first
+            // block is what makes one the echo of that.
+            let block = input.match_indices('>').nth(1).map_or("", |(at, _)| &input[..=at]);
+            let witnesses: Vec<&str> = suffixes_of(input)
+                .chain(suffixes_of(block))
+                .chain(inputs.witnesses.iter().map(String::as_str))
+                .collect();
             check_prompt(machine, input, &witnesses)
         })
     })

@@ -74,6 +74,9 @@ impl Compiler<'_> {
         // Where one goes on behind the others depends on where the fault was.
         let opens = self.trie.sections.iter().flat_map(|section| &section.opens);
         let places = ends.chain(outer).chain(calls).chain(opens).map(|text| (&**text, false));
+        if messages.is_none() {
+            openers.extend(echoes(&openers, &orphans));
+        }
         Plan {
             places: Texts::of(places.chain(stops.iter().map(|stop| (&**stop, true)))),
             openers,
@@ -88,6 +91,15 @@ impl Compiler<'_> {
             stops,
         }
     }
+}
+
+/// The brackets behind which a block of calls may stand once more, directly behind its end: those
+/// that begin no call anyway.
+fn echoes(openers: &[Opener], ends: &[Box<str>]) -> Vec<Opener> {
+    let known = |bracket: &&str| openers.iter().any(|opener| &*opener.marker == *bracket);
+    let brackets = ["[", "{"].into_iter().filter(|bracket| !ends.is_empty() && !known(bracket));
+    let (at, start) = (Anchor::AfterCall, Start::Echo);
+    brackets.map(|marker| Opener { marker: marker.into(), at, newlines: 0, start }).collect()
 }
 
 fn token(text: &str) -> Erase {

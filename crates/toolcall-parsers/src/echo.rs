@@ -1,0 +1,103 @@
+//! Blocks of calls that come twice: the second time without their opener.
+//!
+//! ```text
+//! <calls>[ring(times=2)]</calls>[ring(times=2)]</calls>
+//! ```
+//!
+//! It is the same block only byte for byte, so that the first other byte tells it from text.
+
+use alloc::string::String;
+
+use jail_match::Feed;
+
+/// The longest block that is known again.
+const MOST: usize = 1024;
+
+/// The last block, from behind its opener to its end.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Echo {
+    block: String,
+    /// The block is longer than what is kept, or has no end tag.
+    unknown: bool,
+    /// How much of the block has come again, while it may do so.
+    again: Option<usize>,
+}
+
+impl Echo {
+    /// Nothing is kept any more.
+    pub(crate) fn clear(&mut self) {
+        self.begin();
+    }
+
+    /// A block begins behind its opener.
+    pub(crate) fn begin(&mut self) {
+        self.block.clear();
+        (self.unknown, self.again) = (false, None);
+    }
+
+    /// More of the block.
+    pub(crate) fn keep(&mut self, text: &str) {
+        self.unknown |= self.block.len() + text.len() > MOST;
+        if self.unknown {
+            self.block.clear();
+        } else {
+            self.block.push_str(text);
+        }
+    }
+
+    /// The block is over; it may be known again if its end tag stood there.
+    pub(crate) fn end(&mut self, has_end: bool) {
+        self.unknown |= !has_end;
+        if self.unknown {
+            self.block.clear();
+        }
+    }
+
+    /// Where the block goes on behind `opener`, if it begins with that.
+    fn behind(&self, opener: &str) -> Option<usize> {
+        let rest = self.block.trim_ascii_start().strip_prefix(opener)?;
+        Some(self.block.len() - rest.len())
+    }
+
+    /// Whether the block may come again where `opener` stands.
+    pub(crate) fn may_repeat(&self, opener: &str) -> bool {
+        self.behind(opener).is_some()
+    }
+
+    /// The block may come again: `opener` was read.
+    pub(crate) fn repeat(&mut self, opener: &str) {
+        self.again = self.behind(opener);
+    }
+
+    /// Whether it may be coming again.
+    pub(crate) fn is_read(&self) -> bool {
+        self.again.is_some()
+    }
+
+    /// What may have been the block is over.
+    pub(crate) fn end_reading(&mut self) {
+        self.again = None;
+    }
+
+    /// Compares the next text with the block: done where it ends, a mismatch behind the first scalar
+    /// that is another.
+    pub(crate) fn read(&mut self, text: &str) -> Feed {
+        let from = self.again.unwrap_or(self.block.len());
+        let rest = &self.block.as_bytes()[from..];
+        let same = rest.iter().zip(text.as_bytes()).take_while(|(a, b)| a == b).count();
+        if same == rest.len() {
+            return Feed::Markup { used: same, then: jail_match::Resume::SameChannel };
+        }
+        if same == text.len() {
+            self.again = Some(from + same);
+            return Feed::More { used: same };
+        }
+        let mut scalars = text.char_indices().map(|(at, scalar)| at + scalar.len_utf8());
+        Feed::Mismatch { used: scalars.find(|&end| end > same).unwrap_or(text.len()) }
+    }
+
+    /// Bytes kept.
+    pub(crate) fn kept(&self) -> usize {
+        self.block.len()
+    }
+}
