@@ -14,7 +14,7 @@ mod state;
 mod window;
 
 pub use aside::Aside;
-pub use state::{Counters, EdgeEvents, Held, HeldKind, InlineTags, Settings};
+pub use state::{Counters, Dangling, EdgeEvents, Held, HeldKind, InlineTags, Settings};
 
 use alloc::{string::String, sync::Arc};
 use smallvec::SmallVec;
@@ -63,6 +63,8 @@ pub struct Driver {
     apart: Apart,
     /// A call ended the reasoning, whose own closer did not come yet.
     ended_by_call: bool,
+    /// The last marker was the end of a message.
+    message_ended: bool,
     /// The opener of a block without calls was markup; its closer did not come yet.
     block_opened: bool,
     /// The suffix of the stream's markers, its `:` included, as soon as one carried it.
@@ -96,6 +98,7 @@ impl Driver {
             spans: 0,
             apart: Apart::Never,
             ended_by_call: false,
+            message_ended: false,
             block_opened: false,
             suffix: LearntSuffix::NONE,
             rescan_until: 0,
@@ -129,7 +132,7 @@ impl Driver {
                 self.spent = self.table.reasoning_once() | self.table.before_reasoning();
             }
         }
-        (self.ended_by_call, self.block_opened) = (false, false);
+        (self.ended_by_call, self.block_opened, self.message_ended) = (false, false, false);
         self.suffix = self.settings.suffix;
         self.emitter.reset();
         self.code = Code::default();
@@ -324,7 +327,7 @@ impl Driver {
             self.stack.clear();
             self.spent = 0;
             (self.spans, self.apart) = (0, Apart::Never);
-            (self.ended_by_call, self.block_opened) = (false, false);
+            (self.ended_by_call, self.block_opened, self.message_ended) = (false, false, false);
             self.code = Code::default();
             self.swallow = 0;
             self.quiet = false;

@@ -35,6 +35,8 @@ pub struct Edge {
     pub pair: u8,
     /// What it is where the stream's end cuts it.
     pub cut: Cut,
+    /// Whether a message of the stream ends with it: see [`Cut::BehindEnd`].
+    pub ends_message: bool,
     /// What it does.
     pub then: Then,
 }
@@ -54,6 +56,7 @@ impl Edge {
             uses: Uses::Unlimited,
             pair: 0,
             cut: Cut::Text,
+            ends_message: false,
             then,
         }
     }
@@ -109,6 +112,12 @@ impl Edge {
         Self { cut, ..self }
     }
 
+    /// The same edge as the end of a message.
+    #[must_use]
+    pub fn ending_message(self) -> Self {
+        Self { ends_message: true, ..self }
+    }
+
     /// The same edge with a limit on its uses.
     #[must_use]
     pub fn used(self, uses: Uses) -> Self {
@@ -135,6 +144,9 @@ pub enum Cut {
     /// Markup, if at least this many of its bytes came: it is several tokens, of which one alone
     /// says what it is. It is dropped and reported.
     MarkupFrom(usize),
+    /// Markup directly behind the end of a message or a call, where nothing else can stand, whitespace
+    /// between allowed; text elsewhere.
+    BehindEnd,
 }
 
 /// Where a marker may stand.

@@ -85,7 +85,9 @@ mod whitespace;
 pub use body::{AtEnd, BodyParsers, End, Feed, NoBodies, Opener, Resume};
 pub use channel::{Channel, ChannelMask};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
-pub use driver::{Aside, Counters, Driver, EdgeEvents, Held, HeldKind, InlineTags, Settings};
+pub use driver::{
+    Aside, Counters, Dangling, Driver, EdgeEvents, Held, HeldKind, InlineTags, Settings,
+};
 pub use edge::{Anchor, Bind, BodyId, Case, Cut, Edge, InCode, Newlines, OnCommit, Then, Uses};
 pub use event::{Event, Outcome, OwnedEvent};
 pub use jail::{

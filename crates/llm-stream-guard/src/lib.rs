@@ -61,8 +61,8 @@ pub use stream::{Guarded, Stage, guard_text};
 pub use utf8::Utf8;
 
 pub use jail_match::{
-    Alias, Counters, End, Held, HeldKind, Jail, JailError, LimitError, LimitPolicy, Limits,
-    ReasoningLimit, Whitespace,
+    Alias, Counters, Dangling, End, Held, HeldKind, Jail, JailError, LimitError, LimitPolicy,
+    Limits, ReasoningLimit, Whitespace,
 };
 pub use think_filter::{Format, InlineTags, Start, TokenEstimate, Unclosed};
 pub use toolcall_parsers::{

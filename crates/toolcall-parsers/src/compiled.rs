@@ -3,7 +3,7 @@
 use alloc::{string::String, sync::Arc, vec::Vec};
 use core::fmt;
 
-use jail_match::{Anchor, BodyId, Channel, ChannelMask, Edge, Newlines, OnCommit, Then, Uses};
+use jail_match::{Anchor, BodyId, Channel, ChannelMask, Cut, Edge, Newlines, OnCommit, Then, Uses};
 
 pub(crate) use crate::machine::field::name_starts;
 use crate::{
@@ -171,6 +171,7 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
         Suffix::Learnt => jail_match::Suffix::Optional,
         Suffix::None => jail_match::Suffix::None,
     };
+    let tokens = grammar.family.special_tokens;
     let content = Channel::CONTENT.mask();
     let others = Channel::REASONING.mask().with(Channel::HIDDEN);
     for (opener, body) in plan.openers.iter().zip(first..) {
@@ -186,6 +187,7 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
             // Headers are live in every channel they lead to, whatever calls do elsewhere.
             (Start::Header(entry), _) => {
                 let text = plan.text_entry(usize::from(entry)).map(Then::Switch);
+                let edge = |on, then| header(edge(on, then), tokens);
                 edges.push(edge(content, text.unwrap_or(stay)));
                 edges.push(edge(others, text.unwrap_or(leave)));
             }
@@ -198,8 +200,9 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
         }
     }
     for end in plan.messages.iter().flat_map(|messages| &messages.ends) {
-        edges.push(Edge::new(String::from(&**end), content, Then::Erase));
-        edges.push(Edge::new(String::from(&**end), others, Then::Leave));
+        let edge = |on, then| Edge::new(String::from(&**end), on, then).ending_message();
+        edges.push(edge(content, Then::Erase));
+        edges.push(edge(others, Then::Leave));
     }
     for erase in &plan.erase {
         let uses = if erase.once { Uses::OncePerMessage } else { Uses::Unlimited };
@@ -221,12 +224,18 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
         let edge = Edge::new(String::from(end), live, Then::Erase);
         edges.push(edge.anchored(Anchor::Opened));
     }
-    let tokens = grammar.family.special_tokens;
     let finished = |edge: Edge| {
         let edge = if edge.marker.ends_with('>') { edge.suffixed(suffix) } else { edge };
-        if tokens { edge.of_tokens() } else { edge }
+        if tokens && edge.cut == Cut::Text { edge.of_tokens() } else { edge }
     };
     edges.into_iter().map(finished).collect()
+}
+
+/// The edge of a header, which alone can stand behind the end of a message.
+fn header(edge: Edge, tokens: bool) -> Edge {
+    let edge = if tokens { edge.of_tokens() } else { edge };
+    let alone = edge.cut == Cut::Text && edge.marker.starts_with('<');
+    if alone { Edge { cut: Cut::BehindEnd, ..edge } } else { edge }
 }
 
 impl Plan {

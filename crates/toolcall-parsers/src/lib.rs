@@ -49,7 +49,8 @@ pub use used_ids::{Claim, UsedIds};
 
 /// What is shared with every stage: the driver's vocabulary.
 pub use jail_match::{
-    End, Held, HeldKind, LimitError, LimitPolicy, Limits, UnknownName, Whitespace, same_name,
+    Dangling, End, Held, HeldKind, LimitError, LimitPolicy, Limits, UnknownName, Whitespace,
+    same_name,
 };
 
 /// The README's example, compiled.

@@ -1,8 +1,8 @@
 //! The parser of one family: a driver over the grammar's table.
 
 use jail_match::{
-    BodyParsers, Channel, Counters, Driver, End, Held, HeldKind, LimitError, Limits, Settings,
-    Table, TableError, Whitespace,
+    BodyParsers, Channel, Counters, Dangling, Driver, End, Held, HeldKind, LimitError, Limits,
+    Settings, Table, TableError, Whitespace,
 };
 
 use crate::{
@@ -70,6 +70,12 @@ impl ParserBuilder {
     #[must_use]
     pub fn whitespace(self, whitespace: Whitespace) -> Self {
         Self { settings: self.settings.whitespace(whitespace), ..self }
+    }
+
+    /// What becomes of a marker that the stream's end cuts.
+    #[must_use]
+    pub fn dangling(self, dangling: Dangling) -> Self {
+        Self { settings: self.settings.dangling(dangling), ..self }
     }
 
     /// Bounds on what is held.

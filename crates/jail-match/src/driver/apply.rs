@@ -68,6 +68,7 @@ impl Driver {
         sink.trace(Trace::Matched { edge, at: w.base + at as u64, len: len as u64 });
         *c = Cursor::at(at + len);
         self.swallow = self.table.edges()[edge].binds(self.binds_optional()).1;
+        self.message_ended = self.table.edges()[edge].ends_message;
         match then {
             Then::Enter(to) => self.enter(to, self.table.edges()[edge].pair, sink),
             Then::Leave => self.leave(sink),

@@ -207,6 +207,7 @@ impl Driver {
     fn accept(&mut self, candidate: Candidate, w: &Window<'_>, c: &Cursor) {
         let opener = c.out + candidate.bound..c.out + candidate.opener;
         self.spend(candidate.edge, &w.text.as_bytes()[opener]);
+        self.message_ended = false;
     }
 
     /// The opener is markup with `markup` bytes behind it, and the rest is text again; `death` is

@@ -1,12 +1,12 @@
 //! Scanning plain text: stops, markers, bound newlines.
 
 use super::{
-    Driver, InlineTags,
+    Dangling, Driver, InlineTags,
     aside::Apart,
     window::{Cursor, Window},
 };
 use crate::{
-    body::BodyParsers,
+    body::{BodyParsers, End},
     channel::Channel,
     chars::floor_char_boundary,
     code::Code,
@@ -205,10 +205,21 @@ impl Driver {
         let rest = &w.text.as_bytes()[start..];
         let (channel, class) = (self.channel(), self.class(self.code));
         let mut edges = self.table.edges().iter().enumerate();
+        let behind_end =
+            self.emitter.edge_of_markup() && (self.message_ended || self.emitter.after_call());
+        let torn = w.ended.is_some_and(|end| end != End::Stop)
+            && self.settings.dangling == Dangling::Drop
+            && rest.len() > 1
+            && !rest[0].is_ascii_alphanumeric();
         // What is longer is no piece of a marker.
         rest.len() < self.table.longest()
             && edges.any(|(id, edge)| {
-                matches!(edge.cut, Cut::MarkupFrom(least) if rest.len() >= least)
+                let markup = match edge.cut {
+                    Cut::Text => false,
+                    Cut::MarkupFrom(least) => rest.len() >= least,
+                    Cut::BehindEnd => behind_end,
+                };
+                (markup || torn)
                     && self.table.set().agrees(id, class, rest)
                     && self.is_live(id, channel, self.code, w, start)
             })

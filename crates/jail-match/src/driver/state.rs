@@ -32,6 +32,20 @@ pub struct Settings {
     pub edge_events: EdgeEvents,
     /// The suffix of the stream's markers, as the prompt showed it.
     pub suffix: LearntSuffix,
+    /// What a marker is that the stream's end cuts.
+    pub dangling: Dangling,
+}
+
+/// What the beginning of a marker is at the end of a stream that was cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Dangling {
+    /// Text, but where nothing else than a marker can stand.
+    #[default]
+    Release,
+    /// Dropped and reported ([`CutOpener`](crate::DiagnosticKind::CutOpener)), if it is of two bytes
+    /// at least and not the beginning of a word, and the model did not stop by itself.
+    Drop,
 }
 
 /// Whether tags of reasoning in the text count once a server told reasoning apart itself.
@@ -67,6 +81,7 @@ impl Default for Settings {
             inline_tags: InlineTags::default(),
             edge_events: EdgeEvents::default(),
             suffix: LearntSuffix::NONE,
+            dangling: Dangling::default(),
         }
     }
 }
@@ -118,6 +133,12 @@ impl Settings {
     #[must_use]
     pub fn spans(self, spans: Option<u32>) -> Self {
         Self { spans, ..self }
+    }
+
+    /// The same settings with another rule for markers that the stream's end cuts.
+    #[must_use]
+    pub fn dangling(self, dangling: Dangling) -> Self {
+        Self { dangling, ..self }
     }
 
     /// The same settings with another rule for openers behind reasoning that was told apart

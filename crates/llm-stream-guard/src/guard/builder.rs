@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jail_match::{
-    Driver, EdgeEvents, InlineTags, Limits, ReasoningLimit, Settings, Table, Whitespace,
+    Dangling, Driver, EdgeEvents, InlineTags, Limits, ReasoningLimit, Settings, Table, Whitespace,
 };
 use response_templates::{Settings as TemplateSettings, Template};
 use stream_lifecycle::Clock;
@@ -53,6 +53,7 @@ pub struct GuardBuilder {
     pub(super) unclosed: Option<(Unclosed, usize)>,
     pub(super) spans: Option<u32>,
     pub(super) inline_tags: InlineTags,
+    pub(super) dangling: Dangling,
     pub(super) stop: Vec<StopString>,
     pub(super) jailer: Option<Jailer>,
     pub(super) stats: Option<StatsCollector>,
@@ -86,6 +87,7 @@ impl GuardBuilder {
             unclosed: None,
             spans: None,
             inline_tags: InlineTags::default(),
+            dangling: Dangling::default(),
             stop: Vec::new(),
             jailer: None,
             stats: None,
@@ -359,6 +361,7 @@ impl GuardBuilder {
             .reasoning(self.reasoning_limit)
             .spans(self.spans)
             .inline_tags(self.inline_tags)
+            .dangling(self.dangling)
             .edge_events(events);
         let bodies = ToolCallParser::new(plan.grammar, self.tools, options);
         let limit = self.limits.candidate;

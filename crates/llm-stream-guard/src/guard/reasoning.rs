@@ -1,6 +1,6 @@
 //! What is done about reasoning: where it ends, how much there may be, when it is the answer.
 
-use jail_match::{InlineTags, ReasoningLimit};
+use jail_match::{Dangling, InlineTags, ReasoningLimit};
 use think_filter::{TokenEstimate, Unclosed};
 
 use super::GuardBuilder;
@@ -41,6 +41,13 @@ impl GuardBuilder {
     #[must_use]
     pub fn inline_tags(self, inline_tags: InlineTags) -> Self {
         Self { inline_tags, ..self }
+    }
+
+    /// What becomes of a marker, of reasoning or calls, that a token limit cuts: it is text unless
+    /// set, but where nothing else can stand.
+    #[must_use]
+    pub fn dangling(self, dangling: Dangling) -> Self {
+        Self { dangling, ..self }
     }
 
     /// The most reasoning the message may hold. No limit by default: reasoning is not kept.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use jail_match::{Counters, Edge, End, Event, InlineTags, LimitPolicy, Limits, Sink, Span, Trace};
+use jail_match::{
+    Counters, Dangling, Edge, End, Event, InlineTags, LimitPolicy, Limits, Sink, Span, Trace,
+};
 use response_templates::{NoAnchor, Parser, Settings, Template};
 use think_filter::Withheld;
 
@@ -172,6 +174,7 @@ impl GuardBuilder {
             ("max_blocks", self.spans.is_some()),
             ("unclosed", self.unclosed.is_some()),
             ("inline_tags", self.inline_tags != InlineTags::default()),
+            ("dangling", self.dangling != Dangling::default()),
             ("limits.depth", self.limits.depth != limits.depth),
             ("limits.policy", self.limits.policy != LimitPolicy::default()),
         ]
