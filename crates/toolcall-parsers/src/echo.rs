@@ -10,9 +10,6 @@ use alloc::string::String;
 
 use jail_match::Feed;
 
-/// The longest block that is known again.
-const MOST: usize = 1024;
-
 /// The last block, from behind its opener to its end.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Echo {
@@ -35,9 +32,9 @@ impl Echo {
         (self.unknown, self.again) = (false, None);
     }
 
-    /// More of the block.
-    pub(crate) fn keep(&mut self, text: &str) {
-        self.unknown |= self.block.len() + text.len() > MOST;
+    /// More of the block, which is not known again if it is longer than `most`.
+    pub(crate) fn keep(&mut self, text: &str, most: usize) {
+        self.unknown |= self.block.len() + text.len() > most;
         if self.unknown {
             self.block.clear();
         } else {

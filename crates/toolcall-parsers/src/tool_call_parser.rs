@@ -204,10 +204,11 @@ impl BodyParsers for ToolCallParser {
             | Feed::Markup { used, .. } => used as u64,
         };
         if self.echoes {
+            let most = calls.options.limits.name;
             match feed {
-                Feed::More { used } | Feed::Committed { used } => echo.keep(&text[..used]),
+                Feed::More { used } | Feed::Committed { used } => echo.keep(&text[..used], most),
                 Feed::Done { used, .. } => {
-                    echo.keep(&text[..used]);
+                    echo.keep(&text[..used], most);
                     echo.end(machine.has_end());
                 }
                 Feed::Markup { .. } | Feed::Text { .. } | Feed::Mismatch { .. } => echo.clear(),

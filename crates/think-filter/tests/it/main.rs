@@ -10,6 +10,7 @@ mod rules;
 mod soup;
 mod spans;
 mod start;
+mod tolerance;
 mod unclosed;
 mod vectors;
 mod whole;

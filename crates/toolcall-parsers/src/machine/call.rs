@@ -123,6 +123,8 @@ pub(crate) struct Machine {
     /// Stream offset of the current call's first byte.
     pub(super) item_at: u64,
     pub(super) dropped: u64,
+    /// Where text goes on behind a call that the end of the stream ended.
+    pub(super) text_from: Option<usize>,
     /// Bytes of a section before its first call that are no whitespace.
     pub(super) noise: u64,
     /// Stream offset behind the last tag before any call.
@@ -159,6 +161,7 @@ impl Machine {
             message: MessageHeader::new(),
             item_at: 0,
             dropped: 0,
+            text_from: None,
             noise: 0,
             tags_end: 0,
         }

@@ -41,7 +41,7 @@ impl Machine {
         if out.calls.is_open() {
             let outcome = self.cut(plan, tail, end, out);
             out.end(outcome);
-            return AtEnd::Closed { used };
+            return AtEnd::Closed { used: self.text_from.take().unwrap_or(used) };
         }
         match self.state {
             State::Broken => {
@@ -91,7 +91,7 @@ impl Machine {
         let repair = out.calls.options.repair;
         let closing = match &leaf.arguments {
             Arguments::Parameters(spec) => {
-                let cut = self.parameters.finish(spec, tail, repair, out);
+                let cut = self.parameters.finish(spec, tail, end, out);
                 return self.end_parameters(leaf, cut, tail.len(), out);
             }
             Arguments::Elements(spec) => {
@@ -134,6 +134,12 @@ impl Machine {
             Cut::Whole => {
                 out.diagnose(DiagnosticKind::MissingCloser, at, 0);
                 self.close_parameters(leaf, out);
+                Outcome::Complete
+            }
+            Cut::Ended(at) => {
+                out.diagnose(DiagnosticKind::MissingCloser, at, 0);
+                self.close_parameters(leaf, out);
+                self.text_from = Some(at);
                 Outcome::Complete
             }
             Cut::Repaired => {

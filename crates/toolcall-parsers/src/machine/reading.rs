@@ -273,6 +273,11 @@ impl Machine {
         let mut write = |piece: &str| calls.arguments(piece, *sink);
         let used = self.value.finish(&dialect, typing.as_ref(), tail, &mut write);
         if let Some(used) = used {
+            let ends =
+                dialect.ends.iter().filter_map(|end| tail[used..].strip_prefix(end.as_str()));
+            let text =
+                ends.min_by_key(|rest| rest.len()).filter(|rest| !rest.trim_ascii().is_empty());
+            self.text_from = text.map(|text| tail.len() - text.len());
             out.diagnose(DiagnosticKind::MissingCloser, used, 0);
         }
         used.is_some()

@@ -2,7 +2,8 @@
 //!
 //! Outside of strings that is certain, since a complete call never contains markup there. A text
 //! inside a string is data unless nothing but the end of the stream, an end-of-turn token or the
-//! next call's opener follows it: `{c:<|"|>ls}<tool_call|>`.
+//! next call's opener follows it: `{c:<|"|>ls}<tool_call|>`. Where text follows, and the string stands in
+//! the family's own quotes, it is data if the closing quote comes.
 
 use super::{
     Note, Scanned, Syntax,
@@ -10,7 +11,7 @@ use super::{
     transcoder::{Cx, Mode, State, Step, Transcoder},
 };
 use crate::{
-    cursor::{LONGEST_HEAD, Undecided, blanks, longest_prefix, within},
+    cursor::{LONGEST_HEAD, Prefix, Undecided, blanks, longest_prefix, within},
     tools::Tools,
     typing::admitted,
 };
@@ -25,7 +26,12 @@ enum Lost {
     Open(usize),
     /// The end is at this index.
     At(usize),
+    /// The end is at this index, and text follows.
+    Followed(usize),
 }
+
+/// How much text behind an end inside a string is held until the quote comes; more makes it data.
+const MOST: usize = 16 * 1024;
 
 impl Transcoder {
     /// Closes all that is open if the call's end stands here.
@@ -38,6 +44,7 @@ impl Transcoder {
             match self.look(cx.dialect, cx.rest()) {
                 Err(Undecided) | Ok(Lost::Open(_)) => return Err(more),
                 Ok(Lost::No) => return Ok(false),
+                Ok(Lost::Followed(_)) => return self.followed(cx),
                 Ok(Lost::At(at)) => at,
             }
         } else {
@@ -52,13 +59,53 @@ impl Transcoder {
         Err(Scanned::Noted { used: cx.i, note: Note::LostEnd })
     }
 
+    /// The call's end stands in a string of the family's own quotes, and text behind it. Takes in what
+    /// turns out to be data; a quote behind the opener of another call may be that one's.
+    fn followed(&mut self, cx: &mut Cx<'_, '_>) -> Result<bool, Scanned> {
+        let Some(quote) = self.own_quote() else { return Ok(false) };
+        let rest = cx.rest();
+        let room = cx.dialect.limits.value.saturating_sub(self.scalar.len());
+        // However little room is left, there is a step to take.
+        let most = room.clamp(8, MOST);
+        let mut data = (0..=most).rev().find(|&at| rest.is_char_boundary(at) && rest.len() >= most);
+        while let Some(hit) = memchr::memchr(self.stops[0], &rest.as_bytes()[self.looked..]) {
+            let at = self.looked + hit;
+            if at >= most {
+                break;
+            }
+            match cx.dialect.matches(quote, &rest[at..]) {
+                Prefix::Match => {
+                    data = Some(at);
+                    break;
+                }
+                Prefix::Partial => {
+                    self.looked = at;
+                    return Err(Scanned::More { used: cx.i });
+                }
+                Prefix::Mismatch => self.looked = at + 1,
+            }
+        }
+        let Some(end) = data else {
+            self.looked = rest.len();
+            return Err(Scanned::More { used: cx.i });
+        };
+        self.looked = 0;
+        let data = &rest[..end];
+        if cx.dialect.follows.iter().any(|token| data.contains(token.as_str())) {
+            cx.bad(0)?;
+        }
+        self.write(data, cx)?;
+        cx.i += end;
+        Ok(true)
+    }
+
     /// Completes the value if `cx` holds all that is left of the stream; the index of the call's
     /// end in it.
     pub(super) fn finish(&mut self, cx: &mut Cx<'_, '_>) -> Option<usize> {
         let at = if self.is_last_bracket(cx.rest()) {
             self.end_text(cx).ok()?;
             cx.rest().len()
-        } else if let (State::Text(_), Ok(Lost::Open(at))) =
+        } else if let (State::Text(_), Ok(Lost::Open(at) | Lost::Followed(at))) =
             (self.state, self.look(cx.dialect, cx.rest()))
         {
             self.close_lost(cx).ok()?;
@@ -124,6 +171,7 @@ impl Transcoder {
         }
         match longest_prefix(rest, dialect.follows.iter().map(|text| text.as_str()))? {
             Some(_) => Ok(Lost::At(at)),
+            None if self.own_quote().is_some() => Ok(Lost::Followed(at)),
             None => Ok(Lost::No),
         }
     }

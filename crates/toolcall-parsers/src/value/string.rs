@@ -285,6 +285,14 @@ impl Transcoder {
         text.nested && self.frames.last() == Some(&super::container::Frame::Keywords)
     }
 
+    /// The family's own quote, if the string being read stands in one.
+    pub(super) fn own_quote(&self) -> Option<Quote> {
+        match self.state {
+            State::Text(Text { quote: quote @ Quote::Own(_), .. }) => Some(quote),
+            _ => None,
+        }
+    }
+
     /// Bytes of a quote, and of whitespace behind it, that may belong to the string.
     pub(super) fn held_quote(&self, text: Text) -> usize {
         if text.at == At::Quote { 1 + self.blanks.len() } else { 0 }

@@ -127,6 +127,8 @@ pub(super) struct Transcoder {
     pub(super) path: Path,
     /// First bytes of what may end the string that is being read.
     pub(super) stops: [u8; 3],
+    /// How much was seen of the text behind an end inside a string.
+    pub(super) looked: usize,
     /// Bytes that plain text may still have.
     pub(super) room: usize,
     /// Bytes read since the first token began of which nothing is written; inside of [`Self::feed`]
@@ -154,6 +156,7 @@ impl Transcoder {
             blank: true,
             path: Path::default(),
             stops: [0; 3],
+            looked: 0,
             room: usize::MAX,
             since: 0,
             between: Between::Blanks,
@@ -172,7 +175,7 @@ impl Transcoder {
         self.path.clear();
         (self.top, self.state, self.word, self.mode) = (top, State::Value, "", Mode::String);
         (self.certain, self.key, self.between) = (false, false, Between::Blanks);
-        (self.tolerated, self.room) = (0, usize::MAX);
+        (self.tolerated, self.looked, self.room) = (0, 0, usize::MAX);
         if top == Top::Keywords {
             self.frames.push(Frame::Keywords);
             self.lead.push('{');

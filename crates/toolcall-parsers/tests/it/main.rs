@@ -3,6 +3,7 @@
 
 mod coverage;
 mod damage;
+mod dangling;
 mod headers;
 mod laws;
 mod policies;

@@ -101,7 +101,7 @@ pub(super) fn run<'t>(
                 reader.close(&mut out);
             }
             match cut {
-                Cut::Whole => ".",
+                Cut::Whole | Cut::Ended(_) => ".",
                 Cut::Repaired => " repaired",
                 Cut::Incomplete => " incomplete",
             }

@@ -22,6 +22,8 @@ pub(crate) const BLANKS: usize = 32;
 pub(crate) enum Cut {
     /// They are complete, though the call's end never came: only their last bracket is not written.
     Whole,
+    /// The same; behind this index of what was left, text follows the call.
+    Ended(usize),
     /// What was open in them was closed, up to their last bracket.
     Repaired,
     /// They are not complete, and nothing was added.

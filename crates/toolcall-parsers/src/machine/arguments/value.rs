@@ -6,11 +6,12 @@
 
 pub(crate) mod ending;
 pub(crate) mod mode;
+mod waiting;
 mod write;
 
 use alloc::string::String;
 
-use self::{ending::Ending, mode::Mode};
+use self::{ending::Ending, mode::Mode, waiting::Shown};
 use super::{
     parameters::{
         header::{Header, Step},
@@ -87,6 +88,8 @@ pub(super) struct Value {
     collected: String,
     /// Nothing but its own end stands behind the text of its call's.
     ends_in_end: bool,
+    /// How much was seen from an end of the call on that text follows; nothing if there is none.
+    looked: usize,
     /// The value outgrew its limit and became a string.
     outgrown: bool,
     dropped: u64,
@@ -131,6 +134,11 @@ impl Value {
         self.ends_in_end
     }
 
+    /// Whether an end of the call stands behind the cursor that text follows.
+    pub(super) fn waits(&self) -> bool {
+        self.looked > 0
+    }
+
     /// The header of the next parameter, which ended the value.
     pub(super) fn next(&mut self) -> &mut Header {
         &mut self.next
@@ -142,7 +150,7 @@ impl Value {
         self.key.push_str(key);
         (self.mode, self.phase, self.first) = (mode, Phase::Text, first);
         (self.blank, self.newline_dropped, self.quote_here) = (true, false, true);
-        self.ends_in_end = false;
+        (self.ends_in_end, self.looked) = (false, 0);
         (self.line_start, self.run, self.outgrown, self.dropped) = (true, 0, false, 0);
         self.edge.clear();
         self.pending.clear();
@@ -203,6 +211,9 @@ impl Value {
                     self.ends_in_end = true;
                     return Some(Fed::Own);
                 }
+                Found::Ending(Ending::Followed(len)) => {
+                    return self.followed(place, len, cursor, out);
+                }
                 Found::Again(len) => {
                     cursor.at += len;
                     return None;
@@ -226,6 +237,35 @@ impl Value {
         self.push(place.value.edges, &text[cursor.at..], out);
         cursor.at = text.len();
         Some(Fed::More)
+    }
+
+    /// An end of the call of `len` bytes stands behind the cursor, and text behind it.
+    fn followed(
+        &mut self,
+        place: Place<'_>,
+        len: usize,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Fed> {
+        self.looked = self.looked.max(len);
+        let limits = out.calls.options.limits;
+        let room = limits.value.saturating_sub(self.collected.len());
+        let limits = crate::CallLimits { value: room.max(len), ..limits };
+        let calls = (&out.calls.tools, limits);
+        let shown = waiting::look(place, cursor.rest(), &mut self.looked, calls);
+        if shown != Shown::Undecided {
+            self.looked = 0;
+        }
+        match shown {
+            Shown::Undecided => Some(Fed::More),
+            Shown::Call => Some(Fed::Call),
+            Shown::Torn => Some(Fed::Torn),
+            Shown::Data(end) => {
+                self.push(place.value.edges, &cursor.rest()[..end], out);
+                cursor.at += end;
+                None
+            }
+        }
     }
 
     /// What stands at `at`; the text from `from` on has not been pushed, and what begins there is

@@ -210,7 +210,7 @@ fn a_call_that_lost_an_end_is_ended_by_its_own() {
         ("{c:<|\"|>ls}<tool_call|><|tool_call>call:g{}", "{\"c\": \"ls\"} #LostEnd@11 .11"),
         ("{c:<|\"|>ls<tool_call|>", "{\"c\": \"ls\"} .10"),
         ("{c:<|\"|>}}}<tool_call|> x<|\"|>}", "{\"c\": \"}}}<tool_call|> x\"} .31"),
-        ("{c:<|\"|>a}<tool_call|>b}<tool_call|>", "{\"c\": \"a}<tool_call|>b\"} .24"),
+        ("{c:<|\"|>a}<tool_call|>b}<tool_call|>", "{\"c\": \"a\"} .10"),
         ("{c:<|\"|>a}<tool_call", "{\"c\": \"a ?\"}"),
         ("{c:<|\"|>a} b<|\"|>}", "{\"c\": \"a} b\"} .18"),
     ]);

@@ -1,12 +1,14 @@
 //! The end of the stream among a call's parameters.
 
+use jail_match::End;
+
 use super::{ParameterSpec, Parameters, State};
 use crate::{
     cursor::blanks,
     machine::{
         arguments::{
             Cut,
-            tag::Tag,
+            tag::{Tag, longest},
             value::{Fed, ending::tail_ends_call},
         },
         output::Output,
@@ -21,9 +23,17 @@ impl Parameters {
         &mut self,
         spec: &ParameterSpec,
         tail: &str,
-        repair: Repair,
+        end: End,
         out: &mut Output<'_>,
     ) -> Cut {
+        let repair = out.calls.options.repair;
+        if let State::Value(node) = self.state
+            && let Some(value) = spec.value(node).filter(|_| end == End::Stop && self.value.waits())
+            && let Ok(Some((_, len))) = longest(tail, &spec.ends)
+        {
+            self.end_value(spec, value, Fed::Call, len, out);
+            return Cut::Ended(len);
+        }
         let tail = &tail[blanks(tail)..];
         if let State::Value(node) = self.state
             && let Some(value) = spec.value(node)

@@ -34,7 +34,8 @@ impl Reader for Family {
         self.reader.feed(&self.spec, cursor, out)
     }
     fn finish(&mut self, tail: &str, repair: Repair, out: &mut Output<'_>) -> Cut {
-        self.reader.finish(&self.spec, tail, repair, out)
+        debug_assert_eq!(repair, out.calls.options.repair);
+        self.reader.finish(&self.spec, tail, jail_match::End::Stop, out)
     }
     fn close(&mut self, out: &mut Output<'_>) {
         self.reader.close(out);

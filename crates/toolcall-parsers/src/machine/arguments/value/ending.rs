@@ -22,6 +22,8 @@ pub(super) enum Ending {
     /// The end of the call, this long with what is blank behind it, and the value's own up to
     /// this: a tag in the text, or tags that changed places.
     Both(usize, usize),
+    /// The end of the call, this long, with text behind it.
+    Followed(usize),
 }
 
 /// What of this stands at the head of `text`, in a value that one of `own` ends.
@@ -53,7 +55,8 @@ fn end_tag(
         return Ok(Some(Ending::Call));
     }
     let end = len + blanks(rest).min(BLANKS);
-    Ok(longest(&text[end..], own)?.map(|(_, own)| Ending::Both(end, end + own)))
+    let both = longest(&text[end..], own)?.map(|(_, own)| Ending::Both(end, end + own));
+    Ok(Some(both.unwrap_or(Ending::Followed(len))))
 }
 
 /// Whether what follows the end of number `n` inside a value makes it the end of the call. Behind
@@ -86,13 +89,13 @@ fn is_middle(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
 
 /// Whether the tags before the tool's name stand there.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Opener {
+pub(super) enum Opener {
     There,
     Lost,
 }
 
 /// Whether the head of another call stands at the head of `text`.
-fn begins_call(
+pub(super) fn begins_call(
     spec: &ParameterSpec,
     opener: Opener,
     text: &str,

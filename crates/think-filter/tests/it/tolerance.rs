@@ -1,0 +1,93 @@
+//! `docs/tolerance.md` is what happens to damaged reasoning.
+//!
+//! `UPDATE=1 cargo test -p think-filter --test it tolerance` writes its table.
+
+use std::{env, fs, path::PathBuf};
+
+use think_filter::{Format, Start, ThinkFilter, formats};
+
+/// Where a damage begins, and the text: `{o}` is the opener, `{c}` the closer.
+struct Damage(&'static str, Option<Start>, &'static str);
+
+const DAMAGES: &[Damage] = &[
+    Damage("opened in the prompt", Some(Start::Reasoning), "Why.{c}Yes."),
+    Damage("the same, not told", None, "Why.\n{c}\nYes."),
+    Damage("closer in a line", None, "Say {c} to stop."),
+    Damage("opener in a line", None, "Say {o} to think."),
+    Damage("both in a line", Some(Start::Content), "Say {o}x{c} here."),
+    Damage("later line", None, "Yes.\n{o}Why.{c}No."),
+    Damage("opener twice", None, "{o}{o}Why.{c}Yes."),
+    Damage("closer twice", None, "{o}Why.{c}{c}Yes."),
+    Damage("empty", None, "{o}{c}Yes."),
+    Damage("no closer", None, "{o}Why."),
+    Damage("newline behind the prompt's closer", Some(Start::Content), "\nYes."),
+];
+
+/// What became of the text: reasoning in brackets, tags that are text as `o` and `c`.
+fn outcome(format: &Format, Damage(_, start, text): &Damage) -> Option<String> {
+    let (open, close) = (format.open.first()?, format.close.first()?);
+    let label = format.label.as_deref().unwrap_or_default();
+    let opener = format!("{open}{label}");
+    let text = text.replace("{o}", &opener).replace("{c}", close);
+    let builder = ThinkFilter::builder(format.clone());
+    let builder = match start {
+        Some(start) => builder.start(*start),
+        None => builder,
+    };
+    let split = builder.build().expect("a registered format").split(&text);
+    let shown = |text: &str| {
+        let text =
+            text.replace(&opener, "OPEN").replace(&**open, "OPEN").replace(&**close, "CLOSE");
+        text.trim_ascii().replace('\n', "⏎")
+    };
+    let leads = split.content.starts_with('\n');
+    let content =
+        if leads { format!("⏎{}", shown(&split.content)) } else { shown(&split.content) };
+    Some(match split.reasoning.as_str() {
+        "" => content,
+        reasoning => format!("[{}] {content}", shown(reasoning)).trim_ascii_end().to_owned(),
+    })
+}
+
+/// The formats of each way to read the damages, most first.
+fn table() -> String {
+    let mut ways: Vec<(Vec<String>, Vec<String>)> = Vec::new();
+    for format in formats() {
+        let Some(cells) = DAMAGES.iter().map(|damage| outcome(&format, damage)).collect() else {
+            continue;
+        };
+        match ways.iter_mut().find(|(known, _)| *known == cells) {
+            Some((_, names)) => names.push(format!("`{}`", format.name)),
+            None => ways.push((cells, vec![format!("`{}`", format.name)])),
+        }
+    }
+    ways.sort_by_key(|(_, names)| core::cmp::Reverse(names.len()));
+    let mut table = String::new();
+    for (number, (_, names)) in (1..).zip(&ways) {
+        table += &format!("- **{number}**: {}\n", names.join(" "));
+    }
+    let heads: Vec<String> = (1..=ways.len()).map(|number| number.to_string()).collect();
+    table += &format!("\n| | text | {} |\n|---|---", heads.join(" | "));
+    table += &format!("{}|\n", "|---".repeat(heads.len()));
+    for (n, Damage(name, _, text)) in DAMAGES.iter().enumerate() {
+        let text = text.replace("{o}", "OPEN").replace("{c}", "CLOSE").replace('\n', "⏎");
+        let cells: Vec<&str> = ways.iter().map(|(cells, _)| cells[n].as_str()).collect();
+        table += &format!("| {name} | {text} | {} |\n", cells.join(" | "));
+    }
+    table
+}
+
+#[test]
+fn the_table_of_damaged_reasoning_says_what_happens() {
+    let table = table();
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/tolerance.md");
+    let page = fs::read_to_string(&path).expect("the page");
+    let (before, rest) = page.split_once("<!-- reasoning -->\n").expect("a mark before the table");
+    let (told, after) = rest.split_once("<!-- end of reasoning -->").expect("a mark behind it");
+    if env::var_os("UPDATE").is_some() {
+        let page = format!("{before}<!-- reasoning -->\n{table}<!-- end of reasoning -->{after}");
+        fs::write(&path, page).expect("the page can be written");
+        return;
+    }
+    assert_eq!(told, table, "run `UPDATE=1 cargo test -p think-filter --test it tolerance`");
+}

@@ -1,0 +1,93 @@
+//! An end of the call inside a value, and text behind it: it is the end if the value's own never comes.
+//!
+//! ```text
+//! <arg_value>see </tool_call> there</arg_value>     data
+//! <arg_value>sunny</tool_call>That is all.          the end
+//! ```
+
+use super::{Place, ending};
+use crate::{
+    cursor::{Cursor, Undecided},
+    machine::arguments::{
+        parameters::{
+            header::{Header, Step},
+            spec::HeadersIn,
+        },
+        tag::longest,
+    },
+    tools::Tools,
+    typing::declares,
+};
+
+/// How much text behind an end is held until that is decided; more makes it data.
+const MOST: usize = 16 * 1024;
+
+/// What the text behind an end shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    Undecided,
+    /// The end is data, with all up to this index.
+    Data(usize),
+    /// The call ended there: another one begins.
+    Call,
+    /// Another parameter of the call follows: who knows what is lost.
+    Torn,
+}
+
+/// Looks at `text`, from an end of the call on, of which `looked` bytes were seen.
+pub(super) fn look(
+    place: Place<'_>,
+    text: &str,
+    looked: &mut usize,
+    (tools, limits): (&Tools, crate::CallLimits),
+) -> Shown {
+    let Place { spec, value, tool } = place;
+    let most = limits.value.min(MOST);
+    while let Some(hit) = spec.stops.find(&text.as_bytes()[*looked..]) {
+        let at = *looked + hit;
+        if at >= most {
+            break;
+        }
+        let rest = &text[at..];
+        let begins = ending::begins_call(spec, ending::Opener::There, rest, tools);
+        match (longest(rest, &value.ends), begins) {
+            (Ok(Some(_)), _) => return Shown::Data(at),
+            (_, Ok(true)) => return Shown::Call,
+            (Err(Undecided), _) | (_, Err(Undecided)) => {
+                *looked = at;
+                return Shown::Undecided;
+            }
+            (Ok(None), Ok(false)) => {}
+        }
+        let line_start = text.as_bytes().get(at.wrapping_sub(1)) == Some(&b'\n');
+        if line_start || spec.headers > HeadersIn::Lines {
+            let mut header = Header::default();
+            match longest(rest, spec.openers()) {
+                Ok(None) => {}
+                Ok(Some((opener, len))) => {
+                    header.begin(spec, opener);
+                    let step = header.feed(spec, limits.name, &mut Cursor::new(&rest[len..]));
+                    if matches!(step, Step::Value(_)) && declares(tools, tool, header.key()) {
+                        return Shown::Torn;
+                    }
+                    if step == Step::More {
+                        *looked = at;
+                        return Shown::Undecided;
+                    }
+                }
+                Err(Undecided) => {
+                    *looked = at;
+                    return Shown::Undecided;
+                }
+            }
+        }
+        *looked = at + rest.chars().next().map_or(1, char::len_utf8);
+    }
+    match (0..=most).rev().find(|&at| text.is_char_boundary(at)) {
+        Some(at) if text.len() >= most => Shown::Data(at),
+        _ => {
+            *looked = text.len();
+            Shown::Undecided
+        }
+    }
+}
