@@ -297,10 +297,15 @@ pub(crate) fn family_file(data: &[u8]) {
     let Ok(grammar) = Grammar::new(family) else { return };
     let mut input = Input::new(parts.next().unwrap_or_default(), 8);
     let plan = input.cuts();
-    let text = input.text(&with_fillers(literals(&grammar)));
+    let literals = literals(&grammar);
+    // A marker is compared with all of the text that begins like it.
+    let longest = literals.iter().map(String::len).max().unwrap_or(0) as u64;
+    let text = input.text(&with_fillers(literals));
     let guard = Guard::builder(&Profile::named("fuzzed")).grammar(grammar);
     let Ok(guard) = guard.tools(tools(&mut input)).build() else { return };
-    judge::text(&GuardMachine::new(guard, End::Stop), &text, plan);
+    let machine = GuardMachine::new(guard, End::Stop);
+    judge::events(&machine, &text, plan);
+    judge::cost(&machine, &text, judge::LOOKS + 2 * longest);
 }
 
 /// Seeds of a target over `pieces`: for each, a wire behind options of which the first says whose

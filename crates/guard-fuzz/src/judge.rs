@@ -9,7 +9,7 @@ use stream_laws::{
 
 /// Looks at a byte that are linear: it is searched, matched, fed, and again for each refuted
 /// candidate it stood in, which the driver bounds.
-const LOOKS: u64 = 160;
+pub(crate) const LOOKS: u64 = 160;
 
 /// How long a stream the memory of a machine is watched over.
 const STREAM: usize = 128 * 1024;

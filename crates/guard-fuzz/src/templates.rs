@@ -15,6 +15,8 @@ use crate::{
 const LITERALS: [&str; 8] = ["<a>", "</a>", "<a>b", "<", "\n", "é", "{", "ab"];
 /// Text is read again for each region that begins where this one does: no cost is asked of it.
 const LOOKS_FAR: &str = "(?=[\\s\\S]*?</a>)";
+/// How many characters of a wire are tried then.
+const FAR: usize = 128;
 const PATTERNS: [&str; 20] = [
     "\\s*<a>",
     "<a>\\s*",
@@ -93,7 +95,10 @@ pub(crate) fn templates(data: &[u8]) {
     template.set("start_anchor", "<a>".into());
     template.set("fields", Value::Object(fields));
     let Ok(template) = Template::from_value(&Value::Object(template)) else { return };
-    let wire = input.text(&halved(PIECES.map(String::from)));
+    let mut wire = input.text(&halved(PIECES.map(String::from)));
+    if far {
+        wire = wire.chars().take(FAR).collect();
+    }
     let guard = Guard::builder(&Profile::named("own")).response_template(template).build();
     let machine = GuardMachine::new(guard.expect("nothing else is asked"), End::Stop);
     match far {

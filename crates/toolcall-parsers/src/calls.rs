@@ -39,6 +39,8 @@ pub struct Calls {
     committed: bool,
     /// A call is complete.
     complete: bool,
+    /// A marker announced the last call, and nothing but calls came since.
+    pub(crate) announced: bool,
 }
 
 impl Calls {
@@ -55,13 +57,14 @@ impl Calls {
             used_ids: UsedIds::default(),
             committed: false,
             complete: false,
+            announced: false,
         }
     }
 
     /// Makes it as new.
     pub fn reset(&mut self) {
         (self.at, self.next, self.open, self.committed) = (0, 0, Open::No, false);
-        self.complete = false;
+        (self.complete, self.announced) = (false, false);
         self.used_ids.clear();
     }
 

@@ -33,8 +33,12 @@ impl Echo {
     }
 
     /// More of the block, which is not known again if it is longer than `most`.
+    #[inline]
     pub(crate) fn keep(&mut self, text: &str, most: usize) {
-        self.unknown |= self.block.len() + text.len() > most;
+        if self.unknown {
+            return;
+        }
+        self.unknown = self.block.len() + text.len() > most;
         if self.unknown {
             self.block.clear();
         } else {

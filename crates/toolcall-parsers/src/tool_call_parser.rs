@@ -3,7 +3,7 @@
 use alloc::{boxed::Box, sync::Arc};
 
 use jail_match::{
-    AtEnd, BodyId, BodyParsers, Diagnostic, End, Feed, LearntSuffix, Opener, Resume, Sink,
+    Anchor, AtEnd, BodyId, BodyParsers, Diagnostic, End, Feed, LearntSuffix, Opener, Resume, Sink,
 };
 
 use crate::{
@@ -169,7 +169,9 @@ impl BodyParsers for ToolCallParser {
         (self.opener, self.attempt) = (usize::from(body), 0);
         self.calls.begin(opener.at);
         self.set_suffix(opener.suffix);
-        match self.plan.openers.get(self.opener) {
+        let opener = self.plan.openers.get(self.opener);
+        self.calls.announced &= opener.is_some_and(|opener| opener.at == Anchor::AfterCall);
+        match opener {
             Some(opener) if opener.start == Start::Echo => self.echo.repeat(&opener.marker),
             _ => self.restart(),
         }
@@ -181,6 +183,15 @@ impl BodyParsers for ToolCallParser {
         }
         let Self { plan, calls, machine, echo, .. } = self;
         let Some(machine) = machine else { return Feed::Mismatch { used: 0 } };
+        // Almost every chunk of a long call is the inside of a string.
+        if calls.committed() && machine.passes(plan, text) {
+            calls.arguments(text, sink);
+            calls.at += text.len() as u64;
+            if self.echoes {
+                echo.keep(text, calls.options.limits.name);
+            }
+            return Feed::Committed { used: text.len() };
+        }
         let feed = machine.feed(plan, text, &mut Output { calls, sink });
         let place = |then| if calls.stops() { Resume::Halt } else { then };
         let feed = match (feed, calls.committed()) {

@@ -271,11 +271,6 @@ impl Machine {
     }
 
     pub(crate) fn feed(&mut self, plan: &Plan, text: &str, out: &mut Output<'_>) -> Feed {
-        // Almost every chunk of a long call is the inside of a string.
-        if self.state == State::Arguments && self.passes(plan, text) {
-            out.arguments(text);
-            return Feed::More { used: text.len() };
-        }
         let mut cursor = Cursor::new(text);
         loop {
             let step = match self.state {
@@ -296,9 +291,10 @@ impl Machine {
         }
     }
 
+    /// Whether all of `text` is the inside of a string of the open call, to be passed on as it is.
     #[inline]
-    fn passes(&mut self, plan: &Plan, text: &str) -> bool {
-        if !self.started {
+    pub(crate) fn passes(&mut self, plan: &Plan, text: &str) -> bool {
+        if !self.started || self.state != State::Arguments {
             return false;
         }
         match &plan.leaves[usize::from(self.leaf)].arguments {
@@ -339,13 +335,14 @@ impl Machine {
         let form = &plan.forms[usize::from(leaf.form)];
         let none = form.no_call.iter().any(|none| none == name);
         if leaf.commit == CommitOn::DeclaredName
-            && !out.calls.committed()
+            && out.must_be_declared()
             && !self.is_known(plan, name, out)
             && !matches!(out.calls.options.wanted, Wanted::Only(_))
             && !none
         {
             return Err(self.bad(cursor, out));
         }
+        out.calls.announced |= leaf.commit == CommitOn::Marker;
         if none {
             out.mute(DiagnosticKind::PseudoCall, cursor.at);
         } else {

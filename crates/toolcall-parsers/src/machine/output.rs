@@ -33,6 +33,12 @@ impl Output<'_> {
         self.sink.trace(Trace::EndTag { at, len: tag.len() as u64 });
     }
 
+    /// Whether only the name of a declared tool makes a call of what no marker announces: not behind
+    /// a call that one announced.
+    pub(crate) fn must_be_declared(&self) -> bool {
+        !self.calls.committed() && !self.calls.announced
+    }
+
     /// Starts a call, which makes the body certain.
     pub(crate) fn start(&mut self, name: &str, id: Option<&str>, offset: usize) {
         self.calls.start(name, id, offset, self.sink);

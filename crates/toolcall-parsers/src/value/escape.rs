@@ -116,7 +116,12 @@ static PLAIN: [bool; 256] = {
 /// Whether `text` passes inside a string as it is.
 #[inline]
 pub(crate) fn is_plain(text: &str) -> bool {
-    plain_len(text.as_bytes()) == text.len()
+    let bytes = text.as_bytes();
+    match bytes {
+        // A token: shorter than what is looked at together.
+        [_, _, _, _, _, _, _, _, ..] => plain_len(bytes) == bytes.len(),
+        few => few.iter().all(|&b| PLAIN[usize::from(b)]),
+    }
 }
 
 /// Bytes at the head of a string's inside that are the same in JSON.

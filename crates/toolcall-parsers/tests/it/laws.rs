@@ -28,7 +28,7 @@ const HOLD: usize = 600 + 200 + 100 + 400 + 800 + 64;
 
 /// Work for a byte: it is looked for, matched against, fed; and again for each refuted candidate
 /// it stood in, which the driver bounds; a newline for each marker that may bind it, of 64.
-const WORK: Work = Work { bytes: 2560, per_byte: 128, growth_percent: 220 };
+const WORK: Work = Work { bytes: 4096, per_byte: 128, growth_percent: 220 };
 
 const POLICIES: &[Whitespace] = &[Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
 

@@ -38,7 +38,7 @@ impl Machine {
                 let keywords = matches!(leaf.arguments, Arguments::Keywords(_));
                 if keywords
                     && leaf.commit == CommitOn::DeclaredName
-                    && !out.calls.committed()
+                    && out.must_be_declared()
                     && !out.calls.tools.admits(name)
                 {
                     return self.bad(cursor, out);
