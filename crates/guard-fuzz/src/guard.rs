@@ -8,7 +8,7 @@ use llm_stream_guard::{
     BadPayload, Collapse, CollapseAction, CollapseLimits, Delivery, End, Grammar, Guard,
     GuardBuilder, InReasoning, Jailer, LimitPolicy, Limits, Options, Parallel, Profile,
     ReasoningLimit, Repair, Start, StopString, ToolChoice, Tools, UnknownTools, Wanted, Whitespace,
-    jail_match::Jail,
+    jail_match::{Jail, OnFail, Pair},
     profiles,
     toolcall_parsers::{Family, StopAfter, Tolerance, grammars},
 };
@@ -211,8 +211,9 @@ fn built(mut guard: GuardBuilder, input: &mut Input<'_>, pieces: &[String]) -> O
         guard = guard.collapse(CollapseLimits { run, repeats, action });
     }
     if input.one_in(5) {
-        let jail = Jail::builder().pair(input.pick(pieces).clone(), input.pick(pieces).clone());
-        guard = guard.jail(Jailer::new(jail.limit(HOLD).build().ok()?));
+        let pair = Pair::new(input.pick(pieces).clone(), input.pick(pieces).clone());
+        let jail = Jail::builder().rule(pair.limit(HOLD, OnFail::End));
+        guard = guard.jail(Jailer::new(jail.build().ok()?));
     }
     guard.build().ok()
 }
