@@ -37,9 +37,10 @@ pub struct ToolCallParser {
     calls: Calls,
     /// Made with the first opener: most messages call nothing, and it is large.
     machine: Option<Box<Machine>>,
-    echo: Echo,
     /// Whether blocks may come twice.
     echoes: bool,
+    /// The last block, if so; made with the first opener, too.
+    echo: Option<Box<Echo>>,
     opener: usize,
     attempt: usize,
 }
@@ -58,7 +59,7 @@ impl ToolCallParser {
             grammar,
             calls,
             machine: None,
-            echo: Echo::default(),
+            echo: None,
             opener: 0,
             attempt: 0,
         }
@@ -99,7 +100,7 @@ impl ToolCallParser {
         if let Some(machine) = self.machine.as_deref_mut() {
             *machine = Machine::new();
         }
-        self.echo.clear();
+        self.forget_block();
         (self.opener, self.attempt, self.suffixes) = (0, 0, 0);
         self.set_suffix(LearntSuffix::NONE);
     }
@@ -123,7 +124,8 @@ impl ToolCallParser {
     /// The active body's live bytes beyond what the driver keeps for it.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.machine.as_ref().map_or(0, |machine| machine.buffered()) + self.echo.kept()
+        self.machine.as_ref().map_or(0, |machine| machine.buffered())
+            + self.echo.as_ref().map_or(0, |echo| echo.kept())
     }
 
     /// How many bytes of an open call, or of a block of calls, came in and nothing came of yet,
@@ -139,12 +141,26 @@ impl ToolCallParser {
             let machine = self.machine.get_or_insert_with(|| Box::new(Machine::new()));
             machine.begin(plan, opener.start, &opener.marker, self.attempt);
         }
-        self.echo.begin();
+        if self.echoes {
+            self.echo.get_or_insert_default().begin();
+        }
+    }
+
+    fn forget_block(&mut self) {
+        if let Some(echo) = &mut self.echo {
+            echo.clear();
+        }
+    }
+
+    /// Whether what is read may be the last block once more.
+    fn reads_echo(&self) -> bool {
+        self.echo.as_ref().is_some_and(|echo| echo.is_read())
     }
 
     /// In what may be the last block once more.
     fn read_echo(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        let feed = self.echo.read(text);
+        let Some(echo) = &mut self.echo else { return Feed::Mismatch { used: 0 } };
+        let feed = echo.read(text);
         let (Feed::More { used } | Feed::Markup { used, .. }) = feed else { return feed };
         self.calls.at += used as u64;
         if matches!(feed, Feed::Markup { .. }) {
@@ -161,7 +177,8 @@ impl BodyParsers for ToolCallParser {
     fn may_begin(&self, body: BodyId) -> bool {
         let opener = self.plan.openers.get(usize::from(body));
         let echo = opener.filter(|opener| opener.start == Start::Echo);
-        echo.is_none_or(|opener| self.echo.may_repeat(&opener.marker))
+        let repeats = |marker: &str| self.echo.as_ref().is_some_and(|echo| echo.may_repeat(marker));
+        echo.is_none_or(|opener| repeats(&opener.marker))
     }
 
     fn begin(&mut self, opener: Opener) {
@@ -172,13 +189,17 @@ impl BodyParsers for ToolCallParser {
         let opener = self.plan.openers.get(self.opener);
         self.calls.announced &= opener.is_some_and(|opener| opener.at == Anchor::AfterCall);
         match opener {
-            Some(opener) if opener.start == Start::Echo => self.echo.repeat(&opener.marker),
+            Some(opener) if opener.start == Start::Echo => {
+                if let Some(echo) = &mut self.echo {
+                    echo.repeat(&opener.marker);
+                }
+            }
             _ => self.restart(),
         }
     }
 
     fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        if self.echo.is_read() {
+        if self.reads_echo() {
             return self.read_echo(text, sink);
         }
         let Self { plan, calls, machine, echo, .. } = self;
@@ -187,7 +208,7 @@ impl BodyParsers for ToolCallParser {
         if calls.committed() && machine.passes(plan, text) {
             calls.arguments(text, sink);
             calls.at += text.len() as u64;
-            if self.echoes {
+            if let Some(echo) = echo {
                 echo.keep(text, calls.options.limits.name);
             }
             return Feed::Committed { used: text.len() };
@@ -214,7 +235,7 @@ impl BodyParsers for ToolCallParser {
             | Feed::Done { used, .. }
             | Feed::Markup { used, .. } => used as u64,
         };
-        if self.echoes {
+        if let Some(echo) = echo {
             let most = calls.options.limits.name;
             match feed {
                 Feed::More { used } | Feed::Committed { used } => echo.keep(&text[..used], most),
@@ -229,7 +250,7 @@ impl BodyParsers for ToolCallParser {
     }
 
     fn retry(&mut self) -> bool {
-        let reads_echo = self.echo.is_read();
+        let reads_echo = self.reads_echo();
         let others = |machine: &&mut Box<Machine>| !reads_echo && machine.has_other_readings();
         let machine = self.machine.as_mut().filter(others);
         let more = machine.is_some();
@@ -243,8 +264,9 @@ impl BodyParsers for ToolCallParser {
     }
 
     fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
+        let reads_echo = self.reads_echo();
         let Self { plan, calls, machine, .. } = self;
-        let Some(machine) = machine.as_mut().filter(|_| !self.echo.is_read()) else {
+        let Some(machine) = machine.as_mut().filter(|_| !reads_echo) else {
             return AtEnd::Release;
         };
         machine.finish(plan, tail, end, &mut Output { calls, sink })
@@ -255,11 +277,13 @@ impl BodyParsers for ToolCallParser {
             machine.end();
         }
         self.calls.end_body();
-        self.echo.end_reading();
+        if let Some(echo) = &mut self.echo {
+            echo.end_reading();
+        }
     }
 
     fn rest(&mut self) {
-        self.echo.clear();
+        self.forget_block();
     }
 
     fn held(&self) -> usize {
