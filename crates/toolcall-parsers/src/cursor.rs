@@ -49,6 +49,16 @@ pub(crate) fn within(
     }
 }
 
+/// How much text behind an end of the call, inside a value, is held until it shows whether the call
+/// ended there; more makes that end data.
+pub(crate) const LONGEST_WAIT: usize = 16 * 1024;
+
+/// Where the first `most` bytes of `text` end, less a part of a scalar; none if there are fewer.
+pub(crate) fn filled(text: &str, most: usize) -> Option<usize> {
+    let boundary = || (0..=most).rev().find(|&at| text.is_char_boundary(at));
+    if text.len() < most { None } else { boundary() }
+}
+
 /// How far a reader came; the cursor says where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {

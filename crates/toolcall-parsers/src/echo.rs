@@ -21,13 +21,8 @@ pub(crate) struct Echo {
 }
 
 impl Echo {
-    /// Nothing is kept any more.
+    /// Nothing is kept any more; a block may begin.
     pub(crate) fn clear(&mut self) {
-        self.begin();
-    }
-
-    /// A block begins behind its opener.
-    pub(crate) fn begin(&mut self) {
         self.block.clear();
         (self.unknown, self.again) = (false, None);
     }

@@ -142,7 +142,7 @@ impl ToolCallParser {
             machine.begin(plan, opener.start, &opener.marker, self.attempt);
         }
         if self.echoes {
-            self.echo.get_or_insert_default().begin();
+            self.echo.get_or_insert_default().clear();
         }
     }
 

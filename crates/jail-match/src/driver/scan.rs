@@ -59,15 +59,10 @@ impl Driver {
             let found = self.table.set().next_stop(class, &bytes[c.pos..]);
             let hit = found.map_or(bytes.len(), |found| c.pos + found);
             let start = floor_char_boundary(w.text, hit);
-            self.track_within(w, c, start);
+            // Newlines and backticks are stops where lines are tracked: there are none before it.
+            self.track_by(Code::within, w, c, start);
             if found.is_none() {
                 break;
-            }
-            if !self.emitter.edge_of_markup()
-                && let Some(end) = self.table.set().pass_stop(bytes, hit)
-            {
-                c.pos = end;
-                continue;
             }
             if self.emitter.edge_of_markup() {
                 // A stop inside a scalar may lie after its start: never look back.
@@ -79,6 +74,9 @@ impl Driver {
                     c.pos = start;
                     continue;
                 }
+            } else if let Some(end) = self.table.set().pass_stop(bytes, hit) {
+                c.pos = end;
+                continue;
             }
             match self.look(w, start, hit) {
                 Decision::Pass(next) => c.pos = next,
@@ -150,20 +148,20 @@ impl Driver {
     }
 
     fn track(&mut self, w: &Window<'_>, c: &mut Cursor, to: usize) {
-        if to > c.seen {
-            if self.tracks() {
-                self.code.advance(&w.text.as_bytes()[c.seen..to]);
-            }
-            c.seen = to;
-        }
+        self.track_by(Code::advance, w, c, to);
     }
 
-    /// As [`Driver::track`], up to the next stop: newlines and backticks are stops where lines are
-    /// tracked, so that there are none before it.
-    fn track_within(&mut self, w: &Window<'_>, c: &mut Cursor, to: usize) {
+    /// Takes in the text up to `to`, which `read` can read.
+    fn track_by(
+        &mut self,
+        read: impl FnOnce(&mut Code, &[u8]),
+        w: &Window<'_>,
+        c: &mut Cursor,
+        to: usize,
+    ) {
         if to > c.seen {
             if self.tracks() {
-                self.code.within(&w.text.as_bytes()[c.seen..to]);
+                read(&mut self.code, &w.text.as_bytes()[c.seen..to]);
             }
             c.seen = to;
         }

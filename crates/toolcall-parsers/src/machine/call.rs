@@ -334,8 +334,7 @@ impl Machine {
         let name = leaf.name.as_deref().unwrap_or(&self.name);
         let form = &plan.forms[usize::from(leaf.form)];
         let none = form.no_call.iter().any(|none| none == name);
-        if leaf.commit == CommitOn::DeclaredName
-            && out.must_be_declared()
+        if out.must_be_declared(leaf.commit)
             && !self.is_known(plan, name, out)
             && !matches!(out.calls.options.wanted, Wanted::Only(_))
             && !none

@@ -7,6 +7,7 @@ use jail_match::Trace;
 use crate::{
     calls::Calls,
     event::{DiagnosticKind, Outcome, Sink},
+    family::CommitOn,
 };
 
 /// Where a machine writes: the calls of the message, and the sink.
@@ -33,10 +34,10 @@ impl Output<'_> {
         self.sink.trace(Trace::EndTag { at, len: tag.len() as u64 });
     }
 
-    /// Whether only the name of a declared tool makes a call of what no marker announces: not behind
-    /// a call that one announced.
-    pub(crate) fn must_be_declared(&self) -> bool {
-        !self.calls.committed() && !self.calls.announced
+    /// Whether only the name of a declared tool makes this a call: no marker announces it, nor did one
+    /// the call before.
+    pub(crate) fn must_be_declared(&self, commit: CommitOn) -> bool {
+        commit == CommitOn::DeclaredName && !self.calls.committed() && !self.calls.announced
     }
 
     /// Starts a call, which makes the body certain.

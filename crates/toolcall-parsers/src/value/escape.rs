@@ -36,8 +36,9 @@ impl<'o> Batch<'o> {
     pub(super) fn put_escaped(&mut self, text: &str) {
         let mut from = 0;
         while from < text.len() {
-            let plain = plain_len(&text.as_bytes()[from..]);
-            if plain > COPIED || !self.copy(&text.as_bytes()[from..], plain) {
+            let rest = &text.as_bytes()[from..];
+            let plain = plain_len(rest);
+            if plain > COPIED || !self.copy(rest, plain) {
                 self.put(&text[from..from + plain]);
             }
             from += plain;

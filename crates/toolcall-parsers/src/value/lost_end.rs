@@ -11,7 +11,9 @@ use super::{
     transcoder::{Cx, Mode, State, Step, Transcoder},
 };
 use crate::{
-    cursor::{LONGEST_HEAD, Prefix, Undecided, blanks, longest_prefix, within},
+    cursor::{
+        LONGEST_HEAD, LONGEST_WAIT, Prefix, Undecided, blanks, filled, longest_prefix, within,
+    },
     tools::Tools,
     typing::admitted,
 };
@@ -29,9 +31,6 @@ enum Lost {
     /// The end is at this index, and text follows.
     Followed(usize),
 }
-
-/// How much text behind an end inside a string is held until the quote comes; more makes it data.
-const MOST: usize = 16 * 1024;
 
 impl Transcoder {
     /// Closes all that is open if the call's end stands here.
@@ -66,8 +65,8 @@ impl Transcoder {
         let rest = cx.rest();
         let room = cx.dialect.limits.value.saturating_sub(self.scalar.len());
         // However little room is left, there is a step to take.
-        let most = room.clamp(8, MOST);
-        let mut data = (0..=most).rev().find(|&at| rest.is_char_boundary(at) && rest.len() >= most);
+        let most = room.clamp(8, LONGEST_WAIT);
+        let mut data = None;
         while let Some(hit) = memchr::memchr(self.stops[0], &rest.as_bytes()[self.looked..]) {
             let at = self.looked + hit;
             if at >= most {
@@ -85,7 +84,7 @@ impl Transcoder {
                 Prefix::Mismatch => self.looked = at + 1,
             }
         }
-        let Some(end) = data else {
+        let Some(end) = data.or_else(|| filled(rest, most)) else {
             self.looked = rest.len();
             return Err(Scanned::More { used: cx.i });
         };

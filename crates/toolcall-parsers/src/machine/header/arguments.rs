@@ -36,11 +36,7 @@ impl Machine {
             Arguments::Object(_) | Arguments::Keywords(_) => {
                 let name = leaf.name.as_deref().unwrap_or(&self.name);
                 let keywords = matches!(leaf.arguments, Arguments::Keywords(_));
-                if keywords
-                    && leaf.commit == CommitOn::DeclaredName
-                    && out.must_be_declared()
-                    && !out.calls.tools.admits(name)
-                {
+                if keywords && out.must_be_declared(leaf.commit) && !out.calls.tools.admits(name) {
                     return self.bad(cursor, out);
                 }
                 if !keywords {

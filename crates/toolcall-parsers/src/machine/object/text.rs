@@ -73,10 +73,7 @@ impl Machine {
                 }
                 if role == Role::Arguments && form.keys == Keys::NameIsKey {
                     // Any key could be a name: only a declared one says so.
-                    if leaf.commit == CommitOn::DeclaredName
-                        && out.must_be_declared()
-                        && out.calls.tools.get(read).is_none()
-                    {
+                    if out.must_be_declared(leaf.commit) && out.calls.tools.get(read).is_none() {
                         return Some(refuted(cursor));
                     }
                     if self.started {
@@ -111,7 +108,7 @@ impl Machine {
                 self.name.push_str(read);
                 (self.object.has_name, self.object.at) = (true, At::Member);
                 let committed = out.calls.committed();
-                if leaf.commit == CommitOn::DeclaredName && out.must_be_declared() {
+                if out.must_be_declared(leaf.commit) {
                     let name = self.name.as_str();
                     // Where one tool is asked for, a call of another is no text.
                     let known = out.calls.tools.admits(name)

@@ -7,7 +7,7 @@
 
 use super::{Place, ending};
 use crate::{
-    cursor::{Cursor, Undecided},
+    cursor::{Cursor, LONGEST_WAIT, Undecided, filled},
     machine::arguments::{
         parameters::{
             header::{Header, Step},
@@ -18,9 +18,6 @@ use crate::{
     tools::Tools,
     typing::declares,
 };
-
-/// How much text behind an end is held until that is decided; more makes it data.
-const MOST: usize = 16 * 1024;
 
 /// What the text behind an end shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +39,7 @@ pub(super) fn look(
     (tools, limits): (&Tools, crate::CallLimits),
 ) -> Shown {
     let Place { spec, value, tool } = place;
-    let most = limits.value.min(MOST);
+    let most = limits.value.min(LONGEST_WAIT);
     while let Some(hit) = spec.stops.find(&text.as_bytes()[*looked..]) {
         let at = *looked + hit;
         if at >= most {
@@ -83,11 +80,11 @@ pub(super) fn look(
         }
         *looked = at + rest.chars().next().map_or(1, char::len_utf8);
     }
-    match (0..=most).rev().find(|&at| text.is_char_boundary(at)) {
-        Some(at) if text.len() >= most => Shown::Data(at),
-        _ => {
+    filled(text, most).map_or_else(
+        || {
             *looked = text.len();
             Shown::Undecided
-        }
-    }
+        },
+        Shown::Data,
+    )
 }
