@@ -2,12 +2,14 @@
 
 use alloc::boxed::Box;
 
+use super::rewrite::Rewriter;
 use crate::{json::Scanner, pattern::Scan, template::Content};
 
 /// Follows the text of a region.
 #[derive(Debug, Clone)]
 pub(super) enum Quotes {
-    Json(Scanner),
+    /// Of a dialect the scanner reads what becomes of it.
+    Json(Scanner, Option<Box<Rewriter>>),
     Tags(Box<Scan>),
 }
 
@@ -15,7 +17,8 @@ impl Quotes {
     /// Of a region that is JSON or tags.
     pub(super) fn of(content: &Content) -> Option<Self> {
         match content {
-            Content::Json(_) => Some(Self::Json(Scanner::default())),
+            Content::Json(dialect) => Rewriter::knows(dialect)
+                .then(|| Self::Json(Scanner::default(), Rewriter::new(dialect).map(Box::new))),
             Content::Tags { pattern, .. } => {
                 pattern.grows.is_some().then(|| Self::Tags(Box::default()))
             }
@@ -26,7 +29,13 @@ impl Quotes {
     /// Reads `text`, with which `body` ends; false: it is malformed, and its closer ends it.
     pub(super) fn read(&mut self, content: &Content, text: &str, body: &str) -> bool {
         match (self, content) {
-            (Self::Json(scanner), _) => scanner.feed(text, &mut |_| {}).is_ok(),
+            (Self::Json(scanner, None), _) => scanner.feed(text, &mut |_| {}).is_ok(),
+            (Self::Json(scanner, Some(rewriter)), _) => {
+                rewriter.read(text);
+                let good = scanner.feed(&rewriter.json, &mut |_| {}).is_ok();
+                rewriter.json.clear();
+                good && rewriter.waiting.is_none()
+            }
             (Self::Tags(scan), Content::Tags { pattern, .. }) => {
                 while scan.next(pattern, body, false).is_some() {}
                 body.ends_with(text)
@@ -38,7 +47,7 @@ impl Quotes {
     /// Whether the region so far ends inside of one.
     pub(super) fn is_open(&self, content: &Content, body: &str) -> bool {
         match (self, content) {
-            (Self::Json(scanner), _) => scanner.in_string(),
+            (Self::Json(scanner, _), _) => scanner.in_string(),
             (Self::Tags(scan), Content::Tags { pattern, .. }) => {
                 scan.growing(pattern, body, true).is_some()
             }

@@ -23,7 +23,7 @@ pub(super) struct Rewriter {
     quoted: bool,
     escape: bool,
     /// How many bytes wait for the end.
-    waiting: Option<usize>,
+    pub(super) waiting: Option<usize>,
     /// Whether only characters of a word came since a brace or a comma, and these.
     in_key: bool,
     key: String,

@@ -4,7 +4,7 @@ use guard_laws::TemplateMachine;
 use response_templates::{Boundaries, MalformedPolicy, NoAnchor, Parser, Settings};
 use stream_laws::{COMPLETE, CONTENT, Cut, Event, REASONING, Record, run};
 
-use crate::support::{NAMED, PLAIN, TAGGED, machine, machine_with, template};
+use crate::support::{DIALECT, NAMED, PLAIN, TAGGED, machine, machine_with, template};
 
 fn outcomes(record: &Record) -> Vec<&str> {
     let outcome = |event: &'_ Event| matches!(event, Event::CallEnd { .. });
@@ -31,6 +31,19 @@ fn a_closer_in_a_string_ends_a_region_unless_strings_count() {
         assert_eq!(outcomes(&record), [COMPLETE]);
         assert_eq!(record.channel_text(CONTENT), "x");
     }
+}
+
+#[test]
+fn a_closer_in_a_string_of_its_own_delimiters_does_not_count_where_strings_do() {
+    let aware = machine_with(DIALECT, |it| it.boundaries = Boundaries::StringAware);
+    for cut in [Cut::Whole, Cut::EachScalar] {
+        let record = run(&aware, "<c f>{s:<q>a </c> \"<</q>}</c>x", cut);
+        assert_eq!(outcomes(&record), [COMPLETE]);
+        assert_eq!(record.channel_text(CONTENT), "x");
+    }
+    // Whether the delimiter in the string counts is known at the end: until then closers do.
+    let record = run(&aware, "<c f>{s:\"<q> </c>x", Cut::Whole);
+    assert_eq!(record.channel_text(CONTENT), "x");
 }
 
 #[test]
