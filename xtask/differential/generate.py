@@ -12,8 +12,12 @@ import sys
 from transformers.utils.chat_parsing.response_parser import ResponseParser
 from transformers.utils.chat_parsing.response_templates import load_response_template
 
+from templates import random_template
+
 CALL = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
 WRAP = {"type": "function", "function": "{content}"}
+PATHS = {"type": "function", "function": {"name": "{content.name}", "arguments": "{content.arguments}"}}
+EACH = {"type": "function", "function": {"name": "{name}", "arguments": "{arguments}"}}
 
 JSON_BITS = [
     '{"name": "f", "arguments": {"a": 1}}', '{"name": "set", "arguments": {"i": "7", "s": "x", "many": ["1", "b"]}}',
@@ -206,6 +210,8 @@ def main():
     written = 0
     while written < count:
         name, fields, pieces = rng.choice(known)
+        if rng.random() < 0.5:
+            name, (fields, pieces) = "random", random_template(rng, [CALL, WRAP, PATHS, EACH], JSON_BITS)
         spec = {"start_anchor": "A:", "fields": fields}
         if rng.random() < 0.4:
             spec["defaults"] = {"role": "assistant"}

@@ -1,16 +1,17 @@
-//! Numbers written in text, by Python's rules: any digits of Unicode, single `_` between them.
+//! Numbers written in text, by Python's rules: any digits of Unicode, single `_` between them, white
+//! space of Unicode around them, which the separators U+001C to U+001F are not here.
 
 use alloc::{format, string::String};
 
 use super::{Integer, Value};
-use crate::{chars, text::strip};
+use crate::chars;
 
 /// Integers of more digits are refused, as their conversion takes quadratic time elsewhere.
 pub(crate) const MAX_DIGITS: usize = 4300;
 
 /// The integer that `text` is, if it is one.
 pub(crate) fn parse_int(text: &str) -> Option<Integer> {
-    let plain = plain(strip(text))?;
+    let plain = plain(text.trim())?;
     let digits = plain.strip_prefix(['+', '-']).unwrap_or(&plain);
     let good = !digits.is_empty()
         && digits.len() <= MAX_DIGITS
@@ -20,7 +21,7 @@ pub(crate) fn parse_int(text: &str) -> Option<Integer> {
 
 /// The number that `text` is, if it is one; `inf` and `nan` are.
 pub(crate) fn parse_float(text: &str) -> Option<f64> {
-    let plain = plain(strip(text))?;
+    let plain = plain(text.trim())?;
     let (negative, size) = match plain.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, plain.strip_prefix('+').unwrap_or(&plain)),

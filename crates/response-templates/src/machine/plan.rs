@@ -5,7 +5,6 @@ use alloc::{
     vec::Vec,
 };
 
-use super::rewrite::Rewriter;
 use crate::{
     json::Value,
     template::{Content, Field, Role, Transform},
@@ -77,7 +76,7 @@ impl Plan {
             // It may come too late for the call's start.
             Some(_) => return None,
         };
-        let json = matches!(&field.content, Content::Json(dialect) if Rewriter::knows(dialect));
+        let json = matches!(field.content, Content::Json(_));
         // A tag that comes again may make a list of what its first value was.
         let members = match &field.content {
             Content::Tags { merge, .. } => !merge,

@@ -17,8 +17,9 @@ impl Quotes {
     /// Of a region that is JSON or tags.
     pub(super) fn of(content: &Content) -> Option<Self> {
         match content {
-            Content::Json(dialect) => Rewriter::knows(dialect)
-                .then(|| Self::Json(Scanner::default(), Rewriter::new(dialect).map(Box::new))),
+            Content::Json(dialect) => {
+                Some(Self::Json(Scanner::default(), Rewriter::new(dialect).map(Box::new)))
+            }
             Content::Tags { pattern, .. } => {
                 pattern.grows.is_some().then(|| Self::Tags(Box::default()))
             }

@@ -68,6 +68,16 @@ pub(super) struct Around<'a, 's> {
     pub(super) out: Out<'s>,
 }
 
+impl<'a> Around<'a, '_> {
+    /// The text of a region of `field`, which begins at `at`, for those who read calls in it.
+    fn body<'r>(&self, field: &'r Field, text: &'r str, at: u64) -> Body<'r>
+    where
+        'a: 'r,
+    {
+        Body { content: &field.content, text, at, tools: self.tools, closes: self.string_aware }
+    }
+}
+
 /// Where and whether trimmed the text of a field streams.
 fn streams(field: &Field) -> Option<(Channel, bool)> {
     Some((field.role.channel()?, field.plain()?))
@@ -163,11 +173,9 @@ impl Current {
     /// Reads on in the calls of the region.
     fn read_calls(&mut self, field: &Field, around: &mut Around<'_, '_>) {
         if let Some(reader) = &mut self.reader {
-            let (content, text, at, tools, closes) =
-                (&field.content, &*self.body, self.start, around.tools, around.string_aware);
-            let region = Body { content, text, at, tools, closes };
+            let region = around.body(field, &self.body, self.start);
             reader.read(region, around.calls, &mut around.out);
-            let known = self.start + (text.len() - reader.held(text)) as u64;
+            let known = self.start + (self.body.len() - reader.held(&self.body)) as u64;
             if reader.begun > 0 && known > self.accounted {
                 around.out.span(SpanKind::Body, self.accounted, known);
                 self.accounted = known;
@@ -281,6 +289,7 @@ impl Current {
     ) -> Result<Value, Malformed> {
         let field = &around.inner.fields[number];
         let value = self.value(field, around);
+        let region = around.body(field, &self.body, self.start);
         let told = end > around.out.from || self.start >= around.out.from;
         // What closed in the prompt is in the message, but no event.
         let mut ignored = |_: jail_match::Event<'_>| {};
@@ -290,9 +299,6 @@ impl Current {
         let broken = if ended { Outcome::Incomplete } else { Outcome::Malformed };
         let mut begun = 0;
         if let Some(reader) = &mut self.reader {
-            let (content, text, at, tools, closes) =
-                (&field.content, &*self.body, self.start, around.tools, around.string_aware);
-            let region = Body { content, text, at, tools, closes };
             reader.close(value.as_ref().ok(), broken, region, around.calls, out);
             begun = reader.begun;
         }

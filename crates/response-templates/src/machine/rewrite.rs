@@ -10,11 +10,13 @@ use crate::{chars::is_word, content, json::escaped, template::Dialect};
 ///
 /// The result is that of [`crate::content`], which looks for each kind of delimiters in the whole
 /// text in turn: where one stands in a string of JSON or of a later kind, it counts if it is closed,
-/// and all that follows waits for the end.
+/// and all that follows waits for the end; so it does from the first on where kinds overlap.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rewriter {
     keys: bool,
     delimiters: Vec<(String, String)>,
+    /// Whether one kind may take the text of another: which of them count is known at the end.
+    overlapping: bool,
     /// The kind of delimiters between which what is read stands.
     inside: Option<usize>,
     /// What may be the start of a delimiter.
@@ -32,21 +34,19 @@ pub(super) struct Rewriter {
 }
 
 impl Rewriter {
-    /// Whether the dialect can be rewritten on the way: where delimiters overlap others, which of
-    /// them count is known when the whole text is.
-    pub(super) fn knows(dialect: &Dialect) -> bool {
-        let kinds = &dialect.delimiters;
-        let earlier = |n: usize| kinds[..n].iter().map(|(open, _)| open);
-        kinds.iter().enumerate().all(|(n, (open, close))| {
-            earlier(n).all(|other| !overlap(open, other) && !overlap(close, other))
-        })
-    }
-
     /// `None`: the dialect writes plain JSON.
     pub(super) fn new(dialect: &Dialect) -> Option<Self> {
         let Dialect { unquoted_keys, delimiters, .. } = dialect;
-        let (keys, delimiters) = (*unquoted_keys, delimiters.clone());
-        (keys || !delimiters.is_empty()).then(|| Self { keys, delimiters, ..Self::default() })
+        let earlier = |n: usize| delimiters[..n].iter().map(|(open, _)| open);
+        let overlapping = delimiters.iter().enumerate().any(|(n, (open, close))| {
+            earlier(n).any(|other| overlap(open, other) || overlap(close, other))
+        });
+        (*unquoted_keys || !delimiters.is_empty()).then(|| Self {
+            keys: *unquoted_keys,
+            delimiters: delimiters.clone(),
+            overlapping,
+            ..Self::default()
+        })
     }
 
     /// How many bytes were read and are not in the JSON.
@@ -70,7 +70,7 @@ impl Rewriter {
             self.part(&rest[..at]);
             self.end_key();
             rest = &rest[at..];
-            if kind.is_some() && (self.quoted || self.inside.is_some()) {
+            if kind.is_some() && (self.overlapping || self.quoted || self.inside.is_some()) {
                 self.waiting = Some(rest.len());
                 return;
             }

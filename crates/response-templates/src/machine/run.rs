@@ -60,6 +60,13 @@ impl Parser {
             let next = watch::next(inner, watch, searches);
             let at = state.base + state.cursor as u64;
             match next {
+                // What is empty is a boundary only if something follows.
+                Next::Certain(_, _, Found { start, end, .. })
+                    if start == end && end == state.base + text.len() as u64 =>
+                {
+                    let reading = state.phase == Phase::Reading;
+                    return if reading { Next::NotBefore(start) } else { Next::Nowhere };
+                }
                 Next::Certain(..) => return next,
                 Next::NotBefore(start) if at - start > settings.hold as u64 => {
                     return Next::TooLong(start);

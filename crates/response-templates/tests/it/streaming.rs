@@ -181,6 +181,16 @@ fn strings_of_several_kinds_come_byte_by_byte() {
 }
 
 #[test]
+fn where_delimiters_overlap_what_stands_before_the_first_of_them_comes() {
+    let fields = DIALECT.replace(r#"["<q>", "</q>"]"#, r#"["<q>", "</q>"], ["<q", "q>"]"#);
+    assert_ne!(fields, DIALECT);
+    let events = each(machine(&fields), &["<c f>{a:1,b:[2", ",<", "q>x</q", ">]}", "</c>"]);
+    assert_eq!(events[0][1..], [arguments("{\"a\":1,\"b\":[")]);
+    assert_eq!(events[1..4], [vec![arguments("2,")], vec![], vec![]]);
+    assert_eq!(events[4][0], arguments("\"x\"]}"));
+}
+
+#[test]
 fn a_delimiter_in_a_string_counts_if_it_is_closed() {
     for (wire, outcome) in [
         (r#"<c f>{a:"x <q> y"}</c>"#, stream_laws::COMPLETE),
