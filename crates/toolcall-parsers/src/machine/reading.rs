@@ -340,12 +340,12 @@ pub(super) fn dialect<'p>(
 fn typing<'t>(plan: &Plan, leaf: &Leaf, name: &str, tools: &'t Tools) -> Option<Typing<'t>> {
     let form = &plan.forms[usize::from(leaf.form)];
     // Where the form has a quote of its own, it encloses values of every type.
-    let by_schema = form.types == Types::Schema
-        && !form.quote.is_empty()
+    let quoted = form.types == Types::Schema;
+    let by_schema = !form.quote.is_empty()
         && matches!(
             leaf.arguments,
             Arguments::Value(template::Dialect::Literal)
                 | Arguments::Keywords(template::Dialect::Literal)
         );
-    by_schema.then(|| Typing { parameters: tools.get(name).map(|tool| &tool.parameters) })
+    by_schema.then(|| Typing { parameters: tools.get(name).map(|tool| &tool.parameters), quoted })
 }

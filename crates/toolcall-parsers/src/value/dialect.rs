@@ -61,11 +61,14 @@ pub(crate) struct Dialect<'a> {
     pub(crate) limits: CallLimits,
 }
 
-/// The tool's schema, for [`Syntax::Literal`] whose wire carries no types.
+/// The tool's schema, for [`Syntax::Literal`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Typing<'a> {
     /// The schema of the arguments, if the tool is declared.
     pub(crate) parameters: Option<&'a Value>,
+    /// Quotes enclose values of every type: the wire carries no types. Else what is quoted is a
+    /// string, and the schema tells what a word is that the wire does not know.
+    pub(crate) quoted: bool,
 }
 
 /// What encloses a string.

@@ -89,7 +89,8 @@ impl Transcoder {
             self.scalar.clear();
         } else {
             self.count_element(cx);
-            let declared = cx.typing.map_or(Mode::String, |typing| self.declared(typing));
+            let typing = cx.typing.filter(|typing| typing.quoted);
+            let declared = typing.map_or(Mode::String, |typing| self.declared(typing));
             // The quotes of JSON and scripts say of themselves that it is a string.
             self.mode = match (quote, declared) {
                 (Quote::Own(_), mode) => mode,

@@ -36,7 +36,7 @@ use super::{
     tag::longest,
     value::{
         Fed, Place, Value,
-        mode::{Mode, Wire, mode},
+        mode::{Mode, Texts, Wire, mode},
     },
 };
 use crate::{
@@ -209,7 +209,12 @@ impl Parameters {
             Mode::Drop
         } else {
             let wire = Wire { string: self.header.string(), kind: self.header.kind() };
-            mode(spec, &self.tool, key, wire, &out.calls.tools)
+            match mode(spec, &self.tool, key, wire, &out.calls.tools) {
+                Mode::String if spec.types == Types::Wire && self.may_be_envelope(out) => {
+                    Mode::Text(Texts::OR_ARGUMENTS)
+                }
+                mode => mode,
+            }
         };
         // What is remembered is bounded; a name forgotten is written again.
         let room = self.seen_bytes + key.len() <= out.calls.options.limits.value;
@@ -279,12 +284,15 @@ impl Parameters {
     /// Whether the value is an object under one of the names that models put around all
     /// arguments, in the first parameter, and the tool has no parameter of that name.
     fn is_envelope(&self, out: &Output<'_>) -> bool {
+        self.may_be_envelope(out) && self.value.collected_json().is_some_and(is_object)
+    }
+
+    fn may_be_envelope(&self, out: &Output<'_>) -> bool {
         let key = self.header.key();
         self.written == Written::Nothing
             && matches!(key, "arguments" | "input")
             && !out.calls.tools.is_empty()
             && !declares(&out.calls.tools, &self.tool, key)
-            && self.value.collected_json().is_some_and(is_object)
     }
 
     /// Another parameter follows: the object was one of several values after all.

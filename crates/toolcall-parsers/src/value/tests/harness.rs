@@ -51,7 +51,8 @@ impl Case {
     pub(super) fn read<'t>(&self, pieces: impl IntoIterator<Item = &'t str>) -> String {
         let dialect = self.dialect();
         let typing = self.schema.as_ref();
-        let typing = typing.map(|schema| Typing { parameters: schema.as_object().map(|_| schema) });
+        let typing = typing
+            .map(|schema| Typing { parameters: schema.as_object().map(|_| schema), quoted: true });
         let mut reader = ValueReader::new(self.kind);
         let (mut json, mut notes, mut tail, mut done) =
             (String::new(), String::new(), String::new(), 0);

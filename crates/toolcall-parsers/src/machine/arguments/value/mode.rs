@@ -32,6 +32,12 @@ pub(crate) struct Texts {
     pub(crate) strings: Strings,
 }
 
+impl Texts {
+    /// What the wire calls a string may be the object that holds all arguments.
+    pub(crate) const OR_ARGUMENTS: Self =
+        Self { types: Types::STRING, strings: Strings::MayBeArguments };
+}
+
 /// How a family writes declared strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strings {
@@ -39,6 +45,8 @@ pub(crate) enum Strings {
     Verbatim,
     /// Perhaps as JSON strings, quotes and escapes included.
     MayBeJson,
+    /// As they are, but for an object around all arguments.
+    MayBeArguments,
 }
 
 /// What a parameter's header says of its value.

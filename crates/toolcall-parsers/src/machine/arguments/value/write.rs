@@ -155,7 +155,12 @@ impl Value {
 
     /// The collected text, if the value is JSON by the wire's word or by its looks.
     pub(in super::super) fn collected_json(&self) -> Option<&str> {
-        matches!(self.mode, Mode::Json | Mode::Guess).then_some(&self.collected)
+        let json = match self.mode {
+            Mode::Json | Mode::Guess => true,
+            Mode::Text(texts) => texts.strings == Strings::MayBeArguments,
+            _ => false,
+        };
+        json.then_some(&self.collected)
     }
 
     /// Closes a value that the end of the stream cut, if that takes no guess; whether anything
@@ -193,6 +198,8 @@ impl Texts {
     fn may_be_more(self, text: &str) -> bool {
         self.types.has(Types::NULL) && may_be_null(text)
             || self.strings == Strings::MayBeJson && text.starts_with('"')
+            || self.strings == Strings::MayBeArguments
+                && matches!(text.trim_ascii_start().as_bytes(), [] | [b'{', ..])
     }
 }
 
