@@ -58,7 +58,12 @@ fn chat_options(input: &mut Input<'_>) -> ChatOptions {
         ReasoningField::Hidden,
     ]);
     options.synthesis = *input.pick(&[Synthesis::Proven, Synthesis::Off, Synthesis::Always]);
-    options.broken_calls = *input.pick(&[BrokenCalls::Keep, BrokenCalls::Drop]);
+    options.broken_calls = *input.pick(&[
+        BrokenCalls::Auto,
+        BrokenCalls::Keep,
+        BrokenCalls::Drop,
+        BrokenCalls::Release,
+    ]);
     options.stop = *input.pick(&[Stop::Convention, Stop::Rewrite, Stop::Keep]);
     options.finish_words = *input.pick(&[FinishWords::AsUpstream, FinishWords::OpenAi]);
     options.calls = *input.pick(&[Calls::Write, Calls::Write, Calls::Suppress]);

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
-    BadPayload, Collapse, CollapseAction, CollapseLimits, Delivery, End, Grammar, Guard,
-    GuardBuilder, InReasoning, Jailer, LimitPolicy, Limits, Options, Parallel, Profile,
+    BadPayload, BrokenBlock, Collapse, CollapseAction, CollapseLimits, Delivery, End, Grammar,
+    Guard, GuardBuilder, InReasoning, Jailer, LimitPolicy, Limits, Options, Parallel, Profile,
     ReasoningLimit, Repair, Start, StopString, ToolChoice, Tools, UnknownTools, Wanted, Whitespace,
     jail_match::{Jail, OnFail, Pair},
     profiles,
@@ -178,6 +178,9 @@ fn built(mut guard: GuardBuilder, input: &mut Input<'_>, pieces: &[String]) -> O
             BadPayload::RecoverAsText,
             BadPayload::Reject,
         ]));
+    }
+    if input.one_in(4) {
+        guard = guard.broken_block(BrokenBlock::Text);
     }
     if input.one_in(4) {
         guard = guard.force_nonempty_content(input.below(HOLD));

@@ -1,9 +1,9 @@
 //! Guards with options picked at random: what a law says of guards it says of all of them.
 
 use llm_stream_guard::{
-    BadPayload, CollapseLimits, Delivery, Guard, GuardBuilder, LimitPolicy, Limits, Options,
-    Parallel, Profile, Reasoning, ReasoningLimit, Repair, Start, StopString, ToolChoice, Tools,
-    Unclosed, UnknownTools, Whitespace, reasoning,
+    BadPayload, BrokenBlock, CollapseLimits, Delivery, Guard, GuardBuilder, LimitPolicy, Limits,
+    Options, Parallel, Profile, Reasoning, ReasoningLimit, Repair, Start, StopString, ToolChoice,
+    Tools, Unclosed, UnknownTools, Whitespace, reasoning,
     toolcall_parsers::{StopAfter, Tolerance},
     wire_remap::RemapTable,
 };
@@ -28,6 +28,7 @@ pub fn varied(profile: &Profile, tools: &Tools, random: &mut Random) -> Guard {
         1 => builder.tool_choice(ToolChoice::Required),
         2 => builder.tool_choice(ToolChoice::Required).bad_payload(BadPayload::RecoverAsText),
         3 => builder.tool_choice(ToolChoice::Required).bad_payload(BadPayload::Reject),
+        4 | 5 => builder.broken_block(BrokenBlock::Text),
         _ => builder,
     };
     builder = match random.below(6) {

@@ -61,6 +61,12 @@ pub enum Feed {
         /// Bytes up to and with the deciding one; must not depend on chunking.
         used: usize,
     },
+    /// It was what the opener promised, but is not to act: the opener and the first `used` bytes
+    /// are text as they are, which is not looked at again. Only before the commit.
+    Literal {
+        /// Bytes that are text; must not depend on chunking.
+        used: usize,
+    },
 }
 
 /// Where text goes on after a body.
@@ -95,6 +101,8 @@ pub enum AtEnd {
     },
     /// It never committed, and its bytes are text.
     Release,
+    /// It never committed, and its bytes are text that is not looked at again.
+    Literal,
 }
 
 /// Where a body begins.
@@ -106,6 +114,8 @@ pub struct Opener {
     pub channel: Channel,
     /// Stream offset of the first byte after the opener.
     pub at: u64,
+    /// How long the opener is, in bytes, with what is bound to it.
+    pub len: usize,
     /// The suffix of the opener, or else of the stream's markers so far.
     pub suffix: LearntSuffix,
 }

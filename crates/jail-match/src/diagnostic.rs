@@ -73,6 +73,8 @@ pub enum DiagnosticKind {
     Halted,
     /// A list of calls between explicit markers was empty, or held text and no call.
     EmptyList,
+    /// A block of calls is text, as its first call broke or was cut.
+    BrokenBlock,
     /// Bytes after a broken call were dropped.
     Skipped,
     /// A second key for the arguments was ignored.
@@ -152,6 +154,7 @@ impl DiagnosticKind {
             Self::JailDropped => "jail_dropped",
             Self::Halted => "halted",
             Self::EmptyList => "empty_list",
+            Self::BrokenBlock => "broken_block",
             Self::Skipped => "skipped",
             Self::SecondArguments => "second_arguments",
             Self::LateId => "late_id",

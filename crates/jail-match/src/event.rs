@@ -35,6 +35,16 @@ pub enum Event<'a> {
         /// concatenate to the text of one object.
         fragment: &'a str,
     },
+    /// The wire's id of a call, which began with another: told to those who keep a call until it
+    /// ends, and only if they asked for it.
+    CallId {
+        /// Position among the message's calls.
+        index: u32,
+        /// The id.
+        id: &'a str,
+        /// Where it stands: the offset behind it in the stream, in bytes.
+        at: u64,
+    },
     /// A call ended.
     CallEnd {
         /// Position among the message's calls.
@@ -87,6 +97,7 @@ impl<'a> Event<'a> {
             Self::CallArguments { index, fragment } => {
                 OwnedEvent::CallArguments { index, fragment: fragment.to_owned() }
             }
+            Self::CallId { index, id, at } => OwnedEvent::CallId { index, id: id.to_owned(), at },
             Self::CallEnd { index, outcome } => OwnedEvent::CallEnd { index, outcome },
             Self::Diagnostic(diagnostic) => OwnedEvent::Diagnostic(diagnostic),
             Self::EdgeMatched(edge) => OwnedEvent::EdgeMatched(edge),
@@ -126,6 +137,15 @@ pub enum OwnedEvent {
         /// The next piece of the arguments' JSON text.
         fragment: String,
     },
+    /// The wire's id of a call, which began with another.
+    CallId {
+        /// Position among the message's calls.
+        index: u32,
+        /// The id.
+        id: String,
+        /// Where it stands: the offset behind it in the stream, in bytes.
+        at: u64,
+    },
     /// A call ended.
     CallEnd {
         /// Position among the message's calls.
@@ -151,6 +171,7 @@ impl OwnedEvent {
             Self::CallArguments { index, fragment } => {
                 Event::CallArguments { index: *index, fragment }
             }
+            Self::CallId { index, id, at } => Event::CallId { index: *index, id, at: *at },
             Self::CallEnd { index, outcome } => Event::CallEnd { index: *index, outcome: *outcome },
             Self::Diagnostic(diagnostic) => Event::Diagnostic(*diagnostic),
             Self::EdgeMatched(edge) => Event::EdgeMatched(*edge),

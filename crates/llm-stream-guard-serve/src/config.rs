@@ -1,6 +1,7 @@
 //! The configuration: one TOML file, of which every line may be left out.
 
 mod model;
+mod output;
 mod own;
 mod span;
 mod upstream;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize, de::Error as _};
 
 pub use self::{
     model::{FamilyName, Model, Remap, Start, read_template},
+    output::{BrokenCalls, CallDelivery, Output, ReasoningName},
     own::{OwnFamily, read_family},
     span::Span,
     upstream::Upstream,
@@ -150,48 +152,6 @@ pub enum Completions {
     Guard,
 }
 
-/// How answers are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Output {
-    /// The name of the field reasoning stands in.
-    pub reasoning: ReasoningName,
-    /// How arguments of calls come.
-    pub calls: CallDelivery,
-    /// What becomes of calls that broke or were cut, where they are withheld until then.
-    pub broken_calls: BrokenCalls,
-}
-
-/// The names of the field for reasoning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReasoningName {
-    /// What most clients know.
-    ReasoningContent,
-    /// What newer servers write.
-    Reasoning,
-}
-
-/// How arguments of calls come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallDelivery {
-    /// As the model writes them.
-    Streaming,
-    /// Together, when the call ended.
-    Atomic,
-}
-
-/// What becomes of broken calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BrokenCalls {
-    /// They come out as far as they go.
-    Keep,
-    /// They are dropped; with `calls = "atomic"` none comes out.
-    Drop,
-}
-
 /// How long to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -272,16 +232,6 @@ impl Default for Config {
             limits: Limits::default(),
             record: None,
             models: Models::new(),
-        }
-    }
-}
-
-impl Default for Output {
-    fn default() -> Self {
-        Self {
-            reasoning: ReasoningName::ReasoningContent,
-            calls: CallDelivery::Streaming,
-            broken_calls: BrokenCalls::Keep,
         }
     }
 }

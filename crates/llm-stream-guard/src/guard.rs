@@ -6,6 +6,7 @@
 //!   sink ◄─ statistics ◄─ jail ◄─ withheld reasoning ◄─ atomic delivery ◄─ events
 //! ```
 
+mod ahead;
 mod aside;
 mod blocks;
 mod builder;
@@ -27,7 +28,7 @@ pub(crate) use blocks::BlockParser;
 pub use builder::GuardBuilder;
 pub use choice::{BadPayload, ToolChoice};
 pub use error::BuildError;
-pub use payload::Rejected;
+pub use payload::{BrokenBlock, Rejected};
 pub use request::RequestError;
 
 use jail_match::{ByRef, Counters, Edge, End, Held, HeldKind, LimitError, Sink};
@@ -120,8 +121,7 @@ impl Guard {
         self.staged(sink, Then::ChunkEnded, |_, input, cursor, out| input.push(chunk, cursor, out))
     }
 
-    /// Whether `text` would pass as it is, as content, with nothing held behind it. A guess on the
-    /// safe side.
+    /// Whether `text` is known to pass as it is, as content, with nothing held behind it.
     pub(crate) fn passes(&self, text: &str) -> bool {
         self.plain && self.cursor.passes(text)
     }

@@ -41,7 +41,8 @@ mod stream;
 mod utf8;
 
 pub use guard::{
-    BadPayload, BuildError, Delivery, Guard, GuardBuilder, Rejected, RequestError, ToolChoice,
+    BadPayload, BrokenBlock, BuildError, Delivery, Guard, GuardBuilder, Rejected, RequestError,
+    ToolChoice,
 };
 pub use identify::{
     Candidate, Certainty, Checkpoint, CheckpointError, Detection, Identification, detect, identify,

@@ -6,7 +6,7 @@ use alloc::string::String;
 use crate::{
     event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
     ids::Ids,
-    options::{Options, Parallel, StopAfter, UnknownTools},
+    options::{LateIds, Options, Parallel, StopAfter, UnknownTools},
     tools::Tools,
     used_ids::{Claim, UsedIds},
 };
@@ -32,6 +32,8 @@ pub struct Calls {
     pub(crate) at: u64,
     /// Stream offset behind the opener of the active body.
     pub(crate) begun_at: u64,
+    /// Where in the stream the last call that broke did: the offset of what may not stand there.
+    pub(crate) broke_at: u64,
     next: u32,
     open: Open,
     used_ids: UsedIds,
@@ -52,6 +54,7 @@ impl Calls {
             options,
             at: 0,
             begun_at: 0,
+            broke_at: 0,
             next: 0,
             open: Open::No,
             used_ids: UsedIds::default(),
@@ -168,6 +171,17 @@ impl Calls {
             self.diagnose(DiagnosticKind::DuplicateId, offset, 0, sink);
         }
         id
+    }
+
+    /// The open call's id on the wire, which comes too late to begin with.
+    pub(crate) fn late_id(&mut self, id: &str, offset: usize, sink: &mut dyn Sink) {
+        match self.open {
+            Open::Call(index) if self.options.late_ids == LateIds::Tell && !id.is_empty() => {
+                let id = self.unique_id(Some(id), ("", index), offset, sink);
+                sink.event(Event::CallId { index, id: &id, at: self.at + offset as u64 });
+            }
+            _ => self.diagnose(DiagnosticKind::LateId, offset, 0, sink),
+        }
     }
 
     /// The next piece of the open call's arguments; nothing if it is empty.

@@ -49,6 +49,11 @@ impl Message {
                     call.arguments.push_str(fragment);
                 }
             }
+            Event::CallId { index, id, .. } => {
+                if let Some(call) = self.calls.get_mut(index as usize) {
+                    id.clone_into(&mut call.id);
+                }
+            }
             Event::CallEnd { index, outcome } => {
                 if let Some(call) = self.calls.get_mut(index as usize) {
                     call.outcome = Some(outcome);

@@ -35,7 +35,7 @@ pub use family::{Family, InReasoning};
 pub use ids::{IdSource, Ids};
 pub use machine::compile::CompileError;
 pub use options::{
-    CallLimits, Options, Parallel, Repair, StopAfter, Tolerance, UnknownTools, Wanted,
+    CallLimits, LateIds, Options, Parallel, Repair, StopAfter, Tolerance, UnknownTools, Wanted,
 };
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use partial::PartialArguments;

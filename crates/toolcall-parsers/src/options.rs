@@ -10,6 +10,8 @@ use crate::ids::Ids;
 pub struct Options {
     /// Where ids come from when the wire has none.
     pub ids: Ids,
+    /// What becomes of an id that comes when its call has begun.
+    pub late_ids: LateIds,
     /// What becomes of a call that the end of the stream cuts.
     pub repair: Repair,
     /// Whether more than one call may come out.
@@ -24,6 +26,16 @@ pub struct Options {
     pub tolerance: Tolerance,
     /// Bounds inside a call.
     pub limits: CallLimits,
+}
+
+/// What becomes of an id on the wire that comes when its call has begun with another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum LateIds {
+    /// It is not used, and reported as [`crate::DiagnosticKind::LateId`].
+    #[default]
+    Report,
+    /// It comes as an event, [`crate::Event::CallId`]: for those who keep a call until it ends.
+    Tell,
 }
 
 /// What becomes of a call that the end of the stream cuts.

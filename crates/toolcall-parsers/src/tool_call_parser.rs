@@ -135,6 +135,12 @@ impl ToolCallParser {
         self.machine.as_ref().map_or(0, |machine| machine.held(&self.calls))
     }
 
+    /// Stream offset of the character that broke the last call which broke; 0 if none did.
+    #[must_use]
+    pub fn broke_at(&self) -> u64 {
+        self.calls.broke_at
+    }
+
     fn restart(&mut self) {
         let plan = &self.plan;
         if let Some(opener) = plan.openers.get(self.opener) {
@@ -229,7 +235,7 @@ impl BodyParsers for ToolCallParser {
             (feed, _) => feed,
         };
         calls.at += match feed {
-            Feed::Text { .. } | Feed::Mismatch { .. } => 0,
+            Feed::Text { .. } | Feed::Mismatch { .. } | Feed::Literal { .. } => 0,
             Feed::More { used }
             | Feed::Committed { used }
             | Feed::Done { used, .. }
@@ -243,7 +249,7 @@ impl BodyParsers for ToolCallParser {
                     echo.keep(&text[..used], most);
                     echo.end(machine.has_end());
                 }
-                Feed::Markup { .. } | Feed::Text { .. } | Feed::Mismatch { .. } => echo.clear(),
+                _ => echo.clear(),
             }
         }
         feed

@@ -56,7 +56,8 @@ impl Driver {
             self.counters.candidates += 1;
             let suffix = self.suffix_in(edge, &w.text.as_bytes()[at + bound..at + len]);
             let suffix = suffix.or(self.suffix);
-            bodies.begin(Opener { body, channel, at: w.base + (at + len) as u64, suffix });
+            let behind = w.base + (at + len) as u64;
+            bodies.begin(Opener { body, channel, at: behind, len, suffix });
             let candidate = Candidate { opener: len, fed: len, bound, edge, on_commit };
             self.mode = Mode::Candidate(candidate);
             c.pos = at + len;

@@ -60,6 +60,7 @@ impl Driver {
                         self.give_back(candidate, w, c, (markup, w.text.len()), sink);
                     }
                     AtEnd::Release => self.refute(candidate, w, c, w.text.len(), sink),
+                    AtEnd::Literal => self.keep_as_text(w, c, w.text.len(), sink),
                 }
             }
             Feed::Committed { used } => {
@@ -87,6 +88,7 @@ impl Driver {
                 }
                 self.refute(candidate, w, c, c.pos + used, sink);
             }
+            Feed::Literal { used } => self.keep_as_text(w, c, c.pos + used, sink),
         }
         Ok(true)
     }
@@ -112,7 +114,7 @@ impl Driver {
                     return true;
                 }
                 // Against the contract; what was committed stays so.
-                Feed::Text { .. } | Feed::Mismatch { .. } => {
+                Feed::Text { .. } | Feed::Mismatch { .. } | Feed::Literal { .. } => {
                     self.consume_body(w, c, 0, 0, sink);
                     self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
                     return true;
@@ -255,14 +257,25 @@ impl Driver {
         death: usize,
         sink: &mut dyn Sink,
     ) {
-        self.counters.refuted += 1;
-        self.mode = Mode::Text;
-        c.seen = c.out;
-        refuted(w, c, death, sink);
+        self.keep_as_text(w, c, death, sink);
         if self.may_rescan(w, c, death, sink) {
             // The opener may not match again; whatever begins after its first scalar may.
             c.pos = ceil_char_boundary(w.text, c.out + candidate.bound + 1);
         }
+    }
+
+    /// The active candidate is text up to the index `end`, and nothing else.
+    pub(super) fn keep_as_text(
+        &mut self,
+        w: &Window<'_>,
+        c: &mut Cursor,
+        end: usize,
+        sink: &mut dyn Sink,
+    ) {
+        self.counters.refuted += 1;
+        self.mode = Mode::Text;
+        refuted(w, c, end, sink);
+        (c.pos, c.seen) = (end, c.out);
     }
 
     /// Whether the text of a candidate may be looked at again, up to `death`. If not, it is text.
@@ -358,7 +371,8 @@ pub(super) fn looked_at(feed: Feed, offered: &str) -> u64 {
         Feed::Done { used, .. }
         | Feed::Markup { used, .. }
         | Feed::Text { used, .. }
-        | Feed::Mismatch { used } => used,
+        | Feed::Mismatch { used }
+        | Feed::Literal { used } => used,
     };
     bytes as u64
 }

@@ -28,7 +28,9 @@ impl Driver {
             Feed::More { used } | Feed::Committed { used } => (used, None),
             Feed::Done { used, then } | Feed::Markup { used, then } => (used, Some(then)),
             // Against the contract; what was committed stays so.
-            Feed::Text { .. } | Feed::Mismatch { .. } => (0, Some(Resume::SameChannel)),
+            Feed::Text { .. } | Feed::Mismatch { .. } | Feed::Literal { .. } => {
+                (0, Some(Resume::SameChannel))
+            }
         };
         self.base += used as u64;
         match done {

@@ -105,8 +105,10 @@ impl Proxy {
             ReasoningName::Reasoning => ReasoningField::Reasoning,
         };
         options.broken_calls = match config.output.broken_calls {
+            BrokenCalls::Auto => chat::BrokenCalls::Auto,
             BrokenCalls::Keep => chat::BrokenCalls::Keep,
             BrokenCalls::Drop => chat::BrokenCalls::Drop,
+            BrokenCalls::Release => chat::BrokenCalls::Release,
         };
         options.limits = ChatLimits { choices: config.limits.choices, ..ChatLimits::default() };
         Ok(ChatGuard::new(guard, options))

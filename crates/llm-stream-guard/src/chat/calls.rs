@@ -174,7 +174,9 @@ impl Writer<'_, '_> {
         self.note(Note::CallEnd { index, outcome });
         if matches!(outcome, Outcome::Complete | Outcome::Repaired) {
             self.lane.completed += 1;
-        } else if let (BrokenCalls::Drop, Some(began)) = (self.step.options.broken_calls, began) {
+        } else if let Some(began) = began
+            && matches!(self.step.options.broken_calls, BrokenCalls::Drop | BrokenCalls::Release)
+        {
             self.undo(began);
         }
     }

@@ -68,7 +68,8 @@ impl ChatGuard {
     ///
     /// Calls without an id on the wire get one as the guard makes them: see [`Ids`](crate::Ids).
     #[must_use]
-    pub fn new(guard: Guard, options: ChatOptions) -> Self {
+    pub fn new(mut guard: Guard, options: ChatOptions) -> Self {
+        guard.set_broken_block(options.broken_calls.blocks());
         Self {
             prototype: guard,
             options,

@@ -1,5 +1,7 @@
 //! Options of the chat guard: policies that are the caller's.
 
+use crate::guard::BrokenBlock;
+
 /// How clean chunks are written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -95,12 +97,26 @@ pub enum Synthesis {
 /// What becomes of calls that broke or were cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BrokenCalls {
-    /// They come out as far as they go.
+    /// In a stream [`BrokenCalls::Keep`], as most of such a call is out when it breaks; in a whole
+    /// response [`BrokenCalls::Release`], so that half a call is never shown as one.
     #[default]
+    Auto,
+    /// They come out as far as they go.
     Keep,
     /// They are dropped and noted, unless part of them is out already: under atomic delivery no
     /// broken call reaches the client.
     Drop,
+    /// A block whose first call breaks is text, in its place, as
+    /// [`crate::BrokenBlock::Text`] says. Calls that break behind a whole one of their block, in a
+    /// block that is too long, in one of a jail or by a response template are dropped, as under
+    /// [`BrokenCalls::Drop`].
+    Release,
+}
+
+impl BrokenCalls {
+    pub(super) fn blocks(self) -> BrokenBlock {
+        if self == Self::Release { BrokenBlock::Text } else { BrokenBlock::Emit }
+    }
 }
 
 /// What a completed call does to `stop`, and to other words that mean it.

@@ -9,7 +9,7 @@ use super::{
     error::ChatError,
     guard::ChatGuard,
     note::{ChatNote, ChatSink},
-    options::Synthesis,
+    options::{BrokenCalls, Synthesis},
 };
 
 impl ChatGuard {
@@ -32,7 +32,11 @@ impl ChatGuard {
         response: Completion,
         on_note: impl FnMut(ChatNote),
     ) -> Result<Completion, ChatError> {
-        let mut guard = Self::new(self.prototype.clone(), self.options.clone());
+        let mut options = self.options.clone();
+        if options.broken_calls == BrokenCalls::Auto {
+            options.broken_calls = BrokenCalls::Release;
+        }
+        let mut guard = Self::new(self.prototype.clone(), options);
         if response.usage.value().is_some() && self.options.synthesis == Synthesis::Proven {
             // The stream's usage chunk would have proved as much.
             guard.options.synthesis = Synthesis::Always;

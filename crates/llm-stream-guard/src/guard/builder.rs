@@ -1,5 +1,7 @@
 //! Building a guard: a profile's names looked up, its table compiled.
 
+mod calls;
+
 use std::sync::Arc;
 
 use jail_match::{
@@ -8,12 +10,12 @@ use jail_match::{
 use response_templates::{Settings as TemplateSettings, Template};
 use stream_lifecycle::Clock;
 use think_filter::{Format, Start, TokenEstimate, Unclosed, Withheld, four_bytes_a_token};
-use toolcall_parsers::{Grammar, InReasoning, Options, ToolCallParser, Tools};
+use toolcall_parsers::{Grammar, InReasoning, LateIds, Options, ToolCallParser, Tools};
 
 use wire_remap::{CollapseLimits, Regime};
 
 use super::{
-    BadPayload, BuildError, Delivery, Guard, ToolChoice,
+    BadPayload, BrokenBlock, BuildError, Delivery, Guard, ToolChoice,
     choice::GuidedGrammar,
     collapse::Watch,
     cursor::{Cursor, FamilyCursor},
@@ -59,6 +61,7 @@ pub struct GuardBuilder {
     pub(super) stats: Option<StatsCollector>,
     pub(super) choice: ToolChoice,
     pub(super) bad_payload: BadPayload,
+    pub(super) broken_block: BrokenBlock,
     pub(super) prompt: Option<String>,
     pub(super) reasoning_limit: Option<ReasoningLimit>,
     pub(super) estimate: TokenEstimate,
@@ -93,6 +96,7 @@ impl GuardBuilder {
             stats: None,
             choice: ToolChoice::Auto,
             bad_payload: BadPayload::BestEffort,
+            broken_block: BrokenBlock::Emit,
             prompt: None,
             reasoning_limit: None,
             estimate: four_bytes_a_token,
@@ -102,30 +106,6 @@ impl GuardBuilder {
             template_settings: None,
             profile: profile.clone(),
         }
-    }
-
-    /// The tools the request declared.
-    #[must_use]
-    pub fn tools(self, tools: Tools) -> Self {
-        Self { tools, ..self }
-    }
-
-    /// Policies for calls.
-    #[must_use]
-    pub fn options(self, options: Options) -> Self {
-        Self { options, ..self }
-    }
-
-    /// What the request says about calls.
-    #[must_use]
-    pub fn tool_choice(self, choice: ToolChoice) -> Self {
-        Self { choice, ..self }
-    }
-
-    /// What becomes of a payload that is not calls where calls are required.
-    #[must_use]
-    pub fn bad_payload(self, bad_payload: BadPayload) -> Self {
-        Self { bad_payload, ..self }
     }
 
     /// Where the stream begins, if not where the profile says. Not told, and without a prompt, the
@@ -163,24 +143,6 @@ impl GuardBuilder {
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
-    }
-
-    /// What a tool opener inside reasoning does, if not what the profile says.
-    #[must_use]
-    pub fn tool_in_reasoning(self, in_reasoning: InReasoning) -> Self {
-        Self { in_reasoning, ..self }
-    }
-
-    /// How the events of a call are delivered.
-    #[must_use]
-    pub fn delivery(self, delivery: Delivery) -> Self {
-        Self { delivery, ..self }
-    }
-
-    /// The most bytes of arguments kept under atomic delivery. Default 1 MiB.
-    #[must_use]
-    pub fn atomic_limit(self, atomic_limit: usize) -> Self {
-        Self { atomic_limit, ..self }
     }
 
     /// A reasoning format in place of the profile's.
@@ -314,6 +276,11 @@ impl GuardBuilder {
         if self.choice != ToolChoice::Auto {
             options.wanted = self.choice.wanted();
         }
+        // Only who keeps a call can still put its id in.
+        options.late_ids = match self.delivery {
+            Delivery::Streaming => LateIds::Report,
+            Delivery::Atomic => LateIds::Tell,
+        };
         let channels = Some(plan.grammar.clone()).filter(Grammar::has_messages);
         let reasons = format.clone().map(Reasoning::Format);
         let reasons = reasons.or_else(|| channels.clone().map(Reasoning::Channels));
@@ -375,9 +342,10 @@ impl GuardBuilder {
             forms: remap.table().map(wire::forms),
             ..Output::new(self.delivery, self.atomic_limit, withheld, self.jailer, stats)
         };
+        let policies = (self.bad_payload, self.broken_block);
         let cursor = Cursor::Family(FamilyCursor {
             driver: Driver::new(table, settings),
-            bodies: GuidedParser::new(bodies, plan.guided, self.bad_payload, limit),
+            bodies: GuidedParser::new(bodies, plan.guided, policies, limit),
         });
         Ok(Guard::around(input, cursor, output, self.estimate, special))
     }

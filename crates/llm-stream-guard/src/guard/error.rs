@@ -32,8 +32,8 @@ pub enum BuildError {
     UnknownModel(UnknownModel),
     /// The request is malformed.
     Request(RequestError),
-    /// The request declares tools and leaves the choice to the model, but nothing says what its
-    /// calls look like.
+    /// Tools are declared and the choice is left to the model, but nothing says what its calls look
+    /// like.
     NoToolGrammar {
         /// The profile without calls.
         profile: String,
@@ -73,7 +73,7 @@ impl fmt::Display for BuildError {
             Self::Request(error) => error.fmt(f),
             Self::NoToolGrammar { profile } => write!(
                 f,
-                "the request declares tools, but profile `{profile}` reads no calls; take a \
+                "tools are declared, but profile `{profile}` reads no calls; take a \
                  profile with a tool-call family, or give a grammar"
             ),
             Self::Template(error) => error.fmt(f),

@@ -1,4 +1,4 @@
-//! Bodies under a tool choice: a guided payload may have to be whole before any of it is emitted.
+//! The bodies of a guard: what a guided payload, or a call, may have to be before any of it is emitted.
 
 use std::fmt;
 
@@ -7,7 +7,12 @@ use jail_match::{
 };
 use toolcall_parsers::{Grammar, Ids, Parallel, ToolCallParser, Wanted};
 
-use super::choice::BadPayload;
+use super::{
+    Guard,
+    ahead::{Ahead, Read, Until},
+    choice::BadPayload,
+    cursor::Cursor,
+};
 
 /// A guided payload that was dropped because it was not calls; see [`BadPayload::Reject`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +30,29 @@ impl fmt::Display for Rejected {
 
 impl std::error::Error for Rejected {}
 
+/// What becomes of a block of calls whose first call breaks or is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum BrokenBlock {
+    /// The call comes out as far as it goes.
+    #[default]
+    Emit,
+    /// What was read of the block is text, in its place. Nothing of a
+    /// block comes out before its first call is whole, or the block is longer than
+    /// [`jail_match::Limits::candidate`]: then it is what [`BrokenBlock::Emit`] says.
+    Text,
+}
+
+impl Guard {
+    /// As [`super::GuardBuilder::broken_block`], from the next block on. A response template knows of
+    /// no blocks.
+    pub(crate) fn set_broken_block(&mut self, broken: BrokenBlock) {
+        if let Cursor::Family(family) = &mut self.cursor {
+            family.bodies.broken = broken;
+        }
+    }
+}
+
 /// The bodies of a grammar whose first openers may begin a guided payload.
 #[derive(Debug, Clone)]
 pub(super) struct GuidedParser {
@@ -32,17 +60,31 @@ pub(super) struct GuidedParser {
     /// Bodies before this one are those of a payload.
     guided: usize,
     bad: BadPayload,
-    /// The most bytes of a payload that are kept before it is rejected.
+    broken: BrokenBlock,
+    /// The most bytes of a payload that are kept before it is rejected, and of an opener and its
+    /// block before its first call is whole.
     limit: usize,
     /// The active body is a payload.
     payload: bool,
     at: u64,
-    trial: Option<Box<Trial>>,
+    /// How much of a block, without its opener, is read ahead.
+    room: usize,
+    reading: Option<Box<Reading>>,
     rejected: Option<Rejected>,
     dropped: u64,
 }
 
-/// A payload being read ahead of its events.
+/// How a body is read whose events wait.
+#[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "boxed, and rare")]
+enum Reading {
+    /// The driver keeps its bytes, as it may be text.
+    Ahead(Ahead),
+    /// It keeps its bytes itself.
+    Own(Trial),
+}
+
+/// A payload that will never be text, being read ahead of its events.
 #[derive(Debug, Clone)]
 struct Trial {
     machine: ToolCallParser,
@@ -54,15 +96,22 @@ struct Trial {
 }
 
 impl GuidedParser {
-    pub(super) fn new(inner: ToolCallParser, guided: usize, bad: BadPayload, limit: usize) -> Self {
+    pub(super) fn new(
+        inner: ToolCallParser,
+        guided: usize,
+        (bad, broken): (BadPayload, BrokenBlock),
+        limit: usize,
+    ) -> Self {
         Self {
             inner,
             guided,
             bad,
+            broken,
             limit,
             payload: false,
             at: 0,
-            trial: None,
+            room: 0,
+            reading: None,
             rejected: None,
             dropped: 0,
         }
@@ -70,7 +119,7 @@ impl GuidedParser {
 
     pub(super) fn reset(&mut self) {
         self.inner.reset();
-        (self.payload, self.trial, self.rejected, self.dropped) = (false, None, None, 0);
+        (self.payload, self.reading, self.rejected, self.dropped) = (false, None, None, 0);
     }
 
     pub(super) fn rejected(&self) -> Option<Rejected> {
@@ -102,23 +151,40 @@ impl GuidedParser {
 
     /// Live bytes beyond what the driver keeps for the active body.
     pub(super) fn buffered(&self) -> usize {
-        self.kept_by_trial().unwrap_or_else(|| self.inner.buffered())
+        match self.reading.as_deref() {
+            None => self.inner.buffered(),
+            Some(Reading::Ahead(ahead)) => ahead.buffered() + self.inner.buffered(),
+            Some(Reading::Own(trial)) => trial.text.len(),
+        }
     }
 
     /// Bytes nothing came of yet, beyond what the driver keeps for the active body.
     pub(super) fn held(&self) -> usize {
-        self.kept_by_trial().unwrap_or_else(|| self.inner.held())
+        match self.reading.as_deref() {
+            None => self.inner.held(),
+            Some(Reading::Ahead(_)) => 0,
+            Some(Reading::Own(trial)) => trial.text.len(),
+        }
     }
 
-    fn kept_by_trial(&self) -> Option<usize> {
-        let trial = self.trial.as_ref()?;
-        Some(if self.bad == BadPayload::Reject { trial.text.len() } else { 0 })
+    /// Begins to read the body, as the policies say.
+    fn read_anew(&mut self) {
+        let until = match (self.payload, self.bad, self.broken) {
+            (true, BadPayload::Reject, _) => {
+                self.reading = Some(Box::new(Reading::Own(self.trial(String::new()))));
+                return;
+            }
+            (true, BadPayload::RecoverAsText, _) => Until::End,
+            (_, _, BrokenBlock::Text) => Until::FirstCall,
+            (_, _, BrokenBlock::Emit) => return,
+        };
+        self.reading = Some(Box::new(Reading::Ahead(Ahead::new(&self.inner, until, self.at))));
     }
 
     /// A reading of the payload whose events are only looked at.
-    fn trial(&self, text: String) -> Box<Trial> {
+    fn trial(&self, text: String) -> Trial {
         let machine = self.inner.clone();
-        Box::new(Trial { machine, verdict: Verdict::default(), text, fed: 0 })
+        Trial { machine, verdict: Verdict::default(), text, fed: 0 }
     }
 
     /// The payload is whole, up to `end`: its events are emitted.
@@ -126,33 +192,26 @@ impl GuidedParser {
         self.inner.feed(&trial.text[..end], sink);
     }
 
-    /// Reads on in a payload whose bytes the driver keeps.
-    fn read_kept(&mut self, mut trial: Box<Trial>, text: &str, sink: &mut dyn Sink) -> Feed {
-        // What was left over the driver brings again.
-        trial.text.truncate(trial.fed);
-        trial.text.push_str(text);
-        let before = trial.fed;
-        match trial.read() {
-            feed @ (Feed::Done { used, .. } | Feed::Markup { used, .. }) if trial.verdict.good => {
-                self.release(&trial, before + used, sink);
+    /// Reads on in a body whose bytes the driver keeps.
+    fn read_ahead(&mut self, mut ahead: Ahead, text: &str, sink: &mut dyn Sink) -> Feed {
+        match ahead.feed(&mut self.inner, text, self.room) {
+            Read::More { used } => {
+                self.reading = Some(Box::new(Reading::Ahead(ahead)));
+                Feed::More { used }
+            }
+            Read::Acts(feed) => {
+                ahead.replay(sink);
                 feed
             }
-            Feed::Done { used, .. }
-            | Feed::Markup { used, .. }
-            | Feed::Text { used, .. }
-            | Feed::Mismatch { used } => {
-                self.trial = Some(trial);
-                Feed::Mismatch { used }
-            }
-            Feed::More { used } | Feed::Committed { used } => {
-                self.trial = Some(trial);
-                Feed::More { used }
+            Read::NoCall(feed) => {
+                self.inner = ahead.give_up(sink);
+                feed
             }
         }
     }
 
     /// Reads on in a payload that will never be text.
-    fn read_own(&mut self, mut trial: Box<Trial>, text: &str, sink: &mut dyn Sink) -> Feed {
+    fn read_own(&mut self, mut trial: Trial, text: &str, sink: &mut dyn Sink) -> Feed {
         let room = self.limit.saturating_sub(trial.text.len()).min(text.len());
         let room = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
         let before = trial.text.len();
@@ -172,7 +231,7 @@ impl GuidedParser {
                     // What may be text behind the payload the driver brings again.
                     let used = trial.fed.saturating_sub(before);
                     trial.text.truncate(before + used);
-                    self.trial = Some(trial);
+                    self.reading = Some(Box::new(Reading::Own(trial)));
                     return Feed::Committed { used };
                 }
                 _ if self.inner.retry() => {
@@ -183,18 +242,6 @@ impl GuidedParser {
         }
         self.reject((before + text.len()) as u64);
         Feed::Committed { used: text.len() }
-    }
-
-    /// Reads on in a payload that must be whole, or drops what follows one that was rejected.
-    fn read_guided(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        match self.trial.take() {
-            Some(trial) if self.bad == BadPayload::Reject => self.read_own(trial, text, sink),
-            Some(trial) => self.read_kept(trial, text, sink),
-            None => {
-                self.dropped += text.len() as u64;
-                Feed::Committed { used: text.len() }
-            }
-        }
     }
 
     fn reject(&mut self, bytes: u64) {
@@ -222,40 +269,55 @@ impl BodyParsers for GuidedParser {
         self.inner.begin(opener);
         self.payload = usize::from(opener.body) < self.guided;
         self.at = opener.at;
-        if self.payload && self.bad != BadPayload::BestEffort {
-            self.trial = Some(self.trial(String::new()));
-        }
+        self.room = self.limit.saturating_sub(opener.len + 1);
+        self.read_anew();
     }
 
     #[inline]
     fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        if self.trial.is_some() || self.rejected.is_some() {
-            return self.read_guided(text, sink);
+        if self.reading.is_none() && self.rejected.is_none() {
+            return self.inner.feed(text, sink);
         }
-        self.inner.feed(text, sink)
+        match self.reading.take().map(|reading| *reading) {
+            Some(Reading::Ahead(ahead)) => self.read_ahead(ahead, text, sink),
+            Some(Reading::Own(trial)) => self.read_own(trial, text, sink),
+            // Behind a payload that was rejected.
+            None => {
+                self.dropped += text.len() as u64;
+                Feed::Committed { used: text.len() }
+            }
+        }
     }
 
     fn retry(&mut self) -> bool {
         let more = self.inner.retry();
-        match self.trial {
-            Some(_) if more => self.trial = Some(self.trial(String::new())),
-            _ => self.trial = None,
+        self.reading = None;
+        if more {
+            self.read_anew();
         }
         more
     }
 
     fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
-        let own = self.bad == BadPayload::Reject;
-        if let Some(mut trial) = self.trial.take() {
-            let closed = trial.machine.finish(tail, end, &mut trial.verdict);
-            if matches!(closed, AtEnd::Closed { .. }) && trial.verdict.good {
-                self.release(&trial, trial.fed, sink);
-                return self.inner.finish(tail, end, sink);
+        match self.reading.take().map(|reading| *reading) {
+            Some(Reading::Ahead(mut ahead)) => {
+                let Some(at_end) = ahead.finish(&mut self.inner, tail, end) else {
+                    let broken = ahead.is_broken_block();
+                    self.inner = ahead.give_up(sink);
+                    return if broken { AtEnd::Literal } else { AtEnd::Release };
+                };
+                ahead.replay(sink);
+                return at_end;
             }
-            if !own {
-                return AtEnd::Release;
+            Some(Reading::Own(mut trial)) => {
+                let closed = trial.machine.finish(tail, end, &mut trial.verdict);
+                if matches!(closed, AtEnd::Closed { .. }) && trial.verdict.good {
+                    self.release(&trial, trial.fed, sink);
+                    return self.inner.finish(tail, end, sink);
+                }
+                self.reject(trial.text.len() as u64);
             }
-            self.reject(trial.text.len() as u64);
+            None => {}
         }
         if let Some(Rejected { at, .. }) = self.rejected {
             let (kind, bytes) = (DiagnosticKind::BadPayload, self.dropped + tail.len() as u64);
@@ -270,7 +332,7 @@ impl BodyParsers for GuidedParser {
     }
 
     fn end(&mut self) {
-        self.trial = None;
+        self.reading = None;
         self.inner.end();
     }
 

@@ -145,7 +145,8 @@ impl GuardBuilder {
             return Err(BuildError::Request(fault));
         }
         // What must be a call is read without a grammar, too.
-        let by_grammar = self.asked.declares && self.choice == ToolChoice::Auto;
+        let declares = self.asked.declares || !self.tools.is_empty();
+        let by_grammar = declares && self.choice == ToolChoice::Auto;
         if by_grammar
             && self.grammar.is_none()
             && !self

@@ -9,7 +9,7 @@ use response_templates::{NoAnchor, Parser, Settings, Template};
 use think_filter::Withheld;
 
 use super::{
-    BadPayload, BuildError, Guard, GuardBuilder, ToolChoice,
+    BadPayload, BrokenBlock, BuildError, Guard, GuardBuilder, ToolChoice,
     collapse::Watch,
     cursor::Cursor,
     input::{Input, TextInput},
@@ -170,6 +170,7 @@ impl GuardBuilder {
             ("tool_in_reasoning", self.in_reasoning != self.profile.tool_in_reasoning),
             ("tool_choice", guided),
             ("bad_payload", self.bad_payload != BadPayload::default()),
+            ("broken_block", self.broken_block != BrokenBlock::default()),
             ("reasoning_limit", self.reasoning_limit.is_some()),
             ("max_blocks", self.spans.is_some()),
             ("unclosed", self.unclosed.is_some()),

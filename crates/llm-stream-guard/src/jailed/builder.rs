@@ -215,6 +215,8 @@ impl JailedStreamBuilder {
                     return Err(JailedError::NoBlocks("on_jailed"));
                 }
                 let parser = BlockParser::new(guard.of_blocks(family).build()?, rules.pairs());
+                // The tools are the blocks' alone: between them nothing is read as calls.
+                let guard = guard.tools(Tools::none());
                 (guard, sequences.rules(rules), Some(Box::new(parser) as Box<dyn ParseBlocks>))
             }
             Some(family) => {

@@ -1,6 +1,6 @@
 //! Atomic delivery: a call's events are emitted together, at its end.
 
-use jail_match::{Event, Sink};
+use jail_match::{Diagnostic, DiagnosticKind, Event, Sink};
 
 use super::OutputStage;
 
@@ -61,6 +61,14 @@ impl<S: Sink + ?Sized> OutputStage<S> for Atomic {
                     self.release(next);
                 }
             }
+            Event::CallId { index, id, at } => match &mut self.call {
+                Some(call) => call.id = id.to_owned(),
+                // It streams already: the id comes too late.
+                None => {
+                    let late = Diagnostic::new(DiagnosticKind::LateId, at, 0).about(Some(index));
+                    next.event(late.into());
+                }
+            },
             Event::CallEnd { .. } => {
                 self.release(next);
                 next.event(event);

@@ -9,6 +9,8 @@ mod explain;
 /// Jails around content and streams.
 mod identify;
 mod jails;
+/// Ids that stand behind the name on the wire.
+mod late_ids;
 /// Every profile under the laws.
 mod laws;
 /// Records of guarded streams.

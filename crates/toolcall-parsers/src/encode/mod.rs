@@ -65,9 +65,9 @@ impl<'c> EncodeCall<'c> {
 /// Writes calls in the syntax of `grammar`, as an assistant's message without other text.
 ///
 /// A parser of the family with default options and the same tools gives exactly these calls back:
-/// names, arguments, and the ids that were given, unless the family writes them behind the name,
-/// where a call has begun with an id of its own. No calls are the empty text. Forms are tried in
-/// order, from the one that the family says is written.
+/// names, arguments, and the ids that were given; one that the family writes behind the name is
+/// there for those who keep a call until it ends ([`crate::LateIds`]). No calls are the empty text.
+/// Forms are tried in order, from the one that the family says is written.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -144,7 +144,7 @@ pub fn encode_form(
         .flat_map(|section| (0..form.calls.len().max(1)).map(move |from| (section, from)));
     let written = ways.map(|(section, from)| {
         let wire = blocks((family, &specs, call_end), form, (section, from), &read, tools)?;
-        verify(grammar, &wire, &read, tools, form)?;
+        verify(grammar, &wire, &read, tools)?;
         Ok(wire)
     });
     first_written(written)

@@ -7,7 +7,7 @@ use crate::{
     compiled::Grammar,
     encode::{EncodeErrorKind, error::Fault, input::read_object},
     event::{Message, Outcome},
-    family::{Form, KeyRole, Keys, NamedKeys},
+    options::{LateIds, Options},
     parser::{Parser, parse},
     tools::Tools,
 };
@@ -15,25 +15,19 @@ use crate::{
 /// What a parser of `grammar` makes of `wire`.
 fn read_back(grammar: &Grammar, wire: &str, tools: &Tools) -> Result<Message, Fault> {
     let fault = |why| Fault::new(EncodeErrorKind::Grammar, why);
-    let parser = Parser::builder(grammar.clone()).tools(tools.clone()).build();
+    let options = Options { late_ids: LateIds::Tell, ..Options::default() };
+    let parser = Parser::builder(grammar.clone()).tools(tools.clone()).options(options).build();
     let parser = parser.map_err(|_| fault("its markers make no table"))?;
     parse(&parser, wire, End::Stop).map_err(|_| fault("a limit was hit while it was read back"))
 }
 
-/// Parses `wire`, which must give `calls` and nothing else. Ids that stand behind the name in
-/// `form` are not looked at: a call has begun by then, with an id of its own.
+/// Parses `wire`, which must give `calls` and nothing else.
 pub(super) fn verify(
     grammar: &Grammar,
     wire: &str,
     calls: &[Call<'_>],
     tools: &Tools,
-    form: &Form,
 ) -> Result<(), Failed> {
-    let place = |keys: &NamedKeys, role| keys.order.iter().position(|it| *it == role);
-    let late_ids = match &form.keys {
-        Keys::Named(keys) => place(keys, KeyRole::Id) > place(keys, KeyRole::Name),
-        Keys::NameIsKey => false,
-    };
     let message = read_back(grammar, wire, tools).map_err(|fault| (0, fault))?;
     for call in calls {
         let fault = |kind, why| Err((call.index, Fault::new(kind, why)));
@@ -49,7 +43,7 @@ pub(super) fn verify(
         if back.name != call.name {
             return fault(EncodeErrorKind::Name, "it reads back as another");
         }
-        if !late_ids && call.id.is_some_and(|id| id != back.id) {
+        if call.id.is_some_and(|id| id != back.id) {
             return fault(EncodeErrorKind::Id, "it reads back as another");
         }
         if back.outcome != Some(Outcome::Complete)

@@ -313,6 +313,7 @@ impl Machine {
         }
         self.dropped = 0;
         if out.calls.is_open() {
+            out.calls.broke_at = out.calls.at + cursor.at as u64;
             out.end(Outcome::Malformed);
         } else if matches!(self.state, State::Header | State::Field | State::Arguments) {
             self.dropped = out.calls.at + cursor.at as u64 - self.item_at;

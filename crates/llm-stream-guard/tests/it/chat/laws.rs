@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     Delivery, End,
-    chat::{ChatGuard, ChatOptions, Chunk, Emission},
+    chat::{BrokenCalls, ChatGuard, ChatOptions, Chunk, Emission},
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -57,7 +57,12 @@ fn interleave(mut streams: Vec<std::collections::VecDeque<Chunk>>, order: &[usiz
 }
 
 fn guard(delivery: Delivery, emission: Emission) -> ChatGuard {
+    // What is broken streams as it is kept in a whole response, and is withheld as it is text there.
     let mut options = ChatOptions::default();
+    options.broken_calls = match delivery {
+        Delivery::Streaming => BrokenCalls::Keep,
+        Delivery::Atomic => BrokenCalls::Release,
+    };
     options.emission = emission;
     ChatGuard::new(builder("qwen3").delivery(delivery).build().expect("builds"), options)
 }

@@ -1,8 +1,8 @@
 //! Whole responses: the same guard, the same outcome as the stream put together.
 
 use llm_stream_guard::{
-    Outcome,
-    chat::{ChatOptions, Completion, Note},
+    DiagnosticKind, Outcome,
+    chat::{BrokenCalls, ChatNote, ChatOptions, Completion, Note},
 };
 use serde_json::json;
 
@@ -146,9 +146,34 @@ fn notes_of_a_whole_response_are_told() {
     let call = r#"<tool_call>{"name": "f", "arguments": {"a": "cut"#;
     let response = completion(json!({"choices": [
         {"index": 2, "finish_reason": "length", "message": {"role": "assistant", "content": call}}]}));
+    let mut options = ChatOptions::default();
+    options.broken_calls = BrokenCalls::Keep;
     let mut notes = Vec::new();
-    let guard = chat("hermes", ChatOptions::default());
+    let guard = chat("hermes", options);
     guard.complete_noting(response, |note| notes.push(note)).expect("no limit");
     let cut = Note::CallEnd { index: 0, outcome: Outcome::Incomplete };
     assert!(notes.iter().any(|note| (note.choice, note.note) == (2, cut)), "{notes:?}");
+}
+
+#[test]
+fn half_a_call_is_never_a_call_of_a_whole_response() {
+    let cut = r#"Hi. <tool_call>{"name": "f", "arguments": {"a": "cut"#;
+    let whole = r#"<tool_call>{"name": "g", "arguments": {}}</tool_call>"#;
+    for (text, content, calls) in [
+        (cut.to_owned(), Some(cut), 0),
+        (format!("{whole}{cut}"), Some(cut), 1),
+        (whole.to_owned(), None, 1),
+    ] {
+        let response = completion(json!({"choices": [
+            {"index": 0, "finish_reason": "length", "message": {"role": "assistant", "content": text}}]}));
+        let mut notes = Vec::new();
+        let guard = chat("hermes", ChatOptions::default());
+        let clean = guard.complete_noting(response, |note| notes.push(note)).expect("no limit");
+        let clean = serde_json::to_value(clean).expect("JSON");
+        let message = &clean["choices"][0]["message"];
+        let written = message["tool_calls"].as_array().map_or(0, Vec::len);
+        assert_eq!((message["content"].as_str(), written), (content, calls), "{text}");
+        let broken = |note: &&ChatNote| matches!(note.note, Note::Diagnostic(it) if it.kind == DiagnosticKind::BrokenBlock);
+        assert_eq!(notes.iter().filter(broken).count(), usize::from(text.ends_with("cut")));
+    }
 }

@@ -1,6 +1,7 @@
 //! Every registered profile: the laws over its vectors' wires and over inputs made to hurt; and
 //! what only a guard does.
 
+mod broken_block;
 mod choice;
 mod inputs;
 mod nonempty;

@@ -2,7 +2,8 @@
 
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
-    Delivery, End, Guard, GuardBuilder, LimitPolicy, Limits, Options, Start, Tools, Whitespace,
+    Delivery, DiagnosticKind, End, Guard, GuardBuilder, LimitPolicy, Limits, Options, Start, Tools,
+    Whitespace,
 };
 use stream_laws::{
     CutPlan, Unit, Violation, Work, check_bounded, check_byte_chunk_invariance,
@@ -262,5 +263,12 @@ fn delivery_changes_when_and_not_what(inputs: &Inputs) -> Result<(), Violation> 
     let atomic = machine(
         Guard::builder(&inputs.profile).whitespace(Whitespace::Framing).delivery(Delivery::Atomic),
     );
-    inputs.all().try_for_each(|input| check_delivery(&atomic, &streaming, input, PLAN))
+    // An id that comes late is used where the call is kept until it ends, and only there.
+    let guard = Guard::builder(&inputs.profile).build().expect("a registered profile");
+    let late = |input: &&str| {
+        let message = guard.parse(input, End::Stop).expect("limits release");
+        message.diagnostics.iter().any(|it| it.kind == DiagnosticKind::LateId)
+    };
+    let mut all = inputs.all().filter(|input| !late(input));
+    all.try_for_each(|input| check_delivery(&atomic, &streaming, input, PLAN))
 }

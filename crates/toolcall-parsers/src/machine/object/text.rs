@@ -3,7 +3,6 @@
 use super::{ArgumentsState, At, Role, refuted};
 use crate::{
     cursor::Cursor,
-    event::DiagnosticKind,
     family::{CommitOn, Keys},
     machine::{
         call::{Machine, State, Step},
@@ -91,7 +90,7 @@ impl Machine {
             }
             At::Id => {
                 if self.started {
-                    out.diagnose(DiagnosticKind::LateId, cursor.at, 0);
+                    out.calls.late_id(read, cursor.at, out.sink);
                 } else {
                     self.id.clear();
                     self.id.push_str(read);

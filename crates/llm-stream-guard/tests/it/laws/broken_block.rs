@@ -1,0 +1,130 @@
+//! A block whose first call breaks, as text.
+
+use llm_stream_guard::{
+    BrokenBlock, BuildError, Delivery, End, Grammar, Guard, Ids, Limits, Message, Options, Outcome,
+    Tools, Whitespace, profile,
+    toolcall_parsers::{EncodeCall, encode, grammars},
+};
+use serde_json::json;
+
+fn tools() -> Tools {
+    let tide = json!({"properties": {"port": {"type": "string"}, "day": {"type": "integer"}}});
+    Tools::new([("tide".to_owned(), tide)])
+}
+
+fn parse(grammar: &Grammar, broken: BrokenBlock, pieces: &[&str]) -> Message {
+    let plain = profile("passthrough").expect("a registered profile");
+    let guard = Guard::builder(&plain).grammar(grammar.clone()).tools(tools());
+    let mut options = Options::default();
+    options.ids = Ids::counting();
+    let guard = guard.options(options).broken_block(broken).whitespace(Whitespace::Verbatim);
+    read(guard.build().expect("options that a family heeds"), pieces)
+}
+
+fn read(mut guard: Guard, pieces: &[&str]) -> Message {
+    let mut message = Message::default();
+    let mut sink = |event: llm_stream_guard::Event<'_>| {
+        message.collect(event);
+    };
+    for piece in pieces {
+        guard.push(piece, &mut sink).expect("limits release");
+    }
+    guard.finish(End::Stop, &mut sink).expect("limits release");
+    assert_eq!((guard.held().bytes, guard.buffered()), (0, 0), "{pieces:?}");
+    message
+}
+
+fn kinds(message: &Message) -> Vec<&str> {
+    message.diagnostics.iter().map(|diagnostic| diagnostic.kind.name()).collect()
+}
+
+/// Wherever a call is cut, it is whole, as it would be anyway, or the text that came.
+#[test]
+fn a_cut_call_of_each_family_is_text_in_its_place() {
+    let call = EncodeCall::new("tide", r#"{"port": "Brest", "day": 12}"#);
+    let (mut given_back, mut wrong) = (0, Vec::new());
+    for grammar in grammars() {
+        let Ok(call) = encode(&grammar, &[call], &tools()) else { continue };
+        let wire = format!("Hi.\n{call}");
+        for (cut, _) in wire.char_indices() {
+            let wire = &wire[..cut];
+            let each: Vec<&str> = wire.split_inclusive(|_| true).collect();
+            let emitted = parse(&grammar, BrokenBlock::Emit, &[wire]);
+            let whole = |outcome| matches!(outcome, Some(Outcome::Complete));
+            let broke = emitted.calls.first().is_some_and(|call| !whole(call.outcome));
+            for pieces in [&[wire][..], &each] {
+                let message = parse(&grammar, BrokenBlock::Text, pieces);
+                let right = match broke {
+                    true => {
+                        given_back += 1;
+                        message.calls.is_empty()
+                            && message.content == wire
+                            && kinds(&message).contains(&"broken_block")
+                    }
+                    false => message.calls == emitted.calls && message.content == emitted.content,
+                };
+                if !right {
+                    wrong.push(format!("{}: {wire:?}\n    {message:?}", grammar.name()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+    assert!(given_back > 1_000, "{given_back} cuts were in a call");
+}
+
+fn hermes(broken: BrokenBlock) -> llm_stream_guard::GuardBuilder {
+    let hermes = profile("hermes").expect("a registered profile");
+    Guard::builder(&hermes).broken_block(broken).delivery(Delivery::Atomic)
+}
+
+fn told(message: &Message) -> (Vec<&str>, &str, Vec<&str>) {
+    let names = message.calls.iter().map(|call| &*call.name).collect();
+    (names, &message.content, kinds(message))
+}
+
+#[test]
+fn a_call_that_breaks_gives_its_block_back_and_the_next_block_is_read() {
+    let wire = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": ?}}</tool_call> then \
+                <tool_call>{\"name\": \"g\", \"arguments\": {}}</tool_call>";
+    let message = read(hermes(BrokenBlock::Text).build().expect("builds"), &[wire]);
+    let text = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": ?}}</tool_call> then ";
+    assert_eq!(told(&message), (vec!["g"], text, vec!["broken_block"]));
+}
+
+#[test]
+fn behind_a_whole_call_of_its_block_a_broken_one_is_one() {
+    let mistral = profile("mistral").expect("a registered profile");
+    let guard = Guard::builder(&mistral).broken_block(BrokenBlock::Text).build();
+    let list = "[{\"name\": \"f\", \"arguments\": {}}, {\"name\": \"g\", \"arguments\": {\"a\": ?";
+    let message = read(guard.expect("builds"), &["[TOOL_CALLS]", list]);
+    let outcomes: Vec<_> = message.calls.iter().map(|call| call.outcome).collect();
+    assert_eq!(outcomes, [Some(Outcome::Complete), Some(Outcome::Malformed)]);
+}
+
+/// What is longer than may be kept is what it is without the option.
+#[test]
+fn a_block_beyond_the_limit_is_not_kept() {
+    let opener = "<tool_call>";
+    for (room, calls) in [(opener.len() + 40, 0), (opener.len() + 39, 1)] {
+        let limits = Limits { candidate: room + 1, ..Limits::default() };
+        let guard = hermes(BrokenBlock::Text).limits(limits).build().expect("builds");
+        // 40 bytes behind the opener.
+        let wire = "<tool_call>{\"name\": \"f\", \"arguments\": {\"abcdef\": 12";
+        assert_eq!(wire.len(), opener.len() + 40);
+        let each: Vec<&str> = wire.split_inclusive(|_| true).collect();
+        for pieces in [&[wire][..], &each] {
+            let message = read(guard.clone(), pieces);
+            assert_eq!(message.calls.len(), calls, "{room} {message:?}");
+        }
+    }
+}
+
+#[test]
+fn tools_are_refused_where_nothing_says_what_calls_look_like() {
+    for name in ["deepseek_r1", "any_tags", "passthrough"] {
+        let profile = profile(name).expect("a registered profile");
+        let error = Guard::builder(&profile).tools(tools()).build().expect_err("no calls are read");
+        assert!(matches!(error, BuildError::NoToolGrammar { .. }), "{name}: {error}");
+    }
+}
