@@ -142,6 +142,9 @@ pub struct ReadingArgs {
     /// Where the stream begins, if the prompt opened or closed the reasoning
     #[arg(long, value_enum)]
     pub start: Option<StartArg>,
+    /// The prompt as it was rendered, or its last turn: the stream begins where it ends
+    #[arg(long, value_name = "FILE", conflicts_with = "start")]
+    pub prompt: Option<PathBuf>,
     /// How the stream ended, where the input does not say
     #[arg(long, value_enum)]
     pub finish: Option<FinishArg>,

@@ -58,6 +58,10 @@ pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuil
             StartArg::Content => Start::Content,
         });
     }
+    if let Some(path) = &args.prompt {
+        let fault = |error| misuse(format!("--prompt {}: {error}", path.display()));
+        builder = builder.prompt(&std::fs::read_to_string(path).map_err(fault)?);
+    }
     if let Some(whitespace) = args.whitespace {
         builder = builder.whitespace(match whitespace {
             WhitespaceArg::Framing => Whitespace::Framing,

@@ -144,6 +144,20 @@ const TEMPLATE: &str = r#"{"response_template": {"start_anchor": "<bot>", "field
     "content": {}}}}"#;
 
 #[test]
+fn a_prompt_tells_a_template_and_a_family_where_the_stream_begins() {
+    let template = scratch("prompted_template.json", TEMPLATE);
+    let wire = scratch("prompted.txt", "x</t>y");
+    let prompt = scratch("prompted_prompt.txt", "<bot>old<t>z</t><bot><t>");
+    let args = [wire.as_str(), "--template", &template, "--prompt", &prompt];
+    assert!(text(&args, "90").contains("answer        1 byte\n  reasoning     1 byte\n"));
+    let wire = scratch("prompted_family.txt", "x</think>y");
+    let prompt = scratch("prompted_family_prompt.txt", "<|im_start|>assistant\n<think>\n");
+    let args = [wire.as_str(), "--family", "qwen3", "--prompt", &prompt];
+    assert!(text(&args, "90").contains("answer        1 byte\n  reasoning     1 byte\n"));
+    refused(&["explain", &wire, "--family", "qwen3", "--prompt", "no/file"], &["--prompt no/file"]);
+}
+
+#[test]
 fn a_checkpoints_own_template_reads_and_its_boundaries_are_told() {
     let template = scratch("explain_template.json", TEMPLATE);
     let wire = scratch("explain_template.txt", "<t>x</t>y<c f>{\"a\": 1}</c>");
