@@ -4,7 +4,10 @@ mod instructions;
 
 use std::path::Path;
 
-use crate::{flags::Pace, process::Invocation};
+use crate::{
+    flags::Pace,
+    process::{Invocation, installed},
+};
 
 const COMMAND: &str = "cargo bench -p llm-stream-guard --bench throughput";
 /// A workspace of its own: what it builds enters no lock file and no check of ours.
@@ -13,9 +16,13 @@ const PEERS: &str = "cargo run --release --manifest-path peers/Cargo.toml";
 /// Runs the benchmarks as `pace` says; of all of them only those whose names contain `filter`.
 pub(crate) fn run(root: &Path, pace: Pace, filter: Option<&str>) -> Result<(), String> {
     match pace {
-        Pace::Full | Pace::Table | Pace::EachProfile | Pace::Peers => {
-            invocation(pace, filter).run(root)
+        Pace::Peers => invocation(pace, filter).run(root),
+        // The counts are a column of the table.
+        Pace::Full | Pace::Table | Pace::EachProfile if installed("valgrind") => {
+            let counted = instructions::counted(root)?;
+            invocation(pace, filter).env("GUARD_BENCH_INSTRUCTIONS", &counted).run(root)
         }
+        Pace::Full | Pace::Table | Pace::EachProfile => invocation(pace, filter).run(root),
         Pace::Count(then) => instructions::run(root, then),
     }
 }

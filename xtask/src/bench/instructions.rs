@@ -27,10 +27,7 @@ pub(super) fn run(root: &Path, then: Counted) -> Result<(), String> {
     }
     let file = root.join(KEPT);
     let kept = read(&fs::read_to_string(&file).unwrap_or_default());
-    let mut now = Figures::new();
-    for profile in PROFILES {
-        now.extend(count(root, profile)?);
-    }
+    let now = figures(root)?;
     for ((work, profile), figure) in &now {
         let before = kept.get(&(work.clone(), profile.clone()));
         let before = before.map_or(String::new(), |before| format!("  ({before} kept)"));
@@ -41,6 +38,21 @@ pub(super) fn run(root: &Path, then: Counted) -> Result<(), String> {
         Counted::Kept => fs::write(&file, written(&now)).map_err(|error| error.to_string()),
         Counted::Compared => compare(&kept, &now),
     }
+}
+
+/// Counts, and returns the path of a file with the figures.
+pub(super) fn counted(root: &Path) -> Result<String, String> {
+    let file = root.join("target/instructions.tsv");
+    fs::write(&file, written(&figures(root)?)).map_err(|error| error.to_string())?;
+    Ok(file.display().to_string())
+}
+
+fn figures(root: &Path) -> Result<Figures, String> {
+    let mut all = Figures::new();
+    for profile in PROFILES {
+        all.extend(count(root, profile)?);
+    }
+    Ok(all)
 }
 
 /// Fails if a figure grew by more than the slack, or is missing.
@@ -120,23 +132,23 @@ fn written(figures: &Figures) -> String {
 mod tests {
     use super::{Figures, compare, parse, read, written};
 
-    fn figures(n: u64) -> Figures {
+    fn one(n: u64) -> Figures {
         [(("W1".to_owned(), "hermes".to_owned()), n)].into()
     }
 
     #[test]
     fn what_grew_fails_the_gate_and_noise_does_not() {
-        assert!(compare(&figures(100), &figures(103)).is_ok());
-        assert!(compare(&figures(100), &figures(50)).is_ok());
-        let slower = compare(&figures(100), &figures(104)).unwrap_err();
+        assert!(compare(&one(100), &one(103)).is_ok());
+        assert!(compare(&one(100), &one(50)).is_ok());
+        let slower = compare(&one(100), &one(104)).unwrap_err();
         assert!(slower.contains("W1, hermes: 104"), "{slower}");
-        assert!(compare(&figures(100), &Figures::new()).is_err());
-        assert!(compare(&Figures::new(), &figures(100)).is_err());
+        assert!(compare(&one(100), &Figures::new()).is_err());
+        assert!(compare(&Figures::new(), &one(100)).is_err());
     }
 
     #[test]
     fn kept_figures_read_as_they_were_written() {
-        assert_eq!(read(&written(&figures(7))), figures(7));
+        assert_eq!(read(&written(&one(7))), one(7));
     }
 
     #[test]

@@ -9,6 +9,7 @@
 
 mod facade;
 mod footprint;
+mod growth;
 mod hostile;
 mod measure;
 mod text;
@@ -72,6 +73,17 @@ struct Figure {
     allocations: f64,
 }
 
+/// Instructions a chunk that were counted before, by work and profile: a line each, with tabs
+/// between the cells, in the file that the environment names.
+fn instructions() -> Vec<(String, String, u64)> {
+    let path = std::env::var("GUARD_BENCH_INSTRUCTIONS").unwrap_or_default();
+    let row = |line: &str| {
+        let mut cells = line.split('\t').map(str::to_owned);
+        Some((cells.next()?, cells.next()?, cells.next()?.parse().ok()?))
+    };
+    std::fs::read_to_string(path).unwrap_or_default().lines().filter_map(row).collect()
+}
+
 fn figure(bytes: bool, case: &mut Case) -> Figure {
     let chunks = tokens(&case.wire);
     let (mut out, mut copy) = (Collect::room(case.wire.len()), Collect::room(case.wire.len()));
@@ -95,16 +107,22 @@ fn figure(bytes: bool, case: &mut Case) -> Figure {
     }
 }
 
-fn print_work(mut work: Work, all: bool) {
+fn print_work(mut work: Work, all: bool, counted: &[(String, String, u64)]) {
     let bytes = work.bytes;
     let mut figures: Vec<_> = work.cases.iter_mut().map(|case| figure(bytes, case)).collect();
     figures.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
     let middle = median(figures.iter().map(|one| one.ratio).collect());
     let met = figures.iter().filter(|one| one.ratio <= work.aim).count();
     let allocations = figures.iter().map(|one| one.allocations).fold(0.0, f64::max);
+    let of_work = counted.iter().filter(|(name, _, _)| name == work.name);
+    let counted: Vec<u64> = of_work.map(|(_, _, count)| *count).collect();
+    let counted = match (counted.iter().min(), counted.iter().max()) {
+        (Some(least), Some(most)) => format!("{least}-{most}"),
+        _ => String::new(),
+    };
     if let Some(worst) = figures.first() {
         println!(
-            "{:28} x{middle:5.2}  x{:5.2} {:16} {:6.1} ns  {allocations:5.3}   x{:4.2}: {met} of {}",
+            "{:28} x{middle:5.2}  x{:5.2} {:16} {:6.1} ns  {allocations:5.3}  {counted:9}  x{:4.2}: {met} of {}",
             work.name,
             worst.ratio,
             worst.profile,
@@ -122,10 +140,13 @@ fn print_work(mut work: Work, all: bool) {
 /// The figures that judge the design.
 fn summary() {
     let all = std::env::var("GUARD_BENCH").is_ok_and(|what| what == "all");
-    println!("\nin chunks the size of tokens; ratios to the floor, allocations a chunk");
-    println!("{:28} median  worst profile, a chunk               alloc.  aim: met", "");
+    let counted = instructions();
+    println!(
+        "\nin chunks the size of tokens; ratios to the floor, allocations and instructions a chunk"
+    );
+    println!("{:28} median  worst profile, a chunk             alloc.  instr.     aim: met", "");
     for work in works() {
-        print_work(work, all);
+        print_work(work, all, &counted);
     }
     println!("\nin one chunk; times a search for three bytes, or a parser that skips JSON");
     for row in whole::rows(REPEATS) {
@@ -151,6 +172,13 @@ fn summary() {
     }
     println!("\nwhat a guard takes");
     footprint::print(REPEATS);
+    println!(
+        "\nthe exponent by which cost grows, events in to events out (aim {:4.2})",
+        growth::AIM
+    );
+    for (name, exponent) in growth::rows(REPEATS / 2) {
+        println!("{name:28} {exponent:6.2}");
+    }
     println!("\nhostile text in chunks of 4 bytes: the most expensive found (aim 60 ns a byte)");
     let costs = hostile::search();
     let over = costs.iter().filter(|cost| cost.nanos > 60.0).count();

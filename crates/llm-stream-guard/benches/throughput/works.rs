@@ -48,9 +48,10 @@ pub(crate) fn grammar(profile: &Profile) -> Option<Grammar> {
     }
 }
 
-/// A guard that knows the tools.
+/// A guard that knows the tools, if the profile reads calls.
 pub(crate) fn guard(profile: &Profile) -> Guard {
-    Guard::builder(profile).tools(tools()).build().expect("registered profiles build")
+    let tools = if profile.tools.is_some() { tools() } else { Tools::none() };
+    Guard::builder(profile).tools(tools).build().expect("registered profiles build")
 }
 
 /// The profiles to measure: all, or the one that the environment names.
