@@ -212,11 +212,13 @@ def main():
         name, fields, pieces = rng.choice(known)
         if rng.random() < 0.5:
             name, (fields, pieces) = "random", random_template(rng, [CALL, WRAP, PATHS, EACH], JSON_BITS)
-        spec = {"start_anchor": "A:", "fields": fields}
+        anchor = rng.choice([{"start_anchor": "A:"}, {"start_anchor": ["A:", "AA:"]}, {"start_anchor_pattern": r"A+:\s*"}])
+        spec = {**anchor, "fields": fields}
         if rng.random() < 0.4:
-            spec["defaults"] = {"role": "assistant"}
+            spec["defaults"] = {"role": "assistant", **{name: ["d"] for name, one in fields.items() if one.get("repeats") and "join" not in one}}
         wire = wire_of(rng, pieces)
-        prefix = "A:" + wire_of(rng, pieces)[: rng.randrange(12)] if rng.random() < 0.15 else ""
+        earlier = wire_of(rng, pieces) if rng.random() < 0.5 else ""
+        prefix = earlier + "A:" + wire_of(rng, pieces)[: rng.randrange(40)] if rng.random() < 0.3 else ""
         tools = TOOLS if rng.random() < 0.35 else None
         try:
             message, regions = one_shot(load_response_template(spec), prefix, wire, tools)
