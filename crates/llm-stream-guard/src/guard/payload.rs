@@ -58,7 +58,9 @@ impl Guard {
 pub(super) struct GuidedParser {
     inner: ToolCallParser,
     /// Bodies before this one are those of a payload.
-    guided: usize,
+    guided: u32,
+    /// How long the active body's opener is.
+    opener: u32,
     bad: BadPayload,
     broken: BrokenBlock,
     /// The most bytes of a payload that are kept before it is rejected, and of an opener and its
@@ -67,8 +69,6 @@ pub(super) struct GuidedParser {
     /// The active body is a payload.
     payload: bool,
     at: u64,
-    /// How much of a block, without its opener, is read ahead.
-    room: usize,
     reading: Option<Box<Reading>>,
     rejected: Option<Rejected>,
     dropped: u64,
@@ -104,13 +104,13 @@ impl GuidedParser {
     ) -> Self {
         Self {
             inner,
-            guided,
+            guided: u32::try_from(guided).unwrap_or(u32::MAX),
+            opener: 0,
             bad,
             broken,
             limit,
             payload: false,
             at: 0,
-            room: 0,
             reading: None,
             rejected: None,
             dropped: 0,
@@ -194,7 +194,9 @@ impl GuidedParser {
 
     /// Reads on in a body whose bytes the driver keeps.
     fn read_ahead(&mut self, mut ahead: Ahead, text: &str, sink: &mut dyn Sink) -> Feed {
-        match ahead.feed(&mut self.inner, text, self.room) {
+        // One byte before the driver would take it for text.
+        let room = self.limit.saturating_sub(self.opener as usize + 1);
+        match ahead.feed(&mut self.inner, text, room) {
             Read::More { used } => {
                 self.reading = Some(Box::new(Reading::Ahead(ahead)));
                 Feed::More { used }
@@ -267,9 +269,9 @@ impl BodyParsers for GuidedParser {
 
     fn begin(&mut self, opener: Opener) {
         self.inner.begin(opener);
-        self.payload = usize::from(opener.body) < self.guided;
+        self.payload = u32::from(opener.body) < self.guided;
         self.at = opener.at;
-        self.room = self.limit.saturating_sub(opener.len + 1);
+        self.opener = u32::try_from(opener.len).unwrap_or(u32::MAX);
         self.read_anew();
     }
 

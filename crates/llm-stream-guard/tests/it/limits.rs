@@ -3,9 +3,9 @@
 
 use llm_stream_guard::{
     CallLimits, Delivery, End, Event, Guard, GuardBuilder, LimitPolicy, Limits, Options, Outcome,
-    ReasoningLimit, Start, StopString, Whitespace,
+    ReasoningLimit, Start, StopString, Tools, Whitespace,
     chat::{ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, Chunk},
-    profile, sse,
+    profile, profiles, sse,
 };
 use serde_json::json;
 
@@ -106,6 +106,58 @@ fn parts_of_calls_are_as_long_as_their_limits() {
     };
     assert!(depth(100).ends_with(')'), "{}", depth(100));
     assert!(depth(200).contains(") malformed"), "{}", depth(200));
+}
+
+#[test]
+fn a_block_that_may_come_again_is_as_long_as_its_limit() {
+    let block = "{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    let echo = |bytes: usize| {
+        let text = format!("<tool_call>{block}{block}");
+        seen(calls(|limits| limits.name = bytes), &text)
+    };
+    assert_eq!(echo(block.len()), "f({})#echo");
+    assert_eq!(echo(block.len() - 1), format!("f({{}}){block}"));
+}
+
+#[test]
+fn what_waits_behind_an_end_inside_a_value_is_as_long_as_its_limit() {
+    let parameters = json!({"properties": {"a": {"type": "string"}}});
+    let waiting = |bytes: usize, text: &str| {
+        let mut options = Options::default();
+        options.limits.value = bytes;
+        let coder = Guard::builder(&profile("qwen3_coder").expect("a registered profile"));
+        let tools = Tools::new([("f".to_owned(), parameters.clone())]);
+        seen(
+            coder.tools(tools).options(options),
+            &format!("<tool_call>\n<function=f>\n<parameter=a>\nx\n{text}"),
+        )
+    };
+    let end = "</tool_call>";
+    let text = format!("{end} so.");
+    let ended = waiting(text.len() + 1, &text);
+    assert!(
+        ended.starts_with("f({\"a\": \"x\"#missing_closer}") && ended.ends_with(" so."),
+        "{ended}"
+    );
+    let data = waiting(text.len(), &text);
+    assert!(data.contains(end) && data.ends_with(") incomplete"), "{data}");
+    // However much a value may be, no more than this waits.
+    let long = |more: usize| format!("{end}{}", "s".repeat(16 * 1024 - end.len() - 1 + more));
+    let ended = waiting(1 << 20, &long(0));
+    assert!(ended.starts_with("f({\"a\": \"x\"#missing_closer}"), "{}", &ended[..40]);
+    let data = waiting(1 << 20, &long(1));
+    assert!(data.ends_with(") incomplete"), "{}", &data[..40]);
+}
+
+/// One for each choice: what an idle one takes is kept in view.
+#[test]
+fn an_idle_guard_takes_a_kilobyte() {
+    for profile in profiles() {
+        let guard = Guard::builder(&profile).build().expect("builds");
+        let cloned = allocation_counter::measure(|| drop(std::hint::black_box(guard.clone())));
+        let bytes = size_of::<Guard>() as u64 + cloned.bytes_max;
+        assert!(bytes <= 1024 && cloned.count_total <= 4, "{}: {bytes} bytes", profile.name);
+    }
 }
 
 #[test]
