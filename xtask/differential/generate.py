@@ -1,13 +1,15 @@
 """Writes vectors with what the `transformers` package makes of random wires: one JSON object a line.
 
-Usage: generate.py SEED COUNT. The result of a wire is that of the whole text with its end known: the
-package's own result while it streams may depend on the pieces. Regions that raise are left out, and
-parsing goes on behind them.
+Usage: generate.py SEED COUNT BINARY. The result of a wire is that of the whole text with its end known: the
+package's own result while it streams may depend on the pieces, but not for families that BINARY writes as
+templates. Regions that raise are left out, and parsing goes on behind them.
 """
 
 import json
 import random
+import subprocess
 import sys
+from pathlib import Path
 
 from transformers.utils.chat_parsing.response_parser import ResponseParser
 from transformers.utils.chat_parsing.response_templates import load_response_template
@@ -203,10 +205,30 @@ def wire_of(rng, pieces):
     return "".join(piece() for _ in range(rng.randrange(1, 14)))
 
 
+def streamed(template, wire, tools, rng):
+    parser = Lenient(template, prefix="", tools=tools)
+    while wire:
+        length = rng.randrange(1, 9)
+        parser.feed(wire[:length])
+        wire = wire[length:]
+    message, _ = parser.finalize()
+    return message, parser.regions or []
+
+
+def exported(binary):
+    """Families as templates, and what their vectors write."""
+    for path in sorted(Path("vectors/tools").glob("*.jsonl")):
+        made = subprocess.run([binary, "families", "--export", path.stem, "--anchor", "A:"], capture_output=True)
+        if made.returncode == 0:
+            fields = json.loads(made.stdout)["response_template"]["fields"]
+            yield path.stem, fields, [json.loads(line)["wire"] for line in path.read_text().splitlines()]
+
+
 def main():
     rng = random.Random(int(sys.argv[1]))
     count = int(sys.argv[2])
     known = list(shapes())
+    families = list(exported(sys.argv[3]))
     written = 0
     while written < count:
         name, fields, pieces = rng.choice(known)
@@ -216,12 +238,18 @@ def main():
         spec = {**anchor, "fields": fields}
         if rng.random() < 0.4:
             spec["defaults"] = {"role": "assistant", **{name: ["d"] for name, one in fields.items() if one.get("repeats") and "join" not in one}}
-        wire = wire_of(rng, pieces)
+        wire, safe = wire_of(rng, pieces), False
+        if rng.random() < 0.2:
+            (name, spec["fields"], wires), safe = rng.choice(families), True
+            wire = "".join(rng.choice(wires)[: rng.choice([9999, 9999, rng.randrange(200)])] for _ in range(rng.randrange(1, 3)))
+            spec.pop("defaults", None)
         earlier = wire_of(rng, pieces) if rng.random() < 0.5 else ""
         prefix = earlier + "A:" + wire_of(rng, pieces)[: rng.randrange(40)] if rng.random() < 0.3 else ""
         tools = TOOLS if rng.random() < 0.35 else None
         try:
             message, regions = one_shot(load_response_template(spec), prefix, wire, tools)
+            if safe and not prefix and (message, regions) != streamed(load_response_template(spec), wire, tools, rng):
+                sys.exit(f"{name} depends on the pieces: {wire!r}")
             expect = {"message": message, "content": text_of(message.get("content")), "reasoning":
                 text_of(message.get("reasoning_content", message.get("thinking"))), "calls": calls_of(message.get("tool_calls", []), []), "regions": regions}
         except ValueError as error:
@@ -233,6 +261,7 @@ def main():
             case["tools"] = tools
         try:
             line = json.dumps(case, ensure_ascii=False, allow_nan=False)
+            line.encode()  # halves of pairs of surrogates are replaced here
         except ValueError:
             continue
         print(line)

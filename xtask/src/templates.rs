@@ -17,8 +17,10 @@ pub(crate) fn run(root: &Path, count: u32, seed: u32) -> Result<(), String> {
         );
         return Ok(());
     };
+    Invocation::new("cargo build -q -p llm-stream-guard-cli").run(root)?;
+    let binary = "target/debug/llm-stream-guard";
     let made = Command::new(python)
-        .args(["xtask/differential/generate.py", &seed.to_string(), &count.to_string()])
+        .args(["xtask/differential/generate.py", &seed.to_string(), &count.to_string(), binary])
         .current_dir(root)
         .output()
         .map_err(|error| format!("{python} did not start: {error}"))?;
