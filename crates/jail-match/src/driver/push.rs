@@ -25,6 +25,12 @@ impl Driver {
         let feed = bodies.feed(chunk, sink);
         self.counters.examined += candidate::looked_at(feed, chunk);
         let (used, done) = match feed {
+            // Almost every chunk of a long call: nothing of it stays here.
+            Feed::Committed { used } if used == chunk.len() => {
+                self.base += used as u64;
+                self.account_body(self.base, bodies.held(), sink);
+                return Ok(());
+            }
             Feed::More { used } | Feed::Committed { used } => (used, None),
             Feed::Done { used, then } | Feed::Markup { used, then } => (used, Some(then)),
             // Against the contract; what was committed stays so.
