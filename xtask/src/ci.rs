@@ -16,10 +16,6 @@ const SMOKE: fuzz::Effort = fuzz::Effort { seconds: 10, jobs: 1 };
 /// The oldest compiler the libraries promise to build with.
 const OLDEST_RUST: &str = "1.88";
 
-/// Where lints are compiled: cargo locks the directory it builds in, and most of the time one of two
-/// cores waits for what only one can do.
-const LINTS: &str = "--target-dir target/lint";
-
 enum Step {
     Tidy,
     Run(Invocation),
@@ -66,12 +62,13 @@ pub(crate) fn run(root: &Path, scope: Scope) -> Result<(), String> {
 /// All with the same features: whatever one step compiled, the next finds.
 fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
     let docs = |extra: &str| {
-        let line = format!("cargo doc --workspace --no-deps --all-features {LINTS}{extra}");
+        let line = format!("cargo doc --workspace --no-deps --all-features{extra}");
         Invocation::new(&line).env("RUSTDOCFLAGS", "-D warnings")
     };
-    let clippy =
-        format!("cargo clippy --workspace --all-targets --all-features {LINTS} -- -D warnings");
-    let mut lints = vec![Invocation::new(&clippy), docs("")];
+    // In the directory of the tests: cargo locks it while they are compiled, and what both need is
+    // compiled once. Lints take the cores that single tests leave.
+    let clippy = "cargo clippy --workspace --all-targets --all-features -- -D warnings";
+    let mut lints = vec![Invocation::new(clippy), docs("")];
     if scope == Scope::Full {
         lints.push(docs(" --document-private-items"));
     }
