@@ -140,6 +140,12 @@ impl Check<'_> {
         if count(call, is_arguments) > 1 {
             return Err(FamilyError::new(path, "a call has its arguments once"));
         }
+        // A call begins with its name, and its arguments stream.
+        if call.holes().position(is_arguments) < call.holes().position(says_name)
+            && call.holes().any(is_arguments)
+        {
+            return Err(FamilyError::new(path, "the name stands before the arguments"));
+        }
         let starts_bare = call.parts.iter().all(|part| !matches!(part, Part::Literal(_)));
         if starts_bare && count(call, |hole| matches!(hole, Hole::Raw(_))) > 0 {
             return Err(FamilyError::new(path, "`{raw}` stands behind a literal"));

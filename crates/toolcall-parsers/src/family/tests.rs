@@ -128,6 +128,7 @@ const FAULTY: &[(&str, usize, &str, &str)] = &[
     ("[calls]\ncall = '<{object}>'\nsection = '{?<{call}>}'", 3, "calls.section", "a section has exactly one"),
     ("[calls]\ncall = '<{object}>'\nsection = '<{call}>{object}'", 3, "calls.section", "`{object}` means nothing"),
     ("[calls]\ncall = '<{arguments}>'", 2, "calls.call", "a call says its name once, this one 0 times"),
+    ("[calls]\ncall = '<{arguments}={name}>'", 2, "calls.call", "the name stands before the arguments"),
     ("[calls]\ncall = '<{name}>{object}'", 2, "calls.call", "a call says its name once, this one 2 times"),
     ("[calls]\ncall = ['<{object}>', '<{name}>{arguments}{?x{raw:y}}']", 2, "calls.call[1]", "a call has its arguments once"),
     ("[calls]\ncall = '<{object}>|{text}'", 2, "calls.call", "`{text}` means nothing here"),
