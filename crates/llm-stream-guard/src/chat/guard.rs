@@ -69,7 +69,7 @@ impl ChatGuard {
     /// Calls without an id on the wire get one as the guard makes them: see [`Ids`](crate::Ids).
     #[must_use]
     pub fn new(mut guard: Guard, options: ChatOptions) -> Self {
-        guard.set_broken_block(options.broken_calls.blocks());
+        options.broken_calls.tell(&mut guard);
         Self {
             prototype: guard,
             options,

@@ -1,6 +1,6 @@
 //! Options of the chat guard: policies that are the caller's.
 
-use crate::guard::BrokenBlock;
+use crate::guard::{BrokenBlock, Guard};
 
 /// How clean chunks are written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -114,8 +114,11 @@ pub enum BrokenCalls {
 }
 
 impl BrokenCalls {
-    pub(super) fn blocks(self) -> BrokenBlock {
-        if self == Self::Release { BrokenBlock::Text } else { BrokenBlock::Emit }
+    /// Tells `guard`, whose own option stays where nothing is asked of it.
+    pub(super) fn tell(self, guard: &mut Guard) {
+        if self == Self::Release {
+            guard.set_broken_block(BrokenBlock::Text);
+        }
     }
 }
 

@@ -52,6 +52,12 @@ pub(super) enum Read {
     NoCall(Feed),
 }
 
+/// How many bytes of `text` are among its first `most`, less a part of a scalar.
+pub(super) fn within(text: &str, most: usize) -> usize {
+    let most = most.min(text.len());
+    (0..=most).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
 impl Ahead {
     /// Begins behind the opener that ends at stream offset `at`.
     pub(super) fn new(parser: &ToolCallParser, until: Until, at: u64) -> Self {
@@ -73,8 +79,7 @@ impl Ahead {
     /// long to be kept.
     pub(super) fn feed(&mut self, parser: &mut ToolCallParser, text: &str, most: usize) -> Read {
         let most = if self.until == Until::End { usize::MAX } else { most };
-        let room = most.saturating_sub(self.fed).min(text.len());
-        let head = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        let head = within(text, most.saturating_sub(self.fed));
         let feed = match &text[..head] {
             "" => Feed::More { used: 0 },
             head => parser.feed(head, self),
@@ -105,21 +110,25 @@ impl Ahead {
         }
     }
 
-    /// The stream ended; `tail` is what was not consumed.
+    /// The stream ended; `tail` is what was not consumed. An error is what it is as text.
     pub(super) fn finish(
         &mut self,
         parser: &mut ToolCallParser,
         tail: &str,
         end: End,
-    ) -> Option<AtEnd> {
+    ) -> Result<AtEnd, AtEnd> {
         let at_end = parser.finish(tail, end, self);
-        let acts = self.until == Until::FirstCall || matches!(at_end, AtEnd::Closed { .. });
-        (acts && self.verdict != Some(Verdict::Broken)).then_some(at_end)
+        match (self.until, self.verdict) {
+            (Until::FirstCall, Some(Verdict::Broken)) => Err(AtEnd::Literal),
+            (Until::FirstCall, _) => Ok(at_end),
+            (Until::End, None) if matches!(at_end, AtEnd::Closed { .. }) => Ok(at_end),
+            (Until::End, _) => Err(AtEnd::Release),
+        }
     }
 
     /// The body acts.
-    pub(super) fn replay(self, sink: &mut dyn Sink) {
-        for told in self.told {
+    pub(super) fn replay(&mut self, sink: &mut dyn Sink) {
+        for told in self.told.drain(..) {
             match told {
                 Told::Event(event) => sink.event(event.as_event()),
                 Told::Trace(trace) => sink.trace(trace),
@@ -127,17 +136,12 @@ impl Ahead {
         }
     }
 
-    /// Whether the first call broke: nothing of what was read is to be anything but text.
-    pub(super) fn is_broken_block(&self) -> bool {
-        self.until == Until::FirstCall && self.verdict == Some(Verdict::Broken)
-    }
-
-    /// The parser as it was before the body, which is text: that is told if a call of it broke.
-    pub(super) fn give_up(self, sink: &mut dyn Sink) -> ToolCallParser {
+    /// The body is text, which is told if a call of it broke: `parser` is what it was before.
+    pub(super) fn give_up(&mut self, parser: &mut ToolCallParser, sink: &mut dyn Sink) {
         if self.verdict == Some(Verdict::Broken) {
             sink.event(Diagnostic::new(DiagnosticKind::BrokenBlock, self.at, 0).into());
         }
-        self.before
+        std::mem::swap(parser, &mut self.before);
     }
 }
 

@@ -9,7 +9,7 @@ use toolcall_parsers::{Grammar, Ids, Parallel, ToolCallParser, Wanted};
 
 use super::{
     Guard,
-    ahead::{Ahead, Read, Until},
+    ahead::{Ahead, Read, Until, within},
     choice::BadPayload,
     cursor::Cursor,
 };
@@ -37,9 +37,9 @@ pub enum BrokenBlock {
     /// The call comes out as far as it goes.
     #[default]
     Emit,
-    /// What was read of the block is text, in its place. Nothing of a
-    /// block comes out before its first call is whole, or the block is longer than
-    /// [`jail_match::Limits::candidate`]: then it is what [`BrokenBlock::Emit`] says.
+    /// What was read of the block is text, in its place. Nothing of a block comes out before its
+    /// first call is whole, or the block is longer than [`jail_match::Limits::candidate`]: then it is
+    /// what [`BrokenBlock::Emit`] says.
     Text,
 }
 
@@ -171,7 +171,7 @@ impl GuidedParser {
     fn read_anew(&mut self) {
         let until = match (self.payload, self.bad, self.broken) {
             (true, BadPayload::Reject, _) => {
-                self.reading = Some(Box::new(Reading::Own(self.trial(String::new()))));
+                self.reading = Some(Box::new(Reading::Own(Trial::new(&self.inner, String::new()))));
                 return;
             }
             (true, BadPayload::RecoverAsText, _) => Until::End,
@@ -181,69 +181,42 @@ impl GuidedParser {
         self.reading = Some(Box::new(Reading::Ahead(Ahead::new(&self.inner, until, self.at))));
     }
 
-    /// A reading of the payload whose events are only looked at.
-    fn trial(&self, text: String) -> Trial {
-        let machine = self.inner.clone();
-        Trial { machine, verdict: Verdict::default(), text, fed: 0 }
-    }
-
-    /// The payload is whole, up to `end`: its events are emitted.
-    fn release(&mut self, trial: &Trial, end: usize, sink: &mut dyn Sink) {
-        self.inner.feed(&trial.text[..end], sink);
-    }
-
-    /// Reads on in a body whose bytes the driver keeps.
-    fn read_ahead(&mut self, mut ahead: Ahead, text: &str, sink: &mut dyn Sink) -> Feed {
-        // One byte before the driver would take it for text.
-        let room = self.limit.saturating_sub(self.opener as usize + 1);
-        match ahead.feed(&mut self.inner, text, room) {
-            Read::More { used } => {
-                self.reading = Some(Box::new(Reading::Ahead(ahead)));
-                Feed::More { used }
-            }
-            Read::Acts(feed) => {
-                ahead.replay(sink);
-                feed
-            }
-            Read::NoCall(feed) => {
-                self.inner = ahead.give_up(sink);
-                feed
-            }
-        }
-    }
-
-    /// Reads on in a payload that will never be text.
-    fn read_own(&mut self, mut trial: Trial, text: &str, sink: &mut dyn Sink) -> Feed {
-        let room = self.limit.saturating_sub(trial.text.len()).min(text.len());
-        let room = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-        let before = trial.text.len();
-        trial.text.push_str(&text[..room]);
-        loop {
-            let fed = trial.fed;
-            match trial.read() {
-                Feed::Done { used, then } | Feed::Markup { used, then } if trial.verdict.good => {
-                    let end = fed + used;
-                    self.release(&trial, end, sink);
-                    return Feed::Done { used: end.saturating_sub(before), then };
-                }
-                Feed::More { .. } | Feed::Committed { .. } if trial.verdict.good => {
-                    if room < text.len() {
-                        break;
+    /// Reads on in a body whose events wait, or behind a payload that was rejected.
+    fn read_on(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
+        match self.reading.as_deref_mut() {
+            Some(Reading::Ahead(ahead)) => {
+                // One byte before the driver would take it for text.
+                let room = self.limit.saturating_sub(self.opener as usize + 1);
+                let feed = match ahead.feed(&mut self.inner, text, room) {
+                    Read::More { used } => return Feed::More { used },
+                    Read::Acts(feed) => {
+                        ahead.replay(sink);
+                        feed
                     }
-                    // What may be text behind the payload the driver brings again.
-                    let used = trial.fed.saturating_sub(before);
-                    trial.text.truncate(before + used);
-                    self.reading = Some(Box::new(Reading::Own(trial)));
-                    return Feed::Committed { used };
+                    Read::NoCall(feed) => {
+                        ahead.give_up(&mut self.inner, sink);
+                        feed
+                    }
+                };
+                self.reading = None;
+                feed
+            }
+            Some(Reading::Own(trial)) => {
+                let kept = trial.text.len();
+                let feed = trial.feed(&mut self.inner, self.limit, text, sink);
+                if !matches!(feed, Some(Feed::Committed { .. })) {
+                    self.reading = None;
                 }
-                _ if self.inner.retry() => {
-                    trial = self.trial(std::mem::take(&mut trial.text));
-                }
-                _ => break,
+                feed.unwrap_or_else(|| {
+                    self.reject((kept + text.len()) as u64);
+                    Feed::Committed { used: text.len() }
+                })
+            }
+            None => {
+                self.dropped += text.len() as u64;
+                Feed::Committed { used: text.len() }
             }
         }
-        self.reject((before + text.len()) as u64);
-        Feed::Committed { used: text.len() }
     }
 
     fn reject(&mut self, bytes: u64) {
@@ -253,6 +226,45 @@ impl GuidedParser {
 }
 
 impl Trial {
+    fn new(parser: &ToolCallParser, text: String) -> Self {
+        Self { machine: parser.clone(), verdict: Verdict::default(), text, fed: 0 }
+    }
+
+    /// Reads on, `limit` bytes of the payload at most. Its events are emitted by `parser` when it is
+    /// whole; nothing: it is rejected.
+    fn feed(
+        &mut self,
+        parser: &mut ToolCallParser,
+        limit: usize,
+        text: &str,
+        sink: &mut dyn Sink,
+    ) -> Option<Feed> {
+        let before = self.text.len();
+        let room = within(text, limit.saturating_sub(before));
+        self.text.push_str(&text[..room]);
+        loop {
+            let fed = self.fed;
+            match self.read() {
+                Feed::Done { used, then } | Feed::Markup { used, then } if self.verdict.good => {
+                    let end = fed + used;
+                    parser.feed(&self.text[..end], sink);
+                    return Some(Feed::Done { used: end.saturating_sub(before), then });
+                }
+                Feed::More { .. } | Feed::Committed { .. }
+                    if self.verdict.good && room == text.len() =>
+                {
+                    // What may be text behind the payload the driver brings again.
+                    let used = self.fed.saturating_sub(before);
+                    self.text.truncate(before + used);
+                    return Some(Feed::Committed { used });
+                }
+                Feed::More { .. } | Feed::Committed { .. } if self.verdict.good => return None,
+                _ if parser.retry() => *self = Self::new(parser, std::mem::take(&mut self.text)),
+                _ => return None,
+            }
+        }
+    }
+
     fn read(&mut self) -> Feed {
         let feed = self.machine.feed(&self.text[self.fed..], &mut self.verdict);
         if let Feed::More { used } | Feed::Committed { used } = feed {
@@ -280,15 +292,7 @@ impl BodyParsers for GuidedParser {
         if self.reading.is_none() && self.rejected.is_none() {
             return self.inner.feed(text, sink);
         }
-        match self.reading.take().map(|reading| *reading) {
-            Some(Reading::Ahead(ahead)) => self.read_ahead(ahead, text, sink),
-            Some(Reading::Own(trial)) => self.read_own(trial, text, sink),
-            // Behind a payload that was rejected.
-            None => {
-                self.dropped += text.len() as u64;
-                Feed::Committed { used: text.len() }
-            }
-        }
+        self.read_on(text, sink)
     }
 
     fn retry(&mut self) -> bool {
@@ -303,18 +307,17 @@ impl BodyParsers for GuidedParser {
     fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
         match self.reading.take().map(|reading| *reading) {
             Some(Reading::Ahead(mut ahead)) => {
-                let Some(at_end) = ahead.finish(&mut self.inner, tail, end) else {
-                    let broken = ahead.is_broken_block();
-                    self.inner = ahead.give_up(sink);
-                    return if broken { AtEnd::Literal } else { AtEnd::Release };
-                };
-                ahead.replay(sink);
-                return at_end;
+                let at_end = ahead.finish(&mut self.inner, tail, end);
+                match at_end {
+                    Ok(_) => ahead.replay(sink),
+                    Err(_) => ahead.give_up(&mut self.inner, sink),
+                }
+                return at_end.unwrap_or_else(|text| text);
             }
             Some(Reading::Own(mut trial)) => {
                 let closed = trial.machine.finish(tail, end, &mut trial.verdict);
                 if matches!(closed, AtEnd::Closed { .. }) && trial.verdict.good {
-                    self.release(&trial, trial.fed, sink);
+                    self.inner.feed(&trial.text[..trial.fed], sink);
                     return self.inner.finish(tail, end, sink);
                 }
                 self.reject(trial.text.len() as u64);

@@ -2,7 +2,9 @@
 
 use llm_stream_guard::{
     BrokenBlock, BuildError, Delivery, End, Grammar, Guard, Ids, Limits, Message, Options, Outcome,
-    Tools, Whitespace, profile,
+    Tools, Whitespace,
+    chat::{ChatGuard, ChatOptions, Chunk},
+    profile,
     toolcall_parsers::{EncodeCall, encode, grammars},
 };
 use serde_json::json;
@@ -127,4 +129,32 @@ fn tools_are_refused_where_nothing_says_what_calls_look_like() {
         let error = Guard::builder(&profile).tools(tools()).build().expect_err("no calls are read");
         assert!(matches!(error, BuildError::NoToolGrammar { .. }), "{name}: {error}");
     }
+}
+
+/// What a call holds is kept until it is whole, in buffers that double: no chunk has one of its own.
+#[test]
+fn reading_ahead_allocates_for_what_it_keeps_and_not_for_each_chunk() {
+    let mut guard = hermes(BrokenBlock::Text).build().expect("builds");
+    let mut sink = |_: llm_stream_guard::Event<'_>| {};
+    guard.push("<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"", &mut sink).expect("fits");
+    let spent = allocation_counter::measure(|| {
+        for _ in 0..1_000 {
+            guard.push("token ", &mut sink).expect("fits");
+        }
+    });
+    assert!(spent.count_total < 40, "{} allocations", spent.count_total);
+    assert!(guard.held().bytes > 6_000);
+}
+
+#[test]
+fn what_a_guard_was_told_of_broken_blocks_a_chat_guard_keeps() {
+    let guard = hermes(BrokenBlock::Text).build().expect("builds");
+    let mut chat = ChatGuard::new(guard, ChatOptions::default());
+    let text = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": ?";
+    let chunk = json!({"choices": [{"index": 0, "delta": {"content": text}}]});
+    let mut clean: Vec<Chunk> = Vec::new();
+    chat.push(serde_json::from_value(chunk).expect("a chunk"), &mut clean).expect("fits");
+    chat.finish(End::Stop, &mut clean).expect("fits");
+    let clean = serde_json::to_string(&clean).expect("JSON");
+    assert!(clean.contains("<tool_call>") && !clean.contains("tool_calls"), "{clean}");
 }

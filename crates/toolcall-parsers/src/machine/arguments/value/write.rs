@@ -8,7 +8,10 @@ use super::{
 };
 use crate::{
     event::DiagnosticKind,
-    machine::{arguments::parameters::spec::Edges, output::Output},
+    machine::{
+        arguments::{BLANKS, parameters::spec::Edges},
+        output::Output,
+    },
     typing::Types,
     value::{
         Fit, JsonScan, escape, is_plain, is_string_literal, json_or_string, may_be_null, typed,
@@ -198,9 +201,14 @@ impl Texts {
     fn may_be_more(self, text: &str) -> bool {
         self.types.has(Types::NULL) && may_be_null(text)
             || self.strings == Strings::MayBeJson && text.starts_with('"')
-            || self.strings == Strings::MayBeArguments
-                && matches!(text.trim_ascii_start().as_bytes(), [] | [b'{', ..])
+            || self.strings == Strings::MayBeArguments && may_be_object(text)
     }
+}
+
+/// Whether what begins with `text` may be an object, behind a few blanks.
+fn may_be_object(text: &str) -> bool {
+    let first = text.bytes().take(BLANKS).find(|byte| !byte.is_ascii_whitespace());
+    first.map_or(text.len() < BLANKS, |byte| byte == b'{')
 }
 
 /// Writes a whole value.
