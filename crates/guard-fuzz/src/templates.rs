@@ -64,7 +64,7 @@ const PIECES: [&str; 14] = [
 pub(crate) fn templates(data: &[u8]) {
     let mut input = Input::new(data, 24);
     let plan = input.cuts();
-    let (mut fields, mut far) = (Object::default(), false);
+    let (mut fields, mut far, mut patterns) = (Object::default(), false, 0);
     for name in ["thinking", "tool_calls", "content"] {
         let mut field = Object::default();
         for side in ["open", "close"] {
@@ -74,6 +74,7 @@ pub(crate) fn templates(data: &[u8]) {
                 _ => {
                     let pattern = *input.pick(&PATTERNS);
                     far |= pattern == LOOKS_FAR;
+                    patterns += 1;
                     field.set(format!("{side}_pattern"), pattern.into());
                 }
             }
@@ -101,8 +102,9 @@ pub(crate) fn templates(data: &[u8]) {
     }
     let guard = Guard::builder(&Profile::named("own")).response_template(template).build();
     let machine = GuardMachine::new(guard.expect("nothing else is asked"), End::Stop);
-    match far {
-        true => judge::events(&machine, &wire, plan),
-        false => judge::text(&machine, &wire, plan),
+    judge::events(&machine, &wire, plan);
+    if !far {
+        // Each expression that may begin here looks at the text for itself.
+        judge::cost(&machine, &wire, judge::LOOKS * patterns.max(1));
     }
 }
