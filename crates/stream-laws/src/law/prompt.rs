@@ -36,11 +36,13 @@ pub fn check_prompt<M: Machine>(
         let broken = |detail| Violation::new(Law::Prompt, &name, prefix, detail);
 
         let mut certain = future(&machine, "", prefix)?;
-        for witness in witnesses {
+        // The rest of the input often shows what it was held for, and saves the others.
+        let rest = std::iter::once(&input[prefix.len()..]);
+        for witness in rest.chain(witnesses.iter().map(AsRef::as_ref)) {
             if text_in(&certain) == 0 {
                 break;
             }
-            let other = future(&machine, witness.as_ref(), prefix)?;
+            let other = future(&machine, witness, prefix)?;
             certain = common(certain, &other);
         }
         let bytes = text_in(&certain);

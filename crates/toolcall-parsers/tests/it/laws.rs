@@ -107,8 +107,7 @@ law!(text_comes_promptly, |grammar, inputs| {
     }
     under(&[Whitespace::Framing], grammar, |machine| {
         inputs.all().filter(|input| input.len() <= 120).try_for_each(|input| {
-            // The rest of the input is what best commits a candidate of it; the rest of its first
-            // block is what makes one the echo of that.
+            // The rest of its first block is what makes a candidate the echo of that.
             let block = input.match_indices('>').nth(1).map_or("", |(at, _)| &input[..=at]);
             let witnesses: Vec<&str> = suffixes_of(input)
                 .chain(suffixes_of(block))

@@ -21,7 +21,7 @@ fn whatever_is_set(inputs: &Inputs) -> Result<(), Violation> {
     let tools = tools(inputs);
     let texts: Vec<&str> = inputs.all().collect();
     let mut random = Random::new(inputs.profile.name.bytes().map(u64::from).sum());
-    for _ in 0..12 {
+    for _ in 0..8 {
         let guard = varied(&inputs.profile, &tools, &mut random);
         let machine = GuardMachine::new(guard, End::Stop);
         for _ in 0..8 {
