@@ -305,6 +305,10 @@ fn parse<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, String> {
     })
 }
 
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "lines and columns of a text in memory, each at most its length and one"
+)]
 fn located(text: &str, field: &str, error: &toml::de::Error) -> String {
     let before = error.span().and_then(|span| text.get(..span.start));
     let place = before.map_or_else(Default::default, |before| {

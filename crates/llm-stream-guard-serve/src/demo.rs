@@ -99,8 +99,14 @@ fn events(recorded: &'static [u8], form: Form) -> VecDeque<Bytes> {
 
 impl Form {
     /// A chunk or an answer of a chat, whose text stands in `field`, in this form.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a recording of this crate: every event in it and every answer is an object"
+    )]
     fn of(self, mut said: Value, field: &str) -> Value {
-        if let (Self::Text, Some(choices)) = (self, said["choices"].as_array_mut()) {
+        if let (Self::Text, Some(choices)) =
+            (self, said.get_mut("choices").and_then(Value::as_array_mut))
+        {
             for choice in choices.iter_mut().filter_map(Value::as_object_mut) {
                 let message = choice.remove(field).unwrap_or_default();
                 let text = message.get("content").and_then(Value::as_str).unwrap_or_default();
@@ -136,8 +142,8 @@ impl Stream for Replay {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         ready!(self.wait.as_mut().poll(cx));
-        let next = tokio::time::Instant::now() + self.pace;
-        self.wait.as_mut().reset(next);
+        let next = sleep(self.pace);
+        self.wait.set(next);
         Poll::Ready(self.events.pop_front().map(Ok))
     }
 }

@@ -11,7 +11,7 @@ use std::{
 use axum::body::{Body, Bytes, HttpBody};
 use http_body::{Frame, SizeHint};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Sleep, sleep};
 
 use crate::error::{Fault, Kind};
 
@@ -79,7 +79,7 @@ impl HttpBody for Idle {
             return Poll::Ready(frame.map(|frame| frame.map_err(Break::Broken)));
         }
         if !std::mem::replace(&mut this.waiting, true) {
-            this.sleep.as_mut().reset(Instant::now() + this.span);
+            this.sleep.set(sleep(this.span));
         }
         this.sleep.as_mut().poll(cx).map(|()| Some(Err(Break::Idle)))
     }

@@ -234,7 +234,7 @@ impl Meter {
 
     fn hold(&mut self, held: usize) {
         let signed = |bytes| i64::try_from(bytes).unwrap_or(i64::MAX);
-        self.metrics.held.inc_by(signed(held) - signed(self.held));
+        self.metrics.held.inc_by(signed(held).saturating_sub(signed(self.held)));
         self.held = held;
     }
 

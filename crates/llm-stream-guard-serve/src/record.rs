@@ -43,7 +43,7 @@ impl Records {
 
     fn keep(&self, bytes: &[u8]) -> std::io::Result<()> {
         let len = bytes.len() as u64;
-        if self.used.fetch_add(len, Ordering::Relaxed) + len > self.most {
+        if self.used.fetch_add(len, Ordering::Relaxed).saturating_add(len) > self.most {
             self.used.fetch_sub(len, Ordering::Relaxed);
             tracing::debug!("a stream was not recorded: there are enough");
             return Ok(());
@@ -68,7 +68,7 @@ impl Recording {
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         let room = self.records.each.saturating_sub(self.bytes.len());
         self.cut |= room < bytes.len();
-        self.bytes.extend_from_slice(&bytes[..room.min(bytes.len())]);
+        self.bytes.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
     }
 
     /// Keeps it. The disk is not waited for where a runtime can do that.

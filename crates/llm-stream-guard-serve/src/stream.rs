@@ -146,7 +146,7 @@ impl Stream for Guarded {
                 Poll::Pending => return Poll::Pending,
             }
         }
-        this.quiet.as_mut().reset(tokio::time::Instant::now() + this.patience.keep_alive);
+        this.quiet.set(sleep(this.patience.keep_alive));
         Poll::Ready(Some(Ok(out.into())))
     }
 }

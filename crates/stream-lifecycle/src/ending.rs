@@ -159,7 +159,7 @@ impl Faults {
         if self.kept.len() < Self::KEPT {
             self.kept.push(Fault { who, message });
         } else {
-            self.more += 1;
+            self.more = self.more.saturating_add(1);
         }
     }
 
@@ -212,7 +212,8 @@ impl Withheld {
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         let kind = if self.bytes > 0 { self.kind } else { other.kind };
-        Self { bytes: self.bytes + other.bytes, kind, items: self.items + other.items }
+        let bytes = self.bytes.saturating_add(other.bytes);
+        Self { bytes, kind, items: self.items.saturating_add(other.items) }
     }
 }
 

@@ -81,6 +81,10 @@ impl<T> Rails<T> {
     }
 
     /// Moves items on as far as they go. Ready when all can take more, or are done.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`n` runs over the places of the stages, whose number does not change"
+    )]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let (mut before, mut ready) = (self.over, true);
         for n in 0..self.stages.len() {
@@ -94,6 +98,10 @@ impl<T> Rails<T> {
     }
 
     /// Moves items through one; `before` is how what stands in front of it ended.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`n` is the place of a stage, so there are `n + 1` to split off"
+    )]
     fn poll_stage(&mut self, n: usize, before: Option<UpstreamEnd>, cx: &mut Context<'_>) -> bool {
         let (head, tail) = self.stages.split_at_mut(n + 1);
         let out = tail.first_mut().map_or(&mut self.out, |next| &mut next.waiting);

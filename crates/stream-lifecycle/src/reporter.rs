@@ -118,7 +118,7 @@ impl Reporter {
             let item = item.unwrap_or_default();
             self.publish(LifecycleEvent::Mark(Mark { call, index, item, at }));
         }
-        self.items += 1;
+        self.items = self.items.saturating_add(1);
     }
 
     /// The stream is over: tells it, once.

@@ -101,6 +101,11 @@ impl Windows {
     }
 
     /// Where `size` units of `text` end, if there are as many.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`at` is the start of a character in `text`, and its end lies in there, too; \
+                  `size` is not zero"
+    )]
     fn fill(&self, text: &str) -> Option<usize> {
         let size = self.size.get();
         if text.len() < size {
@@ -259,6 +264,11 @@ impl<T> Window<T> {
     }
 
     /// Begins the next check, if there is one to begin.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`len` bytes are new behind the context in `kept`, and the next context is a \
+                  suffix of both; the u64 counts bytes of one text"
+    )]
     fn begin(&mut self) -> bool {
         let Some((id, len)) = self.next() else { return false };
         let Some(text) = self.texts.get_mut(&id) else { return false };
@@ -280,6 +290,10 @@ impl<T> Window<T> {
 }
 
 impl<T: Send> Guardrail<T> for Window<T> {
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "offsets in one text, which has fewer than 2^64 bytes"
+    )]
     fn push(&mut self, item: T, out: &mut Output<T>) -> Decision {
         let Self { read, texts, .. } = self;
         let mut ends = Vec::new();
@@ -341,6 +355,11 @@ impl<T: Send> Guardrail<T> for Window<T> {
         Poll::Ready(Decision::Continue)
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a running check reaches further than its text was checked when it began, and \
+                  only its end moves that"
+    )]
     fn held(&self) -> Withheld {
         let items = Withheld { items: self.waiting.len(), ..Withheld::NOTHING };
         if self.waiting.is_empty() {
@@ -351,7 +370,7 @@ impl<T: Send> Guardrail<T> for Window<T> {
             .checking
             .as_ref()
             .and_then(|(_, id, upto)| Some(upto - self.texts.get(id)?.checked));
-        Withheld::bytes(new + running.unwrap_or(0) as usize, "check").and(items)
+        Withheld::bytes(new.saturating_add(running.unwrap_or(0) as usize), "check").and(items)
     }
 }
 

@@ -21,6 +21,10 @@ pub struct Counts {
 }
 
 impl Counts {
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "they count bytes of one stream, and no stream has 2^64 of them"
+    )]
     pub(crate) fn add(&mut self, channel: Channel, text: &str) {
         if channel == Channel::REASONING {
             self.reasoning_bytes += text.len() as u64;

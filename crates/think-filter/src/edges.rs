@@ -56,7 +56,7 @@ impl Format {
     fn pair(&self, place: usize) -> u8 {
         match self.pairing {
             Pairing::Any => 0,
-            Pairing::Own => u8::try_from(place + 1).unwrap_or(u8::MAX),
+            Pairing::Own => u8::try_from(place.saturating_add(1)).unwrap_or(u8::MAX),
         }
     }
 

@@ -157,7 +157,7 @@ impl ThinkFilter {
         let held = self.driver.held();
         match self.progress.withheld.held() {
             0 => held,
-            kept => Held { bytes: held.bytes + kept, kind: HeldKind::Reasoning },
+            kept => Held { bytes: held.bytes.saturating_add(kept), kind: HeldKind::Reasoning },
         }
     }
 

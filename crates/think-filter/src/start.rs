@@ -80,6 +80,10 @@ const TURNS: &[&str] = &[
 /// What the prompt says before that (old thoughts, a user who asks about `<think>`) says nothing
 /// about where the answer begins.
 #[must_use]
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "`at` is the length of what was found of `prompt`, never more than all of it"
+)]
 pub fn last_turn(prompt: &str) -> &str {
     let (mut at, mut turn) = (0, 0);
     let mut matcher = Matcher::new(TURNS);

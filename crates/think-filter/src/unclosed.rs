@@ -34,7 +34,7 @@ impl OpenSpan {
 
     /// Whether more reasoning is kept. If not, it follows what was.
     pub(crate) fn keeps(&mut self, new: &str) -> bool {
-        self.outgrown |= self.text.len() + new.len() > self.limit;
+        self.outgrown |= self.text.len().saturating_add(new.len()) > self.limit;
         if !self.outgrown {
             self.text.push_str(new);
         }
@@ -67,6 +67,10 @@ impl OpenSpan {
 }
 
 /// Where the last text behind a blank line begins, if text stands before that line, too.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "`at` adds up lines of `text`, so it is at most the length of it"
+)]
 fn behind_blank_line(text: &str) -> Option<usize> {
     let (mut at, mut text_before, mut blank, mut behind) = (0, false, false, None);
     for line in text.split_inclusive('\n') {

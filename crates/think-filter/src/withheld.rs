@@ -50,7 +50,8 @@ impl Withheld {
     /// Bytes kept.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.open.as_ref().map_or(0, OpenSpan::held) + self.answer.as_ref().map_or(0, Answer::held)
+        let open = self.open.as_ref().map_or(0, OpenSpan::held);
+        open.saturating_add(self.answer.as_ref().map_or(0, Answer::held))
     }
 
     /// Text comes: it is kept, or goes on behind what was.
@@ -180,11 +181,12 @@ impl Answer {
     }
 
     /// Whether `text` of `channel` is kept. If not, it follows what was.
+    #[expect(clippy::arithmetic_side_effects, reason = "a run counts bytes that `text` holds")]
     fn keeps(&mut self, channel: Channel, new: &str) -> bool {
         let blank = |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
         let visible = channel != Channel::REASONING && !new.bytes().all(blank);
         let State::Open { text, runs } = &mut self.state else { return false };
-        if visible || text.len() + new.len() > self.limit {
+        if visible || text.len().saturating_add(new.len()) > self.limit {
             return false;
         }
         text.push_str(new);

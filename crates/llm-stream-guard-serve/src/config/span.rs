@@ -43,6 +43,10 @@ impl FromStr for Span {
 }
 
 impl fmt::Display for Span {
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`scale` is 1 or that of a unit, and none of these is zero"
+    )]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millis = u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX);
         let fits = UNITS.iter().find(|(_, scale)| millis.is_multiple_of(*scale));

@@ -51,7 +51,7 @@ impl Machine for Stream {
     }
 
     fn held(&self) -> usize {
-        self.sse.held() + self.sse.guard().held()
+        self.sse.held().saturating_add(self.sse.guard().held())
     }
 
     fn stopped(&self) -> usize {

@@ -83,7 +83,7 @@ impl<E: Encoder> Machine for Encoded<E> {
     }
 
     fn held(&self) -> usize {
-        self.decoder.held() + self.wire.guard.held()
+        self.decoder.held().saturating_add(self.wire.guard.held())
     }
 
     fn stopped(&self) -> usize {

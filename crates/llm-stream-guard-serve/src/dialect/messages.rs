@@ -45,6 +45,7 @@ impl Events {
         Self { stops: stops(asked), ..Self::default() }
     }
 
+    #[expect(clippy::indexing_slicing, reason = "`message` makes an object")]
     fn start(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.started, true) {
             let mut message = message(chunk.text("id"), chunk.text("model"));
@@ -82,6 +83,10 @@ impl Events {
         }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "one block for each part of a stream, which has fewer than 2^64"
+    )]
     fn block(&mut self, kind: Block, block: Value, out: &mut Vec<u8>) {
         if self.open == Some(kind) {
             return;
@@ -146,6 +151,7 @@ impl Encoder for Events {
 
 /// A whole message. Arguments of a call that was cut are no JSON; its `input` is empty then.
 #[must_use]
+#[expect(clippy::indexing_slicing, reason = "`message`, `ending` and `tool_use` make objects")]
 pub fn whole(completion: &Completion) -> Value {
     let text = |name: &str| completion.fields.get(name).and_then(Value::as_str);
     let mut message = message(text("id"), text("model"));

@@ -1,5 +1,11 @@
 //! OpenAI's responses: `POST /v1/responses`.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "the envelope and every event are made as objects here and in `item`, and no key \
+              makes them anything else"
+)]
+
 mod item;
 mod request;
 
@@ -136,6 +142,10 @@ impl Events {
         Self { response, started: false, number: 0, open: false, turns }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "events of one stream are numbered with 64 bits"
+    )]
     fn write(&mut self, mut event: Value, out: &mut Vec<u8>) {
         event["sequence_number"] = self.number.into();
         self.number += 1;

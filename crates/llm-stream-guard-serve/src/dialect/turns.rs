@@ -1,5 +1,11 @@
 //! Calls one behind the other, however upstream mixed their pieces.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "`held` is what the arguments of the calls that wait add up to: each byte is added \
+              when it comes and taken off with its call"
+)]
+
 use std::collections::VecDeque;
 
 use llm_stream_guard::chat::Balance;

@@ -114,6 +114,18 @@ async fn a_request_that_does_not_end_is_given_up() {
 }
 
 #[tokio::test]
+async fn a_length_of_time_that_no_clock_reaches_is_for_ever() {
+    let [first_byte, idle, body, keep_alive] = [Span(Duration::MAX); 4];
+    let timeouts = Timeouts { first_byte, idle, body, keep_alive, ..Timeouts::default() };
+    let wait = Do::Wait(Duration::from_millis(40));
+    let script = vec![Do::Send(STREAM.to_vec()), wait, piece(&text_event("late")), end()];
+    let upstream = Replay::new(script).await;
+    let served = Served::new(upstream.port, Config { timeouts, ..config() }).await;
+    let got = served.ask(&asks(MODEL, json!({}))).await;
+    assert!(got.text().contains("late"), "{}", got.text());
+}
+
+#[tokio::test]
 async fn an_answer_that_comes_slowly_is_waited_for_as_long_as_it_comes() {
     let answer = json!({"choices": [{"index": 0, "message": {"content": "slow"}}]}).to_string();
     let mut script = vec![Do::Send(

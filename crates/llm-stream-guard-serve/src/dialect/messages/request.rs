@@ -63,6 +63,7 @@ fn switch_reasoning(body: &mut Map<String, Value>, on: bool) {
     }
 }
 
+#[expect(clippy::indexing_slicing, reason = "`message` was made an object a few lines before")]
 fn turn(turn: &Value, at: &str, messages: &mut Vec<Value>) -> Result<(), Fault> {
     let role = turn.get("role").and_then(Value::as_str);
     let role = role.ok_or_else(|| expected(&format!("{at}.role"), "`user` or `assistant`"))?;
@@ -147,6 +148,7 @@ fn text_of(content: &Value, at: &str) -> Result<String, Fault> {
     blocks.iter().map(|block| block.get("text")?.as_str()).collect::<Option<_>>().ok_or_else(fault)
 }
 
+#[expect(clippy::indexing_slicing, reason = "`function` was made an object the line before")]
 fn tools(tools: &Value) -> Result<Value, Fault> {
     let list = tools.as_array().ok_or_else(|| expected("tools", "a list"))?;
     let tool = |(n, tool): (usize, &Value)| {

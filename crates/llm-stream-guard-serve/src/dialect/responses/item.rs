@@ -1,5 +1,7 @@
 //! Items of a response's output.
 
+#![expect(clippy::indexing_slicing, reason = "`event` makes an object")]
+
 use serde_json::{Value, json};
 
 use super::super::parts::Part;

@@ -117,6 +117,12 @@ fn item(item: &Value, at: &str, messages: &mut Vec<Map<String, Value>>) -> Resul
 }
 
 /// The assistant's message at the end; it is begun if need be.
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a message was just pushed unless the last one already is what is looked for, so \
+              there is one"
+)]
 fn assistant(messages: &mut Vec<Map<String, Value>>) -> &mut Map<String, Value> {
     let is_assistant =
         |it: &Map<_, Value>| it.get("role").and_then(Value::as_str) == Some("assistant");
