@@ -159,6 +159,10 @@ impl CollapseDetector {
     /// A detector for the openers of `table`: canonical, wire and garbled spellings where the
     /// table has them, and the fragments of the canonical ones (`tool_call>`, `_call>`).
     #[must_use]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a word's `entry` is the place of its pair in the table that made the word"
+    )]
     pub fn new(table: &RemapTable, limits: CollapseLimits) -> Self {
         let (mut texts, mut parts): (Vec<String>, Vec<Part>) = (Vec::new(), Vec::new());
         let part = |role| match role {
@@ -241,6 +245,12 @@ impl CollapseDetector {
         (self.run, self.reported) = (0, false);
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        reason = "the matcher was made of as many texts as `parts` has; `at` counts the bytes of \
+                  one stream with 64 bits"
+    )]
     fn take(&mut self, found: Found<'_>) -> Option<Collapse> {
         let (part, text) = match found {
             Found::Text(text) => {
@@ -289,6 +299,10 @@ impl CollapseDetector {
         Some(Collapse { start, end, run, repeated: Repeated::Openers })
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`at` counts the bytes of one stream with 64 bits"
+    )]
     fn text(&mut self, text: &str) {
         self.at += text.len() as u64;
         self.layout.text(text);
@@ -312,7 +326,9 @@ impl CollapseDetector {
         let block = self.block.take().filter(|block| !block.blank)?;
         self.end_run();
         let (hash, start, count) = match self.last {
-            Some((hash, start, count)) if hash == block.hash => (hash, start, count + 1),
+            Some((hash, start, count)) if hash == block.hash => {
+                (hash, start, count.saturating_add(1))
+            }
             _ => (block.hash, block.start, 1),
         };
         self.last = Some((hash, start, count));

@@ -97,6 +97,10 @@ impl StreamEncoder {
     }
 }
 
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "the tally counts markers of one stream with 64 bits"
+)]
 fn note(bit: Bit<'_>, tally: &mut Tally, on: &mut impl FnMut(&str, bool)) {
     match bit.kind {
         Kind::Encoded => tally.encoded += 1,

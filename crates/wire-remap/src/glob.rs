@@ -36,6 +36,10 @@ impl Glob {
 
     /// Whether the whole of `name` matches.
     #[must_use]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "an ASCII character is less than 128, the length of `ascii`"
+    )]
     pub fn matches(&self, name: &str) -> bool {
         let mut ascii = [0u128; 128];
         let reads = |c: char| {

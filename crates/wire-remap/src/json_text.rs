@@ -61,10 +61,17 @@ impl Channel {
     }
 
     /// Bytes received and not yet reported, as they were written.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "an escape is at least as long as the UTF-8 of its value: a backslash alone \
+                  stands for itself, two characters for one byte, six for at most three bytes, \
+                  twelve for four"
+    )]
     pub(crate) fn held(&self) -> usize {
         let Some(json) = &self.json else { return self.scanner.held() };
         let respelled = json.spelling.escapes.iter().map(|e| e.raw.len() - e.value.len_utf8());
-        self.scanner.held() + respelled.sum::<usize>() + json.partial.len()
+        let held = self.scanner.held().saturating_add(respelled.sum());
+        held.saturating_add(json.partial.len())
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -75,6 +82,10 @@ impl Channel {
         &self.scanner
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "text is appended to text, and both are in memory"
+    )]
     pub(crate) fn push(&mut self, chunk: &str, on: &mut impl FnMut(Bit<'_>)) {
         let Some(json) = &mut self.json else { return self.scanner.push(chunk, on) };
         let joined;
@@ -126,12 +137,20 @@ impl Channel {
 }
 
 impl Spelling {
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`given` counts the bytes of one stream with 64 bits"
+    )]
     fn pass(&mut self, scanner: &mut Scanner, text: &str, on: &mut impl FnMut(Bit<'_>)) {
         self.given += text.len() as u64;
         scanner.push(text, &mut |bit| self.report(bit, on));
     }
 
     /// A string begins or ends: no marker goes over that, whatever it looks like.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`given` counts the bytes of one stream with 64 bits"
+    )]
     fn quote(&mut self, scanner: &mut Scanner, on: &mut impl FnMut(Bit<'_>)) {
         scanner.finish(&mut |bit| self.report(bit, on));
         self.given += 1;
@@ -150,6 +169,11 @@ impl Spelling {
     }
 
     /// Reports a piece of unescaped text in its own spelling.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the scanner reports in order and no more than was given to it, so the first \
+                  escape that is left lies at `start` or behind it, and its value in `bit` whole"
+    )]
     fn report(&mut self, bit: Bit<'_>, on: &mut impl FnMut(Bit<'_>)) {
         let start = self.reported;
         self.reported += bit.consumed as u64;
@@ -208,6 +232,12 @@ fn read_escape(text: &str) -> Read {
     }
 }
 
+#[expect(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "`hex4` found four digits behind the two characters that begin the escape; what is \
+              no character and less than 0xDC00 is a high surrogate, at least 0xD800"
+)]
 fn read_unicode(text: &str) -> Read {
     let broken = Read::Escape { value: '\\', len: 1 };
     let high = match hex4(text, 2) {
@@ -246,6 +276,7 @@ enum Hex {
     Unit(u32),
 }
 
+#[expect(clippy::arithmetic_side_effects, reason = "`at` is 2 or 8")]
 fn hex4(text: &str, at: usize) -> Hex {
     let mut unit = 0;
     for i in 0..4 {
@@ -262,7 +293,7 @@ pub(crate) fn escape_json(text: &str) -> Cow<'_, str> {
     if !text.contains(special) {
         return Cow::Borrowed(text);
     }
-    let mut out = String::with_capacity(text.len() + 2);
+    let mut out = String::with_capacity(text.len().saturating_add(2));
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),

@@ -65,6 +65,10 @@ impl Layout {
         }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a run of one character is as long as a piece of one message"
+    )]
     fn char(&mut self, c: char) {
         if let Some(run) = &mut self.run {
             if run.tick == c {

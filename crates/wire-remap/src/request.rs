@@ -55,6 +55,10 @@ impl RequestRemap<'_> {
         Ok(report)
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counts texts of a body in memory, with 64 bits; `Tally` adds without overflow"
+    )]
     fn encode(&self, table: &RemapTable, spot: Spot<'_>, report: &mut RemapReport) {
         let Some(quoting) = self.regime.outgoing(spot.location) else { return };
         if spot.location == Location::Stop {

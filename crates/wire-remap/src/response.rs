@@ -1,5 +1,10 @@
 //! Inbound: whole responses, streamed events, and the texts themselves.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "reports count texts with 64 bits; `Tally` adds without overflow"
+)]
+
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use serde_json::Value;
@@ -211,11 +216,12 @@ impl ResponseRemap {
         let Some(number) = event.get("sequence_number").and_then(Value::as_u64) else { return };
         for inserted in before.iter_mut() {
             if let Value::Object(members) = inserted {
-                members.insert("sequence_number".into(), (number + self.inserted).into());
+                let number = number.saturating_add(self.inserted);
+                members.insert("sequence_number".into(), number.into());
             }
-            self.inserted += 1;
+            self.inserted = self.inserted.saturating_add(1);
         }
-        event["sequence_number"] = (number + self.inserted).into();
+        event["sequence_number"] = number.saturating_add(self.inserted).into();
     }
 }
 

@@ -14,6 +14,13 @@
 //! because their number has no bound. Chunks are cut after each escape character, so that a
 //! stem, when found, ends the piece given to the matcher.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a matcher's id is the place of its token, and tokens, stems and tails name words, \
+              pairs and stems by the places they have in the `compiled` that they are of; every \
+              stem has a word"
+)]
+
 use alloc::sync::Arc;
 
 use jail_match::{Found, Matcher};
@@ -57,6 +64,11 @@ impl Scanner {
     }
 
     /// Bytes received and not yet reported.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the bytes of a stem, three escapes and a word, all short: a table's caller \
+                  wrote them"
+    )]
     pub(crate) fn held(&self) -> usize {
         let Some(tail) = self.tail else { return self.matcher.held().len() };
         self.unreleased(&self.compiled, &tail) + tail.matched
@@ -68,6 +80,10 @@ impl Scanner {
         self.tail.is_none().then(|| self.matcher.held())
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "both count steps over one stream with 64 bits"
+    )]
     pub(crate) fn examined(&self) -> u64 {
         self.matcher.examined() + self.followed
     }
@@ -96,6 +112,10 @@ impl Scanner {
     }
 
     /// Gives the matcher the text up to the next escape; returns what is left.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`at` is where an escape was found in `rest`"
+    )]
     fn search<'t>(
         &mut self,
         compiled: &Compiled,
@@ -124,6 +144,11 @@ impl Scanner {
     }
 
     /// Reads on after a stem; returns what is left.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`followed` counts the characters of a stream with 64 bits; a level is at most \
+                  3; `matched` and `at` are lengths of parts of a word and of `rest`"
+    )]
     fn follow<'t>(
         &mut self,
         compiled: &Compiled,
@@ -173,6 +198,11 @@ impl Scanner {
     }
 
     /// Reports an escaped word that was read to its end.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "lengths of words and of at most three escapes, from the table; the lead's is \
+                  compared before it is subtracted from"
+    )]
     fn matched(&self, compiled: &Compiled, tail: &Tail, word: usize, on: &mut impl FnMut(Bit<'_>)) {
         let word = &compiled.words[word];
         let rest = word.rest();
@@ -223,6 +253,10 @@ impl Scanner {
     }
 
     /// Bytes of lead and escapes not yet reported.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the length of a lead and of at most three escapes, from the table"
+    )]
     fn unreleased(&self, compiled: &Compiled, tail: &Tail) -> usize {
         let escape = compiled.settings.escape.len_utf8();
         match (self.way, tail.level) {

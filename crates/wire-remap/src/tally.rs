@@ -35,22 +35,23 @@ impl Tally {
     /// Whether any text was changed.
     #[must_use]
     pub fn changed(&self) -> bool {
-        self.encoded + self.escaped + self.decoded + self.unescaped > 0
+        [self.encoded, self.escaped, self.decoded, self.unescaped].iter().any(|&count| count > 0)
     }
 }
 
 impl AddAssign<&Self> for Tally {
     fn add_assign(&mut self, other: &Self) {
-        self.texts += other.texts;
-        self.encoded += other.encoded;
-        self.escaped += other.escaped;
-        self.decoded += other.decoded;
-        self.unescaped += other.unescaped;
-        self.canonical += other.canonical;
-        self.mixed += other.mixed;
-        self.garbled += other.garbled;
-        self.recovered += other.recovered;
-        self.suspects += other.suspects;
+        let add = |count: &mut u64, more: u64| *count = count.saturating_add(more);
+        add(&mut self.texts, other.texts);
+        add(&mut self.encoded, other.encoded);
+        add(&mut self.escaped, other.escaped);
+        add(&mut self.decoded, other.decoded);
+        add(&mut self.unescaped, other.unescaped);
+        add(&mut self.canonical, other.canonical);
+        add(&mut self.mixed, other.mixed);
+        add(&mut self.garbled, other.garbled);
+        add(&mut self.recovered, other.recovered);
+        add(&mut self.suspects, other.suspects);
         self.max_held = self.max_held.max(other.max_held);
     }
 }
@@ -120,6 +121,11 @@ pub struct RemapReport {
     pub(crate) undecoded: u64,
 }
 
+#[expect(
+    clippy::indexing_slicing,
+    reason = "`Location::ALL` has every location, so each one's number is less than its length"
+)]
+#[expect(clippy::arithmetic_side_effects, reason = "`Tally` adds without overflow")]
 impl RemapReport {
     /// The counters of one location.
     #[must_use]
@@ -161,12 +167,13 @@ impl RemapReport {
     }
 }
 
+#[expect(clippy::arithmetic_side_effects, reason = "`Tally` adds without overflow")]
 impl AddAssign<&Self> for RemapReport {
     fn add_assign(&mut self, other: &Self) {
         for (tally, more) in self.tallies.iter_mut().zip(&other.tallies) {
             *tally += more;
         }
-        self.stop_fragments += other.stop_fragments;
-        self.undecoded += other.undecoded;
+        self.stop_fragments = self.stop_fragments.saturating_add(other.stop_fragments);
+        self.undecoded = self.undecoded.saturating_add(other.undecoded);
     }
 }

@@ -1,6 +1,11 @@
 //! What a decoder follows beside the text: where markers stand, and canonical markers that the
 //! model wrote itself. Neither holds text back.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the tally counts markers of one stream with 64 bits"
+)]
+
 use jail_match::{Found, Matcher};
 
 use crate::{
@@ -25,6 +30,10 @@ impl Watch {
         Self { canonical, layout: Layout::new(), open_canonical: None }
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the matcher of canonical markers was made of the pairs, in their order"
+    )]
     pub(crate) fn text(&mut self, compiled: &Compiled, text: &str, tally: &mut Tally) {
         let Self { canonical, layout, open_canonical } = self;
         canonical.push(text, |found| match found {

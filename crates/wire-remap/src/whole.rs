@@ -76,6 +76,11 @@ impl<'a> Whole<'a> {
         Self { text, same: 0, changed: None }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "what is the same is a prefix of `text`; two texts in memory are shorter than \
+                  all of it"
+    )]
     fn add(&mut self, piece: &str, same: bool) {
         if same && self.changed.is_none() {
             self.same += piece.len();

@@ -57,6 +57,14 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "words, pairs and stems are told by the places they were given in this function"
+    )]
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "lengths of markers and of two escapes, from the caller's table in memory"
+    )]
     pub(crate) fn new(
         pairs: Vec<Pair>,
         settings: Settings,
@@ -132,6 +140,7 @@ impl Compiled {
     }
 }
 
+#[expect(clippy::indexing_slicing, reason = "the escapable words are places in `words`")]
 fn stems(words: &[Word], escapable: &[usize]) -> Vec<Stem> {
     let lead = |word: usize| &words[word].text[..words[word].point];
     let mut stems: Vec<Stem> = Vec::new();

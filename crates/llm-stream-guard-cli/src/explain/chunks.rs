@@ -8,8 +8,8 @@ use super::words::{bytes, count, visible};
 pub(super) fn told(group: &[Step], wire: &str) -> Vec<String> {
     let sum = |part: fn(&Step) -> usize| group.iter().map(part).sum::<usize>();
     let mut lines = Vec::new();
-    let (first, last) = (&group[0], &group[group.len() - 1]);
-    let (from, to) = (first.at, last.at + last.len);
+    let (Some(first), Some(last)) = (group.first(), group.last()) else { return lines };
+    let (from, to) = (first.at, last.at.saturating_add(last.len));
     let mut passed: Vec<String> = Vec::new();
     for (what, len) in [
         ("of the answer", sum(|step| step.content)),

@@ -81,6 +81,7 @@ pub fn explain(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Error> {
 ///
 /// # Errors
 /// As [`explain`].
+#[expect(clippy::arithmetic_side_effects, reason = "`done` counts items in memory")]
 pub fn report(args: &ExplainArgs) -> Result<Report, Error> {
     let reading = &args.reading;
     let mut progress = Progress::of(&reading.file);
@@ -93,7 +94,8 @@ pub fn report(args: &ExplainArgs) -> Result<Report, Error> {
     let guards = guards.collect::<Result<Vec<_>, Error>>()?;
     let end = parse::end(reading);
     let mut explanations = Vec::new();
-    let whole = recording.choices().map(|(_, items)| items.len()).sum::<usize>() * guards.len();
+    let whole = recording.choices().map(|(_, items)| items.len()).sum::<usize>();
+    let whole = whole.saturating_mul(guards.len());
     let mut done = 0;
     for (name, guard) in &guards {
         for (&choice, items) in recording.choices() {
@@ -163,6 +165,7 @@ impl Progress {
         Self { bytes, shown, percent: 101 }
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "the divisor is at least 1")]
     fn tell(&mut self, doing: &str, done: u64, whole: u64) {
         let percent = done.saturating_mul(100) / whole.max(1);
         if self.shown && std::mem::replace(&mut self.percent, percent) != percent {

@@ -72,8 +72,9 @@ impl<'r> Packed<'r> {
         let Explanation { name, summary, wire, regions, steps, .. } = explanation;
         let known = wires.iter().position(|known| known == wire);
         let number = known.unwrap_or_else(|| {
+            let next = wires.len();
             wires.push(wire);
-            wires.len() - 1
+            next
         });
         let region = |Region { len, fate, marker, .. }: &'r Region| {
             (*len, *fate, words.of(marker.as_deref()))
@@ -86,6 +87,10 @@ impl<'r> Packed<'r> {
     }
 }
 
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "a step's bytes lie in the text of a recording in memory; `last` is a place in `all`"
+)]
 fn numbers<'r>(step: &'r Step, words: &mut Words<'r>) -> Vec<usize> {
     let Step { at, len, content, reasoning, arguments, other, held, .. } = step;
     let mut all = vec![*len, *content, *reasoning, *arguments, *other];

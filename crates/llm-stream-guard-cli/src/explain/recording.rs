@@ -56,6 +56,10 @@ impl Recording {
     ///
     /// # Errors
     /// The input cannot be read.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`read` counts the bytes of a file with 64 bits"
+    )]
     pub fn read(
         args: &ReadingArgs,
         input: &mut dyn Read,
@@ -69,7 +73,7 @@ impl Recording {
             match input.read(&mut piece) {
                 Ok(0) => break,
                 Ok(len) => {
-                    feed.push(&piece[..len]);
+                    feed.push(piece.get(..len).unwrap_or(&piece));
                     read += len as u64;
                     progress(read);
                 }

@@ -104,7 +104,7 @@ pub fn parse_from(
     loop {
         match input.read(&mut piece) {
             Ok(0) => break,
-            Ok(len) => feed.push(&piece[..len]),
+            Ok(len) => feed.push(piece.get(..len).unwrap_or(&piece)),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
                 feed.finish(setup::end(args), true);

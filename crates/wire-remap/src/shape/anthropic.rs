@@ -24,6 +24,7 @@ impl BodyShape for AnthropicMessages {
         }
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "`at` is less than `count`")]
     fn request(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
         walk::content(body.get_mut("system"), Location::System, TEXT_PARTS, visit);
         let count = walk::items(body, "messages").count();

@@ -28,6 +28,7 @@ impl BodyShape for OpenAiChat {
         }
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "`at` is less than `count`")]
     fn request(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
         let count = walk::items(body, "messages").count();
         for (at, message) in walk::items(body, "messages").enumerate() {
@@ -108,6 +109,7 @@ impl BodyShape for OpenAiChat {
         }
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "counts the choices of an event in memory")]
     fn leftover(&self, event: &mut Value, slot: Slot, text: &str) -> Option<Value> {
         let tail = self.tail(slot, text);
         let mut at = 0u64;

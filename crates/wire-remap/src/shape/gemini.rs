@@ -23,6 +23,7 @@ impl BodyShape for GeminiContents {
         }
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "`at` is less than `count`")]
     fn request(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
         for name in ["systemInstruction", "system_instruction"] {
             if let Some(system) = body.get_mut(name) {

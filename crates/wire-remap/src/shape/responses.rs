@@ -38,6 +38,7 @@ impl BodyShape for OpenAiResponses {
         }
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "`at` is less than `count`")]
     fn request(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
         walk::text(body.get_mut("instructions"), Location::System, visit);
         walk::text(body.get_mut("input"), Location::User, visit);
@@ -111,6 +112,7 @@ impl BodyShape for OpenAiResponses {
         }
     }
 
+    #[expect(clippy::indexing_slicing, reason = "`tail` makes an object")]
     fn leftover(&self, event: &mut Value, slot: Slot, text: &str) -> Option<Value> {
         let mut tail = self.tail(slot, text);
         // Calls of several kinds share a field: the event that ends the text says which.

@@ -266,6 +266,21 @@ fn responses_events_are_decoded_and_stay_numbered() {
 }
 
 #[test]
+fn the_greatest_sequence_number_stays_it_where_events_are_inserted() {
+    let event = |number: u64, rest: Value| {
+        let mut event = json!({"sequence_number": number, "item_id": "m", "output_index": 0});
+        event.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        event
+    };
+    let delta = json!({"type": "response.output_text.delta", "content_index": 0, "delta": "[["});
+    let done = json!({"type": "response.output_text.done", "content_index": 0, "text": "[["});
+    let events = vec![event(u64::MAX - 1, delta), event(u64::MAX, done)];
+    let sent = send(&mut response(), &OpenAiResponses, events);
+    let numbers: Vec<_> = sent.iter().map(|e| e["sequence_number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [u64::MAX - 1, u64::MAX, u64::MAX]);
+}
+
+#[test]
 fn texts_can_be_fed_without_bodies() {
     let slot = Slot { choice: 0, part: 0, field: Field::Content };
     let mut remap = response();

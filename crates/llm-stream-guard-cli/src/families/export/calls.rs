@@ -37,6 +37,7 @@ struct Way {
 }
 
 /// All calls of `family` that can stand in one field.
+#[expect(clippy::indexing_slicing, reason = "`field` was made an object by `way`")]
 pub(super) fn of(family: &Family, lost: &mut Vec<String>) -> Result<Calls, String> {
     if family.messages.is_some() {
         return Err("it writes messages with headers".to_owned());
@@ -89,8 +90,8 @@ fn joins(way: &Way, main: &Way) -> bool {
 
 /// What is lost of the calls that are written in `form`; `all`: no other form is.
 fn notes(family: &Family, form: &Form, main: &Way, all: bool, lost: &mut Vec<String>) {
-    let content = |is: &str| main.field["content"] == is;
-    let arguments = main.field["transform"]["function"]["arguments"].as_str();
+    let content = |is: &str| main.field.get("content").is_some_and(|content| content == is);
+    let arguments = main.field.pointer("/transform/function/arguments").and_then(Value::as_str);
     let notes = [
         (!all, "forms of calls other than the one it writes"),
         (
@@ -136,13 +137,13 @@ fn way(form: &Form, section: &Template, call: &[Part]) -> Result<Way, String> {
         return list(form, head, tail.strip_prefix(']').unwrap_or(tail));
     }
     let at = call.iter().position(is_payload).ok_or(NEITHER)?;
-    let (before, after) = (&call[..at], &call[at + 1..]);
+    let (before, [hole, after @ ..]) = call.split_at(at) else { return Err(NEITHER.to_owned()) };
     let close = match after {
         [] => String::new(),
         [Part::Literal(text)] => literal(text.trim(), spellings),
         _ => return Err("what stands behind its arguments is no text".to_owned()),
     };
-    let payload = match (&call[at], form.parameters.first().map(|it| &*it.parts)) {
+    let payload = match (hole, form.parameters.first().map(|it| &*it.parts)) {
         (Part::Hole(Hole::Parameters { .. }), Some([Part::Literal(text), ..])) => text.trim(),
         (Part::Hole(Hole::Parameters { .. }), _) => {
             return Err("its parameters begin without a marker".to_owned());
@@ -170,7 +171,7 @@ fn way(form: &Form, section: &Template, call: &[Part]) -> Result<Way, String> {
     }
     opener.header(before, form, payload.chars().next())?;
     opener.then(BLANK);
-    let ahead = match &call[at] {
+    let ahead = match hole {
         Part::Hole(Hole::Parameters { .. }) => {
             any([literal(payload, spellings), close.clone()].into_iter())
         }
@@ -188,12 +189,16 @@ fn way(form: &Form, section: &Template, call: &[Part]) -> Result<Way, String> {
     if !close.is_empty() && close.chars().all(|c| r"\}])s*".contains(c)) {
         return Err("its calls end with nothing but a bracket".to_owned());
     }
-    let field = field(form, &call[at], &opener)?;
+    let field = field(form, hole, &opener)?;
     let next = any([head, marker].into_iter());
     Ok(Way { open: opener, ahead, close, tail, next, field })
 }
 
 /// What is said of a call whose arguments are in `payload`.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "`field` was made an object at the top, and its `transform` just before the id"
+)]
 fn field(form: &Form, payload: &Part, opener: &Pattern) -> Result<Value, String> {
     let mut field = json!({"repeats": true, "content": "json"});
     let (mut name, mut arguments) = ("{name}".to_owned(), "{content}".to_owned());
@@ -303,14 +308,14 @@ fn parameters(form: &Form) -> Result<Value, String> {
     let [
         Part::Literal(before),
         Part::Hole(Hole::Key),
-        Part::Literal(between),
+        behind_key @ Part::Literal(between),
         Part::Hole(Hole::Value(trim)),
         Part::Literal(after),
     ] = parts
     else {
         return Err("its parameters are more than a key and a value".to_owned());
     };
-    let key = in_class(first(&parts[2]).ok_or("its keys end without a marker")?);
+    let key = in_class(first(behind_key).ok_or("its keys end without a marker")?);
     // Another template may show newlines around the same.
     let shows = |place: usize, edge: fn(&str) -> bool| {
         form.parameters.iter().any(|it| match it.parts.get(place) {

@@ -33,8 +33,10 @@ impl Pattern {
         form: &Form,
         next: Option<char>,
     ) -> Result<(), String> {
-        for (number, part) in parts.iter().enumerate() {
-            let next = parts[number + 1..].iter().find_map(first).or(next);
+        let mut behind = parts;
+        while let [part, rest @ ..] = behind {
+            behind = rest;
+            let next = rest.iter().find_map(first).or(next);
             let until = next.map(in_class).unwrap_or_default();
             match part {
                 Part::Literal(text) => self.then(&literal(text, &form.spellings)),
