@@ -1,5 +1,12 @@
 //! The event being read: its lines as indices into its raw bytes.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "lines, and the ranges of fields in them, are of the text that is read and stay \
+              until it is given away or the event is over; an event beyond the limits, of which \
+              something was given away, is never made"
+)]
+
 use std::ops::Range;
 
 use crate::{
@@ -119,6 +126,11 @@ impl Block {
         }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a mark, a colon and a blank were found in the line, and the range ends with it; \
+                  `ignored` counts bytes of a stream with 64 bits"
+    )]
     fn take(&mut self, text: &[u8], line: Line, how: Reading) -> Then {
         let mut start = line.start;
         if how.first && start == 0 && text[..line.end].starts_with(BYTE_ORDER_MARK) {

@@ -1,5 +1,15 @@
 //! Bytes to events.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "lengths of parts of one text, or bytes of one stream counted with 64 bits"
+)]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "`completing` tells a length of what it was given; the block tells ends in the text \
+              it was given, which begins at `from`"
+)]
+
 use crate::{
     block::{Block, Read, Reading},
     event::{Dialect, Event},

@@ -107,6 +107,10 @@ impl<'e> Event<'e> {
     }
 
     /// The lines that are not blank, all with the line end of the first.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`LineEnds` tells a line within the text it was given, behind `at`"
+    )]
     fn lines(&self) -> impl Iterator<Item = Content<'e>> {
         let (raw, marked) = (self.raw, self.marked);
         let (mut ends, mut at) = (LineEnds::default(), 0);

@@ -24,6 +24,7 @@
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #![warn(unnameable_types, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod block;

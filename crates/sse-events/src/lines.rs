@@ -1,5 +1,15 @@
 //! Where lines end: LF, CR or CRLF, the same for every cut.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the place behind a byte that is there, or behind two"
+)]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "`start` and `seen` lie in `text`, or at its end, as callers say; `end` and `at` are \
+              where a byte was found in it"
+)]
+
 use memchr::memchr2;
 
 /// A line and its end, as indices.
