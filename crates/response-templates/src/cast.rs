@@ -97,7 +97,7 @@ fn collect(schema: &Schema, all: &mut Types) {
         Some(Schema::Object(object)) => !object.is_empty(),
         Some(Schema::Bool(true)) => true,
     };
-    if nullable && !all[before..].contains(&Type::Null) {
+    if nullable && !all.iter().skip(before).any(|one| *one == Type::Null) {
         all.push(Type::Null);
     }
 }

@@ -74,6 +74,10 @@ fn word(text: &str) -> Value {
 }
 
 /// `None`: an integer with more digits than are read.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "one byte is taken off a text that begins with it"
+)]
 fn number(text: &str) -> Option<Value> {
     if text.contains(['.', 'e', 'E']) {
         return decimal(text).map(Value::Float);
@@ -90,6 +94,7 @@ pub(crate) fn decode(quoted: &str) -> String {
 }
 
 /// As [`decode`], behind `text`.
+#[expect(clippy::arithmetic_side_effects, reason = "`at` is where a backslash was found in `rest`")]
 pub(crate) fn decode_into(quoted: &str, text: &mut String) {
     let mut rest = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or("");
     while let Some(at) = rest.find('\\') {
@@ -112,6 +117,10 @@ pub(crate) fn decode_into(quoted: &str, text: &mut String) {
 }
 
 /// The character of an escape at the start of `text`, and the escape's length.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "`at` is 0 or 6; `first` and `second` are the halves of a pair, matched just before"
+)]
 fn unicode(text: &str) -> (char, usize) {
     let code = |at: usize| {
         let escape = text.get(at..at + 6).filter(|escape| escape.starts_with("\\u"))?;

@@ -1,5 +1,11 @@
 //! The scanner: a JSON text byte by byte, its tokens as they end.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places in one JSON text in memory, of which `at` bytes were read, and the end of \
+              the byte being read; of four digits at most the last is taken off"
+)]
+
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -116,6 +122,7 @@ impl Default for Scanner {
 
 impl Scanner {
     /// Reads on, and hands out each token that ends.
+    #[expect(clippy::indexing_slicing, reason = "`run` is how many bytes of `rest` are plain")]
     pub(crate) fn feed(&mut self, text: &str, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
         let mut rest = text.as_bytes();
         loop {
@@ -181,11 +188,12 @@ impl Scanner {
                 None => self.number_ended(digits, on)?,
             },
             State::Word(rest) => {
-                if rest.first() != Some(&byte) {
+                let Some((_, behind)) = rest.split_first().filter(|(first, _)| **first == byte)
+                else {
                     return Err(NotJson { at: self.at });
-                }
-                self.state = State::Word(&rest[1..]);
-                if rest.len() == 1 {
+                };
+                self.state = State::Word(behind);
+                if behind.is_empty() {
                     self.ended(TokenKind::Word, self.at + 1, on);
                 }
                 return Ok(());

@@ -206,11 +206,12 @@ impl Object {
     /// The member called `key`.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
-        self.place(key).map(|at| &self.members[at].1)
+        self.members.get(self.place(key)?).map(|(_, value)| value)
     }
 
     pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
-        self.place(key).map(|at| &mut self.members[at].1)
+        let at = self.place(key)?;
+        self.members.get_mut(at).map(|(_, value)| value)
     }
 
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = (&str, &mut Value)> {
@@ -220,8 +221,8 @@ impl Object {
     /// Sets a member: the one of this name, or a new last one.
     pub fn set(&mut self, key: impl Into<String>, value: Value) {
         let key = key.into();
-        if let Some(at) = self.place(&key) {
-            self.members[at].1 = value;
+        if let Some(known) = self.get_mut(&key) {
+            *known = value;
             return;
         }
         if self.members.len() == FEW {

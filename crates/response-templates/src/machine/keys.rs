@@ -19,11 +19,11 @@ impl Keys {
 
     /// A container begins.
     pub(super) fn push(&mut self) {
-        if self.open == self.all.len() {
-            self.all.push((false, String::new()));
+        match self.all.get_mut(self.open) {
+            Some((known, _)) => *known = false,
+            None => self.all.push((false, String::new())),
         }
-        self.all[self.open].0 = false;
-        self.open += 1;
+        self.open = self.open.saturating_add(1);
     }
 
     /// A container ends.
@@ -33,7 +33,8 @@ impl Keys {
 
     /// A member begins whose name is written so.
     pub(super) fn name(&mut self, quoted: &str) -> &str {
-        let Some((known, name)) = self.all[..self.open].last_mut() else { return "" };
+        let last = self.open.checked_sub(1).and_then(|last| self.all.get_mut(last));
+        let Some((known, name)) = last else { return "" };
         *known = true;
         name.clear();
         decode_into(quoted, name);
@@ -43,7 +44,7 @@ impl Keys {
     /// Whether a value that begins now stands at `path`, seen from inside so many containers.
     pub(super) fn are(&self, path: &[String], from: usize) -> bool {
         let same = |(key, wanted): (&(bool, String), &String)| key.0 && key.1 == *wanted;
-        let keys = self.all[..self.open].get(from..);
+        let keys = self.all.get(from..self.open);
         keys.is_some_and(|keys| keys.len() == path.len() && keys.iter().zip(path).all(same))
     }
 }

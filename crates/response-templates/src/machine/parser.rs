@@ -178,7 +178,7 @@ impl Parser {
     pub fn next_message<S: Sink + ?Sized>(&mut self, sink: &mut S) {
         self.end(&mut ByRef(sink));
         let State { calls, base, from, origin, .. } = &self.state;
-        let origin = origin + base.saturating_sub(*from);
+        let origin = origin.saturating_add(base.saturating_sub(*from));
         self.state = State::new(&self.template, &self.watches, calls.clone());
         self.state.origin = origin;
     }
@@ -211,19 +211,19 @@ impl Parser {
             (0, _) if current.streams(&self.template.inner) => HeldKind::Whitespace,
             (0, _) => HeldKind::Call,
         };
-        Held { bytes: text + inner, kind }
+        Held { bytes: text.saturating_add(inner), kind }
     }
 
     /// Live bytes in buffers that grow with the input.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.state.buffer.len() + self.state.current.buffered()
+        self.state.buffer.len().saturating_add(self.state.current.buffered())
     }
 
     /// The work done so far: steps of patterns and characters.
     #[must_use]
     pub fn work(&self) -> u64 {
-        self.state.base + self.state.searches.iter().map(|search| search.work).sum::<u64>()
+        self.state.searches.iter().fold(self.state.base, |sum, one| sum.saturating_add(one.work))
     }
 
     /// Does something with the region that is open.

@@ -35,6 +35,7 @@ pub(super) struct Rewriter {
 
 impl Rewriter {
     /// `None`: the dialect writes plain JSON.
+    #[expect(clippy::indexing_slicing, reason = "`n` is the place of a delimiter")]
     pub(super) fn new(dialect: &Dialect) -> Option<Self> {
         let Dialect { unquoted_keys, delimiters, .. } = dialect;
         let earlier = |n: usize| delimiters[..n].iter().map(|(open, _)| open);
@@ -51,13 +52,18 @@ impl Rewriter {
 
     /// How many bytes were read and are not in the JSON.
     pub(super) fn held(&self) -> usize {
-        self.tail.len() + self.key.len() + self.waiting.unwrap_or(0)
+        let known = self.tail.len().saturating_add(self.key.len());
+        known.saturating_add(self.waiting.unwrap_or(0))
     }
 
     /// Reads on.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`tail` is the length of an end of `rest`, and `rest` is an end of `whole`"
+    )]
     pub(super) fn read(&mut self, text: &str) {
         if let Some(waiting) = &mut self.waiting {
-            *waiting += text.len();
+            *waiting = waiting.saturating_add(text.len());
             return;
         }
         if self.delimiters.is_empty() {

@@ -1,5 +1,17 @@
 //! Reading: the search for the next boundary, and what happens there.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "`watch` is 0 or a field's number and one, and there is a watch for each; there are \
+              as many searches as the longest of them needs; the cursor lies in `text`"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places of a stream, counted with 64 bits, and offsets in the text at hand: what is \
+              let go was read, and a match that is pending began at or before the cursor; `field` \
+              counts the fields of a template"
+)]
+
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
 use jail_match::{DiagnosticKind, Sink};

@@ -53,6 +53,7 @@ impl Watch {
     }
 
     /// How many bytes at the start of `text` no boundary begins with.
+    #[expect(clippy::indexing_slicing, reason = "`first` has an entry for each byte")]
     pub(super) fn quiet(&self, text: &[u8]) -> usize {
         if self.nullable {
             return 0;
@@ -76,6 +77,11 @@ pub(super) enum Next {
 
 /// Which boundary comes next. Of matches the earliest counts, then the longest, then an opener,
 /// then the field whose name comes first.
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a field's number is its place in the template; a match ends at its start or behind it"
+)]
 pub(super) fn next(inner: &Inner, watch: &Watch, searches: &[Search]) -> Next {
     let mut pending = None;
     let mut best: Option<(Side, usize, &Found)> = None;

@@ -1,5 +1,13 @@
 //! Look-aheads in progress: whether what begins at a place matches.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "programs are made by `compile`: every step names steps and sets that there are, and \
+              the last is a match, so behind any other step there is one; `at` is less than the \
+              number of look-aheads"
+)]
+
 use alloc::vec::Vec;
 
 use super::{

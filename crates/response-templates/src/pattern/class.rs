@@ -37,10 +37,12 @@ impl Set {
 
     fn has_slow(&self, c: char) -> bool {
         let after = self.ranges.partition_point(|&(first, _)| first <= c);
-        after.checked_sub(1).is_some_and(|at| c <= self.ranges[at].1)
+        let range = after.checked_sub(1).and_then(|at| self.ranges.get(at));
+        range.is_some_and(|&(_, last)| c <= last)
     }
 
     /// Sets the first bytes of the characters.
+    #[expect(clippy::indexing_slicing, reason = "`bytes` has an entry for each byte")]
     pub(crate) fn first_bytes(&self, bytes: &mut [bool; 256]) {
         let lead = |c: char| {
             let mut buffer = [0; 4];

@@ -1,5 +1,17 @@
 //! Trees to programs.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "steps are named by the places they were pushed to, sets by theirs, groups by the \
+              numbers that the parser counted"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "steps, slots and groups are counted in `usize` and bounded by `MAX_STEPS`, the \
+              characters of look-behinds by `MAX_BEHIND`; a pair of slots that fits 16 bits is \
+              even at first, so its second one fits"
+)]
+
 use alloc::{collections::BTreeMap, string::String, vec, vec::Vec};
 
 use regex_syntax::hir::ClassUnicode;

@@ -1,5 +1,13 @@
 //! Compiled expressions.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "programs are made by `compile`: every step names steps and sets that there are, and \
+              the last is a match; places of a stream, counted with 64 bits, of which the text at \
+              hand ends at `at`"
+)]
+
 use alloc::{string::String, vec, vec::Vec};
 
 use super::{class::Set, syntax::Assert};

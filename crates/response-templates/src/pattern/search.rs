@@ -9,6 +9,16 @@
 //! A look-ahead is a set of ways of its own ([`Aheads`]); what depends on it carries it as a
 //! condition until it is decided.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "there is a mark for each step of the program, and a way's slots are those of all \
+              groups; `first` has an entry for each byte"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "group `n` has the slots `2n` and `2n + 1`; a round that would not fit begins anew"
+)]
+
 use alloc::vec::Vec;
 
 use smallvec::SmallVec;

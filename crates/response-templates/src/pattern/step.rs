@@ -1,5 +1,17 @@
 //! One way, followed from a place over the next character.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "programs are made by `compile`: every step names steps, sets and look-behinds that \
+              there are; `again` bytes of the group were read"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "behind a step that is no match there is another; places of a stream and work are \
+              counted with 64 bits; `again` is less than the length of a group, and no candidate \
+              of 4 GiB is held"
+)]
+
 use alloc::vec::Vec;
 
 use super::{

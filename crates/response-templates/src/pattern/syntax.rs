@@ -132,6 +132,12 @@ struct Parser<'p> {
     depth: usize,
 }
 
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "`at` moves over characters that are there, so it is at most their number; the depth \
+              goes up by one and down again"
+)]
 impl Parser<'_> {
     fn peek(&self) -> Option<char> {
         self.chars.get(self.at).copied()

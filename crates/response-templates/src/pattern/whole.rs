@@ -16,6 +16,12 @@ pub(crate) struct Scan {
 
 impl Scan {
     /// The next match in `text`, once it is certain; `ended`: no more text comes.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "`at` stands in front of a character of `text` where one is read, and moves over \
+                  it"
+    )]
     pub(crate) fn next(&mut self, program: &Program, text: &str, ended: bool) -> Option<Found> {
         loop {
             let next = text.get(self.at..)?.chars().next();

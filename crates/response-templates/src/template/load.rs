@@ -52,7 +52,7 @@ fn unwrapped(value: &Value, layers: u32) -> Result<Template, TemplateError> {
         Value::String(text) if layers > 0 => {
             let inner = Value::from_json(text)
                 .map_err(|error| TemplateError::new(ErrorKind::NotJson, "").at(error.at))?;
-            unwrapped(&inner, layers - 1)
+            unwrapped(&inner, layers.saturating_sub(1))
         }
         value => template(value),
     }
@@ -98,10 +98,10 @@ fn template(value: &Value) -> Result<Template, TemplateError> {
         addable(&read, defaults.get(name)).map_err(|error| error.of(name))?;
         fields.push(read);
     }
-    let mut leftovers = (0..fields.len()).filter(|&n| fields[n].open.is_none());
-    let leftover = leftovers.next();
-    if let Some(second) = leftovers.next() {
-        return Err(TemplateError::new(ErrorKind::TwoLeftovers, "open").of(&fields[second].name));
+    let mut leftovers = fields.iter().enumerate().filter(|(_, field)| field.open.is_none());
+    let leftover = leftovers.next().map(|(n, _)| n);
+    if let Some((_, second)) = leftovers.next() {
+        return Err(TemplateError::new(ErrorKind::TwoLeftovers, "open").of(&second.name));
     }
     let anchor = Boundary::read(object, "start_anchor", "start_anchor_pattern")?;
     let Some(anchor) = anchor else { return error(ErrorKind::NoAnchor, "start_anchor") };
@@ -161,6 +161,11 @@ fn field(name: &str, entry: &Value, extras: &mut u8) -> Result<Field, TemplateEr
     Ok(field)
 }
 
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "channels are few: `number` is at most the last one, and no further field is counted \
+              there"
+)]
 fn role(name: &str, extras: &mut u8) -> Role {
     match name {
         "content" => Role::Content,

@@ -10,6 +10,11 @@ use super::{
     Assert, Node, Parser, Read,
 };
 
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "`at` moves over characters that are there, or back over the one just read; two \
+              octal digits are less than 64"
+)]
 impl Parser<'_> {
     pub(super) fn escape(&mut self, start: usize) -> Read<Node> {
         let ascii = self.flags.has(Flag::Ascii);

@@ -4,6 +4,12 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use super::{super::flags::Flag, Fault, FaultKind, Node, Parser, Read};
 
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "`at` moves over characters that are there, so it is at most their number, and so is \
+              the number of groups"
+)]
 impl Parser<'_> {
     pub(super) fn group(&mut self, start: usize) -> Read<Option<Node>> {
         let outer = self.flags;

@@ -2,6 +2,12 @@
 
 use super::{MAX_REPEAT, Parser, Read};
 
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "`at` moves over characters that are there; where `is_fuzzy` asks, it stands at a \
+              brace"
+)]
 impl Parser<'_> {
     /// How often what came before is repeated, if it is said here.
     pub(super) fn quantifier(&mut self) -> Read<Option<(u32, Option<u32>)>> {
