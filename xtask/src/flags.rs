@@ -19,6 +19,7 @@ cargo xtask bench --peers [FILTER]         the ratios beside those of other pars
 cargo xtask bench --count|--gate|--keep    instructions a chunk; fails if they grew; new ones to compare with
 cargo xtask fuzz [TARGET|all]              fuzz targets, for a time each (--seconds N, --jobs N)
 cargo xtask fuzz seed [TARGET]             inputs and words to begin with, made of the families
+cargo xtask mutants [PART] [--shard K/N]   changes of the code, by `cargo mutants`: a test must see each
 cargo xtask seeded                         faults put back one at a time: a law must see each
 cargo xtask templates [--count N] [SEED]   random templates' wires against the `transformers` package
 cargo xtask page                           the page of `explain` in a headless Chromium, if there is one
@@ -40,6 +41,10 @@ pub(crate) enum Command {
     E2e(Against),
     Page,
     Seeded,
+    Mutants {
+        part: Option<String>,
+        shard: Option<String>,
+    },
     /// Only [`Pace::Full`] and [`Pace::Peers`] have a filter.
     Bench {
         pace: Pace,
@@ -133,6 +138,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "e2e" => Command::E2e(Against::Clients),
         "page" => Command::Page,
         "seeded" => Command::Seeded,
+        "mutants" => Command::Mutants { part: None, shard: None },
         "tidy" => Command::Tidy,
         "families" => Command::Families(Tables::Written),
         "bench" => Command::Bench { pace: Pace::Full, filter: None },
@@ -177,6 +183,12 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
                 | Command::Seed { target: target @ None },
                 Arg::Value(name),
             ) => *target = Some(name.string()?),
+            (Command::Mutants { part: part @ None, .. }, Arg::Value(name)) => {
+                *part = Some(name.string()?);
+            }
+            (Command::Mutants { shard: shard @ None, .. }, Arg::Long("shard")) => {
+                *shard = Some(parser.value()?.string()?);
+            }
             (Command::Templates { count, .. }, Arg::Long("count")) => {
                 *count = parser.value()?.parse()?;
             }
@@ -248,6 +260,11 @@ mod tests {
         assert_eq!(command("fuzz --seconds 5 matcher --jobs 2"), fuzz(effort, Some("matcher")));
         assert_eq!(command("fuzz seed"), seed(None));
         assert_eq!(command("fuzz seed calls"), seed(Some("calls")));
+        let mutants = |part: Option<&str>, shard: Option<&str>| {
+            Some(Command::Mutants { part: part.map(Into::into), shard: shard.map(Into::into) })
+        };
+        assert_eq!(command("mutants"), mutants(None, None));
+        assert_eq!(command("mutants chat --shard 1/9"), mutants(Some("chat"), Some("1/9")));
         let templates = |count, seed| Some(Command::Templates { count, seed });
         assert_eq!(command("templates"), templates(WIRES, None));
         assert_eq!(command("templates --count 9 4"), templates(9, Some(4)));
@@ -272,6 +289,7 @@ mod tests {
             "bench --count W3",
             "bench --gate W3",
             "bench --keep W3",
+            "mutants a b",
         ] {
             assert_eq!(command(line), None, "{line}");
         }

@@ -8,6 +8,7 @@ mod families;
 mod flags;
 mod fuzz;
 mod manifest;
+mod mutants;
 mod page;
 mod process;
 mod release;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Families(Tables::Checked) => families::check(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),
         Command::Fuzz { effort, target } => fuzz::run(&root, effort, target.as_deref()),
+        Command::Mutants { part, shard } => mutants::run(&root, part.as_deref(), shard.as_deref()),
         Command::Seeded => seeded::run(&root),
         Command::Seed { target } => fuzz::seed(&root, target.as_deref()),
         Command::Templates { count, seed } => templates::run(&root, count, seed.unwrap_or(1)),

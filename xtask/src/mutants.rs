@@ -1,0 +1,86 @@
+//! `cargo xtask mutants`: changes of the code that a test must see, by `cargo mutants`.
+//!
+//! What is not to be seen is excluded in `.cargo/mutants.toml`, each with its reason.
+
+use std::path::Path;
+
+use crate::process::{Invocation, installed};
+
+/// The program behind `cargo mutants`.
+const TOOL: &str = "cargo-mutants";
+
+/// What is mutated: the name to call it by, its package, and which of its files.
+const PARTS: [(&str, &str, &str); 6] = [
+    ("jail-match", "jail-match", "crates/jail-match/src/**"),
+    ("think-filter", "think-filter", "crates/think-filter/src/**"),
+    ("machine", "toolcall-parsers", "crates/toolcall-parsers/src/machine/**"),
+    ("chat", "llm-stream-guard", "crates/llm-stream-guard/src/chat/**"),
+    ("sse-events", "sse-events", "crates/sse-events/src/**"),
+    ("stream-lifecycle", "stream-lifecycle", "crates/stream-lifecycle/src/**"),
+];
+
+/// Mutates the part called `part`, or every one; of its mutants those of `shard`, `K/N`.
+///
+/// # Errors
+/// Mutants that no test sees.
+pub(crate) fn run(root: &Path, part: Option<&str>, shard: Option<&str>) -> Result<(), String> {
+    let commands = commands(part, shard)?;
+    for tool in [TOOL, "cargo-nextest"] {
+        if !installed(tool) {
+            return Err(format!("{tool} is not installed; get it with `cargo install {tool}`"));
+        }
+    }
+    let missed: Vec<String> =
+        commands.iter().filter_map(|command| command.run(root).err()).collect();
+    if missed.is_empty() { Ok(()) } else { Err(missed.join("\n")) }
+}
+
+fn commands(part: Option<&str>, shard: Option<&str>) -> Result<Vec<Invocation>, String> {
+    let command = |&(name, package, files): &(&str, &str, &str)| {
+        let mut line = format!("cargo mutants -p {package} -f {files} -o target/mutants/{name}");
+        if let Some(shard) = shard {
+            line += &format!(" --shard {shard}");
+        }
+        // A mutant is compiled for its own tests alone, and the tests stop where one fails.
+        let invocation = Invocation::new(&line).env("CARGO_PROFILE_DEV_DEBUG", "0");
+        invocation.env("CARGO_INCREMENTAL", "1")
+    };
+    let chosen = PARTS.iter().filter(|(name, ..)| part.is_none_or(|part| part == *name));
+    let commands: Vec<_> = chosen.map(command).collect();
+    if commands.is_empty() {
+        let names = PARTS.map(|(name, ..)| name).join(", ");
+        return Err(format!(
+            "nothing called {:?} is mutated; there are {names}",
+            part.unwrap_or("")
+        ));
+    }
+    Ok(commands)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{PARTS, commands};
+
+    #[test]
+    fn one_room_or_all_are_mutated_in_shards() {
+        assert_eq!(commands(None, None).unwrap().len(), PARTS.len());
+        let line = commands(Some("machine"), Some("3/40")).unwrap()[0].to_string();
+        let wanted = "cargo mutants -p toolcall-parsers -f crates/toolcall-parsers/src/machine/** \
+                      -o target/mutants/machine --shard 3/40";
+        assert!(line.ends_with(wanted), "{line}");
+        let error = commands(Some("door"), None).unwrap_err();
+        assert!(error.starts_with("nothing called \"door\" is mutated; there are jail-match"));
+    }
+
+    #[test]
+    fn what_is_mutated_is_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for (_, package, files) in PARTS {
+            let directory = files.strip_suffix("/**").expect("a directory");
+            assert!(root.join(directory).is_dir(), "{files}");
+            assert!(root.join("crates").join(package).is_dir(), "{package}");
+        }
+    }
+}
