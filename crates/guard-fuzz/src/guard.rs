@@ -236,7 +236,8 @@ pub(crate) fn every_option(data: &[u8]) {
     let Some((guard, end, text, mut input)) = any(data) else { return };
     let machine = GuardMachine::new(guard.clone(), end);
     let plan = input.cuts();
-    judge::text(&machine, &text, plan);
+    judge::events(&machine, &text, plan);
+    judge::cost(&machine, &text, judge::REWRITTEN);
     let _: Option<Collapse> = guard.collapse();
     if input.one_in(8) {
         let mut guard = guard;
@@ -309,7 +310,8 @@ pub(crate) fn family_file(data: &[u8]) {
     let Ok(guard) = guard.tools(tools(&mut input)).build() else { return };
     let machine = GuardMachine::new(guard, End::Stop);
     judge::events(&machine, &text, plan);
-    judge::cost(&machine, &text, judge::LOOKS + 2 * longest);
+    let looks = judge::LINEAR.looks + 2 * longest;
+    judge::cost(&machine, &text, judge::Most { looks, ..judge::LINEAR });
 }
 
 /// Seeds of a target over `pieces`: for each, a wire behind options of which the first says whose

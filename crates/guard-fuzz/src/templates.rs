@@ -105,6 +105,7 @@ pub(crate) fn templates(data: &[u8]) {
     judge::events(&machine, &wire, plan);
     if !far {
         // Each expression that may begin here looks at the text for itself.
-        judge::cost(&machine, &wire, judge::LOOKS * patterns.max(1));
+        let looks = judge::LINEAR.looks * patterns.max(1);
+        judge::cost(&machine, &wire, judge::Most { looks, ..judge::REWRITTEN });
     }
 }

@@ -260,8 +260,8 @@ impl Guard {
         self.cursor.set_ids(ids);
     }
 
-    /// What is held, and why. Under atomic delivery an open call is held, too, and under
-    /// [`GuardBuilder::force_nonempty_content`] or [`GuardBuilder::unclosed`] the reasoning; with a jail its block.
+    /// What is held, as it may come out (a call as JSON), and why. Under atomic delivery an open call is held, too,
+    /// under [`GuardBuilder::force_nonempty_content`] or [`GuardBuilder::unclosed`] the reasoning; with a jail its block.
     #[must_use]
     pub fn held(&self) -> Held {
         let held = self.cursor.held();
