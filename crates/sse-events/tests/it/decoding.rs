@@ -1,7 +1,7 @@
 //! What lines mean, the same at every cut; nothing is lost.
 
 use proptest::prelude::*;
-use sse_events::{Decoder, Item};
+use sse_events::{Decoder, Item, LimitPolicy, Limits};
 use stream_laws::{Cut, CutPlan};
 
 use crate::support::{Kept, Owned, decode, decode_every_way, events, streams};
@@ -106,6 +106,23 @@ fn a_reset_decoder_is_as_new() {
     assert_eq!(decoder.held(), 0);
     let raw = "\u{FEFF}data: y\r\n\r\n";
     assert_eq!(events(decode(&decoder, raw.as_bytes(), Cut::EachByte)), [data(raw, "y")]);
+}
+
+#[test]
+fn a_reset_keeps_limits_and_leniency() {
+    let limits = Limits::default().line(9).policy(LimitPolicy::Drop);
+    let mut decoder = Decoder::new().limits(limits).lenient();
+    decoder.reset();
+    let kept = decode(&decoder, b"{\"a\":1}\n\ndata: too long\n\n", Cut::Whole);
+    let [Kept::Event(event), Kept::Dropped(16)] = &kept[..] else { panic!("{kept:?}") };
+    assert_eq!(event.data.as_deref(), Some("{\"a\":1}"));
+}
+
+#[test]
+fn rows_that_are_joined_are_held_beside_the_lines() {
+    let mut decoder = Decoder::new();
+    decoder.push(b"data: one\ndata: two\n", |_| {}).expect("no limit");
+    assert_eq!(decoder.held(), "data: one\ndata: two\n".len() + "one\ntwo".len());
 }
 
 proptest! {

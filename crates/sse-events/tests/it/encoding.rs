@@ -1,7 +1,7 @@
 //! Events written, read back.
 
 use proptest::prelude::*;
-use sse_events::{Decoder, Fields, Item, comment};
+use sse_events::{Decoder, Event, Fields, Item, comment};
 use stream_laws::Cut;
 
 use crate::support::{Owned, decode, events, streams};
@@ -15,16 +15,21 @@ fn encoded(fields: Fields<'_>) -> Result<String, String> {
     result.map(|()| String::from_utf8(written).expect("text"))
 }
 
-fn with_data(raw: &str, data: &str) -> String {
+/// What `write` makes of each event of `raw`.
+fn written(raw: &str, mut write: impl FnMut(Event<'_>, &mut Vec<u8>)) -> String {
     let mut out = Vec::new();
     let mut decoder = Decoder::new().lenient();
     let mut on = |item: Item<'_>| {
         let Item::Event(event) = item else { panic!("{item:?}") };
-        event.with_data(data.as_bytes(), &mut out);
+        write(event, &mut out);
     };
     decoder.push(raw.as_bytes(), &mut on).expect("no limit");
     decoder.finish(&mut on).expect("no limit");
     String::from_utf8(out).expect("text")
+}
+
+fn with_data(raw: &str, data: &str) -> String {
+    written(raw, |event, out| event.with_data(data.as_bytes(), out))
 }
 
 #[test]
@@ -60,6 +65,50 @@ fn other_data_leaves_the_other_lines_as_they_came() {
     assert_eq!(with_data("id: 1\r\r", "1"), "id: 1\rdata: 1\r\r");
     // The LF belongs to the last line's bytes.
     assert_eq!(with_data("data:\rdata:\r\ndata:", "1"), "data: 1\r\r");
+}
+
+#[test]
+fn every_field_that_is_set_is_written() {
+    let fields = Fields::default().name("a").id("b").retry(3).data(b"c");
+    assert_eq!(encoded(fields).unwrap(), "event: a\nid: b\nretry: 3\ndata: c\n\n");
+}
+
+#[test]
+fn a_mark_counts_at_the_very_start_only() {
+    let second = "id: 1\n\n\u{FEFF}data: a\n\n";
+    assert_eq!(with_data(second, "1"), "id: 1\ndata: 1\n\n\u{FEFF}data: a\ndata: 1\n\n");
+    let inside = "\u{FEFF}data: a\n\u{FEFF}data: b\n\n";
+    assert_eq!(with_data(inside, "1"), "data: 1\n\u{FEFF}data: b\n\n");
+}
+
+#[test]
+fn data_is_taken_out_and_what_has_nothing_else_is_nothing() {
+    let taken = |raw| {
+        written(raw, |event, out| {
+            out.push(b'|');
+            event.without_data(out);
+        })
+    };
+    assert_eq!(taken("event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n"), "|event: a\r\n\r\n|");
+}
+
+#[test]
+fn another_event_has_the_same_name_and_line_ends() {
+    let again = |raw| written(raw, |event, out| event.again(b"2", out));
+    assert_eq!(again("event: a\rid: 7\rdata: 1\r\r"), "event: a\rdata: 2\r\r");
+    assert_eq!(again("id: 7\n\n"), "data: 2\n\n");
+    let unnamed = |raw| written(raw, |event, out| event.without_name().again(b"2", out));
+    assert_eq!(unnamed("event: a\ndata: 1\n\n"), "data: 2\n\n");
+}
+
+#[test]
+fn an_event_is_standard_if_it_is_closed_and_each_line_has_a_field() {
+    let standard =
+        |raw| written(raw, |event, out| out.push(if event.is_standard() { b'y' } else { b'n' }));
+    assert_eq!(standard("data: 1\n\n: note\n\ndata: cut"), "yyyn");
+    assert_eq!(standard("{\"a\": 1}\n\n"), "n");
+    // The row before the brace is an event of its own, which no blank line closed.
+    assert_eq!(standard("data: {}\n{}\n\ndata: {}\n\n"), "nny");
 }
 
 /// A line end of any kind is read back as `\n`.

@@ -44,6 +44,7 @@ impl Owned {
 pub(crate) fn decode(decoder: &Decoder, input: &[u8], cut: Cut) -> Vec<Kept> {
     let (mut decoder, mut kept) = (decoder.clone(), Vec::new());
     let keep = |kept: &mut Vec<Kept>, item: Item<'_>| match (kept.last_mut(), item) {
+        (_, Item::Raw([])) => panic!("an empty piece"),
         (Some(Kept::Raw(raw)), Item::Raw(more)) => raw.extend_from_slice(more),
         (_, Item::Raw(raw)) => kept.push(Kept::Raw(raw.to_vec())),
         (_, Item::Event(event)) => kept.push(Kept::Event(Owned::of(&event))),
