@@ -7,6 +7,7 @@ use jail_match::{
 use crate::{
     format::Format,
     rules::{Openers, Recur, StrayClose},
+    table::TURN_ENDS,
 };
 
 /// Where a stream begins.
@@ -21,57 +22,16 @@ pub enum Start {
     Reasoning,
 }
 
-/// What chat templates write where a turn begins or ends. Tags before it belong to the history.
+/// What chat templates write where a turn begins, and ends that no family's file names. Tags before
+/// any of these belong to the history, and so do those before the end of a turn.
+#[rustfmt::skip]
 const TURNS: &[&str] = &[
-    "<|im_start|>",
-    "<|im_assistant|>",
-    "<|im_user|>",
-    "<|im_system|>",
-    "<|start_header_id|>",
-    "<|header_start|>",
-    "<|start_of_role|>",
-    "<|START_OF_TURN_TOKEN|>",
-    "<start_of_turn>",
-    "<|turn>",
-    "<|start|>",
-    "<|begin|>",
-    "<|assistant|>",
-    "<|user|>",
-    "<|system|>",
-    "<|observation|>",
-    "<|assistant_start|>",
-    "<|user_start|>",
-    "<|message_model|>",
-    "<|message_user|>",
-    "<｜Assistant｜>",
-    "<｜User｜>",
-    "<assistant>",
-    "<user>",
-    "<seed:bos>",
-    "[|assistant|]",
-    "[|user|]",
-    "[INST]",
-    "[/INST]",
-    "]~b]",
-    "<|BOT|>",
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|eot|>",
-    "<|end_of_msg|>",
-    "<|begin_assistant|>",
-    "<|role_end|>",
-    "<|end_of_text|>",
-    "<|endoftext|>",
-    "<|END_OF_TURN_TOKEN|>",
-    "<|assistant_end|>",
-    "<|user_end|>",
-    "<end_of_turn>",
-    "<turn|>",
-    "<｜end▁of▁sentence｜>",
-    "<seed:eos>",
-    "[|endofturn|]",
-    "[e~[",
-    "</s>",
+    "<|im_start|>", "<|im_assistant|>", "<|im_user|>", "<|im_system|>", "<|start_header_id|>",
+    "<|header_start|>", "<|start_of_role|>", "<|START_OF_TURN_TOKEN|>", "<start_of_turn>", "<|turn>",
+    "<|start|>", "<|begin|>", "<|assistant|>", "<|user|>", "<|system|>", "<|observation|>",
+    "<|assistant_start|>", "<|user_start|>", "<|user_end|>", "<|message_model|>", "<|message_user|>",
+    "<｜Assistant｜>", "<｜User｜>", "<assistant>", "<user>", "<seed:bos>", "[|assistant|]", "[|user|]",
+    "[INST]", "[/INST]", "]~b]", "<|BOT|>", "<|begin_assistant|>",
 ];
 
 /// `prompt` after the last place where a turn begins or ends; all of it if there is none that is
@@ -86,7 +46,7 @@ const TURNS: &[&str] = &[
 )]
 pub fn last_turn(prompt: &str) -> &str {
     let (mut at, mut turn) = (0, 0);
-    let mut matcher = Matcher::new(TURNS);
+    let mut matcher = Matcher::new(TURNS.iter().chain(TURN_ENDS));
     let mut on = |found: Found<'_>| match found {
         Found::Text(text) => at += text.len(),
         Found::Marker { text, .. } => {

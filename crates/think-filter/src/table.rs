@@ -206,3 +206,8 @@ pub(super) static ALIASES: &[Alias] = &[
     Alias { engine: "vllm_rust", name: "step3", of: "step3" },
     Alias { engine: "vllm_rust", name: "step3p5", of: "step3p5" },
 ];
+
+#[rustfmt::skip]
+pub(super) static TURN_ENDS: &[&str] = &[
+    "</assistant>", "</longcat_s>", "</s>", "<SPECIAL_12>", "<end_of_sentence>", "<end_of_turn>", "<seed:eos>", "<sep>", "<start_function_response>", "<turn|>", "<|CHATBOT_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "<|assistant_end|>", "<|calls|>", "<|end_of_msg|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<|eom_id|>", "<|eom|>", "<|eos|>", "<|eot_id|>", "<|eot|>", "<|im_end|>", "<|message_sep|>", "<|observation|>", "<|role_end|>", "<|tool_response>", "<|user|>", "<｜end▁of▁sentence｜>", "<｜hy_eos｜>", "[e~[", "[unused10]", "[|endofturn|]",
+];

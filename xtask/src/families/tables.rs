@@ -1,6 +1,6 @@
 //! The tables as source text: a row a line, which rustfmt is told to keep.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use super::{
     GENERATED,
@@ -79,7 +79,11 @@ fn reasoning(entries: &[Entry]) -> String {
         "use jail_match::Alias;\n\n#[rustfmt::skip]\nuse crate::{{\n    row::Row,\n{rules}}};\n"
     );
     let aliases = aliases(names::of_reasoning(entries));
-    file(&uses, &[("FORMATS", "Row", rows), ("ALIASES", "Alias", aliases)])
+    // In one row: they are no table.
+    let ends: BTreeSet<_> = entries.iter().flat_map(|it| &it.family.end_of_turn).collect();
+    let ends = ends.into_iter().map(|it| text(it)).collect::<Vec<_>>().join(", ");
+    let tables = [("FORMATS", "Row", rows), ("ALIASES", "Alias", aliases)];
+    file(&uses, &[&tables[..], &[("TURN_ENDS", "&str", vec![ends])]].concat())
 }
 
 /// A row of the table of formats: what is not the default.

@@ -31,6 +31,8 @@ fn tags_of_earlier_turns_do_not_count() {
     assert_eq!(start("deepseek_r1", thought), Start::Reasoning);
     assert_eq!(last_turn(thought), "<think>\n");
     assert_eq!(last_turn("no template's"), "no template's");
+    // The end of a turn that its family's file names is enough.
+    assert_eq!(start("hy_v3", "what is <think>?<｜hy_eos｜>"), Start::Content);
     // An open code fence in an earlier message would hide the tag.
     let prompt = "tools: ```json<|end_of_msg|><|open|>message<|sep|><|open|>think<|sep|>";
     assert_eq!(format("kimi_k3").unwrap().start_after(prompt), Start::Reasoning);
