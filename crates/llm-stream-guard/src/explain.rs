@@ -1,5 +1,11 @@
 //! Why a recording came out as it did: a fold over the guard's own events.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the summary and its steps count bytes of a recording in memory, and places are in \
+              its text"
+)]
+
 mod findings;
 mod ledger;
 mod report;
@@ -191,6 +197,10 @@ struct Listener<'l> {
     summary: &'l mut Summary,
 }
 
+#[expect(
+    clippy::indexing_slicing,
+    reason = "an edge's number is its place in the list that the guard gave"
+)]
 impl Listener<'_> {
     fn marker(&mut self, edge: usize, at: u64, len: u64) -> String {
         let edge = &self.edges[edge];
@@ -264,6 +274,10 @@ impl Sink for Listener<'_> {
         }
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "an edge's number is its place in the list that the guard gave"
+    )]
     fn trace(&mut self, trace: Trace) {
         let happening = match trace {
             Trace::Matched { edge, at, len } => {

@@ -220,9 +220,8 @@ impl Guard {
         if result.is_err() {
             out.release();
         }
-        match then {
-            Then::ChunkEnded => out.chunk_ended(),
-            Then::Finish | Then::Nothing => {}
+        if then == Then::ChunkEnded {
+            out.chunk_ended();
         }
         if input.ended() || then == Then::Finish {
             out.finish();
@@ -273,13 +272,14 @@ impl Guard {
         // The kind is that of the bytes received last, all of them count.
         let bytes = shares.iter().map(|(bytes, _)| bytes).sum::<usize>();
         let kind = shares.iter().find(|(bytes, _)| *bytes > 0).map_or(held.kind, |(_, kind)| *kind);
-        self.output.held(Held { bytes: held.bytes + bytes, kind })
+        self.output.held(Held { bytes: held.bytes.saturating_add(bytes), kind })
     }
 
     /// Live bytes in buffers that grow with input.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.utf8.held() + self.input.buffered() + self.cursor.buffered() + self.output.buffered()
+        let stages = [self.input.buffered(), self.cursor.buffered(), self.output.buffered()];
+        stages.iter().fold(self.utf8.held(), |sum, stage| sum.saturating_add(*stage))
     }
 
     /// Counters of the cursor.

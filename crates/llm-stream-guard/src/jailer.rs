@@ -229,6 +229,7 @@ impl Jailer {
     }
 
     /// Does `step` and passes on what the jail reports.
+    #[expect(clippy::arithmetic_side_effects, reason = "counts blocks of a stream with 64 bits")]
     fn with_jail<S: Sink>(
         &mut self,
         next: &mut Counted<'_, S>,
@@ -265,7 +266,7 @@ impl Jailer {
         self.open = match (self.open, self.jail.open_at()) {
             (_, None) => None,
             (Some(open), Some(at)) if open.at == at => {
-                Some(Open { chunks: open.chunks + 1, ..open })
+                Some(Open { chunks: open.chunks.saturating_add(1), ..open })
             }
             (_, Some(at)) => {
                 let since =
@@ -282,6 +283,7 @@ impl Jailer {
     }
 }
 
+#[expect(clippy::arithmetic_side_effects, reason = "counts blocks of a stream with 64 bits")]
 fn release<S: Sink>(
     event: JailEvent<'_>,
     handler: &Option<Handler>,

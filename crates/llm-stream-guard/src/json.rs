@@ -49,7 +49,7 @@ impl Balance {
             match byte {
                 _ if self.strings.take(byte) => {}
                 b'{' | b'[' => {
-                    self.depth += 1;
+                    self.depth = self.depth.saturating_add(1);
                     self.opened = true;
                 }
                 b'}' | b']' => self.depth = self.depth.saturating_sub(1),

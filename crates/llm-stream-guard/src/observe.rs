@@ -1,5 +1,11 @@
 //! Telemetry: what happens in a guard or a jail, without the text it happens to.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "counts of one stream, with 64 bits; what a guard counted only grows until both are \
+              reset"
+)]
+
 #[cfg(feature = "tracing")]
 mod events;
 mod foreign;
@@ -257,7 +263,8 @@ impl StatsCollector {
                     (Some(clock), Some(since)) => Some(clock.now().saturating_sub(since)),
                     _ => None,
                 };
-                self.stats.jail_time += open.unwrap_or_default();
+                self.stats.jail_time =
+                    self.stats.jail_time.saturating_add(open.unwrap_or_default());
                 self.tell(|observer| observer.jail_closed(pair, bytes, why, open));
             }
             JailSignal::Dropped { bytes, why, .. } => {

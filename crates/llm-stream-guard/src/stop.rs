@@ -1,5 +1,12 @@
 //! Stop strings: text up to the first of them, and nothing of what is to be hidden.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places in a text in memory: what must be kept begins in it, a match ends in it, and \
+              what was passed on of what is kept is its beginning; places of the stream are \
+              counted with 64 bits"
+)]
+
 use std::{fmt, sync::Arc};
 
 use jail_match::{MarkerSet, MarkerSetBuilder, Match, Search};
@@ -182,6 +189,7 @@ impl StopStrings {
 
     /// Passes on what is certain of `text`, which begins with what was kept; the index from which
     /// it must be kept.
+    #[expect(clippy::indexing_slicing, reason = "a marker's number is its place in `listed`")]
     fn scan(&mut self, text: &str, ended: bool, on: &mut impl FnMut(&str)) -> usize {
         let passed = std::mem::take(&mut self.passed);
         let (keep, found) = self.look(ALL, text, 0, ended);
@@ -213,6 +221,7 @@ impl StopStrings {
     }
 
     /// Where a stop string is in `text`, or else where one may begin; its length and marker.
+    #[expect(clippy::indexing_slicing, reason = "`pos` is `from` or behind a byte of the text")]
     fn look(
         &mut self,
         class: u8,

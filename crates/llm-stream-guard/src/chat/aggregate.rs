@@ -37,6 +37,10 @@ impl Aggregator {
     }
 
     /// Adds the next chunk.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`at` is where the choice is, found or just inserted"
+    )]
     pub fn push(&mut self, chunk: &Chunk) {
         if !chunk.usage.is_missing()
             && (chunk.usage.value().is_some() || self.response.usage.is_missing())
@@ -130,9 +134,8 @@ fn size(delta: &Delta) -> usize {
         let arguments = call.function.as_ref().and_then(|it| it.arguments.as_ref());
         arguments.map_or(0, String::len)
     };
-    delta.text().map_or(0, str::len)
-        + delta.reasoning_text().map_or(0, str::len)
-        + delta.tool_calls.iter().map(call).sum::<usize>()
+    let texts = [delta.text(), delta.reasoning_text()].map(|text| text.map_or(0, str::len));
+    texts.into_iter().chain(delta.tool_calls.iter().map(call)).sum()
 }
 
 fn add_delta(message: &mut Delta, delta: &Delta) {
@@ -190,6 +193,7 @@ fn join(parts: &mut Vec<Value>, part: Value) {
     parts.push(part);
 }
 
+#[expect(clippy::indexing_slicing, reason = "`at` is where the call was found")]
 fn add_call(calls: &mut Vec<ToolCallDelta>, delta: &ToolCallDelta) {
     let known = |call: &ToolCallDelta| delta.index.is_some() && call.index == delta.index;
     let Some(at) = calls.iter().rposition(known) else {

@@ -89,8 +89,10 @@ impl Annotator {
         for (chunk, origin) in out.drain(..) {
             queue.push_back(I::close(chunk, of(self, origin)));
         }
-        if self.place == AnnotationPlace::Last {
-            queue.make_contiguous()[from..].reverse();
+        if self.place == AnnotationPlace::Last
+            && let Some(new) = queue.make_contiguous().get_mut(from..)
+        {
+            new.reverse();
         }
     }
 

@@ -1,5 +1,15 @@
 //! Calls of a choice: the guard's and upstream's own, counted together.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "calls of one choice, which its limit bounds; one that is taken back was counted; a \
+              piece was just asked for, so there is one"
+)]
+#![expect(
+    clippy::indexing_slicing,
+    reason = "`at` is the place of a native call, which stays where it is while the choice goes on"
+)]
+
 use serde_json::Map;
 use toolcall_parsers::{Claim, Outcome, Parallel};
 

@@ -1,5 +1,10 @@
 //! One choice of a stream: its guard and what it remembers.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places in a choice's text, counted with 64 bits; tallies add without overflow"
+)]
+
 use jail_match::{Aside, Channel, End, Event, LimitError};
 use serde_json::{Map, Value};
 use wire_remap::{RemapReport, Tally};
@@ -54,6 +59,11 @@ impl ChoiceState {
     /// What was counted of the choice.
     pub(super) fn stats(&self) -> Option<&Stats> {
         self.counted.stats.as_deref().or_else(|| self.guard.stats())
+    }
+
+    /// How many tokens its reasoning so far is estimated to be.
+    pub(super) fn reasoning_tokens(&self) -> u64 {
+        self.lane.reasoning_tokens.saturating_add(self.guard.reasoning_tokens())
     }
 
     /// What remapping did so far.
@@ -356,7 +366,8 @@ fn finish(
         counted.decoded += &tally;
     }
     look(guard, writer);
-    writer.lane.reasoning_tokens += guard.reasoning_tokens();
+    let tokens = &mut writer.lane.reasoning_tokens;
+    *tokens = tokens.saturating_add(guard.reasoning_tokens());
     writer.lane.at = writer.lane.fed;
     writer.forget_taken(guard.taken_out());
     guard.reset();

@@ -186,6 +186,7 @@ pub(super) fn estimate(usage: &mut Value, tokens: u64) {
 
 /// Numbers the pieces so that equal numbers share a chunk, and sorts them by it. They come in
 /// ascending order of choices.
+#[expect(clippy::arithmetic_side_effects, reason = "there are at most as many ordinals as pieces")]
 fn order(pieces: &mut [Piece], emission: Emission) {
     let (mut choice, mut ordinal) = (None, 0);
     for (i, piece) in pieces.iter_mut().enumerate() {

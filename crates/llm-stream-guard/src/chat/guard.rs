@@ -97,7 +97,7 @@ impl ChatGuard {
         if self.ended {
             return self.failed.map_or(Ok(()), Err);
         }
-        self.seq += 1;
+        self.seq = self.seq.saturating_add(1);
         self.envelope.learn(&mut chunk, &self.options);
         if chunk.choices.is_empty() {
             self.push_bare(chunk, sink);
@@ -151,10 +151,10 @@ impl ChatGuard {
     /// Takes in a chunk that is like the last of its choice but for `text`, if it comes out as it
     /// is; otherwise nothing is done, and it is to be pushed.
     pub(super) fn pass(&mut self, index: u32, text: &str) -> bool {
-        let found = self.choices.binary_search_by_key(&index, |state| state.lane.index);
-        let passed =
-            !self.ended && self.owes_nothing() && found.is_ok_and(|at| self.choices[at].pass(text));
-        self.seq += u64::from(passed);
+        let found = self.choices.binary_search_by_key(&index, |state| state.lane.index).ok();
+        let ready = found.filter(|_| !self.ended && self.owes_nothing());
+        let passed = ready.and_then(|at| self.choices.get_mut(at)).is_some_and(|it| it.pass(text));
+        self.seq = self.seq.saturating_add(u64::from(passed));
         passed
     }
 
@@ -265,6 +265,7 @@ impl ChatGuard {
     }
 
     /// Runs `step` on the choice at `at`.
+    #[expect(clippy::indexing_slicing, reason = "callers tell the place of a choice")]
     fn step<S: ChatSink + ?Sized>(
         &mut self,
         at: usize,
@@ -281,12 +282,10 @@ impl ChatGuard {
 
     /// Says in `usage` how many tokens were reasoning, if that is asked for.
     fn estimate(&self, usage: &mut Field<serde_json::Value>) {
-        if let (ReasoningTokens::Estimate, Field::Value(usage)) =
-            (self.options.reasoning_tokens, usage)
-        {
-            let tokens =
-                |state: &ChoiceState| state.lane.reasoning_tokens + state.guard.reasoning_tokens();
-            estimate(usage, self.choices.iter().map(tokens).sum());
+        let Field::Value(usage) = usage else { return };
+        if self.options.reasoning_tokens == ReasoningTokens::Estimate {
+            let tokens = self.choices.iter().map(ChoiceState::reasoning_tokens);
+            estimate(usage, tokens.fold(0, u64::saturating_add));
         }
     }
 
@@ -307,6 +306,7 @@ impl ChatGuard {
     /// [`crate::GuardBuilder::remap`]: in content, as far as the guard was given it, and in
     /// reasoning, refusals, arguments and parts, which are decoded as they come.
     #[must_use]
+    #[expect(clippy::arithmetic_side_effects, reason = "reports add without overflow")]
     pub fn remap_report(&self) -> RemapReport {
         let mut report = RemapReport::default();
         self.choices.iter().for_each(|state| report += &state.remap_report());

@@ -111,7 +111,8 @@ fn each_text(delta: &mut Delta, on: &mut dyn FnMut(Slot, &mut String)) {
     if let Some(Value::Array(details)) = delta.extra.get_mut("reasoning_details") {
         for (at, detail) in details.iter_mut().enumerate() {
             let signed = detail.get("signature").is_some_and(|signature| !signature.is_null());
-            let part = PARTS + detail.get("index").and_then(Value::as_u64).unwrap_or(at as u64);
+            let index = detail.get("index").and_then(Value::as_u64).unwrap_or(at as u64);
+            let part = PARTS.saturating_add(index);
             for (name, field) in DETAILS {
                 if let Some(Value::String(text)) = detail.get_mut(name).filter(|_| !signed) {
                     on(slot(part, field), text);
@@ -146,6 +147,7 @@ fn each_text(delta: &mut Delta, on: &mut dyn FnMut(Slot, &mut String)) {
 const DETAILS: [(&str, Text); 2] = [("text", Text::Reasoning), ("summary", Text::ReasoningSummary)];
 
 /// Adds the last piece of a text to the delta.
+#[expect(clippy::indexing_slicing, reason = "`at` is where the call is, found or just pushed")]
 fn put(delta: &mut Delta, slot: Slot, text: &str) {
     match slot.field {
         Text::Reasoning | Text::ReasoningSummary if slot.part >= PARTS => {
@@ -153,7 +155,7 @@ fn put(delta: &mut Delta, slot: Slot, text: &str) {
             let details =
                 delta.extra.entry("reasoning_details").or_insert_with(|| Value::Array(vec![]));
             if let Value::Array(details) = details {
-                let index = slot.part - PARTS;
+                let index = slot.part.saturating_sub(PARTS);
                 let kind = format!("reasoning.{name}");
                 details.push(serde_json::json!({"type": kind, "index": index, name: text}));
             }
@@ -177,10 +179,10 @@ fn put(delta: &mut Delta, slot: Slot, text: &str) {
         Text::Arguments | Text::Input => {
             let index = u32::try_from(slot.part).ok();
             let place = delta.tool_calls.iter().position(|call| call.index == index);
-            let at = place.unwrap_or_else(|| {
+            let at = place.unwrap_or(delta.tool_calls.len());
+            if place.is_none() {
                 delta.tool_calls.push(ToolCallDelta { index, ..ToolCallDelta::default() });
-                delta.tool_calls.len() - 1
-            });
+            }
             let call = &mut delta.tool_calls[at];
             if slot.field == Text::Arguments {
                 let function = call.function.get_or_insert_with(FunctionDelta::default);

@@ -25,6 +25,11 @@ pub(super) struct NativeCalls {
 impl NativeCalls {
     /// The call `delta` belongs to: neither index nor id alone says it. A new id opens a call
     /// unless the open one goes on without a name, and so does an index not seen; without both, a name does. `None` if `limit` calls are open already.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "`at` is where a call was found, or the last one, which was just pushed if need be"
+    )]
     pub(super) fn of(&mut self, delta: &ToolCallDelta, limit: usize) -> Option<usize> {
         let id = delta.id.as_deref().filter(|id| !id.is_empty());
         let named = delta.function.as_ref().and_then(|function| function.name.as_deref());

@@ -1,5 +1,11 @@
 //! What rides along with text: it comes out with, or behind, the text it came with.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "`others` counts riders of the queue, each when it comes and when it goes; `behind` \
+              counts some of the queue; ends are places in a choice's text, counted with 64 bits"
+)]
+
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value};

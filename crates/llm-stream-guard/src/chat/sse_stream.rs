@@ -154,7 +154,7 @@ where
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = usize::from(self.last.is_some()) + usize::from(!self.out.is_empty());
+        let left = [self.last.is_some(), !self.out.is_empty()].map(usize::from).iter().sum();
         (left, self.inner.is_none().then_some(left))
     }
 }

@@ -145,7 +145,7 @@ impl Wire {
         match item {
             Item::Event(event) => self.event(event, sink),
             Item::Raw(raw) => sink.bytes(raw),
-            Item::Dropped { bytes } => self.dropped += bytes,
+            Item::Dropped { bytes } => self.dropped = self.dropped.saturating_add(bytes),
             // No other item carries bytes.
             _ => {}
         }
@@ -347,7 +347,7 @@ impl Wire {
                 && !event.closed
                 && data.map(<[u8]>::trim_ascii) != Some(b"[DONE]") =>
             {
-                self.dropped += event.raw.len() as u64;
+                self.dropped = self.dropped.saturating_add(event.raw.len() as u64);
             }
             Some(data) if !event.is_standard() => {
                 self.text.clear();

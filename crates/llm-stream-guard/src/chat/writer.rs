@@ -1,5 +1,11 @@
 //! From a guard's events to the pieces of one choice.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places in a choice's text, counted with 64 bits; a piece was just pushed, or known \
+              to be there; `cut` stops at the end of `text` at the latest"
+)]
+
 use jail_match::{Event, Sink, Span};
 use serde_json::{Map, Value};
 
@@ -36,6 +42,7 @@ impl Writer<'_, '_> {
     }
 
     /// The last piece of the choice in this step, or a new one.
+    #[expect(clippy::indexing_slicing, reason = "the step has a piece")]
     pub(super) fn last(&mut self) -> &mut Piece {
         if !self.has_piece() {
             return self.piece(Kind::Plain, true);
@@ -45,6 +52,10 @@ impl Writer<'_, '_> {
     }
 
     /// A piece that `kind` may join, the last one if it fits.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a piece was just pushed if there was none that fits"
+    )]
     pub(super) fn piece(&mut self, kind: Kind, fresh: bool) -> &mut Piece {
         let Step { pieces, first, seq, .. } = &mut *self.step;
         let fits =

@@ -118,7 +118,7 @@ struct Diagnosed<'d> {
 
 /// Markup of other families passed as text: where this one reads calls, hardly its fault.
 fn foreign(facts: &Facts<'_>, kind: &'static str, summary: &mut Summary, found: &mut Found) {
-    let (marker, _) = &facts.foreign[0];
+    let Some((marker, _)) = facts.foreign.first() else { return };
     let at = facts.wire.find(marker.as_str()).unwrap_or_default();
     let around = around(facts.wire, at);
     let candidates = detect([around]).candidates;
@@ -157,7 +157,7 @@ fn around(wire: &str, at: usize) -> &str {
     const BEHIND: usize = 64 << 10;
     let boundary = |at: &usize| wire.is_char_boundary(*at);
     let from = (0..=at.saturating_sub(BEFORE)).rev().find(boundary).unwrap_or_default();
-    let to = (at + BEHIND..wire.len()).find(boundary).unwrap_or(wire.len());
+    let to = (at.saturating_add(BEHIND)..wire.len()).find(boundary).unwrap_or(wire.len());
     &wire[from..to]
 }
 
@@ -243,7 +243,7 @@ struct Found(Vec<Finding>);
 impl Found {
     fn add(&mut self, kind: &'static str, at: u64, says: impl FnOnce() -> String, advice: &str) {
         match self.0.iter_mut().find(|finding| finding.kind == kind) {
-            Some(finding) => finding.count += 1,
+            Some(finding) => finding.count = finding.count.saturating_add(1),
             None => {
                 let (says, advice) = (says(), advice.to_owned());
                 self.0.push(Finding { kind, count: 1, at, says, advice });
@@ -255,7 +255,7 @@ impl Found {
 /// The text at an offset, cut where it is long.
 fn excerpt(wire: &str, at: u64, len: u64) -> String {
     const MOST: usize = 60;
-    let text = wire.get(at as usize..(at + len) as usize).unwrap_or_default();
+    let text = wire.get(at as usize..at.saturating_add(len) as usize).unwrap_or_default();
     if text.chars().count() <= MOST {
         return text.to_owned();
     }

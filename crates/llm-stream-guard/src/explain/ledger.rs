@@ -1,5 +1,12 @@
 //! What became of each byte: the guard's account, laid over the text.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "spans, markers and pieces are places and lengths in the recording's text; `used` \
+              bytes of the next piece have a place, fewer than it has; a step that comes later \
+              begins later"
+)]
+
 use jail_match::{Channel, SpanKind};
 
 use super::report::{Delay, Fate, Region, Step};
@@ -124,6 +131,11 @@ struct Queue<'l> {
 
 impl Queue<'_> {
     /// Gives `wire[at..end]` to the next text.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`at..end` lies in the text, and `len` is at most what is left of both; the \
+                  queue was not empty"
+    )]
     fn fill(&mut self, wire: &[u8], mut at: usize, end: usize, map: &mut Map<'_>) {
         while at < end {
             let Some(next) = self.passed.first() else { break };
@@ -166,6 +178,10 @@ impl Map<'_> {
     }
 
     /// What stands at `at` was decided about in `step`.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`step` is that of an entry, which the report has, and `came` is an earlier one"
+    )]
     fn wait(&mut self, at: usize, step: usize) {
         let came = self.steps.partition_point(|step| step.at <= at).saturating_sub(1).min(step);
         if came == step {

@@ -69,7 +69,9 @@ impl Ahead {
     pub(super) fn buffered(&self) -> usize {
         let bytes = |told: &Told| match told {
             Told::Event(OwnedEvent::CallArguments { fragment, .. }) => fragment.len(),
-            Told::Event(OwnedEvent::CallStart { id, name, .. }) => id.len() + name.len(),
+            Told::Event(OwnedEvent::CallStart { id, name, .. }) => {
+                id.len().saturating_add(name.len())
+            }
             Told::Event(_) | Told::Trace(_) => 0,
         };
         self.told.iter().map(bytes).sum()
@@ -77,6 +79,10 @@ impl Ahead {
 
     /// The parser reads on. Behind the first `most` bytes of the body what was read acts: it is too
     /// long to be kept.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`fed` counts bytes of one body in memory, and places of the stream have 64 bits"
+    )]
     pub(super) fn feed(&mut self, parser: &mut ToolCallParser, text: &str, most: usize) -> Read {
         let most = if self.until == Until::End { usize::MAX } else { most };
         let head = within(text, most.saturating_sub(self.fed));

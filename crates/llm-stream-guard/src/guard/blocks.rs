@@ -45,21 +45,21 @@ impl ParseBlocks for BlockParser {
         }
         let before = self.calls;
         self.calls = before.saturating_add(u32::try_from(calls).unwrap_or(u32::MAX));
-        let body_at = block.at + block.start.len() as u64;
+        let body_at = block.at.saturating_add(block.start.len() as u64);
         for event in &events {
             next.event(match event.as_event() {
                 Event::CallStart { index, id, name } => {
-                    Event::CallStart { index: before + index, id, name }
+                    Event::CallStart { index: before.saturating_add(index), id, name }
                 }
                 Event::CallArguments { index, fragment } => {
-                    Event::CallArguments { index: before + index, fragment }
+                    Event::CallArguments { index: before.saturating_add(index), fragment }
                 }
                 Event::CallEnd { index, outcome } => {
-                    Event::CallEnd { index: before + index, outcome }
+                    Event::CallEnd { index: before.saturating_add(index), outcome }
                 }
                 Event::Diagnostic(mut told) => {
-                    told.at += body_at;
-                    told.call = told.call.map(|call| before + call);
+                    told.at = told.at.saturating_add(body_at);
+                    told.call = told.call.map(|call| before.saturating_add(call));
                     told.into()
                 }
                 event => event,

@@ -43,6 +43,10 @@ impl Watch {
     }
 
     /// Looks at the next piece; returns how much of it counts.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "places of the stream, counted with 64 bits; a collapse ends behind its start"
+    )]
     pub(super) fn see(&mut self, chunk: &str) -> usize {
         let verdict = self.detector.observe(chunk);
         let (Verdict::Observed(collapse) | Verdict::EndStream(collapse) | Verdict::Error(collapse)) =

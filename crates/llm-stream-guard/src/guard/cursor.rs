@@ -71,10 +71,10 @@ impl Cursor {
     pub(super) fn settled(&self) -> u64 {
         match self {
             Self::Family(FamilyCursor { driver, .. }) => {
-                driver.position() - driver.buffered() as u64
+                driver.position().saturating_sub(driver.buffered() as u64)
             }
             Self::Template(template) => {
-                template.counters.bytes_in - template.parser.held().bytes as u64
+                template.counters.bytes_in.saturating_sub(template.parser.held().bytes as u64)
             }
         }
     }
@@ -209,6 +209,6 @@ impl FamilyCursor {
     }
 
     fn buffered(&self) -> usize {
-        self.driver.buffered() + self.bodies.buffered()
+        self.driver.buffered().saturating_add(self.bodies.buffered())
     }
 }

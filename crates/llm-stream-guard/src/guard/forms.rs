@@ -56,11 +56,20 @@ impl Forms {
 
     /// Live bytes in queues that grow with what the cursor holds.
     pub(super) fn buffered(&self) -> usize {
-        self.seen.len() * size_of::<Seen>()
+        self.seen.len().saturating_mul(size_of::<Seen>())
     }
 
     /// Looks at the next piece of the decoded text, which begins at `from`. What stands before
     /// `settled` is text or accounted for.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "places of the stream, counted with 64 bits; what the matcher holds is the end \
+                  of what it was given before"
+    )]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the matcher was made of the same pairs as `roles`, in their order"
+    )]
     pub(super) fn see(&mut self, piece: Piece<'_>, from: u64, settled: u64) {
         let Self { canonical, roles, seen, .. } = self;
         while seen.front().is_some_and(|seen| seen.at < settled) {
@@ -90,6 +99,10 @@ impl<S: Sink + ?Sized> OutputStage<S> for Forms {
         next.event(event);
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "places of the stream, and calls in it, counted with 64 bits"
+    )]
     fn account(&mut self, span: Span, next: &mut S) {
         next.account(span);
         let end = span.at + span.len;

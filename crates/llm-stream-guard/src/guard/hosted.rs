@@ -49,7 +49,8 @@ impl Guard {
 
     /// Bytes received that neither came out nor are known to be no text.
     pub(crate) fn undecided(&self) -> usize {
-        self.utf8.held() + self.input.held() + self.cursor.undecided() + self.output.texts()
+        let held = [self.utf8.held(), self.input.held(), self.cursor.undecided()];
+        held.iter().fold(self.output.texts(), |sum, held| sum.saturating_add(*held))
     }
 
     /// How often a jail took text out of the content.

@@ -64,7 +64,7 @@ impl Input {
 
     /// Bytes of text held.
     pub(super) fn held(&self) -> usize {
-        self.wire.as_ref().map_or(0, |wire| wire.held()) + self.buffered()
+        self.wire.as_ref().map_or(0, |wire| wire.held()).saturating_add(self.buffered())
     }
 
     /// Bytes in buffers that grow with input.
@@ -248,6 +248,11 @@ fn place_first(prepend: &Option<Arc<str>>, done: &mut bool, text: &str, out: &mu
 }
 
 /// Accounts for a stop string and what followed it, since `before`.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "a stop string ends behind what is shown of it, and more of what follows it is \
+              dropped, never less"
+)]
 fn account(before: Option<Stopped>, now: Stopped, out: &mut Chain<'_>) {
     let mut span = |kind, at, len| {
         if len > 0 {

@@ -96,11 +96,11 @@ impl Output {
     pub(super) fn held(&self, mut held: Held) -> Held {
         let kept = self.withheld.as_ref().map_or(0, |withheld| withheld.held());
         if kept > 0 {
-            held = Held { bytes: held.bytes + kept, kind: HeldKind::Reasoning };
+            held = Held { bytes: held.bytes.saturating_add(kept), kind: HeldKind::Reasoning };
         }
         match self.jail.as_ref().map(|jail| jail.jailer.held()) {
             Some(jailed) if jailed.kind != HeldKind::Nothing => {
-                Held { bytes: held.bytes + jailed.bytes, kind: jailed.kind }
+                Held { bytes: held.bytes.saturating_add(jailed.bytes), kind: jailed.kind }
             }
             _ => held,
         }
@@ -108,15 +108,17 @@ impl Output {
 
     /// Bytes of text held.
     pub(super) fn texts(&self) -> usize {
-        self.withheld.as_ref().map_or(0, |withheld| withheld.held())
-            + self.jail.as_ref().map_or(0, |jail| jail.jailer.held().bytes)
+        let withheld = self.withheld.as_ref().map_or(0, |withheld| withheld.held());
+        withheld.saturating_add(self.jail.as_ref().map_or(0, |jail| jail.jailer.held().bytes))
     }
 
     pub(super) fn buffered(&self) -> usize {
-        self.held_of_call()
-            + self.forms.as_ref().map_or(0, |forms| forms.buffered())
-            + self.withheld.as_ref().map_or(0, |withheld| withheld.held())
-            + self.jail.as_ref().map_or(0, |jail| jail.jailer.buffered())
+        let stages = [
+            self.forms.as_ref().map_or(0, |forms| forms.buffered()),
+            self.withheld.as_ref().map_or(0, |withheld| withheld.held()),
+            self.jail.as_ref().map_or(0, |jail| jail.jailer.buffered()),
+        ];
+        stages.iter().fold(self.held_of_call(), |sum, stage| sum.saturating_add(*stage))
     }
 }
 

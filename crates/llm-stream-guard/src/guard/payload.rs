@@ -1,5 +1,12 @@
 //! The bodies of a guard: what a guided payload, or a call, may have to be before any of it is emitted.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "bytes of one stream, counted with 64 bits, and of one payload in memory: `fed` of \
+              its `text` were read, of which `before` came earlier; an opener is one piece of \
+              text"
+)]
+
 use std::fmt;
 
 use jail_match::{

@@ -221,7 +221,7 @@ fn earlier_calls(body: &Value) -> u32 {
         let parts = message.get("content").and_then(Value::as_array).into_iter().flatten();
         let used = parts.filter(|part| part.get("type") == Some(&"tool_use".into())).count();
         let calls = message.get("tool_calls").and_then(Value::as_array).map_or(0, Vec::len);
-        calls + used
+        calls.saturating_add(used)
     });
     u32::try_from(calls.sum::<usize>()).unwrap_or(u32::MAX)
 }

@@ -1,5 +1,7 @@
 //! The wire's delimiters, decoded for the cursor, which decides what each of them is.
 
+#![expect(clippy::arithmetic_side_effects, reason = "places of the stream, counted with 64 bits")]
+
 use jail_match::{Diagnostic, DiagnosticKind, Edge, InCode, LimitError, Sink, Stretch, Then};
 use wire_remap::{Detection, InText, Piece, Regime, RemapTable, StreamDecoder, Tally};
 

@@ -102,8 +102,8 @@ fn shown(marks: &[String]) -> String {
     const FEW: usize = 6;
     let mut shown: Vec<String> =
         marks.iter().take(FEW).map(|mark| format!("`{}`", mark.escape_debug())).collect();
-    if marks.len() > FEW {
-        shown.push(format!("and {} more", marks.len() - FEW));
+    if let Some(more @ 1..) = marks.len().checked_sub(FEW) {
+        shown.push(format!("and {more} more"));
     }
     shown.join(" ")
 }

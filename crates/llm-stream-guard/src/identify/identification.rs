@@ -46,8 +46,10 @@ impl fmt::Display for Identification {
             Some(first) => write!(f, "{first} ({})", self.certainty)?,
             None => f.write_str("unknown")?,
         }
-        if self.families.len() > 1 {
-            write!(f, "\n  cannot be told from: {}", self.families[1..].join(", "))?;
+        if let [_, others @ ..] = &self.families[..]
+            && !others.is_empty()
+        {
+            write!(f, "\n  cannot be told from: {}", others.join(", "))?;
         }
         if let Some(profile) = self.profile.as_ref().filter(|it| it.response_template.is_none()) {
             let start = if profile.start == Start::Reasoning { "reasoning" } else { "content" };

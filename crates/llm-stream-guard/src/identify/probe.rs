@@ -80,6 +80,10 @@ const ANSWER: &str = "Probe answered.";
 const SWITCHES: [&str; 3] = ["enable_thinking", "thinking", "reasoning"];
 
 /// Renders probe turns with a template.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a turn of the table makes at most as many calls as there are"
+)]
 pub(super) fn probe(checkpoint: &Checkpoint, text: &str) -> Probed {
     let template = match Template::new(text) {
         Ok(template) => Prompter { template, checkpoint },
@@ -111,7 +115,9 @@ pub(super) fn probe(checkpoint: &Checkpoint, text: &str) -> Probed {
         // Families that learn suffixes read those they are not told of, and cannot write them.
         let worst = |(fits, _): &(Vec<Fit>, _)| fits.first().map(|best| (best.left, !best.encodes));
         if let Some((readers, token_suffix)) = found.min_by_key(worst) {
-            readers[0].keep_ends(&mut probed.end_of_turn);
+            if let Some(best) = readers.first() {
+                best.keep_ends(&mut probed.end_of_turn);
+            }
             let string_arguments = turn.string;
             return Probed { readers, string_arguments, token_suffix, problem: None, ..probed };
         }
@@ -200,6 +206,7 @@ impl Prompter<'_> {
     }
 
     /// Tokens behind an answer.
+    #[expect(clippy::arithmetic_side_effects, reason = "`at` is where the answer was found")]
     fn ends(&self) -> Vec<String> {
         let answer = format!("{QUESTION}, {{\"role\": \"assistant\", \"content\": \"{ANSWER}\"}}");
         let whole = self.render(&answer, false, None).unwrap_or_default();
@@ -339,6 +346,7 @@ fn behind<'w>(prompt: &str, whole: &'w str) -> &'w str {
 }
 
 /// What stands behind a colon in several tags.
+#[expect(clippy::arithmetic_side_effects, reason = "counts tags of a text in memory")]
 fn suffix_of(wire: &str) -> Option<String> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for mark in marks(wire).filter(|mark| !mark.special) {

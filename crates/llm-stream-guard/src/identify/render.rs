@@ -12,6 +12,9 @@ use minijinja_contrib::pycompat::unknown_method_callback;
 /// What a template may compute: it comes from a stranger's file.
 const FUEL: u64 = 4_000_000;
 
+/// An indentation is less.
+const WIDEST: usize = 256;
+
 /// A template that compiles.
 pub(super) struct Template {
     environment: Environment<'static>,
@@ -59,10 +62,10 @@ impl Template {
 fn adapted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find("{%") {
-        let Some(len) = rest[at..].find("%}") else { break };
-        let tag = &rest[at + 2..at + len];
-        out.push_str(&rest[..at]);
+    while let Some((text, behind)) = rest.split_once("{%") {
+        let Some((tag, behind)) = behind.split_once("%}") else { break };
+        rest = behind;
+        out.push_str(text);
         match tag.trim_matches(['-', '+', ' ']) {
             "generation" | "endgeneration" => {
                 // A comment keeps the marks that trim whitespace.
@@ -78,14 +81,22 @@ fn adapted(text: &str) -> String {
                 None => out.extend(["{%", tag, "%}"]),
             },
         }
-        rest = &rest[at + len + 2..];
     }
-    out + rest
+    out.push_str(rest);
+    out
+}
+
+/// How wide an indentation is, if it is none that only fills memory.
+fn wide(indent: Option<usize>) -> Result<Option<usize>, Error> {
+    match indent {
+        Some(WIDEST..) => Err(Error::new(ErrorKind::InvalidOperation, "the indentation is wide")),
+        indent => Ok(indent),
+    }
 }
 
 /// Lines behind the first, or all, indented as Jinja does: what ends the text stays.
 fn indent(text: &str, width: Option<usize>, options: Kwargs) -> Result<String, Error> {
-    let width = width.or(options.get("width")?).unwrap_or(4);
+    let width = wide(width.or(options.get("width")?))?.unwrap_or(4);
     let first = options.get::<Option<bool>>("first")?.unwrap_or(false);
     let blank = options.get::<Option<bool>>("blank")?.unwrap_or(false);
     options.assert_all_used()?;
@@ -111,7 +122,7 @@ fn appended(tag: &str) -> Option<(&str, &str)> {
 /// JSON as Python writes it.
 fn tojson(value: &Value, options: Kwargs) -> Result<String, Error> {
     let ascii = options.get::<Option<bool>>("ensure_ascii")?.unwrap_or(false);
-    let indent = options.get::<Option<usize>>("indent")?;
+    let indent = wide(options.get::<Option<usize>>("indent")?)?;
     let _ = options.get::<Option<bool>>("sort_keys")?;
     let separators = options.get::<Option<Vec<String>>>("separators")?;
     options.assert_all_used()?;
@@ -135,6 +146,7 @@ struct Json {
 
 impl Json {
     fn value(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
+        let inside = depth.saturating_add(1);
         match value.kind() {
             ValueKind::String => self.string(value.as_str().unwrap_or_default()),
             ValueKind::Undefined | ValueKind::None => self.out.push_str("null"),
@@ -144,12 +156,12 @@ impl Json {
                     json.string(&key.to_string());
                     let colon = json.key.clone();
                     json.out.push_str(&colon);
-                    json.value(&value.get_item(key)?, depth + 1)
+                    json.value(&value.get_item(key)?, inside)
                 })?;
             }
             ValueKind::Seq | ValueKind::Iterable => {
                 let items: Vec<Value> = value.try_iter()?.collect();
-                self.all('[', ']', depth, &items, |json, item| json.value(item, depth + 1))?;
+                self.all('[', ']', depth, &items, |json, item| json.value(item, inside))?;
             }
             // Numbers and truth.
             _ => self.out.push_str(&value.to_string().to_lowercase()),
@@ -169,7 +181,7 @@ impl Json {
         for (n, item) in items.iter().enumerate() {
             let comma = if n > 0 { self.item.clone() } else { String::new() };
             self.out.push_str(&comma);
-            self.line(depth + 1);
+            self.line(depth.saturating_add(1));
             each(self, item)?;
         }
         if !items.is_empty() {
@@ -182,7 +194,7 @@ impl Json {
     fn line(&mut self, depth: usize) {
         if let Some(indent) = self.indent {
             self.out.push('\n');
-            self.out.extend(std::iter::repeat_n(' ', indent * depth));
+            self.out.extend(std::iter::repeat_n(' ', indent.saturating_mul(depth)));
         }
     }
 

@@ -41,13 +41,13 @@ fn written(template: &str) -> String {
     // Whether each open block is kept, by its own condition.
     let mut blocks: Vec<Option<bool>> = Vec::new();
     loop {
-        let at = rest.find("{%").unwrap_or(rest.len());
+        let (before, behind) = rest.split_once("{%").unwrap_or((rest, ""));
         if is_kept(&blocks) {
-            out.push_str(&rest[..at]);
+            out.push_str(before);
         }
-        let Some(len) = rest[at..].find("%}") else { return out };
-        let tag = rest[at + 2..at + len].trim_matches(['-', '+', ' ', '\n']);
-        rest = &rest[at + len + 2..];
+        let Some((tag, behind)) = behind.split_once("%}") else { return out };
+        let tag = tag.trim_matches(['-', '+', ' ', '\n']);
+        rest = behind;
         let word = tag.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         match word {
             "if" | "for" | "macro" | "filter" | "call" => blocks.push(kept(tag)),

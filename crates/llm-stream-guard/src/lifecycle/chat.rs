@@ -89,7 +89,8 @@ impl<E> Collector<Chunk, E> for ChatCollector {
             let text = choice.delta.text().map_or(0, str::len);
             let reasoning = choice.delta.reasoning_text().map_or(0, str::len);
             let calls: usize = choice.delta.tool_calls.iter().map(arguments).sum();
-            info.bytes += (text + reasoning + calls) as u64;
+            let bytes = text.saturating_add(reasoning).saturating_add(calls);
+            info.bytes = info.bytes.saturating_add(bytes as u64);
             info.visible |= text > 0;
         }
         info

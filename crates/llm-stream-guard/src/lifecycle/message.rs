@@ -34,7 +34,8 @@ impl MessageCollector {
                 Event::CallArguments { index, fragment: self.budget.take_text(fragment) }
             }
             Event::CallStart { id, name, .. } => {
-                if !self.budget.take(Self::ENTRY + id.len() + name.len()) {
+                let bytes = id.len().saturating_add(name.len());
+                if !self.budget.take(bytes.saturating_add(Self::ENTRY)) {
                     return;
                 }
                 event

@@ -109,6 +109,21 @@ fn a_checkpoints_own_response_template_is_preferred_to_a_family() {
     assert_eq!((message.reasoning.as_str(), message.content.as_str()), ("x", "y"));
 }
 
+#[test]
+fn a_broken_template_tells_nothing() {
+    let widest = usize::MAX;
+    let broken =
+        ["{%", "{%}", "a{%}b%}", "{%é%}", "{{ 'a\nb' | indent(", "{{ [[1]] | tojson(indent="];
+    let broken = broken.map(|text| match text.ends_with(['(', '=']) {
+        true => format!("{text}{widest}) }}}}"),
+        false => text.to_owned(),
+    });
+    for text in broken {
+        let found = identify(&Checkpoint::from_template(&text));
+        assert_eq!(found.certainty, Certainty::Unknown, "{text}: {found:?}");
+    }
+}
+
 #[cfg(feature = "jinja")]
 mod rendered {
     use super::*;

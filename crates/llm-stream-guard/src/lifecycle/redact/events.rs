@@ -98,7 +98,9 @@ impl Guardrail<OwnedEvent> for RedactEvents {
             OwnedEvent::Content(text) => return self.text(Channel::Content, text, out),
             OwnedEvent::Reasoning(text) => return self.text(Channel::Reasoning, text, out),
             OwnedEvent::CallArguments { index, fragment } => match &mut self.arguments {
-                Arguments::Redact { limit, text, .. } if text.len() + fragment.len() > *limit => {
+                Arguments::Redact { limit, text, .. }
+                    if text.len().saturating_add(fragment.len()) > *limit =>
+                {
                     text.clear();
                     return Decision::End("arguments_limit".into());
                 }

@@ -25,6 +25,7 @@ pub(super) fn redact(
 }
 
 /// Where the string that begins `text` ends, its quotation marks included.
+#[expect(clippy::arithmetic_side_effects, reason = "`at` is where a byte is")]
 fn string_end(text: &str) -> usize {
     let mut strings = Strings::default();
     let end = text.bytes().position(|byte| {
@@ -47,7 +48,8 @@ fn redact_string(
         out.push_str(literal);
     } else if decoded.is_some() {
         let escaped = serde_json::Value::String(seen).to_string();
-        let closed = if rest.is_some() { &escaped[..escaped.len() - 1] } else { &escaped };
+        let open = escaped.strip_suffix('"').unwrap_or(&escaped);
+        let closed = if rest.is_some() { open } else { &escaped };
         out.push_str(closed);
         out.push_str(rest.unwrap_or(""));
     } else {

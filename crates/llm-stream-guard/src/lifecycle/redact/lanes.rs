@@ -71,7 +71,7 @@ impl Lanes {
         if let Some(limit) = arguments {
             result = result.and(self.calls(new, delta, limit));
         }
-        if self.open.len() + self.arguments.len() > Self::MOST {
+        if self.open.len().saturating_add(self.arguments.len()) > Self::MOST {
             result = result.and(Err(Overrun::Lanes));
         }
         result
@@ -190,7 +190,7 @@ impl Lanes {
         limit: usize,
     ) -> Result<(), Overrun> {
         let kept = self.arguments.entry(index).or_default();
-        if kept.len() + arguments.len() > limit {
+        if kept.len().saturating_add(arguments.len()) > limit {
             kept.clear();
             arguments.clear();
             return Err(Overrun::Arguments);

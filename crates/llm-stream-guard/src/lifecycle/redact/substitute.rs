@@ -111,7 +111,7 @@ fn mask(text: &str, keep: usize) -> String {
         if !scalar.is_alphanumeric() || hidden == 0 {
             return scalar;
         }
-        hidden -= 1;
+        hidden = hidden.saturating_sub(1);
         '*'
     };
     text.chars().map(star).collect()

@@ -65,9 +65,9 @@ impl Vault {
         if let Some(token) = kept.tokens.get(&key) {
             return Some(token.clone());
         }
-        kept.left = kept.left.checked_sub(name.len() + text.len())?;
+        kept.left = kept.left.checked_sub(name.len())?.checked_sub(text.len())?;
         let count = kept.counts.entry(key.0.clone()).or_default();
-        *count += 1;
+        *count = count.saturating_add(1);
         let token = format!("[{name}_{count}]");
         kept.tokens.insert(key, token.clone());
         Some(token)

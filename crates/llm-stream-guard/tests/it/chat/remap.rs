@@ -123,6 +123,15 @@ fn every_field_of_a_stream_comes_back_however_it_is_cut() {
     }
 }
 
+#[test]
+fn an_entry_of_reasoning_may_have_any_number() {
+    let delta = |text: &str| json!({"reasoning_details": [{"index": u64::MAX, "text": text}]});
+    let (message, _) = streamed(&guard(hermes()), &[delta("a [[CA"), delta("LL]] [[")]);
+    let details = message["reasoning_details"].as_array().unwrap();
+    let texts: String = details.iter().filter_map(|detail| detail["text"].as_str()).collect();
+    assert_eq!(texts, "a <tool_call> [[");
+}
+
 // Contract: S2.11, S2.12.
 #[test]
 fn a_whole_response_comes_back_as_its_stream_does() {

@@ -178,6 +178,19 @@ fn how_long_jails_were_open_is_known_by_the_clock_given() {
     assert_eq!(guard.stats().unwrap().jail_time, Duration::from_secs(4 + 2));
 }
 
+#[test]
+fn a_clock_that_jumps_overflows_nothing() {
+    let calls = AtomicU64::new(0);
+    let clock = move || match calls.fetch_add(1, Ordering::Relaxed) % 2 {
+        0 => Duration::ZERO,
+        _ => Duration::MAX,
+    };
+    let guard = Guard::builder(&Profile::named("plain")).jail(jailer()).stats().clock(clock);
+    let mut guard = guard.build().unwrap();
+    guard.push("<s></s><s></s>", &mut ignore()).unwrap();
+    assert_eq!(guard.stats().unwrap().jail_time, Duration::MAX);
+}
+
 // Contract: S1.52.
 #[test]
 fn nothing_is_counted_unless_asked_for() {
