@@ -6,6 +6,11 @@
 //! that one stray backtick hides nothing beyond its line. Beyond CommonMark, three or more
 //! backticks that open in the middle of a line and are not closed on it begin a fence, too.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "every slice begins where a byte was found in the text, or behind it"
+)]
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Text,
@@ -90,6 +95,10 @@ impl Code {
     }
 
     /// Takes in text without newlines and backticks.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "an indent grows only while it is less than 3"
+    )]
     pub(crate) fn within(&mut self, mut text: &[u8]) {
         while let Some(&first) = text.first() {
             if let Some((ticks, _)) = &mut self.run {

@@ -4,6 +4,14 @@
 //! commit or are refuted, and holds back only what a marker, a candidate or a whitespace policy
 //! needs. What is certain goes to the sink as slices of the caller's chunk.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "in the driver and its modules: places in a window's text are at most its length, \
+              and bodies do not use more than they were offered; places of the stream, and \
+              counts, have 64 bits; the cursor's `out` and a candidate's beginning stand in front \
+              of what was read"
+)]
+
 mod apply;
 mod aside;
 mod candidate;
@@ -193,7 +201,7 @@ impl Driver {
     /// [`BodyParsers::held`].
     #[must_use]
     pub fn held(&self) -> Held {
-        let bytes = self.buf.len() + self.emitter.held();
+        let bytes = self.buffered();
         let kind = match self.mode {
             _ if bytes == 0 => HeldKind::Nothing,
             Mode::Candidate(_) => HeldKind::Candidate,
@@ -208,7 +216,7 @@ impl Driver {
     /// Live bytes in buffers that grow with input; bounded by the limits.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.buf.len() + self.emitter.held()
+        self.buf.len().saturating_add(self.emitter.held())
     }
 
     /// Whether [`Driver::push`] would pass `chunk` on as it is, in one event for the current

@@ -101,6 +101,10 @@ impl Edge {
     /// either width) and goes on, the first token tells it from text where the stream's end cuts
     /// the rest.
     #[must_use]
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`at` is where the bar was found in the marker, and `rest` is an end of it"
+    )]
     pub fn of_tokens(self) -> Self {
         let ends = self.marker.match_indices(['|', '｜']).filter_map(|(at, bar)| {
             let rest = self.marker.get(at + bar.len()..)?.strip_prefix('>')?;

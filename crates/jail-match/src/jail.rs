@@ -105,6 +105,10 @@ impl Jail {
     /// Only if a limit with [`OnFail::Error`] was hit: what was held has been released, no byte
     /// after it was taken (the first of those is [`LimitError::at`] plus [`LimitError::bytes`]),
     /// and every later call returns the same error.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "bytes of one stream, and what happened in it, are counted with 64 bits"
+    )]
     pub fn push(
         &mut self,
         chunk: &str,
@@ -203,14 +207,14 @@ impl Jail {
             (_, true) => HeldKind::Marker,
             (_, false) => HeldKind::Call,
         };
-        Held { bytes: pending + block, kind }
+        Held { bytes: pending.saturating_add(block), kind }
     }
 
     /// Live bytes in buffers that grow with input; bounded by the limits. Beyond what is held,
     /// copies of text that passed.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.pending.as_str().len() + self.blocks.buffered()
+        self.pending.as_str().len().saturating_add(self.blocks.buffered())
     }
 
     /// Counters since the start.

@@ -8,12 +8,25 @@
 //! Markers are found by the rarest byte of their first scalar, not by their first byte: `◁`
 //! shares its first two bytes with quotation marks and dashes.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "here and in the index: a marker's number is its place in the set, a class is less \
+              than `MAX_CLASSES`, tables have an entry for each byte, and a search stops at a \
+              byte of the text"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "here and in the index: places and lengths in a marker or a text in memory; an empty \
+              set has no stops"
+)]
+
 mod index;
+mod needles;
 
 use alloc::{boxed::Box, vec::Vec};
 use core::cmp::Reverse;
 
-use self::index::Index;
+use self::{index::Index, needles::Needles};
 use crate::suffix::{Suffix, place};
 
 /// A class of scanner states: which markers are searched for. At most [`MAX_CLASSES`].
@@ -29,8 +42,6 @@ pub type Classes = u32;
 const SHORT: usize = 32;
 /// With more stop bytes than this a byte-table loop beats a search for each group of three.
 const MANY: usize = 12;
-/// Searches for more than three bytes alternate between groups in blocks of this length.
-const BLOCK: usize = 1024;
 
 #[derive(Debug, Clone)]
 struct Marker {
@@ -146,46 +157,6 @@ pub struct MarkerSet {
     stops: Box<[Classes; 256]>,
     needles: Box<[Needles]>,
     longest: usize,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Needles(Vec<u8>);
-
-impl Needles {
-    fn find(&self, hay: &[u8]) -> Option<usize> {
-        match *self.0.as_slice() {
-            [] => None,
-            [a] => memchr::memchr(a, hay),
-            [a, b] => memchr::memchr2(a, b, hay),
-            [a, b, c] => memchr::memchr3(a, b, c, hay),
-            _ => self.find_many(hay),
-        }
-    }
-
-    fn find_many(&self, hay: &[u8]) -> Option<usize> {
-        let mut base = 0;
-        for block in hay.chunks(BLOCK) {
-            let mut end = block.len();
-            let mut found = false;
-            for group in self.0.chunks(3) {
-                let hit = match *group {
-                    [a] => memchr::memchr(a, &block[..end]),
-                    [a, b] => memchr::memchr2(a, b, &block[..end]),
-                    [a, b, c] => memchr::memchr3(a, b, c, &block[..end]),
-                    _ => None,
-                };
-                if let Some(at) = hit {
-                    end = at;
-                    found = true;
-                }
-            }
-            if found {
-                return Some(base + end);
-            }
-            base += block.len();
-        }
-        None
-    }
 }
 
 /// Collects markers for a [`MarkerSet`].

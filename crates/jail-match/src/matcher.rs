@@ -2,6 +2,12 @@
 //!
 //! For uses that need no channels, anchors or bodies: delimiter remapping, redaction.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places in a text in memory, which matches do not leave; steps are counted with 64 \
+              bits"
+)]
+
 use alloc::sync::Arc;
 use core::convert::Infallible;
 
@@ -106,6 +112,10 @@ impl Matcher {
     }
 
     /// Reports all that is certain in `text`; returns the index from which it must be kept.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`pos` is behind a stop or a match, both in the text"
+    )]
     fn scan(&mut self, text: &str, ended: bool, on: &mut impl FnMut(Found<'_>)) -> usize {
         let bytes = text.as_bytes();
         let (mut out, mut pos) = (0, 0);

@@ -24,6 +24,10 @@ impl Pending {
     ///
     /// # Errors
     /// The scan's own; nothing is kept then.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`keep` is at least `before`, and a place in the text of both"
+    )]
     pub(crate) fn push<E>(
         &mut self,
         chunk: &str,

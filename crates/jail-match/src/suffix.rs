@@ -24,7 +24,10 @@ impl Suffix {
 pub(crate) fn place(marker: &[u8]) -> usize {
     let closing = ["｜>", "|>"].into_iter().find(|end| marker.ends_with(end.as_bytes()));
     let len = closing.map_or(1, str::len);
-    if len < marker.len() { marker.len() - len } else { marker.len().saturating_sub(1) }
+    match marker.len().checked_sub(len) {
+        Some(at @ 1..) => at,
+        _ => marker.len().saturating_sub(1),
+    }
 }
 
 /// The suffix that the markers of a stream carry; empty until one of them did.
@@ -42,7 +45,8 @@ impl LearntSuffix {
     pub(crate) fn of(marker: &[u8], text: &[u8]) -> Self {
         let mut suffix = Self::NONE;
         let (at, more) = (place(marker), text.len().saturating_sub(marker.len()));
-        if let (Some(from), Some(to)) = (text.get(at..at + more), suffix.bytes.get_mut(..more)) {
+        let from = text.get(at..at.saturating_add(more));
+        if let (Some(from), Some(to)) = (from, suffix.bytes.get_mut(..more)) {
             to.copy_from_slice(from);
             suffix.len = more as u8;
         }
@@ -61,6 +65,7 @@ impl LearntSuffix {
         core::str::from_utf8(self.as_bytes()).unwrap_or_default()
     }
 
+    #[expect(clippy::indexing_slicing, reason = "`len` is how many of the bytes were set")]
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }

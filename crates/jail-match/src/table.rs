@@ -1,5 +1,11 @@
 //! The compiled edge table.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "an edge's number is its place in the table, a channel's index is less than the \
+              number of channels, and a class less than that of classes"
+)]
+
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use core::fmt;
 
@@ -80,8 +86,9 @@ impl Table {
                     if limited == MAX_LIMITED {
                         return Err(error(Problem::TooManyLimited));
                     }
-                    limited += 1;
-                    1u64 << (limited - 1)
+                    let bit = 1u64 << limited;
+                    limited = limited.saturating_add(1);
+                    bit
                 }
             };
             use_bits.push(bit);
@@ -196,6 +203,10 @@ pub(crate) enum Place {
 }
 
 /// The search class of a channel at a place.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "a channel's index is small: three classes for each fit"
+)]
 pub(crate) fn class(channel: Channel, place: Place) -> Class {
     (channel.index() * 3 + place as usize) as Class
 }

@@ -17,6 +17,10 @@ use crate::{
     whitespace::Boundary,
 };
 
+#[expect(
+    clippy::indexing_slicing,
+    reason = "an edge's number is its place in the table, and a match lies in the window's text"
+)]
 impl Driver {
     /// Applies the edge whose marker matched.
     pub(super) fn apply_edge<B: BodyParsers + ?Sized>(

@@ -206,6 +206,10 @@ impl Driver {
     }
 
     /// The opener of the candidate, whose first byte is at `c.out`, is markup.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the opener lies in the window's text from `out` on"
+    )]
     fn accept(&mut self, candidate: Candidate, w: &Window<'_>, c: &Cursor) {
         let opener = c.out + candidate.bound..c.out + candidate.opener;
         self.spend(candidate.edge, &w.text.as_bytes()[opener]);

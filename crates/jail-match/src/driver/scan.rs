@@ -1,5 +1,11 @@
 //! Scanning plain text: stops, markers, bound newlines.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "the search tells places in the text it was given, and the cursor stands in it or at \
+              its end; an edge's number is its place in the table"
+)]
+
 use super::{
     Dangling, Driver, InlineTags,
     aside::Apart,

@@ -1,5 +1,11 @@
 //! The open blocks, and the text they keep.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "bytes of one stream, counted with 64 bits; the start of a block is kept where its \
+              text begins"
+)]
+
 use alloc::{string::String, vec::Vec};
 
 use super::{

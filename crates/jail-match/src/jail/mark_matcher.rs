@@ -1,5 +1,18 @@
 //! What is looked for in one state of a jail: literals and expressions, asked about together.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a mark's number is its place in `marks`, a pattern's is that of its run, of which \
+              `enter` makes as many; places are those that the search told in the text it was \
+              given"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places in a view's text and lengths of what was read in it; steps of work and \
+              places of the stream have 64 bits; a mark that is no literal comes behind fewer \
+              literals than marks"
+)]
+
 use alloc::{boxed::Box, vec::Vec};
 
 #[cfg(feature = "regex")]

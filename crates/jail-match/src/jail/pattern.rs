@@ -4,6 +4,12 @@
 //! where it stopped when more text comes. A run is at most `hold` bytes long, so that the work is
 //! at most that many looks at each byte.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "bytes read of a text in memory, counted before one is taken off; steps of work have \
+              64 bits; states are counted in `usize`"
+)]
+
 use alloc::{boxed::Box, string::ToString, vec::Vec};
 
 use regex_automata::{
@@ -163,6 +169,10 @@ impl Pattern {
 
     /// Reads on behind a match from `state`, whole scalars; returns how many bytes the expression
     /// takes, and whether it can take no more.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`taken` is where a scalar of `text` begins, and `behind` where it ends"
+    )]
     pub(crate) fn read_on(&self, state: &mut StateID, text: &str, work: &mut u64) -> (usize, bool) {
         let mut taken = 0;
         for scalar in text.chars() {
@@ -206,6 +216,7 @@ fn starts(dfa: &Dfa) -> Vec<StateID> {
 }
 
 /// What is certain in each state.
+#[expect(clippy::indexing_slicing, reason = "there is an entry for each state that was reached")]
 fn fates(dfa: &Dfa) -> Box<[u8]> {
     let index = |state: StateID| state.as_usize() >> dfa.stride2();
     let bytes: Vec<u8> =
@@ -253,6 +264,7 @@ fn fates(dfa: &Dfa) -> Box<[u8]> {
 }
 
 /// Notes `index`; whether it is new.
+#[expect(clippy::indexing_slicing, reason = "the list was just made long enough")]
 fn mark(known: &mut Vec<bool>, index: usize) -> bool {
     if known.len() <= index {
         known.resize(index + 1, false);

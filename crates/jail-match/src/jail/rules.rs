@@ -1,6 +1,15 @@
 //! The compiled rules of a jail: one state for the text outside, one for the inside of each pair
 //! and of each kind of quotes.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "pairs, states and marks are named by their places in the rules that name them"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "pairs and quotes are in memory, and their states are numbered from 1"
+)]
+
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use super::{

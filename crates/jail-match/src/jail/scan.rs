@@ -1,5 +1,16 @@
 //! The cursor of a jail: finds marks, opens blocks, keeps their limits.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "pairs and states are named by their places in the rules; `keep` is at most the \
+              text's length"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places in the text at hand, which matches do not leave; places of the stream, and \
+              counts, have 64 bits; there is a block where one is read on"
+)]
+
 use super::{
     Jail,
     blocks::{Block, Mode, Way},

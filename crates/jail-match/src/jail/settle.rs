@@ -1,5 +1,12 @@
 //! How blocks come to an end: by their own, by a limit, by that of the stream.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "a block, its loss and its end marks lie in front of `behind`, and what is gone of \
+              it is a part of it; counts have 64 bits; a block is open where its number is asked \
+              for"
+)]
+
 use super::{
     Jail,
     blocks::{Block, Mode, Way},
@@ -44,6 +51,7 @@ impl Jail {
     }
 
     /// Releases a block that was popped, as its pair says.
+    #[expect(clippy::indexing_slicing, reason = "a pair's number is its place in the rules")]
     fn release(
         &mut self,
         block: &Block,
@@ -160,6 +168,7 @@ impl Jail {
     }
 
     /// The stream ended: closes what is open.
+    #[expect(clippy::indexing_slicing, reason = "a pair's number is its place in the rules")]
     pub(super) fn close_all(
         &mut self,
         on: &mut impl FnMut(JailEvent<'_>),

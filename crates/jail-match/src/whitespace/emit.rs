@@ -1,5 +1,10 @@
 //! Emitting text: by the policy, counted, and reasoning as far as its limit allows.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "lengths of parts of one text, and places of the stream with 64 bits"
+)]
+
 use super::{Emitter, Rule, trim_end, trim_start};
 use crate::{
     channel::Channel,

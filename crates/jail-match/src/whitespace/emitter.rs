@@ -89,7 +89,7 @@ impl Emitter {
 
     /// Whitespace held.
     pub(crate) fn held(&self) -> usize {
-        self.content.text.len() + self.reasoning.text.len()
+        self.content.text.len().saturating_add(self.reasoning.text.len())
     }
 
     /// Whether text of `channel` may go to the sink as it is, without a look at it.

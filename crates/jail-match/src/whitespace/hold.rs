@@ -1,5 +1,11 @@
 //! Holding whitespace until it is certain what becomes of it.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the run is longer than its limit because of the text that came last, so the excess \
+              is a part of that; places of the stream have 64 bits"
+)]
+
 use super::{Emitter, Rule, is_space};
 use crate::{
     channel::Channel,

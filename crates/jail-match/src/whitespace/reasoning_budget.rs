@@ -1,5 +1,11 @@
 //! The most reasoning a message may hold, and what becomes of the rest.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "only what is within the limit is used up, so `used` is at most that; places and \
+              counts have 64 bits"
+)]
+
 use crate::{
     channel::Channel,
     chars::floor_char_boundary,

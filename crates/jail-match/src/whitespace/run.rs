@@ -23,6 +23,10 @@ pub(super) struct Run {
 }
 
 impl Run {
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "lengths of text and places of the stream, counted with 64 bits"
+    )]
     pub(super) fn hold(&mut self, text: &str, at: u64) {
         self.text.push_str(text);
         match self.spans.last_mut() {
