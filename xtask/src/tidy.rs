@@ -19,8 +19,10 @@ const EXCEPTIONS: &str = include_str!("../exceptions.txt");
 const LEFTOVERS: [&str; 4] = ["todo!", "unimplemented!", "TODO", "FIXME"];
 
 /// What each library says of itself; an exception gives its reason where it is.
-const NO_PANICS: &str =
-    "#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]";
+const NO_PANICS: [&str; 2] = [
+    "#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]",
+    "#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]",
+];
 
 /// Our crates by layer: a crate may depend on lower layers only.
 const LAYERS: [&[&str]; 5] = [
@@ -105,8 +107,9 @@ fn file_findings(path: &Path, text: &str, findings: &mut Vec<String>) {
         && parts.nth(1).is_some_and(|part| part == "src")
         && !source::is_test(path);
     let checks = CHECKERS.iter().any(|name| path.starts_with(Path::new("crates").join(name)));
-    if library && !checks && path.ends_with("src/lib.rs") && !text.contains(NO_PANICS) {
-        find(1, &format!("expected `{NO_PANICS}`"));
+    let says = library && !checks && path.ends_with("src/lib.rs");
+    for no_panics in NO_PANICS.iter().filter(|it| says && !text.contains(**it)) {
+        find(1, &format!("expected `{no_panics}`"));
     }
     let generated = text.starts_with(families::GENERATED);
     if library && !generated && text.lines().count() > LONGEST_FILE {
@@ -154,7 +157,8 @@ fn layer(one: &Manifest) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::{
-        EXCEPTIONS, LONGEST_FILE, Manifest, dependency_findings, except, file_findings, findings,
+        EXCEPTIONS, LONGEST_FILE, Manifest, NO_PANICS, dependency_findings, except, file_findings,
+        findings,
     };
     use std::path::Path;
 
@@ -188,7 +192,10 @@ mod tests {
         let finding = "crates/a/src/b.rs:1: expected at most 400 lines";
         assert_eq!(in_file("crates/a/src/b.rs", &long), [finding]);
         assert_eq!(in_file("crates/a/Cargo.toml", "a = 1\t\n").len(), 1);
-        assert_eq!(in_file("crates/a/src/lib.rs", "//! A.\n").len(), 1);
+        let [first, second] = NO_PANICS;
+        let finding = format!("crates/a/src/lib.rs:1: expected `{second}`");
+        assert_eq!(in_file("crates/a/src/lib.rs", &format!("//! A.\n{first}\n")), [finding]);
+        assert_eq!(in_file("crates/a/src/lib.rs", "//! A.\n").len(), 2);
         assert_eq!(in_file("crates/guard-laws/src/lib.rs", "//! Laws.\n").len(), 0);
     }
 
@@ -245,6 +252,6 @@ mod tests {
         std::fs::write(root.join("crates/bad/Cargo.toml"), manifest).unwrap();
         let found = findings(&root);
         std::fs::remove_dir_all(&root).unwrap();
-        assert_eq!(found.unwrap().len(), 3);
+        assert_eq!(found.unwrap().len(), 4);
     }
 }

@@ -1,6 +1,12 @@
 //! What every engine shares: the calls of a message, the declared tools, options, offsets.
 //! Engines outside of this crate write their calls through it, too.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places of the stream have 64 bits; a body begins where `begun_at` says, and nothing \
+              in it before that"
+)]
+
 use alloc::string::String;
 
 use crate::{
@@ -121,7 +127,7 @@ impl Calls {
             return;
         }
         let index = self.next;
-        self.next += 1;
+        self.next = self.next.saturating_add(1);
         self.open = Open::Call(index);
         let id = self.unique_id(id, (name, index), offset, sink);
         sink.event(Event::CallStart { index, id: &id, name });

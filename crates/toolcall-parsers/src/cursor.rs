@@ -95,6 +95,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Skips ASCII whitespace; how much there was.
+    #[expect(clippy::arithmetic_side_effects, reason = "there are as many blanks at the cursor")]
     pub(crate) fn skip_blanks(&mut self) -> usize {
         let blanks = blanks(self.rest());
         self.at += blanks;
@@ -104,6 +105,7 @@ impl<'t> Cursor<'t> {
 
 /// Whether `text` begins with `literal`.
 #[inline]
+#[expect(clippy::indexing_slicing, reason = "`n` is the length of the shorter one")]
 pub(crate) fn match_prefix(text: &str, literal: &str) -> Prefix {
     let (text, literal) = (text.as_bytes(), literal.as_bytes());
     let n = text.len().min(literal.len());

@@ -33,7 +33,7 @@ impl Echo {
         if self.unknown {
             return;
         }
-        self.unknown = self.block.len() + text.len() > most;
+        self.unknown = self.block.len().saturating_add(text.len()) > most;
         if self.unknown {
             self.block.clear();
         } else {
@@ -50,6 +50,7 @@ impl Echo {
     }
 
     /// Where the block goes on behind `opener`, if it begins with that.
+    #[expect(clippy::arithmetic_side_effects, reason = "`rest` is an end of the block")]
     fn behind(&self, opener: &str) -> Option<usize> {
         let rest = self.block.trim_ascii_start().strip_prefix(opener)?;
         Some(self.block.len() - rest.len())
@@ -77,6 +78,11 @@ impl Echo {
 
     /// Compares the next text with the block: done where it ends, a mismatch behind the first scalar
     /// that is another.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "`from` is a place in the block up to which the text was the same, or its end"
+    )]
     pub(crate) fn read(&mut self, text: &str) -> Feed {
         let from = self.again.unwrap_or(self.block.len());
         let rest = &self.block.as_bytes()[from..];

@@ -161,7 +161,7 @@ impl Parser {
     /// Live bytes in buffers that grow with input.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.driver.buffered() + self.bodies.buffered()
+        self.driver.buffered().saturating_add(self.bodies.buffered())
     }
 
     /// The channel text goes to now: content, unless a channel format opened another.
@@ -179,7 +179,7 @@ pub fn held(driver: &Driver, body: usize) -> Held {
         // The driver keeps all of a candidate, what the body made of it included.
         return held;
     }
-    Held { bytes: held.bytes + body, kind: HeldKind::Call }
+    Held { bytes: held.bytes.saturating_add(body), kind: HeldKind::Call }
 }
 
 /// Parses a whole text: a push and a finish.

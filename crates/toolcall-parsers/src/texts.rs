@@ -3,6 +3,12 @@
 //! They are kept in the order of their bytes: those that begin as a text does are one stretch of the
 //! list, which each further byte narrows. Most places are ruled out by their first three bytes.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "no text is empty; those that are left share their first `len` bytes and have more; \
+              a byte has a bit among 256"
+)]
+
 use alloc::{boxed::Box, vec::Vec};
 
 /// Some texts; each is certain or not, which is for the caller to say what it means.
@@ -80,6 +86,7 @@ impl Alike {
         self.narrow(text)
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "`from` and `same` count what is left")]
     fn narrow(&self, text: &[u8]) -> Stands {
         let mut rest = &*self.sorted;
         for len in 1.. {

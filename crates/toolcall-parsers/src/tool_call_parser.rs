@@ -1,5 +1,11 @@
 //! The call machine as body parsers of a [`jail_match::Driver`].
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places of the stream have 64 bits; suffixes are at most `MAX_SUFFIXES`, and \
+              attempts fewer than the readings of a call"
+)]
+
 use alloc::{boxed::Box, sync::Arc};
 
 use jail_match::{
@@ -124,8 +130,8 @@ impl ToolCallParser {
     /// The active body's live bytes beyond what the driver keeps for it.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.machine.as_ref().map_or(0, |machine| machine.buffered())
-            + self.echo.as_ref().map_or(0, |echo| echo.kept())
+        let read = self.machine.as_ref().map_or(0, |machine| machine.buffered());
+        read.saturating_add(self.echo.as_ref().map_or(0, |echo| echo.kept()))
     }
 
     /// How many bytes of an open call, or of a block of calls, came in and nothing came of yet,
@@ -171,8 +177,8 @@ impl ToolCallParser {
         self.calls.at += used as u64;
         if matches!(feed, Feed::Markup { .. }) {
             let opener = self.plan.openers.get(self.opener).map_or(0, |opener| opener.marker.len());
-            let from = self.calls.begun_at - opener as u64;
-            let bytes = self.calls.at - from;
+            let from = self.calls.begun_at.saturating_sub(opener as u64);
+            let bytes = self.calls.at.saturating_sub(from);
             sink.event(Diagnostic::new(DiagnosticKind::Echo, from, bytes).into());
         }
         feed

@@ -52,7 +52,7 @@ impl UsedIds {
     fn insert(&mut self, id: &str) -> bool {
         let new = !self.next.contains_key(id);
         if new {
-            self.bytes += id.len();
+            self.bytes = self.bytes.saturating_add(id.len());
             self.next.insert(id.into(), 2);
         }
         new

@@ -63,8 +63,9 @@ pub(super) struct Scope<'s> {
 impl<'w> Writer<'w> {
     /// Writes a section with its calls.
     pub(super) fn block(&mut self, calls: &[Call<'_>]) -> Result<(), Failed> {
-        (self.begun, self.at) = (self.out.len(), calls[0].index);
-        let scope = Scope { call: &calls[0], all: calls, parameter: None };
+        let [first, ..] = calls else { return Ok(()) };
+        (self.begun, self.at) = (self.out.len(), first.index);
+        let scope = Scope { call: first, all: calls, parameter: None };
         let section = self.section;
         self.walk(Rest { parts: &section.parts, around: None }, &scope)
             .map_err(|fault| (self.at, fault))
@@ -170,7 +171,7 @@ impl<'w> Writer<'w> {
             Hole::Id(template) => self.id(template.as_deref(), rest, scope)?,
             Hole::Index(from) => {
                 // Writing to a string cannot fail.
-                let _ = write!(self.out, "{}", call.index + *from as usize);
+                let _ = write!(self.out, "{}", call.index.saturating_add(*from as usize));
             }
             Hole::Object(dialect) => {
                 self.dialect(*dialect, call, self.call_object(call)?)?;

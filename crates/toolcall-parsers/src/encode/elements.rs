@@ -48,6 +48,7 @@ impl<'e, 'w> Elements<'e, 'w> {
     }
 
     /// Whether a key is no tag, or begins one that is the call's own.
+    #[expect(clippy::arithmetic_side_effects, reason = "`at` is where `head` was found")]
     fn is_markup(&self, key: &str) -> bool {
         let head = around(self.template, |hole| *hole == Hole::Key).0.trim_ascii_start();
         let word = key.split_ascii_whitespace().next().unwrap_or("");
@@ -95,10 +96,10 @@ impl<'e, 'w> Elements<'e, 'w> {
         let list = |first: &str| if either { first == ITEM } else { declared.has(Types::ARRAY) };
         match node {
             Node::Object(members) if !members.is_empty() => {
-                if list(&members[0].0) {
+                if members.first().is_some_and(|(first, _)| list(first)) {
                     return no("it would be read back as a list");
                 }
-                if members.windows(2).any(|two| two[0].0 == two[1].0) {
+                if members.iter().zip(members.iter().skip(1)).any(|(one, next)| one.0 == next.0) {
                     return no("repeated members would be read back as a list");
                 }
                 members.iter().try_for_each(|(key, value)| self.member(key, value))

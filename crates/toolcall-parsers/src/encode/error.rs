@@ -125,7 +125,7 @@ impl core::error::Error for EncodeError {}
 fn short(text: &str) -> String {
     const MOST: usize = 32;
     match text.char_indices().nth(MOST) {
-        Some((end, _)) => text[..end].to_owned() + "...",
+        Some((end, _)) => [&text[..end], "..."].concat(),
         None => text.to_string(),
     }
 }

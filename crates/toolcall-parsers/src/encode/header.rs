@@ -66,7 +66,7 @@ pub(super) fn name<'c>(call: &Call<'c>, place: &Place<'_>) -> Result<Cow<'c, str
         match not_identifier(name, &['.', '-']) {
             Some(at) => return no(at, "a function's name cannot hold this"),
             None if name.ends_with(['.', '-']) => {
-                return no(name.len() - 1, "a function's name cannot end so");
+                return no(name.len().saturating_sub(1), "a function's name cannot end so");
             }
             None => {}
         }

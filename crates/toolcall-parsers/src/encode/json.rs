@@ -1,5 +1,10 @@
 //! JSON with a family's spacing.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "a margin is a part of a line in memory, and levels are few"
+)]
+
 use alloc::string::String;
 use core::fmt::Write as _;
 

@@ -99,7 +99,7 @@ pub fn encode(
 ) -> Result<String, EncodeError> {
     let family = grammar.family();
     let forms = family.forms.len();
-    let order = (0..forms).map(|n| (family.write.form + n) % forms);
+    let order = (0..forms).cycle().skip(family.write.form.min(forms)).take(forms);
     first_written(order.map(|n| encode_form(grammar, n, calls, tools)))
         .unwrap_or_else(|| encode_form(grammar, 0, calls, tools))
 }
@@ -180,7 +180,8 @@ fn blocks(
     let (begun, at, out) = (0, 0, String::new());
     let mut writer = Writer { family, form, section, specs, call_end, tools, from, begun, at, out };
     for block in calls.chunks(if all { calls.len() } else { 1 }) {
-        writer.out.push_str(if block[0].index > 0 { between } else { "" });
+        let is_first = block.first().is_none_or(|call| call.index == 0);
+        writer.out.push_str(if is_first { "" } else { between });
         writer.block(block)?;
     }
     Ok(writer.out)

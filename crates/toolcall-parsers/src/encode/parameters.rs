@@ -107,6 +107,7 @@ impl Writer<'_> {
     /// Where a value holds what would end it: its own end; the header of a parameter where one may
     /// stand, whole or, of special tokens, its first tag; the end of its call where that of the
     /// section or a next call follows.
+    #[expect(clippy::arithmetic_side_effects, reason = "`at` is where `head` was found")]
     fn ends_value(&self, text: &str, rest: &Rest<'_>) -> Option<usize> {
         let spellings = &self.form.spellings;
         let own = rest.next().into_iter().filter_map(|next| {

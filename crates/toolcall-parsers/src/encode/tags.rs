@@ -1,5 +1,10 @@
 //! The fixed texts of templates: what may follow a hole, and what ends an open value.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places where something was found in a text in memory; a tag to be found is not empty"
+)]
+
 use alloc::vec::Vec;
 
 use crate::template::{Hole, Part, Template};

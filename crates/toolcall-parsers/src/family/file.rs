@@ -124,5 +124,5 @@ fn path(name: &str) -> String {
 
 /// The line of a byte, from 1.
 fn line(text: &str, at: usize) -> usize {
-    text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
+    text.bytes().take(at).filter(|&byte| byte == b'\n').count().saturating_add(1)
 }

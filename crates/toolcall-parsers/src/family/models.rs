@@ -1,5 +1,10 @@
 //! Model ids, and the patterns that say which models a family is for.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places in a pattern and a text in memory, one behind those that are there at most"
+)]
+
 use alloc::{string::String, vec::Vec};
 
 /// Longest id that is looked up, in bytes: paths into a cache of models have about 200.
@@ -170,6 +175,11 @@ fn folded(lower: &str) -> String {
 
 /// Whether `pattern` is all of `text`. Where something does not fit, the last star takes one byte
 /// more, so no star is tried again for those before it.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "`t` is less than the length where it is read; `p` grows only where a byte of the \
+              pattern stood, and goes back to behind a star"
+)]
 fn globs(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t, mut star) = (0, 0, None);
@@ -192,6 +202,11 @@ fn globs(pattern: &str, text: &str) -> bool {
 
 /// Whether two patterns have a text in common: row by row from their ends, whether what is left of
 /// both has.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "`j` is at most the length of `b`, and a byte of `b` stands at `j` where the next \
+              entry is read"
+)]
 fn share(a: &[u8], b: &[u8]) -> bool {
     let mut below = Vec::new();
     for x in core::iter::once(None).chain(a.iter().rev().map(Some)) {

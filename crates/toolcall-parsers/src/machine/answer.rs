@@ -1,5 +1,11 @@
 //! Objects that hold an answer in the place of a call: their string is visible text.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
+              found there; places of the stream, and counts, have 64 bits"
+)]
+
 use jail_match::Event;
 
 use super::{

@@ -1,5 +1,7 @@
 //! The call machine: what it is doing, and the loop that does it.
 
+#![expect(clippy::indexing_slicing, reason = "numbers of the plan are places in its lists")]
+
 use alloc::string::String;
 
 use jail_match::{Feed, Resume};
@@ -225,12 +227,12 @@ impl Machine {
 
     /// Whether another reading of the same text is left.
     pub(crate) fn has_other_readings(&self) -> bool {
-        self.attempt + 1 < self.choices || self.message.may_become_text()
+        self.attempt.saturating_add(1) < self.choices || self.message.may_become_text()
     }
 
     /// The next reading begins.
     pub(crate) fn take_other_reading(&mut self) {
-        if self.attempt + 1 >= self.choices {
+        if self.attempt.saturating_add(1) >= self.choices {
             self.message.is_text = true;
         }
     }
@@ -309,14 +311,15 @@ impl Machine {
     pub(super) fn bad(&mut self, cursor: &Cursor<'_>, out: &mut Output<'_>) -> Step {
         if !out.calls.committed() {
             let scalar = cursor.rest().chars().next().map_or(0, char::len_utf8);
-            return Step::Return(Feed::Mismatch { used: cursor.at + scalar });
+            return Step::Return(Feed::Mismatch { used: cursor.at.saturating_add(scalar) });
         }
         self.dropped = 0;
         if out.calls.is_open() {
-            out.calls.broke_at = out.calls.at + cursor.at as u64;
+            out.calls.broke_at = out.calls.at.saturating_add(cursor.at as u64);
             out.end(Outcome::Malformed);
         } else if matches!(self.state, State::Header | State::Field | State::Arguments) {
-            self.dropped = out.calls.at + cursor.at as u64 - self.item_at;
+            let here = out.calls.at.saturating_add(cursor.at as u64);
+            self.dropped = here.saturating_sub(self.item_at);
         }
         self.state = State::Broken;
         self.early.clear();
@@ -352,7 +355,7 @@ impl Machine {
             out.diagnose(DiagnosticKind::Noise, cursor.at, self.noise);
             self.noise = 0;
         }
-        self.calls_seen += 1;
+        self.calls_seen = self.calls_seen.saturating_add(1);
         self.started = true;
         self.id.clear();
         Ok(())

@@ -1,5 +1,15 @@
 //! The end of the stream: what is open is cut, or closed on request.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places of the stream, and counts, have 64 bits; an item begins in front of what is \
+              read"
+)]
+
 use alloc::string::String;
 
 use jail_match::{AtEnd, End};

@@ -19,7 +19,7 @@ pub(super) fn declared<'t>(text: &'t str, tools: &Tools) -> Option<&'t str> {
             !in_word && !name.is_empty() && behind.is_some_and(|rest| !rest.starts_with(part))
         });
         if let Some(name) = names.max_by_key(|name| name.len()) {
-            return Some(&text[at..at + name.len()]);
+            return text.get(at..at.saturating_add(name.len()));
         }
         in_word = part(scalar);
     }

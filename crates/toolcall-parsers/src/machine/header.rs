@@ -1,5 +1,16 @@
 //! A call's header: tags and fields, by the trie.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
+              found there; places of the stream, and counts, have 64 bits, or back over one byte \
+              that was just read"
+)]
+
 mod arguments;
 mod fields;
 

@@ -31,11 +31,15 @@ impl Machine {
     /// Live bytes in buffers that grow with input.
     pub(crate) fn buffered(&self) -> usize {
         match self.state {
-            State::Field => self.field.len() + self.attributes.held(),
-            State::Arguments => {
-                let readers = self.value.buffered() + self.object.buffered();
-                readers + self.parameters.buffered() + self.elements.buffered() + self.early.len()
-            }
+            State::Field => self.field.len().saturating_add(self.attributes.held()),
+            State::Arguments => [
+                self.value.buffered(),
+                self.object.buffered(),
+                self.parameters.buffered(),
+                self.elements.buffered(),
+            ]
+            .iter()
+            .fold(self.early.len(), |sum, reader| sum.saturating_add(*reader)),
             _ => 0,
         }
     }

@@ -1,5 +1,11 @@
 //! Reading a message's header, however it is cut.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
+              found there; places of the stream, and counts, have 64 bits"
+)]
+
 use alloc::string::String;
 
 use jail_match::{Channel, Feed, Resume};

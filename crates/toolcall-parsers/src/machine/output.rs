@@ -29,6 +29,7 @@ impl Output<'_> {
     }
 
     /// Traces an end tag, at these indices of the text being fed.
+    #[expect(clippy::arithmetic_side_effects, reason = "places of the stream have 64 bits")]
     pub(crate) fn end_tag(&mut self, tag: Range<usize>) {
         let at = self.calls.at + tag.start as u64;
         self.sink.trace(Trace::EndTag { at, len: tag.len() as u64 });

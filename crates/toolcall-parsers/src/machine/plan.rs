@@ -259,6 +259,10 @@ pub(crate) enum Bracket {
 
 impl Plan {
     /// Whether no text holds the opener but a model's of the family.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan"
+    )]
     pub(crate) fn is_marked(&self, opener: &Opener) -> bool {
         match opener.start {
             Start::Node(node) => self.nodes[usize::from(node)].commit == CommitOn::Marker,

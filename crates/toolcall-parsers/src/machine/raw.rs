@@ -4,6 +4,12 @@
 //! <|python_tag|>print(1)<|eom_id|>       {"code": "print(1)"}
 //! ```
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
+              found there; places of the stream, and counts, have 64 bits"
+)]
+
 use alloc::boxed::Box;
 
 use jail_match::End;
@@ -41,6 +47,10 @@ impl Raw {
     }
 
     /// Whether the arguments turned out to be an object; `None`: not known yet.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`n` is the place in the list that was just looked through"
+    )]
     pub(super) fn is_object(
         &mut self,
         key: &str,

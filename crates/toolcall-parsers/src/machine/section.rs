@@ -1,5 +1,16 @@
 //! Behind a call: its end tags, the next call of its section, the section's end.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan, \
+              and a tag by its place among those that were looked for"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
+              found there; places of the stream, and counts, have 64 bits"
+)]
+
 use core::ops::Range;
 
 use super::{

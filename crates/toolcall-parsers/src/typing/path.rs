@@ -64,7 +64,8 @@ impl Path {
         self.places.iter().enumerate().map(|(i, place)| match *place {
             Place::Element(index) => Step::Element(index),
             Place::Member(from) => {
-                let next = self.places[i + 1..].iter().find_map(|place| match place {
+                let mut behind = self.places.iter().skip(i.saturating_add(1));
+                let next = behind.find_map(|place| match place {
                     Place::Member(next) => Some(*next),
                     Place::Element(_) => None,
                 });

@@ -1,5 +1,11 @@
 //! The types a schema admits for a parameter.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "`enter` lets no depth grow beyond `MAX_DEPTH`; two hexadecimal digits are less than \
+              256"
+)]
+
 use alloc::{string::String, vec::Vec};
 
 use serde_json::{Map, Value};
@@ -236,6 +242,7 @@ pub(crate) fn by_name(name: &str) -> Types {
 }
 
 /// A pointer with its `%XX` resolved; `None` if that is no UTF-8.
+#[expect(clippy::indexing_slicing, reason = "two digits were read of `tail`")]
 fn percent_decoded(pointer: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(pointer.len());
     let mut rest = pointer.as_bytes();

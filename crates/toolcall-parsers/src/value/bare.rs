@@ -1,6 +1,12 @@
 //! Values that are not certain to be strings: held until they are whole, or until they cannot be
 //! anything else.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "`i` is a place in the text of this feed or its end, and moves over what was found \
+              there"
+)]
+
 use super::{
     Fit, Note, Scanned,
     container::Frame,

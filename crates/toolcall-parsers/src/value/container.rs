@@ -1,6 +1,12 @@
 //! Brackets: what they are in JSON, which for Python's `{` and `(` only what follows the first
 //! thing in them tells.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "`i` is a place in the text of this feed or its end, and moves over what was found \
+              there"
+)]
+
 use super::{
     MAX_DEPTH, Syntax,
     dialect::Tolerance,
@@ -75,7 +81,7 @@ impl Transcoder {
     pub(super) fn count_element(&mut self, cx: &Cx<'_, '_>) {
         if let (Some(Frame::List(count)), true) = (self.frames.last_mut(), cx.typing.is_some()) {
             self.path.element(*count as usize);
-            *count += 1;
+            *count = count.saturating_add(1);
         }
     }
 

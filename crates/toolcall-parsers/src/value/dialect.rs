@@ -203,6 +203,11 @@ pub(super) enum Blanks {
 
 impl Between {
     /// Goes over blanks in `text` from `*i` on; over comments only if `comments` were announced.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "`i` is a place in the text or its end, and moves over bytes that were found there"
+    )]
     pub(super) fn skip(&mut self, text: &str, i: &mut usize, comments: bool) -> Blanks {
         let bytes = text.as_bytes();
         loop {

@@ -1,5 +1,16 @@
 //! Writing text as the inside of a JSON string, in few pieces.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "tables have an entry for each byte, or each half of one; `from` and `len` are \
+              places in the text or its end; `put` makes room before it gathers"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places in a text in memory; what is gathered is at most `ROOM`, and a piece that is \
+              gathered at most `SHORT`, which is less"
+)]
+
 /// Pieces up to this long are gathered rather than handed out by themselves.
 const SHORT: usize = 64;
 /// Bytes that are gathered before they are handed out: text full of quotes and newlines then

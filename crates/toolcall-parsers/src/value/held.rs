@@ -26,6 +26,6 @@ impl Transcoder {
     /// Live bytes: of texts, of brackets to come, and of where it stands in the schema.
     pub(super) fn buffered(&self) -> usize {
         let texts = [&self.kept, &self.scalar, &self.blanks, &self.lead];
-        texts.iter().map(|text| text.len()).sum::<usize>() + self.path.len()
+        texts.iter().fold(self.path.len(), |sum, text| sum.saturating_add(text.len()))
     }
 }

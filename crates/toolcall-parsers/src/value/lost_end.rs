@@ -5,6 +5,12 @@
 //! next call's opener follows it: `{c:<|"|>ls}<tool_call|>`. Where text follows, and the string stands in
 //! the family's own quotes, it is data if the closing quote comes.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "`i` is a place in the text of this feed or its end, and moves over what was found \
+              there; a bracket is open where one is counted off"
+)]
+
 use super::{
     Note, Scanned, Syntax,
     dialect::Dialect,
@@ -60,6 +66,10 @@ impl Transcoder {
 
     /// The call's end stands in a string of the family's own quotes, and text behind it. Takes in what
     /// turns out to be data; a quote behind the opener of another call may be that one's.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`looked` bytes of the same text were seen before, and there are three stops"
+    )]
     fn followed(&mut self, cx: &mut Cx<'_, '_>) -> Result<bool, Scanned> {
         let Some(quote) = self.own_quote() else { return Ok(false) };
         let rest = cx.rest();
@@ -143,6 +153,7 @@ impl Transcoder {
     }
 
     /// Looks for the call's end in the string that `text` goes on with.
+    #[expect(clippy::indexing_slicing, reason = "`end` is the place of an end in the list")]
     fn look(&self, dialect: &Dialect<'_>, text: &str) -> Result<Lost, Undecided> {
         if !dialect.is(Syntax::Literal) || self.mode == Mode::Plain || self.frames.is_empty() {
             return Ok(Lost::No);

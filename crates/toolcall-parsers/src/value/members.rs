@@ -56,6 +56,10 @@ impl Members {
     }
 
     /// Reads up to what the caller must read next.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`i` is a place in the text or its end, and moves over bytes that are there"
+    )]
     pub(crate) fn next(&mut self, dialect: &Dialect<'_>, text: &str) -> Member {
         let mut i = 0;
         let lenient = dialect.is(Syntax::Lenient);

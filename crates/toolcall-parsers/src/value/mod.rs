@@ -57,6 +57,7 @@ pub(crate) enum Scanned {
 
 impl Scanned {
     /// The same place, seen from `offset` bytes earlier.
+    #[expect(clippy::arithmetic_side_effects, reason = "both are places in one text")]
     fn after(self, offset: usize) -> Self {
         match self {
             Self::More { used } => Self::More { used: used + offset },

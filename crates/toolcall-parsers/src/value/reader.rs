@@ -1,5 +1,10 @@
 //! One value of any dialect, as JSON text.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places in the text of this feed, and lengths of what was found there"
+)]
+
 use alloc::string::String;
 
 use super::{
@@ -198,6 +203,7 @@ impl ValueReader {
         scanned
     }
 
+    #[expect(clippy::indexing_slicing, reason = "`i` and `at` are places in the text or its end")]
     fn decode(&mut self, text: &str, out: &mut Batch<'_>) -> Scanned {
         let bytes = text.as_bytes();
         let (mut i, mut carry_at) = (0, 0);

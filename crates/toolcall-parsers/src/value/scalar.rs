@@ -1,5 +1,11 @@
 //! Words, numbers and keys without quotes.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "`i` is a place in the text of this feed or its end, and moves over what was found \
+              there"
+)]
+
 use super::{
     Syntax,
     container::Frame,

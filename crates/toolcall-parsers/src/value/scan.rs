@@ -1,5 +1,11 @@
 //! An incremental JSON automaton: checks a value as it passes, and says where it ends.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "`i` is a place in the text or its end, and moves over what was found there; `depth` \
+              is at most `MAX_DEPTH`, and something is open where it is closed"
+)]
+
 use alloc::string::String;
 
 use super::{
@@ -84,6 +90,11 @@ impl JsonScan {
     }
 
     /// Scans `text` on, handing what passed to `out`.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`i` is a place in the text or its end; an escape is as long as `unescape` says \
+                  of it"
+    )]
     pub(crate) fn feed(&mut self, text: &str, mut out: impl FnMut(&str)) -> Scanned {
         let bytes = text.as_bytes();
         // Bytes from `from` passed unchanged and were not handed out yet.

@@ -5,6 +5,12 @@
 //! Python, unless such a quote was met, another string may follow behind whitespace, and continues
 //! the first.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "`i` is a place in the text of this feed or its end, and moves over what was found \
+              there; what is written is within the room that was measured"
+)]
+
 use super::{
     Syntax,
     dialect::{Quote, Tolerance},
@@ -129,6 +135,10 @@ impl Transcoder {
         self.go(Text { triple, ..text }, At::Inside)
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`len` is where a stop was found in the text, or its end"
+    )]
     fn inside(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
         let rest = cx.rest();
         let bytes = rest.as_bytes();
@@ -213,6 +223,7 @@ impl Transcoder {
     }
 
     /// At a quote like the opening one.
+    #[expect(clippy::indexing_slicing, reason = "three bytes at most, or as many as there are")]
     fn at_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
         let rest = cx.rest();
         if text.triple {

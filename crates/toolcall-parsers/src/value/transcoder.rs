@@ -5,6 +5,12 @@
 //! `{` or `(` up to what follows it, which alone tells a dict from a set and a tuple from a value
 //! in parentheses.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "`i` is a place in the text of this feed or its end, and moves over what was found \
+              there"
+)]
+
 use alloc::string::String;
 
 use smallvec::SmallVec;

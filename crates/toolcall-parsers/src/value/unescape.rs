@@ -1,5 +1,16 @@
 //! Escapes of strings.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "an escape is read behind the bytes that say its kind, and digits are counted before \
+              they are read"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "lengths of an escape of a few bytes; six hexadecimal digits at most, three octal \
+              ones, or the halves of a pair"
+)]
+
 /// Whose escapes they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flavor {

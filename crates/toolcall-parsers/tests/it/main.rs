@@ -6,6 +6,7 @@ mod damage;
 mod dangling;
 mod headers;
 mod laws;
+mod limits;
 mod policies;
 mod round_trip;
 mod small_scope;

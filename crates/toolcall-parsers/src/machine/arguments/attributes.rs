@@ -6,6 +6,16 @@
 //! <arg_key>KEY</arg_key>                   a text between tags
 //! ```
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a field that is being read is one of the header, and each has a value"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
+              found there; places of the stream, and counts, have 64 bits"
+)]
+
 mod names;
 
 use alloc::{string::String, vec::Vec};
@@ -108,7 +118,7 @@ impl HeaderReader {
 
     /// Bytes held: all texts, since the header is needed whole.
     pub(crate) fn held(&self) -> usize {
-        self.word.len() + self.values.iter().map(String::len).sum::<usize>()
+        self.values.iter().fold(self.word.len(), |sum, value| sum.saturating_add(value.len()))
     }
 
     fn value_begins(&mut self, field: Option<usize>) {

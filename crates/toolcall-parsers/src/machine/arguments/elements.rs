@@ -89,13 +89,15 @@ impl Elements {
             [_, .., Element { kind: Kind::Leaf, tag_bytes, .. }] => *tag_bytes,
             _ => 0,
         };
-        usize::try_from(tag + leaf).unwrap_or(usize::MAX) + self.text.len()
+        let tags = usize::try_from(tag.saturating_add(leaf)).unwrap_or(usize::MAX);
+        tags.saturating_add(self.text.len())
     }
 
     /// Live bytes: of texts, and of where it stands.
     pub(crate) fn buffered(&self) -> usize {
         let texts = [&self.tag, &self.text, &self.tags];
-        texts.iter().map(|text| text.len()).sum::<usize>() + self.kept.len() + self.path.len()
+        let own = self.kept.len().saturating_add(self.path.len());
+        texts.iter().fold(own, |sum, text| sum.saturating_add(text.len()))
     }
 
     /// Behind a fault: bytes before the cursor that are lost with it, of the tag that broke.

@@ -12,6 +12,13 @@
 //! The reader writes the object's members while they arrive, and stops before any text that is no
 //! parameter: what that is, and whether the call ends there, is the call machine's to decide.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
+              found there; places of the stream, and counts, have 64 bits; texts that are kept \
+              are in memory"
+)]
+
 mod finish;
 pub(super) mod header;
 pub(crate) mod heads;
@@ -124,7 +131,7 @@ impl Parameters {
 
     /// Live bytes.
     pub(crate) fn buffered(&self) -> usize {
-        self.value.held() + self.envelope.len()
+        self.value.held().saturating_add(self.envelope.len())
     }
 
     /// Whether all of `text` is the inside of a string value, which is then the next piece of the
@@ -217,9 +224,10 @@ impl Parameters {
             }
         };
         // What is remembered is bounded; a name forgotten is written again.
-        let room = self.seen_bytes + key.len() <= out.calls.options.limits.value;
+        let seen = self.seen_bytes.saturating_add(key.len());
+        let room = seen <= out.calls.options.limits.value;
         if first_counts && mode != Mode::Drop && room {
-            self.seen_bytes += key.len();
+            self.seen_bytes = seen;
             self.seen.insert(key.to_string());
         }
         self.value.begin(key, mode, self.written == Written::Nothing, out);

@@ -4,6 +4,13 @@
 //! (left behind the cursor), whitespace that may have to be trimmed, the header of what may be
 //! the next parameter, and text whose type is not decided.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "places in the text of this feed or its end, and lengths of what was found there; a \
+              quote is named by its place in the list"
+)]
+
 pub(crate) mod ending;
 pub(crate) mod mode;
 mod waiting;
@@ -110,7 +117,8 @@ enum Found {
 
 impl Value {
     pub(super) fn held(&self) -> usize {
-        self.edge.len() + self.pending.len() + self.collected.len()
+        let texts = [&self.edge, &self.pending, &self.collected];
+        texts.iter().fold(0, |sum, text| sum.saturating_add(text.len()))
     }
 
     /// Whether some of it is written, or nothing of it will be.

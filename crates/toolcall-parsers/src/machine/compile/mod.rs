@@ -1,5 +1,11 @@
 //! From a family's templates to the machine's plan.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "places of tokens that were found; sections are named by the numbers they were given"
+)]
+#![expect(clippy::arithmetic_side_effects, reason = "the place behind a token that was found")]
+
 mod error;
 mod finish;
 mod heads;
@@ -58,10 +64,14 @@ pub(crate) fn compile_guided(
     family: &Family,
     guided: Option<&Guided>,
 ) -> Result<(Plan, usize), CompileError> {
+    if family.forms.len() > usize::from(u16::MAX) {
+        return Err(CompileError::new("more than 65535 forms"));
+    }
     let mut compiler = Compiler { family, trie: Trie::default(), forms: Vec::new() };
     let (payload, own) = family.forms.split_at(guided.map_or(0, |guided| guided.forms));
-    for (n, form) in (0..).zip(payload) {
+    for (form, n) in payload.iter().zip(0..) {
         compiler.form(n, form)?;
+        compiler.trie.fits()?;
         if let Some(form) = compiler.forms.last_mut() {
             form.beside = guided.and_then(|guided| guided.beside.clone());
         }
@@ -72,8 +82,9 @@ pub(crate) fn compile_guided(
     }
     // The family's calls stand in its messages for calls, a payload in the others.
     compiler.trie.message_body(family.messages.is_some());
-    for (n, form) in (payload.len() as u16..).zip(own) {
+    for (form, n) in own.iter().zip(payload.len() as u16..) {
         compiler.form(n, form)?;
+        compiler.trie.fits()?;
     }
     Ok((compiler.finish(), openers))
 }

@@ -40,6 +40,7 @@ pub(super) fn committed_on(form: &Form, tokens: &[Token]) -> CommitOn {
 }
 
 /// All end tags of sections.
+#[expect(clippy::arithmetic_side_effects, reason = "`at` is where a token was found")]
 pub(super) fn ends_of(sections: &[Vec<Token>], trie: &Trie, form: &Form) -> Vec<Box<str>> {
     let mut ends = Vec::new();
     for section in sections {

@@ -1,10 +1,20 @@
 //! The trie of headers, under construction.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "nodes, leaves and sections are named by the numbers they were given when they were \
+              pushed, and a tag has a spelling at least"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "one was just pushed; `fits` refuses more than have numbers"
+)]
+
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use jail_match::{Anchor, Newlines};
 
-use super::anchor;
+use super::{CompileError, anchor};
 use crate::{
     family::{At, CommitOn, Form, NewlineRule},
     machine::arguments::{attributes, tag::Tag as EndTag},
@@ -33,6 +43,15 @@ pub(super) struct Trie {
 }
 
 impl Trie {
+    /// Whether the numbers given so far are those of their places: they have 16 bits.
+    pub(super) fn fits(&self) -> Result<(), CompileError> {
+        let all = [self.nodes.len(), self.leaves.len(), self.sections.len()];
+        if all.iter().any(|len| *len > usize::from(NodeId::MAX)) {
+            return Err(CompileError::new("more than 65535 tags, calls or sections"));
+        }
+        Ok(())
+    }
+
     fn node(&mut self) -> NodeId {
         self.nodes.push(Node::default());
         (self.nodes.len() - 1) as NodeId

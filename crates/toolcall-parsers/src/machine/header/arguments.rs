@@ -1,5 +1,10 @@
 //! From a header to the arguments behind it.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan"
+)]
+
 use crate::{
     cursor::{Cursor, Undecided, blanks, longest_prefix},
     family::CommitOn,
@@ -22,6 +27,7 @@ impl Machine {
     }
 
     /// The header is whole.
+    #[expect(clippy::arithmetic_side_effects, reason = "places of the stream have 64 bits")]
     pub(super) fn begin_arguments(
         &mut self,
         plan: &Plan,

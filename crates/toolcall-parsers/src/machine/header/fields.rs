@@ -1,5 +1,17 @@
 //! The fields of a header: a name, an id, attributes.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan, \
+              and what was found by its place in the list"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
+              found there; places of the stream, and counts, have 64 bits, or back over what was \
+              just read"
+)]
+
 use crate::{
     cursor::{Cursor, Undecided, longest_prefix},
     family::CommitOn,

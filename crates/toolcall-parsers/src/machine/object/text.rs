@@ -1,5 +1,12 @@
 //! Keys, names and ids of a call object: strings that must be whole.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
+              found there; places of the stream, and counts, have 64 bits, or back over the quote \
+              just read"
+)]
+
 use super::{ArgumentsState, At, Role, refuted};
 use crate::{
     cursor::Cursor,
@@ -54,6 +61,10 @@ impl Machine {
         }
     }
 
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan"
+    )]
     pub(super) fn string_read(
         &mut self,
         plan: &Plan,

@@ -1,5 +1,12 @@
 //! Values of a call object: its arguments, and what does not matter.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
+              found there; places of the stream, and counts, have 64 bits; `rest` is the end of \
+              the text, and what is offered its beginning"
+)]
+
 use super::{ArgumentsState, At, MAX_WRAPPERS, Role};
 use crate::{
     cursor::Cursor,

@@ -1,5 +1,15 @@
 //! Elements: what they are in JSON, and writing them.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "the place of an element that is open: the innermost one, or the one around it"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "elements that are open, and members and dollars of one, are in memory; the \
+              innermost one was just seen"
+)]
+
 use super::{
     Elements, MAX_DEPTH, State,
     spec::{ITEM, TEXT},
@@ -163,7 +173,7 @@ impl Elements {
                 parent.repeat = if may_repeat { Repeat::Begun } else { Repeat::No };
                 if may_repeat {
                     let tag = usize::try_from(self.tag_bytes).unwrap_or(usize::MAX);
-                    self.kept.keep(number, self.text.len() + tag, offset);
+                    self.kept.keep(number, self.text.len().saturating_add(tag), offset);
                 }
             }
         }

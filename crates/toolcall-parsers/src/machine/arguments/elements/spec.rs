@@ -70,6 +70,10 @@ impl ElementSpec {
     }
 
     /// Whether a tag begins at the head of `text`.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the lengths of a token and of blanks that were found at the head of `text`"
+    )]
     pub(super) fn tag_at(&self, text: &str) -> TagAt {
         match match_prefix(text, &self.token) {
             Prefix::Mismatch => return TagAt::No,

@@ -1,5 +1,11 @@
 //! Tags: what one means where it stands.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
+              found there; places of the stream, and counts, have 64 bits"
+)]
+
 use super::{
     Elements, State,
     element::Kind,

@@ -1,5 +1,12 @@
 //! Text inside elements.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
+              found there; places of the stream, and counts, have 64 bits; `kept` is the \
+              beginning of the whole"
+)]
+
 use super::{
     Elements, State,
     element::{Element, Kind},
@@ -19,6 +26,10 @@ const MAX_GAP: usize = 1024;
 
 impl Elements {
     /// Between tags.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`from` is the cursor, or behind a character that was found"
+    )]
     pub(super) fn text(
         &mut self,
         spec: &ElementSpec,

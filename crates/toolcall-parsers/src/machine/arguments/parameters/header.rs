@@ -1,5 +1,17 @@
 //! Reading a parameter's header: through the trie of all its forms.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "nodes are named by their places in the list, and every tag or end of one leads to a \
+              node"
+)]
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
+              found there; places of the stream, and counts, have 64 bits, or back over the end \
+              that was just read"
+)]
+
 use alloc::string::String;
 
 use super::spec::{Field, Node, ParameterSpec};
@@ -105,7 +117,7 @@ impl Header {
         cursor: &mut Cursor<'_>,
     ) -> Step {
         let start = cursor.at;
-        let room = start + limit.saturating_add(SLACK).saturating_sub(self.bytes);
+        let room = limit.saturating_add(SLACK).saturating_sub(self.bytes).saturating_add(start);
         // The limit must fall on the same scalar whatever the chunks.
         let end = (room..cursor.text.len()).find(|&at| cursor.text.is_char_boundary(at));
         let text = &cursor.text[..end.unwrap_or(cursor.text.len())];

@@ -1,5 +1,10 @@
 //! A `parameter` template as a path: tags and holes up to the value, and into the trie of all.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "the place behind a piece, and a text without the quote it ends with"
+)]
+
 use alloc::{
     borrow::ToOwned,
     string::{String, ToString},
@@ -148,6 +153,11 @@ fn hole_behind(text: &str) -> (&str, (Holes, String), Option<char>) {
 }
 
 /// Adds a path to the trie.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "nodes are named by their places in the list, every tag leads to one, and holes that \
+              are read have a field"
+)]
 pub(super) fn insert(nodes: &mut Vec<Node>, path: Vec<Piece>) -> Result<(), Unreadable> {
     const TWO: Unreadable = Unreadable("two parameters that cannot be told apart");
     let mut at = 0;

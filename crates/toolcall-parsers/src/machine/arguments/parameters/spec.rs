@@ -155,6 +155,7 @@ impl ParameterSpec {
 
     /// The tag behind a key, and those that lead from there to the value: none where it is certain
     /// without them.
+    #[expect(clippy::indexing_slicing, reason = "every end of a hole leads to a node of the list")]
     pub(crate) fn middles(&self) -> impl Iterator<Item = (&Tag, &[Tag])> {
         let holes = self.nodes.iter().filter_map(|node| match node {
             Node::Holes { header, to, .. } => Some(header.ends.iter().zip(to)),

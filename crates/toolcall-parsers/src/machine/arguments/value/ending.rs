@@ -1,6 +1,11 @@
 //! What ends a value that lost its own end: the end of its call, the head of another call, a part
 //! of a parameter's header.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places in a text in memory, and lengths of what was found there"
+)]
+
 use crate::{
     cursor::{Undecided, blanks, first_found},
     machine::arguments::{
@@ -61,6 +66,10 @@ fn end_tag(
 
 /// Whether what follows the end of number `n` inside a value makes it the end of the call. Behind
 /// the end of a message nothing but the end of the stream does that a value could not hold, too.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the end of a message is among the followers, the first of them"
+)]
 fn ends_call(spec: &ParameterSpec, n: usize, rest: &str, tools: &Tools) -> Result<bool, Undecided> {
     let blank = blanks(rest);
     if blank > BLANKS {
@@ -117,6 +126,7 @@ pub(crate) fn tail_ends_call(spec: &ParameterSpec, tail: &str, tools: &Tools) ->
 }
 
 /// Where the text of a value holds what would end it in the place of its own end.
+#[expect(clippy::indexing_slicing, reason = "`from` is behind a character of the text, or its end")]
 pub(crate) fn call_end(spec: &ParameterSpec, text: &str, tools: &Tools) -> Option<usize> {
     let mut from = 0;
     while let Some(hit) = spec.stops.find(&text.as_bytes()[from..]) {

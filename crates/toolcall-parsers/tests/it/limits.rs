@@ -1,0 +1,44 @@
+//! The greatest limits, and families that are too large.
+
+use serde_json::json;
+use stream_laws::{CutPlan, vector::run_case};
+use toolcall_parsers::{CallLimits, Family, Grammar, Limits, grammar};
+
+use crate::support::{ParserMachine, families_with_vectors, vectors};
+
+#[test]
+fn vectors_pass_without_limits() {
+    let most = usize::MAX;
+    let limits = Limits { candidate: most, whitespace: most, depth: most, ..Limits::default() };
+    let calls = CallLimits { name: most, early_arguments: most, value: most };
+    let mut failures = Vec::new();
+    for family in families_with_vectors() {
+        for case in vectors(&family) {
+            let Ok(grammar) = grammar(&case.family) else { continue };
+            let machine = || ParserMachine::of_case(&grammar, &case).limited(limits, calls);
+            failures.extend(run_case(&case, machine, CutPlan::random(2, 1)).err());
+        }
+    }
+    let report: Vec<_> = failures.iter().map(ToString::to_string).collect();
+    assert!(report.is_empty(), "{} failures\n{}", report.len(), report.join("\n"));
+}
+
+#[test]
+fn a_family_with_more_tags_than_have_numbers_is_refused() {
+    let call = |n| json!({"call": format!("<a{n}>{}{{object}}", "<a>".repeat(499))});
+    let forms: Vec<_> = (0..140).map(call).collect();
+    let family =
+        Family::from_value(&json!({"name": "large", "calls": forms})).expect("a sound file");
+    let error = Grammar::new(family).expect_err("it has too many tags");
+    assert!(error.to_string().contains("more than 65535 tags"), "{error}");
+}
+
+#[test]
+fn a_family_with_more_forms_than_have_numbers_is_refused() {
+    let form = json!({"call": "<a>{object}"});
+    let forms = vec![form; 70_000];
+    let family =
+        Family::from_value(&json!({"name": "large", "calls": forms})).expect("a sound file");
+    let error = Grammar::new(family).expect_err("it has too many forms");
+    assert!(error.to_string().contains("more than 65535 forms"), "{error}");
+}
