@@ -49,6 +49,9 @@ const WORDS: [&str; 20] = [
 /// level doubles what the reader must keep apart.
 const MAX_GROUP_DEPTH: u8 = 2;
 
+/// How many groups a template may have, for the same reason: four times what any family writes.
+const MAX_GROUPS: usize = 8;
+
 impl Template {
     /// Reads a template.
     ///
@@ -65,7 +68,7 @@ impl Template {
     /// # Errors
     /// Text that is no template: the error says where in it, what was expected and what was found.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
-        let mut reader = Reader { text, at: 0, holes: Vec::new() };
+        let mut reader = Reader { text, at: 0, holes: Vec::new(), groups: 0 };
         let parts = reader.parts(Nesting::Top)?;
         let template = Self { parts };
         touch::check(&template, &reader.holes)?;
@@ -140,6 +143,7 @@ struct Reader<'t> {
     at: usize,
     /// Where each hole began, in the order of the text, those inside an id not counted.
     holes: Vec<usize>,
+    groups: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -220,12 +224,14 @@ impl<'t> Reader<'t> {
             return Ok(Part::Hole(self.hole(nesting)?));
         }
         let Some(inner) = nesting.deeper() else {
-            return Err(TemplateError::new(
-                from,
-                format!("groups nested at most {MAX_GROUP_DEPTH} deep"),
-                "a deeper group",
-            ));
+            let expected = format!("groups nested at most {MAX_GROUP_DEPTH} deep");
+            return Err(TemplateError::new(from, expected, "a deeper group"));
         };
+        self.groups = self.groups.saturating_add(1);
+        if self.groups > MAX_GROUPS {
+            let expected = format!("at most {MAX_GROUPS} groups");
+            return Err(TemplateError::new(from, expected, "one more"));
+        }
         let parts = self.parts(inner)?;
         if parts.is_empty() {
             return Err(self.error("something in the group"));

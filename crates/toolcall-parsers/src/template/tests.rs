@@ -58,7 +58,7 @@ fn what_is_printed_reads_back_as_the_same_template() {
 
 #[test]
 fn a_faulty_template_is_refused_with_the_place_and_what_was_expected() {
-    let rows: [(&str, usize, &str, &str); 23] = [
+    let rows: [(&str, usize, &str, &str); 24] = [
         ("<x>{nmae}", 4, "a hole (nearest: name, ", "`nmae`"),
         ("<x>{}", 4, "a hole's name", "`}`"),
         ("<x>{Name}", 4, "a hole's name", "`N`"),
@@ -69,6 +69,7 @@ fn a_faulty_template_is_refused_with_the_place_and_what_was_expected() {
         ("a{?}", 3, "something in the group", "`}`"),
         ("a{?b", 4, "`}` to end the group", "the end"),
         ("{?a{?b{?c}}}", 6, "groups nested at most 2 deep", "a deeper group"),
+        ("{?a{?b}}{?c{?d}}{?e{?f}}{?g{?h}}{?i}", 32, "at most 8 groups", "one more"),
         ("{name}{id}", 6, "a literal between", "`{id}` directly behind `{name}`"),
         ("{name}{?:}{id}", 10, "a literal between", "`{id}` directly behind `{name}`"),
         ("{name}{?{id}x}", 8, "a literal between", "`{id}` directly behind `{name}`"),
