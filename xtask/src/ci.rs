@@ -81,7 +81,7 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
             let crates = manifest::crates(root)?;
             steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
             let line = "cargo test -p toolcall-parsers --all-features --test it small_scope";
-            steps.push(Step::Run(Invocation::new(line).env("SMALL_SCOPE", "4")));
+            steps.push(Step::Run(Invocation::new(line).env("SMALL_SCOPE", "5")));
             steps.extend(["xtask page", "xtask e2e", "xtask templates"].map(Step::cargo));
             steps.extend(optional(root, &crates));
         }
