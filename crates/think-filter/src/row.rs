@@ -76,3 +76,51 @@ impl Row {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        BoundNewlines, DupOpen, Format, MarkerCase, Openers, Pairing, Recur, Row, StrayClose,
+        TokenSuffix, Wrapper,
+    };
+
+    #[test]
+    fn a_format_has_all_that_its_row_says() {
+        let row = Row {
+            open: &["<a>"],
+            close: &["</a>"],
+            pairing: Pairing::Own,
+            label: Some("label\n"),
+            openers: Openers::Lead,
+            case: MarkerCase::Insensitive,
+            suffix: TokenSuffix::Any,
+            recur: Recur::Once,
+            stray_close: StrayClose::Drop,
+            dup_open: DupOpen::Keep,
+            newlines: BoundNewlines::All,
+            answer: &[("<b>", 1, 2)],
+            remark: Some(("<c>", "</c>")),
+            prepend: Some("<d>"),
+            special_tokens: true,
+            ..Row::named("own")
+        };
+        let answer = Wrapper { marker: "<b>".into(), newlines_before: 1, newlines_after: 2 };
+        let format = Format {
+            pairing: Pairing::Own,
+            label: Some("label\n".into()),
+            openers: Openers::Lead,
+            case: MarkerCase::Insensitive,
+            suffix: TokenSuffix::Any,
+            recur: Recur::Once,
+            stray_close: StrayClose::Drop,
+            dup_open: DupOpen::Keep,
+            newlines: BoundNewlines::All,
+            answer: [answer].into(),
+            remark: Some(("<c>".into(), "</c>".into())),
+            prepend: Some("<d>".into()),
+            special_tokens: true,
+            ..Format::tags("own", "<a>", "</a>")
+        };
+        assert_eq!(row.format(), format);
+    }
+}

@@ -67,11 +67,34 @@ fn newlines_behind_the_prompts_closer_are_the_closers() {
 }
 
 #[test]
+fn no_newline_goes_where_no_closer_was() {
+    let framing = |name| ThinkFilter::builder(format(name).unwrap());
+    let opened = framing("glm45").start(Start::Reasoning);
+    assert_eq!(told(opened, "\n\na</think>b"), "[\n\na]b", "the opener's was in the prompt");
+    let off = framing("passthrough").start(Start::Content);
+    assert_eq!(told(off, "\n\na"), "\n\na", "the format has no closer");
+}
+
+#[test]
+fn a_format_of_closers_alone_reads_what_the_prompt_opened() {
+    let closers = Format { open: Vec::new(), ..glm45() };
+    assert!(!closers.is_passthrough());
+    assert_eq!(told(verbatim(closers).start(Start::Reasoning), "a</think>b"), "[a]b");
+}
+
+#[test]
 fn the_suffix_of_the_first_tag_is_that_of_every_other() {
     let hy = || verbatim(format("hy_v3").unwrap());
     let text = "<think:6124c78e>Not a closer: </think:0000> so...</think:6124c78e>Hi";
     assert_eq!(told(hy(), text), "[Not a closer: </think:0000> so...]Hi");
     assert_eq!(told(hy(), "<think:a>b</think>c"), "[b</think>c]");
+}
+
+#[test]
+fn a_known_suffix_is_the_only_one() {
+    let known = || verbatim(format("hy_v4").unwrap().with_token_suffix(":a1"));
+    assert_eq!(told(known(), "<think:a1>b</think:a1>c"), "[b]c");
+    assert_eq!(told(known(), "<think:a1:b2>c"), "<think:a1:b2>c");
 }
 
 // Contract: S3.7.

@@ -113,9 +113,18 @@ fn counts_are_the_same_for_every_cut() {
 #[test]
 fn tokens_are_estimated_as_the_caller_says() {
     let builder = ThinkFilter::builder(format("qwen3").unwrap());
-    let mut filter = builder.token_estimate(|bytes| bytes / 3).build().unwrap();
+    let mut filter = builder.token_estimate(|bytes| bytes / 2).build().unwrap();
     filter.push("<think>◁▷</think>x", |_| {}).unwrap();
-    assert_eq!(filter.reasoning_tokens(), 2);
+    assert_eq!(filter.reasoning_tokens(), 3);
+}
+
+#[test]
+fn where_text_goes_is_said_while_it_comes() {
+    let mut qwen3 = filter("qwen3");
+    for (chunk, reasoning) in [("<think", false), (">a", true), ("</think>", false), ("b", false)] {
+        qwen3.push(chunk, |_| {}).unwrap();
+        assert_eq!(qwen3.is_reasoning(), reasoning, "{chunk}");
+    }
 }
 
 // Contract: S3.19.

@@ -1,6 +1,6 @@
 //! Where a stream begins, as the prompt tells.
 
-use think_filter::{Start, ThinkFilter, format, formats, last_turn};
+use think_filter::{Format, Recur, Start, ThinkFilter, format, formats, last_turn};
 
 fn start(name: &str, prompt: &str) -> Start {
     format(name).unwrap().start_after(prompt)
@@ -59,4 +59,17 @@ fn every_format_knows_its_own_opener_whatever_its_rules() {
 fn the_builder_reads_the_prompt() {
     let filter = ThinkFilter::builder(format("qwen3").unwrap()).prompt("a<think>").build().unwrap();
     assert_eq!(filter.split("b</think>c").reasoning, "b");
+}
+
+#[test]
+fn a_second_opener_of_the_prompt_counts_where_an_answers_would_not() {
+    let once = Format { recur: Recur::Once, ..format("qwen3").unwrap() };
+    assert_eq!(once.start_after("<think>a</think>\n<think>\n"), Start::Reasoning);
+}
+
+#[test]
+fn the_suffix_of_the_prompts_opener_is_that_of_the_answers_closer() {
+    let builder = ThinkFilter::builder(format("hy_v4").unwrap()).prompt("<think:a1>");
+    let split = builder.build().unwrap().split("b</think:c2>d</think:a1>e");
+    assert_eq!((split.reasoning.as_str(), split.content.as_str()), ("b</think:c2>d", "e"));
 }
