@@ -1,8 +1,8 @@
 //! Candidates: refutation, rescans, limits, commits, and what follows a call.
 
 use jail_match::{
-    Driver, Edge, End, Held, HeldKind, LimitPolicy, Limits, Newlines, OnCommit, Stretch, Table,
-    Then, Whitespace,
+    AtEnd, BodyParsers, Driver, Edge, End, Feed, Held, HeldKind, LimitPolicy, Limits, Newlines,
+    OnCommit, Opener, Sink, Stretch, Table, Then, Whitespace,
 };
 use stream_laws::{Cut, CutPlan, Machine, Record, check_nothing_lost, run};
 
@@ -23,6 +23,34 @@ fn a_refuted_candidate_comes_out_in_place_and_is_scanned_again() {
     ] {
         assert_eq!(shown(all(), verbatim(), text), expected, "{text:?}");
     }
+}
+
+/// Refutes its first byte, and has no second reading.
+#[derive(Default)]
+struct Refusing {
+    feeds: u32,
+}
+
+impl BodyParsers for Refusing {
+    fn begin(&mut self, _: Opener) {}
+
+    fn feed(&mut self, _: &str, _: &mut dyn Sink) -> Feed {
+        self.feeds += 1;
+        assert_eq!(self.feeds, 1, "it is read again");
+        Feed::Mismatch { used: 0 }
+    }
+
+    fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> AtEnd {
+        AtEnd::Release
+    }
+}
+
+#[test]
+fn a_body_is_read_once_unless_it_asks_for_more() {
+    let mut driver = Driver::new(Table::new(calls()).unwrap(), verbatim());
+    let (mut out, mut bodies) = (Record::default(), Refusing::default());
+    driver.push("a<call>b", &mut bodies, &mut Out(&mut out)).unwrap();
+    assert_eq!((out.all_text().as_str(), bodies.feeds), ("a<call>b", 1));
 }
 
 #[test]

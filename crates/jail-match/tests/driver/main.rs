@@ -4,6 +4,7 @@ mod agree;
 mod asides;
 mod bodies;
 mod candidates;
+mod channels;
 mod jail;
 mod jail_limits;
 #[cfg(feature = "regex")]
