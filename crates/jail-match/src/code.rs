@@ -54,10 +54,7 @@ impl Default for Code {
 impl Code {
     /// Whether text without newlines and backticks leaves the state as it is.
     pub(crate) fn is_settled(self) -> bool {
-        self.line == Line::Middle
-            && !self.blank
-            && self.run.is_none()
-            && !matches!(self.state, State::Closing(_))
+        !self.blank && self.run.is_none() && !matches!(self.state, State::Closing(_))
     }
 
     /// Whether a marker standing here would be inside code.

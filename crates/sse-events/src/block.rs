@@ -239,7 +239,8 @@ impl Block {
     pub(crate) fn reset(&mut self) {
         let mut joined = std::mem::take(&mut self.joined);
         joined.clear();
-        *self = Self { joined, ..Self::default() };
+        *self = Self::default();
+        self.joined = joined;
     }
 }
 

@@ -174,6 +174,7 @@ fn code_hides_what_is_literal_in_it() {
         ("```\n<x>\n```\n<x>", "```\n<x>\n```\n"),
         ("`a\n<x>", "`a\n"),
         ("```<x>", "```<x>"),
+        ("```\n``` a\n<x>", "```\n``` a\n<x>"),
     ] {
         assert_eq!(shown(edges(), verbatim(), text), expected, "{text:?}");
     }

@@ -3,8 +3,8 @@
 use jail_match::Settings;
 use stream_laws::{CutPlan, check_chunk_invariance, check_nothing_lost};
 use think_filter::{
-    DupOpen, End, Format, HeldKind, LimitPolicy, Openers, Piece, ReasoningLimit, Recur, Start,
-    StrayClose, ThinkFilter, ThinkFilterBuilder, Whitespace, format,
+    DupOpen, End, Format, HeldKind, LimitPolicy, Limits, Openers, Piece, ReasoningLimit, Recur,
+    Start, StrayClose, ThinkFilter, ThinkFilterBuilder, Whitespace, format,
 };
 
 use crate::machine::{Spanned, Told, spans};
@@ -162,6 +162,14 @@ fn whitespace_is_kept_framed_or_trimmed() {
         let builder = ThinkFilter::builder(glm45()).whitespace(whitespace);
         assert_eq!(told(builder, text), expected, "{whitespace:?}");
     }
+}
+
+#[test]
+fn whitespace_beyond_its_limit_is_not_trimmed() {
+    let limits = Limits { whitespace: 2, ..Limits::default() };
+    let trim = || verbatim(glm45()).whitespace(Whitespace::Trim).limits(limits);
+    assert_eq!(told(trim(), "<think>a  </think>b"), "[a]b");
+    assert_eq!(told(trim(), "<think>a   </think>b"), "[a   ]b");
 }
 
 // Contract: S3.14.
