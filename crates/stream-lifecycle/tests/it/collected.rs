@@ -118,6 +118,10 @@ fn a_text_over_the_limit_is_cut_and_says_so() {
     assert_eq!(drain(stream).len(), 3);
     let end = log.end();
     assert_eq!((end.data, end.truncated), (Some("abc".into()), true));
+    let log = Log::default();
+    drain(record(&log).collect_with(TextCollector::with_limit(4)).wrap(items(["abc", "d"])));
+    let end = log.end();
+    assert_eq!((end.data, end.truncated), (Some("abcd".into()), false));
 }
 
 #[test]

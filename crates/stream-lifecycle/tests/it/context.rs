@@ -137,6 +137,7 @@ fn drop_and_close_run_in_the_context_too() {
 fn the_context_is_there_for_the_caller() {
     let stream = noting(&Trace::default()).wrap(items([]));
     let context = stream.context().unwrap().clone();
+    assert_eq!(format!("{context:?}"), "ContextHandle { .. }");
     let scope = thread::spawn(move || context.run(|| SCOPE.get())).join().unwrap();
     assert_eq!(scope, "call");
     assert!(Lifecycle::<String, Broken>::new("b").wrap(items([])).context().is_none());

@@ -1,7 +1,9 @@
 //! Every way to end: the finalizer once, END once, with the right ending.
 
 use std::{
-    num::NonZeroU64,
+    error::Error,
+    fmt,
+    num::{NonZeroU64, ParseIntError},
     pin::Pin,
     sync::{
         Arc,
@@ -270,6 +272,7 @@ fn a_consumer_who_leaves_a_whole_answer_completed_it() {
         drop(stream);
         let end = log.end();
         assert_eq!(end.data, Some(end.ending.name().into()), "the finalizer is told the same");
+        assert!(!end.truncated, "its collector has no limit");
         end.ending
     };
     assert_eq!(leave(LateClose::default(), 2), Ending::Complete);
@@ -291,6 +294,22 @@ fn slow_cleanup(
         }
         trace.note("cleanup");
         Poll::Ready(Err(CloseError::new("the socket stuck")))
+    }
+}
+
+/// An error that another one caused.
+#[derive(Debug)]
+struct Because(ParseIntError);
+
+impl fmt::Display for Because {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the socket stuck")
+    }
+}
+
+impl Error for Because {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
     }
 }
 
@@ -324,6 +343,15 @@ fn close_stops_the_producer_and_remembers_what_it_said() {
     let end = log.end();
     assert_eq!(end.ending, Ending::Closed);
     assert_eq!(end.close_error.unwrap().message.unwrap(), "the socket stuck");
+}
+
+#[test]
+fn what_made_a_cleanup_fail_is_told_with_its_cause() {
+    let cause = "x".parse::<u8>().unwrap_err();
+    let chain = CloseError::new(Because(cause.clone()));
+    assert_eq!(chain.to_string(), "the socket stuck");
+    assert_eq!(chain.source().map(ToString::to_string), Some(cause.to_string()));
+    assert!(CloseError::new("the socket stuck").source().is_none());
 }
 
 // Contract: S4.9.
