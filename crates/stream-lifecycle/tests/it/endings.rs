@@ -346,6 +346,15 @@ fn close_stops_the_producer_and_remembers_what_it_said() {
 }
 
 #[test]
+fn a_stream_shows_its_call_and_whether_it_ended() {
+    let mut stream = Box::pin(record(&Log::default()).wrap(items([])));
+    let shown = format!("{stream:?}");
+    assert!(shown.contains("call-1") && shown.contains("ended: false"), "{shown}");
+    next(&mut stream);
+    assert!(format!("{stream:?}").contains("ended: true"));
+}
+
+#[test]
 fn what_made_a_cleanup_fail_is_told_with_its_cause() {
     let cause = "x".parse::<u8>().unwrap_err();
     let chain = CloseError::new(Because(cause.clone()));
