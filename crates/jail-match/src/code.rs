@@ -233,6 +233,8 @@ mod tests {
             ("```a`b", true),
             ("```a```b", false),
             ("a ~~~\nb", false),
+            ("~~a", false),
+            ("~~~ ```a", true),
         ] {
             assert_eq!(hidden_after(text), hidden, "{text:?}");
         }

@@ -257,6 +257,20 @@ fn a_flush_is_woken_when_what_it_waits_for_is_lost() {
     assert_eq!(queue.lost(), 1);
 }
 
+#[test]
+fn marks_are_received_in_their_place() {
+    let (queue, mut inbox) = Queue::bounded(MANY, Overflow::DropNewest);
+    let record = told(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
+    drain(record.wrap(items(["x", "y"])));
+    let indices: Vec<_> = std::iter::from_fn(|| inbox.take())
+        .map(|event| match &*event {
+            LifecycleEvent::Mark(mark) => Some(mark.index),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(indices, [None, Some(0), Some(1), None]);
+}
+
 // Contract: S4.18.
 #[test]
 fn marks_make_room_and_never_push_out_an_end() {
