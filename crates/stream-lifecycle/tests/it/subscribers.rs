@@ -257,18 +257,33 @@ fn a_flush_is_woken_when_what_it_waits_for_is_lost() {
     assert_eq!(queue.lost(), 1);
 }
 
+/// What waits: of a mark its index.
+fn waiting(inbox: &mut Inbox) -> Vec<Option<u64>> {
+    let index = |event: Arc<LifecycleEvent>| match &*event {
+        LifecycleEvent::Mark(mark) => Some(mark.index),
+        _ => None,
+    };
+    std::iter::from_fn(|| inbox.take()).map(index).collect()
+}
+
 #[test]
 fn marks_are_received_in_their_place() {
     let (queue, mut inbox) = Queue::bounded(MANY, Overflow::DropNewest);
     let record = told(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
     drain(record.wrap(items(["x", "y"])));
-    let indices: Vec<_> = std::iter::from_fn(|| inbox.take())
-        .map(|event| match &*event {
-            LifecycleEvent::Mark(mark) => Some(mark.index),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(indices, [None, Some(0), Some(1), None]);
+    assert_eq!(waiting(&mut inbox), [None, Some(0), Some(1), None]);
+}
+
+#[test]
+fn of_marks_the_newest_or_the_oldest_is_lost() {
+    for (overflow, kept) in [(Overflow::DropNewest, 0), (Overflow::DropOldest, 1)] {
+        let (queue, mut inbox) = Queue::bounded(TWO, overflow);
+        let record = told(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
+        let mut stream = Box::pin(record.wrap(items(["x", "y"])));
+        next(&mut stream);
+        next(&mut stream);
+        assert_eq!(waiting(&mut inbox), [None, Some(kept)], "{overflow:?}");
+    }
 }
 
 // Contract: S4.18.
