@@ -1,8 +1,8 @@
 //! Candidates: refutation, rescans, limits, commits, and what follows a call.
 
 use jail_match::{
-    AtEnd, BodyParsers, Driver, Edge, End, Feed, Held, HeldKind, LimitPolicy, Limits, Newlines,
-    OnCommit, Opener, Sink, Stretch, Table, Then, Whitespace,
+    AtEnd, BodyId, BodyParsers, Driver, Edge, End, Feed, Held, HeldKind, LimitPolicy, Limits,
+    Newlines, OnCommit, Opener, Sink, Stretch, Table, Then, Whitespace,
 };
 use stream_laws::{Cut, CutPlan, Machine, Record, check_nothing_lost, run};
 
@@ -51,6 +51,35 @@ fn a_body_is_read_once_unless_it_asks_for_more() {
     let (mut out, mut bodies) = (Record::default(), Refusing::default());
     driver.push("a<call>b", &mut bodies, &mut Out(&mut out)).unwrap();
     assert_eq!((out.all_text().as_str(), bodies.feeds), ("a<call>b", 1));
+}
+
+/// Has no place for any body.
+struct Nowhere;
+
+impl BodyParsers for Nowhere {
+    fn may_begin(&self, _: BodyId) -> bool {
+        false
+    }
+
+    fn begin(&mut self, _: Opener) {
+        unreachable!("it may not");
+    }
+
+    fn feed(&mut self, _: &str, _: &mut dyn Sink) -> Feed {
+        unreachable!("none began");
+    }
+
+    fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> AtEnd {
+        unreachable!("none began");
+    }
+}
+
+#[test]
+fn the_opener_of_a_body_that_may_not_begin_is_text() {
+    let mut driver = Driver::new(Table::new(calls()).unwrap(), verbatim());
+    let mut out = Record::default();
+    driver.push("<call>b<call>", &mut Nowhere, &mut Out(&mut out)).unwrap();
+    assert_eq!(out.all_text(), "<call>b<call>");
 }
 
 #[test]
