@@ -119,6 +119,7 @@ impl Parameters {
     }
 
     /// Bytes read that nothing is written of yet: of tags those whose parameter is not written.
+    #[inline]
     pub(crate) fn held(&self) -> usize {
         let kept = if self.written == Written::Envelope { self.envelope_len } else { 0 };
         kept + match self.state {
@@ -131,7 +132,7 @@ impl Parameters {
 
     /// Live bytes.
     pub(crate) fn buffered(&self) -> usize {
-        self.value.held().saturating_add(self.envelope.len())
+        self.value.held() + self.envelope.len()
     }
 
     /// Whether all of `text` is the inside of a string value, which is then the next piece of the

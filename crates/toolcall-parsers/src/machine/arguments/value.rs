@@ -116,9 +116,9 @@ enum Found {
 }
 
 impl Value {
+    #[inline]
     pub(super) fn held(&self) -> usize {
-        let texts = [&self.edge, &self.pending, &self.collected];
-        texts.iter().fold(0, |sum, text| sum.saturating_add(text.len()))
+        self.edge.len() + self.pending.len() + self.collected.len()
     }
 
     /// Whether some of it is written, or nothing of it will be.
