@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     manifest::Manifest,
-    process::{Invocation, installed},
+    process::{Invocation, required},
 };
 
 /// The program behind `cargo fuzz`.
@@ -33,9 +33,7 @@ pub(crate) struct Effort {
 /// What targets found, each made small and told.
 pub(crate) fn run(root: &Path, effort: Effort, target: Option<&str>) -> Result<(), String> {
     let chosen = chosen(targets(root)?, target)?;
-    if !installed(TOOL) {
-        return Err(format!("{TOOL} is not installed; get it with `cargo install {TOOL}`"));
-    }
+    required(TOOL)?;
     let mut found = Vec::new();
     for target in &chosen {
         if !root.join("fuzz/dict").join(format!("{target}.dict")).is_file() {

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::process::{Invocation, installed};
+use crate::process::{Invocation, required};
 
 /// The program behind `cargo mutants`.
 const TOOL: &str = "cargo-mutants";
@@ -25,11 +25,7 @@ const PARTS: [(&str, &str, &str); 6] = [
 /// Mutants that no test sees.
 pub(crate) fn run(root: &Path, part: Option<&str>, shard: Option<&str>) -> Result<(), String> {
     let commands = commands(part, shard)?;
-    for tool in [TOOL, "cargo-nextest"] {
-        if !installed(tool) {
-            return Err(format!("{tool} is not installed; get it with `cargo install {tool}`"));
-        }
-    }
+    [TOOL, "cargo-nextest"].into_iter().try_for_each(required)?;
     let missed: Vec<String> =
         commands.iter().filter_map(|command| command.run(root).err()).collect();
     if missed.is_empty() { Ok(()) } else { Err(missed.join("\n")) }
@@ -41,7 +37,7 @@ fn commands(part: Option<&str>, shard: Option<&str>) -> Result<Vec<Invocation>, 
         if let Some(shard) = shard {
             line += &format!(" --shard {shard}");
         }
-        // A mutant is compiled for its own tests alone, and the tests stop where one fails.
+        // Only what a mutant changes is compiled again.
         let invocation = Invocation::new(&line).env("CARGO_PROFILE_DEV_DEBUG", "0");
         invocation.env("CARGO_INCREMENTAL", "1")
     };

@@ -92,9 +92,20 @@ pub(crate) fn installed(tool: &str) -> bool {
     env::split_paths(&path).any(|directory| directory.join(&file).is_file())
 }
 
+/// Asks for a tool that cargo can install.
+///
+/// # Errors
+/// It is not there: how to get it.
+pub(crate) fn required(tool: &str) -> Result<(), String> {
+    if installed(tool) {
+        return Ok(());
+    }
+    Err(format!("{tool} is not installed; get it with `cargo install {tool}`"))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Invocation, installed};
+    use super::{Invocation, installed, required};
     use std::path::Path;
 
     #[test]
@@ -120,5 +131,8 @@ mod tests {
     fn installed_tools_are_found_by_name() {
         assert!(installed("cargo"));
         assert!(!installed("no-such-program"));
+        assert_eq!(required("cargo"), Ok(()));
+        let error = required("no-such-program").unwrap_err();
+        assert!(error.ends_with("get it with `cargo install no-such-program`"), "{error}");
     }
 }

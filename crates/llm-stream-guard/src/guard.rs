@@ -278,8 +278,8 @@ impl Guard {
     /// Live bytes in buffers that grow with input.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        let stages = [self.input.buffered(), self.cursor.buffered(), self.output.buffered()];
-        stages.iter().fold(self.utf8.held(), |sum, stage| sum.saturating_add(*stage))
+        let (utf8, input) = (self.utf8.held(), self.input.buffered());
+        [utf8, input, self.cursor.buffered(), self.output.buffered()].iter().sum()
     }
 
     /// Counters of the cursor.

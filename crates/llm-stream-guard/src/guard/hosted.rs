@@ -49,8 +49,8 @@ impl Guard {
 
     /// Bytes received that neither came out nor are known to be no text.
     pub(crate) fn undecided(&self) -> usize {
-        let held = [self.utf8.held(), self.input.held(), self.cursor.undecided()];
-        held.iter().fold(self.output.texts(), |sum, held| sum.saturating_add(*held))
+        let (utf8, input) = (self.utf8.held(), self.input.held());
+        [utf8, input, self.cursor.undecided(), self.output.texts()].iter().sum()
     }
 
     /// How often a jail took text out of the content.

@@ -114,11 +114,12 @@ impl Output {
 
     pub(super) fn buffered(&self) -> usize {
         let stages = [
+            self.held_of_call(),
             self.forms.as_ref().map_or(0, |forms| forms.buffered()),
             self.withheld.as_ref().map_or(0, |withheld| withheld.held()),
             self.jail.as_ref().map_or(0, |jail| jail.jailer.buffered()),
         ];
-        stages.iter().fold(self.held_of_call(), |sum, stage| sum.saturating_add(*stage))
+        stages.iter().sum()
     }
 }
 

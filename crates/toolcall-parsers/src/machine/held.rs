@@ -37,9 +37,10 @@ impl Machine {
                 self.object.buffered(),
                 self.parameters.buffered(),
                 self.elements.buffered(),
+                self.early.len(),
             ]
             .iter()
-            .fold(self.early.len(), |sum, reader| sum.saturating_add(*reader)),
+            .sum(),
             _ => 0,
         }
     }

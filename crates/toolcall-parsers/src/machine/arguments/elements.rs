@@ -96,8 +96,7 @@ impl Elements {
     /// Live bytes: of texts, and of where it stands.
     pub(crate) fn buffered(&self) -> usize {
         let texts = [&self.tag, &self.text, &self.tags];
-        let own = self.kept.len().saturating_add(self.path.len());
-        texts.iter().fold(own, |sum, text| sum.saturating_add(text.len()))
+        texts.iter().map(|text| text.len()).chain([self.kept.len(), self.path.len()]).sum()
     }
 
     /// Behind a fault: bytes before the cursor that are lost with it, of the tag that broke.
