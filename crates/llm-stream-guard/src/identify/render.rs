@@ -1,6 +1,6 @@
 //! Chat templates, rendered as `transformers` would.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, thread};
 
 use minijinja::{
     Environment, Error, ErrorKind, UndefinedBehavior, Value,
@@ -9,8 +9,13 @@ use minijinja::{
 };
 use minijinja_contrib::pycompat::unknown_method_callback;
 
-/// What a template may compute: it comes from a stranger's file.
-const FUEL: u64 = 4_000_000;
+/// What a template may compute, in instructions: it comes from a stranger's file. Rendering a few
+/// messages and tools takes thousands.
+const FUEL: u64 = 200_000;
+
+/// Each instruction may put a list into another one, and the engine prints and drops lists by calls
+/// inside calls. A system gives out of this what is touched.
+const STACK: usize = 512 << 20;
 
 /// An indentation is less.
 const WIDEST: usize = 256;
@@ -52,8 +57,18 @@ impl Template {
     /// # Errors
     /// What the template or its engine says.
     pub(super) fn render(&self, context: &Value) -> Result<String, String> {
-        let template = self.environment.get_template("chat").map_err(|error| error.to_string())?;
-        template.render(context).map_err(|error| error.to_string())
+        let render = || {
+            let template = self.environment.get_template("chat");
+            let rendered = template.and_then(|template| template.render(context));
+            rendered.map_err(|error| error.to_string())
+        };
+        thread::scope(|scope| {
+            match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, render) {
+                Ok(rendered) => rendered.join().unwrap_or_else(|_| Err("it panicked".to_owned())),
+                // A platform without threads.
+                Err(_) => render(),
+            }
+        })
     }
 }
 
@@ -255,5 +270,19 @@ mod tests {
             "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}";
         assert!(Template::new(endless).expect("it compiles").render(&context! {}).is_err());
         assert!(Template::new("{% if %}").is_err());
+    }
+
+    #[test]
+    fn lists_in_lists_are_printed_compared_and_dropped_however_deep() {
+        let [open, close] = ["[", "]"].map(|bracket| bracket.repeat(50));
+        let nested = format!(
+            "{{% set n = namespace(l=[]) %}}{{% for a in range(1000) %}}\
+             {{% set n.l = {open}n.l{close} %}}{{% endfor %}}"
+        );
+        for then in ["", "{{ n.l }}", "{{ n.l == [n.l] }}", "{{ n.l | tojson }}"] {
+            let template = Template::new(&format!("{nested}{then}")).expect("it compiles");
+            let rendered = template.render(&context! {});
+            assert!(rendered.is_ok(), "{then}: {rendered:?}");
+        }
     }
 }
