@@ -199,6 +199,8 @@ impl Group {
             return self.narrow(markers, text, at, live, best);
         }
         for id in self.ids.iter().map(|&id| id as usize) {
+            #[cfg(test)]
+            tests::LOOKS.set(tests::LOOKS.get() + 1);
             best.offer(&markers[id], id, text, at, &mut live);
         }
     }
@@ -214,6 +216,8 @@ impl Group {
         let bytes = |id: &u32| &*markers[*id as usize].bytes;
         let mut rest = &*self.ids;
         for len in 0.. {
+            #[cfg(test)]
+            tests::LOOKS.set(tests::LOOKS.get() + 1);
             // Markers that end here come first; those that go on share all bytes up to here.
             let ended = rest.iter().take_while(|id| bytes(id).len() == len).count();
             let (complete, mut longer) = rest.split_at(ended);
@@ -241,5 +245,37 @@ impl Group {
             }
             rest = longer;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use alloc::{format, vec::Vec};
+    use core::cell::Cell;
+
+    use crate::{Found, Matcher};
+
+    std::thread_local! {
+        /// Markers, or bytes of many at once, that were compared.
+        pub(super) static LOOKS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    // Where a search stops is counted by the matcher; what is compared there is not.
+    #[test]
+    fn a_thousand_markers_cost_no_more_looks_than_one_has_bytes() {
+        let word = |n: usize| format!("<{:03}{n}>", n * 7 % 1000);
+        let words: Vec<_> = (0..1000).map(word).collect();
+        let text = "<99999".repeat(1000) + &word(500);
+        let mut found = 0;
+        LOOKS.set(0);
+        let mut matcher = Matcher::new(&words);
+        let mut count = |one: Found<'_>| found += usize::from(matches!(one, Found::Marker { .. }));
+        matcher.push(&text, &mut count);
+        matcher.finish(&mut count);
+        assert_eq!(found, 1);
+        assert!(LOOKS.get() <= text.len(), "{} looks at {} bytes", LOOKS.get(), text.len());
+        assert!(LOOKS.get() > 1000, "they are counted: {}", LOOKS.get());
     }
 }
