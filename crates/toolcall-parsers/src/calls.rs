@@ -151,7 +151,7 @@ impl Calls {
     pub(crate) fn no_call(&self, from: u64, sink: &mut dyn Sink) -> usize {
         let from = from.max(self.begun_at);
         sink.event(Diagnostic::new(DiagnosticKind::EmptyList, from, 0).into());
-        usize::try_from(from - self.begun_at).unwrap_or(usize::MAX)
+        usize::try_from(from.saturating_sub(self.begun_at)).unwrap_or(usize::MAX)
     }
 
     /// Opens a call that is parsed but not reported.

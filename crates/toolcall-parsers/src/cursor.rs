@@ -94,11 +94,31 @@ impl<'t> Cursor<'t> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    /// Moves over `len` bytes of what was found here.
+    #[inline]
+    #[expect(clippy::arithmetic_side_effects, reason = "a place in a text in memory, or its end")]
+    pub(crate) fn advance(&mut self, len: usize) {
+        debug_assert!(self.text.is_char_boundary(self.at + len), "{} and {len}", self.at);
+        self.at += len;
+    }
+
+    /// Moves back over `len` bytes that were just read.
+    #[inline]
+    #[expect(clippy::arithmetic_side_effects, reason = "they were read, so they are before it")]
+    pub(crate) fn back(&mut self, len: usize) {
+        debug_assert!(len <= self.at, "{len} back from {}", self.at);
+        self.at -= len;
+    }
+
+    /// Moves over the next character, if there is one.
+    pub(crate) fn skip_char(&mut self) {
+        self.advance(self.rest().chars().next().map_or(0, char::len_utf8));
+    }
+
     /// Skips ASCII whitespace; how much there was.
-    #[expect(clippy::arithmetic_side_effects, reason = "there are as many blanks at the cursor")]
     pub(crate) fn skip_blanks(&mut self) -> usize {
         let blanks = blanks(self.rest());
-        self.at += blanks;
+        self.advance(blanks);
         blanks
     }
 }

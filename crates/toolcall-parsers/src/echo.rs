@@ -50,10 +50,9 @@ impl Echo {
     }
 
     /// Where the block goes on behind `opener`, if it begins with that.
-    #[expect(clippy::arithmetic_side_effects, reason = "`rest` is an end of the block")]
     fn behind(&self, opener: &str) -> Option<usize> {
         let rest = self.block.trim_ascii_start().strip_prefix(opener)?;
-        Some(self.block.len() - rest.len())
+        Some(self.block.len().saturating_sub(rest.len()))
     }
 
     /// Whether the block may come again where `opener` stands.

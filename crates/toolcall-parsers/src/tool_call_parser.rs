@@ -120,7 +120,7 @@ impl ToolCallParser {
         let learnt = !suffix.is_empty() && self.suffixes < MAX_SUFFIXES;
         self.plan = match learnt.then(|| self.grammar.plan_with(suffix.as_str())).flatten() {
             Some(plan) => {
-                self.suffixes += 1;
+                self.suffixes = self.suffixes.saturating_add(1);
                 Arc::new(plan)
             }
             None => Arc::clone(self.grammar.plan()),
@@ -268,7 +268,7 @@ impl BodyParsers for ToolCallParser {
         let more = machine.is_some();
         if let Some(machine) = machine {
             machine.take_other_reading();
-            self.attempt += 1;
+            self.attempt = self.attempt.saturating_add(1);
             self.calls.at = self.calls.begun_at;
             self.restart();
         }

@@ -1,10 +1,5 @@
 //! JSON with a family's spacing.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "a margin is a part of a line in memory, and levels are few"
-)]
-
 use alloc::string::String;
 use core::fmt::Write as _;
 
@@ -33,7 +28,7 @@ impl Json {
     pub(super) fn at_end_of(out: &str, spacing: Spacing) -> Self {
         let line = out.rsplit('\n').next().unwrap_or("");
         let escapes = Escapes::Needed;
-        Self { spacing, escapes, margin: line.len() - line.trim_start_matches(' ').len() }
+        Self { spacing, escapes, margin: line.bytes().take_while(|&byte| byte == b' ').count() }
     }
 
     /// The same with other escapes.
@@ -65,7 +60,10 @@ impl Json {
     fn line(self, level: usize, out: &mut String) {
         if self.spacing == Spacing::Indented {
             out.push('\n');
-            out.extend(core::iter::repeat_n(' ', self.margin + level * INDENT));
+            out.extend(core::iter::repeat_n(
+                ' ',
+                self.margin.saturating_add(level.saturating_mul(INDENT)),
+            ));
         }
     }
 }
@@ -78,7 +76,7 @@ impl Style for Json {
     fn before(&self, n: usize, _: &Node<'_>, path: &Path, out: &mut String) {
         let comma = if self.spacing == Spacing::Spaced { ", " } else { "," };
         out.push_str(if n > 0 { comma } else { "" });
-        self.line(path.steps().count() + 1, out);
+        self.line(path.steps().count().saturating_add(1), out);
     }
 
     fn behind(&self, _: &Node<'_>, path: &Path, out: &mut String) {

@@ -107,7 +107,6 @@ impl Writer<'_> {
     /// Where a value holds what would end it: its own end; the header of a parameter where one may
     /// stand, whole or, of special tokens, its first tag; the end of its call where that of the
     /// section or a next call follows.
-    #[expect(clippy::arithmetic_side_effects, reason = "`at` is where `head` was found")]
     fn ends_value(&self, text: &str, rest: &Rest<'_>) -> Option<usize> {
         let spellings = &self.form.spellings;
         let own = rest.next().into_iter().filter_map(|next| {
@@ -123,7 +122,7 @@ impl Writer<'_> {
                 let line = at == 0 || text[..at].ends_with('\n');
                 by_token
                     || (line || place > HeadersIn::Lines)
-                        && last.is_some_and(|last| at + head.len() <= last)
+                        && last.is_some_and(|last| at.saturating_add(head.len()) <= last)
             };
             if head.is_empty() { None } else { text.match_indices(head).find(begins) }
         });

@@ -1,10 +1,5 @@
 //! The fixed texts of templates: what may follow a hole, and what ends an open value.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places where something was found in a text in memory; a tag to be found is not empty"
-)]
-
 use alloc::vec::Vec;
 
 use crate::template::{Hole, Part, Template};
@@ -54,7 +49,7 @@ fn begin<'t>(parts: &'t [Part], texts: &mut Vec<&'t str>) -> bool {
 pub(super) fn tag(literal: &str) -> &str {
     let literal = literal.trim_ascii_start();
     let blank = literal.find(|c: char| c.is_ascii_whitespace());
-    let end = literal.find("><").map(|at| at + 1).into_iter().chain(blank).min();
+    let end = literal.find("><").map(|at| at.saturating_add(1)).into_iter().chain(blank).min();
     &literal[..end.unwrap_or(literal.len())]
 }
 
@@ -67,7 +62,7 @@ pub(super) fn around(template: &Template, kind: fn(&Hole) -> bool) -> (&str, &st
         Some(Part::Literal(text)) => text.as_str(),
         _ => "",
     };
-    (literal(at.checked_sub(1)), literal(Some(at + 1)))
+    (literal(at.checked_sub(1)), literal(at.checked_add(1)))
 }
 
 /// Where `text` holds `tag`, or where it and `tag` behind it make an earlier one; nothing for an
@@ -79,7 +74,7 @@ pub(super) fn find(text: &str, tag: &str) -> Option<usize> {
     // Only the last bytes can make a tag together with the tag itself.
     let whole = text.find(tag);
     whole.or_else(|| {
-        let from = text.len().saturating_sub(tag.len() - 1);
+        let from = text.len().saturating_sub(tag.len().saturating_sub(1));
         (from..text.len()).filter(|&at| text.is_char_boundary(at)).find(|&at| {
             let own = &text[at..];
             tag.strip_prefix(own).is_some_and(|rest| tag.starts_with(rest))

@@ -1,11 +1,5 @@
 //! Objects that hold an answer in the place of a call: their string is visible text.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits"
-)]
-
 use jail_match::Event;
 
 use super::{
@@ -32,18 +26,18 @@ impl Machine {
             if !plain.is_empty() {
                 out.sink.event(Event::Content(plain));
             }
-            cursor.at += plain.len();
+            cursor.advance(plain.len());
             match cursor.peek() {
                 None => return Some(Step::more(cursor.at)),
                 Some(b'"') => {
-                    cursor.at += 1;
+                    cursor.advance(1);
                     self.object.at = At::Member;
                     return None;
                 }
                 Some(_) => match unescape(cursor.rest().as_bytes(), Flavor::Json) {
                     Escape::Is(scalar, len) => {
                         out.sink.event(Event::Content(scalar.encode_utf8(&mut [0; 4])));
-                        cursor.at += len;
+                        cursor.advance(len);
                     }
                     Escape::Cut => return Some(Step::more(cursor.at)),
                     _ => return Some(self.bad(cursor, out)),

@@ -1,7 +1,5 @@
 //! The call machine: what it is doing, and the loop that does it.
 
-#![expect(clippy::indexing_slicing, reason = "numbers of the plan are places in its lists")]
-
 use alloc::string::String;
 
 use jail_match::{Feed, Resume};
@@ -196,12 +194,9 @@ impl Machine {
             Start::Object(node) => {
                 self.go(plan, node);
                 let object = |&&leaf: &&LeafId| {
-                    matches!(
-                        plan.leaves[usize::from(leaf)].arguments,
-                        Arguments::Object(_) | Arguments::Value(_)
-                    )
+                    matches!(plan.leaf(leaf).arguments, Arguments::Object(_) | Arguments::Value(_))
                 };
-                let leaves = &plan.nodes[usize::from(node)].leaves;
+                let leaves = &plan.node(node).leaves;
                 self.choices = leaves.iter().filter(object).count();
                 if let Some(&leaf) = leaves.iter().filter(object).nth(attempt) {
                     self.leaf = leaf;
@@ -245,7 +240,7 @@ impl Machine {
     /// Where a block that holds no call has its opener as markup all the same: the offset up to
     /// which its tags reach.
     pub(crate) fn prose_from(&self, plan: &Plan, refuted_by: char) -> Option<u64> {
-        let section = self.section.map(|id| &plan.sections[usize::from(id)]);
+        let section = self.section.map(|id| plan.section(id));
         let follows = section.is_some_and(|section| section.prose == Prose::Follows);
         // What begins like a payload is an attempt at a call, and released as such.
         let at_head = match self.state {
@@ -260,7 +255,7 @@ impl Machine {
     pub(super) fn go(&mut self, plan: &Plan, node: NodeId) {
         self.node = node;
         self.state = State::Header;
-        if let Some(&section) = plan.nodes[usize::from(node)].sections.first() {
+        if let Some(&section) = plan.node(node).sections.first() {
             self.section = Some(section);
         }
     }
@@ -268,7 +263,7 @@ impl Machine {
     /// Goes on before the calls of `section`.
     pub(super) fn enter(&mut self, plan: &Plan, section: SectionId, list: List) {
         (self.section, self.list) = (Some(section), list);
-        self.node = plan.sections[usize::from(section)].calls;
+        self.node = plan.section(section).calls;
         self.state = State::Header;
     }
 
@@ -299,7 +294,7 @@ impl Machine {
         if !self.started || self.state != State::Arguments {
             return false;
         }
-        match &plan.leaves[usize::from(self.leaf)].arguments {
+        match &plan.leaf(self.leaf).arguments {
             Arguments::Value(_) | Arguments::Keywords(_) => self.value.passes(text),
             Arguments::Object(_) => self.object.streams() && self.value.passes(text),
             Arguments::Parameters(spec) => self.parameters.passes(spec, text),
@@ -315,10 +310,10 @@ impl Machine {
         }
         self.dropped = 0;
         if out.calls.is_open() {
-            out.calls.broke_at = out.calls.at.saturating_add(cursor.at as u64);
+            out.calls.broke_at = out.place(cursor.at);
             out.end(Outcome::Malformed);
         } else if matches!(self.state, State::Header | State::Field | State::Arguments) {
-            let here = out.calls.at.saturating_add(cursor.at as u64);
+            let here = out.place(cursor.at);
             self.dropped = here.saturating_sub(self.item_at);
         }
         self.state = State::Broken;
@@ -334,9 +329,9 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Result<(), Step> {
         self.halve_name(plan, out);
-        let leaf = &plan.leaves[usize::from(self.leaf)];
+        let leaf = plan.leaf(self.leaf);
         let name = leaf.name.as_deref().unwrap_or(&self.name);
-        let form = &plan.forms[usize::from(leaf.form)];
+        let form = plan.form_of(leaf);
         let none = form.no_call.iter().any(|none| none == name);
         if out.must_be_declared(leaf.commit)
             && !self.is_known(plan, name, out)

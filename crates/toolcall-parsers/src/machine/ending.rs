@@ -1,15 +1,5 @@
 //! The end of the stream: what is open is cut, or closed on request.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan"
-)]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places of the stream, and counts, have 64 bits; an item begins in front of what is \
-              read"
-)]
-
 use alloc::string::String;
 
 use jail_match::{AtEnd, End};
@@ -55,7 +45,11 @@ impl Machine {
         }
         match self.state {
             State::Broken => {
-                out.diagnose(DiagnosticKind::Skipped, used, self.dropped + used as u64);
+                out.diagnose(
+                    DiagnosticKind::Skipped,
+                    used,
+                    self.dropped.saturating_add(used as u64),
+                );
             }
             // All calls are whole: what follows them is no part of one.
             State::Between | State::CallEnd(_) | State::SectionEnd(_)
@@ -71,7 +65,7 @@ impl Machine {
             | State::Arguments
             | State::Noise
             | State::Empty => {
-                let bytes = out.calls.at + used as u64 - self.item_at;
+                let bytes = out.place(used).saturating_sub(self.item_at);
                 if bytes > 0 {
                     out.diagnose(DiagnosticKind::Skipped, used, bytes);
                 }
@@ -83,11 +77,11 @@ impl Machine {
     /// When what is being read is certain.
     fn commit(&self, plan: &Plan) -> CommitOn {
         match self.state {
-            State::Header | State::Field => plan.nodes[usize::from(self.node)].commit,
-            State::Arguments => plan.leaves[usize::from(self.leaf)].commit,
-            State::SectionEnd(_) | State::Between => self
-                .section
-                .map_or(CommitOn::Marker, |section| plan.sections[usize::from(section)].commit),
+            State::Header | State::Field => plan.node(self.node).commit,
+            State::Arguments => plan.leaf(self.leaf).commit,
+            State::SectionEnd(_) | State::Between => {
+                self.section.map_or(CommitOn::Marker, |section| plan.section(section).commit)
+            }
             State::Message if self.message.is_bare() => CommitOn::DeclaredName,
             State::Message | State::CallEnd(_) | State::Broken | State::Noise | State::Empty => {
                 CommitOn::Marker
@@ -97,7 +91,7 @@ impl Machine {
 
     /// The stream ended inside a call.
     fn cut(&mut self, plan: &Plan, tail: &str, end: End, out: &mut Output<'_>) -> Outcome {
-        let leaf = &plan.leaves[usize::from(self.leaf)];
+        let leaf = plan.leaf(self.leaf);
         let repair = out.calls.options.repair;
         let closing = match &leaf.arguments {
             Arguments::Parameters(spec) => {

@@ -1,16 +1,5 @@
 //! A call's header: tags and fields, by the trie.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan"
-)]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits, or back over one byte \
-              that was just read"
-)]
-
 mod arguments;
 mod fields;
 
@@ -44,7 +33,7 @@ impl Machine {
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Step {
-        let node = &plan.nodes[usize::from(self.node)];
+        let node = plan.node(self.node);
         if let Some(leaf) = arguments::only(plan, node) {
             return self.begin_arguments(plan, leaf, cursor, out);
         }
@@ -59,10 +48,10 @@ impl Machine {
         match next {
             Err(Undecided) => return Step::more(cursor.at),
             Ok(Some((next, len))) => {
-                cursor.at += len;
+                cursor.advance(len);
                 let opens = self.section.is_none() || matches!(next, Next::Again);
                 if opens && !self.in_call {
-                    self.tags_end = out.calls.at + cursor.at as u64;
+                    self.tags_end = out.place(cursor.at);
                 }
                 match next {
                     Next::Tag(to) => {
@@ -88,7 +77,7 @@ impl Machine {
         }
         if node.field.is_some() && !blank_behind {
             if out.calls.committed() && !self.in_call {
-                self.item_at = out.calls.at + cursor.at as u64;
+                self.item_at = out.place(cursor.at);
             }
             self.begin_field(plan);
             return Step::Go;
@@ -120,7 +109,7 @@ impl Machine {
         }
         if self.list == List::None {
             for &id in &node.sections {
-                let section = &plan.sections[usize::from(id)];
+                let section = plan.section(id);
                 // Brackets may stand around the calls of any section.
                 let may = section.bracket == Bracket::Square || node.field.is_some();
                 if may && (section.blanks == Blanks::Free || !self.spaced) {
@@ -128,7 +117,7 @@ impl Machine {
                 }
             }
             if self.calls_seen == 0 {
-                let sections = node.sections.iter().map(|&id| &plan.sections[usize::from(id)]);
+                let sections = node.sections.iter().map(|&id| plan.section(id));
                 for end in sections.flat_map(|section| section.ends.tags.iter().flatten()) {
                     consider(Next::Empty, end);
                 }
@@ -146,24 +135,23 @@ impl Machine {
     ) -> Option<Step> {
         match cursor.peek() {
             Some(b']') if self.list != List::None && self.calls_seen == 0 => {
-                cursor.at += 1;
+                cursor.advance(1);
                 // Nothing between explicit markers is markup; a bare `[]` is text.
                 let marked = self.has_ends(plan);
                 if !marked {
-                    cursor.at -= 1;
+                    cursor.back(1);
                     return Some(self.bad(cursor, out));
                 }
                 self.state = State::Empty;
                 Some(Step::Go)
             }
             Some(b'[') if self.list == List::None => {
-                let node = &plan.nodes[usize::from(self.node)];
-                let object = |&leaf: &LeafId| {
-                    matches!(plan.leaves[usize::from(leaf)].arguments, Arguments::Object(_))
-                };
+                let node = plan.node(self.node);
+                let object =
+                    |&leaf: &LeafId| matches!(plan.leaf(leaf).arguments, Arguments::Object(_));
                 let leaf = node.leaves.iter().copied().find(object)?;
                 self.leaf = leaf;
-                cursor.at += 1;
+                cursor.advance(1);
                 self.list = List::Call;
                 Some(Step::Go)
             }
@@ -174,9 +162,9 @@ impl Machine {
     /// Whether an end tag is declared for what is being read.
     fn has_ends(&self, plan: &Plan) -> bool {
         match (self.list, self.section) {
-            (List::Call, _) => !plan.leaves[usize::from(self.leaf)].ends.tags.is_empty(),
+            (List::Call, _) => !plan.leaf(self.leaf).ends.tags.is_empty(),
             (_, Some(section)) => {
-                let section = &plan.sections[usize::from(section)];
+                let section = plan.section(section);
                 !section.ends.tags.is_empty() && section.commit == CommitOn::Marker
             }
             _ => false,
@@ -189,12 +177,12 @@ impl Machine {
             return self.bad(cursor, out);
         }
         if let Some(section) = self.section {
-            let section = &plan.sections[usize::from(section)];
+            let section = plan.section(section);
             let marked = !section.opens.is_empty() && section.commit == CommitOn::Marker;
             if marked && self.in_call {
                 // An entry of another kind.
                 out.mute(DiagnosticKind::PseudoCall, cursor.at);
-                self.calls_seen += 1;
+                self.calls_seen = self.calls_seen.saturating_add(1);
                 return self.bad(cursor, out);
             }
             if section.prose == Prose::MayBeNoise && !self.in_call {

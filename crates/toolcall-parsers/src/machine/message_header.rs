@@ -1,11 +1,5 @@
 //! Reading a message's header, however it is cut.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits"
-)]
-
 use alloc::string::String;
 
 use jail_match::{Channel, Feed, Resume};
@@ -133,7 +127,7 @@ impl MessageHeader {
                     let Some((text, mark)) = found else { return Read::Bad };
                     self.bare = false;
                     self.end_word(plan);
-                    cursor.at += text.len();
+                    cursor.advance(text.len());
                     match *mark {
                         Mark::Part(part) => self.go(part),
                         Mark::Body(n) => return Read::Body(n),
@@ -143,8 +137,8 @@ impl MessageHeader {
                     }
                 }
                 Ok(None) => {
-                    cursor.at += scalar.len_utf8();
-                    self.bytes += scalar.len_utf8();
+                    cursor.advance(scalar.len_utf8());
+                    self.bytes = self.bytes.saturating_add(scalar.len_utf8());
                     if scalar.is_ascii_whitespace() {
                         self.end_word(plan);
                     } else if scalar.is_control()
@@ -178,7 +172,7 @@ impl MessageHeader {
             core::mem::swap(&mut self.channel, &mut self.word);
         }
         self.word.clear();
-        self.words += 1;
+        self.words = self.words.saturating_add(1);
     }
 }
 

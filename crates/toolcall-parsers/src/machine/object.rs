@@ -5,13 +5,6 @@
 //! {"ring": {"times": 2}}                           the same, where the name is the key
 //! ```
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits, or back over the brace \
-              just read; `nest` counts objects that are open"
-)]
-
 use jail_match::Feed;
 
 mod text;
@@ -23,7 +16,7 @@ use super::{
     plan::{Leaf, Plan},
 };
 use crate::{
-    cursor::{Cursor, blanks},
+    cursor::Cursor,
     family::Keys,
     value::{Dialect, Member, Members, TextReader},
 };
@@ -206,30 +199,30 @@ impl Machine {
     ) -> Option<Step> {
         match self.object.members.next(dialect, cursor.rest()) {
             Member::More { used } => {
-                cursor.at += used;
+                cursor.advance(used);
                 Some(Step::more(cursor.at))
             }
             Member::Key { used } => {
-                cursor.at += used;
+                cursor.advance(used);
                 if self.started {
                     // Where keys are names, the next call begins.
-                    self.item_at = out.calls.at + cursor.at as u64;
+                    self.item_at = out.place(cursor.at);
                 }
                 self.object.text.restart_key();
                 self.object.at = At::Key;
                 None
             }
             Member::Value { used } => {
-                cursor.at += used;
+                cursor.advance(used);
                 self.object.at = At::Value;
                 None
             }
             Member::End { used } => {
-                cursor.at += used;
+                cursor.advance(used);
                 self.end_object(cursor, out)
             }
             Member::Bad { at } => {
-                cursor.at += at;
+                cursor.advance(at);
                 Some(self.bad(cursor, out))
             }
         }
@@ -237,8 +230,8 @@ impl Machine {
 
     /// In a list inside the outermost object.
     fn list_item(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<Step> {
-        cursor.at += blanks(cursor.rest());
-        self.item_at = out.calls.at + cursor.at as u64;
+        cursor.skip_blanks();
+        self.item_at = out.place(cursor.at);
         let Some(byte) = cursor.peek() else { return Some(Step::more(cursor.at)) };
         match (self.object.at, byte) {
             (_, b'{') => {
@@ -246,12 +239,12 @@ impl Machine {
                 self.object.at = At::Member;
             }
             (At::ListNext, b',') => {
-                cursor.at += 1;
-                self.item_at += 1;
+                cursor.advance(1);
+                self.item_at = self.item_at.saturating_add(1);
                 self.object.at = At::ListItem;
             }
             (At::ListNext, b']') => {
-                cursor.at += 1;
+                cursor.advance(1);
                 (self.object.in_list, self.object.listed) = (false, true);
                 self.object.members.behind_value();
                 self.object.at = At::Member;
@@ -268,12 +261,12 @@ impl Machine {
             return None;
         }
         if self.object.nest > 0 {
-            self.object.nest -= 1;
+            self.object.nest = self.object.nest.saturating_sub(1);
             self.object.members.behind_value();
             return None;
         }
         if !self.started {
-            cursor.at -= 1;
+            cursor.back(1);
             return Some(self.bad(cursor, out));
         }
         self.end_item(out);

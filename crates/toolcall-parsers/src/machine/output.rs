@@ -1,7 +1,5 @@
 //! The way from the machine to the sink: the message's calls and whoever receives them.
 
-use core::ops::Range;
-
 use jail_match::Trace;
 
 use crate::{
@@ -28,11 +26,17 @@ impl Output<'_> {
         self.calls.diagnose(kind, offset, bytes, self.sink);
     }
 
-    /// Traces an end tag, at these indices of the text being fed.
+    /// Where an index of the text being fed is in the stream.
+    #[inline]
     #[expect(clippy::arithmetic_side_effects, reason = "places of the stream have 64 bits")]
-    pub(crate) fn end_tag(&mut self, tag: Range<usize>) {
-        let at = self.calls.at + tag.start as u64;
-        self.sink.trace(Trace::EndTag { at, len: tag.len() as u64 });
+    pub(crate) fn place(&self, index: usize) -> u64 {
+        self.calls.at + index as u64
+    }
+
+    /// Traces an end tag of `len` bytes at an index of the text being fed.
+    pub(crate) fn end_tag(&mut self, index: usize, len: usize) {
+        let at = self.place(index);
+        self.sink.trace(Trace::EndTag { at, len: len as u64 });
     }
 
     /// Whether only the name of a declared tool makes this a call: no marker announces it, nor did one

@@ -257,15 +257,36 @@ pub(crate) enum Bracket {
     Square,
 }
 
+/// What numbers of the plan name.
+#[expect(clippy::indexing_slicing, reason = "each was given to what stands at its place")]
+impl Plan {
+    #[inline]
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[usize::from(id)]
+    }
+
+    #[inline]
+    pub(crate) fn leaf(&self, id: LeafId) -> &Leaf {
+        &self.leaves[usize::from(id)]
+    }
+
+    #[inline]
+    pub(crate) fn section(&self, id: SectionId) -> &Section {
+        &self.sections[usize::from(id)]
+    }
+
+    /// The form that a leaf is of.
+    #[inline]
+    pub(crate) fn form_of(&self, leaf: &Leaf) -> &FormPlan {
+        &self.forms[usize::from(leaf.form)]
+    }
+}
+
 impl Plan {
     /// Whether no text holds the opener but a model's of the family.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan"
-    )]
     pub(crate) fn is_marked(&self, opener: &Opener) -> bool {
         match opener.start {
-            Start::Node(node) => self.nodes[usize::from(node)].commit == CommitOn::Marker,
+            Start::Node(node) => self.node(node).commit == CommitOn::Marker,
             Start::Header(n) => {
                 let entries = self.messages.as_ref().map(|messages| &messages.entries);
                 let entry = entries.and_then(|entries| entries.get(usize::from(n)));

@@ -4,12 +4,6 @@
 //! <|python_tag|>print(1)<|eom_id|>       {"code": "print(1)"}
 //! ```
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits"
-)]
-
 use alloc::boxed::Box;
 
 use jail_match::End;
@@ -64,7 +58,7 @@ impl Raw {
         loop {
             match longest_prefix(cursor.rest(), again.iter().map(|again| &**again)) {
                 Err(Undecided) => return None,
-                Ok(Some(n)) => cursor.at += again[n].len(),
+                Ok(Some(n)) => cursor.advance(again[n].len()),
                 Ok(None) => break,
             }
         }
@@ -93,14 +87,17 @@ impl Raw {
         let mut at = 0;
         let mut whole = false;
         while let Some(hit) = rest.bytes().skip(at).position(begins) {
-            at += hit;
+            at = at.saturating_add(hit);
             match longest_prefix(&rest[at..], ends.clone()) {
                 Err(Undecided) => break,
                 Ok(Some(_)) => {
                     whole = true;
                     break;
                 }
-                Ok(None) => at += rest[at..].chars().next().map_or(1, char::len_utf8),
+                Ok(None) => {
+                    let scalar = rest[at..].chars().next();
+                    at = at.saturating_add(scalar.map_or(1, char::len_utf8));
+                }
             }
         }
         let held = rest.bytes().skip(at).position(begins).is_some();
@@ -109,10 +106,10 @@ impl Raw {
         let value = rest[..to].strip_suffix('\n').unwrap_or(&rest[..to]);
         escape(value, |piece| out.arguments(piece));
         if !whole {
-            cursor.at += value.len();
+            cursor.advance(value.len());
             return Progress::More;
         }
-        cursor.at += to;
+        cursor.advance(to);
         out.arguments("\"}");
         Progress::Done
     }

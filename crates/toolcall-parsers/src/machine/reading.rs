@@ -1,15 +1,5 @@
 //! The arguments of a call: handing text to the reader of their kind.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan"
-)]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits"
-)]
-
 use alloc::vec::Vec;
 
 use super::{
@@ -64,7 +54,7 @@ impl Machine {
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Step {
-        let leaf = &plan.leaves[usize::from(self.leaf)];
+        let leaf = plan.leaf(self.leaf);
         if self.behind_brace {
             // The opener was the object's brace.
             if matches!(leaf.arguments, Arguments::Value(_)) && !out.calls.committed() {
@@ -148,11 +138,12 @@ impl Machine {
                 let step = self.bad(cursor, out);
                 // What stands before the deciding scalar of a tag is lost with it.
                 if self.state == State::Broken {
-                    self.dropped += match leaf.arguments {
+                    let lost = match leaf.arguments {
                         Arguments::Elements(_) => self.elements.lost(),
                         Arguments::Parameters(_) => self.parameters.lost(),
                         _ => 0,
                     };
+                    self.dropped = self.dropped.saturating_add(lost);
                 }
                 step
             }
@@ -171,9 +162,9 @@ impl Machine {
         if cursor.rest().is_empty() {
             return Step::more(cursor.at);
         }
-        let section = self.section.map(|id| &plan.sections[usize::from(id)]);
+        let section = self.section.map(|id| plan.section(id));
         let ends = section.into_iter().flat_map(|section| section.ends.tags.iter().flatten());
-        let calls = section.map_or(&[][..], |it| &plan.nodes[usize::from(it.calls)].tags);
+        let calls = section.map_or(&[][..], |it| &plan.node(it.calls).tags);
         let opens = section.map_or(&[][..], |section| &section.opens);
         let own = leaf.ends.tags.iter().flatten();
         let texts = own.chain(ends).chain(opens).chain(&plan.stops).map(|text| &**text);
@@ -239,17 +230,17 @@ impl Machine {
             };
             match scanned {
                 Scanned::More { used } => {
-                    cursor.at += used;
+                    cursor.advance(used);
                     return Step::more(cursor.at);
                 }
                 Scanned::Noted { used, note } => {
-                    cursor.at += used;
+                    cursor.advance(used);
                     if let Some(step) = self.noted(plan, note, cursor, out) {
                         return step;
                     }
                 }
                 Scanned::End { used } => {
-                    cursor.at += used;
+                    cursor.advance(used);
                     if let Some(step) = self.noted(plan, Note::Begun, cursor, out) {
                         return step;
                     }
@@ -257,7 +248,7 @@ impl Machine {
                     return Step::Go;
                 }
                 Scanned::Bad { at, fault } => {
-                    cursor.at += at;
+                    cursor.advance(at);
                     if fault == Fault::Inexpressible && out.calls.committed() {
                         out.diagnose(DiagnosticKind::Inexpressible, cursor.at, 0);
                     }
@@ -287,7 +278,7 @@ impl Machine {
                 dialect.ends.iter().filter_map(|end| tail[used..].strip_prefix(end.as_str()));
             let text =
                 ends.min_by_key(|rest| rest.len()).filter(|rest| !rest.trim_ascii().is_empty());
-            self.text_from = text.map(|text| tail.len() - text.len());
+            self.text_from = text.map(|text| tail.len().saturating_sub(text.len()));
             out.diagnose(DiagnosticKind::MissingCloser, used, 0);
         }
         used.is_some()
@@ -327,7 +318,7 @@ pub(super) fn dialect<'p>(
     syntax: template::Dialect,
     out: &Output<'_>,
 ) -> Dialect<'p> {
-    let form = &plan.forms[usize::from(leaf.form)];
+    let form = plan.form_of(leaf);
     let syntax = match syntax {
         template::Dialect::Json => match out.calls.options.tolerance {
             Tolerance::Lenient => Syntax::Lenient,
@@ -348,7 +339,7 @@ pub(super) fn dialect<'p>(
 
 /// The schema that types the values of a leaf, where the wire does not.
 fn typing<'t>(plan: &Plan, leaf: &Leaf, name: &str, tools: &'t Tools) -> Option<Typing<'t>> {
-    let form = &plan.forms[usize::from(leaf.form)];
+    let form = plan.form_of(leaf);
     // Where the form has a quote of its own, it encloses values of every type.
     let quoted = form.types == Types::Schema;
     let by_schema = !form.quote.is_empty()

@@ -1,15 +1,5 @@
 //! Behind a fault: dropping text up to a place to go on.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan"
-)]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits"
-)]
-
 use alloc::boxed::Box;
 
 use super::{
@@ -46,11 +36,11 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Step {
         let leaf = plan.leaves.get(usize::from(self.leaf));
-        let section = self.section.map(|id| &plan.sections[usize::from(id)]);
+        let section = self.section.map(|id| plan.section(id));
         let none: &[alloc::vec::Vec<Box<str>>] = &[];
         let inner = leaf.map_or(none, |leaf| &leaf.ends.tags);
         let outer = section.map_or(none, |section| &section.ends.tags);
-        let next = section.map_or(&[][..], |s| &plan.nodes[usize::from(s.calls)].tags);
+        let next = section.map_or(&[][..], |s| &plan.node(s.calls).tags);
         let bare = inner.is_empty() && outer.is_empty();
         let object = leaf.is_some_and(|leaf| matches!(leaf.arguments, Arguments::Object(_)));
         let list = match (bare && self.list != List::None, object) {
@@ -81,11 +71,11 @@ impl Machine {
                 cursor.at = cursor.text.len();
                 break;
             };
-            cursor.at += hit;
+            cursor.advance(hit);
             // Most text is seen to hold no place to go on without a look at each.
             match plan.places.at(cursor.rest().as_bytes()) {
                 Stands::None if !may_be_of_form(cursor.rest()) => {
-                    cursor.at += cursor.rest().chars().next().map_or(1, char::len_utf8);
+                    cursor.skip_char();
                     continue;
                 }
                 Stands::Begun => break,
@@ -97,15 +87,15 @@ impl Machine {
                     found = places().nth(n);
                     break;
                 }
-                Ok(None) => cursor.at += cursor.rest().chars().next().map_or(1, char::len_utf8),
+                Ok(None) => cursor.skip_char(),
             }
         }
-        self.dropped += (cursor.at - from) as u64;
+        self.dropped = self.dropped.saturating_add(cursor.at.saturating_sub(from) as u64);
         let Some((place, text)) = found else { return Step::more(cursor.at) };
         out.diagnose(DiagnosticKind::Skipped, cursor.at, self.dropped);
         self.dropped = 0;
         if matches!(place, Place::Inner | Place::Outer) {
-            cursor.at += text.len();
+            cursor.advance(text.len());
         }
         self.list = match (place, self.list) {
             (Place::Inner, List::Section) => List::Section,

@@ -5,11 +5,6 @@
     reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan, \
               and a tag by its place among those that were looked for"
 )]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits"
-)]
 
 use core::ops::Range;
 
@@ -53,7 +48,7 @@ impl Machine {
             self.state = State::Between;
             return Step::Go;
         }
-        let ends = &plan.leaves[usize::from(self.leaf)].ends;
+        let ends = &plan.leaf(self.leaf).ends;
         match end_tag(ends, n, cursor) {
             Err(Undecided) => Step::more(cursor.at),
             Ok(EndTag::Found { next, tag, excess }) => {
@@ -61,7 +56,7 @@ impl Machine {
                     out.diagnose(DiagnosticKind::Skipped, tag.end, excess);
                 }
                 cursor.at = tag.end;
-                out.end_tag(tag);
+                out.end_tag(tag.start, tag.len());
                 self.state = State::CallEnd(next);
                 Step::Go
             }
@@ -86,7 +81,7 @@ impl Machine {
         let spaced = cursor.skip_blanks();
         if self.list == List::None && spaced > MAX_BLANKS {
             let Some(id) = self.section else { return Step::done(from) };
-            return self.unclosed(&plan.sections[usize::from(id)].ends, from, out);
+            return self.unclosed(&plan.section(id).ends, from, out);
         }
         let Some(byte) = cursor.peek() else {
             // Whitespace behind a call that nothing encloses may be the answer's.
@@ -98,11 +93,11 @@ impl Machine {
         if self.list != List::None {
             match byte {
                 b',' => {
-                    cursor.at += 1;
+                    cursor.advance(1);
                     return Step::Go;
                 }
                 b']' => {
-                    cursor.at += 1;
+                    cursor.advance(1);
                     return self.end_list();
                 }
                 _ => {}
@@ -112,17 +107,17 @@ impl Machine {
             if byte != b'{' {
                 return self.bad(cursor, out);
             }
-            let leaf = &plan.leaves[usize::from(self.leaf)];
-            self.item_at = out.calls.at + cursor.at as u64;
+            let leaf = plan.leaf(self.leaf);
+            self.item_at = out.place(cursor.at);
             self.begin_reader(&leaf.arguments);
             self.state = State::Arguments;
             return Step::Go;
         }
         let Some(id) = self.section else { return Step::done(from) };
-        let section = &plan.sections[usize::from(id)];
+        let section = plan.section(id);
         if self.list == List::None {
             if byte == b',' && section.bracket == Bracket::Square {
-                cursor.at += 1;
+                cursor.advance(1);
                 return Step::Go;
             }
             match end_tag(&section.ends, 0, cursor) {
@@ -132,16 +127,16 @@ impl Machine {
                 }
                 Ok(EndTag::Found { next, tag, .. }) => {
                     cursor.at = tag.end;
-                    out.end_tag(tag);
+                    out.end_tag(tag.start, tag.len());
                     self.state = State::SectionEnd(next);
                     return Step::Go;
                 }
                 Ok(EndTag::Other) => {}
             }
         }
-        let node = &plan.nodes[usize::from(section.calls)];
+        let node = plan.node(section.calls);
         let tags = node.tags.iter().map(|tag| &*tag.text);
-        let ends = plan.leaves[usize::from(self.leaf)].ends.tags.iter().flatten().map(|t| &**t);
+        let ends = plan.leaf(self.leaf).ends.tags.iter().flatten().map(|t| &**t);
         let opens = section.opens.iter().map(|open| &**open);
         let count = node.tags.len();
         match longest_prefix(cursor.rest(), tags.chain(opens).chain(ends)) {
@@ -152,33 +147,36 @@ impl Machine {
                 return Step::more(cursor.at);
             }
             Ok(Some(n)) if n < count => {
-                self.item_at = out.calls.at + cursor.at as u64;
-                cursor.at += node.tags[n].text.len();
+                self.item_at = out.place(cursor.at);
+                cursor.advance(node.tags[n].text.len());
                 self.go(plan, node.tags[n].to);
                 self.section = Some(id);
                 return Step::Go;
             }
             // Another section, though this one did not end: a candidate of its own.
-            Ok(Some(n)) if n < count + section.opens.len() => {
+            Ok(Some(n)) if n < count.saturating_add(section.opens.len()) => {
                 return self.unclosed(&section.ends, from, out);
             }
             // An end tag of the call once more.
             Ok(Some(n)) => {
-                let mut ends = plan.leaves[usize::from(self.leaf)].ends.tags.iter().flatten();
-                let len = ends.nth(n - count - section.opens.len()).map_or(0, |end| end.len());
-                out.end_tag(cursor.at..cursor.at + len);
-                cursor.at += len;
+                let mut ends = plan.leaf(self.leaf).ends.tags.iter().flatten();
+                let len = ends
+                    .nth(n.saturating_sub(count).saturating_sub(section.opens.len()))
+                    .map_or(0, |end| end.len());
+                out.end_tag(cursor.at, len);
+                cursor.advance(len);
                 return Step::Go;
             }
             Ok(None) => {}
         }
-        let begins = node.leaves.iter().any(|&leaf| {
-            matches!(plan.leaves[usize::from(leaf)].arguments, Arguments::Object(_)) && byte == b'{'
-        });
+        let begins = node
+            .leaves
+            .iter()
+            .any(|&leaf| matches!(plan.leaf(leaf).arguments, Arguments::Object(_)) && byte == b'{');
         let scalar = cursor.rest().chars().next().unwrap_or('\0');
         let named = node.field.is_some() && (scalar.is_alphabetic() || scalar == '_');
         if begins || named {
-            self.item_at = out.calls.at + cursor.at as u64;
+            self.item_at = out.place(cursor.at);
             self.node = section.calls;
             self.state = State::Header;
             return Step::Go;
@@ -215,8 +213,8 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Step {
         let ends = match (self.list, self.section) {
-            (List::Section, Some(section)) => &plan.sections[usize::from(section)].ends,
-            _ => &plan.leaves[usize::from(self.leaf)].ends,
+            (List::Section, Some(section)) => &plan.section(section).ends,
+            _ => &plan.leaf(self.leaf).ends,
         };
         match end_tag(ends, 0, cursor) {
             Err(Undecided) => Step::more(cursor.at),
@@ -225,7 +223,7 @@ impl Machine {
                 Step::done(tag.end)
             }
             Ok(EndTag::Other) => {
-                cursor.at += blanks(cursor.rest()).min(MAX_BLANKS);
+                cursor.advance(blanks(cursor.rest()).min(MAX_BLANKS));
                 self.bad(cursor, out)
             }
         }
@@ -241,8 +239,8 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Step {
         let Some(id) = self.section else { return self.bad(cursor, out) };
-        let section = &plan.sections[usize::from(id)];
-        let node = &plan.nodes[usize::from(section.calls)];
+        let section = plan.section(id);
+        let node = plan.node(section.calls);
         let ends = section.ends.tags.iter().flatten().map(|tag| &**tag);
         let opens = section.opens.iter().map(|open| &**open);
         let texts = node.tags.iter().map(|tag| &*tag.text).chain(ends).chain(opens);
@@ -259,8 +257,9 @@ impl Machine {
                 Ok(Some(_)) => return self.bad(cursor, out),
                 Ok(None) => {
                     let len = scalar.len_utf8();
-                    cursor.at += len;
-                    self.noise += if scalar.is_ascii_whitespace() { 0 } else { len as u64 };
+                    cursor.advance(len);
+                    let noise = if scalar.is_ascii_whitespace() { 0 } else { len };
+                    self.noise = self.noise.saturating_add(noise as u64);
                 }
             }
         }
@@ -276,7 +275,7 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Step {
         let Some(section) = self.section else { return Step::done(cursor.at) };
-        let ends = &plan.sections[usize::from(section)].ends;
+        let ends = &plan.section(section).ends;
         let from = cursor.at;
         match end_tag(ends, n, cursor) {
             Err(Undecided) => Step::more(from),
@@ -289,12 +288,12 @@ impl Machine {
                     out.diagnose(DiagnosticKind::Skipped, tag.end, excess);
                 }
                 cursor.at = tag.end;
-                out.end_tag(tag);
+                out.end_tag(tag.start, tag.len());
                 self.state = State::SectionEnd(next);
                 Step::Go
             }
             Ok(EndTag::Other) if self.calls_seen == 0 => {
-                cursor.at += blanks(cursor.rest()).min(MAX_BLANKS);
+                cursor.advance(blanks(cursor.rest()).min(MAX_BLANKS));
                 self.bad(cursor, out)
             }
             Ok(EndTag::Other) if n == 0 => self.unclosed(ends, cursor.at, out),
@@ -313,7 +312,7 @@ fn end_tag(ends: &Ends, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecided>
     if space > MAX_BLANKS {
         return Ok(EndTag::Other);
     }
-    let at = cursor.at + space;
+    let at = cursor.at.saturating_add(space);
     if let Some((next, tag)) = tag_at(left, n, cursor.text, at)? {
         return Ok(EndTag::Found { next, tag, excess: 0 });
     }
@@ -327,7 +326,7 @@ fn end_tag(ends: &Ends, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecided>
     if run == rest.len() {
         return Err(Undecided);
     }
-    Ok(match tag_at(left, n, cursor.text, at + run)? {
+    Ok(match tag_at(left, n, cursor.text, at.saturating_add(run))? {
         Some((next, tag)) => {
             let bytes = rest[..run].bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
             EndTag::Found { next, tag, excess: bytes as u64 }
@@ -345,7 +344,7 @@ fn tag_at(
 ) -> Result<Option<(u8, Range<usize>)>, Undecided> {
     let tags = || left.iter().enumerate().flat_map(|(i, tags)| tags.iter().map(move |t| (i, t)));
     let found = longest_prefix(&text[at..], tags().map(|(_, tag)| &**tag))?;
-    Ok(found
-        .and_then(|found| tags().nth(found))
-        .map(|(i, tag)| (n.saturating_add(i as u8).saturating_add(1), at..at + tag.len())))
+    Ok(found.and_then(|found| tags().nth(found)).map(|(i, tag)| {
+        (n.saturating_add(i as u8).saturating_add(1), at..at.saturating_add(tag.len()))
+    }))
 }

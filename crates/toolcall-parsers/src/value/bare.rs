@@ -1,12 +1,6 @@
 //! Values that are not certain to be strings: held until they are whole, or until they cannot be
 //! anything else.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "`i` is a place in the text of this feed or its end, and moves over what was found \
-              there"
-)]
-
 use super::{
     Fit, Note, Scanned,
     container::Frame,
@@ -103,12 +97,12 @@ impl Transcoder {
                     if self.mode != Mode::String {
                         self.begin_string(cx);
                     }
-                    cx.i += len;
+                    cx.advance(len);
                     return self.end_held(true, cx);
                 }
             }
             self.push_bare(scalar, cx);
-            cx.i += scalar.len_utf8();
+            cx.advance(scalar.len_utf8());
         }
         cx.more()
     }

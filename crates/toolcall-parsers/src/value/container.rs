@@ -1,12 +1,6 @@
 //! Brackets: what they are in JSON, which for Python's `{` and `(` only what follows the first
 //! thing in them tells.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "`i` is a place in the text of this feed or its end, and moves over what was found \
-              there"
-)]
-
 use super::{
     MAX_DEPTH, Syntax,
     dialect::Tolerance,
@@ -120,7 +114,7 @@ impl Transcoder {
             self.lead_in(cx);
         }
         self.state = State::Element;
-        cx.i += 1;
+        cx.advance(1);
         Ok(())
     }
 
@@ -143,7 +137,7 @@ impl Transcoder {
             self.decide(if byte == b'}' { Frame::Dict } else { Frame::Tuple });
         }
         self.lead_in(cx);
-        cx.i += 1;
+        cx.advance(1);
         self.pop(cx);
         Ok(())
     }
@@ -216,7 +210,7 @@ impl Transcoder {
             self.decide(frame);
         }
         self.settle(cx);
-        cx.i += 1;
+        cx.advance(1);
         match byte {
             b':' => {
                 cx.out.put(": ");
@@ -237,7 +231,7 @@ impl Transcoder {
 
     /// Behind a key that goes out with its value; of keywords that is once the call is certain.
     fn keep_key(&mut self, cx: &mut Cx<'_, '_>) {
-        cx.i += 1;
+        cx.advance(1);
         self.lead.push('"');
         escape(&self.scalar, |piece| self.lead.push_str(piece));
         self.lead.push_str("\": ");

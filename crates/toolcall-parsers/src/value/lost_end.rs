@@ -60,7 +60,7 @@ impl Transcoder {
             }
         };
         self.close_lost(cx)?;
-        cx.i += at;
+        cx.advance(at);
         Err(Scanned::Noted { used: cx.i, note: Note::LostEnd })
     }
 
@@ -104,7 +104,7 @@ impl Transcoder {
             cx.bad(0)?;
         }
         self.write(data, cx)?;
-        cx.i += end;
+        cx.advance(end);
         Ok(true)
     }
 

@@ -56,10 +56,6 @@ impl Members {
     }
 
     /// Reads up to what the caller must read next.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`i` is a place in the text or its end, and moves over bytes that are there"
-    )]
     pub(crate) fn next(&mut self, dialect: &Dialect<'_>, text: &str) -> Member {
         let mut i = 0;
         let lenient = dialect.is(Syntax::Lenient);
@@ -69,14 +65,14 @@ impl Members {
                     return Member::More { used: i };
                 }
             } else {
-                i += crate::cursor::blanks(&text[i..]);
+                i = i.saturating_add(crate::cursor::blanks(&text[i..]));
             }
             let Some(&byte) = text.as_bytes().get(i) else { return Member::More { used: i } };
             let trailing = self.state != State::Key || !dialect.is(Syntax::Json);
             self.state = match (self.state, byte) {
                 (State::Open, b'{') => State::First,
                 (State::First | State::Key | State::After, b'}') if trailing => {
-                    return Member::End { used: i + 1 };
+                    return Member::End { used: i.saturating_add(1) };
                 }
                 (State::First | State::Key, _)
                     if dialect.begins_string(&text[i..]) || dialect.bare_keys() =>
@@ -86,12 +82,12 @@ impl Members {
                 }
                 (State::Separator, b':') => {
                     self.state = State::After;
-                    return Member::Value { used: i + 1 };
+                    return Member::Value { used: i.saturating_add(1) };
                 }
                 (State::After, b',') => State::Key,
                 _ => return Member::Bad { at: i },
             };
-            i += 1;
+            i = i.saturating_add(1);
         }
     }
 }

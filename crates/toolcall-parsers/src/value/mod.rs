@@ -57,13 +57,12 @@ pub(crate) enum Scanned {
 
 impl Scanned {
     /// The same place, seen from `offset` bytes earlier.
-    #[expect(clippy::arithmetic_side_effects, reason = "both are places in one text")]
     fn after(self, offset: usize) -> Self {
         match self {
-            Self::More { used } => Self::More { used: used + offset },
-            Self::Noted { used, note } => Self::Noted { used: used + offset, note },
-            Self::End { used } => Self::End { used: used + offset },
-            Self::Bad { at, fault } => Self::Bad { at: at + offset, fault },
+            Self::More { used } => Self::More { used: used.saturating_add(offset) },
+            Self::Noted { used, note } => Self::Noted { used: used.saturating_add(offset), note },
+            Self::End { used } => Self::End { used: used.saturating_add(offset) },
+            Self::Bad { at, fault } => Self::Bad { at: at.saturating_add(offset), fault },
         }
     }
 }

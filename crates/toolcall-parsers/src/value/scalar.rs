@@ -1,11 +1,5 @@
 //! Words, numbers and keys without quotes.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "`i` is a place in the text of this feed or its end, and moves over what was found \
-              there"
-)]
-
 use super::{
     Syntax,
     container::Frame,
@@ -24,7 +18,7 @@ impl Transcoder {
         let word = &cx.rest()[..len];
         let python = cx.dialect.is(Syntax::Python);
         if let Some(n) = (1..=len).find(|&n| !self.may_begin(cx, &word[..n])) {
-            return cx.bad(n - 1);
+            return cx.bad(n.saturating_sub(1));
         }
         let Some(&behind) = bytes.get(len) else { return cx.more() };
         if let (b'\'' | b'"', Some(prefix), true) = (behind, Prefix::parse(word), python) {
@@ -32,7 +26,7 @@ impl Transcoder {
                 return cx.inexpressible(len);
             }
             self.certain(cx)?;
-            cx.i += len;
+            cx.advance(len);
             return self.begin_quoted(prefix, Some(Quote::Byte(behind)), cx);
         }
         let outermost = self.frames.is_empty();
@@ -49,7 +43,7 @@ impl Transcoder {
         if word.starts_with(['T', 'F', 'N']) {
             self.tolerate(Tolerance::PythonWord, cx)?;
         }
-        cx.i += len;
+        cx.advance(len);
         self.state = State::After;
         Ok(())
     }
@@ -107,7 +101,7 @@ impl Transcoder {
                 return cx.bad(0);
             }
             self.scalar.push(char::from(byte));
-            cx.i += 1;
+            cx.advance(1);
         }
         cx.more()
     }
@@ -129,7 +123,7 @@ impl Transcoder {
                 _ => scalar == '_' || scalar.is_alphanumeric(),
             };
             if !goes_on {
-                cx.i += quote.map_or(0, |quote| cx.dialect.measure(quote).1);
+                cx.advance(quote.map_or(0, |quote| cx.dialect.measure(quote).1));
                 self.scalar.truncate(self.scalar.trim_ascii_end().len());
                 if self.is_plain() {
                     cx.out.put(&self.scalar);
@@ -142,7 +136,7 @@ impl Transcoder {
                 return cx.bad(0);
             }
             self.scalar.push(scalar);
-            cx.i += scalar.len_utf8();
+            cx.advance(scalar.len_utf8());
         }
         cx.more()
     }

@@ -73,7 +73,7 @@ impl Transcoder {
         }
         self.certain(cx)?;
         let (first, len) = cx.dialect.measure(quote);
-        cx.i += len;
+        cx.advance(len);
         self.stops = [first; 3];
         let literal = cx.dialect.is(Syntax::Literal);
         if literal
@@ -131,7 +131,7 @@ impl Transcoder {
             [first, second, ..] => *first == quote && *second == quote,
             [_] => false,
         };
-        cx.i += if triple { 2 } else { 0 };
+        cx.advance(if triple { 2 } else { 0 });
         self.go(Text { triple, ..text }, At::Inside)
     }
 
@@ -156,7 +156,7 @@ impl Transcoder {
         };
         let len = stop.unwrap_or(bytes.len());
         self.write(&rest[..len], cx)?;
-        cx.i += len;
+        cx.advance(len);
         let (rest, bytes) = (&rest[len..], &bytes[len..]);
         let Some(&byte) = bytes.first() else { return cx.more() };
         match cx.dialect.matches(text.quote, rest) {
@@ -176,7 +176,7 @@ impl Transcoder {
                 None => return cx.more(),
                 Some(&next) if next == byte => {
                     self.write(&rest[..1], cx)?;
-                    cx.i += 2;
+                    cx.advance(2);
                     return Ok(());
                 }
                 Some(_) => return cx.inexpressible(0),
@@ -190,7 +190,7 @@ impl Transcoder {
             _ => rest.chars().next().map_or(1, char::len_utf8),
         };
         self.write(&rest[..len], cx)?;
-        cx.i += len;
+        cx.advance(len);
         Ok(())
     }
 
@@ -218,7 +218,7 @@ impl Transcoder {
             Escape::Cut => return cx.more(),
             Escape::Named => return cx.inexpressible(0),
         };
-        cx.i += len;
+        cx.advance(len);
         Ok(())
     }
 
@@ -234,13 +234,13 @@ impl Transcoder {
             }
             if run < 3 {
                 self.write(&rest[..run], cx)?;
-                cx.i += run;
+                cx.advance(run);
                 return Ok(());
             }
-            cx.i += 3;
+            cx.advance(3);
             return self.go(text, At::End);
         }
-        cx.i += cx.dialect.measure(text.quote).1;
+        cx.advance(cx.dialect.measure(text.quote).1);
         match text.quote {
             Quote::Byte(_) if cx.dialect.nests_quotes() => self.go(text, At::Quote),
             _ => self.end_text(cx),
@@ -252,7 +252,7 @@ impl Transcoder {
         let room = cx.dialect.limits.name.saturating_sub(self.blanks.len());
         let taken = blank.min(room);
         self.blanks.push_str(&cx.rest()[..taken]);
-        cx.i += taken;
+        cx.advance(taken);
         let next = cx.rest().as_bytes();
         let ends = match next {
             _ if blank > room => true,
@@ -327,13 +327,13 @@ impl Transcoder {
 
     /// Behind a string: strings next to each other are one.
     fn behind_text(&mut self, cx: &mut Cx<'_, '_>) -> Step {
-        cx.i += blanks(cx.rest());
+        cx.advance(blanks(cx.rest()));
         match continues(cx.rest()) {
             None => cx.more(),
             Some(Continued::No) => self.end_text(cx),
             Some(Continued::By(Prefix { bytes: true, .. }, len, _)) => cx.inexpressible(len),
             Some(Continued::By(prefix, len, quote)) => {
-                cx.i += len + 1;
+                cx.advance(len + 1);
                 self.stops = [quote; 3];
                 let quote = Quote::Byte(quote);
                 let at = At::Opened;

@@ -5,12 +5,6 @@
 //! `{` or `(` up to what follows it, which alone tells a dict from a set and a tuple from a value
 //! in parentheses.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "`i` is a place in the text of this feed or its end, and moves over what was found \
-              there"
-)]
-
 use alloc::string::String;
 
 use smallvec::SmallVec;
@@ -45,17 +39,27 @@ impl<'a> Cx<'a, '_> {
         self.text.as_bytes().get(self.i).copied()
     }
 
+    /// Moves over `len` bytes of what was found here.
+    #[inline]
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a place in the text of this feed, or its end"
+    )]
+    pub(super) fn advance(&mut self, len: usize) {
+        self.i += len;
+    }
+
     pub(super) fn more(&self) -> Step {
         Err(Scanned::More { used: self.i })
     }
 
     /// The scalar `ahead` bytes from here cannot stand there.
     pub(super) fn bad(&self, ahead: usize) -> Step {
-        Err(Scanned::Bad { at: self.i + ahead, fault: Fault::Syntax })
+        Err(Scanned::Bad { at: self.i, fault: Fault::Syntax }.after(ahead))
     }
 
     pub(super) fn inexpressible(&self, ahead: usize) -> Step {
-        Err(Scanned::Bad { at: self.i + ahead, fault: Fault::Inexpressible })
+        Err(Scanned::Bad { at: self.i, fault: Fault::Inexpressible }.after(ahead))
     }
 }
 
@@ -214,13 +218,13 @@ impl Transcoder {
     pub(super) fn skip_blanks(&mut self, cx: &mut Cx<'_, '_>) -> Step {
         let from = cx.i;
         let step = self.skip(cx);
-        self.since = self.since.wrapping_sub(cx.i - from);
+        self.since = self.since.wrapping_sub(cx.i.wrapping_sub(from));
         step
     }
 
     fn skip(&mut self, cx: &mut Cx<'_, '_>) -> Step {
         if !cx.dialect.is(Syntax::Lenient) {
-            cx.i += crate::cursor::blanks(cx.rest());
+            cx.advance(crate::cursor::blanks(cx.rest()));
             return if cx.peek().is_none() { cx.more() } else { Ok(()) };
         }
         let said = self.tolerated & bit(Tolerance::Comment) != 0;

@@ -82,14 +82,13 @@ fn container(text: &str, types: Types, out: &mut impl FnMut(&str)) -> bool {
 }
 
 /// Writes a Python dict, list or tuple as JSON; whether `text` is one and nothing else.
-#[expect(clippy::arithmetic_side_effects, reason = "the reader used so many bytes behind `at`")]
 fn python(text: &str, out: &mut impl FnMut(&str)) -> bool {
     let dialect = Dialect::new(Syntax::Python, CallLimits::default());
     let (mut reader, mut json, mut at) = (ValueReader::new(Kind::Value), String::new(), 0);
     loop {
         match reader.feed(&dialect, None, &text[at..], &mut |piece| json.push_str(piece)) {
-            Scanned::Noted { used, .. } => at += used,
-            Scanned::End { used } if at + used == text.len() => break,
+            Scanned::Noted { used, .. } => at = at.saturating_add(used),
+            Scanned::End { used } if at.saturating_add(used) == text.len() => break,
             Scanned::End { .. } | Scanned::More { .. } | Scanned::Bad { .. } => return false,
         }
     }

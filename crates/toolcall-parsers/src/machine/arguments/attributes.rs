@@ -10,11 +10,6 @@
     clippy::indexing_slicing,
     reason = "a field that is being read is one of the header, and each has a value"
 )]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits"
-)]
 
 mod names;
 
@@ -160,7 +155,7 @@ impl HeaderReader {
         match longest(cursor.rest(), &header.ends) {
             Err(Undecided) => return Some(Read::More),
             Ok(Some((end, len))) => {
-                cursor.at += len;
+                cursor.advance(len);
                 return Some(Read::Done { end, len });
             }
             Ok(None) => {}
@@ -187,7 +182,7 @@ impl HeaderReader {
                 return Some(Read::Bad);
             }
             self.word.push(char::from(byte));
-            cursor.at += 1;
+            cursor.advance(1);
         }
         Some(Read::More)
     }
@@ -196,13 +191,13 @@ impl HeaderReader {
         match (self.place, cursor.peek()) {
             (_, None) => return Some(Read::More),
             (Place::Equals, Some(b'=')) => {
-                cursor.at += 1;
+                cursor.advance(1);
                 self.value_begins(self.current);
                 self.word.clear();
             }
             (Place::Equals, Some(_)) => return Some(Read::Bad),
             (_, Some(quote @ (b'"' | b'\''))) if header.holes != Holes::Text => {
-                cursor.at += 1;
+                cursor.advance(1);
                 self.place = Place::Quoted(quote);
             }
             (_, Some(_)) => self.place = Place::Bare,
@@ -224,14 +219,14 @@ impl HeaderReader {
                 if header.holes == Holes::Attributes && value.contains('&') {
                     *value = value.replace("&quot;", "\"").replace("&amp;", "&");
                 }
-                cursor.at += n + 1;
+                cursor.advance(n.saturating_add(1));
                 self.place = Place::Between;
                 return None;
             }
             // The values of ignored attributes are not kept.
             let Some(names) = names else { continue };
             if value.len() >= limit || !names.admits(value, token, scalar) {
-                cursor.at += n;
+                cursor.advance(n);
                 return Some(Read::Bad);
             }
             value.push(scalar);
@@ -249,11 +244,12 @@ impl HeaderReader {
         for (n, scalar) in rest.char_indices() {
             match longest(&rest[n..], &header.ends) {
                 Err(Undecided) => {
-                    (cursor.at, self.token) = (cursor.at + n, token);
+                    cursor.advance(n);
+                    self.token = token;
                     return Some(Read::More);
                 }
                 Ok(Some((end, len))) => {
-                    cursor.at += n + len;
+                    cursor.advance(n.saturating_add(len));
                     return Some(Read::Done { end, len });
                 }
                 Ok(None) => {}
@@ -266,12 +262,12 @@ impl HeaderReader {
                 value.truncate(at);
                 self.current = header.fields.iter().position(|hole| hole.attribute == word);
                 self.place = Place::Equals;
-                cursor.at += n;
+                cursor.advance(n);
                 return None;
             }
             let odd = names.is_some_and(|names| !names.admits(value, token, scalar));
             if value.len() >= limit || odd {
-                cursor.at += n;
+                cursor.advance(n);
                 return Some(Read::Bad);
             }
             value.push(scalar);
@@ -291,7 +287,7 @@ fn is_word(byte: u8) -> bool {
 fn last_word(value: &str) -> Option<usize> {
     let text = value.trim_ascii_end();
     let len = text.bytes().rev().take_while(|&byte| is_word(byte)).count();
-    let before = &text[..text.len() - len];
+    let before = &text[..text.len().saturating_sub(len)];
     let blank = before.ends_with(|c: char| c.is_ascii_whitespace());
     (len > 0 && blank && !before.trim_ascii().is_empty()).then_some(before.len())
 }

@@ -12,13 +12,6 @@
 //! The reader writes the object's members while they arrive, and stops before any text that is no
 //! parameter: what that is, and whether the call ends there, is the call machine's to decide.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits; texts that are kept \
-              are in memory"
-)]
-
 mod finish;
 pub(super) mod header;
 pub(crate) mod heads;
@@ -122,17 +115,18 @@ impl Parameters {
     #[inline]
     pub(crate) fn held(&self) -> usize {
         let kept = if self.written == Written::Envelope { self.envelope_len } else { 0 };
-        kept + match self.state {
+        let open = match self.state {
             State::Between => 0,
             State::Header => self.header_len,
             State::Value(_) if self.value.is_begun() => self.value.held(),
-            State::Value(_) => self.header_len + self.value.held(),
-        }
+            State::Value(_) => self.header_len.saturating_add(self.value.held()),
+        };
+        kept.saturating_add(open)
     }
 
     /// Live bytes.
     pub(crate) fn buffered(&self) -> usize {
-        self.value.held() + self.envelope.len()
+        self.value.held().saturating_add(self.envelope.len())
     }
 
     /// Whether all of `text` is the inside of a string value, which is then the next piece of the
@@ -168,7 +162,7 @@ impl Parameters {
         match longest(cursor.rest(), spec.openers()) {
             Err(Undecided) => return Some(Progress::More),
             Ok(Some((opener, len))) => {
-                cursor.at += len;
+                cursor.advance(len);
                 self.header_len = len;
                 self.header.begin(spec, opener);
                 self.state = State::Header;
@@ -179,7 +173,7 @@ impl Parameters {
         match longest(cursor.rest(), &spec.separators) {
             Err(Undecided) => Some(Progress::More),
             Ok(Some((_, len))) if self.read => {
-                cursor.at += len;
+                cursor.advance(len);
                 None
             }
             Ok(_) => Some(Progress::Done),
@@ -194,7 +188,7 @@ impl Parameters {
     ) -> Option<Progress> {
         let from = cursor.at;
         let step = self.header.feed(spec, out.calls.options.limits.name, cursor);
-        self.header_len += cursor.at - from;
+        self.header_len = self.header_len.saturating_add(cursor.at.saturating_sub(from));
         match step {
             Step::More => return Some(Progress::More),
             Step::Bad => return Some(Progress::Bad),
@@ -283,7 +277,7 @@ impl Parameters {
             let json = self.value.collected_json().unwrap_or_default();
             // Passes: it was found to be an object.
             let _ = json_or_string(json, |piece| self.envelope.push_str(piece));
-            self.envelope_len = self.header_len + self.value.held();
+            self.envelope_len = self.header_len.saturating_add(self.value.held());
             self.written = Written::Envelope;
         } else if self.value.close(value.edges, end, offset, out) {
             self.written = Written::Members;

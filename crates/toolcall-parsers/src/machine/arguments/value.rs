@@ -210,12 +210,12 @@ impl Value {
                 Found::Ending(Ending::Call) => return Some(Fed::Call),
                 Found::Ending(Ending::Torn) => return Some(Fed::Torn),
                 Found::Own(len) => {
-                    cursor.at += len;
+                    cursor.advance(len);
                     return Some(Fed::Own);
                 }
                 Found::Ending(Ending::Both(end, len)) => {
                     self.push(place.value.edges, &text[at..at + end], out);
-                    cursor.at += len;
+                    cursor.advance(len);
                     self.ends_in_end = true;
                     return Some(Fed::Own);
                 }
@@ -223,18 +223,18 @@ impl Value {
                     return self.followed(place, len, cursor, out);
                 }
                 Found::Again(len) => {
-                    cursor.at += len;
+                    cursor.advance(len);
                     return None;
                 }
                 Found::Quote(n, len) => {
-                    cursor.at += len;
+                    cursor.advance(len);
                     self.blank = false;
                     self.edge.clear();
                     self.phase = Phase::Quoted(n);
                     return None;
                 }
                 Found::Header(opener, len) => {
-                    cursor.at += len;
+                    cursor.advance(len);
                     self.pending.push_str(&text[at..at + len]);
                     self.next.begin(place.spec, opener);
                     self.phase = Phase::Header;
@@ -270,7 +270,7 @@ impl Value {
             Shown::Torn => Some(Fed::Torn),
             Shown::Data(end) => {
                 self.push(place.value.edges, &cursor.rest()[..end], out);
-                cursor.at += end;
+                cursor.advance(end);
                 None
             }
         }
@@ -349,7 +349,7 @@ impl Value {
                     self.put(&text[cursor.at..at], out);
                     cursor.at = at;
                     let Ok(Some((_, len))) = found else { return Some(Fed::More) };
-                    cursor.at += len;
+                    cursor.advance(len);
                     (self.phase, self.quote_here, self.run) = (Phase::Text, true, 0);
                     self.line_start = false;
                     return None;

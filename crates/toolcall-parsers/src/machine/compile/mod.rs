@@ -4,7 +4,6 @@
     clippy::indexing_slicing,
     reason = "places of tokens that were found; sections are named by the numbers they were given"
 )]
-#![expect(clippy::arithmetic_side_effects, reason = "the place behind a token that was found")]
 
 mod error;
 mod finish;
@@ -134,7 +133,8 @@ impl Compiler<'_> {
                 continue;
             }
             let hole = section.iter().position(|t| *t == Token::Calls).unwrap_or(section.len());
-            let (prefix, suffix) = (&section[..hole], section.get(hole + 1..).unwrap_or(&[]));
+            let (prefix, suffix) =
+                (&section[..hole], section.get(hole.saturating_add(1)..).unwrap_or(&[]));
             let mut tags: Vec<&str> = texts(prefix).collect();
             let bracket = if tags.last() == Some(&"[") { Bracket::Square } else { Bracket::None };
             let glued = !matches!(prefix.iter().rev().nth(1), Some(Token::Space(_)));
@@ -230,7 +230,7 @@ impl Compiler<'_> {
     ) -> Result<(), CompileError> {
         let holder = tokens.iter().position(|token| matches!(token, Token::Arguments(_)));
         let (header, tail) = match holder {
-            Some(at) => (&tokens[..at], &tokens[at + 1..]),
+            Some(at) => (&tokens[..at], &tokens[at.saturating_add(1)..]),
             None => (tokens, &[][..]),
         };
         let mut name = None;

@@ -40,12 +40,11 @@ pub(super) fn committed_on(form: &Form, tokens: &[Token]) -> CommitOn {
 }
 
 /// All end tags of sections.
-#[expect(clippy::arithmetic_side_effects, reason = "`at` is where a token was found")]
 pub(super) fn ends_of(sections: &[Vec<Token>], trie: &Trie, form: &Form) -> Vec<Box<str>> {
     let mut ends = Vec::new();
     for section in sections {
         let hole = section.iter().position(|token| *token == Token::Calls);
-        let suffix = hole.and_then(|at| section.get(at + 1..)).unwrap_or(&[]);
+        let suffix = hole.and_then(|at| section.get(at.saturating_add(1)..)).unwrap_or(&[]);
         ends.extend(texts(suffix).filter(|tag| *tag != "]").flat_map(|tag| trie.spell(tag, form)));
     }
     ends

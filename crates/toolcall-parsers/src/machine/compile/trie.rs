@@ -5,10 +5,6 @@
     reason = "nodes, leaves and sections are named by the numbers they were given when they were \
               pushed, and a tag has a spelling at least"
 )]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "one was just pushed; `fits` refuses more than have numbers"
-)]
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -54,7 +50,7 @@ impl Trie {
 
     fn node(&mut self) -> NodeId {
         self.nodes.push(Node::default());
-        (self.nodes.len() - 1) as NodeId
+        self.nodes.len().saturating_sub(1) as NodeId
     }
 
     /// Says whether calls stand in messages.
@@ -195,7 +191,7 @@ impl Trie {
             Bracket::None => node,
         };
         self.sections.push(Section { calls, ..section });
-        let id = (self.sections.len() - 1) as SectionId;
+        let id = self.sections.len().saturating_sub(1) as SectionId;
         self.nodes[usize::from(node)].sections.push(id);
         id
     }
@@ -211,7 +207,7 @@ impl Trie {
             Some(id) => merge(&mut self.leaves[usize::from(id)].ends, leaf.ends),
             None => {
                 self.leaves.push(leaf);
-                let id = (self.leaves.len() - 1) as LeafId;
+                let id = self.leaves.len().saturating_sub(1) as LeafId;
                 self.nodes[usize::from(node)].leaves.push(id);
             }
         }

@@ -1,10 +1,5 @@
 //! From a header to the arguments behind it.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan"
-)]
-
 use crate::{
     cursor::{Cursor, Undecided, blanks, longest_prefix},
     family::CommitOn,
@@ -19,7 +14,7 @@ use crate::{
 impl Machine {
     /// The arguments that may begin with `rest`: of several the one to be tried now.
     pub(super) fn choose(&mut self, plan: &Plan, node: &Node, rest: &str) -> Option<LeafId> {
-        let fits = |&&id: &&LeafId| may_begin(&plan.leaves[usize::from(id)], rest);
+        let fits = |&&id: &&LeafId| may_begin(plan.leaf(id), rest);
         let mut fitting = node.leaves.iter().filter(fits);
         let count = fitting.clone().count();
         self.choices = self.choices.max(count);
@@ -27,7 +22,6 @@ impl Machine {
     }
 
     /// The header is whole.
-    #[expect(clippy::arithmetic_side_effects, reason = "places of the stream have 64 bits")]
     pub(super) fn begin_arguments(
         &mut self,
         plan: &Plan,
@@ -36,7 +30,7 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Step {
         self.leaf = id;
-        let leaf = &plan.leaves[usize::from(id)];
+        let leaf = plan.leaf(id);
         self.started = false;
         match &leaf.arguments {
             Arguments::Object(_) | Arguments::Keywords(_) => {
@@ -46,7 +40,7 @@ impl Machine {
                     return self.bad(cursor, out);
                 }
                 if !keywords {
-                    self.item_at = out.calls.at + cursor.at as u64;
+                    self.item_at = out.place(cursor.at);
                 }
                 self.begin_reader(&leaf.arguments);
             }
@@ -78,7 +72,7 @@ impl Machine {
 pub(super) fn only(plan: &Plan, node: &Node) -> Option<LeafId> {
     let [leaf] = node.leaves.as_slice() else { return None };
     let leads_on = !node.tags.is_empty() || node.field.is_some() || !node.sections.is_empty();
-    let Leaf { arguments, commit, .. } = &plan.leaves[usize::from(*leaf)];
+    let Leaf { arguments, commit, .. } = plan.leaf(*leaf);
     let must_look = match arguments {
         Arguments::Object(_) => true,
         Arguments::Value(_) => *commit == CommitOn::DeclaredName,

@@ -5,12 +5,6 @@
     reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan, \
               and what was found by its place in the list"
 )]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits, or back over what was \
-              just read"
-)]
 
 use crate::{
     cursor::{Cursor, Undecided, longest_prefix},
@@ -29,7 +23,7 @@ impl Machine {
         self.state = State::Field;
         self.field.clear();
         self.quote = None;
-        let field = plan.nodes[usize::from(self.node)].field.as_ref();
+        let field = plan.node(self.node).field.as_ref();
         if let Some(header) = field.and_then(|(field, _)| field.header.as_ref()) {
             self.attributes.begin(header);
         }
@@ -42,7 +36,7 @@ impl Machine {
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Step {
-        let node = &plan.nodes[usize::from(self.node)];
+        let node = plan.node(self.node);
         let Some((field, to)) = &node.field else { return self.bad(cursor, out) };
         if field.header.is_some() {
             return self.attributes(plan, field, *to, cursor, out);
@@ -55,7 +49,7 @@ impl Machine {
             if let Some(quote) = self.quote {
                 if scalar == quote {
                     self.field.push_str(&cursor.text[from..cursor.at]);
-                    cursor.at += 1;
+                    cursor.advance(1);
                     return self.end_field(plan, &field.kind, *to, cursor, out);
                 }
             } else {
@@ -71,13 +65,13 @@ impl Machine {
                     Ok(None) => {}
                 }
                 if empty && node.blanks == Blanks::Free && scalar.is_ascii_whitespace() {
-                    cursor.at += 1;
+                    cursor.advance(1);
                     from = cursor.at;
                     continue;
                 }
                 if empty && field.quotes == Quotes::Optional && matches!(scalar, '"' | '\'') {
                     self.quote = Some(scalar);
-                    cursor.at += 1;
+                    cursor.advance(1);
                     from = cursor.at;
                     continue;
                 }
@@ -85,7 +79,7 @@ impl Machine {
                     match longest_prefix(cursor.rest(), node.again.iter().map(|again| &**again)) {
                         Err(Undecided) => break,
                         Ok(Some(n)) => {
-                            cursor.at += node.again[n].len();
+                            cursor.advance(node.again[n].len());
                             from = cursor.at;
                             continue;
                         }
@@ -103,11 +97,11 @@ impl Machine {
                 }
             }
             let so_far = &cursor.text[from..cursor.at];
-            let long = self.field.len() + so_far.len() >= limit;
+            let long = self.field.len().saturating_add(so_far.len()) >= limit;
             if long || !fits(&field.kind, stops(), &self.field, so_far, scalar) {
                 return self.bad(cursor, out);
             }
-            cursor.at += scalar.len_utf8();
+            cursor.advance(scalar.len_utf8());
             if node.commit == CommitOn::DeclaredName
                 && field.kind == FieldKind::Name
                 && !out.calls.committed()
@@ -120,7 +114,7 @@ impl Machine {
                 if !scalar.is_ascii_whitespace()
                     && !out.calls.tools.may_become(self.field.trim_ascii())
                 {
-                    cursor.at -= scalar.len_utf8();
+                    cursor.back(scalar.len_utf8());
                     return self.bad(cursor, out);
                 }
             }
@@ -197,10 +191,10 @@ impl Machine {
                 });
                 self.attributes = attributes;
                 if !fine {
-                    cursor.at -= len;
+                    cursor.back(len);
                     return self.mismatch(plan, cursor, out);
                 }
-                match plan.nodes[usize::from(to)].tags.get(end) {
+                match plan.node(to).tags.get(end) {
                     Some(tag) => self.go(plan, tag.to),
                     None => self.go(plan, to),
                 }

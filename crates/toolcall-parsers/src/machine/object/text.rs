@@ -1,12 +1,5 @@
 //! Keys, names and ids of a call object: strings that must be whole.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits, or back over the quote \
-              just read"
-)]
-
 use super::{ArgumentsState, At, Role, refuted};
 use crate::{
     cursor::Cursor,
@@ -32,15 +25,15 @@ impl Machine {
     ) -> Option<Step> {
         match self.object.text.feed(dialect, cursor.rest()) {
             Scanned::More { used } => {
-                cursor.at += used;
+                cursor.advance(used);
                 Some(Step::more(cursor.at))
             }
             Scanned::Bad { at, .. } => {
-                cursor.at += at;
+                cursor.advance(at);
                 Some(self.bad(cursor, out))
             }
             Scanned::End { used } | Scanned::Noted { used, .. } => {
-                cursor.at += used;
+                cursor.advance(used);
                 self.string_read(plan, leaf, cursor, out)
             }
         }
@@ -61,10 +54,6 @@ impl Machine {
         }
     }
 
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan"
-    )]
     pub(super) fn string_read(
         &mut self,
         plan: &Plan,
@@ -72,7 +61,7 @@ impl Machine {
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Option<Step> {
-        let form = &plan.forms[usize::from(leaf.form)];
+        let form = plan.form_of(leaf);
         let read = self.object.text.text();
         match self.object.at {
             At::Key => {
@@ -111,7 +100,7 @@ impl Machine {
             }
             _ => {
                 if read.is_empty() {
-                    cursor.at -= 1;
+                    cursor.back(1);
                     return Some(self.bad(cursor, out));
                 }
                 self.name.clear();

@@ -1,12 +1,5 @@
 //! Values of a call object: its arguments, and what does not matter.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits; `rest` is the end of \
-              the text, and what is offered its beginning"
-)]
-
 use super::{ArgumentsState, At, MAX_WRAPPERS, Role};
 use crate::{
     cursor::Cursor,
@@ -52,12 +45,12 @@ impl Machine {
                 At::Id
             }
             (Role::Wrapper, b'{') if object.nest < MAX_WRAPPERS => {
-                object.nest += 1;
+                object.nest = object.nest.saturating_add(1);
                 object.members = Members::new();
                 At::Member
             }
             (Role::List, b'[') if object.nest == 0 && !object.in_list => {
-                cursor.at += 1;
+                cursor.advance(1);
                 object.in_list = true;
                 At::ListItem
             }
@@ -79,7 +72,7 @@ impl Machine {
                 out.calls.commit();
                 object.answered = true;
                 if byte == b'"' {
-                    cursor.at += 1;
+                    cursor.advance(1);
                     At::Answer
                 } else {
                     self.value.restart(Kind::Value);
@@ -121,17 +114,17 @@ impl Machine {
         };
         match scanned {
             Scanned::More { used } => {
-                cursor.at += used;
-                self.object.early += used;
+                cursor.advance(used);
+                self.object.early = self.object.early.saturating_add(used);
                 if room.is_some() {
-                    cursor.at = cursor.text.len() - rest.len() + offered.len();
+                    cursor.advance(offered.len().saturating_sub(used));
                     return Some(self.bad(cursor, out));
                 }
                 return Some(Step::more(cursor.at));
             }
             Scanned::Noted { used, note } => {
-                cursor.at += used;
-                self.object.early += used;
+                cursor.advance(used);
+                self.object.early = self.object.early.saturating_add(used);
                 if is_early && note == Note::Begun {
                     return None;
                 }
@@ -141,7 +134,7 @@ impl Machine {
                 }
             }
             Scanned::End { used } => {
-                cursor.at += used;
+                cursor.advance(used);
                 self.object.arguments = match is_early {
                     true => ArgumentsState::Kept,
                     false => ArgumentsState::Closed,
@@ -149,7 +142,7 @@ impl Machine {
                 self.object.at = At::Member;
             }
             Scanned::Bad { at, .. } => {
-                cursor.at += at;
+                cursor.advance(at);
                 return Some(self.bad(cursor, out));
             }
         }
@@ -172,16 +165,16 @@ impl Machine {
         };
         match self.value.feed(dialect, None, cursor.rest(), &mut write) {
             Scanned::More { used } => {
-                cursor.at += used;
+                cursor.advance(used);
                 return Some(Step::more(cursor.at));
             }
-            Scanned::Noted { used, .. } => cursor.at += used,
+            Scanned::Noted { used, .. } => cursor.advance(used),
             Scanned::End { used } => {
-                cursor.at += used;
+                cursor.advance(used);
                 self.object.at = At::Member;
             }
             Scanned::Bad { at, .. } => {
-                cursor.at += at;
+                cursor.advance(at);
                 return Some(self.bad(cursor, out));
             }
         }

@@ -4,11 +4,6 @@
     clippy::indexing_slicing,
     reason = "the place of an element that is open: the innermost one, or the one around it"
 )]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "elements that are open, and members and dollars of one, are in memory; the \
-              innermost one was just seen"
-)]
 
 use super::{
     Elements, MAX_DEPTH, State,
@@ -115,7 +110,7 @@ impl Elements {
             if let Some(dollars) = name.strip_prefix(TEXT)
                 && dollars.bytes().all(|byte| byte == b'$')
             {
-                parent.dollars = parent.dollars.max(dollars.len() + 1);
+                parent.dollars = parent.dollars.max(dollars.len().saturating_add(1));
             }
             self.sibling(name, types.is_none() && depth > 1, offset, out);
         }
@@ -151,7 +146,7 @@ impl Elements {
 
     /// A child of the innermost element, an object, begins: another one of that name, or not.
     fn sibling(&mut self, name: &str, may_repeat: bool, offset: usize, out: &mut Output<'_>) {
-        let number = self.open.len() - 1;
+        let number = self.open.len().saturating_sub(1);
         let parent = &mut self.open[number];
         let same = parent.last.is_some_and(|tag| &self.tags[tag..] == name);
         match parent.repeat {
@@ -186,7 +181,7 @@ impl Elements {
         if parent.count > 0 {
             self.kept.put(", ", out);
         }
-        parent.count += 1;
+        parent.count = parent.count.saturating_add(1);
         if parent.repeat == Repeat::List {
             return;
         }
@@ -213,7 +208,7 @@ impl Elements {
             self.write_text(&element, out);
         }
         self.kept.put(element.kind.brackets().1, out);
-        if self.kept.is_kept_for(self.open.len() - 1) {
+        if self.kept.is_kept_for(self.open.len().saturating_sub(1)) {
             self.kept.flush(out);
         }
         if element.noise > 0 {

@@ -70,10 +70,6 @@ impl ElementSpec {
     }
 
     /// Whether a tag begins at the head of `text`.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "the lengths of a token and of blanks that were found at the head of `text`"
-    )]
     pub(super) fn tag_at(&self, text: &str) -> TagAt {
         match match_prefix(text, &self.token) {
             Prefix::Mismatch => return TagAt::No,
@@ -82,10 +78,10 @@ impl ElementSpec {
         }
         let at = self.token.len();
         let blank = blanks(&text[at..]);
-        match text.as_bytes().get(at + blank) {
+        match text.as_bytes().get(at.saturating_add(blank)) {
             _ if blank > BLANKS => TagAt::No,
             None => TagAt::Undecided,
-            Some(b'<') => TagAt::Yes(at + blank + 1),
+            Some(b'<') => TagAt::Yes(at.saturating_add(blank).saturating_add(1)),
             Some(_) => TagAt::No,
         }
     }

@@ -1,11 +1,5 @@
 //! Tags: what one means where it stands.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits"
-)]
-
 use super::{
     Elements, State,
     element::Kind,
@@ -54,7 +48,8 @@ impl Elements {
             Ok(None) => Whose::Element(len),
             // An element may have the name of the tag around calls, or of a call.
             Ok(Some((_, end))) if is_end => {
-                let name = text.get(len + 1..end).unwrap_or_default().trim_end_matches('>');
+                let name =
+                    text.get(len.saturating_add(1)..end).unwrap_or_default().trim_end_matches('>');
                 let own = name == self.tags_from_top();
                 if own { Whose::Element(len) } else { Whose::Call }
             }
@@ -79,8 +74,7 @@ impl Elements {
         let limit = out.calls.options.limits.name;
         for (n, scalar) in cursor.rest().char_indices() {
             if scalar == '>' {
-                cursor.at += n + 1;
-                self.tag_bytes += n as u64 + 1;
+                self.skip(n.saturating_add(1), cursor);
                 let tag = core::mem::take(&mut self.tag);
                 let name = tag.trim_ascii();
                 let fits = match name.strip_prefix('/') {
@@ -96,15 +90,18 @@ impl Elements {
                 return (!fits).then_some(Progress::Bad);
             }
             if self.tag.len() >= limit.saturating_add(SLACK) {
-                cursor.at += n;
-                self.tag_bytes += n as u64;
+                self.skip(n, cursor);
                 return Some(Progress::Bad);
             }
             self.tag.push(scalar);
         }
-        self.tag_bytes += cursor.rest().len() as u64;
-        cursor.at = cursor.text.len();
+        self.skip(cursor.rest().len(), cursor);
         Some(Progress::More)
+    }
+
+    fn skip(&mut self, len: usize, cursor: &mut Cursor<'_>) {
+        cursor.advance(len);
+        self.tag_bytes = self.tag_bytes.saturating_add(len as u64);
     }
 
     /// An element ends; whether it is the innermost one.

@@ -1,12 +1,5 @@
 //! Text inside elements.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits; `kept` is the \
-              beginning of the whole"
-)]
-
 use super::{
     Elements, State,
     element::{Element, Kind},
@@ -44,7 +37,7 @@ impl Elements {
         let first = spec.token.as_bytes().first().copied().unwrap_or(b'<');
         let mut from = cursor.at;
         while let Some(hit) = memchr::memchr(first, &text.as_bytes()[from..]) {
-            let at = from + hit;
+            let at = from.saturating_add(hit);
             if !in_element && at > cursor.at {
                 return Some(Progress::Done);
             }
@@ -53,14 +46,15 @@ impl Elements {
                 if !in_element {
                     return Some(Progress::Done);
                 }
-                from = at + text[at..].chars().next().map_or(1, char::len_utf8);
+                let scalar = text[at..].chars().next();
+                from = at.saturating_add(scalar.map_or(1, char::len_utf8));
                 continue;
             }
             self.push(&text[cursor.at..at], out);
             cursor.at = at;
             return match whose {
                 Whose::Element(len) => {
-                    cursor.at += len;
+                    cursor.advance(len);
                     self.tag_bytes = len as u64;
                     self.state = State::Tag;
                     None
@@ -92,7 +86,7 @@ impl Elements {
             }
             Kind::List => {
                 let bytes = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
-                element.noise += bytes as u64;
+                element.noise = element.noise.saturating_add(bytes as u64);
                 self.kept.count(text.len(), 0);
             }
             Kind::Object => {
@@ -104,8 +98,8 @@ impl Elements {
                 let fits = (0..=room.min(text.len())).rev().find(|&n| text.is_char_boundary(n));
                 let (kept, dropped) = text.split_at(fits.unwrap_or(0));
                 self.text.push_str(kept);
-                element.noise += dropped.len() as u64;
-                self.kept.count(whole - kept.len(), 0);
+                element.noise = element.noise.saturating_add(dropped.len() as u64);
+                self.kept.count(whole.saturating_sub(kept.len()), 0);
             }
             Kind::Leaf => {
                 self.text.push_str(text);

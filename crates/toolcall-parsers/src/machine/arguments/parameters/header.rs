@@ -5,12 +5,6 @@
     reason = "nodes are named by their places in the list, and every tag or end of one leads to a \
               node"
 )]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the cursor stands in the text of this feed or at its end, and moves over what was \
-              found there; places of the stream, and counts, have 64 bits, or back over the end \
-              that was just read"
-)]
 
 use alloc::string::String;
 
@@ -124,7 +118,7 @@ impl Header {
         let mut offered = Cursor { text, at: start };
         let step = self.walk(spec, limit, &mut offered);
         cursor.at = offered.at;
-        self.bytes += cursor.at - start;
+        self.bytes = self.bytes.saturating_add(cursor.at.saturating_sub(start));
         if step == Step::More && end.is_some() { Step::Bad } else { step }
     }
 
@@ -132,7 +126,7 @@ impl Header {
         while let Some(opener) = self.opener.and_then(|n| spec.openers().get(n)) {
             match longest(cursor.rest(), core::slice::from_ref(opener)) {
                 Err(Undecided) => return Step::More,
-                Ok(Some((_, len))) => cursor.at += len,
+                Ok(Some((_, len))) => cursor.advance(len),
                 Ok(None) => self.opener = None,
             }
         }
@@ -144,7 +138,7 @@ impl Header {
                     match longest(cursor.rest(), tags) {
                         Err(Undecided) => return Step::More,
                         Ok(Some((n, len))) => {
-                            cursor.at += len;
+                            cursor.advance(len);
                             self.enter(spec, to[n]);
                         }
                         Ok(None) => {
@@ -162,7 +156,7 @@ impl Header {
                         Read::Bad => return Step::Bad,
                         Read::Done { end, .. } if self.take(fields) => self.enter(spec, to[end]),
                         Read::Done { len, .. } => {
-                            cursor.at -= len;
+                            cursor.back(len);
                             return Step::Bad;
                         }
                     }

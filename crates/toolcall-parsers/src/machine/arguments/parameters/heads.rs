@@ -90,7 +90,7 @@ impl Head {
                 Piece::Attributes(header, name) => attributes(&mut cursor, header, *name, tools)?,
                 Piece::Other => {
                     let other = |c: char| matches!(c, '<' | '>' | '\n');
-                    cursor.at += cursor.rest().find(other).ok_or(Undecided)?;
+                    cursor.advance(cursor.rest().find(other).ok_or(Undecided)?);
                     true
                 }
             };
@@ -109,7 +109,7 @@ impl Head {
 
 fn tag_at(cursor: &mut Cursor<'_>, tags: &[Tag]) -> Result<bool, Undecided> {
     let found = longest(cursor.rest(), tags)?;
-    cursor.at += found.map_or(0, |(_, len)| len);
+    cursor.advance(found.map_or(0, |(_, len)| len));
     Ok(found.is_some())
 }
 
@@ -123,9 +123,9 @@ fn name(cursor: &mut Cursor<'_>, tools: &Tools) -> Result<bool, Undecided> {
         return if tools.may_become(&rest[from..]) { Err(Undecided) } else { Ok(false) };
     };
     let text = &rest[from..from + len];
-    cursor.at += from + len;
+    cursor.advance(from + len);
     // The first quote may be lost with what stands before it.
-    cursor.at += usize::from(cursor.rest().starts_with(quoted));
+    cursor.advance(usize::from(cursor.rest().starts_with(quoted)));
     Ok(!text.is_empty() && tools.admits(text))
 }
 

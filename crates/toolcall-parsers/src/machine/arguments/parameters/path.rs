@@ -1,10 +1,5 @@
 //! A `parameter` template as a path: tags and holes up to the value, and into the trie of all.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the place behind a piece, and a text without the quote it ends with"
-)]
-
 use alloc::{
     borrow::ToOwned,
     string::{String, ToString},
@@ -90,7 +85,7 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<Piece>
                 if let Some(quote) = quote.take() {
                     text = text.strip_prefix(quote).unwrap_or(text);
                 }
-                if matches!(flat.get(n + 1), Some(Flat::Hole(_))) {
+                if matches!(flat.get(n.saturating_add(1)), Some(Flat::Hole(_))) {
                     (text, how, quote) = hole_behind(text);
                 }
                 path.extend(cut(text).map(tag));
@@ -105,7 +100,7 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<Piece>
                 _ => return Err(Unreadable("a hole without a tag before it")),
             },
             Flat::Value(trim) => {
-                let around = (flat.get(n.wrapping_sub(1)), flat.get(n + 1));
+                let around = (flat.get(n.wrapping_sub(1)), flat.get(n.saturating_add(1)));
                 let (Some(Flat::Text(before)), Some(Flat::Text(behind))) = around else {
                     return Err(Unreadable("a value without tags around it"));
                 };
@@ -140,7 +135,7 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<Piece>
 /// the quote it is shown in.
 fn hole_behind(text: &str) -> (&str, (Holes, String), Option<char>) {
     let quote = text.chars().next_back().filter(|last| matches!(last, '"' | '\''));
-    let bare = quote.map_or(text, |_| &text[..text.len() - 1]);
+    let bare = quote.map_or(text, |_| &text[..text.len().saturating_sub(1)]);
     let Some(name) = bare.strip_suffix('=') else {
         return (text, (Holes::Text, String::new()), None);
     };
