@@ -2,12 +2,15 @@
 //!
 //! What is not to be seen is excluded in `.cargo/mutants.toml`, each with its reason.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use crate::process::{Invocation, required};
 
 /// The program behind `cargo mutants`.
 const TOOL: &str = "cargo-mutants";
+
+/// Where it writes what it found; it makes no directory around its own.
+const OUT: &str = "target/mutants";
 
 /// What is mutated: the name to call it by, its package, and which of its files.
 const PARTS: [(&str, &str, &str); 6] = [
@@ -26,6 +29,7 @@ const PARTS: [(&str, &str, &str); 6] = [
 pub(crate) fn run(root: &Path, part: Option<&str>, shard: Option<&str>) -> Result<(), String> {
     let commands = commands(part, shard)?;
     [TOOL, "cargo-nextest"].into_iter().try_for_each(required)?;
+    fs::create_dir_all(root.join(OUT)).map_err(|error| format!("{OUT}: {error}"))?;
     let missed: Vec<String> =
         commands.iter().filter_map(|command| command.run(root).err()).collect();
     if missed.is_empty() { Ok(()) } else { Err(missed.join("\n")) }
@@ -33,7 +37,7 @@ pub(crate) fn run(root: &Path, part: Option<&str>, shard: Option<&str>) -> Resul
 
 fn commands(part: Option<&str>, shard: Option<&str>) -> Result<Vec<Invocation>, String> {
     let command = |&(name, package, files): &(&str, &str, &str)| {
-        let mut line = format!("cargo mutants -p {package} -f {files} -o target/mutants/{name}");
+        let mut line = format!("cargo mutants -p {package} -f {files} -o {OUT}/{name}");
         if let Some(shard) = shard {
             line += &format!(" --shard {shard}");
         }
