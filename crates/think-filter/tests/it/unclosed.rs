@@ -2,7 +2,7 @@
 
 use think_filter::{
     Counts, End, HeldKind, InlineTags, LimitPolicy, Openers, Piece, ReasoningLimit, Start,
-    ThinkFilter, ThinkFilterBuilder, Unclosed, Whitespace, format,
+    ThinkFilter, ThinkFilterBuilder, Unclosed, Whitespace, Withheld, format,
 };
 
 use crate::machine::spans;
@@ -68,6 +68,13 @@ fn an_open_span_is_withheld_to_its_end_or_its_limit() {
     filter.message_boundary(&mut on);
     filter.push("<think>d</think>", &mut on).unwrap();
     assert_eq!(pieces, ["Content(\"abc\")", "ReasoningStart", "Reasoning(\"d\")", "ReasoningEnd"]);
+}
+
+#[test]
+fn only_who_keeps_open_spans_waits_for_their_closers() {
+    let waits = |unclosed| Withheld::new(Some(8), unclosed).waits_for_closers();
+    assert!(waits(Some((Unclosed::Content, 8))));
+    assert!(!waits(None));
 }
 
 // Contract: S3.12.
