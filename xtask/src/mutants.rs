@@ -39,7 +39,8 @@ fn commands(part: Option<&str>, shard: Option<&str>) -> Result<Vec<Invocation>, 
     let command = |&(name, package, files): &(&str, &str, &str)| {
         let mut line = format!("cargo mutants -p {package} -f {files} -o {OUT}/{name}");
         if let Some(shard) = shard {
-            line += &format!(" --shard {shard}");
+            // Some of every file: a share tells of the whole.
+            line += &format!(" --shard {shard} --sharding round-robin");
         }
         // Only what a mutant changes is compiled again.
         let invocation = Invocation::new(&line).env("CARGO_PROFILE_DEV_DEBUG", "0");
@@ -68,7 +69,7 @@ mod tests {
         assert_eq!(commands(None, None).unwrap().len(), PARTS.len());
         let line = commands(Some("machine"), Some("3/40")).unwrap()[0].to_string();
         let wanted = "cargo mutants -p toolcall-parsers -f crates/toolcall-parsers/src/machine/** \
-                      -o target/mutants/machine --shard 3/40";
+                      -o target/mutants/machine --shard 3/40 --sharding round-robin";
         assert!(line.ends_with(wanted), "{line}");
         let error = commands(Some("door"), None).unwrap_err();
         assert!(error.starts_with("nothing called \"door\" is mutated; there are jail-match"));
