@@ -1,14 +1,10 @@
 //! A call's arguments before they are whole.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in a text in memory, of which a byte is read; digits that are left are more \
-              than one where one is taken off"
-)]
-
-use alloc::{string::String, vec::Vec};
+use alloc::string::String;
 
 use serde_json::Value;
+
+use crate::value::{JsonPlace, JsonScan, Scanned};
 
 /// The arguments of a call so far, as JSON that parses, for showing them while they arrive.
 ///
@@ -27,37 +23,13 @@ use serde_json::Value;
 #[derive(Debug, Clone, Default)]
 pub struct PartialArguments {
     text: String,
-    /// The brackets that are open, by what closes them.
-    closers: Vec<u8>,
-    /// Up to here the text is JSON but for those closers.
+    scan: JsonScan,
+    /// How much of the text was scanned.
+    read: usize,
+    /// Up to here the text is JSON but for the brackets that are open.
     whole: usize,
-    at: At,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum At {
-    /// Outside strings, before a value or a bracket.
-    #[default]
-    Between,
-    /// Before a key or inside one, `true` for inside.
-    Key(bool),
-    /// Inside a string that is a value; it may end anywhere.
-    Text,
-    /// Inside a number or a word.
-    Scalar,
-    /// The string goes on behind an escape: so many bytes of it are missing.
-    Escape { from: usize, rest: Rest, in_key: bool },
-}
-
-/// What is missing of an escape.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rest {
-    /// The letter that says which.
-    Kind,
-    /// Hexadecimal digits, of which `value` was read; a low surrogate must follow `high`.
-    Digits { left: u8, value: u16, high: bool },
-    /// The backslash of a low surrogate.
-    Low,
+    /// The text is no JSON from `read` on.
+    broken: bool,
 }
 
 impl PartialArguments {
@@ -75,24 +47,43 @@ impl PartialArguments {
 
     /// Adds the next fragment.
     pub fn push(&mut self, fragment: &str) {
-        let from = self.text.len();
         self.text.push_str(fragment);
-        for (n, byte) in fragment.bytes().enumerate() {
-            self.byte(byte, from + n);
+        while !self.broken && self.read_on() {}
+    }
+
+    /// Scans up to the end of a string, or the next byte outside of one; whether there was any.
+    fn read_on(&mut self) -> bool {
+        let rest = self.text.get(self.read..).unwrap_or_default();
+        let in_string = matches!(self.scan.place(), JsonPlace::Key | JsonPlace::String);
+        let unit = match rest.find(|c| c == '"' || !in_string) {
+            Some(at) => rest.get(..=at),
+            None => Some(rest),
+        };
+        // A scalar of several bytes stands in strings only.
+        let Some(unit) = unit else { return !core::mem::replace(&mut self.broken, true) };
+        if self.scan.number_ends_before(unit) {
+            self.whole = self.read;
         }
+        let (Scanned::More { used } | Scanned::End { used }) = self.scan.feed(unit, |_| {}) else {
+            return !core::mem::replace(&mut self.broken, true);
+        };
+        self.read = self.read.saturating_add(used);
+        if self.scan.place() == JsonPlace::Whole {
+            self.whole = self.read;
+        }
+        used > 0
     }
 
     /// The JSON of what is certain so far; `{}` at the beginning.
     #[must_use]
     pub fn json(&self) -> String {
-        let (end, quote) = match self.at {
-            At::Text => (self.text.len(), "\""),
-            At::Escape { from, in_key: false, .. } => (from, "\""),
+        let (end, quote) = match self.scan.place() {
+            JsonPlace::String => (self.read, "\""),
             _ => (self.whole, ""),
         };
-        let mut json = String::from(self.text.get(..end).unwrap_or(""));
+        let mut json = String::from(self.text.get(..end).unwrap_or_default());
         json.push_str(quote);
-        json.extend(self.closers.iter().rev().map(|&closer| char::from(closer)));
+        self.scan.write_brackets(&mut json);
         if json.trim_ascii().is_empty() { String::from("{}") } else { json }
     }
 
@@ -100,75 +91,6 @@ impl PartialArguments {
     #[must_use]
     pub fn value(&self) -> Option<Value> {
         serde_json::from_str(&self.json()).ok()
-    }
-
-    fn byte(&mut self, byte: u8, at: usize) {
-        let in_object = self.closers.last() == Some(&b'}');
-        match self.at {
-            At::Key(true) => match byte {
-                b'"' => self.at = At::Between,
-                b'\\' => self.escape(at, true),
-                _ => {}
-            },
-            At::Text => match byte {
-                b'"' => (self.at, self.whole) = (At::Between, at + 1),
-                b'\\' => self.escape(at, false),
-                _ => {}
-            },
-            At::Escape { from, rest, in_key } => self.in_escape(byte, (from, rest, in_key)),
-            At::Between | At::Scalar | At::Key(false) => match byte {
-                b'"' if self.at == At::Key(false) => self.at = At::Key(true),
-                b'"' => self.at = At::Text,
-                b'{' | b'[' => {
-                    let object = byte == b'{';
-                    self.closers.push(if object { b'}' } else { b']' });
-                    self.whole = at + 1;
-                    self.at = if object { At::Key(false) } else { At::Between };
-                }
-                b'}' | b']' => {
-                    self.closers.pop();
-                    (self.at, self.whole) = (At::Between, at + 1);
-                }
-                b',' => {
-                    self.whole = at;
-                    self.at = if in_object { At::Key(false) } else { At::Between };
-                }
-                b':' => self.at = At::Between,
-                _ if byte.is_ascii_whitespace() => {
-                    if self.at == At::Scalar {
-                        (self.at, self.whole) = (At::Between, at);
-                    }
-                }
-                _ => self.at = At::Scalar,
-            },
-        }
-    }
-
-    fn escape(&mut self, from: usize, in_key: bool) {
-        self.at = At::Escape { from, rest: Rest::Kind, in_key };
-    }
-
-    fn in_escape(&mut self, byte: u8, (from, rest, in_key): (usize, Rest, bool)) {
-        let rest = match (rest, byte) {
-            (Rest::Kind, b'u') => Some(Rest::Digits { left: 4, value: 0, high: false }),
-            (Rest::Digits { left, value, high }, _) => {
-                let digit = char::from(byte).to_digit(16).unwrap_or(0) as u16;
-                let value = (value << 4) | digit;
-                match left {
-                    1 if !high && (0xD800..0xDC00).contains(&value) => Some(Rest::Low),
-                    1 => None,
-                    _ => Some(Rest::Digits { left: left - 1, value, high }),
-                }
-            }
-            (Rest::Low, b'u') => Some(Rest::Digits { left: 4, value: 0, high: true }),
-            (Rest::Low, b'\\') => Some(Rest::Low),
-            _ => None,
-        };
-        self.at = match rest {
-            Some(rest) => At::Escape { from, rest, in_key },
-            None if in_key => At::Key(true),
-            None => At::Text,
-        };
     }
 }
 

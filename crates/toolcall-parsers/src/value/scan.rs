@@ -14,9 +14,10 @@ use super::{
     unescape::{Escape, Flavor, is_lone, unescape},
 };
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
     /// A value must come.
+    #[default]
     Value,
     /// A value or `]`.
     FirstElement,
@@ -68,9 +69,22 @@ impl Number {
     }
 }
 
+/// Where a text ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Inside a member's name.
+    Key,
+    /// Inside a string that is a value.
+    String,
+    /// Behind a value or an opening bracket: the brackets that close what is open make JSON of it.
+    Whole,
+    /// Elsewhere.
+    Between,
+}
+
 /// The automaton. Strict JSON but for two mercies: raw control characters in strings are escaped
 /// as they pass, and escapes of lone surrogates are replaced by that of U+FFFD.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct JsonScan {
     state: State,
     depth: u8,
@@ -235,6 +249,29 @@ impl JsonScan {
         if self.depth == 0 { State::Done } else { State::Next }
     }
 
+    /// Where the text so far ends.
+    pub(crate) fn place(&self) -> Place {
+        match self.state {
+            State::Text { key: true } => Place::Key,
+            State::Text { key: false } => Place::String,
+            State::FirstElement | State::FirstKey | State::Next | State::Done => Place::Whole,
+            _ => Place::Between,
+        }
+    }
+
+    /// Whether a number stands before `next`, and ends there.
+    pub(crate) fn number_ends_before(&self, next: &str) -> bool {
+        let State::Number(number) = self.state else { return false };
+        number.may_end() && next.bytes().next().is_some_and(|byte| number.next(byte).is_none())
+    }
+
+    /// Writes the brackets that close what is open.
+    pub(crate) fn write_brackets(&self, text: &mut String) {
+        for depth in (0..self.depth).rev() {
+            text.push(if self.objects >> depth & 1 != 0 { '}' } else { ']' });
+        }
+    }
+
     /// The text that closes what is open, if adding text can make JSON of what passed.
     pub(crate) fn closing(&self) -> Option<String> {
         let mut text = String::new();
@@ -248,9 +285,7 @@ impl JsonScan {
             State::Value if self.in_object() => text.push_str("null"),
             State::Value | State::Key | State::Number(_) | State::Done => return None,
         }
-        for depth in (0..self.depth).rev() {
-            text.push(if self.objects >> depth & 1 != 0 { '}' } else { ']' });
-        }
+        self.write_brackets(&mut text);
         Some(text)
     }
 }
