@@ -47,6 +47,7 @@ pub use registry::{
 pub use tool_call_parser::ToolCallParser;
 pub use tools::{Tool, Tools, ToolsError};
 pub use used_ids::{Claim, UsedIds};
+pub use value::{JsonPlace, JsonScan};
 
 /// What is shared with every stage: the driver's vocabulary.
 pub use jail_match::{

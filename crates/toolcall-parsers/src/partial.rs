@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use serde_json::Value;
 
-use crate::value::{JsonPlace, JsonScan, Scanned};
+use crate::value::{JsonPlace, JsonScan};
 
 /// The arguments of a call so far, as JSON that parses, for showing them while they arrive.
 ///
@@ -51,22 +51,15 @@ impl PartialArguments {
         while !self.broken && self.read_on() {}
     }
 
-    /// Scans up to the end of a string, or the next byte outside of one; whether there was any.
+    /// Scans on by one step; whether there was any.
     fn read_on(&mut self) -> bool {
         let rest = self.text.get(self.read..).unwrap_or_default();
-        let in_string = matches!(self.scan.place(), JsonPlace::Key | JsonPlace::String);
-        let unit = match rest.find(|c| c == '"' || !in_string) {
-            Some(at) => rest.get(..=at),
-            None => Some(rest),
-        };
-        // A scalar of several bytes stands in strings only.
-        let Some(unit) = unit else { return !core::mem::replace(&mut self.broken, true) };
-        if self.scan.number_ends_before(unit) {
+        if !rest.is_empty() && self.scan.number_ends_before(rest) {
             self.whole = self.read;
         }
-        let (Scanned::More { used } | Scanned::End { used }) = self.scan.feed(unit, |_| {}) else {
-            return !core::mem::replace(&mut self.broken, true);
-        };
+        let step = self.scan.step(rest);
+        self.broken = step.is_err();
+        let used = step.unwrap_or(0);
         self.read = self.read.saturating_add(used);
         if self.scan.place() == JsonPlace::Whole {
             self.whole = self.read;

@@ -94,26 +94,41 @@ pub(crate) fn decode(quoted: &str) -> String {
 }
 
 /// As [`decode`], behind `text`.
-#[expect(clippy::arithmetic_side_effects, reason = "`at` is where a backslash was found in `rest`")]
 pub(crate) fn decode_into(quoted: &str, text: &mut String) {
-    let mut rest = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or("");
-    while let Some(at) = rest.find('\\') {
-        text.push_str(&rest[..at]);
-        let escape = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
-        rest = &rest[at..];
-        let (c, len) = match escape {
-            b'u' => unicode(rest),
-            b'b' => ('\x08', 2),
-            b'f' => ('\x0c', 2),
-            b'n' => ('\n', 2),
-            b'r' => ('\r', 2),
-            b't' => ('\t', 2),
-            other => (char::from(other), 2),
-        };
-        text.push(c);
-        rest = rest.get(len..).unwrap_or("");
+    let inside = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or("");
+    let mut from = 0;
+    for (at, scalar, len) in escapes(inside) {
+        text.push_str(inside.get(from..at).unwrap_or(""));
+        text.push(scalar.unwrap_or(char::REPLACEMENT_CHARACTER));
+        from = at.saturating_add(len);
     }
-    text.push_str(rest);
+    text.push_str(inside.get(from..).unwrap_or(""));
+}
+
+/// Where halves of pairs of surrogates stand in a part of a scanned string that cuts no escape.
+pub(super) fn lone(text: &str) -> impl Iterator<Item = usize> {
+    escapes(text).filter_map(|(at, scalar, _)| scalar.is_none().then_some(at))
+}
+
+/// The escapes of a part of a scanned string that cuts none: where each stands, its character, which
+/// half a pair has not, and its length.
+fn escapes(text: &str) -> impl Iterator<Item = (usize, Option<char>, usize)> {
+    let mut from = 0_usize;
+    core::iter::from_fn(move || {
+        let at = from.saturating_add(text.get(from..)?.find('\\')?);
+        let escape = text.get(at..)?;
+        let (scalar, len) = match escape.as_bytes().get(1)? {
+            b'u' => unicode(escape),
+            b'b' => (Some('\x08'), 2),
+            b'f' => (Some('\x0c'), 2),
+            b'n' => (Some('\n'), 2),
+            b'r' => (Some('\r'), 2),
+            b't' => (Some('\t'), 2),
+            other => (Some(char::from(*other)), 2),
+        };
+        from = at.saturating_add(len);
+        Some((at, scalar, len))
+    })
 }
 
 /// The character of an escape at the start of `text`, and the escape's length.
@@ -121,15 +136,14 @@ pub(crate) fn decode_into(quoted: &str, text: &mut String) {
     clippy::arithmetic_side_effects,
     reason = "`at` is 0 or 6; `first` and `second` are the halves of a pair, matched just before"
 )]
-fn unicode(text: &str) -> (char, usize) {
+fn unicode(text: &str) -> (Option<char>, usize) {
     let code = |at: usize| {
         let escape = text.get(at..at + 6).filter(|escape| escape.starts_with("\\u"))?;
         u32::from_str_radix(&escape[2..], 16).ok()
     };
     let first = code(0).unwrap_or(0xFFFD);
     if let (0xD800..=0xDBFF, Some(second @ 0xDC00..=0xDFFF)) = (first, code(6)) {
-        let pair = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-        return (char::from_u32(pair).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
+        return (char::from_u32(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)), 12);
     }
-    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
+    (char::from_u32(first), 6)
 }

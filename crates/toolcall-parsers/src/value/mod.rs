@@ -33,7 +33,7 @@ pub(crate) use dialect::{Dialect, Syntax, Tolerance, Typing};
 pub(crate) use escape::{escape, is_plain};
 pub(crate) use members::{Member, Members};
 pub(crate) use reader::{Kind, ValueReader};
-pub(crate) use scan::{JsonScan, Place as JsonPlace};
+pub use scan::{JsonPlace, JsonScan};
 pub(crate) use text::TextReader;
 pub(crate) use typed::{Fit, is_object, is_string_literal, json_or_string, may_be_null, typed};
 pub(crate) use unescape::{Escape, Flavor, is_lone, unescape};

@@ -69,32 +69,81 @@ impl Number {
     }
 }
 
-/// Where a text ends.
+/// Where JSON text that a [`JsonScan`] has read so far ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+#[non_exhaustive]
+pub enum JsonPlace {
     /// Inside a member's name.
     Key,
     /// Inside a string that is a value.
     String,
-    /// Behind a value or an opening bracket: the brackets that close what is open make JSON of it.
+    /// Inside or behind a number: what follows ends it.
+    Number,
+    /// Inside `true`, `false` or `null`.
+    Word,
+    /// Behind another value or an opening bracket: the brackets that close what is open make JSON
+    /// of the text.
     Whole,
-    /// Elsewhere.
+    /// Before a name or a value, but not the first of its object or list.
     Between,
 }
 
-/// The automaton. Strict JSON but for two mercies: raw control characters in strings are escaped
-/// as they pass, and escapes of lone surrogates are replaced by that of U+FFFD.
+/// Reads JSON text that comes in pieces and says where it stands, in constant memory: 128 brackets
+/// deep at most.
+///
+/// Strict JSON but for two mercies: in strings, control characters may stand as they are, and an
+/// escape may be half of a pair of surrogates.
+///
+/// ```
+/// use toolcall_parsers::{JsonPlace, JsonScan};
+/// let mut scan = JsonScan::new();
+/// for (text, place) in [("{", JsonPlace::Whole), ("\"", JsonPlace::Key), ("a\"", JsonPlace::Between)] {
+///     assert_eq!(scan.step(text), Ok(text.len()));
+///     assert_eq!(scan.place(), place);
+/// }
+/// assert_eq!(scan.step("]"), Err(0));
+/// ```
 #[derive(Debug, Clone, Default)]
-pub(crate) struct JsonScan {
+pub struct JsonScan {
     state: State,
     depth: u8,
     /// Bit `d`: the container at depth `d + 1` is an object.
     objects: u128,
+    /// Whether `NaN` and infinities are numbers.
+    python: bool,
 }
 
 impl JsonScan {
-    pub(crate) const fn new() -> Self {
-        Self { state: State::Value, depth: 0, objects: 0 }
+    /// Before a value.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { state: State::Value, depth: 0, objects: 0, python: false }
+    }
+
+    /// The same, with the words `NaN`, `Infinity` and `-Infinity` that Python writes.
+    #[must_use]
+    pub const fn python() -> Self {
+        Self { python: true, ..Self::new() }
+    }
+
+    /// Reads up to the end of the string that is open, or the one byte behind any other place, if
+    /// `text` has as much: how many bytes it read. What is left of a string is an escape that is cut,
+    /// to be offered again with what follows.
+    ///
+    /// # Errors
+    /// The offset of the scalar that cannot stand there, or of its escape.
+    pub fn step(&mut self, text: &str) -> Result<usize, usize> {
+        let in_string = matches!(self.state, State::Text { .. });
+        let unit = match text.find(|c| c == '"' || !in_string) {
+            Some(at) => text.get(..=at).ok_or(at)?,
+            None => text,
+        };
+        match self.feed(unit, |_| {}) {
+            Scanned::Bad { at, .. } => Err(at),
+            Scanned::More { used } | Scanned::End { used } | Scanned::Noted { used, .. } => {
+                Ok(used)
+            }
+        }
     }
 
     /// Whether all of `text` passes as it is and leaves the state alone: the inside of a string.
@@ -168,6 +217,10 @@ impl JsonScan {
 
     fn structure(&mut self, byte: u8) -> Step {
         if let State::Number(number) = self.state {
+            if self.python && (number, byte) == (Number::Minus, b'I') {
+                self.state = State::Literal("nfinity");
+                return Step::Take;
+            }
             return match number.next(byte) {
                 Some(next) => {
                     self.state = State::Number(next);
@@ -231,13 +284,11 @@ impl JsonScan {
             b't' => State::Literal("rue"),
             b'f' => State::Literal("alse"),
             b'n' => State::Literal("ull"),
+            b'N' if self.python => State::Literal("aN"),
+            b'I' if self.python => State::Literal("nfinity"),
             _ => return Step::Bad,
         };
         Step::Take
-    }
-
-    fn in_object(&self) -> bool {
-        self.depth > 0 && self.objects >> (self.depth - 1) & 1 != 0
     }
 
     fn close(&mut self) {
@@ -250,19 +301,35 @@ impl JsonScan {
     }
 
     /// Where the text so far ends.
-    pub(crate) fn place(&self) -> Place {
+    #[must_use]
+    pub fn place(&self) -> JsonPlace {
         match self.state {
-            State::Text { key: true } => Place::Key,
-            State::Text { key: false } => Place::String,
-            State::FirstElement | State::FirstKey | State::Next | State::Done => Place::Whole,
-            _ => Place::Between,
+            State::Text { key: true } => JsonPlace::Key,
+            State::Text { key: false } => JsonPlace::String,
+            State::Number(_) => JsonPlace::Number,
+            State::Literal(_) => JsonPlace::Word,
+            State::FirstElement | State::FirstKey | State::Next | State::Done => JsonPlace::Whole,
+            State::Value | State::Key | State::Colon => JsonPlace::Between,
         }
     }
 
-    /// Whether a number stands before `next`, and ends there.
-    pub(crate) fn number_ends_before(&self, next: &str) -> bool {
+    /// Whether a number ends before `next`, or before the end of the text if that is empty.
+    #[must_use]
+    pub fn number_ends_before(&self, next: &str) -> bool {
         let State::Number(number) = self.state else { return false };
-        number.may_end() && next.bytes().next().is_some_and(|byte| number.next(byte).is_none())
+        number.may_end() && next.bytes().next().is_none_or(|byte| number.next(byte).is_none())
+    }
+
+    /// How many brackets are open.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.depth.into()
+    }
+
+    /// Whether the innermost open bracket is that of an object.
+    #[must_use]
+    pub fn in_object(&self) -> bool {
+        self.depth > 0 && self.objects >> (self.depth - 1) & 1 != 0
     }
 
     /// Writes the brackets that close what is open.
