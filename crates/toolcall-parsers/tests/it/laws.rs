@@ -199,3 +199,29 @@ fn noise_in_a_section_is_counted_the_same_for_every_cut() {
         check_chunk_invariance(&machine, &text, CutPlan::standard(2)).unwrap();
     }
 }
+
+#[test]
+fn blanks_before_what_may_be_raw_text_wait_for_what_follows() {
+    for (name, wire) in [
+        ("cwm", "<tool: x>\npython   {\"command\": \"ls\"}\n</tool>"),
+        ("functionary_v31", "<function=python>  {\"code\": \"x\"}</function>"),
+        ("functionary_v32", ">>>python\n  {\"code\": \"x\"}"),
+    ] {
+        let family = grammar(name).expect("a registered family");
+        let machine = ParserMachine::new(family, Whitespace::Verbatim);
+        check_chunk_invariance(&machine, wire, CutPlan::standard(2)).unwrap();
+    }
+}
+
+#[test]
+fn behind_a_list_inside_an_object_nothing_is_held() {
+    let wire =
+        r#"{"tool_calls": [{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]  }"#;
+    for name in ["bare_json", "hermes", "ollama_generic"] {
+        let family = grammar(name).expect("a registered family");
+        let wire =
+            if name == "hermes" { format!("<tool_call>{wire}</tool_call>") } else { wire.into() };
+        check_held(&ParserMachine::new(family, Whitespace::Verbatim), &wire, Unit::WireBytes)
+            .unwrap();
+    }
+}

@@ -3,7 +3,8 @@
 
 use toolcall_parsers::{
     Diagnostic, DiagnosticKind, EncodeCall, End, Event, Grammar, Ids, Message, Options, Outcome,
-    Parallel, Parser, Repair, StopAfter, Tools, UnknownTools, Whitespace, encode, grammars, parse,
+    Parallel, Parser, Repair, StopAfter, Tools, UnknownTools, Whitespace, encode, grammar,
+    grammars, parse,
 };
 
 const BELL: EncodeCall<'_> = EncodeCall::new("ring_bell", r#"{"word": "ding"}"#);
@@ -279,4 +280,43 @@ fn large_values_arrive(len: usize, step: usize) {
         // A declared string streams, whatever the family.
         assert!(held < 256, "{} held {held} bytes", grammar.name());
     }
+}
+
+#[test]
+fn what_json_cannot_say_is_told_apart_from_what_is_no_value() {
+    let lfm2 = grammar("lfm2").expect("a registered family");
+    let told = |value: &str| {
+        let wire = format!("<|tool_call_start|>[f(x=1, y={value})]<|tool_call_end|>");
+        let parser = parser(&lfm2, Tools::default(), Options::default());
+        kinds(&parse(&parser, &wire, End::Stop).expect("limits release"))
+    };
+    for value in ["1j", "b'x'", "nan"] {
+        assert_eq!(
+            told(value),
+            [DiagnosticKind::Inexpressible, DiagnosticKind::Skipped],
+            "{value}"
+        );
+    }
+    for value in ["", "...", "[1"] {
+        assert_eq!(told(value), [DiagnosticKind::Skipped], "{value:?}");
+    }
+}
+
+#[test]
+fn text_behind_an_end_inside_a_value_waits_in_the_room_that_the_value_leaves() {
+    let coder = grammar("qwen3_coder").expect("a registered family");
+    let value = "v".repeat(40);
+    let end = "</tool_call> so.";
+    let tools = Tools::new([("f", serde_json::json!({"properties": {"a": {"type": "integer"}}}))]);
+    let outcome = |limit: usize| {
+        let mut options = Options::default();
+        options.limits.value = limit;
+        let parser = parser(&coder, tools.clone(), options);
+        let wire = format!("<tool_call>\n<function=f>\n<parameter=a>\n{value}{end}");
+        let message = parse(&parser, &wire, End::Stop).expect("limits release");
+        (message.calls[0].outcome, message.content)
+    };
+    let room = value.len() + end.len() + 1;
+    assert_eq!(outcome(room), (Some(Outcome::Complete), " so.".to_owned()));
+    assert_eq!(outcome(room - 1), (Some(Outcome::Incomplete), String::new()));
 }
