@@ -42,3 +42,37 @@ fn a_family_with_more_forms_than_have_numbers_is_refused() {
     let error = Grammar::new(family).expect_err("it has too many forms");
     assert!(error.to_string().contains("more than 65535 forms"), "{error}");
 }
+
+#[test]
+fn an_element_has_one_token_and_closes_its_own_tag() {
+    let compiles = |element: &str| {
+        let call = "<<a><c name=\"{name}\">{elements}<</c>".replace('<', "]<");
+        let form = json!({"call": call, "element": element});
+        let family = Family::from_value(&json!({"name": "own", "calls": [form]}));
+        Grammar::new(family.expect("a sound file"))
+    };
+    assert!(compiles("]<<{key}>{value}]<</{key}>").is_ok());
+    for element in [
+        "]<<{key}]{value}]<</{key}>",
+        "]<<{key}>{value}]<</{key}]",
+        "]<<{key}>{value}[<</{key}>",
+        "]<<{key}>{value}]<<{key}>",
+        "<{key}>{value}</{key}>",
+    ] {
+        let error = compiles(element).expect_err(element).to_string();
+        assert!(error.contains("an element that is not"), "{element}: {error}");
+    }
+}
+
+#[test]
+fn parameters_that_begin_alike_say_the_same_first() {
+    let compiles = |parameters: [&str; 2]| {
+        let form = json!({"call": "<c={name}>{parameters}</c>", "parameter": parameters});
+        let family = Family::from_value(&json!({"name": "own", "calls": [form]}));
+        Grammar::new(family.expect("a sound file"))
+    };
+    let known = "<p={key}>{value}</p>";
+    assert!(compiles([known, "<p={key}>{value}</q>"]).is_ok());
+    let error = compiles([known, "<p={type}>{key}</p><v>{value}</v>"]).expect_err("two in one");
+    assert!(error.to_string().contains("cannot be told apart"), "{error}");
+}

@@ -4,6 +4,7 @@
 mod coverage;
 mod damage;
 mod dangling;
+mod guided;
 mod headers;
 mod laws;
 mod limits;

@@ -1,0 +1,57 @@
+//! Grammars with the openers of a guided payload in front: bare JSON that is calls, or the arguments
+//! of the one tool that was asked for.
+
+use serde_json::json;
+use toolcall_parsers::{
+    End, Grammar, Message, Parser, Tools, Whitespace, grammar,
+    guided::{OwnCalls, Payload},
+    parse,
+};
+
+fn read(grammar: &Grammar, wire: &str) -> Message {
+    let builder = Parser::builder(grammar.clone()).tools(tools());
+    let parser = builder.whitespace(Whitespace::Verbatim).build().expect("a sound table");
+    parse(&parser, wire, End::Stop).expect("limits release")
+}
+
+fn tools() -> Tools {
+    let schema = |key: &str| json!({"properties": {key: {"type": "integer"}}});
+    Tools::new([("f", schema("a")), ("g", schema("b"))])
+}
+
+fn guided(family: &str, payload: Payload<'_>, own: OwnCalls) -> Grammar {
+    let grammar = grammar(family).expect("a registered family");
+    grammar.guided(payload, &tools(), own).expect("it compiles").0
+}
+
+fn calls(message: &Message) -> Vec<(&str, &str)> {
+    message.calls.iter().map(|call| (&*call.name, &*call.arguments)).collect()
+}
+
+#[test]
+fn keys_that_no_call_has_make_an_object_the_arguments_of_the_tool() {
+    let of_f = guided("hermes", Payload::Of("f"), OwnCalls::Tried);
+    let arguments = r#"{"a": 1, "x": 2}"#;
+    assert_eq!(calls(&read(&of_f, arguments)), [("f", arguments)]);
+    // A call in chat form says its type; what has other keys beside a call's is no call.
+    let call = r#"{"type": "function", "name": "g", "arguments": {"b": 1}}"#;
+    assert_eq!(calls(&read(&of_f, call)), [("g", r#"{"b": 1}"#)]);
+    let other = r#"{"kind": "x", "name": "g", "arguments": {"b": 1}}"#;
+    assert_eq!(calls(&read(&of_f, other)), [("f", other)]);
+    // Behind the call that began the payload its keys say nothing.
+    let late = r#"{"name": "g", "arguments": {"b": 1}, "kind": "x"}"#;
+    assert_eq!(calls(&read(&of_f, late)), [("g", r#"{"b": 1}"#)]);
+    let any = guided("hermes", Payload::Calls, OwnCalls::Tried);
+    assert_eq!(calls(&read(&any, other)), [("g", r#"{"b": 1}"#)]);
+}
+
+#[test]
+fn a_familys_bare_calls_that_begin_like_a_payload_are_tried_on_request() {
+    let own = |own| guided("pythonic", Payload::Calls, own);
+    let calls_of = |grammar, wire| calls(&read(&grammar, wire)).len();
+    let (bare, payload) = ("[f(a=1)]", r#"[{"name": "f", "arguments": {"a": 1}}]"#);
+    assert_eq!(calls_of(own(OwnCalls::Tried), bare), 1);
+    assert_eq!(calls_of(own(OwnCalls::Shadowed), bare), 0);
+    assert_eq!(calls_of(own(OwnCalls::Tried), payload), 1);
+    assert_eq!(calls_of(own(OwnCalls::Shadowed), payload), 1);
+}
