@@ -4,6 +4,8 @@
 
 use llm_stream_guard::{End, Event, Guard, profile};
 
+use super::inputs::{Inputs, of_shard};
+
 /// Calls of a message, and twice as many.
 const CALLS: [u64; 2] = [1_000, 2_000];
 
@@ -30,4 +32,49 @@ fn the_thousandth_call_costs_what_the_first_one_did() {
         let [some, more] = CALLS.map(|calls| allocations(&form, calls));
         assert!(more <= some * 21 / 10, "{id:?}: {some} allocations, then {more}");
     }
+}
+
+/// Hostile text for each profile, all its kinds together.
+const HOSTILE: usize = 1 << 20;
+
+/// Looks and allocations while a guard gets so many bytes of `units`, scalar by scalar.
+fn spent(guard: &mut Guard, units: &mut dyn Iterator<Item = char>, bytes: usize) -> [u64; 2] {
+    let before = guard.counters().examined;
+    let mut piece = [0; 4];
+    let allocated = allocation_counter::measure(|| {
+        let mut sink = |_: Event<'_>| {};
+        let mut given = 0;
+        while given < bytes {
+            let Some(scalar) = units.next() else { break };
+            guard.push(scalar.encode_utf8(&mut piece), &mut sink).expect("limits release");
+            given += scalar.len_utf8();
+        }
+    });
+    [guard.counters().examined - before, allocated.count_total]
+}
+
+/// What a byte may cost: a look at each of the markers that a newline may belong to, and less than one
+/// allocation.
+const MOST: [u64; 2] = [128, 0];
+
+/// Kinds of hostile text in whose second half a byte costs more than that.
+fn costly(inputs: &Inputs) -> Vec<String> {
+    let bytes = HOSTILE / inputs.endless.len() / 2;
+    let cost = |(head, unit): &(String, &'static str)| {
+        let mut guard = Guard::builder(&inputs.profile).build().expect("builds");
+        let mut text = head.chars().chain(unit.chars().cycle());
+        spent(&mut guard, &mut text, bytes);
+        let cost = spent(&mut guard, &mut text, bytes).map(|spent| spent / bytes as u64);
+        let name = &inputs.profile.name;
+        let much = cost.iter().zip(MOST).any(|(&cost, most)| cost > most);
+        much.then(|| format!("{name}, {head:?} and {unit:?}: {cost:?} a byte"))
+    };
+    inputs.endless.iter().filter_map(cost).collect()
+}
+
+#[test]
+#[ignore = "takes minutes: `cargo xtask ci --full` asks for it"]
+fn a_mebibyte_of_hostile_text_costs_what_its_bytes_do() {
+    let costly: Vec<String> = of_shard(0, 1).iter().flat_map(costly).collect();
+    assert!(costly.is_empty(), "{}", costly.join("\n"));
 }
