@@ -77,20 +77,31 @@ impl Default for Scanner {
 impl Scanner {
     /// Reads on, and hands out each token that ends.
     pub(crate) fn feed(&mut self, text: &str, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
-        if self.cut.is_empty() {
-            return self.read(text, on);
+        let mut rest = text.chars();
+        while !self.cut.is_empty()
+            && let Some(scalar) = rest.next()
+        {
+            let mut cut = core::mem::take(&mut self.cut);
+            cut.push(scalar);
+            let read = self.read(&cut, on)?;
+            cut.drain(..read);
+            self.cut = cut;
         }
-        let mut joined = core::mem::take(&mut self.cut);
-        joined.push_str(text);
-        self.read(&joined, on)
+        let text = rest.as_str();
+        let read = self.read(text, on)?;
+        self.cut.push_str(text.get(read..).unwrap_or_default());
+        Ok(())
     }
 
-    fn read(&mut self, mut text: &str, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
+    /// Reads `text` up to an escape that is cut, and says how much that is.
+    fn read(&mut self, mut text: &str, on: &mut dyn FnMut(Token)) -> Result<usize, NotJson> {
+        let from = self.at;
         while !text.is_empty() {
             if self.is_done() {
                 let rest = text.trim_start_matches([' ', '\t', '\n', '\r']);
                 self.at += text.len() - rest.len();
-                return if rest.is_empty() { Ok(()) } else { Err(NotJson { at: self.at }) };
+                let over = rest.is_empty();
+                return if over { Ok(self.at - from) } else { Err(NotJson { at: self.at }) };
             }
             let (place, depth, start) = (self.scan.place(), self.scan.depth(), self.at);
             let mut token = |kind, start, end| on(Token { kind, start, end });
@@ -108,7 +119,6 @@ impl Scanner {
                 }
             }
             if used == 0 && !self.is_done() {
-                self.cut.push_str(text);
                 break;
             }
             self.at += used;
@@ -133,7 +143,7 @@ impl Scanner {
                 }
             }
         }
-        Ok(())
+        Ok(self.at - from)
     }
 
     /// The text is over.
