@@ -82,7 +82,7 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
             steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
             let line = "cargo test -p toolcall-parsers --all-features --test it small_scope";
             steps.push(Step::Run(Invocation::new(line).env("SMALL_SCOPE", "5")));
-            // What takes minutes for each profile.
+            // A minute on busy cores, so that no change waits for it.
             steps.push(Step::cargo(
                 "test -p llm-stream-guard --all-features --test it mebibyte -- --ignored",
             ));

@@ -65,7 +65,7 @@ impl Template {
         thread::scope(|scope| {
             match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, render) {
                 Ok(rendered) => rendered.join().unwrap_or_else(|_| Err("it panicked".to_owned())),
-                // A platform without threads.
+                // A platform without threads, or without so much room.
                 Err(_) => render(),
             }
         })

@@ -73,7 +73,7 @@ fn costly(inputs: &Inputs) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "takes minutes: `cargo xtask ci --full` asks for it"]
+#[ignore = "takes a minute on busy cores: `cargo xtask ci --full` asks for it"]
 fn a_mebibyte_of_hostile_text_costs_what_its_bytes_do() {
     let costly: Vec<String> = of_shard(0, 1).iter().flat_map(costly).collect();
     assert!(costly.is_empty(), "{}", costly.join("\n"));
