@@ -29,7 +29,7 @@ use toolcall_parsers::{
 use crate::support::{root, run as run_command};
 
 /// The names and arguments of complete calls.
-fn calls(events: &[Event]) -> Vec<(String, String)> {
+pub(crate) fn calls(events: &[Event]) -> Vec<(String, String)> {
     let mut calls: Vec<(String, String, bool)> = Vec::new();
     for event in events {
         match event {

@@ -10,6 +10,7 @@ mod identify;
 mod otel;
 mod serve;
 mod support;
+mod template_or_family;
 
 use std::{
     io::{Read as _, Write as _},

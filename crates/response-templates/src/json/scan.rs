@@ -108,15 +108,19 @@ impl Scanner {
             if self.scan.number_ends_before(text) {
                 token(TokenKind::Number, self.start, start);
             }
-            let used = self.scan.step(text).map_err(|at| NotJson { at: start + at })?;
+            let step = self.scan.step(text);
+            let used = step.unwrap_or_else(|bad| bad);
             let (read, rest) = text.split_at(used);
-            if matches!(place, JsonPlace::Key | JsonPlace::String) {
-                if let Some(at) = read.find(|c| c < ' ') {
-                    return Err(NotJson { at: start + at });
-                }
-                for at in lone(read) {
-                    token(TokenKind::Lone, start + at, start + at + 6);
-                }
+            let in_string = matches!(place, JsonPlace::Key | JsonPlace::String);
+            let control = read.find(|c| in_string && c < ' ');
+            let good = read.get(..control.unwrap_or(used)).unwrap_or_default();
+            for at in lone(good).take_while(|_| in_string) {
+                token(TokenKind::Lone, start + at, start + at + 6);
+            }
+            // What comes before the fault counts, whatever the pieces.
+            if control.is_some() || step.is_err() {
+                self.at += good.len();
+                return Err(NotJson { at: self.at });
             }
             if used == 0 && !self.is_done() {
                 break;

@@ -13,7 +13,7 @@ use crate::support::{
     machine, machine_with,
 };
 
-const PIECES: [&str; 34] = [
+const PIECES: [&str; 36] = [
     "<t>",
     "</t>",
     "<c>",
@@ -26,6 +26,8 @@ const PIECES: [&str; 34] = [
     "<",
     "{\"name\": \"f\"",
     ", \"arguments\": {\"a\": \"x\"}}",
+    ", \"arguments\": {\"a\": \"x\ty",
+    "{\"a\": \"é\nx\", \"\\q",
     "{\"a\": [1, \"\\u00e9\\ud83d\"]}",
     "{}",
     "<a>1</>",
@@ -144,6 +146,10 @@ fn what_is_certain_comes_before_what_breaks_or_is_told_at_every_cut() {
         (PLAIN, r#"<c>{"name": "f", "arguments": {}, "arguments": {"l": 2}}</c>"#),
         (NAMED, r#"<c f>{"a": 1, "b": [NaN], "c": -Infinity}</c>"#),
         (EACH, "<c>[{\"name\": \"f\", \"arguments\": {}}x"),
+        (NAMED, "<c f>{\"a\": \"x\\ud83dy\tz\"}</c>"),
+        (NAMED, r#"<c f>{"a": "x\q"}</c>"#),
+        (NAMED, r#"<c f>{"a": [1.5, -.5]}</c>"#),
+        (NAMED, r#"<c f>{"a": trux}</c>"#),
     ] {
         check_chunk_invariance(&machine(fields), wire, CutPlan::standard(0))
             .unwrap_or_else(|it| panic!("{it}"));

@@ -1,0 +1,57 @@
+//! Where a family and its template read one wire in two ways, as `docs/response-templates.md` says.
+
+use guard_laws::GuardMachine;
+use llm_stream_guard::{End, Guard, Profile, Tools};
+use llm_stream_guard_cli::families::export;
+use serde_json::json;
+use stream_laws::{Cut, run};
+
+use crate::export::calls;
+
+/// The arguments of the first call that is complete.
+fn arguments(profile: &Profile, wire: &str) -> Option<String> {
+    let schema = json!({"properties": {"typed": {"type": "integer"}}});
+    let guard = Guard::builder(profile).tools(Tools::new([("f", schema)])).build().unwrap();
+    let events = run(&GuardMachine::new(guard, End::Stop), wire, Cut::EachScalar).events;
+    calls(&events).into_iter().next().map(|(_, arguments)| arguments)
+}
+
+#[test]
+fn what_a_model_means_and_what_the_reference_makes_of_it_differ_where_the_page_says() {
+    let json = |text: &str| {
+        format!("<tool_call>\n{{\"name\": \"f\", \"arguments\": {text}}}\n</tool_call>")
+    };
+    let tags = |text: &str| format!("<tool_call>\n<function=f>\n{text}\n</function>\n</tool_call>");
+    let tag = |key: &str, text: &str| format!("<parameter={key}>\n{text}\n</parameter>\n");
+    let bare = |text: &str| format!("<|tool_call>call:f{text}<tool_call|>");
+    for (family, wire, means, reference) in [
+        ("hermes", json(r#"{"a": 1}"#), Some(r#"{"a": 1}"#), Some(r#"{"a": 1}"#)),
+        ("hermes", json(r#"{"a": "</tool_call>"}"#), Some(r#"{"a": "</tool_call>"}"#), None),
+        ("hermes", json("{\"a\": \"x\ty\"}"), Some(r#"{"a": "x\ty"}"#), None),
+        ("hermes", json(r#"{"a": NaN}"#), None, Some(r#"{"a": null}"#)),
+        (
+            "qwen3_coder",
+            tags(&(tag("a", "7") + "so\n" + &tag("b", "x"))),
+            None,
+            Some(r#"{"a": "7", "b": "x"}"#),
+        ),
+        (
+            "qwen3_coder",
+            tags(&tag("typed", "1e3")),
+            Some(r#"{"typed": 1e3}"#),
+            Some(r#"{"typed": 1000}"#),
+        ),
+        ("gemma4", bare("{a: 1, b: 2}"), Some(r#"{"a": 1, "b": 2}"#), None),
+        ("gemma4", bare("{a:word}"), Some(r#"{"a": "word"}"#), None),
+    ] {
+        let profile = Profile::tools(family);
+        let template = export(&profile, "<bot>").unwrap().template.to_string();
+        let template = Profile::from_response_template(&template).unwrap();
+        assert_eq!(arguments(&profile, &wire).as_deref(), means, "{family}: {wire}");
+        assert_eq!(
+            arguments(&template, &wire).as_deref(),
+            reference,
+            "template of {family}: {wire}"
+        );
+    }
+}
