@@ -159,7 +159,7 @@ fn distance(a: &str, b: &str) -> usize {
 mod tests {
     use alloc::string::ToString;
 
-    use super::{Alias, resolve};
+    use super::{Alias, distance, resolve};
 
     const ROWS: [Alias; 3] = [
         Alias { engine: "here", name: "both", of: "one" },
@@ -179,8 +179,18 @@ mod tests {
         assert_eq!(named("There:Both"), Ok("two"));
         let ambiguous = "ambiguous thing `both`; say which: `here:both`, `there:both`";
         assert_eq!(named("both"), Err(ambiguous.to_string()));
+        let both = resolve("thing", "both", ["one"].into_iter(), ROWS.into_iter()).unwrap_err();
+        assert_eq!(both.meanings(), ["here:both", "there:both"]);
         let unknown = "unknown thing `un`; nearest: `uno`, `one`, `two`";
         assert_eq!(named("un"), Err(unknown.to_string()));
         assert!(named("here:uno").is_err() && named("tw").is_err());
+    }
+    #[test]
+    fn distances_are_those_of_levenshtein() {
+        for (a, b, wanted) in
+            [("kitten", "Sitting", 3), ("", "abc", 3), ("abc", "", 3), ("qwen3", "qwen3", 0)]
+        {
+            assert_eq!(distance(a, b), wanted, "{a:?} {b:?}");
+        }
     }
 }

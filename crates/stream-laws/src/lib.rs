@@ -57,6 +57,7 @@
 //! ```
 
 pub mod json;
+pub mod kept;
 pub mod vector;
 
 mod cuts;

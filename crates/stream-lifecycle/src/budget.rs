@@ -49,3 +49,29 @@ impl ByteBudget {
         self.exceeded
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ByteBudget;
+
+    #[test]
+    fn all_or_nothing_is_taken_and_nothing_behind_a_refusal() {
+        let mut budget = ByteBudget::new(5);
+        assert!(budget.take(2) && budget.take(3) && budget.take(0));
+        assert!(!budget.is_exceeded() && !budget.take(1));
+        assert!(budget.is_exceeded() && !budget.take(0));
+        let mut budget = ByteBudget::new(5);
+        assert!(!budget.take(6) && !budget.take(1));
+        assert_eq!(budget.take_text("a"), "");
+    }
+
+    #[test]
+    fn of_a_text_whole_characters_are_taken() {
+        let mut budget = ByteBudget::new(4);
+        assert_eq!(
+            [budget.take_text("aé"), budget.take_text("é"), budget.take_text("b")],
+            ["aé", "", ""]
+        );
+        assert!(budget.is_exceeded());
+    }
+}

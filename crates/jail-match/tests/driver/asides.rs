@@ -76,4 +76,6 @@ fn text_may_be_told_to_be_of_a_channel() {
     let framed = [thought(), T("r"), answer(), T("\n\n"), A(Aside::Call), T("\n"), thought()];
     let framing = Settings::default().whitespace(Whitespace::Framing);
     assert_eq!(seen(&framed, framing).0, "|{r}|||");
+    let again = [thought(), T("r\n"), thought(), T("s")];
+    assert_eq!(seen(&again, framing).0, "|{r\n}|{s}", "nothing ended");
 }

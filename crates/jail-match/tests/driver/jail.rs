@@ -300,3 +300,26 @@ fn blocks_dropped_inside_a_dropped_one_are_counted_once() {
     jail.finish(|_| {}).unwrap();
     assert_eq!(jail.counters().dropped as usize, text.len() - "af".len());
 }
+
+#[test]
+fn a_check_is_equal_to_its_clones_alone_and_shows_nothing() {
+    let mark = || Mark::from("id").checked(|_| true);
+    let one = mark();
+    assert_eq!(one, one.clone());
+    assert_ne!(one, mark());
+    assert!(format!("{one:?}").contains("Check"));
+    let rules = Jail::builder().rule(Pair::single(one)).rule(Pair::single(mark()));
+    assert_eq!((Jail::builder().pairs(), rules.pairs()), (0, 2));
+}
+
+#[test]
+fn a_check_may_take_some_of_a_match_and_none_is_no_match() {
+    let taken = |len: Option<usize>| {
+        let mark = Mark::from("aéb").accepting(move |_| len);
+        shown(&Jail::builder().rule(Pair::single(mark)).build().unwrap(), "xaéby")
+    };
+    assert_eq!(taken(Some(3)), "x[|]by");
+    for none in [None, Some(0), Some(2), Some(9)] {
+        assert_eq!(taken(none), "xaéby", "{none:?}");
+    }
+}

@@ -10,6 +10,8 @@ mod jail_limits;
 #[cfg(feature = "regex")]
 mod jail_patterns;
 mod jail_spec;
+#[cfg(feature = "regex")]
+mod kept;
 mod laws;
 mod machines;
 mod markers;

@@ -1,9 +1,10 @@
 //! Markers: overlaps, rivals, anchors, newlines, code, channels.
 
 use jail_match::{
-    Anchor, Case, Channel, Edge, Limits, Newlines, OnCommit, Suffix, Then, Uses, Whitespace,
+    Anchor, Case, Channel, Cut as CutAt, Dangling, Edge, InlineTags, Limits, Newlines, OnCommit,
+    Suffix, Then, Uses, Whitespace,
 };
-use stream_laws::{Cut, SpanKind, run};
+use stream_laws::{Cut, Machine as _, Record, SpanKind, run};
 
 use crate::{bodies::*, tables::*};
 
@@ -30,7 +31,7 @@ fn a_short_marker_waits_only_while_a_longer_one_may_match() {
         vec![erase("<a>"), Edge::new("<a>bcd", CONTENT_ONLY, Then::Enter(Channel::REASONING))];
     assert_eq!(shown(edges.clone(), verbatim(), "1<a>bcX2<a>bcd3<a>b"), "1bcX2{3<a>b}");
     let mut machine = cursor(edges, verbatim());
-    let mut out = stream_laws::Record::default();
+    let mut out = Record::default();
     stream_laws::Machine::push(&mut machine, "<a>", &mut out);
     assert_eq!(machine.driver.held().bytes, 3);
     stream_laws::Machine::push(&mut machine, "c", &mut out);
@@ -83,7 +84,7 @@ fn a_suffix_only_the_checkpoint_knows_belongs_to_the_marker() {
     let long = format!("<t:{word}x>");
     assert_eq!(shown(edges(), verbatim(), &long), long);
     let mut machine = cursor(edges(), verbatim());
-    let mut out = stream_laws::Record::default();
+    let mut out = Record::default();
     stream_laws::Machine::push(&mut machine, &long[..long.len() - 2], &mut out);
     assert_eq!(machine.driver.held().bytes, long.len() - 2);
     stream_laws::Machine::push(&mut machine, "x", &mut out);
@@ -131,7 +132,7 @@ fn newlines_go_with_the_longest_marker_behind_them() {
 fn no_newline_waits_for_a_marker_that_is_not_live() {
     // The stray closer is live at the lead only, the closer in reasoning only.
     let mut machine = cursor(think(), verbatim().whitespace(Whitespace::Framing));
-    let mut out = stream_laws::Record::default();
+    let mut out = Record::default();
     stream_laws::Machine::push(&mut machine, "text\n", &mut out);
     assert_eq!(show(&out), "text\n");
     assert_eq!(machine.driver.held().bytes, 0);
@@ -305,4 +306,40 @@ fn switching_closes_every_channel() {
     let cursor = cursor(edges, trim);
     let record = run(&cursor, "<t> a <h>x<c> b<t> c <h>y<c>d", Cut::EachScalar);
     assert_eq!(show(&record.coalesced().unwrap()), "{a}b{c}d");
+}
+
+#[test]
+fn the_first_token_of_a_marker_tells_it_from_text() {
+    let cut = |marker: &'static str| Edge::new(marker, CONTENT_ONLY, Then::Erase).of_tokens().cut;
+    for (marker, bytes) in [("<|a|>x", 5), ("<|a|>x<|b|>", 5), ("<｜a｜>x<｜b｜>", 9)] {
+        assert_eq!(cut(marker), CutAt::MarkupFrom(bytes), "{marker}");
+    }
+    for marker in ["<|a|>", "<a|>x", "a<|b|>c", "<|>x", "<|a"] {
+        assert_eq!(cut(marker), CutAt::Text, "{marker}");
+    }
+}
+
+#[test]
+fn settings_are_what_they_are_told() {
+    let newlines = Newlines::framing(1, 2);
+    let settings = verbatim()
+        .inline_tags(InlineTags::Literal)
+        .dangling(Dangling::Drop)
+        .newlines(newlines)
+        .start(Channel::REASONING);
+    assert_eq!((settings.newlines, settings.start), (newlines, Channel::REASONING));
+    assert_eq!(settings.inline_tags, InlineTags::Literal);
+    assert_eq!(settings.dangling, Dangling::Drop);
+    assert_eq!(settings.whitespace, Whitespace::Verbatim);
+}
+
+#[test]
+fn a_driver_that_begins_again_counts_from_nothing() {
+    let mut cursor = cursor(all(), verbatim());
+    let mut record = Record::default();
+    cursor.push("<think>why<call>a:b</call>", &mut record);
+    assert_eq!(cursor.driver.counters().reasoning_bytes, 3);
+    cursor.reset();
+    cursor.push("<think>so", &mut record);
+    assert_eq!(cursor.driver.counters().reasoning_bytes, 2);
 }

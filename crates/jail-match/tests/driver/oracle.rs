@@ -10,14 +10,14 @@ use crate::{
     random_jail::spec_and_text,
 };
 
-fn table_and_text() -> impl Strategy<Value = (Vec<Edge>, String)> {
+pub(crate) fn table_and_text() -> impl Strategy<Value = (Vec<Edge>, String)> {
     prop::collection::vec(edge(), 1..7).prop_flat_map(|edges| {
         let markers = edges.iter().map(|edge| edge.marker.clone().into_owned()).collect();
         (Just(edges), text(markers))
     })
 }
 
-fn markers_and_text() -> impl Strategy<Value = (Vec<String>, String)> {
+pub(crate) fn markers_and_text() -> impl Strategy<Value = (Vec<String>, String)> {
     prop::collection::vec(marker(), 1..6)
         .prop_flat_map(|markers| (Just(markers.clone()), text(markers)))
 }

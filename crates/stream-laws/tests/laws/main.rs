@@ -2,6 +2,7 @@
 
 mod cuts;
 mod json;
+mod kept;
 mod record;
 mod tiny;
 mod vector;

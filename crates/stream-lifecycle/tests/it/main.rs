@@ -17,6 +17,7 @@ mod enforce;
 mod gen_ai;
 /// Panics of everybody's code.
 mod panics;
+mod parts;
 /// The END event's content: sanitizers, codec, metadata.
 mod record;
 /// Starting, and failing to.

@@ -65,3 +65,28 @@ pub(super) fn fits<'s>(
 pub(crate) fn name_starts() -> impl Iterator<Item = char> {
     ('a'..='z').chain('A'..='Z').chain(['_'])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::declared;
+    use crate::Tools;
+
+    #[test]
+    fn the_longest_declared_name_that_stands_as_a_word_is_found() {
+        let tools = Tools::new(["go", "go_on"].map(|name| (name, serde_json::json!({}))));
+        for (text, wanted) in [("go_on now", "go_on"), ("ago, go", "go"), ("(go)", "go")] {
+            assert_eq!(declared(text, &tools), Some(wanted), "{text}");
+        }
+        assert_eq!(declared("gone ago", &tools), None);
+    }
+
+    #[test]
+    fn without_tools_all_of_the_text_is_the_name_or_none_is() {
+        let name = |text| declared(text, &Tools::none());
+        assert_eq!(
+            (name("a.b-c_1"), name("f("), name("f  (")),
+            (Some("a.b-c_1"), Some("f"), Some("f"))
+        );
+        assert_eq!((name(""), name("("), name("a b")), (None, None, None));
+    }
+}

@@ -1,8 +1,8 @@
 //! The greatest limits, and families that are too large.
 
 use serde_json::json;
-use stream_laws::{CutPlan, vector::run_case};
-use toolcall_parsers::{CallLimits, Family, Grammar, Limits, grammar};
+use stream_laws::{CONTENT, Cut, CutPlan, run, vector::run_case};
+use toolcall_parsers::{CallLimits, Family, Grammar, Limits, Whitespace, grammar};
 
 use crate::support::{ParserMachine, families_with_vectors, vectors};
 
@@ -75,4 +75,19 @@ fn parameters_that_begin_alike_say_the_same_first() {
     assert!(compiles([known, "<p={key}>{value}</q>"]).is_ok());
     let error = compiles([known, "<p={type}>{key}</p><v>{value}</v>"]).expect_err("two in one");
     assert!(error.to_string().contains("cannot be told apart"), "{error}");
+}
+
+#[test]
+fn of_closing_brackets_too_many_thirty_two_go_with_their_call() {
+    let machine = ParserMachine::new(grammar("hermes").unwrap(), Whitespace::Framing);
+    let told = |brackets: usize| {
+        let call = r#"<tool_call>{"name": "f", "arguments": {}}"#;
+        let wire = [call, &"}".repeat(brackets), "</tool_call>ok"].concat();
+        let record = run(&machine, &wire, Cut::EachScalar);
+        let skipped: u64 = record.diagnostics.iter().map(|one| one.bytes).sum();
+        (skipped, record.channel_text(CONTENT).len())
+    };
+    assert_eq!((told(1), told(32)), ((1, 2), (32, 2)));
+    // One more, and all are text of the answer, the end tag with them.
+    assert_eq!(told(33), (0, 33 + "</tool_call>ok".len()));
 }

@@ -6,6 +6,7 @@ mod damage;
 mod dangling;
 mod guided;
 mod headers;
+mod kept;
 mod laws;
 mod limits;
 mod policies;

@@ -25,7 +25,7 @@ const MARKERS: usize = 7;
 const SHARDS: usize = 8;
 
 /// The family's markers, those that open calls halved, and what may stand between.
-fn alphabet(grammar: &Grammar) -> Vec<String> {
+pub(crate) fn alphabet(grammar: &Grammar) -> Vec<String> {
     let family = grammar.family();
     let letter = |text: &String| text.len() == 1 && text.as_bytes()[0].is_ascii_alphabetic();
     let mut openers = sorted(grammar.openers().map(String::from).collect());

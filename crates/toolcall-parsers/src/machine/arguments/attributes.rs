@@ -296,7 +296,7 @@ fn last_word(value: &str) -> Option<usize> {
 mod tests {
     use alloc::{format, string::String, vec};
 
-    use super::{Header, HeaderReader, Hole, Holes, Names, Read};
+    use super::{Header, HeaderReader, Hole, Holes, Names, Read, last_word};
     use crate::{cursor::Cursor, machine::arguments::tag::Tag};
 
     fn header(holes: Holes, attributes: &[&str]) -> Header {
@@ -366,5 +366,14 @@ mod tests {
     fn quotes_between_tags_are_text() {
         let header = header(Holes::Text, &[""]);
         assert_eq!(read(&header, " \"a\" \n>x"), "Some(\"\\\"a\\\"\") 0 x");
+    }
+    #[test]
+    fn a_last_word_has_a_blank_and_something_else_before_it() {
+        for (value, wanted) in [("a bc", Some(2)), ("a b ", Some(2)), ("a, bc", Some(3))] {
+            assert_eq!(last_word(value), wanted, "{value}");
+        }
+        for value in ["", "abc", " abc", "a b!", "a,b"] {
+            assert_eq!(last_word(value), None, "{value}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use stream_laws::{
 };
 use toolcall_parsers::{
     CallLimits, End, Family, Grammar, HeldKind as Holds, Ids, Limits, Options, Parser,
-    ParserBuilder, Tools, Whitespace,
+    ParserBuilder, Repair, Tolerance, Tools, Whitespace,
 };
 
 /// The kinds of diagnostic that count bytes the driver dropped.
@@ -67,6 +67,13 @@ impl ParserMachine {
         let mut options = options();
         options.limits = call_limits;
         Self::built(self.builder.clone().limits(limits).options(options), self.end)
+    }
+
+    /// The same parser, which reads what other spellings mean and closes what is cut.
+    pub(crate) fn mending(&self) -> Self {
+        let mut options = options();
+        (options.repair, options.tolerance) = (Repair::Close, Tolerance::Lenient);
+        Self::built(self.builder.clone().options(options), self.end)
     }
 
     /// A parser without tools.
