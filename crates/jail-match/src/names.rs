@@ -185,6 +185,7 @@ mod tests {
         assert_eq!(named("un"), Err(unknown.to_string()));
         assert!(named("here:uno").is_err() && named("tw").is_err());
     }
+
     #[test]
     fn distances_are_those_of_levenshtein() {
         for (a, b, wanted) in

@@ -12,11 +12,11 @@ use crate::{COMPLETE, Cut, Event, Machine, Record};
 pub struct Figures(Vec<u64>);
 
 impl Figures {
-    /// What a run of `machine` over `input` comes to: the machine's work, and the sums of what it held
-    /// and of its live buffers behind each piece, all in bytes; how many events, complete calls and diagnostics it reported;
-    /// of text and arguments the bytes; of diagnostics the sums of their places and of their bytes;
-    /// the bytes of spans of each kind.
-    pub fn of<M: Machine>(machine: &M, input: &str, cut: Cut) -> Self {
+    /// Adds what a run of `machine` over `input` comes to: the machine's work, and the sums of what it
+    /// held and of its live buffers behind each piece, all in bytes; how many events, complete calls
+    /// and diagnostics it reported; of text and arguments the bytes; of diagnostics the sums of their
+    /// places and of their bytes; the bytes of spans of each kind.
+    pub fn add_run<M: Machine>(&mut self, machine: &M, input: &str, cut: Cut) {
         let (mut machine, mut out) = (machine.clone(), Record::default());
         let (mut held, mut buffered) = (0, 0);
         for piece in cut.pieces(input) {
@@ -32,7 +32,12 @@ impl Figures {
         };
         let complete =
             |event: &&Event| matches!(event, Event::CallEnd { outcome, .. } if outcome == COMPLETE);
-        let mut all = Self(vec![
+        let mut spans = [0; 4];
+        for span in &out.spans {
+            spans[span.kind as usize] += span.len;
+        }
+        let [markup, framing, call, dropped] = spans;
+        self.add(&[
             machine.work(),
             held,
             buffered,
@@ -42,25 +47,17 @@ impl Figures {
             out.events.iter().map(bytes).sum(),
             out.diagnostics.iter().map(|one| one.offset).sum(),
             out.diagnostics.iter().map(|one| one.bytes).sum(),
+            markup,
+            framing,
+            call,
+            dropped,
         ]);
-        let mut spans = [0; 4];
-        for span in &out.spans {
-            spans[span.kind as usize] += span.len;
-        }
-        all.0.extend(spans);
-        all
     }
 
-    /// Adds the figures of another run.
+    /// Adds the figures of another run, one to each so far.
     pub fn add(&mut self, other: &[u64]) {
         self.0.resize(self.0.len().max(other.len()), 0);
         self.0.iter_mut().zip(other).for_each(|(sum, more)| *sum += more);
-    }
-
-    /// The figures.
-    #[must_use]
-    pub fn numbers(&self) -> &[u64] {
-        &self.0
     }
 
     /// A line of a file: the name and the figures, divided by tabs.

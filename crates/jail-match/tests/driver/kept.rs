@@ -102,14 +102,14 @@ fn work_held_text_and_traces_are_as_kept() {
     told += &sums("matcher", 20, markers_and_text(), |sums, (markers, text)| {
         let plain = Plain::new(&markers);
         for cut in cuts {
-            sums.add(Figures::of(&plain, &text, cut).numbers());
+            sums.add_run(&plain, &text, cut);
         }
     });
     told += &sums("jail", 40, spec_and_text(), |sums, (spec, text)| {
         let Ok(jail) = spec.build() else { return };
         let jail = Jailed::new(jail);
         for cut in cuts {
-            sums.add(Figures::of(&jail, &text, cut).numbers());
+            sums.add_run(&jail, &text, cut);
         }
     });
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/driver/kept.tsv");

@@ -80,7 +80,7 @@ fn profile_of(exported: &Exported) -> Profile {
 }
 
 /// The profile that reads by the template of a family, if there is one.
-fn exported(name: &str) -> Option<Profile> {
+pub(crate) fn exported(name: &str) -> Option<Profile> {
     export(&Profile::tools(name), "<bot>").ok().as_ref().map(profile_of)
 }
 

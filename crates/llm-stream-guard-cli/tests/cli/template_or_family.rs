@@ -2,11 +2,10 @@
 
 use guard_laws::GuardMachine;
 use llm_stream_guard::{End, Guard, Profile, Tools};
-use llm_stream_guard_cli::families::export;
 use serde_json::json;
 use stream_laws::{Cut, run};
 
-use crate::export::calls;
+use crate::export::{calls, exported};
 
 /// The arguments of the first call that is complete.
 fn arguments(profile: &Profile, wire: &str) -> Option<String> {
@@ -44,9 +43,7 @@ fn what_a_model_means_and_what_the_reference_makes_of_it_differ_where_the_page_s
         ("gemma4", bare("{a: 1, b: 2}"), Some(r#"{"a": 1, "b": 2}"#), None),
         ("gemma4", bare("{a:word}"), Some(r#"{"a": "word"}"#), None),
     ] {
-        let profile = Profile::tools(family);
-        let template = export(&profile, "<bot>").unwrap().template.to_string();
-        let template = Profile::from_response_template(&template).unwrap();
+        let (profile, template) = (Profile::tools(family), exported(family).unwrap());
         assert_eq!(arguments(&profile, &wire).as_deref(), means, "{family}: {wire}");
         assert_eq!(
             arguments(&template, &wire).as_deref(),

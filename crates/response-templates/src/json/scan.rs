@@ -111,14 +111,15 @@ impl Scanner {
             let step = self.scan.step(text);
             let used = step.unwrap_or_else(|bad| bad);
             let (read, rest) = text.split_at(used);
-            let in_string = matches!(place, JsonPlace::Key | JsonPlace::String);
-            let control = read.find(|c| in_string && c < ' ');
-            let good = read.get(..control.unwrap_or(used)).unwrap_or_default();
-            for at in lone(good).take_while(|_| in_string) {
-                token(TokenKind::Lone, start + at, start + at + 6);
+            let mut good = read;
+            if matches!(place, JsonPlace::Key | JsonPlace::String) {
+                good = read.split(|c| c < ' ').next().unwrap_or_default();
+                for at in lone(good) {
+                    token(TokenKind::Lone, start + at, start + at + 6);
+                }
             }
             // What comes before the fault counts, whatever the pieces.
-            if control.is_some() || step.is_err() {
+            if good.len() < read.len() || step.is_err() {
                 self.at += good.len();
                 return Err(NotJson { at: self.at });
             }

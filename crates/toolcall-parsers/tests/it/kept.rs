@@ -46,15 +46,15 @@ fn lines(family: &Grammar) -> String {
         both(&mut mended, &mending, wire);
         let scalars: Vec<(usize, char)> = wire.char_indices().collect();
         for &(at, scalar) in scalars.iter().step_by(scalars.len().div_ceil(DAMAGES).max(1)) {
-            cut.add(Figures::of(&machine, &wire[..at], Cut::Whole).numbers());
-            mended.add(Figures::of(&mending, &wire[..at], Cut::Whole).numbers());
+            cut.add_run(&machine, &wire[..at], Cut::Whole);
+            mended.add_run(&mending, &wire[..at], Cut::Whole);
             let without = [&wire[..at], &wire[at + scalar.len_utf8()..]].concat();
-            damaged.add(Figures::of(&machine, &without, Cut::Whole).numbers());
+            damaged.add_run(&machine, &without, Cut::Whole);
         }
         for &(at, _) in scalars.iter().step_by(scalars.len().div_ceil(PLACES).max(1)) {
             for more in PUT_IN {
                 let with = [&wire[..at], more, &wire[at..]].concat();
-                damaged.add(Figures::of(&machine, &with, Cut::Whole).numbers());
+                damaged.add_run(&machine, &with, Cut::Whole);
             }
         }
     }
@@ -78,7 +78,7 @@ fn lines(family: &Grammar) -> String {
 /// Adds what a wire comes to whole and scalar by scalar.
 fn both(figures: &mut Figures, machine: &ParserMachine, wire: &str) {
     for cut in [Cut::EachScalar, Cut::Whole] {
-        figures.add(Figures::of(machine, wire, cut).numbers());
+        figures.add_run(machine, wire, cut);
     }
 }
 

@@ -367,6 +367,7 @@ mod tests {
         let header = header(Holes::Text, &[""]);
         assert_eq!(read(&header, " \"a\" \n>x"), "Some(\"\\\"a\\\"\") 0 x");
     }
+
     #[test]
     fn a_last_word_has_a_blank_and_something_else_before_it() {
         for (value, wanted) in [("a bc", Some(2)), ("a b ", Some(2)), ("a, bc", Some(3))] {
