@@ -46,12 +46,10 @@ impl Quotes {
     }
 
     /// Whether the region so far ends inside of one.
-    pub(super) fn is_open(&self, content: &Content, body: &str) -> bool {
+    pub(super) fn is_open(&self, content: &Content) -> bool {
         match (self, content) {
             (Self::Json(scanner, _), _) => scanner.in_string(),
-            (Self::Tags(scan), Content::Tags { pattern, .. }) => {
-                scan.growing(pattern, body, true).is_some()
-            }
+            (Self::Tags(scan), Content::Tags { pattern, .. }) => scan.is_in_value(pattern),
             _ => false,
         }
     }

@@ -125,7 +125,7 @@ impl Current {
     pub(super) fn is_quoted(&self, inner: &Inner) -> bool {
         self.field
             .zip(self.quotes.as_ref())
-            .is_some_and(|(field, quotes)| quotes.is_open(&inner.fields[field].content, &self.body))
+            .is_some_and(|(field, quotes)| quotes.is_open(&inner.fields[field].content))
     }
 
     /// Whether its text goes on as it comes.

@@ -151,6 +151,14 @@ impl Search {
         self.threads.first().map(|thread| thread.start)
     }
 
+    /// The first way that goes on whatever comes, standing in the group `value`.
+    pub(super) fn endless(&self, program: &Program, value: usize) -> Option<usize> {
+        self.threads.iter().position(|way| {
+            let inside = way.slots[2 * value] != NOWHERE && way.slots[2 * value + 1] == NOWHERE;
+            inside && way.conditions.is_empty() && program.is_endless(way.pc)
+        })
+    }
+
     /// The places of two groups of the match that is being read up to `at`, the second as far as
     /// it certainly goes, if they are known whatever comes. `closes`: a way that goes on whatever
     /// comes, standing in the second group, will match.
@@ -161,11 +169,7 @@ impl Search {
         at: u64,
         closes: bool,
     ) -> Option<[(u64, u64); 2]> {
-        let endless = |way: &Thread| {
-            let inside = way.slots[2 * value] != NOWHERE && way.slots[2 * value + 1] == NOWHERE;
-            closes && inside && way.conditions.is_empty() && program.is_endless(way.pc)
-        };
-        let (best, ways) = match self.threads.iter().position(endless) {
+        let (best, ways) = match self.endless(program, value).filter(|_| closes) {
             // No other is asked.
             Some(last) => (None, &self.threads[..=last]),
             None => (Some(self.best.as_ref()?), &self.threads[..]),

@@ -62,6 +62,11 @@ impl Scan {
         Some((text.get(key.0 as usize..key.1 as usize)?, value.0 as usize, value.1 as usize))
     }
 
+    /// Whether the text stands in a value that ends where its own end comes, and only there.
+    pub(crate) fn is_in_value(&self, program: &Program) -> bool {
+        program.grows.is_some_and(|[_, value]| self.search.endless(program, value).is_some())
+    }
+
     /// Goes on behind a match.
     fn go_on(&mut self, found: &Found) {
         // Behind an empty match the same place may still have one that is not.

@@ -4,7 +4,7 @@ use guard_laws::TemplateMachine;
 use response_templates::{Boundaries, MalformedPolicy, NoAnchor, Parser, Settings};
 use stream_laws::{COMPLETE, CONTENT, Cut, Event, REASONING, Record, run};
 
-use crate::support::{DIALECT, NAMED, PLAIN, TAGGED, machine, machine_with, template};
+use crate::support::{DIALECT, NAMED, PARAMETERS, PLAIN, TAGGED, machine, machine_with, template};
 
 fn outcomes(record: &Record) -> Vec<&str> {
     let outcome = |event: &'_ Event| matches!(event, Event::CallEnd { .. });
@@ -44,6 +44,45 @@ fn a_closer_in_a_string_of_its_own_delimiters_does_not_count_where_strings_do() 
     // Whether the delimiter in the string counts is known at the end: until then closers do.
     let record = run(&aware, "<c f>{s:\"<q> </c>x", Cut::Whole);
     assert_eq!(record.channel_text(CONTENT), "x");
+}
+
+/// By the pattern a newline at the edge of a value is no part of it, or nothing but `<` ends it.
+#[test]
+fn a_closer_in_a_tag_does_not_count_wherever_its_value_begins() {
+    let tags = r"<(?P<key>\\w+)>(?P<value>.*?)</>";
+    let aware = |pattern: &str| {
+        machine_with(&PARAMETERS.replace(tags, pattern), |it| {
+            it.boundaries = Boundaries::StringAware
+        })
+    };
+    for (pattern, wire, means) in [
+        (
+            r"<(?P<key>\\w+)>\\n?(?P<value>.*?)\\n?</>",
+            "<c f><a>\n</c>\n</></c>x",
+            r#"{"a": "</c>"}"#,
+        ),
+        (
+            r"<(?P<key>\\w+)>\\s*(?P<value>.*?)\\s*</>",
+            "<c f><a> </c>\n</></c>x",
+            r#"{"a": "</c>"}"#,
+        ),
+        (r"<(?P<key>\\w+)>\\s*(?P<value>[^<]*)", "<c f><a> b\n</c>x", r#"{"a": "b\n"}"#),
+        (r"<(?P<key>\\w+)>\\s*(?P<value>[^<]*)", "<c f><a></c>x", r#"{"a": ""}"#),
+    ] {
+        for cut in [Cut::Whole, Cut::EachScalar] {
+            let record = run(&aware(pattern), wire, cut);
+            assert_eq!(record.channel_text(CONTENT), "x", "{pattern}");
+            let arguments: String = record
+                .events
+                .iter()
+                .filter_map(|event| match event {
+                    Event::CallArguments { fragment, .. } => Some(fragment.as_str()),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(arguments, means, "{pattern}");
+        }
+    }
 }
 
 #[test]
