@@ -1,6 +1,7 @@
 //! `families --export`: a registered family as a response template, as far as that language goes.
 
 mod calls;
+mod messages;
 mod pattern;
 
 use llm_stream_guard::{InReasoning, Profile};
@@ -8,7 +9,13 @@ use serde_json::{Map, Value, json};
 use think_filter::{Format, MarkerCase, format};
 use toolcall_parsers::grammar;
 
-use self::pattern::{any, escaped};
+use self::{
+    messages::Headers,
+    pattern::{any, closing, escaped},
+};
+
+/// The field of reasoning.
+const REASONING: &str = "reasoning_content";
 
 /// A template, and what of the family it does not say.
 #[derive(Debug)]
@@ -28,13 +35,23 @@ pub fn export(profile: &Profile, anchor: &str) -> Result<Exported, String> {
     let mut lost = Vec::new();
     // What is markup between the other fields.
     let mut removed: Vec<String> = Vec::new();
-    let mut begins = None;
+    let (mut header, mut begins) = (String::new(), None);
     if let Some(name) = &profile.tools {
         let grammar = grammar(name).map_err(|error| error.to_string())?;
         let family = grammar.family();
-        let calls = calls::of(family, &mut lost)?;
+        let headers = Headers::of(family)?;
+        let calls = calls::of(family, headers.as_ref(), &mut lost)?;
         fields.insert("tool_calls".to_owned(), calls.field);
         removed.extend(calls.tails);
+        if let Some(headers) = headers {
+            if let Some(open) = headers.reasoning()? {
+                let close = closing(&any(headers.ends()), &headers.any());
+                let field = json!({"open_pattern": format!(r"\s*{open}"), "close_pattern": close});
+                fields.insert(REASONING.to_owned(), field);
+            }
+            removed.extend(headers.ends());
+            header = headers.any();
+        }
         removed.extend(family.end_of_turn.iter().map(|text| escaped(text)));
         removed.extend(family.erase.iter().map(|it| escaped(&it.text)));
         begins = (profile.tool_in_reasoning == InReasoning::End).then_some(calls.begins);
@@ -45,14 +62,17 @@ pub fn export(profile: &Profile, anchor: &str) -> Result<Exported, String> {
     if let Some(name) = &profile.reasoning {
         let format = format(name).map_err(|error| error.to_string())?;
         if !format.is_passthrough() {
-            fields.insert("reasoning_content".to_owned(), reasoning(&format, begins)?);
+            fields.insert(REASONING.to_owned(), reasoning(&format, begins)?);
             removed.extend(format.answer.iter().map(|it| escaped(&it.marker)));
             lost.push("where in a line tags of reasoning count, and code fences".to_owned());
         }
     }
-    let content = match any(removed.into_iter()) {
+    let removed = any(removed.into_iter());
+    let removed =
+        [format!(r"{removed}\s*"), header].into_iter().skip(usize::from(removed.is_empty()));
+    let content = match any(removed) {
         removed if removed.is_empty() => json!({}),
-        removed => json!({"close_pattern": format!(r"\s*{removed}\s*")}),
+        removed => json!({"close_pattern": format!(r"\s*{removed}")}),
     };
     fields.insert("content".to_owned(), content);
     let template = json!({

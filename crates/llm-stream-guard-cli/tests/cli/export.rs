@@ -120,7 +120,7 @@ fn exported_templates_read_what_their_families_write() {
 const SUFFIX: &str = "the suffix of the checkpoint's tags";
 
 /// What an export says that it cannot say, and the vectors that show it.
-const LOST: [(&str, &[&str]); 9] = [
+const LOST: [(&str, &[&str]); 10] = [
     (
         "objects with other keys, without arguments",
         &[
@@ -135,7 +135,12 @@ const LOST: [(&str, &[&str]); 9] = [
     ),
     (
         "JSON with faults",
-        &["cohere/comma_forgotten", "deepseek_v3_1/raw-newline", "hermes/raw-control"],
+        &[
+            "cohere/comma_forgotten",
+            "deepseek_v3_1/raw-newline",
+            "harmony/no-arguments",
+            "hermes/raw-control",
+        ],
     ),
     (
         "blanks, bare words, other quotes",
@@ -195,6 +200,17 @@ const LOST: [(&str, &[&str]); 9] = [
             "hy_v4/token-suffix",
         ],
     ),
+    (
+        "headers without their tokens",
+        &[
+            "harmony/built-in-tool",
+            "harmony/channel-first",
+            "harmony/channel-marker-missing",
+            "muse_glimmer/block-to-nobody",
+            "muse_glimmer/header-in-a-thought",
+            "muse_glimmer/header-in-an-answer",
+        ],
+    ),
     ("that a call interrupts reasoning", &["trinity/call-in-reasoning", "trinity/suspended"]),
     ("values as Python spells them", &["glm45/python-spellings", "qwen3_coder/python-spellings"]),
     // The family takes these for what was meant, and says nothing.
@@ -208,8 +224,14 @@ const LOST: [(&str, &[&str]); 9] = [
             "gemma4/key-with-quote",
             "gemma4/lost-quote",
             "glm45/value-opener-twice",
+            "harmony/cut-call-end",
             "hermes/cut-in-closer",
             "minimax_m2/token-in-the-name",
+            "muse_glimmer/doubled-name",
+            "muse_glimmer/token-in-the-name",
+            "muse_glimmer/two-calls-in-a-message",
+            "muse_glimmer/two-calls-wrapper-missing",
+            "muse_glimmer/wrapper-missing",
             "qwen3_coder/header-opener-twice",
             "solar_open2/value-opener-twice",
         ],
@@ -288,18 +310,15 @@ fn exported_templates_read_the_vectors_of_their_families() {
         let is_listed = lost.remove(id);
         let machine = |boundaries| by_template(profile, exported, case, boundaries);
         let aware = machine(Boundaries::StringAware);
-        if agrees(&aware, case) {
+        let thought = run(&aware, &case.wire, Cut::Whole).channel_text(REASONING);
+        let is_told = exported.lost.iter().any(|it| it.starts_with(SUFFIX));
+        let thinks = thought.trim() == case.expect.reasoning.trim();
+        if agrees(&aware, case) && (thinks || is_told || !case.options.is_empty()) {
             alike += 1;
             let is_exact = agrees(&machine(Boundaries::Exact), case);
             exact += usize::from(is_exact);
             if is_listed || !is_exact && !needs_strings(case) {
                 wrong.push(format!("{id}: listed, or closers in strings do not explain it"));
-            }
-            let thought = run(&aware, &case.wire, Cut::Whole).channel_text(REASONING);
-            let is_alike = thought.trim() == case.expect.reasoning.trim();
-            let is_told = exported.lost.iter().any(|it| it.starts_with(SUFFIX));
-            if !is_alike && !is_told && case.options.is_empty() {
-                wrong.push(format!("{id}: the reasoning is {thought:?}"));
             }
             continue;
         }
@@ -338,7 +357,6 @@ fn what_cannot_be_a_template_says_why() {
     let refused: Vec<_> =
         refused.iter().map(|(why, names)| (why.as_str(), names.join(" "))).collect();
     let expected = [
-        ("it writes messages with headers", "beam harmony inkling muse_glimmer"),
         (
             "its arguments are neither JSON nor flat tags",
             "granite_pythonic lfm2 llama4_pythonic minimax_m3 olmo3 pythonic sarashina",

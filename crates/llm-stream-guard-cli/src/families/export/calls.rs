@@ -4,10 +4,13 @@ use serde_json::{Value, json};
 use toolcall_parsers::{
     Family,
     family::{At, CommitOn, Form, Keys, NamedKeys, Repeated, Suffix, Undeclared},
-    template::{Dialect, Hole, Part, Template, Trim},
+    template::{Dialect, Hole, Part, Trim},
 };
 
-use super::pattern::{BLANK, Pattern, any, escaped, first, in_class, literal};
+use super::{
+    messages::Headers,
+    pattern::{BLANK, Pattern, any, closing, escaped, first, in_class, literal},
+};
 
 const NEITHER: &str = "its arguments are neither JSON nor flat tags";
 
@@ -38,10 +41,11 @@ struct Way {
 
 /// All calls of `family` that can stand in one field.
 #[expect(clippy::indexing_slicing, reason = "`field` was made an object by `way`")]
-pub(super) fn of(family: &Family, lost: &mut Vec<String>) -> Result<Calls, String> {
-    if family.messages.is_some() {
-        return Err("it writes messages with headers".to_owned());
-    }
+pub(super) fn of(
+    family: &Family,
+    headers: Option<&Headers<'_>>,
+    lost: &mut Vec<String>,
+) -> Result<Calls, String> {
     let written = family.forms.get(family.write.form).or(family.forms.first());
     let written = written.ok_or("it has no calls")?;
     let forms = core::iter::once(written)
@@ -51,7 +55,7 @@ pub(super) fn of(family: &Family, lost: &mut Vec<String>) -> Result<Calls, Strin
     for form in forms {
         for section in &form.sections {
             for call in &form.calls {
-                match (way(form, section, &call.parts), ways.first()) {
+                match (way(form, headers, &section.parts, &call.parts), ways.first()) {
                     (Ok(way), None) => ways.push(way),
                     (Ok(way), Some(main)) if joins(&way, main) => ways.push(way),
                     (Err(error), None) => return Err(error),
@@ -64,7 +68,8 @@ pub(super) fn of(family: &Family, lost: &mut Vec<String>) -> Result<Calls, Strin
         notes(family, written, main, all, lost);
     }
     let ends = ways.iter().map(|way| way.close.clone());
-    let ends = any(ends.chain(family.end_of_turn.iter().map(|text| escaped(text))));
+    let ends = ends.chain(family.end_of_turn.iter().map(|text| escaped(text)));
+    let ends = any(ends.chain(headers.into_iter().flat_map(Headers::ends)));
     let next = any(ways.iter().map(|way| way.next.clone()));
     let open = |way: &Way| match way.ahead.is_empty() {
         true => way.open.text.clone(),
@@ -75,11 +80,7 @@ pub(super) fn of(family: &Family, lost: &mut Vec<String>) -> Result<Calls, Strin
     let tails = ways.iter().map(|way| way.tail.clone()).collect();
     let mut field = ways.into_iter().next().ok_or("it has no call")?.field;
     field["open_pattern"] = format!(r"\s*{open}").into();
-    field["close_pattern"] = match ends.is_empty() {
-        true => format!(r"\s*(?={next})"),
-        false => format!(r"\s*(?:{ends}\s*|(?={next}))"),
-    }
-    .into();
+    field["close_pattern"] = closing(&ends, &next).into();
     Ok(Calls { field, begins, tails })
 }
 
@@ -94,6 +95,11 @@ fn notes(family: &Family, form: &Form, main: &Way, all: bool, lost: &mut Vec<Str
     let arguments = main.field.pointer("/transform/function/arguments").and_then(Value::as_str);
     let notes = [
         (!all, "forms of calls other than the one it writes"),
+        (
+            family.messages.is_some(),
+            "headers without their tokens, ended or begun again before their text, and messages \
+             to recipients that are no tools",
+        ),
         (
             family.erase.iter().any(|it| it.at != At::Anywhere || it.once),
             "where texts are removed, and how often",
@@ -128,8 +134,15 @@ fn notes(family: &Family, form: &Form, main: &Way, all: bool, lost: &mut Vec<Str
 }
 
 /// A call of `form` in a section.
-fn way(form: &Form, section: &Template, call: &[Part]) -> Result<Way, String> {
+fn way(
+    form: &Form,
+    headers: Option<&Headers<'_>>,
+    section: &[Part],
+    call: &[Part],
+) -> Result<Way, String> {
     let spellings = &form.spellings[..];
+    let behind_header = |parts: &[Part]| headers.map_or(parts.to_vec(), |it| it.payload(parts));
+    let (section, call) = (&behind_header(section)[..], &behind_header(call)[..]);
     let around = Around::of(section)?;
     let (head, tail) = (around.head.trim(), around.tail.trim());
     if let (Some(head), [Part::Hole(Hole::Object(Dialect::Json))]) = (head.strip_suffix('['), call)
@@ -151,7 +164,12 @@ fn way(form: &Form, section: &Template, call: &[Part]) -> Result<Way, String> {
         _ => "{",
     };
     let named = |part: &Part| matches!(part, Part::Literal(text) if !text.trim().is_empty());
-    let mut opener = Pattern::default();
+    let is_object = matches!(hole, Part::Hole(Hole::Object(_)));
+    let is_named = is_object || before.contains(&Part::Hole(Hole::Name));
+    let mut opener = match headers {
+        Some(headers) => headers.call(!is_named)?,
+        None => Pattern::default(),
+    };
     let (head, tail) = (literal(head, spellings), literal(tail, spellings));
     let optional = around.repeated || form.call_alone == CommitOn::DeclaredName;
     match (head.is_empty(), optional) {
@@ -166,7 +184,7 @@ fn way(form: &Form, section: &Template, call: &[Part]) -> Result<Way, String> {
     if marker.is_empty() && !head.is_empty() && around.repeated {
         return Err("only lines tell its calls apart".to_owned());
     }
-    if marker.is_empty() && (head.is_empty() || optional) {
+    if marker.is_empty() && headers.is_none() && (head.is_empty() || optional) {
         return Err("its calls begin without a marker".to_owned());
     }
     opener.header(before, form, payload.chars().next())?;
@@ -176,7 +194,9 @@ fn way(form: &Form, section: &Template, call: &[Part]) -> Result<Way, String> {
             any([literal(payload, spellings), close.clone()].into_iter())
         }
         // Behind a marker whatever comes is meant for arguments.
-        Part::Hole(Hole::Arguments(_)) if before.last().is_some_and(named) => String::new(),
+        Part::Hole(Hole::Arguments(_)) if before.last().map_or(headers.is_some(), named) => {
+            String::new()
+        }
         Part::Hole(Hole::Arguments(Dialect::Json)) => r#"(?:\{|"|null)"#.to_owned(),
         _ => escaped(payload),
     };
@@ -190,7 +210,10 @@ fn way(form: &Form, section: &Template, call: &[Part]) -> Result<Way, String> {
         return Err("its calls end with nothing but a bracket".to_owned());
     }
     let field = field(form, hole, &opener)?;
-    let next = any([head, marker].into_iter());
+    let next = match headers {
+        Some(headers) => headers.any(),
+        None => any([head, marker].into_iter()),
+    };
     Ok(Way { open: opener, ahead, close, tail, next, field })
 }
 
@@ -268,10 +291,10 @@ struct Around {
 }
 
 impl Around {
-    fn of(section: &Template) -> Result<Self, String> {
+    fn of(section: &[Part]) -> Result<Self, String> {
         let mut around = Self::default();
         let mut behind = false;
-        for part in &section.parts {
+        for part in section {
             match part {
                 Part::Literal(text) if behind => around.tail.push_str(text),
                 Part::Literal(text) => around.head.push_str(text),

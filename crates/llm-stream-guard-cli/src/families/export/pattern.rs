@@ -9,7 +9,7 @@ use toolcall_parsers::{
 pub(super) const BLANK: &str = r"\s*";
 
 /// The name of a tool: none holds a bracket, a quote or a comma.
-const NAME: &str = r#"[^\s()\[\]{}<>,"'`]+?"#;
+pub(super) const NAME: &str = r#"[^\s()\[\]{}<>,"'`]+?"#;
 
 /// An expression, to which others are added.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +40,7 @@ impl Pattern {
             let until = next.map(in_class).unwrap_or_default();
             match part {
                 Part::Literal(text) => self.then(&literal(text, &form.spellings)),
-                Part::Hole(Hole::Name) => self.group("name", NAME),
+                Part::Hole(Hole::Name) => self.name(),
                 Part::Hole(Hole::Id(None)) => self.group("id", &format!(r"[^\s{until}]+?")),
                 Part::Hole(Hole::Id(Some(template))) => {
                     let mut inner = Self::default();
@@ -65,6 +65,11 @@ impl Pattern {
             }
         }
         Ok(())
+    }
+
+    /// Adds the name of a tool.
+    pub(super) fn name(&mut self) {
+        self.group("name", NAME);
     }
 
     /// The expression without the names of its groups.
@@ -125,6 +130,15 @@ pub(super) fn any(ways: impl Iterator<Item = String>) -> String {
         [] => String::new(),
         [one] if !one.replace(r"\|", "").contains('|') => one.clone(),
         _ => format!("(?:{})", all.join("|")),
+    }
+}
+
+/// What closes a region: one of `ends`, or `next` behind it, each an expression.
+pub(super) fn closing(ends: &str, next: &str) -> String {
+    match (ends, next) {
+        ("", _) => format!(r"\s*(?={next})"),
+        (_, "") => format!(r"\s*{ends}\s*"),
+        _ => format!(r"\s*(?:{ends}\s*|(?={next}))"),
     }
 }
 
