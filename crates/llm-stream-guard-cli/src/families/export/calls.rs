@@ -33,8 +33,8 @@ struct Way {
     close: String,
     /// What stands behind the last of several.
     tail: String,
-    /// What the next call begins with.
-    next: String,
+    /// What the next call begins with, in each of its ways.
+    next: Vec<String>,
     /// All that is said of the text between.
     field: Value,
 }
@@ -69,8 +69,9 @@ pub(super) fn of(
     }
     let ends = ways.iter().map(|way| way.close.clone());
     let ends = ends.chain(family.end_of_turn.iter().map(|text| escaped(text)));
-    let ends = any(ends.chain(headers.into_iter().flat_map(Headers::ends)));
-    let next = any(ways.iter().map(|way| way.next.clone()));
+    let ends: Vec<_> = ends.chain(headers.into_iter().flat_map(Headers::ends)).collect();
+    let next = ways.iter().flat_map(|way| &way.next).map(|next| before(next, &ends).to_owned());
+    let (next, ends) = (any(next), any(ends.into_iter()));
     let open = |way: &Way| match way.ahead.is_empty() {
         true => way.open.text.clone(),
         false => format!(r"{}(?={})", way.open.text, way.ahead),
@@ -82,6 +83,15 @@ pub(super) fn of(
     field["open_pattern"] = format!(r"\s*{open}").into();
     field["close_pattern"] = closing(&ends, &next).into();
     Ok(Calls { field, begins, tails })
+}
+
+/// What of an expression stands before the first of `ends` in it: a reader of pieces would find that
+/// one while it waits for the rest.
+fn before<'a>(next: &'a str, ends: &[String]) -> &'a str {
+    let before = |end: &String| Some(next.split_once(end)?.0.trim_end_matches(BLANK));
+    let ends = ends.iter().filter(|end| !end.is_empty());
+    let shortest = ends.filter_map(before).filter(|it| !it.is_empty()).min_by_key(|it| it.len());
+    shortest.unwrap_or(next)
 }
 
 /// Whether both can be one field.
@@ -211,8 +221,8 @@ fn way(
     }
     let field = field(form, hole, &opener)?;
     let next = match headers {
-        Some(headers) => headers.any(),
-        None => any([head, marker].into_iter()),
+        Some(headers) => vec![headers.any()],
+        None => vec![head, marker],
     };
     Ok(Way { open: opener, ahead, close, tail, next, field })
 }
@@ -269,7 +279,7 @@ fn list(form: &Form, head: &str, tail: &str) -> Result<Way, String> {
             "name": place(&keys.name), "arguments": place(&keys.arguments),
         }},
     });
-    let next = open.clone();
+    let next = vec![open.clone()];
     let open = Pattern { text: format!(r"{open}\s*"), ..Pattern::default() };
     Ok(Way { open, ahead: r"\[".to_owned(), close, tail: String::new(), next, field })
 }
