@@ -238,18 +238,6 @@ impl MarkerSet {
         self.longest
     }
 
-    /// Whether the search of `class` stops nowhere.
-    #[must_use]
-    pub fn is_idle(&self, class: Class) -> bool {
-        self.needles[usize::from(class)].0.is_empty()
-    }
-
-    /// Whether the search of `class` stops at `byte`.
-    #[must_use]
-    pub fn is_stop(&self, class: Class, byte: u8) -> bool {
-        self.stops[usize::from(byte)] >> class & 1 != 0
-    }
-
     /// Index of the next byte of `hay` at which the search of `class` must look closer.
     #[inline]
     #[must_use]

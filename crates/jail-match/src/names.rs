@@ -183,6 +183,8 @@ mod tests {
         assert_eq!(both.meanings(), ["here:both", "there:both"]);
         let unknown = "unknown thing `un`; nearest: `uno`, `one`, `two`";
         assert_eq!(named("un"), Err(unknown.to_string()));
+        let few = resolve("thing", "un", ["one"].into_iter(), ROWS.into_iter()).unwrap_err();
+        assert_eq!(few.nearest(), ["uno", "one", "both"]);
         assert!(named("here:uno").is_err() && named("tw").is_err());
     }
 

@@ -48,6 +48,18 @@ fn secret() -> Jail {
 }
 
 #[test]
+fn a_builder_is_empty_until_a_sequence_is_added() {
+    assert!(Jail::builder().is_empty());
+    for added in [
+        Jail::builder().start("<s>"),
+        Jail::builder().end("</s>"),
+        Jail::builder().pair("<s>", "</s>"),
+    ] {
+        assert!(!added.is_empty());
+    }
+}
+
+#[test]
 fn text_without_a_mark_passes_in_the_chunks_it_came_in() {
     let (mut jail, mut pieces) = (secret(), Vec::new());
     let chunks = ["some ", "text, a > b", "é"];

@@ -6,7 +6,10 @@
 
 use std::path::Path;
 
-use jail_match::{Driver, End, Event, Sink, Span, Table, Trace};
+use jail_match::{
+    Dangling, Diagnostic, Driver, End, Event, InlineTags, ReasoningLimit, Settings, Sink, Span,
+    Stretch, Table, Trace,
+};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::TestRunner,
@@ -27,14 +30,26 @@ use crate::{
 /// Inputs that make a line.
 const GROUP: usize = 25;
 
-/// How often each kind of trace came, and where, and how long.
+/// What there is to see of a driver: how often each kind of trace came, where, and how long; sums of
+/// its diagnostics, of what it accounts for, and of its state behind each piece.
 #[derive(Default)]
-struct Traces([[u64; 3]; 6]);
+struct Seen {
+    traces: [[u64; 3]; 6],
+    diagnostics: [u64; 4],
+    spans: [u64; 3],
+    states: [u64; 8],
+}
 
-impl Sink for Traces {
-    fn event(&mut self, _: Event<'_>) {}
+impl Sink for Seen {
+    fn event(&mut self, event: Event<'_>) {
+        if let Event::Diagnostic(Diagnostic { kind, at, bytes, .. }) = event {
+            add(&mut self.diagnostics, [1, u64::from(kind.is_limit()), at, bytes]);
+        }
+    }
 
-    fn account(&mut self, _: Span) {}
+    fn account(&mut self, span: Span) {
+        add(&mut self.spans, [1, span.at, span.len]);
+    }
 
     fn trace(&mut self, trace: Trace) {
         let (kind, at, len) = match trace {
@@ -46,28 +61,85 @@ impl Sink for Traces {
             Trace::Empty { at, len } => (5, at, len),
             other => panic!("a trace without a test: {other:?}"),
         };
-        self.0[kind] = [self.0[kind][0] + 1, self.0[kind][1] + at, self.0[kind][2] + len];
+        add(&mut self.traces[kind], [1, at, len]);
     }
 }
 
-/// What a driver counted: first it gets the text in pieces of `size` scalars, then some as literal.
-fn driver(mut driver: Driver, text: &str, size: usize) -> Vec<u64> {
-    let (mut bodies, mut traces, mut held) = (Tiny::default(), Traces::default(), 0);
-    let scalars: Vec<char> = text.chars().collect();
-    for piece in scalars.chunks(size) {
-        let piece: String = piece.iter().collect();
-        driver.push(&piece, &mut bodies, &mut traces).expect("no error policy");
-        held += driver.held().bytes as u64;
+fn add<const N: usize>(sums: &mut [u64; N], more: [u64; N]) {
+    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+}
+
+impl Seen {
+    /// Looks at the driver, all of whose states count.
+    fn look(&mut self, driver: &Driver) {
+        let held = driver.held();
+        add(
+            &mut self.states,
+            [
+                held.bytes as u64,
+                held.kind.name().len() as u64,
+                driver.channel().index() as u64,
+                u64::from(driver.is_unclosed()),
+                driver.position(),
+                driver.bound_newlines() as u64,
+                driver.suffix().as_str().len() as u64,
+                u64::from(driver.is_halted()),
+            ],
+        );
     }
-    for literal in ["<a>", "b "] {
-        driver.push_literal(literal, &mut bodies, &mut traces).expect("no error policy");
-        held += driver.held().bytes as u64;
+
+    /// Feeds the text in pieces of `size` scalars, of which `a_message` are one, then some as literal.
+    fn run(&mut self, driver: &mut Driver, text: &str, size: usize, a_message: usize, end: End) {
+        let (mut bodies, scalars) = (Tiny::default(), Vec::from_iter(text.chars()));
+        for (n, piece) in scalars.chunks(size).enumerate() {
+            let piece: String = piece.iter().collect();
+            // A limit of reasoning may end it.
+            let _ = driver.push(&piece, &mut bodies, self);
+            self.look(driver);
+            if n % a_message + 1 == a_message {
+                driver.message_boundary(self);
+                self.look(driver);
+            }
+        }
+        for literal in ["<a>", "b "] {
+            let _ = driver.push_literal(literal, &mut bodies, self);
+            self.look(driver);
+        }
+        let _ = driver.finish(end, &mut bodies, self);
+        self.look(driver);
     }
-    driver.finish(End::Stop, &mut bodies, &mut traces).expect("no error policy");
-    let is = *driver.counters();
-    let counted = [is.bytes_in, is.examined, is.candidates, is.committed, is.refuted];
-    let all = [is.reasoning_bytes, is.held_max as u64, held];
-    counted.into_iter().chain(all).chain(traces.0.into_iter().flatten()).collect()
+}
+
+/// What a driver counted and showed: of the text as it stands; of a cut one in messages, with the
+/// suffix it learnt and limits of reasoning; and of one of which a stretch is literal.
+fn driver(table: &Table, settings: Settings, text: &str, size: usize) -> Vec<u64> {
+    let mut seen = Seen::default();
+    let mut first = Driver::new(table.clone(), settings);
+    seen.run(&mut first, text, size, usize::MAX, End::Stop);
+    let limit = ReasoningLimit { bytes: 4, policy: settings.limits.policy };
+    let known = settings.suffix(first.suffix()).dangling(Dangling::Drop);
+    let limited = known.spans(Some(1)).reasoning(Some(limit));
+    let mut second = Driver::new(table.clone(), limited);
+    let behind = text.len() as u64;
+    let shown = Some("!".to_owned());
+    second.mark(Stretch { from: behind, to: behind + 64, literal: false, shown });
+    seen.run(&mut second, text, size, 7, End::Length);
+    second.reset();
+    seen.run(&mut second, text, size, usize::MAX, End::Length);
+    let mut third = Driver::new(table.clone(), known.inline_tags(InlineTags::Literal));
+    let mut places = text.char_indices().map(|(at, _)| at as u64);
+    if let (Some(from), Some(to)) = (places.nth(3), places.nth(4)) {
+        third.mark(Stretch { from, to, literal: size == 1, shown: Some("~".to_owned()) });
+    }
+    seen.run(&mut third, text, size, usize::MAX, End::Length);
+    let counted = [first, second, third].map(|driver| {
+        let is = *driver.counters();
+        let counted = [is.bytes_in, is.examined, is.candidates, is.committed, is.refuted];
+        counted.into_iter().chain([is.reasoning_bytes, is.held_max as u64])
+    });
+    let Seen { traces, diagnostics, spans, states } = seen;
+    let sums = diagnostics.into_iter().chain(spans).chain(states);
+    counted.into_iter().flatten().chain(traces.into_iter().flatten()).chain(sums).collect()
 }
 
 /// `lines` lines, each with sums over its inputs.
@@ -95,7 +167,7 @@ fn work_held_text_and_traces_are_as_kept() {
     let mut told = sums("driver", 40, tables, |sums, ((edges, text), settings)| {
         let table = Table::new(edges).expect("a table");
         for size in [1, 3, usize::MAX] {
-            sums.add(&driver(Driver::new(table.clone(), settings), &text, size));
+            sums.add(&driver(&table, settings, &text, size));
         }
     });
     let cuts = [Cut::EachScalar, Cut::Whole];

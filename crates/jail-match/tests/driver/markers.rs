@@ -1,8 +1,8 @@
 //! Markers: overlaps, rivals, anchors, newlines, code, channels.
 
 use jail_match::{
-    Anchor, Case, Channel, Cut as CutAt, Dangling, Edge, InlineTags, Limits, Newlines, OnCommit,
-    Suffix, Then, Uses, Whitespace,
+    Anchor, Case, Channel, Cut as CutAt, Dangling, Diagnostic, DiagnosticKind, Edge, InlineTags,
+    Limits, MarkerSetBuilder, Newlines, OnCommit, Outcome, Suffix, Then, Uses, Whitespace,
 };
 use stream_laws::{Cut, Machine as _, Record, SpanKind, run};
 
@@ -317,6 +317,35 @@ fn the_first_token_of_a_marker_tells_it_from_text() {
     for marker in ["<|a|>", "<a|>x", "a<|b|>c", "<|>x", "<|a"] {
         assert_eq!(cut(marker), CutAt::Text, "{marker}");
     }
+}
+
+#[test]
+fn a_search_stops_where_a_marker_may_begin_however_long_the_text_is() {
+    let mut set = MarkerSetBuilder::new();
+    set.marker("<a>", false, 1);
+    set.marker("◁b", false, 2);
+    set.stop_byte(b'`', 2);
+    let set = set.build();
+    assert_eq!(set.longest(), 4);
+    for (class, byte, stops) in
+        [(0, b'<', true), (1, b'<', false), (0, b'`', false), (1, b'`', true), (0, b'x', false)]
+    {
+        for filler in [0, 7, 200] {
+            let mut text = vec![b'.'; filler];
+            text.push(byte);
+            assert_eq!(set.next_stop(class, &text), stops.then_some(filler), "{class} {byte}");
+        }
+    }
+}
+
+#[test]
+fn events_say_what_they_are_told() {
+    let names = [Outcome::Complete, Outcome::Repaired, Outcome::Malformed, Outcome::Incomplete];
+    assert_eq!(names.map(Outcome::name), ["complete", "repaired", "malformed", "incomplete"]);
+    let told = Diagnostic::new(DiagnosticKind::DepthLimit, 3, 2).about(Some(1));
+    assert_eq!((told.at, told.bytes, told.call), (3, 2, Some(1)));
+    assert!(told.kind.is_limit() && !DiagnosticKind::Tolerated.is_limit());
+    assert!(erase("<a>").ending_message().ends_message);
 }
 
 #[test]
