@@ -1,6 +1,6 @@
 //! What stands between pieces of text: what is held comes out before it, whatever the cut.
 
-use jail_match::{Aside, Channel, Driver, End, Settings, Table, Whitespace};
+use jail_match::{Aside, Channel, Driver, End, InlineTags, Settings, Table, Whitespace};
 use stream_laws::Record;
 
 use crate::{bodies::*, tables::*};
@@ -78,4 +78,32 @@ fn text_may_be_told_to_be_of_a_channel() {
     assert_eq!(seen(&framed, framing).0, "|{r}|||");
     let again = [thought(), T("r\n"), thought(), T("s")];
     assert_eq!(seen(&again, framing).0, "|{r\n}|{s}", "nothing ended");
+}
+
+#[test]
+fn tags_behind_reasoning_told_apart_count_unless_they_are_literal() {
+    let (thought, answer) =
+        (|| A(Aside::Channel(Channel::REASONING)), || A(Aside::Channel(Channel::CONTENT)));
+    let literal = verbatim().inline_tags(InlineTags::Literal);
+    for (steps, live, dead) in [
+        (vec![thought(), T("r"), answer(), T("<think>x")], "|{r}|{x}", "|{r}|<think>x"),
+        // Nothing was told apart here.
+        (vec![answer(), T("<think>x</think>y<think>z")], "|{x}y{z}", "|{x}y{z}"),
+        (vec![T("<think>x</think>y<think>z")], "{x}y{z}", "{x}y{z}"),
+    ] {
+        assert_eq!(seen(&steps, verbatim()).0, live);
+        assert_eq!(seen(&steps, literal).0, dead);
+    }
+    // The channel that is open anyway neither ends nor begins.
+    let again = [thought(), T("r "), thought(), T("s")];
+    assert_eq!(seen(&again, verbatim().whitespace(Whitespace::Trim)).0, "|{r}|{ s}");
+
+    let (mut bodies, mut record) = (Tiny::default(), Record::default());
+    let mut driver = Driver::new(Table::new(all()).unwrap(), verbatim());
+    driver.push("<think>", &mut bodies, &mut Out(&mut record)).unwrap();
+    assert!(driver.is_unclosed());
+    driver.reset();
+    let told = Aside::Channel(Channel::REASONING);
+    driver.aside(told, &mut bodies, &mut Out(&mut record)).unwrap();
+    assert!(!driver.is_unclosed(), "no marker opened it");
 }

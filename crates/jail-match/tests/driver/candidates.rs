@@ -1,8 +1,8 @@
 //! Candidates: refutation, rescans, limits, commits, and what follows a call.
 
 use jail_match::{
-    AtEnd, BodyId, BodyParsers, Driver, Edge, End, Feed, Held, HeldKind, LimitPolicy, Limits,
-    Newlines, OnCommit, Opener, Sink, Stretch, Table, Then, Whitespace,
+    Aside, AtEnd, BodyId, BodyParsers, Driver, Edge, End, Feed, Held, HeldKind, LimitPolicy,
+    Limits, Newlines, OnCommit, Opener, Resume, Sink, Stretch, Table, Then, Whitespace,
 };
 use stream_laws::{Cut, CutPlan, Machine, Record, check_nothing_lost, run};
 
@@ -80,6 +80,12 @@ fn the_opener_of_a_body_that_may_not_begin_is_text() {
     let mut out = Record::default();
     driver.push("<call>b<call>", &mut Nowhere, &mut Out(&mut out)).unwrap();
     assert_eq!(out.all_text(), "<call>b<call>");
+    let bound = Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay))
+        .bound(Newlines::declared(2, 0));
+    let mut driver = Driver::new(Table::new(vec![bound]).unwrap(), verbatim());
+    let mut out = Record::default();
+    driver.push("a\n\n<c>b", &mut Nowhere, &mut Out(&mut out)).unwrap();
+    assert_eq!(out.all_text(), "a\n\n<c>b");
 }
 
 #[test]
@@ -403,6 +409,8 @@ fn literal_text_in_a_refuted_candidate_stays_literal() {
     assert_eq!(marked("<call><think>r</think>!", &[quoted]), "<call><think>r</think>!");
     assert_eq!(marked("a<think>r</think>b<call>:</call>", &[quoted]), "a<think>r</think>b#");
     assert_eq!(marked("<call>!", &[("l>", true, None)]), "<call>!", "it reaches into the marker");
+    let empty = [("a<c", false, None), ("", true, None)];
+    assert_eq!(marked("a<call>:</call>b", &empty), "a#b", "an empty stretch says nothing");
 }
 
 #[test]
@@ -414,4 +422,121 @@ fn what_is_shown_for_a_stretch_stands_where_that_is_text_only() {
     assert_eq!(marked("<call>x<call>!<call>:</call>", &[wire, wire, wire]), "[C]x[C]!#");
     let odd = [("<call", false, Some("[C")), (">!", true, Some("]?"))];
     assert_eq!(marked("<call>!b", &odd), "[C]?b", "over the marker's end");
+}
+
+#[test]
+fn offsets_count_what_was_settled_or_literal_and_a_reset_forgets_it() {
+    let mut machine = cursor(all(), verbatim());
+    let mut out = Record::default();
+    machine.push("a<call>b", &mut out);
+    machine.driver.aside(Aside::Call, &mut machine.bodies, &mut Out(&mut out)).unwrap();
+    machine.driver.push_literal("cd", &mut machine.bodies, &mut Out(&mut out)).unwrap();
+    machine.push("<call>", &mut out);
+    machine.finish(&mut out);
+    assert_eq!(show(&out.coalesced().unwrap()), "a<call>bcd");
+    assert_eq!(notices(&out), [("cut_opener", 10, 6)]);
+    // A reset forgets what was marked.
+    machine.reset();
+    machine.driver.mark(Stretch { from: 0, to: 6, literal: true, shown: None });
+    machine.reset();
+    let mut out = Record::default();
+    machine.push("<call>:</call>", &mut out);
+    assert_eq!(show(&out), "#");
+}
+
+/// Answers as it is told to, and notes what it hears.
+struct Told {
+    feeds: Vec<Feed>,
+    at_end: AtEnd,
+    openers: Vec<(u64, usize)>,
+    ended: u32,
+}
+
+impl BodyParsers for Told {
+    fn begin(&mut self, opener: Opener) {
+        self.openers.push((opener.at, opener.len));
+    }
+
+    fn feed(&mut self, _: &str, _: &mut dyn Sink) -> Feed {
+        if self.feeds.is_empty() { Feed::More { used: 0 } } else { self.feeds.remove(0) }
+    }
+
+    fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> AtEnd {
+        self.at_end
+    }
+
+    fn end(&mut self) {
+        self.ended += 1;
+    }
+}
+
+/// What comes out of the chunks, with the bodies that answer so.
+fn answered(feeds: &[Feed], at_end: AtEnd, chunks: &[&str]) -> (Record, Told) {
+    let erase = |marker: &'static str| Edge::new(marker, CONTENT_ONLY, Then::Erase);
+    let edges = [calls(), vec![erase("xy"), erase("<e>")]].concat();
+    let mut driver = Driver::new(Table::new(edges).unwrap(), verbatim());
+    let mut bodies = Told { feeds: feeds.to_vec(), at_end, openers: vec![], ended: 0 };
+    let mut out = Record::default();
+    for chunk in chunks {
+        driver.push(chunk, &mut bodies, &mut Out(&mut out)).unwrap();
+    }
+    driver.finish(End::Stop, &mut bodies, &mut Out(&mut out)).unwrap();
+    (out, bodies)
+}
+
+#[test]
+fn a_body_hears_where_it_begins_and_once_that_it_is_over_and_is_believed() {
+    let (out, bodies) = answered(&[], AtEnd::Release, &["abc", "d<call>", "z"]);
+    assert_eq!(out.all_text(), "abcd<call>z");
+    assert_eq!((bodies.openers, bodies.ended), (vec![(10, 6)], 1));
+    // What it says of its bytes becomes of them.
+    let release = AtEnd::Release;
+    let text = [Feed::Text { used: 2, markup: 1 }];
+    assert_eq!(answered(&text, release, &["<call>vw"]).0.all_text(), "w");
+    // What is literal is not looked at again, and what follows it is.
+    let literal = [Feed::Literal { used: 2 }];
+    assert_eq!(answered(&literal, release, &["<call>xy<e>z"]).0.all_text(), "<call>xyz");
+    let closed = AtEnd::Closed { used: 2 };
+    assert_eq!(answered(&[], closed, &["a<call>uvw"]).0.all_text(), "aw");
+    // It commits, and halts with what is left of the same piece.
+    let halt = [Feed::Committed { used: 1 }, Feed::Done { used: 2, then: Resume::Halt }];
+    let (out, _) = answered(&halt, release, &["ab", "<call>:v.zz"]);
+    assert_eq!((out.all_text().as_str(), notices(&out)), ("ab", vec![("halted", 11, 2)]));
+}
+
+#[test]
+fn the_byte_that_refutes_a_candidate_may_begin_the_next() {
+    let edges = vec![Edge::new("!c", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay))];
+    let text = format!("{}:</call>", "!c".repeat(40));
+    let record = recorded(edges, verbatim(), &text);
+    assert_eq!(show(&record), format!("{}#", "!c".repeat(39)));
+    assert_eq!(notices(&record), []);
+    // Neither does a block without a call lengthen what comes behind it.
+    let record = recorded(calls(), verbatim(), &"<call>xx?".repeat(20));
+    assert_eq!((show(&record), notices(&record)), ("xx?".repeat(20), vec![]));
+}
+
+#[test]
+fn blanks_go_as_their_policy_says() {
+    let before = verbatim().whitespace(Whitespace::BeforeCalls);
+    assert_eq!(shown(calls(), before, " <call>:</call> <call>:</call> x"), "## x");
+
+    let deep = jail_match::Channel::new(3).expect("below the count");
+    let reasoning = jail_match::Channel::REASONING;
+    let edges = vec![
+        Edge::new("<t>", CONTENT_ONLY, Then::Enter(reasoning)),
+        Edge::new("</t>", REASONING_ONLY, Then::Leave),
+        Edge::new("<d>", REASONING_ONLY, Then::Enter(deep)),
+        Edge::new("</d>", deep.mask(), Then::Leave),
+    ];
+    let end = verbatim().whitespace(Whitespace::ReasoningEnd);
+    assert_eq!(shown(edges, end, "<t>a <d>b</d>c"), "{a }3{b}{c}");
+
+    for (text, bytes, kind) in
+        [(" <call>:", 0, HeldKind::Nothing), ("a <call>:", 1, HeldKind::Whitespace)]
+    {
+        let mut machine = cursor(calls(), verbatim().whitespace(Whitespace::Trim));
+        machine.push(text, &mut Record::default());
+        assert_eq!(machine.driver.held(), Held { bytes, kind }, "{text:?}");
+    }
 }

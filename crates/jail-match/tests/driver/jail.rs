@@ -152,6 +152,8 @@ fn the_end_at_the_lowest_offset_wins_and_at_one_place_the_longest_or_the_first_l
 // Contract: S1.9.
 #[test]
 fn ends_in_quotes_and_inner_blocks_do_not_count() {
+    let quotes = Pair::new("{", "}").quote(Quote::new("\"", "\"")).quote(Quote::new("'", "'"));
+    assert_eq!(shown(&built(Jail::builder().rule(quotes)), "{'}'}b"), "['}'|}]b");
     let json = built(Jail::builder().rule(Pair::new("{", "}").quote(Quote::JSON)));
     assert_eq!(shown(&json, r#"{"a}\"}\\": 1}b"#), r#"["a}\"}\\": 1|}]b"#);
     let xml = Quote::new("<parameter", "</parameter>");
@@ -244,6 +246,10 @@ fn a_jail_that_was_reset_is_as_new() {
 fn bad_tables_name_the_entry() {
     let error = |builder: JailBuilder| builder.build().unwrap_err().to_string();
     let jail = Jail::builder;
+    assert!(jail().pair("A", "x").pair("a", "y").build().is_ok());
+    let folded = || Mark::from("A").cased(Case::FoldAscii);
+    assert!(jail().pair(folded(), "x").pair("a", "y").build().is_err());
+    assert!(jail().pair("a", "x").pair(folded(), "y").build().is_err());
     for (builder, expected) in [
         (jail(), "jail: no start sequence: expected at least one"),
         (jail().end("x"), "jail: no start sequence: expected at least one"),

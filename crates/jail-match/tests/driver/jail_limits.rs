@@ -263,3 +263,15 @@ fn partial_marks_are_counted_and_so_are_those_refuted() {
     assert_eq!((counters.partial, counters.refuted), (3, 2));
     assert_eq!(counters.held_max, "<s>b</x".len());
 }
+
+#[test]
+fn what_passed_and_what_a_limit_dropped_is_counted_once() {
+    let tapped = |pair: Pair, limit| pair.flow(BlockDelivery::Tap).limit(limit, OnFail::Drop);
+    let outer = Pair::new("[", "]").release(Release::Drop).inner(Inner::Every);
+    let middle = tapped(curly().inner(Inner::Every), 8);
+    let inner = tapped(Pair::new("(", ")"), 2);
+    let rules = Jail::builder().rule(outer).rule(middle).rule(inner).nested(Nested::InnerFirst);
+    // 2 and 6 and 9 are all 17 bytes.
+    let text = "[{a(bcd)efghijk}]";
+    assert_eq!(shown(&built(rules), text), "!jail_bytes!(2)!jail_bytes!(6)(9)");
+}

@@ -168,3 +168,15 @@ fn unicode_word_boundaries_are_refused_and_those_of_ascii_hold() {
     let jail = built(Jail::builder().rule(Pair::single(Mark::pattern(r"(?-u:\b)k[0-9]\w"))));
     assert_eq!(shown(&jail, "k1é ak1b"), "[|] ak1b");
 }
+
+#[test]
+fn text_behind_a_long_mark_is_looked_at_at_once() {
+    // It could have matched more, but did not.
+    let jail = built(Jail::builder().rule(Pair::single(Mark::pattern("a(bcd)?"))));
+    assert_eq!(shown(&jail, "abcx"), "[|]bcx");
+    // What the limit left of one may begin another.
+    assert_eq!(shown(&key(OnFail::End), "k-abcdefghk-abcd"), "!jail_bytes![|-]gh[|]");
+    let (mut machine, mut out) = (Jailed::new(key(OnFail::Drop)), Record::default());
+    machine.push("k-abcdefgh b", &mut out);
+    assert_eq!((out.all_text().as_str(), machine.held().bytes), (" b", 0));
+}

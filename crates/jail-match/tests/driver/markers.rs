@@ -1,8 +1,9 @@
 //! Markers: overlaps, rivals, anchors, newlines, code, channels.
 
 use jail_match::{
-    Anchor, Case, Channel, Cut as CutAt, Dangling, Diagnostic, DiagnosticKind, Edge, InlineTags,
-    Limits, MarkerSetBuilder, Newlines, OnCommit, Outcome, Suffix, Then, Uses, Whitespace,
+    Anchor, Case, Channel, Cut as CutAt, Dangling, Diagnostic, DiagnosticKind, Edge, End,
+    InlineTags, Limits, MarkerSetBuilder, Newlines, OnCommit, Outcome, Settings, Suffix, Then,
+    Uses, Whitespace,
 };
 use stream_laws::{Cut, Machine as _, Record, SpanKind, run};
 
@@ -371,4 +372,85 @@ fn a_driver_that_begins_again_counts_from_nothing() {
     cursor.reset();
     cursor.push("<think>so", &mut record);
     assert_eq!(cursor.driver.counters().reasoning_bytes, 2);
+}
+
+/// What is shown of a stream that ends so, and where its notices are.
+fn ended(edges: Vec<Edge>, settings: Settings, text: &str, end: End) -> (String, Vec<(u64, u64)>) {
+    let mut machine = cursor(edges, settings);
+    let mut out = Record::default();
+    machine.push(text, &mut out);
+    machine.driver.finish(end, &mut machine.bodies, &mut Out(&mut out)).expect("no error policy");
+    let told = notices(&out).into_iter().map(|(_, at, bytes)| (at, bytes)).collect();
+    (show(&out), told)
+}
+
+#[test]
+fn a_marker_that_the_end_cuts_is_dropped_where_nothing_else_can_stand() {
+    let edges = || vec![erase("<ab>"), erase("cd>")];
+    let settings = verbatim().dangling(Dangling::Drop);
+    for (text, end, expected, told) in [
+        ("x<ab", End::Length, "x", vec![(1, 3)]),
+        ("x<a", End::Aborted, "x", vec![(1, 2)]),
+        ("x<", End::Length, "x<", vec![]),
+        ("x cd", End::Length, "x cd", vec![]),
+        ("x<ab", End::Stop, "x<ab", vec![]),
+    ] {
+        assert_eq!(ended(edges(), settings, text, end), (expected.to_owned(), told), "{text:?}");
+    }
+    assert_eq!(ended(edges(), verbatim(), "x<ab", End::Length).0, "x<ab");
+    let edges = || {
+        vec![
+            erase("<end>").ending_message(),
+            Edge { cut: CutAt::BehindEnd, ..erase("<next>") },
+            erase("<e>"),
+            Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay)),
+        ]
+    };
+    for (text, expected, told) in [
+        ("a<end> <ne", "a ", vec![(7, 3)]),
+        ("a<c>:</call><ne", "a#", vec![(12, 3)]),
+        ("a<end>b<ne", "ab<ne", vec![]),
+        ("a<e><ne", "a<ne", vec![]),
+    ] {
+        let got = ended(edges(), verbatim(), text, End::Stop);
+        assert_eq!(got, (expected.to_owned(), told), "{text:?}");
+    }
+}
+
+#[test]
+fn openers_teach_their_own_suffix_their_closers_act_once_and_newlines_may_begin_markers() {
+    let call = Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay));
+    let edges = vec![call.suffixed(Suffix::Optional), erase("<t>").suffixed(Suffix::Optional)];
+    assert_eq!(shown(edges, verbatim(), "ab<c>:</call><t>d"), "ab#d");
+    let edges = || {
+        vec![
+            Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay)),
+            erase("</b>").anchored(Anchor::Opened),
+            erase("<e>"),
+        ]
+    };
+    for (text, expected) in
+        [("<c>?a</b>b</b>", "?ab</b>"), ("<c>?a<e>b</b>c", "?abc"), ("a</b>", "a</b>")]
+    {
+        assert_eq!(shown(edges(), verbatim(), text), expected, "{text:?}");
+    }
+    let edges = vec![
+        erase("\n\n</t>"),
+        erase("</t>").bound(Newlines::declared(1, 0)),
+        erase("<q>").bound(Newlines::declared(3, 0)),
+    ];
+    assert_eq!(shown(edges, verbatim(), "a\n\n\n</t>b"), "a\nb");
+}
+
+#[test]
+fn a_search_for_several_bytes_counts_all_of_a_long_text() {
+    let mut set = MarkerSetBuilder::new();
+    let ids = ["<a", "[b", "{c", "|d"].map(|marker| set.marker(marker, false, 1));
+    assert_eq!(ids, [0, 1, 2, 3]);
+    let set = set.build();
+    for at in [40, 1023, 1024, 2500] {
+        let mut text = vec![b'.'; at];
+        text.push(b'|');
+        assert_eq!(set.next_stop(0, &text), Some(at));
+    }
 }

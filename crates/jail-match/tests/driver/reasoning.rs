@@ -1,12 +1,15 @@
 //! Limits on reasoning, pairs of markers, and what the sink is told of them.
 
 use jail_match::{
-    Channel, Driver, Edge, EdgeEvents, Event, LimitPolicy, NoBodies, ReasoningLimit, Settings,
-    Sink, Span, Table, Then, Whitespace,
+    Channel, Driver, Edge, EdgeEvents, Event, LimitPolicy, Limits, NoBodies, OnCommit,
+    ReasoningLimit, Settings, Sink, Span, Table, Then, Whitespace,
 };
 
-use crate::tables::{
-    CONTENT_ONLY, REASONING_ONLY, notices, recorded, show, shown, think, verbatim,
+use crate::{
+    bodies::CALL,
+    tables::{
+        CONTENT_ONLY, REASONING_ONLY, all, calls, notices, recorded, show, shown, think, verbatim,
+    },
 };
 
 fn limited(bytes: usize, policy: LimitPolicy) -> Settings {
@@ -119,4 +122,48 @@ fn the_sink_is_told_which_edge_acted_between_the_texts() {
     let text = "</think><think><think>a</think>b</think>";
     driver.push(text, &mut NoBodies, &mut texts).expect("no error policy");
     assert_eq!(texts.matched, ["#3", "#0", "#1", "a", "#2", "b", "</think>"]);
+}
+
+#[test]
+fn long_blanks_and_long_reasoning_are_reported_where_they_are() {
+    let narrow = |settings: Settings| {
+        let limits = Limits { whitespace: 2, ..Limits::default() };
+        settings.whitespace(Whitespace::Trim).limits(limits)
+    };
+    let record = recorded(calls(), narrow(verbatim()), "abcd   e");
+    assert_eq!(notices(&record), [("whitespace_limit", 6, 2)]);
+    let text = "<think>ab   cd   ef";
+    for (bytes, at) in [(1, 8), (4, 11), (8, 15)] {
+        let record = recorded(think(), narrow(limited(bytes, LimitPolicy::Drop)), text);
+        let told: Vec<_> =
+            notices(&record).into_iter().filter(|it| it.0 == "reasoning_limit").collect();
+        assert_eq!(told, [("reasoning_limit", at, text.len() as u64 - at)], "{bytes}");
+    }
+    // What spills comes behind the blanks of content.
+    let trim = |policy| limited(1, policy).whitespace(Whitespace::Trim);
+    assert_eq!(shown(think(), trim(LimitPolicy::Release), "a <think>bc</think>"), "a{b} c");
+    let text = "a<call>:</call> <think>bc</think>";
+    assert_eq!(shown(all(), trim(LimitPolicy::Drop), text), "a#{b}");
+}
+
+#[test]
+fn too_much_reasoning_is_reported_at_its_end_and_where_a_call_may_end_it() {
+    let edges = || {
+        vec![
+            Edge::new("<t>", CONTENT_ONLY, Then::Enter(Channel::REASONING)),
+            Edge::new("</t>", REASONING_ONLY, Then::Leave),
+            Edge::new("<e>", REASONING_ONLY, Then::Erase),
+            Edge::new("<s>", REASONING_ONLY, Then::Body(CALL, OnCommit::Stay)),
+            Edge::new("<l>", REASONING_ONLY, Then::Body(CALL, OnCommit::Leave)),
+        ]
+    };
+    let kind = "reasoning_limit";
+    for (text, expected) in [
+        ("<t>ab<e>c</t>", vec![(kind, 4, 2)]),
+        ("<t>ab<s>!c</t>", vec![(kind, 4, 6)]),
+        ("<t>ab<l>!c</t>", vec![(kind, 4, 1), (kind, 5, 5)]),
+    ] {
+        let record = recorded(edges(), limited(1, LimitPolicy::Drop), text);
+        assert_eq!(notices(&record), expected, "{text:?}");
+    }
 }
