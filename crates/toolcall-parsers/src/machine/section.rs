@@ -292,7 +292,7 @@ impl Machine {
                 self.state = State::SectionEnd(next);
                 Step::Go
             }
-            Ok(EndTag::Other) if self.calls_seen == 0 => {
+            Ok(EndTag::Other) if self.calls_seen == 0 && !self.object.answered => {
                 cursor.advance(blanks(cursor.rest()).min(MAX_BLANKS));
                 self.bad(cursor, out)
             }

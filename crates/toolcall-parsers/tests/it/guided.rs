@@ -38,6 +38,8 @@ fn keys_that_no_call_has_make_an_object_the_arguments_of_the_tool() {
     assert_eq!(calls(&read(&of_f, call)), [("g", r#"{"b": 1}"#)]);
     let other = r#"{"kind": "x", "name": "g", "arguments": {"b": 1}}"#;
     assert_eq!(calls(&read(&of_f, other)), [("f", other)]);
+    // A brace may begin text.
+    assert_eq!(read(&of_f, "{x}").content, "{x}");
     // Behind the call that began the payload its keys say nothing.
     let late = r#"{"name": "g", "arguments": {"b": 1}, "kind": "x"}"#;
     assert_eq!(calls(&read(&of_f, late)), [("g", r#"{"b": 1}"#)]);

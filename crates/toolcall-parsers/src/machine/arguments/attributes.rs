@@ -356,6 +356,7 @@ mod tests {
         let header = header(Holes::Assigned, &[""]);
         assert_eq!(read(&header, "a b>x"), "Some(\"a b\") 0 x");
         assert_eq!(read(&header, " 'a>b' >x"), "Some(\"a>b\") 0 x");
+        assert_eq!(read(&header, " '&amp;'>x"), "Some(\"&amp;\") 0 x");
         assert_eq!(read(&header, "a=b>x"), "Some(\"a=b\") 0 x");
         assert_eq!(read(&header, "a<b>"), "bad <b>");
         assert_eq!(read(&header, "a\nb>"), "bad b>");
