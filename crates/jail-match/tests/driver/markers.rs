@@ -1,9 +1,9 @@
 //! Markers: overlaps, rivals, anchors, newlines, code, channels.
 
 use jail_match::{
-    Anchor, Case, Channel, Cut as CutAt, Dangling, Diagnostic, DiagnosticKind, Edge, End,
-    InlineTags, Limits, MarkerSetBuilder, Newlines, OnCommit, Outcome, Settings, Suffix, Then,
-    Uses, Whitespace,
+    Anchor, Case, Channel, Cut as CutAt, Dangling, Diagnostic, DiagnosticKind, Driver, Edge, End,
+    Event, InlineTags, Limits, MarkerSetBuilder, Newlines, NoBodies, OnCommit, Outcome, Settings,
+    Suffix, Table, Then, Uses, Whitespace,
 };
 use stream_laws::{Cut, Machine as _, Record, SpanKind, run};
 
@@ -90,6 +90,26 @@ fn a_suffix_only_the_checkpoint_knows_belongs_to_the_marker() {
     assert_eq!(machine.driver.held().bytes, long.len() - 2);
     stream_laws::Machine::push(&mut machine, "x", &mut out);
     assert_eq!(machine.driver.held().bytes, 0, "longer than any suffix");
+}
+
+#[test]
+fn a_driver_tells_the_suffix_it_learnt_and_takes_one_that_is_known() {
+    let read = |settings: Settings, text: &str| {
+        let table = Table::new(vec![erase("<t>").suffixed(Suffix::Optional)]).unwrap();
+        let (mut driver, mut seen) = (Driver::new(table, settings), String::new());
+        let mut sink = |event: Event<'_>| {
+            if let Event::Content(text) = event {
+                seen.push_str(text);
+            }
+        };
+        driver.push(text, &mut NoBodies, &mut sink).unwrap();
+        driver.finish(End::Stop, &mut NoBodies, &mut sink).unwrap();
+        (driver.suffix(), seen)
+    };
+    let (known, seen) = read(verbatim(), "a<t:x>b<t:y>");
+    assert_eq!((known.as_str(), seen.as_str()), (":x", "ab<t:y>"));
+    assert_eq!(format!("{known:?}"), "\":x\"");
+    assert_eq!(read(verbatim().suffix(known), "<t:y>a<t:x>").1, "<t:y>a");
 }
 
 #[test]

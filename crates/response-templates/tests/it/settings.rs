@@ -52,7 +52,7 @@ fn a_closer_in_a_tag_does_not_count_wherever_its_value_begins() {
     let tags = r"<(?P<key>\\w+)>(?P<value>.*?)</>";
     let aware = |pattern: &str| {
         machine_with(&PARAMETERS.replace(tags, pattern), |it| {
-            it.boundaries = Boundaries::StringAware
+            it.boundaries = Boundaries::StringAware;
         })
     };
     for (pattern, wire, means) in [

@@ -1,7 +1,8 @@
 //! Headers of messages are no text, wherever the stream is cut.
 
 use toolcall_parsers::{
-    EncodeCall, End, Family, Grammar, Outcome, Parser, Tools, Whitespace, encode, grammars, parse,
+    EncodeCall, End, Family, Grammar, Outcome, Parser, Tools, Whitespace, encode, grammar,
+    grammars, parse,
 };
 
 use crate::support::inputs::Inputs;
@@ -36,6 +37,43 @@ fn headers_are_markup_wherever_they_are_cut() {
             }
         }
     }
+}
+
+#[test]
+fn a_header_says_whom_a_message_is_for() {
+    let to = |name: &str, body: &str| {
+        let header = format!("<|start|>assistant to=functions.{name}<|channel|>commentary json");
+        format!("{header}<|message|>{body}<|call|>")
+    };
+    let thought = "<|start|>assistant to=self<|message|>hm<|eom|><|start|>assistant to=user<|message|>Yes.<|eot|>";
+    for (family, wire, call, texts) in [
+        // A name said twice is one; a name that begins twice alike is not.
+        (
+            "harmony",
+            to("ring.ring", r#"{"times": 2}"#),
+            Some(("ring", r#"{"times": 2}"#)),
+            ["", ""],
+        ),
+        ("harmony", to("chime", r#"{"times": 2}"#), Some(("chime", r#"{"times": 2}"#)), ["", ""]),
+        ("harmony", to("ring", ""), Some(("ring", "{}")), ["", ""]),
+        ("muse_glimmer", thought.to_owned(), None, ["hm", "Yes."]),
+    ] {
+        let parser = Parser::builder(grammar(family).unwrap()).build().expect("a sound table");
+        let message = parse(&parser, &wire, End::Stop).expect("limits release");
+        let read: Vec<_> =
+            message.calls.iter().map(|call| (&*call.name, &*call.arguments)).collect();
+        assert_eq!(read, Vec::from_iter(call), "{wire}");
+        assert!(message.calls.iter().all(|call| call.outcome == Some(Outcome::Complete)), "{wire}");
+        assert_eq!([message.reasoning, message.content], texts, "{wire}");
+    }
+}
+
+#[test]
+fn markers_are_what_no_text_holds() {
+    let markers = |family| Vec::from_iter(grammar(family).unwrap().markers().map(String::from));
+    assert_eq!(markers("hermes"), ["<tool_call>"]);
+    assert!(markers("harmony").contains(&"<|start|>".to_owned()));
+    assert!(!markers("harmony").iter().any(|marker| marker.contains("to=")));
 }
 
 #[test]
