@@ -44,13 +44,13 @@ pub fn export(profile: &Profile, anchor: &str) -> Result<Exported, String> {
         fields.insert("tool_calls".to_owned(), calls.field);
         removed.extend(calls.tails);
         if let Some(headers) = headers {
+            header = headers.any();
             if let Some(open) = headers.reasoning()? {
-                let close = closing(&any(headers.ends()), &headers.any());
+                let close = closing(&any(headers.ends()), &header);
                 let field = json!({"open_pattern": format!(r"\s*{open}"), "close_pattern": close});
                 fields.insert(REASONING.to_owned(), field);
             }
             removed.extend(headers.ends());
-            header = headers.any();
         }
         removed.extend(family.end_of_turn.iter().map(|text| escaped(text)));
         removed.extend(family.erase.iter().map(|it| escaped(&it.text)));
@@ -67,10 +67,12 @@ pub fn export(profile: &Profile, anchor: &str) -> Result<Exported, String> {
             lost.push("where in a line tags of reasoning count, and code fences".to_owned());
         }
     }
-    let removed = any(removed.into_iter());
-    let removed =
-        [format!(r"{removed}\s*"), header].into_iter().skip(usize::from(removed.is_empty()));
-    let content = match any(removed) {
+    let mut removed = any(removed.into_iter());
+    if !removed.is_empty() {
+        removed += r"\s*";
+    }
+    // The white space behind a header is the message's.
+    let content = match any([removed, header].into_iter()) {
         removed if removed.is_empty() => json!({}),
         removed => json!({"close_pattern": format!(r"\s*{removed}")}),
     };

@@ -4,7 +4,9 @@ use guard_laws::TemplateMachine;
 use response_templates::{Boundaries, MalformedPolicy, NoAnchor, Parser, Settings};
 use stream_laws::{COMPLETE, CONTENT, Cut, Event, REASONING, Record, run};
 
-use crate::support::{DIALECT, NAMED, PARAMETERS, PLAIN, TAGGED, machine, machine_with, template};
+use crate::support::{
+    DIALECT, NAMED, PARAMETERS, PLAIN, TAGGED, all_arguments, machine, machine_with, template,
+};
 
 fn outcomes(record: &Record) -> Vec<&str> {
     let outcome = |event: &'_ Event| matches!(event, Event::CallEnd { .. });
@@ -72,15 +74,7 @@ fn a_closer_in_a_tag_does_not_count_wherever_its_value_begins() {
         for cut in [Cut::Whole, Cut::EachScalar] {
             let record = run(&aware(pattern), wire, cut);
             assert_eq!(record.channel_text(CONTENT), "x", "{pattern}");
-            let arguments: String = record
-                .events
-                .iter()
-                .filter_map(|event| match event {
-                    Event::CallArguments { fragment, .. } => Some(fragment.as_str()),
-                    _ => None,
-                })
-                .collect();
-            assert_eq!(arguments, means, "{pattern}");
+            assert_eq!(all_arguments(&record.events), means, "{pattern}");
         }
     }
 }

@@ -6,7 +6,8 @@ use serde_json::json;
 use stream_laws::{Event, Machine as _, Record};
 
 use crate::support::{
-    AGAIN, DIALECT, KINDS, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, machine, machine_with, template,
+    AGAIN, DIALECT, KINDS, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, all_arguments, machine,
+    machine_with, template,
 };
 
 /// The events of each piece.
@@ -293,13 +294,5 @@ fn a_call_that_the_prompt_began_is_told_from_its_beginning() {
     let parser = Parser::new(&template(NAMED)).prompt("<bot><c f>{\"a\":");
     let events = each(TemplateMachine::new(parser), &[" 1}</c>"]);
     assert!(is_start(&events[0][0], "f"), "{events:?}");
-    let all: String = events
-        .iter()
-        .flatten()
-        .filter_map(|event| match event {
-            Event::CallArguments { fragment, .. } => Some(fragment.as_str()),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(all, "{\"a\": 1}");
+    assert_eq!(all_arguments(events.iter().flatten()), "{\"a\": 1}");
 }

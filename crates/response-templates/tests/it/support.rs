@@ -2,6 +2,7 @@
 
 use guard_laws::TemplateMachine;
 use response_templates::{Parser, Settings, Template};
+use stream_laws::Event;
 
 /// A template whose fields are `fields`.
 pub(crate) fn template(fields: &str) -> Template {
@@ -96,6 +97,15 @@ pub(crate) const KINDS: &str = calls_of!(
     r#""content": "json",
     "content_args": {"unquoted_keys": true, "string_delims": [["<q>", "</q>"], ["'", "'"]]}"#
 );
+
+/// The arguments of all calls, one behind the other.
+pub(crate) fn all_arguments<'e>(events: impl IntoIterator<Item = &'e Event>) -> String {
+    let fragment = |event: &'e Event| match event {
+        Event::CallArguments { fragment, .. } => Some(fragment.as_str()),
+        _ => None,
+    };
+    events.into_iter().filter_map(fragment).collect()
+}
 
 /// A parser of a template with these fields.
 pub(crate) fn machine(fields: &str) -> TemplateMachine {

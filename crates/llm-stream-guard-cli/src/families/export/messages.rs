@@ -2,7 +2,7 @@
 
 use toolcall_parsers::{
     family::{Family, Messages, Route, RouteTo},
-    template::{Hole, Part},
+    template::{Hole, Part, Template},
 };
 
 use super::pattern::{BLANK, NAME, Pattern, any, escaped, in_class, literal};
@@ -80,57 +80,67 @@ impl<'a> Headers<'a> {
 
     /// What messages of this route begin with; in the recipient `name` stands for the tool's.
     fn header(&self, route: &Route, name: &Pattern) -> Result<Pattern, String> {
-        let mut header = Pattern::default();
-        if route.recipient.is_empty() {
-            let words = self.words(false);
-            for token in &self.tokens {
-                match route.channel.as_deref().filter(|_| token.is_channel) {
-                    Some(channel) => {
-                        header.then(&literal(&token.text, self.spellings));
-                        header.then(BLANK);
-                        header.then(&format!(r"{}(?:\s{words})?", escaped(channel)));
-                    }
-                    None => header.then(&self.part(token, &words)),
-                }
-            }
-        } else {
-            // Of the tokens that must be there one is, or the prompt wrote the first.
-            let words = self.words(true);
-            let tokens: Vec<_> = self.tokens.iter().filter(|token| !token.is_optional).collect();
-            let mut heads = vec!["^".to_owned()];
-            let mut behind = &tokens[..];
-            while let [token, rest @ ..] = behind {
-                let rest_of_head: String = rest.iter().map(|it| self.part(it, &words)).collect();
-                let token = literal(&token.text, self.spellings);
-                heads.push(format!("{token}{words}?{rest_of_head}"));
-                behind = rest;
-            }
-            header.then(&any(heads.into_iter()));
-            header.then(BLANK);
-            header.then(&escaped(&self.to));
-            let mut recipients = Vec::new();
-            for recipient in &route.recipient {
-                let mut pattern = String::new();
-                for part in &recipient.parts {
-                    match part {
-                        Part::Literal(text) => pattern += &escaped(text),
-                        Part::Hole(Hole::Name) => {
-                            pattern += &name.text;
-                            header.groups.extend(&name.groups);
-                        }
-                        _ => return Err("its recipients are more than a name".to_owned()),
-                    }
-                }
-                recipients.push(pattern);
-            }
-            header.then(&any(recipients.into_iter()));
-            header.then(&format!(r"(?:\s{words})?"));
-            for token in self.tokens.iter().skip(1) {
-                header.then(&self.part(token, &words));
-            }
-        }
+        let mut header = match route.recipient.is_empty() {
+            true => self.to_nobody(route.channel.as_deref()),
+            false => self.addressed(&route.recipient, name)?,
+        };
         let body = route.body.as_ref().map_or(&self.messages.body[..], core::slice::from_ref);
         header.then(&any(body.iter().map(|token| escaped(token))));
+        Ok(header)
+    }
+
+    /// A header without a recipient, up to its last token, of this channel if one is given.
+    fn to_nobody(&self, channel: Option<&str>) -> Pattern {
+        let (mut header, words) = (Pattern::default(), self.words(false));
+        for token in &self.tokens {
+            match channel.filter(|_| token.is_channel) {
+                Some(channel) => {
+                    header.then(&literal(&token.text, self.spellings));
+                    header.then(BLANK);
+                    header.then(&format!(r"{}(?:\s{words})?", escaped(channel)));
+                }
+                None => header.then(&self.part(token, &words)),
+            }
+        }
+        header
+    }
+
+    /// A header with one of the recipients, up to its last token. Of the tokens that must be there one
+    /// stands before the recipient, or the prompt wrote the first.
+    fn addressed(&self, recipients: &[Template], name: &Pattern) -> Result<Pattern, String> {
+        let (mut header, words) = (Pattern::default(), self.words(true));
+        let tokens: Vec<_> = self.tokens.iter().filter(|token| !token.is_optional).collect();
+        let mut heads = vec!["^".to_owned()];
+        let mut behind = &tokens[..];
+        while let [token, rest @ ..] = behind {
+            let rest_of_head: String = rest.iter().map(|it| self.part(it, &words)).collect();
+            let token = literal(&token.text, self.spellings);
+            heads.push(format!("{token}{words}?{rest_of_head}"));
+            behind = rest;
+        }
+        header.then(&any(heads.into_iter()));
+        header.then(BLANK);
+        header.then(&escaped(&self.to));
+        let mut ways = Vec::new();
+        for recipient in recipients {
+            let mut way = String::new();
+            for part in &recipient.parts {
+                match part {
+                    Part::Literal(text) => way += &escaped(text),
+                    Part::Hole(Hole::Name) => {
+                        way += &name.text;
+                        header.groups.extend(&name.groups);
+                    }
+                    _ => return Err("its recipients are more than a name".to_owned()),
+                }
+            }
+            ways.push(way);
+        }
+        header.then(&any(ways.into_iter()));
+        header.then(&format!(r"(?:\s{words})?"));
+        for token in self.tokens.iter().skip(1) {
+            header.then(&self.part(token, &words));
+        }
         Ok(header)
     }
 

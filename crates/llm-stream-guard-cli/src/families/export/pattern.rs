@@ -135,10 +135,9 @@ pub(super) fn any(ways: impl Iterator<Item = String>) -> String {
 
 /// What closes a region: one of `ends`, or `next` behind it, each an expression.
 pub(super) fn closing(ends: &str, next: &str) -> String {
-    match (ends, next) {
-        ("", _) => format!(r"\s*(?={next})"),
-        (_, "") => format!(r"\s*{ends}\s*"),
-        _ => format!(r"\s*(?:{ends}\s*|(?={next}))"),
+    match ends.is_empty() {
+        true => format!(r"\s*(?={next})"),
+        false => format!(r"\s*(?:{ends}\s*|(?={next}))"),
     }
 }
 
