@@ -58,3 +58,22 @@ pub(super) fn tell_stop(lane: &Lane, extra: &mut Map<String, Value>) {
         *value = string.as_str().into();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{End, end_of, meaning};
+
+    #[test]
+    fn words_say_how_the_text_ended() {
+        for (word, means, end) in [
+            ("EOS", Some("stop"), End::Stop),
+            ("tool_use", Some("tool_calls"), End::Stop),
+            ("function_call", Some("function_call"), End::Stop),
+            ("max_tokens", Some("length"), End::Length),
+            ("safety", Some("content_filter"), End::Aborted),
+            ("whim", None, End::Aborted),
+        ] {
+            assert_eq!((meaning(word), end_of(word)), (means, end), "{word}");
+        }
+    }
+}

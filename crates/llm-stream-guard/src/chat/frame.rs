@@ -234,7 +234,7 @@ impl Frame {
 
 #[cfg(test)]
 mod tests {
-    use super::{Chunk, Frame};
+    use super::{Came, Chunk, Frame, Frames, IN_VAIN, MOST};
 
     const EVENT: &str =
         r#"{"id":"a","choices":[{"index":3,"delta":{"content":"hm"},"finish_reason":null}]}"#;
@@ -297,5 +297,66 @@ mod tests {
         }
         let long = EVENT.replace("\"a\"", &format!("{:?}", "x".repeat(5000)));
         assert!(frame(&long).is_none());
+    }
+
+    fn event(id: u32, index: u32) -> String {
+        let (id, index) = (format!("{id:?}"), format!("\"index\":{index}"));
+        EVENT.replace("\"a\"", &id).replace("\"index\":3", &index)
+    }
+
+    fn learn(frames: &mut Frames, event: &str) {
+        frames.learn(event.as_bytes(), serde_json::from_str(event).unwrap(), true);
+    }
+
+    fn knows(frames: &Frames, event: &str) -> bool {
+        frames.clone().find(event.as_bytes()).is_some()
+    }
+
+    #[test]
+    fn what_is_new_in_each_event_is_learnt_less_and_less() {
+        let mut frames = Frames::default();
+        for n in 1..=3 * IN_VAIN {
+            learn(&mut frames, &event(n, 0));
+            assert_eq!(knows(&frames, &event(n, 0)), n <= IN_VAIN || n % IN_VAIN == 0, "{n}");
+        }
+    }
+
+    #[test]
+    fn frames_are_of_so_many_choices_and_one_of_each() {
+        let mut frames = Frames::default();
+        for id in 0..2 {
+            for index in 0..=MOST as u32 {
+                learn(&mut frames, &event(id, index));
+                assert_eq!(knows(&frames, &event(id, index)), index < MOST as u32, "{index}");
+                assert!(id == 0 || !knows(&frames, &event(0, index)), "{index}");
+                frames.in_vain = 0;
+            }
+        }
+        frames.clear();
+        assert!(!knows(&frames, &event(1, 0)));
+    }
+
+    #[test]
+    fn a_frame_is_kept_while_its_events_have_choices() {
+        let mut frames = Frames::default();
+        learn(&mut frames, EVENT);
+        let chunk: Chunk = serde_json::from_str(EVENT).unwrap();
+        let mut other = chunk.choices[0].clone();
+        assert!(frames.is(0, &other, EVENT.as_bytes()));
+        other.finish_reason = super::Field::Missing;
+        assert!(!frames.is(0, &other, EVENT.as_bytes()));
+        for (choices, stays) in [(chunk.choices.clone(), true), (Vec::new(), false)] {
+            let taken = frames.at(0).take("hm".into()).unwrap();
+            let mut out = [(Chunk { choices, ..taken }, 1)];
+            frames.settle(EVENT.as_bytes(), Came::Framed(0), &mut out, false);
+            assert_eq!(knows(&frames, EVENT), stays);
+        }
+    }
+
+    #[test]
+    fn frames_may_be_long_on_both_sides() {
+        let long = EVENT.replace("\"a\"", &format!("{:?}", "x".repeat(200)));
+        let long = long.replace("null", &format!("null,\"x\":{:?}", "y".repeat(200)));
+        assert!(frame(&long).is_some());
     }
 }

@@ -154,3 +154,32 @@ impl Lane {
         self.reasoning_names.reasoning_content |= !delta.reasoning_content.is_missing();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Map;
+
+    use super::{Lane, OpenCall, OpenPart};
+    use crate::chat::riders::Rider;
+
+    #[test]
+    fn a_choice_is_level_only_if_nothing_waits_and_nothing_is_due() {
+        assert!(Lane::default().is_level());
+        let changes: [fn(&mut Lane); 9] = [
+            |lane| lane.held_since = Some(1),
+            |lane| lane.riders.push(0, Rider::Fields(Map::new())),
+            |lane| lane.fed = 1,
+            |lane| lane.role = Some("assistant".into()),
+            |lane| lane.inline = true,
+            |lane| lane.in_parts = true,
+            |lane| lane.part = Some(OpenPart { list: 1, number: 1, fields: Map::new() }),
+            |lane| lane.finished = true,
+            |lane| lane.open = Some(OpenCall { written: None, began: None }),
+        ];
+        for (at, change) in changes.into_iter().enumerate() {
+            let mut lane = Lane::default();
+            change(&mut lane);
+            assert!(!lane.is_level(), "change {at}");
+        }
+    }
+}

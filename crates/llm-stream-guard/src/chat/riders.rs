@@ -142,3 +142,49 @@ fn token_len(entry: &Value) -> u64 {
     let text = || entry.get("token").and_then(Value::as_str).map_or(0, str::len);
     bytes.unwrap_or_else(text) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+
+    use super::{Rider, Riders, token_len};
+
+    #[test]
+    fn a_token_is_as_long_as_its_bytes_or_else_its_text() {
+        for (entry, len) in [
+            (json!({"token": "ab", "bytes": [240, 159, 166]}), 3),
+            (json!({"token": "é", "bytes": null}), 2),
+            (json!({"token": "\u{fffd}", "bytes": []}), 0),
+            (json!({}), 0),
+        ] {
+            assert_eq!(token_len(&entry), len, "{entry}");
+        }
+    }
+
+    #[test]
+    fn entries_alone_are_no_company() {
+        let mut riders = Riders::default();
+        riders.push(3, Rider::Entry(json!(1)));
+        assert!(!riders.has_company(9));
+        riders.push(5, Rider::Fields(Map::new()));
+        riders.push(7, Rider::Logprobs(json!(2)));
+        assert!(!riders.has_company(4) && riders.has_company(5) && riders.has_company(9));
+        riders.forget_logprobs(3);
+        assert_eq!(riders.len(), 2, "the entry is forgotten, what stands behind stays");
+        riders.forget_logprobs(9);
+        assert_eq!(riders.len(), 1, "fields stay");
+        assert!(riders.has_company(9));
+        assert!(matches!(riders.pop_if(|_, _| true), Some((5, Rider::Fields(_)))));
+        assert!(!riders.has_company(9) && riders.is_empty());
+    }
+
+    #[test]
+    fn entries_end_with_their_tokens_and_the_last_with_the_text() {
+        let mut riders = Riders::default();
+        let token = |text: &str| json!({"token": text});
+        let tokens = [token("ab"), token("cde"), token("long beyond the text"), token("f")];
+        riders.take_logprobs(10, 17, json!({"content": tokens, "refusal": null}));
+        let ends = std::iter::from_fn(|| riders.pop_if(|_, _| true)).map(|(end, _)| end);
+        assert_eq!(ends.collect::<Vec<_>>(), [12, 15, 17, 17, 17]);
+    }
+}

@@ -293,3 +293,29 @@ fn what_stands_beside_a_dropped_call_stays() {
     assert!(choices.iter().any(|it| it["delta"]["audio"]["id"] == "u"), "{choices:?}");
     assert_eq!(read_finished(&seen.chunks)[&0].calls.len(), 0);
 }
+
+#[test]
+fn upstreams_call_without_number_and_id_goes_on_until_another_is_named() {
+    let piece = |name: &str, arguments: &str| {
+        native(json!([{"function": {"name": name, "arguments": arguments}}]))
+    };
+    let bare = native(json!([{"function": {"arguments": "1}"}}]));
+    let chunks =
+        vec![piece("f", "{\"a\": "), piece("", ""), bare, piece("g", "{}"), stop(0, "tool_calls")];
+    let seen = clean("hermes", chunks);
+    let calls = &read_finished(&seen.chunks)[&0].calls;
+    let calls: Vec<_> = calls.iter().map(|call| (&*call.name, &*call.arguments)).collect();
+    assert_eq!(calls, [("f", "{\"a\": 1}"), ("g", "{}")]);
+}
+
+#[test]
+fn the_number_of_a_call_that_was_dropped_at_once_is_the_next_ones() {
+    let mut options = ChatOptions::default();
+    options.broken_calls = BrokenCalls::Drop;
+    let broken = r#"<tool_call>{"name": "f", "arguments": {"a": }}</tool_call>"#;
+    let chunks = vec![text(0, CALL), text(0, &format!("{broken}{CALL}")), stop(0, "stop")];
+    let seen = run(&mut chat("hermes", options), chunks, End::Stop);
+    let deltas = seen.chunks.iter().flat_map(|chunk| &chunk.choices[0].delta.tool_calls);
+    let begun = deltas.filter(|call| call.id.is_some()).filter_map(|call| call.index);
+    assert_eq!(begun.collect::<Vec<_>>(), [0, 1]);
+}

@@ -7,7 +7,7 @@ use llm_stream_guard::{
 use serde_json::{Value, json};
 
 use crate::chat::{
-    feed::{chat, choices, chunk, clean, run, stop, text, usage},
+    feed::{chat, choice, choices, chunk, clean, run, stop, text, usage},
     reader::{read, read_finished},
 };
 
@@ -171,6 +171,18 @@ fn counters_of_withheld_chunks_are_added_to_the_next() {
     assert_eq!(counts, [1, 9, 5]);
 }
 
+#[test]
+fn counters_may_have_fractions() {
+    let mut options = ChatOptions::default();
+    options.counters.push("seconds".into());
+    let timed = |content, seconds: Value| with(text(0, content), "seconds", seconds);
+    let chunks = vec![timed("<tool", json!(0.5)), timed("b", json!(2)), timed("ox", json!(0.25))];
+    let seen = run(&mut chat("hermes", options), chunks, End::Stop);
+    let sum = seen.chunks.iter().filter_map(|chunk| chunk.fields.get("seconds")?.as_f64());
+    assert_eq!(sum.sum::<f64>(), 2.75);
+    assert_eq!(seen.chunks[0].fields["seconds"], json!(2.5));
+}
+
 // Contract: S1.41.
 #[test]
 fn unknown_fields_of_a_withheld_chunk_come_at_once() {
@@ -250,4 +262,41 @@ fn text_knows_the_chunk_it_began_in() {
         vec![text(0, "a"), text(0, "<to"), text(1, "b"), text(0, "ol"), text(0, "x"), text(0, "y")],
     );
     assert_eq!(seen.origins, [1, 3, 2, 6]);
+}
+
+#[test]
+fn what_is_made_up_says_null_where_upstream_does() {
+    let bare = || text(0, "a <tool");
+    let null = || Chunk { usage: Field::Null, ..bare() };
+    for (input, usage) in [
+        (vec![bare()], Field::Missing),
+        (vec![null()], Field::Null),
+        (vec![null(), text(0, "x")], Field::Missing),
+        (vec![null(), text(0, "<tool")], Field::Null),
+    ] {
+        let seen = clean("hermes", input);
+        assert_eq!(seen.chunks.last().map(|chunk| &chunk.usage), Some(&usage));
+    }
+    // One that says only what nobody knows, as its text is withheld.
+    let said = with(Chunk { usage: Field::Null, ..text(0, "<tool") }, "x", json!(1));
+    let seen = clean("hermes", vec![said]);
+    assert_eq!(seen.chunks[0].fields["x"], 1);
+    assert_eq!(seen.chunks[0].usage, Field::Null);
+    assert!(seen.chunks[0].choices.is_empty());
+}
+
+#[test]
+fn a_finish_reason_that_is_missing_stays_missing() {
+    let bare = || choice(json!({"index": 0, "delta": {"content": "<tool"}}));
+    let null = || text(0, "box> <tool");
+    let rest = |input| {
+        let seen = clean("hermes", input);
+        seen.chunks
+            .into_iter()
+            .map(|chunk| chunk.choices[0].finish_reason.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(rest(vec![bare()]), [Field::Missing]);
+    assert_eq!(rest(vec![bare(), null()]), [Field::Null, Field::Null]);
+    assert_eq!(rest(vec![null(), bare()])[1..], [Field::Missing, Field::Missing]);
 }

@@ -1,5 +1,6 @@
 //! Chat-completion streams: chunks with markup in, chunks a strict reader accepts out.
 
+mod aggregate;
 mod annotations;
 mod calls;
 mod chaos;
@@ -24,6 +25,7 @@ mod recordings;
 mod remap;
 mod shapes;
 mod sse;
+mod state;
 mod streams;
 mod unchanged;
 mod usage;

@@ -7,7 +7,7 @@ use llm_stream_guard::{
 use serde_json::{Value, json};
 
 use crate::chat::{
-    feed::{builder, choice, choices, run, stop},
+    feed::{builder, chat, choice, choices, run, stop},
     reader::read,
 };
 
@@ -144,4 +144,22 @@ fn usage_on_every_chunk_counts_the_reasoning_so_far_upstreams_own_included() {
         .map(|usage| usage["completion_tokens_details"]["reasoning_tokens"].clone())
         .collect();
     assert_eq!(counts, [json!(2), json!(4), json!(4)]);
+}
+
+#[test]
+fn reasoning_comes_under_every_name_that_upstream_used() {
+    let names = |first: Value| {
+        let mut options = ChatOptions::default();
+        options.reasoning = ReasoningField::AsUpstream;
+        let input = vec![delta(first), delta(json!({"content": "<think>hm</think>a"}))];
+        let seen = run(&mut chat("qwen3", options), input, End::Stop);
+        let mut deltas = seen.chunks.iter().map(|chunk| &chunk.choices[0].delta);
+        let last = deltas.rfind(|delta| delta.reasoning_text() == Some("hm"));
+        let last = last.expect("reasoning");
+        (last.reasoning.value().is_some(), last.reasoning_content.value().is_some())
+    };
+    assert_eq!(names(json!({"reasoning": "r", "reasoning_content": "r"})), (true, true));
+    assert_eq!(names(json!({"reasoning": "r"})), (true, false));
+    assert_eq!(names(json!({"reasoning_content": "r"})), (false, true));
+    assert_eq!(names(json!({"role": "assistant"})), (false, true));
 }

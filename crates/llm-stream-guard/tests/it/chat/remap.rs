@@ -194,3 +194,68 @@ fn what_is_held_of_reasoning_comes_before_the_answer_and_without_a_reason_at_the
         out.iter().filter_map(|chunk| chunk.choices[0].delta.reasoning_text()).collect();
     assert_eq!(texts, "r [[CA");
 }
+
+/// What came out of a choice that broke off, as one message.
+fn broken_off(index: u32, deltas: &[Value]) -> Value {
+    let (mut guard, mut whole) = (guard(hermes()), Aggregator::default());
+    let mut out = Vec::<Chunk>::new();
+    for delta in deltas {
+        let chunk = json!({"choices": [{"index": index, "delta": delta}]});
+        guard.push(serde_json::from_value(chunk).unwrap(), &mut out).unwrap();
+    }
+    guard.finish(End::Aborted, &mut out).unwrap();
+    out.iter().for_each(|chunk| whole.push(chunk));
+    let whole = serde_json::to_value(whole.finish()).unwrap();
+    assert_eq!(whole["choices"].as_array().map(Vec::len), Some(1));
+    assert_eq!(whole["choices"][0]["index"], index);
+    whole["choices"][0]["message"].clone()
+}
+
+#[test]
+fn what_is_held_of_each_field_comes_out_in_its_choice_when_the_stream_breaks_off() {
+    let text = "r [[CALL]] [[CA";
+    let back = "r <tool_call> [[CA";
+    for name in ["reasoning", "reasoning_content", "refusal", "thinking"] {
+        let written = if name == "reasoning" { "reasoning_content" } else { name };
+        assert_eq!(broken_off(2, &[json!({name: text})])[written], back, "{name}");
+    }
+    let call = |index: u32, member: &str, value: Value| json!({"tool_calls": [{"index": index, "id": format!("n{index}"), "type": "function", member: value}]});
+    let quoted = json!("{\"a\": \"[[CALL]] [[CA");
+    let function = |arguments: &Value| json!({"name": "f", "arguments": arguments});
+    let seen = broken_off(
+        1,
+        &[call(0, "function", function(&quoted)), call(1, "function", function(&quoted))],
+    );
+    for at in 0..2 {
+        assert_eq!(seen["tool_calls"][at]["function"]["arguments"], "{\"a\": \"<tool_call> [[CA");
+    }
+    let seen = broken_off(1, &[call(0, "custom", json!({"name": "f", "input": text}))]);
+    assert_eq!(seen["tool_calls"][0]["custom"]["input"], back);
+    let seen = broken_off(1, &[json!({"function_call": function(&quoted)})]);
+    assert_eq!(seen["function_call"]["arguments"], "{\"a\": \"<tool_call> [[CA");
+    assert_eq!(seen.get("tool_calls"), None, "the older form has no number");
+    let parts = json!([{"type": "text", "text": text}]);
+    assert_eq!(broken_off(1, &[json!({"content": parts})])["content"][0]["text"], back);
+    let summary = json!([{"type": "reasoning.summary", "index": 4, "summary": text}]);
+    let seen = broken_off(1, &[json!({"reasoning_details": summary})]);
+    let last = &seen["reasoning_details"][0];
+    assert_eq!((&last["index"], &last["type"]), (&json!(4), &json!("reasoning.summary")));
+    assert_eq!(last["summary"], back);
+}
+
+#[test]
+fn a_field_ends_where_another_goes_on_and_calls_do_not() {
+    let (message, _) = streamed(
+        &guard(hermes()),
+        &[json!({"reasoning": "a [["}), json!({"refusal": "b [["}), json!({"reasoning": "CALL]]"})],
+    );
+    assert_eq!(
+        (&message["reasoning_content"], &message["refusal"]),
+        (&json!("a [[CALL]]"), &json!("b [["))
+    );
+    let (message, _) = streamed(
+        &guard(hermes()),
+        &[json!({"reasoning": "a [["}), json!({"content": ""}), json!({"reasoning": "CALL]] b"})],
+    );
+    assert_eq!(message["reasoning_content"], "a <tool_call> b", "nothing was said in between");
+}

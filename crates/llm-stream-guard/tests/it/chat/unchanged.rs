@@ -59,3 +59,30 @@ fn bytes_of_events_in_which_there_is_nothing_to_do_are_the_same_bytes() {
     let out = written(&machine("hermes"), upstream.as_bytes(), Cut::Whole, End::Stop);
     assert_eq!(String::from_utf8(out).expect("text"), upstream);
 }
+
+#[test]
+fn an_event_whose_text_was_looked_at_keeps_its_own_spelling_of_json() {
+    let event = |text: &str| {
+        format!(
+            "data: {{ \"id\":\"c\", \"choices\": [ {{\"index\":0, \"delta\": {{\"content\":{text:?}}}}}]}}\n\n"
+        )
+    };
+    let upstream: String = ["a", "b", "c <d> e", "f", "g <h> i"].map(event).concat();
+    let out = written(&machine("hermes"), upstream.as_bytes(), Cut::Whole, End::Stop);
+    assert_eq!(String::from_utf8(out).expect("text"), upstream);
+}
+
+#[test]
+fn an_event_that_waits_is_written_once_with_all_that_stands_beside_its_data() {
+    let chunk = |choices: Value| json!({"id": "c", "choices": choices, "usage": {"n": 1}});
+    let text = json!([{"index": 0, "delta": {"content": "a"}}]);
+    let upstream = format!(
+        "data: {}\n\n: note\nid: 7\ndata: {}\n\ndata: [DONE]\n\n",
+        chunk(text),
+        chunk(json!([])),
+    );
+    let out = written(&machine("hermes"), upstream.as_bytes(), Cut::Whole, End::Stop);
+    let out = String::from_utf8(out).expect("text");
+    assert_eq!((out.matches(": note").count(), out.matches("id: 7").count()), (1, 1), "{out}");
+    assert!(out.ends_with("data: [DONE]\n\n"), "{out}");
+}
