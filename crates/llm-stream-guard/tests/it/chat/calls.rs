@@ -319,3 +319,42 @@ fn the_number_of_a_call_that_was_dropped_at_once_is_the_next_ones() {
     let begun = deltas.filter(|call| call.id.is_some()).filter_map(|call| call.index);
     assert_eq!(begun.collect::<Vec<_>>(), [0, 1]);
 }
+
+#[test]
+fn a_call_that_is_dropped_at_once_leaves_no_chunk() {
+    let mut options = ChatOptions::default();
+    options.broken_calls = BrokenCalls::Drop;
+    let broken = r#"<tool_call>{"name": "f", "arguments": {"a": }}</tool_call>"#;
+    let seen = run(&mut chat("hermes", options), vec![text(0, broken)], End::Stop);
+    assert_eq!(seen.chunks, []);
+}
+
+#[test]
+fn only_a_call_that_was_written_to_its_end_makes_stop_tool_calls() {
+    let call = |arguments: &str| {
+        native(json!([{"index": 0, "id": "n", "function": {"name": "g", "arguments": arguments}}]))
+    };
+    for (arguments, limit, finish) in
+        [("{}", 9, "tool_calls"), ("{}", 0, "stop"), ("{\"a\": ", 9, "stop")]
+    {
+        let mut options = ChatOptions::default();
+        options.limits.calls = limit;
+        let chunks = vec![call(arguments), stop(0, "stop")];
+        let seen = run(&mut chat("hermes", options), chunks, End::Stop);
+        let last = seen.chunks.last().and_then(|chunk| chunk.choices[0].finish_reason.value());
+        assert_eq!(last.map(String::as_str), Some(finish), "{arguments} of {limit}");
+    }
+}
+
+#[test]
+fn an_id_behind_a_call_without_one_is_another_calls() {
+    let call = |call: serde_json::Value| native(json!([call]));
+    let chunks = vec![
+        call(json!({"index": 0, "function": {"name": "f", "arguments": "{}"}})),
+        call(json!({"index": 0, "id": "n", "function": {"name": "g", "arguments": "{}"}})),
+        stop(0, "tool_calls"),
+    ];
+    let seen = clean("hermes", chunks);
+    let calls = &read_finished(&seen.chunks)[&0].calls;
+    assert_eq!(calls.iter().map(|call| &*call.name).collect::<Vec<_>>(), ["f", "g"]);
+}

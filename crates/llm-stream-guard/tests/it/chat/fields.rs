@@ -176,3 +176,15 @@ fn empty_deltas_are_not_passed_on() {
     );
     assert_eq!(seen.chunks.len(), 2);
 }
+
+#[test]
+fn a_field_that_came_with_each_piece_of_a_call_comes_as_often() {
+    let pieces = ["<tool_call>{\"name\"", ": \"f\", ", "\"arguments\": {}}", "</tool_call>"];
+    let chunks = pieces.iter().zip(1..).map(|(text, n)| {
+        choice(json!({"index": 0, "delta": {"content": text, "x": n}, "finish_reason": null}))
+    });
+    let seen = clean("hermes", chunks.collect());
+    let xs: Vec<_> =
+        seen.chunks.iter().filter_map(|it| it.choices[0].delta.extra.get("x")).collect();
+    assert_eq!(xs, [1, 2, 3, 4]);
+}

@@ -2,7 +2,9 @@
 
 use llm_stream_guard::{
     End, StopString,
-    chat::{ChatGuard, ChatNote, ChatOptions, FinishWords, Note, Stop, Synthesis, Violation},
+    chat::{
+        ChatGuard, ChatNote, ChatOptions, Chunk, FinishWords, Note, Stop, Synthesis, Violation,
+    },
 };
 use serde_json::json;
 
@@ -205,4 +207,15 @@ fn the_stop_string_that_hit_is_told_where_upstream_would() {
     let told = last(json!({"matched_stop": null}));
     assert_eq!((&told["matched_stop"], told.get("stop_reason")), (&json!("END"), None));
     assert_eq!(told["finish_reason"], "stop");
+}
+
+#[test]
+fn only_what_says_something_comes_behind_the_finish_reason() {
+    let noted = |behind: Chunk| {
+        let seen = clean("hermes", vec![text(0, "a"), stop(0, "stop"), behind]);
+        let late = Note::Violation(Violation::AfterFinish);
+        seen.notes.iter().any(|note| note.note == late)
+    };
+    assert!(noted(text(0, "b")));
+    assert!(!noted(text(0, "")));
 }

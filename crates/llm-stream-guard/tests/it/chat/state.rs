@@ -16,7 +16,7 @@ use llm_stream_guard::{
     End, Guard, JailedStream,
     chat::{
         Annotated, Annotations, ChatChunk, ChatError, ChatGuard, ChatOptions, ChatSse,
-        ChatSseError, Chunk, Ticking, Violation, guard_chunks, guard_sse,
+        ChatSseError, Chunk, Field, Ticking, Violation, guard_chunks, guard_sse,
     },
     jail_match::OnFail,
 };
@@ -120,11 +120,15 @@ fn a_stream_tells_of_its_limit_and_gives_the_inner_one_back() {
     options.limits.choices = 1;
     let body = [text(0, "a"), text(1, "b"), text(0, "c")].map(|it| Ok::<_, &str>(event(&it)));
     let machine = ChatSse::new(chat("hermes", options));
-    let mut stream = Box::pin(guard_sse(tokio_stream::iter(body), machine));
+    let inner = upstream(body);
+    let given = inner.given.clone();
+    let mut stream = Box::pin(guard_sse(inner, machine));
     assert_eq!(stream.error(), None);
-    while let Poll::Ready(Some(_)) = poll(stream.as_mut()) {}
+    while !stream.is_terminated() {
+        let _ = poll(stream.as_mut());
+    }
+    assert_eq!(given.get(), 2, "what follows is not asked for");
     assert_eq!(stream.error(), Some(ChatSseError::Chat(ChatError::TooManyChoices)));
-    assert!(Pin::into_inner(stream).into_inner().is_none(), "dropped at its end");
 
     let chunks =
         || guard_chunks(tokio_stream::iter([text(0, "a")]), chat("hermes", ChatOptions::default()));
@@ -272,9 +276,10 @@ fn a_queue_takes_chunks_as_a_list_does() {
 fn a_chunk_made_for_an_annotation_has_what_surrounds_every_chunk() {
     let said = |chunk| Annotated { comment: Some(vec!["x".into()]), ..Annotated::from_data(chunk) };
     let guard = chat("hermes", ChatOptions::default());
-    let stream = guard_chunks(upstream([said(text(0, "<tool")), said(text(0, "s"))]), guard);
+    let held = Chunk { usage: Field::Null, ..text(0, "<tool") };
+    let stream = guard_chunks(upstream([said(held), said(text(0, "s"))]), guard);
     let seen = drain(stream.annotations(Annotations::EmptyChunk));
     let blank = seen[0].data.as_ref().expect("a chunk");
-    assert!(blank.choices.is_empty());
+    assert_eq!((blank.choices.len(), &blank.usage), (0, &Field::Null));
     assert_eq!(blank.fields, text(0, "").fields);
 }
