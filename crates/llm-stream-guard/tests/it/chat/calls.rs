@@ -343,6 +343,8 @@ fn only_a_call_that_was_written_to_its_end_makes_stop_tool_calls() {
         let seen = run(&mut chat("hermes", options), chunks, End::Stop);
         let last = seen.chunks.last().and_then(|chunk| chunk.choices[0].finish_reason.value());
         assert_eq!(last.map(String::as_str), Some(finish), "{arguments} of {limit}");
+        let nameless = Note::Violation(Violation::NamelessCall);
+        assert!(seen.notes.iter().all(|note| note.note != nameless), "it has a name");
     }
 }
 
