@@ -45,7 +45,8 @@ fn guard(name: &str) -> Guard {
     Guard::builder(&profile(name).unwrap()).build().unwrap()
 }
 
-fn poll<S: Stream>(stream: Pin<&mut S>) -> Poll<Option<S::Item>> {
+/// Polls once; nobody is woken.
+pub(crate) fn poll<S: Stream>(stream: Pin<&mut S>) -> Poll<Option<S::Item>> {
     stream.poll_next(&mut Context::from_waker(Waker::noop()))
 }
 

@@ -309,24 +309,18 @@ fn upstreams_call_without_number_and_id_goes_on_until_another_is_named() {
 }
 
 #[test]
-fn the_number_of_a_call_that_was_dropped_at_once_is_the_next_ones() {
+fn a_call_that_is_dropped_at_once_leaves_no_chunk_and_its_number_to_the_next() {
     let mut options = ChatOptions::default();
     options.broken_calls = BrokenCalls::Drop;
     let broken = r#"<tool_call>{"name": "f", "arguments": {"a": }}</tool_call>"#;
+    let guard = chat("hermes", options);
+    let seen = run(&mut guard.clone(), vec![text(0, broken)], End::Stop);
+    assert_eq!(seen.chunks, []);
     let chunks = vec![text(0, CALL), text(0, &format!("{broken}{CALL}")), stop(0, "stop")];
-    let seen = run(&mut chat("hermes", options), chunks, End::Stop);
+    let seen = run(&mut guard.clone(), chunks, End::Stop);
     let deltas = seen.chunks.iter().flat_map(|chunk| &chunk.choices[0].delta.tool_calls);
     let begun = deltas.filter(|call| call.id.is_some()).filter_map(|call| call.index);
     assert_eq!(begun.collect::<Vec<_>>(), [0, 1]);
-}
-
-#[test]
-fn a_call_that_is_dropped_at_once_leaves_no_chunk() {
-    let mut options = ChatOptions::default();
-    options.broken_calls = BrokenCalls::Drop;
-    let broken = r#"<tool_call>{"name": "f", "arguments": {"a": }}</tool_call>"#;
-    let seen = run(&mut chat("hermes", options), vec![text(0, broken)], End::Stop);
-    assert_eq!(seen.chunks, []);
 }
 
 #[test]

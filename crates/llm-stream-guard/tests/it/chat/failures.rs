@@ -20,15 +20,11 @@ use llm_stream_guard::{
 use serde_json::{Value, json};
 
 use crate::chat::{
-    feed::{builder, chat, chunk, stop, text},
+    feed::{builder, chat, chunk, event, stop, text},
     reader::{read, read_finished},
     sse::data,
     streams::{drain, upstream},
 };
-
-fn event(chunk: &Chunk) -> String {
-    format!("data: {}\n\n", serde_json::to_string(chunk).expect("JSON"))
-}
 
 fn with_usage(mut chunk: Chunk, tokens: u32) -> Chunk {
     chunk.usage = Field::Value(json!({"total_tokens": tokens}));

@@ -49,6 +49,11 @@ pub(crate) fn usage() -> Chunk {
     }))
 }
 
+/// The event that brings a chunk.
+pub(crate) fn event(chunk: &Chunk) -> String {
+    format!("data: {}\n\n", serde_json::to_string(chunk).expect("JSON"))
+}
+
 /// What came out: chunks with the input each began in, and notes.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {

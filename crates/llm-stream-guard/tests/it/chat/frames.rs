@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use stream_laws::Cut;
 
-use crate::chat::feed::{chat, choice, run, stop, text};
+use crate::chat::feed::{chat, choice, event, run, stop, text};
 
 const MESSAGES: [&str; 5] = [
     "Just words, then a < and a \"quote\" and\nlines, and words again 🎉 to the end.",
@@ -17,10 +17,6 @@ const MESSAGES: [&str; 5] = [
     "<tool",
     "",
 ];
-
-fn event(chunk: &Chunk) -> String {
-    format!("data: {}\n\n", serde_json::to_string(chunk).expect("JSON"))
-}
 
 fn chunks(out: &[u8]) -> Vec<Chunk> {
     let out = std::str::from_utf8(out).expect("text");

@@ -2,11 +2,13 @@
 
 use llm_stream_guard::{
     End, Guard,
-    chat::{Aggregator, ChatGuard, ChatOptions, Chunk, Completion},
+    chat::{ChatGuard, ChatOptions, Chunk, Completion},
     profile,
     wire_remap::{Location, Regime, RemapTable, Scope},
 };
 use serde_json::{Value, json};
+
+use crate::chat::feed::aggregate;
 
 fn guard(regime: Regime) -> ChatGuard {
     let guard = Guard::builder(&profile("qwen3").unwrap()).remap(regime);
@@ -75,9 +77,7 @@ fn streamed(guard: &ChatGuard, deltas: &[Value]) -> (Value, ChatGuard) {
     }
     guard.push(chunk(&json!({}), "stop".into()), &mut out).unwrap();
     guard.finish(End::Stop, &mut out).unwrap();
-    let mut whole = Aggregator::default();
-    out.iter().for_each(|chunk| whole.push(chunk));
-    (serde_json::to_value(whole.finish()).unwrap()["choices"][0]["message"].clone(), guard)
+    (serde_json::to_value(aggregate(&out)).unwrap()["choices"][0]["message"].clone(), guard)
 }
 
 /// The texts of the entries, joined by index.
@@ -185,27 +185,18 @@ fn what_is_held_of_reasoning_comes_before_the_answer_and_without_a_reason_at_the
         (&message["reasoning_content"], &message["content"]),
         (&json!("r [[CA"), &json!("c"))
     );
-    let mut cut = guard(hermes());
-    let mut out = Vec::<Chunk>::new();
-    let chunk = json!({"choices": [{"index": 3, "delta": {"reasoning_content": "r [[CA"}}]});
-    cut.push(serde_json::from_value(chunk).unwrap(), &mut out).unwrap();
-    cut.finish(End::Aborted, &mut out).unwrap();
-    let texts: String =
-        out.iter().filter_map(|chunk| chunk.choices[0].delta.reasoning_text()).collect();
-    assert_eq!(texts, "r [[CA");
+    assert_eq!(broken_off(3, &deltas[..1])["reasoning_content"], "r [[CA");
 }
 
 /// What came out of a choice that broke off, as one message.
 fn broken_off(index: u32, deltas: &[Value]) -> Value {
-    let (mut guard, mut whole) = (guard(hermes()), Aggregator::default());
-    let mut out = Vec::<Chunk>::new();
+    let (mut guard, mut out) = (guard(hermes()), Vec::<Chunk>::new());
     for delta in deltas {
         let chunk = json!({"choices": [{"index": index, "delta": delta}]});
         guard.push(serde_json::from_value(chunk).unwrap(), &mut out).unwrap();
     }
     guard.finish(End::Aborted, &mut out).unwrap();
-    out.iter().for_each(|chunk| whole.push(chunk));
-    let whole = serde_json::to_value(whole.finish()).unwrap();
+    let whole = serde_json::to_value(aggregate(&out)).unwrap();
     assert_eq!(whole["choices"].as_array().map(Vec::len), Some(1));
     assert_eq!(whole["choices"][0]["index"], index);
     whole["choices"][0]["message"].clone()

@@ -7,7 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    task::{Context, Poll, Waker},
+    task::Poll,
     time::Duration,
 };
 
@@ -23,19 +23,15 @@ use llm_stream_guard::{
 use serde_json::json;
 use tokio_stream::StreamExt as _;
 
-use crate::chat::{
-    feed::{chat, run, stop, text, usage},
-    sse::{machine, written},
-    streams::{drain, upstream},
+use crate::{
+    chat::{
+        feed::{chat, event, run, stop, text, usage},
+        sse::{machine, written},
+        streams::{drain, upstream},
+    },
+    jails::clock,
+    stream::poll,
 };
-
-fn event(chunk: &Chunk) -> Vec<u8> {
-    format!("data: {}\n\n", serde_json::to_string(chunk).expect("JSON")).into_bytes()
-}
-
-fn poll<S: Stream>(stream: Pin<&mut S>) -> Poll<Option<S::Item>> {
-    stream.poll_next(&mut Context::from_waker(Waker::noop()))
-}
 
 #[test]
 fn a_guard_that_was_reset_is_a_new_one() {
@@ -66,17 +62,19 @@ fn a_guard_tells_the_last_usage_and_what_it_keeps() {
 
 #[test]
 fn bytes_that_were_reset_are_as_new() {
-    let body = [event(&text(0, "a <tool")), event(&usage()), b"data: [DONE]\n\n".to_vec()].concat();
+    let body =
+        [event(&text(0, "a <tool")), event(&usage()), "data: [DONE]\n\n".to_owned()].concat();
     let mut used = machine("hermes");
     let mut out = Vec::new();
     assert!(!used.is_done());
-    used.push(&body, &mut out).expect("no limit");
+    used.push(body.as_bytes(), &mut out).expect("no limit");
     assert!(used.is_done());
     used.push(b"data: {", &mut out).expect("no limit");
     assert_eq!(used.held(), "data: {".len());
     used.reset();
     assert_eq!((used.is_done(), used.held(), used.dropped()), (false, 0, 0));
-    let whole = |machine: &ChatSse| written(machine, &body, stream_laws::Cut::Whole, End::Stop);
+    let whole =
+        |machine: &ChatSse| written(machine, body.as_bytes(), stream_laws::Cut::Whole, End::Stop);
     assert_eq!(whole(&used), whole(&machine("hermes")));
 }
 
@@ -225,9 +223,7 @@ fn an_annotation_that_waited_comes_alone_at_the_end_of_a_stream_of_results() {
 
 /// A guard whose jail is open for five seconds at most, and the seconds of its clock.
 fn impatient() -> (Guard, Arc<AtomicU64>) {
-    let time = Arc::new(AtomicU64::new(0));
-    let clock = time.clone();
-    let now = move || Duration::from_secs(clock.load(Ordering::Relaxed));
+    let (time, now) = clock();
     let jail = JailedStream::builder().jail_start_sequence("<s>").jail_end_sequence("</s>");
     let jail = jail.time_limit(Duration::from_secs(5), OnFail::Release, now).build();
     (jail.expect("builds").guard().clone(), time)
@@ -241,7 +237,7 @@ fn a_tick_frees_what_a_jail_kept_for_too_long_though_nothing_comes() {
     let chunk = text(0, "<s>b");
 
     let mut out = Vec::new();
-    sse.push(&event(&chunk), &mut out).expect("no limit");
+    sse.push(event(&chunk).as_bytes(), &mut out).expect("no limit");
     sse.tick(&mut out).expect("no limit");
     assert_eq!(out, b"", "not yet");
     let items = tokio_stream::iter([chunk.clone()]).chain(tokio_stream::pending());
@@ -250,13 +246,13 @@ fn a_tick_frees_what_a_jail_kept_for_too_long_though_nothing_comes() {
     let mut bytes = pin!(guard_sse(body, ChatSse::new(chat)));
     assert!(poll(chunks.as_mut()).is_pending() && poll(bytes.as_mut()).is_pending());
 
-    time.store(9, Ordering::Relaxed);
+    time.fetch_add(9, Ordering::Relaxed);
     sse.tick(&mut out).expect("no limit");
-    assert_eq!(out, event(&chunk));
+    assert_eq!(out, event(&chunk).as_bytes());
     chunks.as_mut().tick();
     assert_eq!(poll(chunks.as_mut()), Poll::Ready(Some(chunk.clone())));
     bytes.as_mut().tick();
-    assert_eq!(poll(bytes.as_mut()), Poll::Ready(Some(Ok(event(&chunk)))));
+    assert_eq!(poll(bytes.as_mut()), Poll::Ready(Some(Ok(event(&chunk).into_bytes()))));
 }
 
 #[test]

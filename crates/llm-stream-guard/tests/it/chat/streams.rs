@@ -6,10 +6,7 @@ use std::{
     marker::PhantomPinned,
     pin::{Pin, pin},
     rc::Rc,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::Ordering,
     task::{Context, Poll, Waker},
     time::Duration,
 };
@@ -22,9 +19,12 @@ use llm_stream_guard::{
 };
 use serde_json::{Value, json};
 
-use crate::chat::{
-    feed::{chat, choice, stop, text},
-    reader::{read, read_finished},
+use crate::{
+    chat::{
+        feed::{chat, choice, stop, text},
+        reader::{read, read_finished},
+    },
+    jails::clock,
 };
 
 const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
@@ -347,9 +347,7 @@ fn sequences_may_stand_beside_a_reasoning_parser_alone() {
 // Contract: S1.55.
 #[test]
 fn a_tick_ends_a_jail_that_was_open_for_too_long() {
-    let time = Arc::new(AtomicU64::new(0));
-    let clock = time.clone();
-    let now = move || Duration::from_secs(clock.load(Ordering::Relaxed));
+    let (time, now) = clock();
     let jail = JailedStream::builder()
         .jail_start_sequence("<secret>")
         .jail_end_sequence("</secret>")
@@ -368,7 +366,7 @@ fn a_tick_ends_a_jail_that_was_open_for_too_long() {
         }
         if step == 3 {
             assert_eq!(texts, "a");
-            time.store(9, Ordering::Relaxed);
+            time.fetch_add(9, Ordering::Relaxed);
             stream.as_mut().tick();
         }
     }

@@ -6,7 +6,22 @@ mod families;
 mod observe;
 mod streams;
 
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
 use llm_stream_guard::{End, Event, Guard, LimitError, OwnedEvent};
+
+/// A clock the test moves, in seconds.
+pub(crate) fn clock() -> (Arc<AtomicU64>, impl Fn() -> Duration) {
+    let time = Arc::new(AtomicU64::new(100));
+    let read = time.clone();
+    (time, move || Duration::from_secs(read.load(Ordering::Relaxed)))
+}
 
 /// Feeds the pieces; content as it is, reasoning in braces, calls as `name(arguments)`,
 /// diagnostics as `!kind!`.

@@ -15,6 +15,8 @@ use llm_stream_guard::{
     profile,
 };
 
+use crate::jails::clock;
+
 /// Writes down what it is told.
 #[derive(Default)]
 struct Notes(Mutex<Vec<String>>);
@@ -163,11 +165,7 @@ fn markup_of_another_family_is_suspected_wherever_it_is_cut() {
 
 #[test]
 fn how_long_jails_were_open_is_known_by_the_clock_given() {
-    let seconds = Arc::new(AtomicU64::new(0));
-    let clock = {
-        let seconds = seconds.clone();
-        move || Duration::from_secs(seconds.load(Ordering::Relaxed))
-    };
+    let (seconds, clock) = clock();
     let guard = Guard::builder(&Profile::named("plain")).jail(jailer()).stats().clock(clock);
     let mut guard = guard.build().unwrap();
     for chunk in ["a<s>", "b", "</s> ", "<s>", "</s>"] {

@@ -2,10 +2,7 @@
 
 use std::{
     collections::HashSet,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, atomic::Ordering},
     time::Duration,
 };
 
@@ -16,7 +13,7 @@ use llm_stream_guard::{
 };
 use tokio_stream::StreamExt;
 
-use crate::jails::{fed, seen, shown};
+use crate::jails::{clock, fed, seen, shown};
 
 fn jailed(builder: JailedStreamBuilder, text: &str) -> String {
     seen(builder.build().unwrap().guard(), text)
@@ -215,13 +212,6 @@ fn blocks_nest() {
         .rules(|rules| rules.nested(Nested::InnerFirst).depth(2))
         .on_jailed(|block| Replacement::Text(format!("[{}]", block.body)));
     assert_eq!(jailed(jail, "a{b{c{d}e}f}"), "a!depth_limit![c{d][be]f}");
-}
-
-/// A clock the test moves.
-fn clock() -> (Arc<AtomicU64>, impl Fn() -> Duration) {
-    let time = Arc::new(AtomicU64::new(100));
-    let read = time.clone();
-    (time, move || Duration::from_secs(read.load(Ordering::Relaxed)))
 }
 
 // Contract: S1.55.
