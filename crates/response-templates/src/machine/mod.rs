@@ -16,6 +16,7 @@ mod run;
 mod settings;
 mod state;
 mod tokens;
+mod trim;
 mod watch;
 
 pub use parser::Parser;

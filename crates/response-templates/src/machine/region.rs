@@ -22,11 +22,10 @@ use super::{
     quotes::Quotes,
     reader::{Body, Reader},
     settings::MalformedPolicy,
+    trim::Trim,
 };
 use crate::{
-    cast,
-    chars::is_blank,
-    content,
+    cast, content,
     json::Value,
     malformed::Malformed,
     message::Region,
@@ -51,10 +50,8 @@ pub(super) struct Current {
     /// How long the text is.
     length: u64,
     groups: Vec<(String, String)>,
-    /// White space that may end the text.
-    blanks: String,
-    /// Whether something else than white space came.
-    begun: bool,
+    /// What of the text's white space is not decided about.
+    trim: Trim,
     reader: Option<Box<Reader>>,
     /// Where closers do not count, if strings do.
     quotes: Option<Quotes>,
@@ -101,24 +98,24 @@ impl Current {
 
     /// Makes it the region of `field`, or of none, not open yet; keeps the buffers' memory.
     pub(super) fn renew(&mut self, field: Option<usize>) {
-        let Self { mut body, mut blanks, .. } = core::mem::take(self);
+        let Self { mut body, mut trim, .. } = core::mem::take(self);
         body.clear();
-        blanks.clear();
-        *self = Self { field, body, blanks, ..Self::default() };
+        trim.clear();
+        *self = Self { field, body, trim, ..Self::default() };
     }
 
     /// How many bytes of its text are held.
     pub(super) fn held(&self, inner: &Inner) -> usize {
         match &self.reader {
             Some(reader) => reader.held(&self.body),
-            None if self.streams(inner) => self.blanks.len(),
+            None if self.streams(inner) => self.trim.held(),
             None => self.body.len(),
         }
     }
 
     /// Bytes of live buffers.
     pub(super) fn buffered(&self) -> usize {
-        self.body.len().saturating_add(self.blanks.len())
+        self.body.len().saturating_add(self.trim.held())
     }
 
     /// Whether its text so far ends where closers do not count.
@@ -220,42 +217,10 @@ impl Current {
             self.body.push_str(text);
         }
         if strip {
-            self.trimmed(text, at, channel, around);
+            self.trim.text(text, at, (channel, around.blanks), &mut around.out);
         } else {
             around.out.text(channel, at, text);
         }
-    }
-
-    /// Text whose white space at both ends goes.
-    fn trimmed(&mut self, text: &str, at: u64, channel: Channel, around: &mut Around<'_, '_>) {
-        let (mut text, mut at) = (text, at);
-        let out = &mut around.out;
-        if !self.begun {
-            let rest = text.trim_start_matches(is_blank);
-            let blank = (text.len() - rest.len()) as u64;
-            out.span(SpanKind::Framing, at, at + blank);
-            (text, at) = (rest, at + blank);
-            self.begun = !text.is_empty();
-        }
-        let visible = text.trim_end_matches(is_blank);
-        if !visible.is_empty() {
-            self.release(at, channel, out);
-            out.text(channel, at, visible);
-        }
-        self.blanks.push_str(&text[visible.len()..]);
-        if self.blanks.len() > around.blanks {
-            // Before the limit and behind it alike, whatever the pieces.
-            let end = at + text.len() as u64;
-            let start = end - self.blanks.len() as u64;
-            out.diagnostic(DiagnosticKind::WhitespaceLimit, start, 0);
-            self.release(end, channel, out);
-        }
-    }
-
-    /// Lets go of white space that ends at `end` and did not end the text.
-    fn release(&mut self, end: u64, channel: Channel, out: &mut Out<'_>) {
-        out.text(channel, end - self.blanks.len() as u64, &self.blanks);
-        self.blanks.clear();
     }
 
     /// Closes the region; `ended`: because the stream is over. It is that of no field then.
@@ -272,7 +237,7 @@ impl Current {
                 let field = &around.inner.fields[number];
                 let value = match streams(field) {
                     Some((_, trimmed)) => {
-                        out.span(SpanKind::Framing, end - self.blanks.len() as u64, end);
+                        out.span(SpanKind::Framing, end - self.trim.held() as u64, end);
                         let text = if trimmed { strip(&self.body) } else { &self.body };
                         Ok(text.into())
                     }

@@ -34,6 +34,8 @@ impl Parser {
                 }
                 Next::TooLong(at) => {
                     let held = self.position() - at;
+                    // The text before it comes first, whether or not it came in the same piece.
+                    self.hand_on(text, self.offset(at), sink);
                     self.current(sink, |_, around| {
                         around.out.diagnostic(DiagnosticKind::CandidateLimit, at, held);
                     });
