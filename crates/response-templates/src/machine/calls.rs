@@ -33,10 +33,11 @@ pub(super) fn finish(calls: &mut Calls, arguments: Option<&str>, out: &mut Out<'
     calls.end(outcome, out.sink);
 }
 
-/// The function and the name of the call that `value` is, wrapped or bare.
+/// The function and the name of the call that `value` is, wrapped or bare. An empty name is none.
 pub(super) fn function(value: &Value) -> Option<(&Value, &str)> {
     let function = value.get("function").unwrap_or(value);
-    Some((function, function.get("name")?.as_str()?))
+    let name = function.get("name")?.as_str().filter(|name| !name.is_empty())?;
+    Some((function, name))
 }
 
 /// The arguments of a function as the text of a JSON object. None at all are an empty one, and

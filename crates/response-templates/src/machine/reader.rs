@@ -158,7 +158,8 @@ impl Reader {
         if let Name::Known(name) = &self.plan.name {
             self.call.name = Some(name.clone());
         }
-        if let (Some(name), false) = (&self.call.name, self.call.begun) {
+        let name = self.call.name.as_ref().filter(|name| !name.is_empty());
+        if let (Some(name), false) = (name, self.call.begun) {
             start(calls, name, self.plan.id.as_deref(), at, out);
             if self.plan.arguments == Source::Members {
                 calls.arguments("{", out.sink);
