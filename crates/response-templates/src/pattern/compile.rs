@@ -25,6 +25,10 @@ use super::{
 /// The most steps a program may have.
 const MAX_STEPS: usize = 20_000;
 
+/// The most steps that repetitions may add to those of what they repeat. A search may stand at all
+/// of them at once, so that this bounds its work for a character.
+const MAX_REPEATED: usize = 256;
+
 /// The most characters that the look-behinds of a program may have, all alternatives together.
 const MAX_BEHIND: usize = 20_000;
 
@@ -61,6 +65,8 @@ fn build(node: &Node, names: Vec<String>, named: Vec<Option<usize>>) -> Result<P
         ahead: 0,
         behind: 1,
         looked_behind: 0,
+        in_repeat: false,
+        repeated: 0,
     };
     compiler.node(node)?;
     compiler.push(Inst::Match)?;
@@ -93,6 +99,16 @@ fn again(node: &Node) -> bool {
     }
 }
 
+/// The steps of `node` without repetitions, at least.
+fn steps(node: &Node) -> usize {
+    match node {
+        Node::Concat(all) | Node::Alternate(all) => all.iter().map(steps).sum(),
+        Node::Repeat { node, .. } | Node::Group(_, node) | Node::Look { node, .. } => steps(node),
+        Node::Empty => 0,
+        Node::Set(_) | Node::Assert(_) | Node::Again(_) => 1,
+    }
+}
+
 struct Compiler {
     insts: Vec<Inst>,
     sets: Vec<Set>,
@@ -108,6 +124,10 @@ struct Compiler {
     behind: usize,
     /// How long its look-behinds are, all alternatives together.
     looked_behind: usize,
+    /// Whether the step is inside of a repetition.
+    in_repeat: bool,
+    /// How many steps repetitions added.
+    repeated: usize,
 }
 
 type Built = Result<(), Fault>;
@@ -175,7 +195,16 @@ impl Compiler {
             Node::Concat(all) => return all.iter().try_for_each(|one| self.node(one)),
             Node::Alternate(all) => return self.alternatives(all),
             Node::Repeat { node, min, max, greedy } => {
-                return self.repeat(node, *min, *max, *greedy);
+                let outermost = !core::mem::replace(&mut self.in_repeat, true);
+                let before = self.insts.len();
+                self.repeat(node, *min, *max, *greedy)?;
+                if outermost {
+                    self.in_repeat = false;
+                    self.repeated += (self.insts.len() - before).saturating_sub(steps(node));
+                    if self.repeated > MAX_REPEATED {
+                        return unsupported("repetitions of more than 256 steps");
+                    }
+                }
             }
             Node::Group(number, node) => {
                 let Some(slot) = self.slot(*number) else { return self.node(node) };
