@@ -59,7 +59,7 @@ pub use jail_match::{Channel, End, Event, Held, HeldKind, Sink};
 pub use json::{Integer, NotJson, Object, Value};
 pub use machine::{Boundaries, MalformedPolicy, NoAnchor, Parser, Settings, UnusedOption};
 pub use malformed::Malformed;
-pub use message::{Missing, Region, message};
+pub use message::{MessageError, Missing, Region, message};
 pub use template::{ErrorKind, Template, TemplateError};
 pub use toolcall_parsers::{Ids, Options, Tools};
 

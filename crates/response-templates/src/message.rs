@@ -38,6 +38,36 @@ impl fmt::Display for Missing {
 
 impl core::error::Error for Missing {}
 
+/// Why a parser has no message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MessageError {
+    /// [`Settings::keep_regions`](crate::Settings::keep_regions) is off: the regions that closed
+    /// are gone.
+    RegionsNotKept,
+    /// Fields that are not optional are missing.
+    Missing(Missing),
+}
+
+impl fmt::Display for MessageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RegionsNotKept => {
+                f.write_str("the parser kept no regions: expected `Settings::keep_regions`")
+            }
+            Self::Missing(missing) => missing.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for MessageError {}
+
+impl From<Missing> for MessageError {
+    fn from(missing: Missing) -> Self {
+        Self::Missing(missing)
+    }
+}
+
 /// The message that `regions` make: of the regions of a field the last counts, unless the field
 /// repeats; then they are a list, or one text. Regions without a value are left out, and so are
 /// values that are empty, unless they have a default.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     json::Object,
-    message::{self, Missing, Region},
+    message::{self, MessageError, Region},
     template::Template,
 };
 
@@ -190,12 +190,15 @@ impl Parser {
     }
 
     /// The message as the reference implementation gives it: an object with a member for each
-    /// field. Needs [`Settings::keep_regions`].
+    /// field.
     ///
     /// # Errors
-    /// Fields that are not optional and are missing.
-    pub fn message(&self) -> Result<Object, Missing> {
-        message::message(&self.template, &self.state.record)
+    /// [`Settings::keep_regions`] is off, or fields that are not optional are missing.
+    pub fn message(&self) -> Result<Object, MessageError> {
+        if !self.settings.keep_regions {
+            return Err(MessageError::RegionsNotKept);
+        }
+        Ok(message::message(&self.template, &self.state.record)?)
     }
 
     /// What was received and neither emitted nor accounted for.

@@ -49,6 +49,8 @@ fn an_error_names_field_key_and_place() {
 
 const LONG_BEHIND: &str = "look-behinds of more than 20000 characters";
 
+const REPEATED: &str = "repetitions of more than 256 steps";
+
 #[test]
 fn what_cannot_be_run_in_pieces_is_unsupported_by_name() {
     let features = [
@@ -62,6 +64,8 @@ fn what_cannot_be_run_in_pieces_is_unsupported_by_name() {
         ("[[:alpha:]]", "class of POSIX"),
         ("(?:a){e<=1}", "approximate matching"),
         ("a{1,9999}", "repetition above 1000"),
+        (".{1,1000}END", REPEATED),
+        ("(?:(?:(?:a{1,9}b)+c){9})*", REPEATED),
         ("(?=(?P<n>a))", "a named group inside a look-ahead"),
         ("(?<=(?:(?:(?:(?:a{64}){64}){64}){64}){64})b", LONG_BEHIND),
         ("(?<=(?:a{64}){64}|(?:b{64}){64}|(?:c{64}){64}|(?:d{64}){64}|(?:e{64}){64})", LONG_BEHIND),

@@ -70,7 +70,16 @@ fn soup() -> impl Strategy<Value = String> {
 fn machines() -> Vec<TemplateMachine> {
     let shown = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, DIALECT, EACH, STUCK];
     let exact = shown.into_iter().chain([NUMBERS, LENIENT, ENDLESS, AGAIN, KINDS]).map(machine);
-    exact.chain([PLAIN, PARAMETERS, DIALECT, LENIENT, AGAIN].map(aware)).collect()
+    exact.chain([PLAIN, PARAMETERS, DIALECT, LENIENT, AGAIN].map(aware)).chain(limited()).collect()
+}
+
+/// Machines with limits that short wires hit.
+fn limited() -> impl Iterator<Item = TemplateMachine> {
+    let limits = [(1, 1), (3, 2)].into_iter();
+    limits.flat_map(|(hold, blanks)| {
+        [PLAIN, NAMED, TAGGED, STUCK]
+            .map(|fields| machine_with(fields, |it| (it.hold, it.blanks) = (hold, blanks)))
+    })
 }
 
 /// One in which closers do not count in strings and tags.
@@ -167,6 +176,15 @@ fn text_streams_in_constant_space_and_linear_time() {
         check_linear(&machine, |bytes| TEXT.repeat(bytes / TEXT.len()), work)
             .unwrap_or_else(|it| panic!("{it}"));
     }
+}
+
+/// A search stands at each step of a repetition at once: their number is bounded.
+#[test]
+fn the_longest_repetition_takes_bounded_work_for_each_byte() {
+    let fields = r#""thinking": {"open_pattern": ".{1,128}END", "close": "</t>"}, "content": {}"#;
+    let work = Work { per_byte: 1024, bytes: 4096, growth_percent: 220 };
+    check_linear(&machine(fields), |bytes| "x".repeat(bytes), work)
+        .unwrap_or_else(|it| panic!("{it}"));
 }
 
 /// What a look-ahead holds is read once, not once for each place where it may begin.

@@ -1,12 +1,19 @@
 //! Limits, and what may be asked for.
 
 use guard_laws::TemplateMachine;
-use response_templates::{Boundaries, MalformedPolicy, NoAnchor, Parser, Settings};
-use stream_laws::{COMPLETE, CONTENT, Cut, Event, REASONING, Record, run};
+use response_templates::{Boundaries, MalformedPolicy, MessageError, NoAnchor, Parser, Settings};
+use stream_laws::{
+    COMPLETE, CONTENT, Cut, CutPlan, Event, REASONING, Record, check_chunk_invariance, run,
+};
 
 use crate::support::{
     DIALECT, NAMED, PARAMETERS, PLAIN, TAGGED, all_arguments, machine, machine_with, template,
 };
+
+/// Lists of calls whose names are in the JSON.
+const NAMES: &str = r#""tool_calls": {"open": "<c>", "close": "</c>", "content": "json",
+    "transform_each": true, "transform": {"type": "function",
+    "function": {"name": "{n}", "arguments": "{args}"}}}, "content": {}"#;
 
 fn outcomes(record: &Record) -> Vec<&str> {
     let outcome = |event: &'_ Event| matches!(event, Event::CallEnd { .. });
@@ -117,6 +124,51 @@ fn what_is_held_too_long_is_text() {
     let record_of_whole = run(&machine, "<s>a</s>0123456789</t><c f></c>", Cut::Whole);
     assert_eq!(record.coalesced(), record_of_whole.coalesced());
     assert!(kinds(&record).contains(&"candidate_limit"), "{record:?}");
+}
+
+#[test]
+fn white_space_beyond_its_limit_is_text_at_every_cut() {
+    let machine = machine_with(PLAIN, |it| it.blanks = 1);
+    for wire in ["a   ", "a   b", "a \u{2003} b  c"] {
+        let record = run(&machine, wire, Cut::Whole);
+        assert_eq!(record.channel_text(CONTENT), wire);
+        assert!(kinds(&record).contains(&"whitespace_limit"), "{record:?}");
+        check_chunk_invariance(&machine, wire, CutPlan::standard(0)).unwrap();
+    }
+}
+
+#[test]
+fn text_comes_before_the_report_of_what_was_held_too_long_after_it() {
+    let machine = machine_with(PLAIN, |it| it.hold = 1);
+    for wire in ["ab<tx", "ab<c>{}</c>d<ct", "a<en<en"] {
+        let record = run(&machine, wire, Cut::Whole);
+        assert!(kinds(&record).contains(&"candidate_limit"), "{record:?}");
+        check_chunk_invariance(&machine, wire, CutPlan::standard(0)).unwrap();
+    }
+}
+
+#[test]
+fn a_call_without_a_name_is_a_bad_payload() {
+    for (fields, wire) in [
+        (PLAIN, r#"<c>{"name": "", "arguments": {}}</c>x"#),
+        (PLAIN, r#"<c>{"arguments": {}, "name": ""}</c>x"#),
+        (NAMES, r#"<c>[{"n": "", "args": {}}]</c>x"#),
+    ] {
+        for cut in [Cut::Whole, Cut::EachScalar] {
+            let record = run(&machine(fields), wire, cut);
+            assert_eq!(outcomes(&record), [""; 0], "{wire}");
+            assert_eq!(kinds(&record), ["bad_payload"], "{wire}");
+            assert_eq!(record.channel_text(CONTENT), "x");
+        }
+    }
+}
+
+#[test]
+fn a_message_is_an_error_unless_regions_are_kept() {
+    let TemplateMachine(mut parser) = machine(PLAIN);
+    parser.push("one", &mut |_: response_templates::Event<'_>| {});
+    parser.finish(response_templates::End::Stop, &mut |_: response_templates::Event<'_>| {});
+    assert_eq!(parser.message(), Err(MessageError::RegionsNotKept));
 }
 
 #[test]
