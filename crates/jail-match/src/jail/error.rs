@@ -83,9 +83,9 @@ impl fmt::Display for JailError {
             Problem::TakenBy(owner) => write!(f, "{owner} has the same start"),
             Problem::NoSuchPair(n) => write!(f, "names pair {n}, which does not exist"),
             #[cfg(feature = "regex")]
-            Problem::Unbounded => {
-                f.write_str("a match has no greatest length: expected a hold in bytes")
-            }
+            Problem::Unbounded => f.write_str(
+                "the expression has no maximum length: expected one in bytes (`Mark::hold`)",
+            ),
             #[cfg(feature = "regex")]
             Problem::EmptyMatch => f.write_str("it may match the empty text"),
             #[cfg(feature = "regex")]

@@ -155,8 +155,8 @@ impl Mark {
     ///
     /// What has not matched within as many bytes is text: the hold must be as long as the longest
     /// text that is to be found. What has matched and could go on is a match that ends there,
-    /// except in a [`crate::Pair::single`], which hits its pair's limit if it does go on: it is
-    /// followed to its end under [`crate::OnFail::Drop`], so that nothing of it is seen.
+    /// except in a [`crate::Pair::single`]: there the match is followed to its end, and all of it
+    /// is dropped unless [`crate::Pair::limit`] sets another policy.
     #[cfg(feature = "regex")]
     #[must_use]
     pub fn hold(mut self, bytes: usize) -> Self {

@@ -53,9 +53,11 @@ pub(crate) enum Extent {
 
 impl Pair {
     /// A mark that is a block by itself, for what has no end of its own: a word, a key, a
-    /// number. The block's body and end are empty; ends that are added do not matter. An
-    /// expression that goes on beyond its [`Mark::hold`] hits the pair's limit, and its block is
-    /// followed as far as the expression reads: [`Pair::limit`] says what becomes of it.
+    /// number. The block's body and end are empty; ends that are added do not matter.
+    ///
+    /// An expression that goes on beyond its [`Mark::hold`] hits the pair's limit, and its block is
+    /// followed as far as the expression reads. Such a block is dropped ([`OnFail::Drop`]) unless
+    /// [`Pair::limit`] sets another policy: no part of it is text.
     ///
     /// ```
     /// use jail_match::{Jail, JailEvent, Pair};
@@ -73,7 +75,8 @@ impl Pair {
     /// ```
     #[must_use]
     pub fn single(mark: impl Into<Mark>) -> Self {
-        Self { starts: vec![mark.into()], extent: Extent::Start, ..Self::empty() }
+        let extent = Extent::Start;
+        Self { starts: vec![mark.into()], extent, over: OnFail::Drop, ..Self::empty() }
     }
 
     /// A pair handed over whole, of at most 1 MiB, in which nothing nests.

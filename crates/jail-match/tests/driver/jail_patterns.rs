@@ -52,8 +52,8 @@ fn the_hold_is_derived_or_stated() {
 #[test]
 fn bad_expressions_name_the_entry() {
     let error = |builder: JailBuilder| builder.build().unwrap_err().to_string();
-    let expected =
-        "pair 0, end 0 (\"a+\"): a match has no greatest length: expected a hold in bytes";
+    let expected = "pair 0, end 0 (\"a+\"): the expression has no maximum length: expected one in \
+                    bytes (`Mark::hold`)";
     assert_eq!(error(pair("a", "a+")), expected);
     let expected = "pair 0, start 0 (\"a?\"): it may match the empty text";
     assert_eq!(error(pair("a?", "b")), expected);
@@ -129,6 +129,15 @@ fn an_expression_that_outgrows_its_hold_hits_the_limit_and_is_followed_to_its_en
     });
     assert_eq!(error.unwrap_err().kind.name(), "jail_bytes");
     assert_eq!(out, "a k-abcdef");
+}
+
+#[test]
+fn a_single_mark_that_outgrows_its_hold_is_dropped_without_a_limit_being_set() {
+    let key = Mark::pattern("sk-[A-Za-z0-9]{8,}").hold(32);
+    let jail = built(Jail::builder().rule(Pair::single(key)));
+    let long = format!("a sk-{} b", "x".repeat(100));
+    assert_eq!(shown(&jail, &long), "a !jail_bytes!(103) b");
+    assert_eq!(shown(&jail, "a sk-12345678 b"), "a [|] b");
 }
 
 #[test]

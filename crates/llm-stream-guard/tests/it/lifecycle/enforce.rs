@@ -226,9 +226,11 @@ fn a_match_longer_than_its_hold_never_shows_its_tail() {
     assert_eq!(seen(&followed, text).unwrap(), "a [key] b [key]");
     let ended = Recogniser::new("key", key()).too_long(OnFail::End);
     assert_eq!(seen(&Redactor::of([ended]).unwrap(), text), Err(MatchTooLong));
-    // A jail that says nothing of it ends the text, too.
-    let jail = Jail::builder().rule(Pair::single(key())).build().unwrap();
-    assert_eq!(seen(&Redactor::new(jail, "***"), text), Err(MatchTooLong));
+    // A jail follows it, too, unless its rule sets another policy.
+    let jail = |pair| Redactor::new(Jail::builder().rule(pair).build().unwrap(), "***");
+    assert_eq!(seen(&jail(Pair::single(key())), text).unwrap(), "a *** b ***");
+    let ended = Pair::single(key()).limit(usize::MAX, OnFail::End);
+    assert_eq!(seen(&jail(ended), text), Err(MatchTooLong));
 }
 
 // Contract: S4.11.
