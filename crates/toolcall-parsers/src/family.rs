@@ -73,8 +73,8 @@ pub struct Form {
     pub commit_on: Option<CommitOn>,
     /// Where a call without a marker of its own may stand (in a form without such: all calls).
     pub at: At,
-    /// When a call outside its section is certain.
-    pub call_alone: CommitOn,
+    /// When a call outside its section is certain; `None`: there it is text.
+    pub call_alone: Option<CommitOn>,
     /// Texts inside literals that have other spellings.
     pub spellings: Vec<(String, Vec<String>)>,
     /// The keys of `{object}`.

@@ -48,7 +48,7 @@ fn form((section, calls, inner): Templates<'_>) -> Form {
         between: strings(&["\n"]),
         commit_on: None,
         at: At::Anywhere,
-        call_alone: CommitOn::Marker,
+        call_alone: Some(CommitOn::Marker),
         spellings: Vec::new(),
         keys: Keys::Named(NamedKeys {
             name: strings(&["name"]),

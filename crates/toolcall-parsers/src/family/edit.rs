@@ -45,8 +45,9 @@ impl Family {
         }
     }
 
-    /// The family with `sequences` in the place of the first tag and of the end of its blocks.
-    /// `None` if its calls stand in messages, whose headers no sequence can replace.
+    /// Returns the family with `sequences` in the place of the first tag and of the end of its
+    /// blocks. With [`OwnMarkers::Replaced`] nothing else begins a call: tags inside the block are
+    /// markup there, and text elsewhere. `None` if its calls stand in messages, whose headers no sequence can replace.
     #[must_use]
     pub fn with_sequences(&self, sequences: &Sequences, own: OwnMarkers) -> Option<Self> {
         if self.messages.is_some() {
@@ -63,6 +64,7 @@ impl Family {
         let given = sequences.blocks.iter().map(|(start, ends)| {
             let mut form = model.clone();
             (form.commit_on, form.at) = (Some(CommitOn::Marker), At::Anywhere);
+            form.call_alone = None;
             let marked = form.blocks().iter().any(is_marked);
             let named = form.blocks().iter().any(|block| !takes_all(block));
             each_block(&mut form, |block| {
@@ -90,7 +92,8 @@ impl Form {
         if self.has_sections() { &self.sections } else { &self.calls }
     }
 
-    fn has_sections(&self) -> bool {
+    /// Whether calls stand in sections that have text of their own.
+    pub(crate) fn has_sections(&self) -> bool {
         self.sections.iter().any(|section| section.parts.len() > 1)
     }
 }

@@ -46,7 +46,7 @@ impl Default for Form {
             between: texts(&["\n"]),
             commit_on: None,
             at: At::default(),
-            call_alone: CommitOn::default(),
+            call_alone: Some(CommitOn::default()),
             spellings: Vec::new(),
             keys: Keys::default(),
             types: Types::default(),
@@ -107,7 +107,7 @@ pub(super) fn read(field: &Field<'_>) -> Read<Form> {
         commit_on: fields.optional("commit_on", |field| field.word(&COMMIT_ON))?,
         at: fields
             .word("at", &[("anywhere", At::Anywhere), ("lead", At::Lead), ("line", At::Line)])?,
-        call_alone: fields.word("call_alone", &COMMIT_ON)?,
+        call_alone: Some(fields.word("call_alone", &COMMIT_ON)?),
         spellings: fields.or_default("spellings", spellings)?,
         keys: fields.or_default("keys", keys)?,
         types: fields.word("types", &[("schema", Types::Schema), ("wire", Types::Wire)])?,

@@ -181,7 +181,7 @@ fn way(
         None => Pattern::default(),
     };
     let (head, tail) = (literal(head, spellings), literal(tail, spellings));
-    let optional = around.repeated || form.call_alone == CommitOn::DeclaredName;
+    let optional = around.repeated || form.call_alone == Some(CommitOn::DeclaredName);
     match (head.is_empty(), optional) {
         (true, _) => {}
         (_, true) => opener.then(&format!(r"(?:{head}\s*)?")),

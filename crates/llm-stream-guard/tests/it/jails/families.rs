@@ -120,3 +120,28 @@ fn the_end_of_another_pair_does_not_show_nor_does_the_right_one_behind_it() {
     }
     assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
 }
+
+// Contract: S1.10.
+#[test]
+fn ordinary_markup_outside_of_the_sequences_is_text() {
+    let mut broken = Vec::new();
+    for (grammar, wire) in wires() {
+        let Ok(wire) = wire else { continue };
+        let ordinary = encode(&grammar, &CALLS, &tools()).expect("the family writes its calls");
+        for tools in [tools(), Tools::none()] {
+            let jail = jail(&grammar).tools(tools).build().unwrap();
+            for text in [
+                format!("Hi. {ordinary} Then {wire} and {ordinary} Bye."),
+                format!("{ordinary} Bye."),
+                format!("{wire}{ordinary}"),
+            ] {
+                let shown = plain(&seen(jail.guard(), &text));
+                let expected = plain(&text.replace(&wire, SHOWN));
+                if shown != expected {
+                    broken.push(format!("{}: {text}\n    {shown}", grammar.name()));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
+}

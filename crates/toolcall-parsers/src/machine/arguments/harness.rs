@@ -32,7 +32,7 @@ pub(super) fn form(call: &str, parameters: &[&str], elements: &[&str]) -> Form {
         between: Vec::new(),
         commit_on: None,
         at: At::Anywhere,
-        call_alone: CommitOn::Marker,
+        call_alone: Some(CommitOn::Marker),
         spellings: Vec::new(),
         keys: Keys::NameIsKey,
         types: Types::Schema,

@@ -9,7 +9,7 @@ use crate::{
     family::{At, Erase, Form, Messages, NewlineRule},
     machine::{
         messages::{EntryKind, MessagePlan},
-        plan::{Arguments, FormPlan, Opener, Plan, Start},
+        plan::{Arguments, FormPlan, Leaf, Opener, Plan, Start},
     },
     template::Dialect,
     texts::Texts,
@@ -57,7 +57,12 @@ impl Compiler<'_> {
             }
         }
         let mut orphans: Vec<Box<str>> = Vec::new();
-        let leaves = self.trie.leaves.iter().map(|leaf| &leaf.ends);
+        // A call's end tag is an orphan only where its call may occur without its section.
+        let alone = |leaf: &&Leaf| {
+            let form = family.forms.get(usize::from(leaf.form));
+            form.is_none_or(|form| form.call_alone.is_some() || !form.has_sections())
+        };
+        let leaves = self.trie.leaves.iter().filter(alone).map(|leaf| &leaf.ends);
         let sections = self.trie.sections.iter().map(|section| &section.ends);
         for end in leaves.chain(sections).flat_map(|ends| ends.tags.iter().flatten()) {
             let opens = openers.iter().any(|opener| opener.marker == *end);

@@ -198,9 +198,12 @@ impl Compiler<'_> {
                     }
                 }
             }
-            if !tags.is_empty() && !in_messages {
+            if let Some(commit) = form.call_alone
+                && !tags.is_empty()
+                && !in_messages
+            {
                 for call in calls.iter().filter(|call| is_tagged(call)) {
-                    let alone = Entry { node: None, commit: form.call_alone };
+                    let alone = Entry { node: None, commit };
                     self.call((n, form), alone, call, &section_ends, blanks)?;
                 }
             }
