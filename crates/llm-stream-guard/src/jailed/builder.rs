@@ -88,6 +88,10 @@ impl JailedStreamBuilder {
     }
 
     /// Adds a start sequence and the end bound to it.
+    ///
+    /// A block is withheld until it ends. Without a parser it is then emitted as it was written, in
+    /// one piece, unless [`JailedStreamBuilder::on_jailed`] replaces it. To drop or strip blocks,
+    /// give the pair as a [`JailedStreamBuilder::rule`] with a [`jail_match::Release`].
     #[must_use]
     pub fn jail_pair(mut self, start: impl Into<String>, end: impl Into<String>) -> Self {
         self.sequences.pairs.push((start.into(), end.into()));

@@ -7,8 +7,8 @@ use std::{
 };
 
 use llm_stream_guard::{
-    End, Guard, GuardBuilder, JailedError, JailedStream, JailedStreamBuilder, OwnedEvent, Profile,
-    Replacement, StopString, ToolChoice, Whitespace,
+    End, Event, Guard, GuardBuilder, JailedError, JailedStream, JailedStreamBuilder, OwnedEvent,
+    Profile, Replacement, StopString, ToolChoice, Whitespace,
     jail_match::{BlockDelivery, DiagnosticKind, Inner, Mark, Nested, OnFail, Pair, Release},
 };
 use tokio_stream::StreamExt;
@@ -35,6 +35,20 @@ fn text_without_a_mark_passes_in_the_chunks_it_came_in() {
     let events: Vec<_> = runtime.block_on(jail.apply_text(stream).collect());
     let events: Vec<OwnedEvent> = events.into_iter().map(Result::unwrap).collect();
     assert_eq!(events, chunks.map(|text| OwnedEvent::Content(text.to_owned())));
+}
+
+// Contract: S1.13.
+#[test]
+fn a_pair_alone_withholds_its_blocks_and_emits_each_as_one_piece_as_written() {
+    let jail = JailedStream::builder().jail_pair("<s>", "</s>").build().unwrap();
+    let (mut guard, mut seen) = (jail.guard().clone(), Vec::new());
+    for chunk in ["a<s>b", "c", "d</", "s>e<s>f"] {
+        let mut sink = |event: Event<'_>| seen.push(shown(&event.to_owned()));
+        guard.push(chunk, &mut sink).unwrap();
+        seen.push(String::new());
+    }
+    guard.finish(End::Stop, &mut |event: Event<'_>| seen.push(shown(&event.to_owned()))).unwrap();
+    assert_eq!(seen, ["a", "", "", "", "<s>bcd</s>", "e", "", "<s>f"]);
 }
 
 // Contract: S1.7.
