@@ -219,6 +219,11 @@ impl MarkerSetBuilder {
     }
 }
 
+/// Returns the length of the run of newlines at the head of `text`.
+pub(crate) fn newlines(text: &[u8]) -> usize {
+    text.iter().position(|&byte| byte != b'\n').unwrap_or(text.len())
+}
+
 /// A rough rank of how seldom a byte occurs in text; higher is rarer.
 fn rarity(byte: u8) -> u8 {
     match byte {
@@ -293,8 +298,8 @@ impl MarkerSet {
 
     /// See [`Index::pass_stop`].
     #[inline]
-    pub(crate) fn pass_stop(&self, text: &[u8], stop: usize) -> Option<usize> {
-        self.index.pass_stop(text, stop)
+    pub(crate) fn pass_stop(&self, text: &[u8], stop: usize, looked: &mut u64) -> Option<usize> {
+        self.index.pass_stop(text, stop, looked)
     }
 
     /// How marker `id` and `text` compare.

@@ -18,7 +18,7 @@ use crate::{
     code::Code,
     diagnostic::DiagnosticKind,
     edge::{Anchor, Cut, Edge, InCode, Then},
-    marker::{Class, Match, Search},
+    marker::{Class, Match, Search, newlines},
     sink::{Sink, SpanKind},
     suffix::{self, LearntSuffix, Suffix},
     table::{Place, class},
@@ -80,9 +80,12 @@ impl Driver {
                     c.pos = start;
                     continue;
                 }
-            } else if let Some(end) = self.table.set().pass_stop(bytes, hit) {
-                c.pos = end;
-                continue;
+            } else {
+                let passed = self.table.set().pass_stop(bytes, hit, &mut self.counters.examined);
+                if let Some(end) = passed {
+                    c.pos = end;
+                    continue;
+                }
             }
             match self.look(w, start, hit) {
                 Decision::Pass(next) => c.pos = next,
@@ -200,6 +203,12 @@ impl Driver {
             if most > 0 {
                 return self.look_behind_newlines(w, hit, most);
             }
+            if !self.table.newline_starts() {
+                // No marker begins in the run, nor takes part of it.
+                let run = newlines(&bytes[hit..]);
+                self.counters.examined += run as u64;
+                return Decision::Pass(hit + run);
+            }
         }
         Decision::Pass(hit + 1)
     }
@@ -230,14 +239,15 @@ impl Driver {
     }
 
     /// The newlines from `start` on may belong to the marker after them.
-    fn look_behind_newlines(&self, w: &Window<'_>, start: usize, most: usize) -> Decision {
+    fn look_behind_newlines(&mut self, w: &Window<'_>, start: usize, most: usize) -> Decision {
         let bytes = w.text.as_bytes();
         // Where markers begin with a newline themselves, each newline must be asked about, and
         // one that no marker can bind (more follow than any binds) is not looked past.
         let singly = self.table.newline_starts();
         let reach = if singly { start + most + 1 } else { bytes.len() };
         let near = &bytes[start..reach.min(bytes.len())];
-        let run = near.iter().position(|&b| b != b'\n').unwrap_or(near.len());
+        let run = newlines(near);
+        self.counters.examined += run as u64;
         let end = start + run;
         let pass = Decision::Pass(if singly { start + 1 } else { end });
         if singly && run > most {

@@ -7,7 +7,7 @@
 use alloc::{boxed::Box, vec::Vec};
 use core::ops::Range;
 
-use super::{Best, Marker, Match};
+use super::{Best, Marker, Match, newlines};
 use crate::suffix::{Suffix, place};
 
 /// With fewer markers than this, one is compared after the other.
@@ -88,17 +88,25 @@ impl Index {
         &self.groups[usize::from(start)..usize::from(end)]
     }
 
-    /// Where the search goes on behind the stop `stop` of `text`, if no marker starts there, nor
-    /// directly behind newlines there; as the bytes behind it most often tell.
+    /// Returns where the search goes on after the stop `stop` of `text`, if the bytes after it rule
+    /// out a marker there and directly after newlines there. Adds the bytes of a run of newlines,
+    /// which it looks through, to `looked`.
     #[inline]
-    pub(super) fn pass_stop(&self, text: &[u8], stop: usize) -> Option<usize> {
+    pub(super) fn pass_stop(&self, text: &[u8], stop: usize, looked: &mut u64) -> Option<usize> {
         let groups = self.at_stop(text[stop]);
         if text[stop] != b'\n' {
             let passes = groups.iter().all(|group| group.is_ruled_out(text, stop));
             return passes.then_some(stop + 1);
         }
-        let end = stop + text[stop..].iter().position(|&byte| byte != b'\n')?;
-        (groups.is_empty() && !has(&self.starts, text[end])).then_some(end)
+        // A marker may begin at each newline of the run: a look through the run at each of them
+        // would take quadratic time.
+        if !groups.is_empty() {
+            return None;
+        }
+        let run = newlines(&text[stop..]);
+        *looked += run as u64;
+        let end = stop + run;
+        text.get(end).is_some_and(|&byte| !has(&self.starts, byte)).then_some(end)
     }
 
     /// All markers, to be looked for by where they start.
