@@ -165,3 +165,10 @@ pub(crate) fn longest_prefix<'a>(
 pub(crate) fn blanks(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_whitespace).count()
 }
+
+/// Bytes of ASCII whitespace at the head of `text`, counted up to `most` and one more. Where more
+/// than `most` decide, the rest of a long run is not looked at: it would be again from its next byte.
+#[inline]
+pub(crate) fn blanks_up_to(most: usize, text: &str) -> usize {
+    text.bytes().take(most.saturating_add(1)).take_while(u8::is_ascii_whitespace).count()
+}

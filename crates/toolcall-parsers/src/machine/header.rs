@@ -9,7 +9,7 @@ use super::{
     plan::{Arguments, Blanks, Bracket, LeafId, Node, NodeId, Plan, Prose, SectionId},
 };
 use crate::{
-    cursor::{Cursor, Prefix, Undecided, blanks, match_prefix},
+    cursor::{Cursor, Prefix, Undecided, match_prefix},
     event::DiagnosticKind,
     family::CommitOn,
 };
@@ -39,7 +39,8 @@ impl Machine {
         }
         // Blanks may have come in a chunk of their own.
         self.spaced |= node.blanks == Blanks::Free && cursor.skip_blanks() > 0;
-        let blank_behind = node.blanks == Blanks::Exact && blanks(cursor.rest()) > 0;
+        let blank_behind = node.blanks == Blanks::Exact
+            && cursor.peek().is_some_and(|byte| byte.is_ascii_whitespace());
         if cursor.rest().is_empty() {
             return Step::more(cursor.at);
         }

@@ -10,7 +10,7 @@ use jail_match::End;
 
 use super::output::Output;
 use crate::{
-    cursor::{Cursor, Progress, Undecided, blanks, longest_prefix},
+    cursor::{Cursor, Progress, Undecided, blanks_up_to, longest_prefix},
     {event::Outcome, options::Repair, value::escape},
 };
 
@@ -62,7 +62,7 @@ impl Raw {
                 Ok(None) => break,
             }
         }
-        let blank = blanks(cursor.rest());
+        let blank = blanks_up_to(MAX_BLANKS, cursor.rest());
         match cursor.rest().as_bytes().get(blank) {
             None if blank <= MAX_BLANKS => return None,
             Some(b'{') if blank <= MAX_BLANKS => return Some(true),

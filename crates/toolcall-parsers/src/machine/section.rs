@@ -14,7 +14,7 @@ use super::{
     plan::{Arguments, Bracket, Ends, Missing, Plan},
 };
 use crate::{
-    cursor::{Cursor, Undecided, blanks, longest_prefix},
+    cursor::{Cursor, Undecided, blanks_up_to, longest_prefix},
     event::DiagnosticKind,
     texts::Stands,
 };
@@ -78,11 +78,11 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Step {
         let from = cursor.at;
-        let spaced = cursor.skip_blanks();
-        if self.list == List::None && spaced > MAX_BLANKS {
+        if self.list == List::None && blanks_up_to(MAX_BLANKS, cursor.rest()) > MAX_BLANKS {
             let Some(id) = self.section else { return Step::done(from) };
             return self.unclosed(&plan.section(id).ends, from, out);
         }
+        cursor.skip_blanks();
         let Some(byte) = cursor.peek() else {
             // Whitespace behind a call that nothing encloses may be the answer's.
             if self.list == List::None {
@@ -223,7 +223,7 @@ impl Machine {
                 Step::done(tag.end)
             }
             Ok(EndTag::Other) => {
-                cursor.advance(blanks(cursor.rest()).min(MAX_BLANKS));
+                cursor.advance(blanks_up_to(MAX_BLANKS, cursor.rest()).min(MAX_BLANKS));
                 self.bad(cursor, out)
             }
         }
@@ -293,7 +293,7 @@ impl Machine {
                 Step::Go
             }
             Ok(EndTag::Other) if self.calls_seen == 0 && !self.object.answered => {
-                cursor.advance(blanks(cursor.rest()).min(MAX_BLANKS));
+                cursor.advance(blanks_up_to(MAX_BLANKS, cursor.rest()).min(MAX_BLANKS));
                 self.bad(cursor, out)
             }
             Ok(EndTag::Other) if n == 0 => self.unclosed(ends, cursor.at, out),
@@ -308,7 +308,7 @@ fn end_tag(ends: &Ends, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecided>
     if left.is_empty() {
         return Ok(EndTag::Other);
     }
-    let space = blanks(cursor.rest());
+    let space = blanks_up_to(MAX_BLANKS, cursor.rest());
     if space > MAX_BLANKS {
         return Ok(EndTag::Other);
     }
