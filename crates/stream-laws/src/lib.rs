@@ -11,7 +11,7 @@
 //! | L2 nothing lost | [`check_nothing_lost`] |
 //! | L3 prompt | [`check_prompt`] |
 //! | L4 bounded | [`check_bounded`] |
-//! | L5 linear | [`check_linear`] |
+//! | L5 linear | [`check_linear`], [`check_linear_push`] |
 //! | L6 total | [`check_total`], [`check_total_bytes`] |
 //! | L7 round trip | [`check_round_trip`] |
 //! | L8 no leak | [`check_no_leak`] |
@@ -71,8 +71,8 @@ pub use cuts::{Cut, CutPlan};
 pub use law::{
     Call, Unit, Work, check_bounded, check_byte_chunk_invariance, check_chunk_invariance,
     check_clean_arguments, check_delivery, check_grammar, check_held, check_idle, check_ids,
-    check_isolation, check_linear, check_no_leak, check_nothing_lost, check_prompt,
-    check_round_trip, check_total, check_total_bytes, continuations, suffixes,
+    check_isolation, check_linear, check_linear_push, check_no_leak, check_nothing_lost,
+    check_prompt, check_round_trip, check_total, check_total_bytes, continuations, suffixes,
 };
 pub use machine::{ByteMachine, Held, HeldKind, Machine, push_all, run, run_bytes};
 pub use random::Random;

@@ -35,18 +35,38 @@ pub fn check_linear<M: Machine>(
     input: impl Fn(usize) -> String,
     bounds: Work,
 ) -> Result<(), Violation> {
-    for cut in [Cut::Whole, Cut::EachScalar, Cut::Random { seed: 5 }] {
-        let mut before: Option<(usize, u64)> = None;
-        let lengths = [1, 4].map(|times| bounds.bytes.max(1) * times);
-        // The lengths of random pieces depend on the input's: only equal cuts are compared.
-        let compared = !matches!(cut, Cut::Random { .. });
-        for bytes in lengths.into_iter().skip(usize::from(!compared)) {
-            let input = input(bytes);
-            let work = examined(machine, &input, cut);
-            judge(bounds, input.len(), work, before)
-                .map_err(|detail| Violation::new(Law::Linear, cut, &input, detail))?;
-            before = Some((input.len(), work));
-        }
+    let cuts = [Cut::Whole, Cut::EachScalar, Cut::Random { seed: 5 }];
+    cuts.into_iter().try_for_each(|cut| check_under(cut, machine, &input, bounds))
+}
+
+/// Checks L5 on the same inputs pushed whole, for tests of long inputs and many of them.
+///
+/// # Errors
+/// Work above `bounds`, or a machine that does not count its work.
+pub fn check_linear_push<M: Machine>(
+    machine: &M,
+    input: impl Fn(usize) -> String,
+    bounds: Work,
+) -> Result<(), Violation> {
+    check_under(Cut::Whole, machine, &input, bounds)
+}
+
+fn check_under<M: Machine>(
+    cut: Cut,
+    machine: &M,
+    input: &impl Fn(usize) -> String,
+    bounds: Work,
+) -> Result<(), Violation> {
+    let mut before: Option<(usize, u64)> = None;
+    let lengths = [1, 4].map(|times| bounds.bytes.max(1) * times);
+    // The lengths of random pieces depend on the input's: only equal cuts are compared.
+    let compared = !matches!(cut, Cut::Random { .. });
+    for bytes in lengths.into_iter().skip(usize::from(!compared)) {
+        let input = input(bytes);
+        let work = examined(machine, &input, cut);
+        judge(bounds, input.len(), work, before)
+            .map_err(|detail| Violation::new(Law::Linear, cut, &input, detail))?;
+        before = Some((input.len(), work));
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ pub use held::{Unit, check_held};
 pub use idle::check_idle;
 pub use ids::check_ids;
 pub use isolation::check_isolation;
-pub use linear::{Work, check_linear};
+pub use linear::{Work, check_linear, check_linear_push};
 pub use no_leak::check_no_leak;
 pub use nothing_lost::check_nothing_lost;
 pub use prompt::{check_prompt, continuations, suffixes};

@@ -3,12 +3,17 @@
 
 use stream_laws::{
     CutPlan, Unit, Violation, Work, check_bounded, check_chunk_invariance, check_clean_arguments,
-    check_held, check_idle, check_isolation, check_linear, check_no_leak, check_nothing_lost,
-    check_prompt, check_total,
+    check_held, check_idle, check_isolation, check_linear, check_linear_push, check_no_leak,
+    check_nothing_lost, check_prompt, check_total,
 };
 use toolcall_parsers::{CallLimits, Grammar, LimitPolicy, Limits, Whitespace, families, grammar};
 
-use crate::support::{DROPS, ParserMachine, inputs::Inputs, vectors_if_any};
+use crate::support::{
+    DROPS, ParserMachine,
+    inputs::Inputs,
+    runs::{common_runs, runs},
+    vectors_if_any,
+};
 
 /// Where laws are checked: exhaustive for short inputs, some random splits for all.
 /// (Vectors are cut at every place by a test of their own.)
@@ -27,8 +32,9 @@ const CALL_LIMITS: CallLimits = CallLimits { name: 100, early_arguments: 400, va
 const HOLD: usize = 600 + 200 + 100 + 400 + 800 + 64;
 
 /// Work for a byte: it is looked for, matched against, fed; and again for each refuted candidate
-/// it stood in, which the driver bounds; a newline for each marker that may bind it, of 64.
-const WORK: Work = Work { bytes: 4096, per_byte: 128, growth_percent: 220 };
+/// it stood in, which the driver bounds. A newline that a marker may bind is held with up to 15
+/// others, and each of them is looked at with those after it.
+const WORK: Work = Work { bytes: 4096, per_byte: 256, growth_percent: 220 };
 
 const POLICIES: &[Whitespace] = &[Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
 
@@ -131,6 +137,16 @@ law!(memory_is_bounded, |grammar, inputs| under(&[Whitespace::Framing], grammar,
 law!(work_is_linear, |grammar, inputs| under(&[Whitespace::Framing], grammar, |machine| {
     let mut endless = inputs.endless.iter();
     endless.try_for_each(|endless| check_linear(machine, |bytes| endless.of_length(bytes), WORK))
+}));
+
+// Whole answers come in one push, which is longer than anything that is held.
+law!(one_push_takes_linear_work, |grammar, _| under(&[Whitespace::Framing], grammar, |machine| {
+    let limited = machine.limited(LIMITS, CALL_LIMITS);
+    let mut all = runs(grammar).into_iter();
+    all.try_for_each(|run| check_linear_push(&limited, |bytes| run.of_length(bytes), WORK))?;
+    let long = Work { bytes: 64 * 1024, ..WORK };
+    let mut common = common_runs(grammar).into_iter();
+    common.try_for_each(|run| check_linear_push(&limited, |bytes| run.of_length(bytes), long))
 }));
 
 law!(nothing_panics_and_complete_calls_hold_objects, |grammar, inputs| {

@@ -2,13 +2,14 @@
 
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
-    Delivery, DiagnosticKind, End, Guard, GuardBuilder, LimitPolicy, Limits, Options, Start, Tools,
-    Whitespace,
+    BadPayload, BrokenBlock, Delivery, DiagnosticKind, End, Guard, GuardBuilder, LimitPolicy,
+    Limits, Options, Start, ToolChoice, Tools, Whitespace,
 };
 use stream_laws::{
     CutPlan, Unit, Violation, Work, check_bounded, check_byte_chunk_invariance,
     check_chunk_invariance, check_delivery, check_held, check_idle, check_ids, check_isolation,
-    check_linear, check_no_leak, check_nothing_lost, check_prompt, check_total, check_total_bytes,
+    check_linear, check_linear_push, check_no_leak, check_nothing_lost, check_prompt, check_total,
+    check_total_bytes,
     vector::{Case, Finish, Policy, Start as Begin},
 };
 
@@ -80,6 +81,7 @@ sharded! {
     calls_have_ids_of_their_own,
     memory_is_bounded,
     work_is_linear,
+    one_push_takes_linear_work,
     nothing_panics_and_complete_calls_hold_objects,
     markup_is_not_leaked,
     neighbours_do_not_matter,
@@ -194,7 +196,7 @@ fn memory_is_bounded(inputs: &Inputs) -> Result<(), Violation> {
 // Contract: S1.62.
 fn work_is_linear(inputs: &Inputs) -> Result<(), Violation> {
     // A newline may cost a look at all that some formats bind to a marker behind them.
-    let work = Work { bytes: 1024, per_byte: 128, growth_percent: 220 };
+    let work = Work { bytes: 1024, per_byte: 256, growth_percent: 220 };
     let machine = machine(Guard::builder(&inputs.profile).limits(LIMITS).options(options()));
     inputs.endless.iter().try_for_each(|(head, unit)| {
         check_linear(&machine, |bytes| head.clone() + &unit.repeat(bytes), work)?;
@@ -204,6 +206,33 @@ fn work_is_linear(inputs: &Inputs) -> Result<(), Violation> {
         let again = |bytes: usize| format!("{head}{unit}").repeat(bytes / (head.len() + 1));
         check_linear(&machine, again, work)
     })
+}
+
+// Contract: S1.62.
+fn one_push_takes_linear_work(inputs: &Inputs) -> Result<(), Violation> {
+    const SIGNS: [&str; 12] =
+        ["\n", " ", "x", "{", "}", "[", "]", "\"", "\\", "<", "`", "\u{2581}"];
+    let work = Work { bytes: 4096, per_byte: 256, growth_percent: 220 };
+    let tools = || Tools::new([("f", serde_json::json!({}))]);
+    let limited = || {
+        let guard = Guard::builder(&inputs.profile).limits(LIMITS).options(options());
+        guard.broken_block(BrokenBlock::Text)
+    };
+    let required =
+        |bad| limited().tools(tools()).tool_choice(ToolChoice::Required).bad_payload(bad);
+    let mut guards = vec![limited()];
+    if inputs.profile.tools.is_some() {
+        guards.extend([BadPayload::RecoverAsText, BadPayload::Reject].map(required));
+    }
+    let opener = inputs.markers.iter().find(|marker| marker.len() > 1);
+    let heads = ["", "{", "[", "[{\"name\": \"f\"", "<think>"].map(String::from);
+    let heads: Vec<_> = heads.into_iter().chain(opener.cloned()).collect();
+    for machine in guards.into_iter().map(machine) {
+        for (head, unit) in heads.iter().flat_map(|head| SIGNS.map(|unit| (head, unit))) {
+            check_linear_push(&machine, |bytes| head.clone() + &unit.repeat(bytes), work)?;
+        }
+    }
+    Ok(())
 }
 
 fn nothing_panics_and_complete_calls_hold_objects(inputs: &Inputs) -> Result<(), Violation> {

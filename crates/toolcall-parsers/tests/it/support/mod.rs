@@ -2,6 +2,7 @@
 
 pub(crate) mod families;
 pub(crate) mod inputs;
+pub(crate) mod runs;
 
 use std::{fs, path::PathBuf};
 
