@@ -108,7 +108,8 @@ pub enum DiagnosticKind {
     BadPayload,
     /// Text after a stop string was dropped.
     AfterStop,
-    /// Arguments were not JSON in a way that is tolerated.
+    /// Arguments were not JSON in a way that is tolerated, or held arrays or objects as strings where
+    /// the schema admits no string.
     Tolerated,
     /// A part of the message was not what its template says, and was dropped or became text.
     MalformedRegion,

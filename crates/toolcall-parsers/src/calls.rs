@@ -7,13 +7,15 @@
               in it before that"
 )]
 
-use alloc::string::String;
+use alloc::{boxed::Box, string::String};
 
 use crate::{
+    decoded::Decoder,
     event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
     ids::Ids,
-    options::{LateIds, Options, Parallel, StopAfter, UnknownTools},
-    tools::Tools,
+    options::{CallLimits, LateIds, Options, Parallel, StopAfter, UnknownTools},
+    tools::{Tool, Tools},
+    typing::has_containers,
     used_ids::{Claim, UsedIds},
 };
 
@@ -23,6 +25,30 @@ enum Open {
     Call(u32),
     /// A call whose events are not reported: a pseudo call, or one too many.
     Muted,
+}
+
+/// The way of the open call's JSON to the sink.
+pub(crate) struct JsonOutput<'a> {
+    open: Option<u32>,
+    /// What decodes the call's strings, and the tool whose schema says which, if any may be.
+    decoder: Option<(&'a mut Decoder, &'a Tool)>,
+    limits: &'a CallLimits,
+}
+
+impl JsonOutput<'_> {
+    /// Passes the next piece on.
+    #[inline]
+    pub(crate) fn put(&mut self, fragment: &str, sink: &mut dyn Sink) {
+        let Some(index) = self.open.filter(|_| !fragment.is_empty()) else { return };
+        let Some((decoder, tool)) = &mut self.decoder else {
+            return sink.event(Event::CallArguments { index, fragment });
+        };
+        let mut out = |fragment: &str| sink.event(Event::CallArguments { index, fragment });
+        if decoder.feed(fragment, &tool.parameters, self.limits, &mut out) {
+            let reported = Diagnostic::new(DiagnosticKind::Tolerated, decoder.call_at, 0);
+            sink.event(reported.about(Some(index)).into());
+        }
+    }
 }
 
 /// The calls of one message, and an engine's way to the sink: numbers, ids, and what [`Options`] and
@@ -49,6 +75,9 @@ pub struct Calls {
     complete: bool,
     /// A marker announced the last call, and nothing but calls came since.
     pub(crate) announced: bool,
+    /// Decodes strings of arguments that hold arrays and objects. Made with the first call whose
+    /// tool has a place for them.
+    decoder: Option<Box<Decoder>>,
 }
 
 impl Calls {
@@ -67,6 +96,7 @@ impl Calls {
             committed: false,
             complete: false,
             announced: false,
+            decoder: None,
         }
     }
 
@@ -74,6 +104,7 @@ impl Calls {
     pub fn reset(&mut self) {
         (self.at, self.next, self.open, self.committed) = (0, 0, Open::No, false);
         (self.complete, self.announced) = (false, false);
+        self.decoder = None;
         self.used_ids.clear();
     }
 
@@ -200,9 +231,49 @@ impl Calls {
         }
     }
 
+    /// Decodes strings of the open call's arguments from here on: a call of `tool` whose arguments
+    /// come as JSON. `offset` is where the call is, in the text being fed.
+    pub(crate) fn decode_strings(&mut self, tool: &str, offset: usize) {
+        let reported = matches!(self.open, Open::Call(_));
+        let of_name = |declared: &Tool| declared.name == tool;
+        let Some(tool) = self.tools.iter().position(of_name).filter(|_| reported) else { return };
+        if self.tools.iter().nth(tool).is_some_and(|tool| has_containers(&tool.parameters)) {
+            let at = self.at + offset as u64;
+            self.decoder.get_or_insert_default().begin(tool, at);
+        }
+    }
+
+    /// What decodes strings of the open call, if some may be.
+    pub(crate) fn decoder(&self) -> Option<&Decoder> {
+        self.decoder.as_deref().filter(|decoder| decoder.is_active())
+    }
+
+    /// The next piece of JSON of the open call's arguments: strings in it may be decoded.
+    #[inline]
+    pub(crate) fn json(&mut self, fragment: &str, sink: &mut dyn Sink) {
+        self.json_output().1.put(fragment, sink);
+    }
+
+    /// The declared tools, and the way of the open call's JSON to the sink.
+    #[inline]
+    pub(crate) fn json_output(&mut self) -> (&Tools, JsonOutput<'_>) {
+        let Self { tools, decoder, open, options, .. } = self;
+        let open = match *open {
+            Open::Call(index) => Some(index),
+            Open::No | Open::Muted => None,
+        };
+        let decoder = decoder.as_deref_mut().filter(|decoder| decoder.is_active());
+        let decoder = decoder.and_then(|it| tools.iter().nth(it.tool).map(|tool| (it, tool)));
+        (tools, JsonOutput { open, decoder, limits: &options.limits })
+    }
+
     /// Ends the open call, if there is one.
     pub fn end(&mut self, outcome: Outcome, sink: &mut dyn Sink) {
         if let Open::Call(index) = self.open {
+            if let Some(decoder) = &mut self.decoder {
+                let mut out = |fragment: &str| sink.event(Event::CallArguments { index, fragment });
+                decoder.flush(&mut out);
+            }
             sink.event(Event::CallEnd { index, outcome });
             self.complete |= matches!(outcome, Outcome::Complete | Outcome::Repaired);
         }

@@ -9,6 +9,7 @@ extern crate alloc;
 mod calls;
 mod compiled;
 mod cursor;
+mod decoded;
 mod echo;
 mod encode;
 mod event;

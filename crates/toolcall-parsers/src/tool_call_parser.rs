@@ -15,6 +15,7 @@ use jail_match::{
 use crate::{
     calls::Calls,
     compiled::Grammar,
+    decoded::Decoder,
     echo::Echo,
     event::DiagnosticKind,
     ids::Ids,
@@ -48,7 +49,7 @@ pub struct ToolCallParser {
     /// The last block, if so; made with the first opener, too.
     echo: Option<Box<Echo>>,
     opener: usize,
-    attempt: usize,
+    attempt: u16,
 }
 
 impl ToolCallParser {
@@ -131,6 +132,7 @@ impl ToolCallParser {
     #[must_use]
     pub fn buffered(&self) -> usize {
         let read = self.machine.as_ref().map_or(0, |machine| machine.buffered());
+        let read = read.saturating_add(self.calls.decoder().map_or(0, Decoder::buffered));
         read.saturating_add(self.echo.as_ref().map_or(0, |echo| echo.kept()))
     }
 
@@ -151,7 +153,7 @@ impl ToolCallParser {
         let plan = &self.plan;
         if let Some(opener) = plan.openers.get(self.opener) {
             let machine = self.machine.get_or_insert_with(|| Box::new(Machine::new()));
-            machine.begin(plan, opener.start, &opener.marker, self.attempt);
+            machine.begin(plan, opener.start, &opener.marker, self.attempt.into());
         }
         if self.echoes {
             self.echo.get_or_insert_default().clear();
@@ -217,7 +219,7 @@ impl BodyParsers for ToolCallParser {
         let Self { plan, calls, machine, echo, .. } = self;
         let Some(machine) = machine else { return Feed::Mismatch { used: 0 } };
         // Almost every chunk of a long call is the inside of a string.
-        if calls.committed() && machine.passes(plan, text) {
+        if calls.committed() && machine.passes(plan, text, calls) {
             calls.arguments(text, sink);
             calls.at += text.len() as u64;
             if let Some(echo) = echo {

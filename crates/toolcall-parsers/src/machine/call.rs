@@ -13,7 +13,9 @@ use super::{
     raw::Raw,
 };
 use crate::{
+    calls::Calls,
     cursor::Cursor,
+    decoded::Decoder,
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
     options::Wanted,
@@ -290,13 +292,14 @@ impl Machine {
 
     /// Whether all of `text` is the inside of a string of the open call, to be passed on as it is.
     #[inline]
-    pub(crate) fn passes(&mut self, plan: &Plan, text: &str) -> bool {
+    pub(crate) fn passes(&mut self, plan: &Plan, text: &str, calls: &Calls) -> bool {
         if !self.started || self.state != State::Arguments {
             return false;
         }
+        let unseen = calls.decoder().is_none_or(Decoder::passes);
         match &plan.leaf(self.leaf).arguments {
-            Arguments::Value(_) | Arguments::Keywords(_) => self.value.passes(text),
-            Arguments::Object(_) => self.object.streams() && self.value.passes(text),
+            Arguments::Value(_) | Arguments::Keywords(_) => unseen && self.value.passes(text),
+            Arguments::Object(_) => unseen && self.object.streams() && self.value.passes(text),
             Arguments::Parameters(spec) => self.parameters.passes(spec, text),
             _ => false,
         }
@@ -345,6 +348,9 @@ impl Machine {
             out.mute(DiagnosticKind::PseudoCall, cursor.at);
         } else {
             out.start(name, Some(&self.id), cursor.at);
+            if !matches!(leaf.arguments, Arguments::Parameters(_) | Arguments::Elements(_)) {
+                out.calls.decode_strings(name, cursor.at);
+            }
         }
         if self.noise > 0 {
             out.diagnose(DiagnosticKind::Noise, cursor.at, self.noise);

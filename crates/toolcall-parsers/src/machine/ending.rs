@@ -163,7 +163,7 @@ impl Machine {
 fn closed(closing: Option<String>, out: &mut Output<'_>) -> Outcome {
     match closing {
         Some(text) if out.calls.options.repair == Repair::Close => {
-            out.arguments(&text);
+            out.json(&text);
             Outcome::Repaired
         }
         _ => Outcome::Incomplete,

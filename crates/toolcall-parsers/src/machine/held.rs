@@ -4,7 +4,7 @@ use super::{
     call::{Machine, Reader, State},
     object::At,
 };
-use crate::calls::Calls;
+use crate::{calls::Calls, decoded::Decoder};
 
 impl Machine {
     /// How many bytes nothing came of yet, beyond what the driver keeps: of a call that is
@@ -17,7 +17,9 @@ impl Machine {
         match self.state {
             State::Arguments if calls.is_open() || self.object.answered => match self.reader {
                 Reader::Object if self.object.at == At::Key => item(),
-                Reader::Value | Reader::Object => self.value.held(),
+                Reader::Value | Reader::Object => {
+                    self.value.held().saturating_add(calls.decoder().map_or(0, Decoder::held))
+                }
                 Reader::Parameters => self.parameters.held(),
                 Reader::Elements => self.elements.held(),
                 Reader::None => 0,

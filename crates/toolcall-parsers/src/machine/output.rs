@@ -21,6 +21,12 @@ impl Output<'_> {
         self.calls.arguments(fragment, self.sink);
     }
 
+    /// The next piece of the open call's arguments, which come as JSON.
+    #[inline]
+    pub(crate) fn json(&mut self, fragment: &str) {
+        self.calls.json(fragment, self.sink);
+    }
+
     /// Reports something at `offset` in the text being fed; `bytes` of it were dropped.
     pub(crate) fn diagnose(&mut self, kind: DiagnosticKind, offset: usize, bytes: u64) {
         self.calls.diagnose(kind, offset, bytes, self.sink);

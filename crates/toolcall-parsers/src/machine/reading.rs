@@ -219,12 +219,13 @@ impl Machine {
             let scanned = {
                 let dialect = dialect(plan, leaf, syntax, out);
                 let Output { calls, sink } = &mut *out;
-                let dialect = Dialect { tools: Some(&calls.tools), ..dialect };
-                let typing = typing(plan, leaf, &self.name, &calls.tools);
+                let (tools, mut json) = calls.json_output();
+                let dialect = Dialect { tools: Some(tools), ..dialect };
+                let typing = typing(plan, leaf, &self.name, tools);
                 let early = &mut self.early;
                 let started = self.started;
                 let mut write = |piece: &str| {
-                    if started { calls.arguments(piece, *sink) } else { early.push_str(piece) }
+                    if started { json.put(piece, *sink) } else { early.push_str(piece) }
                 };
                 self.value.feed(&dialect, typing.as_ref(), cursor.rest(), &mut write)
             };
@@ -270,8 +271,9 @@ impl Machine {
     ) -> bool {
         let dialect = dialect(plan, leaf, syntax, out);
         let Output { calls, sink } = &mut *out;
-        let typing = typing(plan, leaf, &self.name, &calls.tools);
-        let mut write = |piece: &str| calls.arguments(piece, *sink);
+        let (tools, mut json) = calls.json_output();
+        let typing = typing(plan, leaf, &self.name, tools);
+        let mut write = |piece: &str| json.put(piece, *sink);
         let used = self.value.finish(&dialect, typing.as_ref(), tail, &mut write);
         if let Some(used) = used {
             let ends =
@@ -298,7 +300,7 @@ impl Machine {
                     return Some(step);
                 }
                 let early = core::mem::take(&mut self.early);
-                out.arguments(&early);
+                out.json(&early);
                 self.early = early;
                 self.early.clear();
             }

@@ -9,10 +9,10 @@ mod path;
 mod schema;
 
 pub(crate) use path::Path;
-pub(crate) use schema::{admitted, by_name, declared_at, declares};
+pub(crate) use schema::{admitted, by_name, declared_at, declares, has_containers};
 
 /// A set of JSON types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Types(u8);
 
 impl Types {

@@ -46,6 +46,27 @@ pub(crate) fn declared_at<'p>(
     Some(if types == Types::NONE { Types::ALL } else { types })
 }
 
+/// Whether the schema of a tool's arguments has a place that admits an array or object, as far as
+/// what stands in it says so by itself.
+pub(crate) fn has_containers(parameters: &Value) -> bool {
+    let mut open: Vec<&Value> = Vec::new();
+    open.extend(parameters.as_object().into_iter().flat_map(Map::values));
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(schema) => {
+                let types = declared(schema);
+                if types != Types::ALL && (types.has(Types::ARRAY) || types.has(Types::OBJECT)) {
+                    return true;
+                }
+                open.extend(schema.values());
+            }
+            Value::Array(parts) => open.extend(parts),
+            _ => {}
+        }
+    }
+    false
+}
+
 struct Walk<'s> {
     root: &'s Value,
     nodes: u32,

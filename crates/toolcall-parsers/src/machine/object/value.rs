@@ -17,7 +17,7 @@ impl Machine {
     pub(super) fn put_kept(&mut self, out: &mut Output<'_>) {
         if self.object.arguments == ArgumentsState::Kept {
             let early = core::mem::take(&mut self.early);
-            out.arguments(&early);
+            out.json(&early);
             self.early = early;
             self.early.clear();
             self.object.arguments = ArgumentsState::Closed;
@@ -107,7 +107,7 @@ impl Machine {
         let scanned = {
             let (early, started) = (&mut self.early, self.started);
             let mut write = |piece: &str| match started && !is_early {
-                true => out.arguments(piece),
+                true => out.json(piece),
                 false => early.push_str(piece),
             };
             self.value.feed(dialect, None, offered, &mut write)

@@ -1,0 +1,344 @@
+//! Arrays and objects that a model wrote as strings: decoded where the tool's schema admits them and
+//! no string.
+//!
+//! ```text
+//! {"tags": "[1, 2]"}   schema {"tags": array}     becomes   {"tags": [1, 2]}
+//! {"tags": "[1, 2"}    the same schema            stays: the string holds no array
+//! {"tags": "[1, 2]"}   schema {"tags": string}    stays
+//! ```
+//!
+//! The stage reads the JSON text of arguments, whatever syntax the wire had, on its way to the sink.
+//! It keeps back a string only while that may be an array or object.
+
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "`i` is a place in the piece or its end; an element's index is below the length of \
+              the stream"
+)]
+
+#[cfg(test)]
+mod tests;
+
+use alloc::{string::String, vec::Vec};
+
+use serde_json::Value;
+
+use crate::{
+    options::CallLimits,
+    typing::{Path, Types, declared_at},
+    value::{Escape, Flavor, JsonScan, Scanned, unescape},
+};
+
+/// Where the JSON text that came in so far ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum State {
+    /// In no call whose strings may be decoded.
+    #[default]
+    Off,
+    /// Outside of strings.
+    Between,
+    /// Inside the name of a member.
+    Key { escaped: bool },
+    /// Inside a string that passes unchanged.
+    Text { escaped: bool },
+    /// Inside a string that is kept back.
+    Kept { escaped: bool },
+}
+
+/// An open bracket of the JSON text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Frame {
+    /// An object; whether a name must come next.
+    Object { before_key: bool },
+    /// An array, with the index of its current element.
+    Array(usize),
+}
+
+/// Decodes strings of one call's arguments.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Decoder {
+    state: State,
+    frames: Vec<Frame>,
+    path: Path,
+    /// A member's name, or the kept string with its opening quote, as JSON text.
+    raw: String,
+    /// The kept string's text.
+    text: String,
+    /// How much of `raw` is in `text`.
+    read: usize,
+    /// How much of `text` was scanned.
+    scanned: usize,
+    scan: JsonScan,
+    /// The array or object in the string has ended.
+    whole: bool,
+    types: Types,
+    /// A string of this call was decoded.
+    decoded: bool,
+    /// The place of the call's tool among the declared ones.
+    pub(crate) tool: usize,
+    /// Stream offset at which the call was certain.
+    pub(crate) call_at: u64,
+}
+
+impl Decoder {
+    /// Makes it ready for the arguments of a call at stream offset `call_at`.
+    pub(crate) fn begin(&mut self, tool: usize, call_at: u64) {
+        self.end();
+        (self.state, self.tool, self.call_at) = (State::Between, tool, call_at);
+    }
+
+    fn end(&mut self) {
+        (self.state, self.decoded) = (State::Off, false);
+        self.frames.clear();
+        self.path.clear();
+        self.forget();
+    }
+
+    /// Whether it is in a call whose strings may be decoded.
+    pub(crate) fn is_active(&self) -> bool {
+        self.state != State::Off
+    }
+
+    fn forget(&mut self) {
+        self.raw.clear();
+        self.text.clear();
+        (self.read, self.scanned, self.whole) = (0, 0, false);
+        self.scan = JsonScan::new();
+    }
+
+    /// Whether the inside of a string passes without being looked at.
+    #[inline]
+    pub(crate) fn passes(&self) -> bool {
+        matches!(self.state, State::Off | State::Text { escaped: false })
+    }
+
+    /// Bytes kept back, escapes counted as what they spell.
+    pub(crate) fn held(&self) -> usize {
+        match self.state {
+            State::Kept { .. } => self.text.len() + 1,
+            _ => 0,
+        }
+    }
+
+    /// Live bytes.
+    pub(crate) fn buffered(&self) -> usize {
+        self.raw.len() + self.text.len() + self.path.len()
+    }
+
+    /// Passes a piece of JSON on; returns whether it held the end of the call's first decoded string.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`i` and `from` are places in the piece or its end"
+    )]
+    pub(crate) fn feed(
+        &mut self,
+        piece: &str,
+        schema: &Value,
+        limits: &CallLimits,
+        out: &mut dyn FnMut(&str),
+    ) -> bool {
+        let had_decoded = self.decoded;
+        // Text from `from` on passes and was not handed out yet.
+        let kept = matches!(self.state, State::Kept { .. });
+        let (mut i, mut from) = (0, if kept { piece.len() } else { 0 });
+        while i < piece.len() {
+            let rest = &piece[i..];
+            match self.state {
+                State::Off => break,
+                State::Between => {
+                    let at = rest.bytes().position(|byte| b"\"{}[],:".contains(&byte));
+                    let Some(at) = at else { break };
+                    i += at;
+                    if self.structure(rest.as_bytes()[at], schema) {
+                        emit(&piece[from..i], out);
+                        from = piece.len();
+                    }
+                    i += 1;
+                }
+                State::Text { mut escaped } => {
+                    let (len, closed) = string_end(rest, &mut escaped);
+                    i += len;
+                    self.state = if closed { State::Between } else { State::Text { escaped } };
+                }
+                State::Key { mut escaped } => {
+                    let (len, closed) = string_end(rest, &mut escaped);
+                    i += len;
+                    self.raw.push_str(&rest[..len]);
+                    self.state = match closed {
+                        // A name that no schema has: nothing further is looked at.
+                        _ if self.raw.len() > limits.name => State::Off,
+                        true => State::Between,
+                        false => State::Key { escaped },
+                    };
+                }
+                State::Kept { mut escaped } => {
+                    let (len, closed) = string_end(rest, &mut escaped);
+                    i += len;
+                    self.raw.push_str(&rest[..len]);
+                    self.state = State::Kept { escaped };
+                    if self.keep(closed, limits, out) {
+                        from = i;
+                    }
+                }
+            }
+        }
+        emit(piece.get(from..).unwrap_or_default(), out);
+        self.decoded && !had_decoded
+    }
+
+    /// Hands out what is kept back: the call ended in the middle of it.
+    pub(crate) fn flush(&mut self, out: &mut dyn FnMut(&str)) {
+        if matches!(self.state, State::Kept { .. }) {
+            emit(&self.raw, out);
+        }
+        self.end();
+    }
+
+    /// Takes in a structural byte or the quote that begins a string; whether that one is kept back.
+    fn structure(&mut self, byte: u8, schema: &Value) -> bool {
+        match (byte, self.frames.last_mut()) {
+            (b'"', Some(Frame::Object { before_key: true })) => {
+                self.raw.clear();
+                self.state = State::Key { escaped: false };
+            }
+            (b'"', _) => {
+                let types = declared_at(schema, self.path.steps()).unwrap_or(Types::ALL);
+                let admits = types.has(Types::ARRAY) || types.has(Types::OBJECT);
+                if admits && !types.has(Types::STRING) {
+                    self.forget();
+                    self.types = types;
+                    self.raw.push('"');
+                    self.read = 1;
+                    self.state = State::Kept { escaped: false };
+                    return true;
+                }
+                self.state = State::Text { escaped: false };
+            }
+            (b'{', _) => self.frames.push(Frame::Object { before_key: true }),
+            (b'[', _) => {
+                self.frames.push(Frame::Array(0));
+                self.path.element(0);
+            }
+            (b':', Some(Frame::Object { before_key })) => {
+                *before_key = false;
+                self.raw.pop();
+                self.text.clear();
+                let _ = decode(&self.raw, &mut self.text);
+                self.path.member(&self.text);
+                self.forget();
+            }
+            (b',', Some(Frame::Object { before_key })) => {
+                *before_key = true;
+                self.path.pop();
+            }
+            (b',', Some(Frame::Array(index))) => {
+                *index += 1;
+                self.path.pop();
+                self.path.element(*index);
+            }
+            (b'}' | b']', _) => match self.frames.pop() {
+                None | Some(Frame::Object { before_key: true }) => {}
+                Some(_) => self.path.pop(),
+            },
+            _ => {}
+        }
+        false
+    }
+
+    /// Looks at what came of a string that is kept back; whether it is out now.
+    fn keep(&mut self, closed: bool, limits: &CallLimits, out: &mut dyn FnMut(&str)) -> bool {
+        let end = self.raw.len() - usize::from(closed);
+        let fits = match decode(&self.raw[self.read..end], &mut self.text) {
+            Some(read) => {
+                self.read += read;
+                self.raw.len() <= limits.value && self.scan_on()
+            }
+            None => false,
+        };
+        if fits && !closed {
+            return false;
+        }
+        if fits && self.whole && self.read == end {
+            let _ = JsonScan::new().feed(self.text.trim_ascii(), |piece| out(piece));
+            self.decoded = true;
+        } else {
+            emit(&self.raw, out);
+        }
+        self.state = match (closed, self.state) {
+            (false, State::Kept { escaped }) => State::Text { escaped },
+            _ => State::Between,
+        };
+        self.forget();
+        true
+    }
+
+    /// Scans what is new of the text; whether it may be an array or object that the schema admits.
+    fn scan_on(&mut self) -> bool {
+        if self.scanned == 0 {
+            match self.text.trim_ascii_start().as_bytes().first() {
+                None => return true,
+                Some(b'[') if self.types.has(Types::ARRAY) => {}
+                Some(b'{') if self.types.has(Types::OBJECT) => {}
+                Some(_) => return false,
+            }
+        }
+        if !self.whole {
+            match self.scan.feed(&self.text[self.scanned..], |_| {}) {
+                Scanned::More { used } | Scanned::Noted { used, .. } => self.scanned += used,
+                Scanned::End { used } => {
+                    self.scanned += used;
+                    self.whole = true;
+                }
+                Scanned::Bad { .. } => return false,
+            }
+        }
+        !self.whole || self.text[self.scanned..].trim_ascii().is_empty()
+    }
+}
+
+/// Where the string that `text` goes on with ends, behind its quote, and whether it does.
+fn string_end(text: &str, escaped: &mut bool) -> (usize, bool) {
+    let mut bytes = text.bytes();
+    let mut at = 0;
+    if core::mem::take(escaped) && bytes.next().is_some() {
+        at = text.chars().next().map_or(0, char::len_utf8);
+    }
+    while let Some(hit) = memchr::memchr2(b'"', b'\\', text.as_bytes().get(at..).unwrap_or(&[])) {
+        at += hit + 1;
+        if text.as_bytes().get(at - 1) == Some(&b'"') {
+            return (at, true);
+        }
+        match text.get(at..).and_then(|rest| rest.chars().next()) {
+            Some(scalar) => at += scalar.len_utf8(),
+            None => *escaped = true,
+        }
+    }
+    (text.len(), false)
+}
+
+/// Adds to `text` what the inside of a JSON string spells; how much of it was read: all but an escape
+/// that is cut. `None` if that is no inside of a string.
+#[expect(clippy::indexing_slicing, reason = "`at` is a place in the text or its end")]
+fn decode(raw: &str, text: &mut String) -> Option<usize> {
+    let mut at = 0;
+    while let Some(hit) = memchr::memchr(b'\\', &raw.as_bytes()[at..]) {
+        text.push_str(&raw[at..at + hit]);
+        at += hit;
+        match unescape(&raw.as_bytes()[at..], Flavor::Json) {
+            Escape::Is(scalar, len) => {
+                text.push(scalar);
+                at += len;
+            }
+            Escape::Cut => return Some(at),
+            _ => return None,
+        }
+    }
+    text.push_str(&raw[at..]);
+    Some(raw.len())
+}
+
+fn emit(text: &str, out: &mut dyn FnMut(&str)) {
+    if !text.is_empty() {
+        out(text);
+    }
+}

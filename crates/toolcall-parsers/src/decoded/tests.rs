@@ -1,0 +1,92 @@
+//! Strings that are decoded, and strings that stay.
+
+use alloc::{string::String, vec::Vec};
+
+use serde_json::json;
+
+use super::Decoder;
+use crate::options::CallLimits;
+
+/// The arguments behind the stage, cut at every place, and whether a string was decoded.
+fn decoded(arguments: &str) -> (String, bool) {
+    let schema = json!({"properties": {
+        "list": {"type": "array", "items": {"type": "object"}},
+        "map": {"type": ["object", "null"], "additionalProperties": {"type": "array"}},
+        "either": {"type": ["array", "string"]},
+        "text": {"type": "string"},
+    }});
+    let read = |pieces: &[&str], limits: CallLimits| {
+        let (mut decoder, mut out, mut told) = (Decoder::default(), String::new(), false);
+        decoder.begin(0, 0);
+        for piece in pieces {
+            told |= decoder.feed(piece, &schema, &limits, &mut |piece| out.push_str(piece));
+        }
+        decoder.flush(&mut |piece| out.push_str(piece));
+        (out, told)
+    };
+    let whole = read(&[arguments], CallLimits::default());
+    let cuts: Vec<usize> = arguments.char_indices().map(|(at, _)| at).collect();
+    for &at in &cuts {
+        let (head, tail) = arguments.split_at(at);
+        assert_eq!(read(&[head, tail], CallLimits::default()), whole, "{arguments} cut at {at}");
+    }
+    let scalars: Vec<&str> = cuts
+        .iter()
+        .zip(cuts.iter().skip(1).chain([&arguments.len()]))
+        .map(|(&from, &to)| &arguments[from..to])
+        .collect();
+    assert_eq!(read(&scalars, CallLimits::default()), whole, "{arguments}");
+    whole
+}
+
+#[test]
+fn strings_that_hold_what_the_schema_wants_are_decoded() {
+    for (wire, json) in [
+        (r#"{"list": "[1, 2]"}"#, r#"{"list": [1, 2]}"#),
+        (r#"{"list": " [\"a\\n\u00e9\"] \n", "text": "x"}"#, r#"{"list": ["a\né"], "text": "x"}"#),
+        (r#"{"map": "{\"a\": [null]}"}"#, r#"{"map": {"a": [null]}}"#),
+        (
+            r#"{"map": {"m": "[]", "n": "[1]"}, "list": "[]"}"#,
+            r#"{"map": {"m": [], "n": [1]}, "list": []}"#,
+        ),
+        (r#"{"list": [{}, "{\"k\": 1}"]}"#, r#"{"list": [{}, {"k": 1}]}"#),
+        (r#"{"li\u0073t": "\u005b]"}"#, r#"{"li\u0073t": []}"#),
+    ] {
+        assert_eq!(decoded(wire), (String::from(json), true), "{wire}");
+    }
+}
+
+#[test]
+fn other_strings_stay() {
+    for wire in [
+        r#"{"list": "[1, 2"}"#,
+        r#"{"list": "[1] and more"}"#,
+        r#"{"list": "{}", "map": "[]"}"#,
+        r#"{"list": "", "map": "null"}"#,
+        r#"{"either": "[1]", "text": "[1]", "other": "[1]"}"#,
+        r#"{"text": {"list": "[1]"}}"#,
+        r#"{"list": ["[1]"]}"#,
+        r#"{"list": "[\"cut"#,
+        r#"{"list": "[\"cut\"#,
+    ] {
+        assert_eq!(decoded(wire), (String::from(wire), false), "{wire}");
+    }
+}
+
+#[test]
+fn longer_strings_and_names_than_the_limits_pass_unchanged() {
+    let schema = json!({"properties": {"list": {"type": "array"}}});
+    let limits = CallLimits { value: 8, name: 8, ..CallLimits::default() };
+    for (wire, json) in [
+        (r#"{"list": "[1, 2, 3]", "list": "[]"}"#, r#"{"list": "[1, 2, 3]", "list": []}"#),
+        (
+            r#"{"a name that is long": 1, "list": "[]"}"#,
+            r#"{"a name that is long": 1, "list": "[]"}"#,
+        ),
+    ] {
+        let (mut decoder, mut out) = (Decoder::default(), String::new());
+        decoder.begin(0, 0);
+        decoder.feed(wire, &schema, &limits, &mut |piece| out.push_str(piece));
+        assert_eq!(out, json);
+    }
+}
