@@ -30,15 +30,13 @@ impl Transcoder {
     /// A value without quotes begins.
     pub(super) fn begin_bare(&mut self, cx: &mut Cx<'_, '_>) {
         self.count_element(cx);
-        self.mode = match cx.typing.map(|typing| (typing.quoted, self.declared(typing))) {
-            // A string would stand in quotes: what stands in none may be of another type.
-            Some((false, Mode::Typed(types))) if types.has(Types::STRING) => Mode::Guess,
-            Some((_, declared)) => declared,
-            None => Mode::Guess,
-        };
+        self.mode = cx.typing.map_or(Mode::Guess, |typing| self.declared(typing));
         self.scalar.clear();
         self.blank = true;
         self.state = State::Bare;
+        if self.mode == Mode::Typed(Types::STRING) {
+            self.begin_string(cx);
+        }
     }
 
     /// A value in quotes begins, whose mode is known: a certain string is written at once.

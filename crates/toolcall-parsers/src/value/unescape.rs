@@ -19,7 +19,8 @@ pub(crate) enum Flavor {
     /// As in Python, a backslash that begins no escape stands for itself; here that includes
     /// `\x`, `\u` and `\U` without their digits.
     Python,
-    /// As in JavaScript, a backslash that begins no escape is dropped, and `\u` takes braces.
+    /// As in JavaScript, `\u` takes braces. A backslash that begins no escape is kept, though: models
+    /// write expressions such as `\w` in strings that need not be escaped.
     Script,
 }
 
@@ -52,12 +53,10 @@ pub(crate) fn unescape(bytes: &[u8], flavor: Flavor) -> Escape {
         Flavor::Script => match kind {
             b'u' if bytes.get(2) == Some(&b'{') => return braced(bytes),
             b'0' => return Escape::Is('\0', 2),
-            b'a' | b'N' | b'U' | b'1'..=b'9' => return Escape::Is(char::from(kind), 2),
-            _ if kind.is_ascii_graphic() && !kind.is_ascii_alphanumeric() => {
-                return Escape::Is(char::from(kind), 2);
-            }
+            b'`' | b'/' => return Escape::Is(char::from(kind), 2),
             b'b' | b'f' | b'n' | b'r' | b't' | b'v' | b'x' | b'u' | b'\n' | b'\r' => {}
-            _ => return Escape::Nothing(1),
+            b'\\' | b'\'' | b'"' => {}
+            _ => return Escape::Verbatim(1),
         },
     }
     let scalar = match kind {
@@ -210,15 +209,18 @@ mod tests {
     }
 
     #[test]
-    fn scripts_drop_a_backslash_that_means_nothing() {
-        use Escape::{Cut, Is, Nothing, Verbatim};
+    fn scripts_keep_a_backslash_that_begins_no_escape() {
+        use Escape::{Cut, Is, Verbatim};
         for (text, read) in [
             ("\\`", Is('`', 2)),
             ("\\/", Is('/', 2)),
             ("\\n", Is('\n', 2)),
-            ("\\d", Nothing(1)),
-            ("\\a", Is('a', 2)),
-            ("\\é", Nothing(1)),
+            ("\\d", Verbatim(1)),
+            ("\\.", Verbatim(1)),
+            ("\\1", Verbatim(1)),
+            ("\\a", Verbatim(1)),
+            ("\\é", Verbatim(1)),
+            ("\\'", Is('\'', 2)),
             ("\\0", Is('\0', 2)),
             ("\\u00e9", Is('é', 6)),
             ("\\u{1F980}", Is('🦀', 9)),

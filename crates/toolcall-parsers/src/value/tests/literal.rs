@@ -91,7 +91,7 @@ fn objects_as_scripts_write_them() {
             ),
             (
                 "{ a: 'it\\'s', b: `two\nlines \\` $x`, \"c-d\": \"\\/\", 'e': \"\\q\" }",
-                "{\"a\": \"it's\", \"b\": \"two\\nlines ` $x\", \"c-d\": \"/\", \"e\": \"q\"}",
+                "{\"a\": \"it's\", \"b\": \"two\\nlines ` $x\", \"c-d\": \"/\", \"e\": \"\\\\q\"}",
             ),
             (
                 "{ a: true, b: null, c: undefined, d: -1.5e3, e: [1, { f: [] }, ], g: {}, }",
