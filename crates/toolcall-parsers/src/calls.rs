@@ -119,6 +119,15 @@ impl Calls {
         self.options.ids = ids;
     }
 
+    pub(crate) fn take_used_ids(&mut self) -> UsedIds {
+        core::mem::take(&mut self.used_ids)
+    }
+
+    pub(crate) fn put_used_ids(&mut self, ids: UsedIds) -> &mut UsedIds {
+        self.used_ids = ids;
+        &mut self.used_ids
+    }
+
     /// A new body begins at stream offset `at`.
     pub fn begin(&mut self, at: u64) {
         (self.at, self.begun_at) = (at, at);

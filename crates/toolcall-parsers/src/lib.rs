@@ -45,7 +45,7 @@ pub use registry::{
     Summary, aliases, families, family, family_variant, family_variants, grammar, grammar_variant,
     grammars,
 };
-pub use tool_call_parser::ToolCallParser;
+pub use tool_call_parser::{Snapshot, ToolCallParser};
 pub use tools::{Tool, Tools, ToolsError};
 pub use used_ids::{Claim, UsedIds};
 pub use value::{JsonPlace, JsonScan};

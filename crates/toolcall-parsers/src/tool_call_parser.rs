@@ -52,6 +52,10 @@ pub struct ToolCallParser {
     attempt: u16,
 }
 
+/// A [`ToolCallParser`] as it was before a block.
+#[derive(Debug, Clone)]
+pub struct Snapshot(ToolCallParser);
+
 impl ToolCallParser {
     /// Body parsers for the openers of `grammar`.
     #[must_use]
@@ -99,6 +103,22 @@ impl ToolCallParser {
     /// Takes the ids of calls to come from `ids`.
     pub fn set_ids(&mut self, ids: Ids) {
         self.calls.set_ids(ids.or_of(self.grammar.family()));
+    }
+
+    /// Takes a copy of the parser for [`ToolCallParser::restore`]. The ids of the message are not
+    /// copied: those that are used from here on are noted, in place of those since the last copy.
+    pub fn snapshot(&mut self) -> Snapshot {
+        let ids = self.calls.take_used_ids();
+        let parser = self.clone();
+        self.calls.put_used_ids(ids).mark();
+        Snapshot(parser)
+    }
+
+    /// Makes the parser what it was when `snapshot` was taken, which must be its last.
+    pub fn restore(&mut self, snapshot: Snapshot) {
+        let ids = self.calls.take_used_ids();
+        *self = snapshot.0;
+        self.calls.put_used_ids(ids).undo();
     }
 
     /// Forgets the message.

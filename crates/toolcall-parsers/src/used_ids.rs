@@ -1,6 +1,6 @@
 //! The ids of a message: each is used once.
 
-use alloc::{collections::BTreeMap, format, string::String};
+use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 
 /// Bytes of ids that are remembered, at most: thousands of ids as models write them. A message with
 /// more has generated ids from there on.
@@ -12,6 +12,15 @@ pub struct UsedIds {
     /// Each with the suffix that is tried next where it comes again.
     next: BTreeMap<String, u32>,
     bytes: usize,
+    undo: Option<Undo>,
+}
+
+/// Changes since the state that [`UsedIds::undo`] goes back to.
+#[derive(Debug, Clone)]
+struct Undo {
+    bytes: usize,
+    /// Ids in the order they changed, each with its suffix before.
+    changed: Vec<(String, Option<u32>)>,
 }
 
 /// Whether an id was free.
@@ -42,7 +51,7 @@ impl UsedIds {
         loop {
             let n = self.next.get(&wanted).copied().unwrap_or(2);
             let id = format!("{wanted}-{n}");
-            self.next.insert(wanted.clone(), n.saturating_add(1));
+            self.put(&wanted, n.saturating_add(1));
             if self.insert(&id) {
                 return (id, Claim::Changed);
             }
@@ -53,9 +62,34 @@ impl UsedIds {
         let new = !self.next.contains_key(id);
         if new {
             self.bytes = self.bytes.saturating_add(id.len());
-            self.next.insert(id.into(), 2);
+            self.put(id, 2);
         }
         new
+    }
+
+    fn put(&mut self, id: &str, next: u32) {
+        let before = self.next.insert(id.into(), next);
+        if let Some(undo) = &mut self.undo {
+            undo.changed.push((id.into(), before));
+        }
+    }
+
+    /// Makes this the state to go back to. That costs nothing, however many ids there are: a copy of
+    /// them before each block that is read ahead would take quadratic time.
+    pub(crate) fn mark(&mut self) {
+        self.undo = Some(Undo { bytes: self.bytes, changed: Vec::new() });
+    }
+
+    /// Goes back to the state that was marked last.
+    pub(crate) fn undo(&mut self) {
+        let Some(undo) = self.undo.take() else { return };
+        self.bytes = undo.bytes;
+        for (id, before) in undo.changed.into_iter().rev() {
+            match before {
+                Some(next) => self.next.insert(id, next),
+                None => self.next.remove(&id),
+            };
+        }
     }
 }
 
@@ -74,6 +108,24 @@ mod tests {
         assert_eq!(claim("a"), ("a-3".into(), Claim::Changed));
         assert_eq!(claim("a"), ("a-4".into(), Claim::Changed));
         assert_eq!(claim("a-2"), ("a-2-2".into(), Claim::Changed));
+    }
+
+    #[test]
+    fn undo_forgets_what_was_claimed_since_the_mark() {
+        let mut ids = UsedIds::default();
+        ids.claim("a".into(), String::new);
+        ids.claim("a".into(), String::new);
+        for _ in 0..2 {
+            ids.mark();
+            assert_eq!(ids.claim("a".into(), String::new).0, "a-3");
+            assert_eq!(ids.claim("a".into(), String::new).0, "a-4");
+            assert_eq!(ids.claim("b".into(), String::new).0, "b");
+            ids.undo();
+        }
+        // Only what was marked is undone.
+        ids.claim("b".into(), String::new);
+        ids.undo();
+        assert_eq!(ids.claim("b".into(), String::new).0, "b-2");
     }
 
     #[test]
