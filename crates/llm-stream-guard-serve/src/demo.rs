@@ -108,7 +108,7 @@ impl Form {
             (self, said.get_mut("choices").and_then(Value::as_array_mut))
         {
             for choice in choices.iter_mut().filter_map(Value::as_object_mut) {
-                let message = choice.remove(field).unwrap_or_default();
+                let message = choice.shift_remove(field).unwrap_or_default();
                 let text = message.get("content").and_then(Value::as_str).unwrap_or_default();
                 choice.insert("text".into(), text.into());
             }

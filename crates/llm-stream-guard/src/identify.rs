@@ -1,6 +1,8 @@
 //! Which family is it? What recordings tell, and what a checkpoint's files tell.
 
 mod checkpoint;
+#[cfg(feature = "jinja")]
+mod context;
 mod detect;
 mod gguf;
 mod identification;

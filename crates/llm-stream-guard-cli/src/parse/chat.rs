@@ -195,7 +195,7 @@ pub(crate) fn chunk_from(value: Value) -> Option<Chunk> {
     };
     for choice in &mut chunk.choices {
         // The legacy completions API has bare text.
-        if let Some(Value::String(text)) = choice.extra.remove("text") {
+        if let Some(Value::String(text)) = choice.extra.shift_remove("text") {
             choice.delta.content = Field::Value(Content::Text(text));
         }
     }

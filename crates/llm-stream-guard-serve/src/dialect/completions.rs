@@ -43,7 +43,7 @@ pub(crate) fn prompt(body: &Value) -> Option<&str> {
 /// Takes out of a request what upstream does not know.
 pub(crate) fn strip(body: &mut Value) {
     for name in OURS {
-        body.as_object_mut().and_then(|body| body.remove(name));
+        body.as_object_mut().and_then(|body| body.shift_remove(name));
     }
 }
 
@@ -55,7 +55,7 @@ impl Encoder for Events {
     fn read(&self, said: Value) -> Option<Chunk> {
         let mut chunk = said.into_chunk().ok()?;
         for choice in &mut chunk.choices {
-            if let Some(Value::String(text)) = choice.extra.remove("text") {
+            if let Some(Value::String(text)) = choice.extra.shift_remove("text") {
                 choice.delta.content = Field::Value(Content::Text(text));
             }
         }
@@ -98,7 +98,7 @@ impl Encoder for Events {
 pub fn read(mut said: Value) -> Value {
     let choices = said.get_mut("choices").and_then(Value::as_array_mut);
     for choice in choices.into_iter().flatten().filter_map(Value::as_object_mut) {
-        let text = choice.remove("text").unwrap_or_default();
+        let text = choice.shift_remove("text").unwrap_or_default();
         choice.insert("message".into(), [("content".to_owned(), text)].into_iter().collect());
     }
     said
@@ -112,7 +112,7 @@ pub fn whole(completion: &Completion) -> Value {
     let choices = said.get_mut("choices").and_then(Value::as_array_mut);
     let choices = choices.into_iter().flatten().filter_map(Value::as_object_mut);
     for (choice, read) in choices.zip(&completion.choices) {
-        choice.remove("message");
+        choice.shift_remove("message");
         choice.extend(beside(&read.message));
     }
     said
@@ -124,7 +124,7 @@ fn beside(delta: &Delta) -> Map<String, Value> {
     let said = serde_json::to_value(delta).unwrap_or_default();
     let Value::Object(mut fields) = said else { return Map::new() };
     fields.retain(|name, value| name != "role" && !value.is_null());
-    fields.remove("content");
+    fields.shift_remove("content");
     fields.insert("text".into(), text);
     fields
 }

@@ -14,7 +14,7 @@ pub(super) fn expected(field: &str, what: &str) -> Fault {
 
 /// Gives the field `from`, if it is there, the name `to`.
 pub(super) fn rename(body: &mut Map<String, Value>, from: &str, to: &str) {
-    if let Some(value) = body.remove(from) {
+    if let Some(value) = body.shift_remove(from) {
         body.insert(to.into(), value);
     }
 }

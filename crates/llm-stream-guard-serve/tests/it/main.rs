@@ -5,6 +5,7 @@ mod completions;
 mod dialects;
 mod encoders;
 mod failures;
+mod foreign;
 mod logs;
 mod requests;
 mod soak;

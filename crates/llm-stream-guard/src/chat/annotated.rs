@@ -74,6 +74,7 @@ impl Annotation {
 
 /// What an item of a stream is.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "taken apart at once; a box would be one per chunk")]
 pub enum Opened<I> {
     /// It carries a chunk.
     Chunk(Chunk, Annotation),

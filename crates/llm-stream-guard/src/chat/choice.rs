@@ -125,7 +125,7 @@ impl ChoiceState {
         }
         if writer.lane.hid {
             // They stand for the text.
-            extra.remove("token_ids");
+            extra.shift_remove("token_ids");
         }
         match finish_reason {
             Field::Value(_) if writer.lane.finished => writer.violation(Violation::SecondFinish),

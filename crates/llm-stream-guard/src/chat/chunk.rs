@@ -18,15 +18,16 @@ use super::field::Field;
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Chunk {
+    /// Every other field, in the order it came in: `id`, `object`, `created`, `model` and the
+    /// server's own. Servers write most of them before the choices.
+    #[serde(flatten)]
+    pub fields: Map<String, Value>,
     /// The choices; `null` or missing reads as none.
     #[serde(default, deserialize_with = "null_as_default")]
     pub choices: Vec<Choice>,
     /// Token usage, as the server counted it.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub usage: Field<Value>,
-    /// Every other field: `id`, `object`, `created`, `model` and whatever else came.
-    #[serde(flatten)]
-    pub fields: Map<String, Value>,
 }
 
 /// A choice's part of a [`Chunk`].
@@ -38,12 +39,12 @@ pub struct Choice {
     /// What is new.
     #[serde(default, deserialize_with = "null_as_default")]
     pub delta: Delta,
-    /// Why the choice ended: `stop`, `length`, `tool_calls`, or any other word of the server's.
-    #[serde(default, skip_serializing_if = "Field::is_missing")]
-    pub finish_reason: Field<String>,
     /// Log probabilities, as they came: entries of its `content` list stand for tokens.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub logprobs: Field<Value>,
+    /// Why the choice ended: `stop`, `length`, `tool_calls`, or any other word of the server's.
+    #[serde(default, skip_serializing_if = "Field::is_missing")]
+    pub finish_reason: Field<String>,
     /// Every other field.
     #[serde(flatten)]
     pub extra: Map<String, Value>,

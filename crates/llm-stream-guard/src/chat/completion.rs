@@ -11,15 +11,15 @@ use super::{
 /// A whole chat-completion response.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Completion {
+    /// Every other field, in the order it came in.
+    #[serde(flatten)]
+    pub fields: Map<String, Value>,
     /// The choices.
     #[serde(default)]
     pub choices: Vec<CompletionChoice>,
     /// Token usage.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub usage: Field<Value>,
-    /// Every other field.
-    #[serde(flatten)]
-    pub fields: Map<String, Value>,
 }
 
 /// A choice of a [`Completion`].
@@ -30,12 +30,12 @@ pub struct CompletionChoice {
     pub index: u32,
     /// The message: it has the fields of a delta, calls without an index.
     pub message: Delta,
-    /// Why the choice ended.
-    #[serde(default, skip_serializing_if = "Field::is_missing")]
-    pub finish_reason: Field<String>,
     /// Log probabilities.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub logprobs: Field<Value>,
+    /// Why the choice ended.
+    #[serde(default, skip_serializing_if = "Field::is_missing")]
+    pub finish_reason: Field<String>,
     /// Every other field.
     #[serde(flatten)]
     pub extra: Map<String, Value>,

@@ -10,9 +10,9 @@ use super::{
     piece::{Piece, says_nothing},
 };
 
-/// Fields that stand on every chunk.
+/// Fields that every chunk carries, in the order in which chunks that are made up have them.
 const REPEATED: [&str; 7] =
-    ["created", "id", "model", "object", "provider", "service_tier", "system_fingerprint"];
+    ["id", "object", "created", "model", "provider", "service_tier", "system_fingerprint"];
 
 /// Where usage says how many tokens were reasoning.
 const DETAILS: &str = "completion_tokens_details";
@@ -45,7 +45,7 @@ impl Envelope {
         for (name, policy) in &options.fields {
             match (policy, self.repeated.get(name), chunk.fields.get_mut(name)) {
                 (FieldPolicy::First, Some(first), Some(own)) => own.clone_from(first),
-                (FieldPolicy::Drop, _, Some(_)) => drop(chunk.fields.remove(name)),
+                (FieldPolicy::Drop, _, Some(_)) => drop(chunk.fields.shift_remove(name)),
                 _ => {}
             }
         }
@@ -87,7 +87,7 @@ impl Envelope {
             self.usage = Some(usage);
         }
         for name in &options.counters {
-            if let Some(count) = fields.remove(name) {
+            if let Some(count) = fields.shift_remove(name) {
                 add(&mut self.counters, name, count);
             }
         }

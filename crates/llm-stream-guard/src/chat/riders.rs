@@ -44,7 +44,9 @@ impl Part {
                         .and_then(Value::as_str)
                         .is_some_and(|it| !it.is_empty()) =>
             {
-                let Some(Value::String(text)) = fields.remove("text") else {
+                // The empty text keeps the place of what will be written there.
+                let text = fields.get_mut("text").map(Value::take);
+                let Some(Value::String(text)) = text else {
                     return Self::Other { list, part: Value::Object(fields) };
                 };
                 Self::Text { list, fields, text }

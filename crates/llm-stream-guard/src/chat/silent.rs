@@ -15,7 +15,8 @@ pub(super) struct Silent {
     content: Field<Content>,
     reasoning: Field<String>,
     reasoning_content: Field<String>,
-    extra: Map<String, Value>,
+    /// Each with its place among the delta's other fields.
+    extra: Vec<(usize, String, Value)>,
     logprobs: Field<Value>,
 }
 
@@ -26,10 +27,16 @@ impl Silent {
             Content::Text(text) => text.is_empty(),
             Content::Parts(parts) => parts.is_empty(),
         };
-        let (extra, loud) = std::mem::take(&mut delta.extra)
-            .into_iter()
-            .partition(|(_, value)| says_nothing(value));
-        delta.extra = loud;
+        let mut extra = Vec::new();
+        if delta.extra.values().any(says_nothing) {
+            for (place, (name, value)) in std::mem::take(&mut delta.extra).into_iter().enumerate() {
+                if says_nothing(&value) {
+                    extra.push((place, name, value));
+                } else {
+                    delta.extra.insert(name, value);
+                }
+            }
+        }
         Self {
             role: take_if(&mut delta.role, |_| false),
             content: take_if(&mut delta.content, text_or_parts),
@@ -47,8 +54,11 @@ impl Silent {
         fill(&mut delta.content, self.content);
         fill(&mut delta.reasoning, self.reasoning);
         fill(&mut delta.reasoning_content, self.reasoning_content);
-        for (name, value) in self.extra {
-            delta.extra.entry(name).or_insert(value);
+        for (place, name, value) in self.extra {
+            if !delta.extra.contains_key(&name) {
+                let place = place.min(delta.extra.len());
+                delta.extra.shift_insert(place, name, value);
+            }
         }
         match (self.logprobs, &mut piece.logprobs) {
             (Field::Value(Value::Object(members)), Some(Value::Object(object))) => {

@@ -5,12 +5,12 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use minijinja::Value;
 use serde_json::json;
 use toolcall_parsers::{EncodeCall, Grammar, encode, family_variants};
 
 use super::{
     Checkpoint,
+    context::value_of,
     markup::marks,
     reading::{Reading, calls_of, readers},
     render::Template,
@@ -177,8 +177,8 @@ impl Prompter<'_> {
             "{{\"datetime\": \"2024-01-01\", \"messages\": [{messages}], \"tools\": {TOOLS}, \"add_generation_prompt\": {prompt}, \
              \"bos_token\": {bos}, \"eos_token\": {eos}{switch}}}"
         );
-        let context: Value = serde_json::from_str(&context).map_err(|error| error.to_string())?;
-        self.template.render(&context)
+        let context = serde_json::from_str(&context).map_err(|error| error.to_string())?;
+        self.template.render(&value_of(context))
     }
 
     fn prompt(&self, switch: Option<(&str, bool)>) -> Result<String, String> {

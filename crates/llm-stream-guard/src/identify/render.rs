@@ -230,14 +230,14 @@ impl Json {
 
 #[cfg(test)]
 mod tests {
-    use minijinja::{context, value::Serde};
+    use minijinja::context;
 
-    use super::Template;
+    use super::{super::context::value_of, Template};
 
     fn render(template: &str) -> String {
         let template = Template::new(template).unwrap_or_else(|error| panic!("{error}"));
         let value = serde_json::json!({"b": [1, 2.5, true, null], "a": "<é>"});
-        let context = context! { value => minijinja::Value::from(Serde(value)) };
+        let context = context! { value => value_of(value) };
         template.render(&context).unwrap_or_else(|error| panic!("{error}"))
     }
 

@@ -5,7 +5,7 @@ use alloc::{borrow::ToOwned, collections::BTreeMap, string::String, vec::Vec};
 use serde_json::{Map, Value, json};
 
 use super::EncodeCall;
-use crate::tools::Tools;
+use crate::{tools::Tools, typing::is_fractional};
 
 impl Tools {
     /// Tools that declare the arguments of `calls` to be of the types they have there: for who has
@@ -60,7 +60,7 @@ fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(number) if is_fractional(number) => "number",
         Value::Number(_) => "integer",
         Value::String(_) => "string",
         Value::Array(_) => "array",

@@ -6,9 +6,12 @@
               256"
 )]
 
-use alloc::{string::String, vec::Vec};
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::{Types, path::Step};
 use crate::tools::Tools;
@@ -220,12 +223,17 @@ fn of(value: &Value) -> Types {
     match value {
         Value::Null => Types::NULL,
         Value::Bool(_) => Types::BOOLEAN,
-        Value::Number(number) if number.is_f64() => Types::NUMBER,
+        Value::Number(number) if is_fractional(number) => Types::NUMBER,
         Value::Number(_) => Types::INTEGER,
         Value::String(_) => Types::STRING,
         Value::Array(_) => Types::ARRAY,
         Value::Object(_) => Types::OBJECT,
     }
+}
+
+/// Whether a number is not written as an integer, also if no machine number holds it (`1e400`).
+pub(crate) fn is_fractional(number: &Number) -> bool {
+    number.is_f64() || !number.is_i64() && number.to_string().contains(['.', 'e', 'E'])
 }
 
 /// Types by name, or by what SQL, Python and others call them.

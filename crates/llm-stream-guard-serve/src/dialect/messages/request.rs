@@ -16,30 +16,30 @@ use crate::{
 pub fn request(body: Value) -> Result<Value, Fault> {
     let Value::Object(mut body) = body else { return Err(expected("", "an object")) };
     let mut messages = Vec::new();
-    if let Some(system) = body.remove("system") {
+    if let Some(system) = body.shift_remove("system") {
         messages.push(json!({"role": "system", "content": text_of(&system, "system")?}));
     }
-    let turns = body.remove("messages");
+    let turns = body.shift_remove("messages");
     let turns = turns.as_ref().and_then(Value::as_array);
     for (n, turn) in turns.ok_or_else(|| expected("messages", "a list"))?.iter().enumerate() {
         self::turn(turn, &format!("messages[{n}]"), &mut messages)?;
     }
     body.insert("messages".into(), messages.into());
     rename(&mut body, "stop_sequences", "stop");
-    if let Some(tools) = body.remove("tools") {
+    if let Some(tools) = body.shift_remove("tools") {
         body.insert("tools".into(), self::tools(&tools)?);
     }
-    if let Some(choice) = body.remove("tool_choice") {
+    if let Some(choice) = body.shift_remove("tool_choice") {
         if choice.get("disable_parallel_tool_use") == Some(&Value::Bool(true)) {
             body.insert("parallel_tool_calls".into(), false.into());
         }
         body.insert("tool_choice".into(), self::choice(&choice)?);
     }
-    let user = body.remove("metadata").and_then(|it| it.get("user_id").cloned());
+    let user = body.shift_remove("metadata").and_then(|it| it.get("user_id").cloned());
     if let Some(user) = user {
         body.insert("user".into(), user);
     }
-    if let Some(thinking) = body.remove("thinking") {
+    if let Some(thinking) = body.shift_remove("thinking") {
         let on = match thinking.get("type").and_then(Value::as_str) {
             Some("enabled") => Some(true),
             Some("disabled") => Some(false),
@@ -158,10 +158,12 @@ fn tools(tools: &Value) -> Result<Value, Fault> {
         let fault =
             || expected(&format!("tools[{n}].input_schema"), "a schema: a tool of the client's");
         let schema = schema.ok_or_else(fault)?;
-        let mut function = json!({"name": name, "parameters": schema});
+        // In the order of OpenAI's clients: templates write it into the prompt.
+        let mut function = json!({"name": name});
         if let Some(about) = tool.get("description") {
             function["description"] = about.clone();
         }
+        function["parameters"] = schema.clone();
         Ok(json!({"type": "function", "function": function}))
     };
     list.iter().enumerate().map(tool).collect::<Result<Vec<_>, _>>().map(Value::from)

@@ -23,17 +23,17 @@ pub fn request(body: Value) -> Result<Value, Fault> {
     let Value::Object(mut body) = body else { return Err(expected("", "an object")) };
     for name in STATEFUL {
         let unset = |it: &Value| it.is_null() || *it == Value::Bool(false);
-        if body.remove(name).is_some_and(|it| !unset(&it)) {
+        if body.shift_remove(name).is_some_and(|it| !unset(&it)) {
             return Err(
                 Fault::new(Kind::Request, "no state is kept: send the whole input").at(name)
             );
         }
     }
     let mut messages = Vec::new();
-    if let Some(text) = body.remove("instructions").filter(|it| !it.is_null()) {
+    if let Some(text) = body.shift_remove("instructions").filter(|it| !it.is_null()) {
         messages.push(message("system", text));
     }
-    match body.remove("input") {
+    match body.shift_remove("input") {
         Some(Value::String(text)) => messages.push(message("user", text.into())),
         Some(Value::Array(items)) => {
             for (n, item) in items.iter().enumerate() {
@@ -52,9 +52,9 @@ pub fn request(body: Value) -> Result<Value, Fault> {
         body.insert("reasoning_effort".into(), effort);
     }
     for name in DROPPED {
-        body.remove(name);
+        body.shift_remove(name);
     }
-    if let Some(tools) = body.remove("tools").filter(|it| !it.is_null()) {
+    if let Some(tools) = body.shift_remove("tools").filter(|it| !it.is_null()) {
         body.insert("tools".into(), self::tools(&tools)?);
     }
     if let Some(choice) = body.get_mut("tool_choice") {
@@ -184,7 +184,7 @@ fn tools(tools: &Value) -> Result<Value, Fault> {
 fn nest(tool: &mut Value) {
     let Some(fields) = tool.as_object_mut() else { return };
     if fields.get("type").and_then(Value::as_str) == Some("function") {
-        let kind = fields.remove("type");
+        let kind = fields.shift_remove("type");
         let function = Value::Object(std::mem::take(fields));
         fields.extend(kind.map(|kind| ("type".to_owned(), kind)));
         fields.insert("function".into(), function);
@@ -198,7 +198,7 @@ fn format(format: &Value) -> Value {
     }
     let mut schema = format.clone();
     if let Some(fields) = schema.as_object_mut() {
-        fields.remove("type");
+        fields.shift_remove("type");
     }
     json!({"type": "json_schema", "json_schema": schema})
 }

@@ -10,6 +10,7 @@ mod failures;
 mod feed;
 mod fields;
 mod finish;
+mod foreign;
 mod frames;
 mod interplay;
 mod laws;

@@ -1,0 +1,84 @@
+//! JSON of others on its way through: members keep their order, numbers their spelling.
+
+use axum::{body::Body, http::Request};
+use serde_json::Value;
+
+use crate::support::{Do, Replay, Served, config, whole};
+
+/// A schema whose members are in no order and whose numbers do not fit a machine number.
+const SCHEMA: &str = r#"{"type":"object","properties":{"zeta":{"maximum":10000000000000000000000001,"type":"number","default":1.10},"alpha":{"type":"string","enum":["b","a"]}},"required":["zeta"]}"#;
+
+/// What upstream is asked when a client sends `body`, and the answer of the client.
+async fn passed(path: &str, body: String, answer: &str) -> (Value, String) {
+    let answer = whole("200 OK", "content-type: application/json\r\n", answer);
+    let upstream = Replay::new(vec![Do::Send(answer)]).await;
+    let served = Served::new(upstream.port, config()).await;
+    let request = Request::post(path).body(Body::from(body)).unwrap();
+    let body = served.send(request).await.into_body();
+    let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+    (upstream.last_asked().1, String::from_utf8(body.to_vec()).unwrap())
+}
+
+const SAID: &str = r#"{"id":"c1","object":"chat.completion","created":1700000000,"model":"m","zz":1.10,"aa":{"y":1e-7,"x":10000000000000000000000001},"choices":[{"index":0,"message":{"role":"assistant","content":"<think>hm</think>Hi.","refusal":null,"annotations":[0.10]},"logprobs":null,"finish_reason":"stop"}],"usage":{"total_tokens":9,"cost":0.10,"completion_tokens_details":{"reasoning_tokens":1}}}"#;
+
+#[tokio::test]
+async fn schemas_of_tools_and_numbers_of_requests_reach_upstream_unchanged() {
+    let rows = [
+        (
+            "/v1/chat/completions",
+            r#""messages":[{"role":"user","content":"?"}]"#,
+            format!(
+                r#"{{"type":"function","function":{{"name":"f","description":"d","parameters":{SCHEMA}}}}}"#
+            ),
+        ),
+        (
+            "/v1/messages",
+            r#""max_tokens":9,"messages":[{"role":"user","content":"?"}]"#,
+            format!(r#"{{"name":"f","description":"d","input_schema":{SCHEMA}}}"#),
+        ),
+        (
+            "/v1/responses",
+            r#""input":"?""#,
+            format!(r#"{{"type":"function","name":"f","description":"d","parameters":{SCHEMA}}}"#),
+        ),
+    ];
+    for (path, asked, tool) in rows {
+        let more = r#""seed":10000000000000000000000001,"temperature":0.10"#;
+        let body = format!(r#"{{"model":"Qwen/Qwen3-8B","tools":[{tool}],{more},{asked}}}"#);
+        let (sent, _) = passed(path, body, SAID).await;
+        let function = format!(r#"{{"name":"f","description":"d","parameters":{SCHEMA}}}"#);
+        assert_eq!(sent["tools"][0]["function"].to_string(), function, "{path}");
+        assert!(sent.to_string().contains(more), "{path}: {sent}");
+    }
+}
+
+#[tokio::test]
+async fn a_changed_answer_keeps_what_the_guard_does_not_know() {
+    let body = r#"{"model":"Qwen/Qwen3-8B","messages":[]}"#;
+    let (_, got) = passed("/v1/chat/completions", body.into(), SAID).await;
+    let expected = SAID.replace(
+        r#""content":"<think>hm</think>Hi.""#,
+        r#""content":"Hi.","reasoning_content":"hm""#,
+    );
+    assert_eq!(got, expected);
+}
+
+#[tokio::test]
+async fn arguments_of_calls_keep_order_and_numbers_in_messages() {
+    let arguments = r#"{"zeta":1.10,"alpha":10000000000000000000000001}"#;
+    let text = format!(
+        "<tool_call>{{\\\"name\\\":\\\"f\\\",\\\"arguments\\\":{}}}</tool_call>",
+        arguments.replace('"', "\\\"")
+    );
+    let said = SAID.replace("<think>hm</think>Hi.", &text);
+    let body =
+        r#"{"model":"Qwen/Qwen3-8B","max_tokens":9,"messages":[{"role":"user","content":"?"}]}"#;
+    let (_, got) = passed("/v1/messages", body.into(), &said).await;
+    assert!(got.contains(&format!(r#""input":{arguments}"#)), "{got}");
+    let used = format!(r#"{{"type":"tool_use","id":"a","name":"f","input":{arguments}}}"#);
+    let body = format!(
+        r#"{{"model":"Qwen/Qwen3-8B","max_tokens":9,"messages":[{{"role":"assistant","content":[{used}]}}]}}"#
+    );
+    let (sent, _) = passed("/v1/messages", body, SAID).await;
+    assert_eq!(sent["messages"][0]["tool_calls"][0]["function"]["arguments"], arguments);
+}
