@@ -9,7 +9,7 @@ mod parts;
 pub mod responses;
 mod turns;
 
-use llm_stream_guard::chat::{ChatGuard, ChatSseError, Completion};
+use llm_stream_guard::chat::{ChatGuard, ChatSseError, Completion, from_json};
 use serde_json::Value;
 
 use self::encoded::Encoded;
@@ -123,10 +123,10 @@ impl Dialect {
     /// It is none.
     pub fn read(self, said: &[u8]) -> Result<Completion, serde_json::Error> {
         match self {
-            Self::Completions => {
-                serde_json::from_value(completions::read(serde_json::from_slice(said)?))
-            }
-            _ => serde_json::from_slice(said),
+            Self::Completions => serde_json::from_value(completions::read(from_json(
+                &String::from_utf8_lossy(said),
+            )?)),
+            _ => from_json(&String::from_utf8_lossy(said)),
         }
     }
 

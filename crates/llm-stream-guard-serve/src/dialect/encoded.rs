@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     End,
-    chat::{ChatChunk as _, ChatError, ChatGuard, ChatSseError, Chunk},
+    chat::{ChatChunk as _, ChatError, ChatGuard, ChatSseError, Chunk, from_json},
     sse::{Decoder, Event, Item, TooLong},
 };
 use serde_json::Value;
@@ -113,7 +113,7 @@ impl<E: Encoder> Wire<E> {
             return self.end(out);
         }
         let text = String::from_utf8_lossy(data);
-        let value = serde_json::from_str::<Value>(&text).unwrap_or_default();
+        let value = from_json::<Value>(&text).unwrap_or_default();
         if is_error || value.is_error() {
             let paths = ["/error/message", "/message", "/error"];
             let said = paths.iter().find_map(|path| value.pointer(path)?.as_str());

@@ -1,9 +1,9 @@
 //! Callers' own chunk types.
 
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
 
-use super::chunk::Chunk;
+use super::{chunk::Chunk, repair::repaired};
 
 /// A type that carries chat-completion chunks: [`Chunk`] itself, [`serde_json::Value`], or a
 /// caller's own.
@@ -57,7 +57,7 @@ impl ChatChunk for Chunk {
 impl ChatChunk for Value {
     /// An object with `choices`, or with `usage` that is not `null`, is a chunk.
     fn into_chunk(self) -> Result<Chunk, Self> {
-        chunk_of(&self).ok_or(self)
+        chunk_of(&self).or_else(|| odd_chunk(&self)).ok_or(self)
     }
 
     fn from_chunk(chunk: Chunk) -> Self {
@@ -70,24 +70,65 @@ impl ChatChunk for Value {
     }
 }
 
-/// What data is that is no chunk.
+/// Why an event's data is not a chunk.
 #[derive(Debug, PartialEq)]
 pub(super) enum NoChunk {
+    /// An error of upstream.
     Error,
+    /// Something else.
     Other,
+    /// Choices that cannot be read.
+    Unreadable,
 }
 
-/// The chunk that an event with `data` is.
-pub(super) fn read(data: &str) -> Result<Chunk, NoChunk> {
-    if let Ok(chunk) = serde_json::from_str::<Chunk>(data)
+/// Reads JSON that servers write and strict readers refuse: halves of surrogate pairs, `NaN`,
+/// `Infinity`, numbers out of range.
+///
+/// ```
+/// use serde_json::{Value, json};
+/// let read: Value = llm_stream_guard::chat::from_json(r#"{"text": "a\ud83d", "logprob": NaN}"#)?;
+/// assert_eq!(read, json!({"text": "a\u{fffd}", "logprob": null}));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// # Errors
+/// The text is not JSON otherwise, or not a `T`.
+pub fn from_json<T: DeserializeOwned>(data: &str) -> serde_json::Result<T> {
+    let strict = serde_json::from_str(data);
+    strict.or_else(|error| serde_json::from_str(&repaired(data).ok_or(error)?))
+}
+
+/// An event's data as a chunk.
+#[derive(Debug)]
+pub(super) struct ReadChunk {
+    pub(super) chunk: Chunk,
+    /// Strict readers read the same from the data.
+    pub(super) exact: bool,
+}
+
+/// The chunk that an event with `data` is. JSON that some servers write and others refuse is read,
+/// too: halves of surrogate pairs, members that come twice, numbers out of range or as text.
+pub(super) fn read(data: &str) -> Result<ReadChunk, NoChunk> {
+    let strict = serde_json::from_str::<Chunk>(data);
+    let exact = strict.is_ok();
+    if let Ok(chunk) = strict
         && (!chunk.choices.is_empty() || chunk.usage.value().is_some())
     {
-        return Ok(chunk);
+        return Ok(ReadChunk { chunk, exact });
     }
     // Without choices it takes a closer look.
-    let value = serde_json::from_str::<Value>(data).map_err(|_| NoChunk::Other)?;
-    let no_chunk = if value.is_error() { NoChunk::Error } else { NoChunk::Other };
-    chunk_of(&value).ok_or(no_chunk)
+    let Ok(value) = from_json::<Value>(data) else {
+        let choices = data.trim_start().starts_with('{') && data.contains("\"choices\"");
+        return Err(if choices { NoChunk::Unreadable } else { NoChunk::Other });
+    };
+    if let Some(chunk) = chunk_of(&value).or_else(|| odd_chunk(&value)) {
+        return Ok(ReadChunk { chunk, exact });
+    }
+    Err(match value.get("choices") {
+        _ if value.is_error() => NoChunk::Error,
+        Some(Value::Array(choices)) if !choices.is_empty() => NoChunk::Unreadable,
+        _ => NoChunk::Other,
+    })
 }
 
 /// The chunk that `value` is.
@@ -95,4 +136,103 @@ fn chunk_of(value: &Value) -> Option<Chunk> {
     let has = |name: &str| value.get(name).is_some_and(|value| !value.is_null());
     let is_one = has("choices") || has("usage");
     is_one.then(|| Chunk::deserialize(value).ok()).flatten()
+}
+
+/// Makes an index that is text, or written as a fraction, the number it is.
+fn plain_index(object: &mut Map<String, Value>) {
+    let Some(index) = object.get_mut("index") else { return };
+    let plain = match &*index {
+        Value::String(text) => text.trim().parse::<u32>().ok(),
+        Value::Number(number) if number.is_f64() => number
+            .to_string()
+            .trim_end_matches('0')
+            .strip_suffix('.')
+            .and_then(|it| it.parse().ok()),
+        _ => None,
+    };
+    if let Some(plain) = plain {
+        *index = plain.into();
+    }
+}
+
+/// The chunk that `value` is if known fields of another type than usual are taken for unknown ones,
+/// and indices for the numbers they are.
+fn odd_chunk(value: &Value) -> Option<Chunk> {
+    let is_text = |value: &Value| value.is_string() || value.is_null();
+    let mut value = value.clone();
+    let mut odd = Vec::new();
+    for choice in value.get_mut("choices")?.as_array_mut()? {
+        let choice = choice.as_object_mut()?;
+        plain_index(choice);
+        let take = |fields: &mut Map<String, Value>, name: &str| {
+            fields.get(name).is_some_and(|it| !is_text(it)).then(|| fields.shift_remove(name))?
+        };
+        let finish_reason = take(choice, "finish_reason");
+        let mut delta = choice.get_mut("delta").and_then(Value::as_object_mut);
+        let calls = delta.as_mut().and_then(|delta| delta.get_mut("tool_calls")?.as_array_mut());
+        calls.into_iter().flatten().filter_map(Value::as_object_mut).for_each(plain_index);
+        let fields = delta.map(|delta| {
+            let names = ["role", "reasoning", "reasoning_content"].into_iter();
+            names.filter_map(|name| Some((name.to_owned(), take(delta, name)?))).collect::<Vec<_>>()
+        });
+        odd.push((finish_reason, fields));
+    }
+    let mut chunk = chunk_of(&value)?;
+    for (choice, (finish_reason, fields)) in chunk.choices.iter_mut().zip(odd) {
+        choice.extra.extend(finish_reason.map(|value| ("finish_reason".to_owned(), value)));
+        choice.delta.extra.extend(fields.into_iter().flatten());
+    }
+    Some(chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{NoChunk, ReadChunk, read};
+
+    #[test]
+    fn chunks_that_strict_readers_refuse_are_read() {
+        for (choice, text) in [
+            (r#"{"index":"0","delta":{"content":"a"}}"#, "a"),
+            (r#"{"index":0.0,"delta":{"content":"a"}}"#, "a"),
+            (r#"{"index":0,"delta":{"content":"a\ud83d"}}"#, "a\u{fffd}"),
+            (r#"{"index":0,"delta":{"content":"a","content":"b"}}"#, "b"),
+            (
+                r#"{"index":0,"delta":{"content":"a"},"logprobs":{"content":[{"logprob":-Infinity}]}}"#,
+                "a",
+            ),
+            (r#"{"index":0,"delta":{"content":"a"},"x":1e400}"#, "a"),
+            (r#"{"index":0,"delta":{"content":"a","role":7},"finish_reason":{"x":1}}"#, "a"),
+        ] {
+            let data = format!("{{\"choices\":[{choice}]}}");
+            let ReadChunk { chunk, .. } = read(&data).expect("a chunk");
+            assert_eq!(chunk.choices[0].delta.text(), Some(text), "{data}");
+            assert_eq!(chunk.choices[0].index, 0, "{data}");
+        }
+    }
+
+    #[test]
+    fn fields_of_unusual_types_are_kept() {
+        let data = json!({"choices": [{"index": 0, "delta": {"content": "a", "role": 7},
+            "finish_reason": {"x": 1}}]});
+        let read = read(&data.to_string()).expect("a chunk");
+        assert!(!read.exact);
+        assert_eq!(serde_json::to_value(read.chunk).expect("JSON"), data);
+    }
+
+    #[test]
+    fn choices_that_cannot_be_read_are_told_from_other_data() {
+        for (data, expected) in [
+            (r#"{"choices":[{"index":-1,"delta":{"content":"a"}}]}"#, NoChunk::Unreadable),
+            (r#"{"choices":[{"index":0,"delta":{"content":"a"}}"#, NoChunk::Unreadable),
+            (r#"{"choices":[7]}"#, NoChunk::Unreadable),
+            (r#"{"error":{"message":"no"},"choices":[7]}"#, NoChunk::Error),
+            (r#"{"x":1}"#, NoChunk::Other),
+            ("{broken", NoChunk::Other),
+            ("[DONE]", NoChunk::Other),
+        ] {
+            assert_eq!(read(data).err(), Some(expected), "{data}");
+        }
+    }
 }

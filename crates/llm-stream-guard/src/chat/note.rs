@@ -96,6 +96,8 @@ pub enum Violation {
     CallLimit,
     /// [`super::ChatLimits::waiting`] was hit: entries came out before their text.
     WaitingLimit,
+    /// Choices that cannot be read were passed on unguarded; the note names choice 0.
+    Unreadable,
     /// A call was dropped: calls are suppressed, it broke, or an error cut it.
     DroppedCall,
 }
@@ -112,6 +114,7 @@ impl Violation {
             Self::NamelessCall => "nameless_call",
             Self::CallLimit => "call_limit",
             Self::WaitingLimit => "waiting_limit",
+            Self::Unreadable => "unreadable",
             Self::DroppedCall => "dropped_call",
         }
     }

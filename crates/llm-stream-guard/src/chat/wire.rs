@@ -8,11 +8,11 @@ use sse_events::{self as sse, Decoder, Event, Fields, Item};
 
 use super::{
     chunk::Chunk,
-    convert::{NoChunk, read},
+    convert::{NoChunk, ReadChunk, read},
     error::{ChatError, Failures, error_object},
     frame::{Came, Frames},
     guard::ChatGuard,
-    note::{ChatNote, ChatSink},
+    note::{ChatNote, ChatSink, Note, Violation},
     sse::{ChatSseError, Done, SseSink},
 };
 
@@ -164,16 +164,20 @@ impl Wire {
         }
         let text = String::from_utf8_lossy(data);
         match read(&text) {
-            Ok(chunk) if !is_error => {
-                // Bytes that are no text are not passed on.
-                let exact = event.is_standard() && data.len() == text.len();
+            Ok(ReadChunk { chunk, exact }) if !is_error => {
+                // Bytes that are no text, or that clients may read otherwise, are not passed on.
+                let exact = exact && event.is_standard() && data.len() == text.len();
                 let came = if exact { Came::Read(chunk.clone()) } else { Came::Damaged };
                 self.chunk(chunk, came, event, sink);
             }
             other => {
-                if is_error || other == Err(NoChunk::Error) {
+                let other = other.err();
+                if is_error || other == Some(NoChunk::Error) {
                     self.end(End::Aborted, Some(event), sink);
                     self.broken = true;
+                } else if other == Some(NoChunk::Unreadable) {
+                    let note = Note::Violation(Violation::Unreadable);
+                    sink.note(ChatNote { choice: 0, note });
                 }
                 self.forward(event, sink);
             }

@@ -17,6 +17,7 @@ mod laws;
 mod limits;
 mod logprobs;
 mod model;
+mod odd;
 #[cfg(feature = "async-openai")]
 mod openai_types;
 mod order;
