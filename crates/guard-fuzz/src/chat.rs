@@ -5,8 +5,8 @@ use llm_stream_guard::{
     Delivery, End, Guard, GuardBuilder, Ids, Options, Profile, StopString, Tools,
     chat::{
         Aggregator, BrokenCalls, Calls, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, Chunk,
-        Completion, Done, Emission, Failures, FinishWords, ReasoningField, ReasoningTokens, Stop,
-        Synthesis,
+        Completion, Done, Emission, Failures, Field, FinishWords, Logprobs, ReasoningField,
+        ReasoningTokens, Stop, Synthesis,
     },
     profile, sse,
 };
@@ -67,7 +67,8 @@ fn chat_options(input: &mut Input<'_>) -> ChatOptions {
     options.stop = *input.pick(&[Stop::Convention, Stop::Rewrite, Stop::Keep]);
     options.finish_words = *input.pick(&[FinishWords::AsUpstream, FinishWords::OpenAi]);
     options.calls = *input.pick(&[Calls::Write, Calls::Write, Calls::Suppress]);
-    options.reasoning_tokens = *input.pick(&[ReasoningTokens::Upstream, ReasoningTokens::Estimate]);
+    options.reasoning_tokens = *input.pick(&[ReasoningTokens::Upstream, ReasoningTokens::Counted]);
+    options.logprobs = *input.pick(&[Logprobs::OfText, Logprobs::OfText, Logprobs::All]);
     if input.one_in(4) {
         options.end_at_stop = Some(1 + input.below(3) as u32);
     }
@@ -144,7 +145,7 @@ fn chunks(operations: &[u8], reasoning: &str) -> Vec<Value> {
                 chunks.push(chunk);
                 break;
             }
-            62 => chunk["odd_field"] = json!({"n": n}),
+            62 => chunk["odd_field"] = json!({"z": n, "n": n}),
             kind => {
                 // The rest of a call comes behind its beginning.
                 let call = (index, n % 3);
@@ -190,6 +191,45 @@ fn aggregate(chunks: &[Chunk]) -> Completion {
     whole.finish()
 }
 
+/// Each text with an entry for each of its scalars, in the order of the text.
+fn with_tokens(chunks: &mut [Value]) {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    };
+    for chunk in chunks {
+        for choice in chunk["choices"].as_array_mut().expect("it is") {
+            let delta = &choice["delta"];
+            let fields = [&delta["reasoning"], &delta["reasoning_content"], &delta["content"]];
+            let text = fields.map(text).concat();
+            let entry = |scalar: char| json!({"token": scalar.to_string(), "logprob": -1.0});
+            choice["logprobs"] = json!({"content": text.chars().map(entry).collect::<Vec<_>>()});
+        }
+    }
+}
+
+/// The tokens in the list of the content are the content.
+fn tokens_are_the_content(whole: &Completion) {
+    for choice in &whole.choices {
+        let list = choice.logprobs.value().and_then(|it| it["content"].as_array());
+        let tokens = list.into_iter().flatten().filter_map(|entry| entry["token"].as_str());
+        let content = match serde_json::to_value(&choice.message.content).unwrap_or_default() {
+            Value::Array(parts) => parts.iter().filter_map(|it| it["text"].as_str()).collect(),
+            content => content.as_str().unwrap_or_default().to_owned(),
+        };
+        assert_eq!(tokens.collect::<String>(), content);
+    }
+}
+
+/// Estimates count deltas, and depend on the cuts.
+fn without_estimates(mut whole: Completion) -> Completion {
+    if let Field::Value(Value::Object(usage)) = &mut whole.usage {
+        usage.remove("completion_tokens_details");
+    }
+    whole
+}
+
 fn run(guard: &ChatGuard, chunks: Vec<Chunk>, end: End) -> Vec<Chunk> {
     let (mut guard, mut seen) = (guard.clone(), Seen::default());
     for chunk in chunks {
@@ -233,15 +273,24 @@ pub(crate) fn operations(data: &[u8]) {
     let options = chat_options(&mut input);
     let Ok(guard) = builder(&mut input).build() else { return };
     let end = *input.pick(&[End::Stop, End::Length, End::Aborted]);
+    let of_text = options.logprobs == Logprobs::OfText;
+    let plain = of_text && options.reasoning != ReasoningField::Inline;
     let guard = ChatGuard::new(guard, options);
     let reasoning = *input.pick(&NAMES);
+    let tokens = input.one_in(4);
     let mut chunks = chunks(input.rest(), reasoning);
     close(&mut chunks);
+    if tokens {
+        with_tokens(&mut chunks);
+    }
     let seen = run(&guard, parsed(&chunks), end);
     read(&seen);
+    if tokens && plain {
+        tokens_are_the_content(&aggregate(&seen));
+    }
     let apart = run(&guard, parsed(&cut(&chunks)), end);
     read(&apart);
-    let (whole, apart) = (aggregate(&seen), aggregate(&apart));
+    let [whole, apart] = [seen, apart].map(|chunks| without_estimates(aggregate(&chunks)));
     assert_eq!(whole, apart, "cut into scalars: {chunks:#?}");
 }
 
@@ -263,7 +312,7 @@ fn close(chunks: &mut Vec<Value>) {
 
 /// The bytes of a stream, cut anywhere, with what is no chunk between.
 pub(crate) fn bytes(data: &[u8]) {
-    const ODD: [&str; 8] = [
+    const ODD: [&str; 12] = [
         ": hi\n\n",
         "data: [DONE]\n\n",
         "event: x\ndata: {}\n\n",
@@ -272,6 +321,10 @@ pub(crate) fn bytes(data: &[u8]) {
         "data:\n\n",
         "\r\n\r\n",
         "id: 1\ndata: {\"choices\": 5}\n\n",
+        "data: {\"choices\": [{\"index\": \"0\", \"delta\": {\"content\": \"a\\ud83d\"}}]}\n\n",
+        "data: {\"choices\": [{\"index\": 0, \"delta\": {\"content\": \"<\", \"content\": \"b\"}}]}\n\n",
+        "data: {\"choices\": [{\"index\": 0.0, \"delta\": {\"content\": \"<think>\", \"role\": 7}, \"x\": 1e400}]}\n\n",
+        "data: {\"choices\": [{\"index\": -1, \"delta\": {\"content\": \"<think>\"}}]}\n\n",
     ];
     let mut input = Input::new(data, OPTIONS + 8);
     let options = chat_options(&mut input);

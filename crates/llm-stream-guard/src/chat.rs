@@ -12,7 +12,9 @@ mod calls;
 mod choice;
 mod chunk;
 mod completion;
+mod content;
 mod convert;
+mod entries;
 mod envelope;
 mod error;
 mod field;
@@ -28,12 +30,14 @@ mod note;
 mod options;
 mod piece;
 mod repair;
+mod reports;
 mod riders;
 mod silent;
 mod sse;
 mod sse_stream;
 mod stream;
 mod tail;
+mod tokens;
 mod whole;
 mod wire;
 mod writer;
@@ -53,7 +57,7 @@ pub use guard::ChatGuard;
 pub use keep_alive::{KeepAlive, Ticking};
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
-    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, FieldPolicy, FinishWords,
+    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, FieldPolicy, FinishWords, Logprobs,
     ReasoningField, ReasoningTokens, Stop, Synthesis,
 };
 pub use sse::{ChatSse, ChatSseError, Done, SseSink};

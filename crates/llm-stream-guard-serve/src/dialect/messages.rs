@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 pub use self::request::request;
 use super::{
     encoded::{Encoder, write},
-    parts::{Part, delta, parts, tokens},
+    parts::{Part, delta, parts, reasoning_tokens, tokens},
     turns::Turns,
 };
 use crate::error::{Fault, Kind};
@@ -246,5 +246,6 @@ fn usage(usage: Option<&Value>) -> Value {
         "input_tokens": tokens(usage, "/prompt_tokens"),
         "output_tokens": tokens(usage, "/completion_tokens"),
         "cache_read_input_tokens": tokens(usage, "/prompt_tokens_details/cached_tokens"),
+        "output_tokens_details": reasoning_tokens(usage),
     })
 }

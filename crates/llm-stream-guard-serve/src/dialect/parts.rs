@@ -1,7 +1,7 @@
 //! What a clean chunk says, in order.
 
 use llm_stream_guard::chat::{Chunk, Content, Delta, ToolCallDelta};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One thing a chunk says of the first choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,4 +68,17 @@ pub(super) fn delta<'c>(delta: &'c Delta, on: &mut impl FnMut(Part<'c>)) {
 /// A number of tokens that upstream counted; 0 if it did not.
 pub(super) fn tokens(usage: Option<&Value>, path: &str) -> u64 {
     usage.and_then(|usage| usage.pointer(path)?.as_u64()).unwrap_or(0)
+}
+
+/// How many tokens upstream, or the guard, says were reasoning, and whether that is an estimate.
+pub(super) fn reasoning_tokens(usage: Option<&Value>) -> Value {
+    let details = usage.and_then(|usage| usage.get("completion_tokens_details"));
+    let mut said = json!({"reasoning_tokens": tokens(details, "/reasoning_tokens")});
+    let name = "reasoning_tokens_estimated";
+    if let (Some(fields), Some(estimated)) =
+        (said.as_object_mut(), details.and_then(|details| details.get(name)))
+    {
+        fields.insert(name.to_owned(), estimated.clone());
+    }
+    said
 }

@@ -17,7 +17,7 @@ pub use self::request::request;
 use super::{
     encoded::{Encoder, write},
     fields::KEEP_ALIVE,
-    parts::{Part, delta, parts, tokens},
+    parts::{Part, delta, parts, reasoning_tokens, tokens},
     turns::Turns,
 };
 use crate::error::Fault;
@@ -111,10 +111,7 @@ impl Response {
                     "cached_tokens": tokens(usage, "/prompt_tokens_details/cached_tokens"),
                 },
                 "output_tokens": tokens(usage, "/completion_tokens"),
-                "output_tokens_details": {
-                    "reasoning_tokens":
-                        tokens(usage, "/completion_tokens_details/reasoning_tokens"),
-                },
+                "output_tokens_details": reasoning_tokens(usage),
                 "total_tokens": tokens(usage, "/total_tokens"),
             })
         });

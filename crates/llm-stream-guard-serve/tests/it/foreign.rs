@@ -82,3 +82,36 @@ async fn arguments_of_calls_keep_order_and_numbers_in_messages() {
     let (sent, _) = passed("/v1/messages", body, SAID).await;
     assert_eq!(sent["messages"][0]["tool_calls"][0]["function"]["arguments"], arguments);
 }
+
+#[tokio::test]
+async fn tokens_of_reasoning_are_reported_in_every_dialect() {
+    let usage =
+        r#""total_tokens":9,"cost":0.10,"completion_tokens_details":{"reasoning_tokens":1}"#;
+    let said = SAID.replace(usage, r#""completion_tokens":9"#);
+    for (path, details, asked) in [
+        ("/v1/chat/completions", "/usage/completion_tokens_details", r#""messages":[]"#),
+        (
+            "/v1/messages",
+            "/usage/output_tokens_details",
+            r#""max_tokens":9,"messages":[{"role":"user","content":"?"}]"#,
+        ),
+        ("/v1/responses", "/usage/output_tokens_details", r#""input":"?""#),
+    ] {
+        let body = format!(r#"{{"model":"Qwen/Qwen3-8B",{asked}}}"#);
+        let (_, got) = passed(path, body, &said).await;
+        let got: Value = serde_json::from_str(&got).unwrap();
+        let expected =
+            serde_json::json!({"reasoning_tokens": 1, "reasoning_tokens_estimated": true});
+        assert_eq!(got.pointer(details), Some(&expected), "{path}: {got}");
+    }
+}
+
+#[tokio::test]
+async fn answers_that_strict_readers_refuse_are_guarded() {
+    let said = SAID.replace("hm</think>Hi.", "hm</think>Hi\\ud83d").replace("1e-7", "NaN");
+    for path in ["/v1/chat/completions", "/v1/messages"] {
+        let body = r#"{"model":"Qwen/Qwen3-8B","max_tokens":9,"messages":[{"role":"user","content":"?"}]}"#;
+        let (_, got) = passed(path, body.into(), &said).await;
+        assert!(got.contains("\"Hi\u{fffd}\"") && !got.contains("<think>"), "{got}");
+    }
+}

@@ -10,7 +10,9 @@ use serde_json::{Map, Value};
 use wire_remap::{RemapReport, Tally};
 
 use super::{
-    chunk::{Choice, Content, Delta, ToolCallDelta},
+    chunk::{Choice, Delta, ToolCallDelta},
+    content::Pieces,
+    entries::ReasoningCount,
     field::Field,
     finish::{end_of, finish_word, tell_stop},
     inbound::{Inbound, report},
@@ -61,9 +63,15 @@ impl ChoiceState {
         self.counted.stats.as_deref().or_else(|| self.guard.stats())
     }
 
-    /// How many tokens its reasoning so far is estimated to be.
-    pub(super) fn reasoning_tokens(&self) -> u64 {
-        self.lane.reasoning_tokens.saturating_add(self.guard.reasoning_tokens())
+    /// The tokens of its reasoning so far. A `whole` answer is one delta: if its tokens did not come,
+    /// its bytes say more.
+    pub(super) fn reasoning_tokens(&self, whole: bool) -> ReasoningCount {
+        let mut count = self.lane.entries.reasoning;
+        if whole && count.estimated {
+            let bytes = self.lane.reasoning_tokens.saturating_add(self.guard.reasoning_tokens());
+            count.tokens = count.tokens.max(bytes);
+        }
+        count
     }
 
     /// What remapping did so far.
@@ -109,7 +117,9 @@ impl ChoiceState {
             result = told.map(drop);
             settle(&self.guard, &mut writer);
         }
-        self.ride(fields, logprobs, (reasoning.len() + content.len()) as u64, step);
+        let content_text = content.text();
+        let ids = extra.get("token_ids").and_then(Value::as_array).map(|ids| ids.len() as u64);
+        self.ride(fields, (logprobs, ids), [&reasoning, &content_text], step);
         if !reasoning.is_empty() {
             result = result.and(self.reasoning(&reasoning, step));
         }
@@ -173,16 +183,17 @@ impl ChoiceState {
         passes
     }
 
-    /// Queues what goes with the chunk's text, which is `len` bytes long.
+    /// Queues what goes with the chunk's text: other fields, and what says which tokens it has.
     fn ride(
         &mut self,
         fields: Map<String, Value>,
-        logprobs: Field<Value>,
-        len: u64,
+        (logprobs, ids): (Field<Value>, Option<u64>),
+        text: [&str; 2],
         step: &mut Step<'_>,
     ) {
         let Self { guard, lane, .. } = self;
         let from = lane.fed;
+        let to = from + text.iter().map(|text| text.len() as u64).sum::<u64>();
         if !fields.is_empty() {
             lane.riders.push(from, Rider::Fields(fields));
             if !guard.withholds_call() {
@@ -190,8 +201,19 @@ impl ChoiceState {
                 Writer { lane, step }.settle(at);
             }
         }
-        if let Field::Value(logprobs) = logprobs {
-            self.lane.riders.take_logprobs(from, from + len, logprobs);
+        let mut counted = false;
+        match logprobs {
+            Field::Value(Value::Object(mut members)) => {
+                counted = lane.entries.take_tokens((from, to), text, &mut members);
+                if !members.is_empty() {
+                    lane.riders.push(to, Rider::Logprobs(Value::Object(members)));
+                }
+            }
+            Field::Value(other) => lane.riders.push(to, Rider::Logprobs(other)),
+            Field::Null | Field::Missing => {}
+        }
+        if !counted {
+            lane.entries.take_chunk(from, to, ids);
         }
     }
 
@@ -204,7 +226,8 @@ impl ChoiceState {
             return guard.push_decoded(text, &mut writer);
         }
         // A call is open in the content.
-        writer.append(Kind::Reasoning, text);
+        let at = writer.lane.fed - text.len() as u64;
+        writer.reasoning_at(at, text);
         Ok(())
     }
 
@@ -273,46 +296,6 @@ impl ChoiceState {
             writer.lane.finished = true;
         }
         result
-    }
-}
-
-/// The content of a chunk.
-enum Pieces {
-    Text(String),
-    Parts(Vec<Part>),
-}
-
-impl Pieces {
-    fn new(content: Field<Content>, list: u64) -> Self {
-        match content {
-            Field::Value(Content::Text(text)) => Self::Text(text),
-            Field::Value(Content::Parts(parts)) => {
-                Self::Parts(parts.into_iter().map(|part| Part::new(part, list)).collect())
-            }
-            Field::Null | Field::Missing => Self::Text(String::new()),
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        match self {
-            Self::Text(text) => text.is_empty(),
-            Self::Parts(parts) => parts.is_empty(),
-        }
-    }
-
-    fn parts(&self) -> &[Part] {
-        match self {
-            Self::Text(_) => &[],
-            Self::Parts(parts) => parts,
-        }
-    }
-
-    /// Bytes of text.
-    fn len(&self) -> usize {
-        match self {
-            Self::Text(text) => text.len(),
-            Self::Parts(parts) => parts.iter().map(Part::len).sum(),
-        }
     }
 }
 

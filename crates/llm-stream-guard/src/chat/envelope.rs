@@ -5,6 +5,7 @@ use serde_json::{Map, Number, Value};
 
 use super::{
     chunk::{Choice, Chunk},
+    entries::ReasoningCount,
     field::Field,
     options::{ChatOptions, Emission, FieldPolicy},
     piece::{Piece, says_nothing},
@@ -17,6 +18,8 @@ const REPEATED: [&str; 7] =
 /// Where usage says how many tokens were reasoning.
 const DETAILS: &str = "completion_tokens_details";
 const REASONING_TOKENS: &str = "reasoning_tokens";
+/// Whether that is an estimate: a field of our own.
+const ESTIMATED: &str = "reasoning_tokens_estimated";
 
 /// Padding some servers add to hide lengths: worth nothing without its chunk.
 const PADDING: &str = "obfuscation";
@@ -170,9 +173,20 @@ impl Envelope {
     }
 }
 
-/// Says how many tokens were reasoning, unless upstream does.
-pub(super) fn estimate(usage: &mut Value, tokens: u64) {
-    let Some(usage) = usage.as_object_mut() else { return };
+/// Writes how many tokens were reasoning, unless upstream did or there was none.
+pub(super) fn count_reasoning(
+    usage: &mut Value,
+    counts: impl Iterator<Item = ReasoningCount> + Clone,
+) {
+    let tokens = counts.clone().fold(0, |all, count| count.tokens.saturating_add(all));
+    let estimated = counts.clone().any(|count| count.estimated);
+    let completion = usage.get("completion_tokens").and_then(Value::as_u64);
+    // An estimate is no more than all tokens.
+    let tokens = match completion {
+        Some(most @ 1..) if estimated => tokens.min(most),
+        _ => tokens,
+    };
+    let Some(usage) = usage.as_object_mut().filter(|_| tokens > 0) else { return };
     let details = usage.entry(DETAILS).or_insert(Value::Null);
     if details.is_null() {
         *details = Value::Object(Map::new());
@@ -181,6 +195,9 @@ pub(super) fn estimate(usage: &mut Value, tokens: u64) {
     let known = details.get(REASONING_TOKENS).and_then(Value::as_u64);
     if known.is_none_or(|known| known == 0) {
         details.insert(REASONING_TOKENS.into(), tokens.into());
+        if estimated {
+            details.insert(ESTIMATED.into(), true.into());
+        }
     }
 }
 

@@ -1,21 +1,20 @@
 //! The chat guard: one guard per choice, chunks in, clean chunks out.
 
 use jail_match::{End, LimitError};
-use wire_remap::RemapReport;
 
 use super::{
     choice::ChoiceState,
     chunk::Chunk,
-    envelope::{Envelope, estimate},
+    envelope::{Envelope, count_reasoning},
     error::ChatError,
     field::Field,
     lane::{Lane, Step},
     note::ChatSink,
-    options::{ChatOptions, ReasoningTokens, Synthesis},
+    options::{ChatOptions, Logprobs, ReasoningTokens, Synthesis},
     piece::Piece,
     tail::Tail,
 };
-use crate::{guard::Guard, observe::Stats};
+use crate::guard::Guard;
 
 /// Turns the chunks of a chat-completion stream whose text holds markup into chunks a strict
 /// client accepts.
@@ -61,6 +60,8 @@ pub struct ChatGuard {
     seq: u64,
     ended: bool,
     failed: Option<ChatError>,
+    /// The only chunk is a whole response.
+    pub(super) whole: bool,
 }
 
 impl ChatGuard {
@@ -81,6 +82,7 @@ impl ChatGuard {
             seq: 0,
             ended: false,
             failed: None,
+            whole: false,
         }
     }
 
@@ -116,7 +118,7 @@ impl ChatGuard {
             let pushed = self.step(at, false, sink, |state, step| state.push(choice, step));
             result = result.and(pushed);
         }
-        self.estimate(&mut usage);
+        self.count_reasoning(&mut usage);
         let Self { envelope, pieces, options, seq, .. } = self;
         if !pieces.is_empty() {
             let on = |chunk, origin| sink.chunk(chunk, origin);
@@ -189,7 +191,7 @@ impl ChatGuard {
         if chunk.usage.value().is_some() {
             self.envelope.supersede_usage();
         }
-        self.estimate(&mut chunk.usage);
+        self.count_reasoning(&mut chunk.usage);
         self.envelope.count(&mut chunk.fields);
         sink.chunk(chunk, seq);
     }
@@ -280,12 +282,13 @@ impl ChatGuard {
         step(&mut choices[at], context).map_err(ChatError::Limit)
     }
 
-    /// Says in `usage` how many tokens were reasoning, if that is asked for.
-    fn estimate(&self, usage: &mut Field<serde_json::Value>) {
-        let Field::Value(usage) = usage else { return };
-        if self.options.reasoning_tokens == ReasoningTokens::Estimate {
-            let tokens = self.choices.iter().map(ChoiceState::reasoning_tokens);
-            estimate(usage, tokens.fold(0, u64::saturating_add));
+    /// Writes into `usage` how many tokens were reasoning, unless upstream did.
+    fn count_reasoning(&self, usage: &mut Field<serde_json::Value>) {
+        if let Field::Value(usage) = usage
+            && self.options.reasoning_tokens == ReasoningTokens::Counted
+        {
+            let counts = self.choices.iter().map(|state| state.reasoning_tokens(self.whole));
+            count_reasoning(usage, counts);
         }
     }
 
@@ -295,22 +298,12 @@ impl ChatGuard {
             Ok(at) => Some(at),
             Err(_) if self.choices.len() >= self.options.limits.choices => None,
             Err(at) => {
-                let guard = self.prototype.clone();
-                self.choices.insert(at, ChoiceState::new(index, guard));
+                let mut state = ChoiceState::new(index, self.prototype.clone());
+                state.lane.entries.all = self.options.logprobs == Logprobs::All;
+                self.choices.insert(at, state);
                 Some(at)
             }
         }
-    }
-
-    /// What remapping did so far, over all choices, where the guard has a
-    /// [`crate::GuardBuilder::remap`]: in content, as far as the guard was given it, and in
-    /// reasoning, refusals, arguments and parts, which are decoded as they come.
-    #[must_use]
-    #[expect(clippy::arithmetic_side_effects, reason = "reports add without overflow")]
-    pub fn remap_report(&self) -> RemapReport {
-        let mut report = RemapReport::default();
-        self.choices.iter().for_each(|state| report += &state.remap_report());
-        report
     }
 
     /// Makes the guard as new.
@@ -343,28 +336,10 @@ impl ChatGuard {
         !self.ended && self.options.end_at_stop.is_some_and(enough) && self.is_over()
     }
 
-    /// What was counted of each choice, if the guard counts ([`crate::GuardBuilder::stats`]), by
-    /// the choices' indices.
-    pub fn stats(&self) -> impl Iterator<Item = (u32, &Stats)> {
-        self.choices.iter().filter_map(|state| Some((state.lane.index, state.stats()?)))
-    }
-
     /// What upstream counted, as it said last.
     #[must_use]
     pub fn usage(&self) -> Option<&serde_json::Value> {
         self.envelope.usage()
-    }
-
-    /// Bytes of text that are held, over all choices.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.choices.iter().map(|state| state.guard.held().bytes).sum()
-    }
-
-    /// Whether text is withheld that a client waits for.
-    #[must_use]
-    pub fn is_withholding(&self) -> bool {
-        self.choices.iter().any(|state| state.lane.held_since.is_some())
     }
 
     /// The number of the last input chunk.
@@ -385,12 +360,6 @@ impl ChatGuard {
     /// A chunk without choices.
     pub(super) fn blank(&self) -> Chunk {
         self.envelope.blank()
-    }
-
-    /// Live bytes in the buffers of the choices' guards.
-    #[must_use]
-    pub fn buffered(&self) -> usize {
-        self.choices.iter().map(|state| state.guard.buffered()).sum()
     }
 }
 

@@ -5,6 +5,7 @@ use toolcall_parsers::{Ids, Parallel, UsedIds, Wanted};
 
 use super::{
     chunk::{Choice, Delta},
+    entries::Entries,
     field::Field,
     native::NativeCalls,
     note::ChatNote,
@@ -31,6 +32,7 @@ pub(super) struct Lane {
     /// The input chunk in which what is held began.
     pub(super) held_since: Option<u64>,
     pub(super) riders: Riders,
+    pub(super) entries: Entries,
     /// The content part that text goes to.
     pub(super) part: Option<OpenPart>,
     /// Parts of text that came out so far.
@@ -52,7 +54,7 @@ pub(super) struct Lane {
     /// Which calls the request wants.
     pub(super) wanted: Wanted,
     pub(super) parallel: Parallel,
-    /// Tokens of reasoning, as estimated, in what the guard has been reset since.
+    /// Tokens of reasoning by their bytes, in what the guard has been reset since.
     pub(super) reasoning_tokens: u64,
     /// The stop string that ended the text.
     pub(super) stopped: Option<String>,
@@ -126,6 +128,7 @@ impl Lane {
     /// is due before it.
     pub(super) fn is_level(&self) -> bool {
         let waits = self.held_since.is_some() || !self.riders.is_empty() || self.at != self.fed;
+        let waits = waits || !self.entries.is_empty();
         let due = self.role.is_some() || self.inline || self.in_parts || self.part.is_some();
         !waits && !due && !self.finished && self.open.is_none()
     }
@@ -165,9 +168,10 @@ mod tests {
     #[test]
     fn a_choice_is_level_only_if_nothing_waits_and_nothing_is_due() {
         assert!(Lane::default().is_level());
-        let changes: [fn(&mut Lane); 9] = [
+        let changes: [fn(&mut Lane); 10] = [
             |lane| lane.held_since = Some(1),
             |lane| lane.riders.push(0, Rider::Fields(Map::new())),
+            |lane| lane.entries.take_chunk(0, 1, None),
             |lane| lane.fed = 1,
             |lane| lane.role = Some("assistant".into()),
             |lane| lane.inline = true,

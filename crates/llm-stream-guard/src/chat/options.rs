@@ -33,6 +33,8 @@ pub struct ChatOptions {
     pub end_at_stop: Option<u32>,
     /// Whether usage says how many tokens were reasoning.
     pub reasoning_tokens: ReasoningTokens,
+    /// Where the log probabilities of tokens go.
+    pub logprobs: Logprobs,
     /// Bounds.
     pub limits: ChatLimits,
 }
@@ -157,16 +159,31 @@ pub enum Calls {
     Suppress,
 }
 
-/// Whether usage says how many tokens were reasoning.
+/// Whether usage reports how many tokens were reasoning
+/// (`completion_tokens_details.reasoning_tokens`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ReasoningTokens {
-    /// If upstream says it.
+    /// The guard's count, over all choices so far, where upstream reports nothing or 0 and there was
+    /// reasoning. Tokens are counted if upstream sends log probabilities or token ids. Otherwise each
+    /// delta with reasoning counts as one token, a whole response by its bytes
+    /// ([`crate::GuardBuilder::token_estimate`]), and `reasoning_tokens_estimated` is `true` beside it.
     #[default]
+    Counted,
+    /// Upstream's count alone.
     Upstream,
-    /// Where upstream says nothing or 0, an estimate takes its place
-    /// (`completion_tokens_details.reasoning_tokens`): that of the guards, over all choices so
-    /// far; see [`crate::GuardBuilder::token_estimate`].
-    Estimate,
+}
+
+/// Where the log probabilities of tokens go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Logprobs {
+    /// Each entry goes to the list named after the field of the delta that has its text: `content`,
+    /// `reasoning_content` or `reasoning`, `tool_calls`. An entry with visible text and markup is
+    /// narrowed to that text; entries of markup alone are dropped. The tokens of the `content` list
+    /// concatenate to the content, if upstream's do.
+    #[default]
+    OfText,
+    /// Every entry goes to the `content` list as it came, with the text after it.
+    All,
 }
 
 /// Bounds on what grows with the stream.

@@ -104,10 +104,14 @@ impl Piece {
         }
     }
 
-    /// Adds an entry to the `content` list of the log probabilities.
-    pub(super) fn add_entry(&mut self, entry: Value) {
-        let content = Map::from_iter([("content".to_owned(), Value::Array(vec![entry]))]);
-        self.add_logprobs(Value::Object(content));
+    /// Adds a token's log probabilities to the list of this name.
+    pub(super) fn add_token(&mut self, name: &str, mut logprobs: Value) {
+        if name != "content" {
+            // Those of text completions have lists of their own.
+            let list = logprobs.get_mut("content").map(Value::take).unwrap_or(logprobs);
+            logprobs = Value::Object(Map::from_iter([(name.to_owned(), list)]));
+        }
+        self.add_logprobs(logprobs);
     }
 
     /// Adds to the log probabilities; lists grow.
@@ -134,11 +138,9 @@ fn grow(old: &mut Value, more: Value) {
         (Value::Array(list), Value::Array(more)) => list.extend(more),
         (Value::Object(object), Value::Object(more)) => {
             for (name, value) in more {
-                match (object.get_mut(&name), value) {
-                    (Some(Value::Array(list)), Value::Array(more)) => list.extend(more),
-                    (_, value) => {
-                        object.insert(name, value);
-                    }
+                match object.get_mut(&name) {
+                    Some(old) => grow(old, value),
+                    None => drop(object.insert(name, value)),
                 }
             }
         }

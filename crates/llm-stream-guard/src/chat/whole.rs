@@ -37,6 +37,7 @@ impl ChatGuard {
             options.broken_calls = BrokenCalls::Release;
         }
         let mut guard = Self::new(self.prototype.clone(), options);
+        guard.whole = true;
         if response.usage.value().is_some() && self.options.synthesis == Synthesis::Proven {
             // The stream's usage chunk would have proved as much.
             guard.options.synthesis = Synthesis::Always;

@@ -6,10 +6,11 @@
               to be there; `cut` stops at the end of `text` at the latest"
 )]
 
-use jail_match::{Event, Sink, Span};
+use jail_match::{Event, Sink, Span, SpanKind};
 use serde_json::{Map, Value};
 
 use super::{
+    entries::{List, Place},
     lane::{Lane, Names, OpenPart, Step},
     note::{ChatNote, Note, Violation},
     options::ReasoningField,
@@ -93,25 +94,31 @@ impl Writer<'_, '_> {
     }
 
     fn append_reasoning(&mut self, text: &str) {
-        let as_upstream = self.lane.reasoning_names;
-        let names = |reasoning, reasoning_content| Names { reasoning, reasoning_content };
-        let names = match self.step.options.reasoning {
-            ReasoningField::Hidden => {
-                self.lane.hid = true;
-                return;
-            }
+        match self.step.options.reasoning {
+            ReasoningField::Hidden => self.lane.hid = true,
             ReasoningField::Inline => {
                 if !std::mem::replace(&mut self.lane.inline, true) {
                     self.append_content("<think>");
                 }
-                return self.append_content(text);
+                self.append_content(text);
             }
+            _ => {
+                let names = self.reasoning_names();
+                self.piece(Kind::Reasoning, false).add_reasoning(text, names);
+            }
+        }
+    }
+
+    /// The fields for reasoning that has a field.
+    fn reasoning_names(&self) -> Names {
+        let as_upstream = self.lane.reasoning_names;
+        let names = |reasoning, reasoning_content| Names { reasoning, reasoning_content };
+        match self.step.options.reasoning {
             ReasoningField::Reasoning => names(true, false),
             ReasoningField::Both => names(true, true),
             ReasoningField::AsUpstream if as_upstream.reasoning => as_upstream,
-            ReasoningField::AsUpstream | ReasoningField::ReasoningContent => names(false, true),
-        };
-        self.piece(Kind::Reasoning, false).add_reasoning(text, names);
+            _ => names(false, true),
+        }
     }
 
     /// Something follows reasoning that is written into the content.
@@ -132,39 +139,105 @@ impl Writer<'_, '_> {
     /// A jail took text out so often by now: what told of it is dropped.
     pub(super) fn forget_taken(&mut self, taken: u64) {
         if std::mem::replace(&mut self.lane.taken, taken) != taken {
-            self.lane.riders.forget_logprobs(self.lane.at);
+            self.forget_logprobs(self.lane.at);
         }
     }
 
-    /// Lets out every rider whose text ends at `to` or before. Entries wait for company.
+    /// Lets out every rider whose text ends at `to` or before: all of that is decided.
     pub(super) fn settle(&mut self, to: u64) {
-        while !self.lane.riders.is_empty() {
-            let company = self.has_piece() || self.lane.riders.has_company(to);
-            let due =
-                |end, rider: &Rider| end <= to && (company || !matches!(rider, Rider::Entry(_)));
-            let Some((_, rider)) = self.lane.riders.pop_if(due) else { break };
+        while let Some((_, rider)) = self.lane.riders.pop_if(|end, _| end <= to) {
             self.apply(rider);
         }
-        if self.lane.riders.len() > self.step.options.limits.waiting {
+        self.lane.entries.settle_to(to);
+        self.write_entries(false);
+        let waiting = self.lane.riders.len() + self.lane.entries.waiting();
+        if waiting > self.step.options.limits.waiting {
             self.violation(Violation::WaitingLimit);
             if self.lane.jailed {
                 // The jail may yet take their text out.
-                self.lane.riders.forget_logprobs(u64::MAX);
+                self.forget_logprobs(u64::MAX);
             }
             self.settle_all();
         }
     }
 
-    /// Lets out every rider.
+    /// Lets out every rider and entry.
     pub(super) fn settle_all(&mut self) {
         while let Some((_, rider)) = self.lane.riders.pop_if(|_, _| true) {
             self.apply(rider);
         }
+        self.lane.entries.settle_all();
+        if self.lane.next_call == 0 {
+            self.lane.entries.drop_calls();
+        }
+        self.write_entries(true);
+    }
+
+    /// Writes entries whose text is decided. Unless it is the last chance, they wait for a piece, and
+    /// those of calls for one with a call.
+    fn write_entries(&mut self, last: bool) {
+        if !self.lane.entries.has_ready() || !(last || self.has_piece()) {
+            return;
+        }
+        let names = self.reasoning_names();
+        let calls = last || self.last().kind == Kind::Calls;
+        let ready = self.lane.entries.take_ready(calls);
+        let piece = self.last();
+        for (list, logprobs) in ready {
+            match list {
+                List::Content => piece.add_token("content", logprobs),
+                List::Calls => piece.add_token("tool_calls", logprobs),
+                List::Reasoning => {
+                    if names.reasoning && names.reasoning_content {
+                        piece.add_token("reasoning", logprobs.clone());
+                    }
+                    let one =
+                        if names.reasoning_content { "reasoning_content" } else { "reasoning" };
+                    piece.add_token(one, logprobs);
+                }
+            }
+        }
+    }
+
+    /// What became of the next `len` bytes of the choice's text.
+    fn decide(&mut self, len: usize, place: Place, text: &str) {
+        let at = self.lane.at;
+        self.lane.at += len as u64;
+        if !self.lane.entries.is_empty() {
+            self.decide_at(at, len, place, text);
+        }
+    }
+
+    fn decide_at(&mut self, at: u64, len: usize, place: Place, text: &str) {
+        self.lane.entries.decide(at, len as u64, place, text);
+        // What a jail takes out is known when all of the chunk was read.
+        if !self.lane.jailed {
+            self.write_entries(false);
+        }
+    }
+
+    /// Writes reasoning that came apart at `at` while the content before it is not decided.
+    pub(super) fn reasoning_at(&mut self, at: u64, text: &str) {
+        self.append(Kind::Reasoning, text);
+        self.decide_at(at, text.len(), self.place(Kind::Reasoning), text);
+    }
+
+    fn place(&self, kind: Kind) -> Place {
+        match (kind, self.step.options.reasoning) {
+            (Kind::Reasoning, ReasoningField::Hidden) => Place::Hidden,
+            (Kind::Reasoning, ReasoningField::Inline) => Place::Inline,
+            (Kind::Reasoning, _) => Place::Reasoning,
+            _ => Place::Content,
+        }
+    }
+
+    fn forget_logprobs(&mut self, to: u64) {
+        self.lane.riders.forget_logprobs(to);
+        self.lane.entries.forget(to);
     }
 
     fn apply(&mut self, rider: Rider) {
         match rider {
-            Rider::Entry(entry) => self.last().add_entry(entry),
             Rider::Logprobs(members) => self.last().add_logprobs(members),
             Rider::Fields(fields) => self.fields(fields),
             Rider::Part(Part::None) => self.lane.part = None,
@@ -197,49 +270,34 @@ impl Writer<'_, '_> {
 
     /// The parts of `text` between the riders that stand inside it, and the riders.
     fn text_with_riders(&mut self, kind: Kind, mut text: &str) {
-        let (jailed, hidden) = (self.lane.jailed, self.step.options.reasoning);
-        if kind == Kind::Reasoning && hidden == ReasoningField::Hidden {
+        if kind == Kind::Reasoning && self.step.options.reasoning == ReasoningField::Hidden {
             self.lane.riders.forget_logprobs(self.lane.at + text.len() as u64);
         }
         loop {
             let (at, end) = (self.lane.at, self.lane.at + text.len() as u64);
-            let due = |to, rider: &Rider| match rider {
-                // What a jail takes out is known when all of the chunk was read.
-                Rider::Entry(_) => !jailed && to <= end,
-                _ => to < end,
-            };
-            let Some((to, rider)) = self.lane.riders.pop_if(due) else { break };
-            if let Rider::Entry(entry) = rider {
-                // What stood before this text belongs to what came out before it.
-                let before = to <= at && self.has_piece();
-                let piece = if before { self.last() } else { self.piece(kind, false) };
-                piece.add_entry(entry);
-                continue;
-            }
+            let Some((to, rider)) = self.lane.riders.pop_if(|to, _| to < end) else { break };
             let mut cut = to.saturating_sub(at) as usize;
             while !text.is_char_boundary(cut) {
                 cut += 1;
             }
             let (before, behind) = text.split_at(cut);
-            if !before.is_empty() {
-                self.append(kind, before);
-            }
-            self.lane.at += before.len() as u64;
+            self.put(kind, before);
             text = behind;
             self.apply(rider);
         }
+        self.put(kind, text);
+    }
+
+    fn put(&mut self, kind: Kind, text: &str) {
         if !text.is_empty() {
             self.append(kind, text);
+            self.decide(text.len(), self.place(kind), text);
         }
-        self.lane.at += text.len() as u64;
     }
-}
 
-impl Writer<'_, '_> {
     fn text(&mut self, kind: Kind, text: &str) {
         if self.lane.riders.is_empty() {
-            self.append(kind, text);
-            self.lane.at += text.len() as u64;
+            self.put(kind, text);
         } else {
             self.text_with_riders(kind, text);
         }
@@ -260,6 +318,7 @@ impl Sink for Writer<'_, '_> {
     }
 
     fn account(&mut self, span: Span) {
-        self.lane.at += span.len;
+        let place = if span.kind == SpanKind::Body { Place::Call } else { Place::Markup };
+        self.decide(span.len as usize, place, "");
     }
 }

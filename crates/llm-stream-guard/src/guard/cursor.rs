@@ -105,7 +105,7 @@ impl Cursor {
     /// Bytes received that neither came out nor are known to be no text.
     pub(super) fn undecided(&self) -> usize {
         match self {
-            Self::Family(family) => family.driver.held().bytes,
+            Self::Family(family) => family.held().bytes,
             Self::Template(template) => template.parser.held().bytes,
         }
     }

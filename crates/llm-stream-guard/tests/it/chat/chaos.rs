@@ -3,7 +3,7 @@
 
 use llm_stream_guard::{
     Delivery, End,
-    chat::{ChatGuard, ChatOptions, Chunk, Content, Field},
+    chat::{ChatGuard, ChatOptions, Chunk, Content, Field, Logprobs},
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -84,7 +84,9 @@ proptest! {
         chunks.extend(usage_comes.then(usage));
         let guard = builder("qwen3").delivery(delivery).build().expect("builds");
         let end = if aborted { End::Aborted } else { End::Stop };
-        let seen = run(&mut ChatGuard::new(guard, ChatOptions::default()), chunks.clone(), end);
+        let mut options = ChatOptions::default();
+        options.logprobs = Logprobs::All;
+        let seen = run(&mut ChatGuard::new(guard, options), chunks.clone(), end);
         read(&seen.chunks);
 
         let (before, after) = (aggregate(&chunks), aggregate(&seen.chunks));

@@ -132,23 +132,62 @@ fn a_usage_chunk_says_all_that_withheld_usage_said() {
 
 // Contract: X.39.
 #[test]
-fn tokens_of_reasoning_are_estimated_where_upstream_does_not_count_them() {
-    let thought = "<think>sixteen bytes...</think>a";
-    for (policy, details, expected) in [
-        (ReasoningTokens::Upstream, json!(null), json!(null)),
-        (ReasoningTokens::Estimate, json!(null), json!({"reasoning_tokens": 4})),
-        (ReasoningTokens::Estimate, json!({"reasoning_tokens": 0}), json!({"reasoning_tokens": 4})),
-        (ReasoningTokens::Estimate, json!({"reasoning_tokens": 9}), json!({"reasoning_tokens": 9})),
+fn tokens_of_reasoning_are_counted_where_upstream_does_not() {
+    use ReasoningTokens::{Counted, Upstream};
+    let thought = ["<think>", "a", "b c", "</th", "ink>", "Hi"];
+    let chunks = |more: &dyn Fn(&str) -> Value| {
+        let chunk = |text: &str| {
+            let mut it = json!({"index": 0, "delta": {"content": text}, "finish_reason": null});
+            it.as_object_mut()
+                .expect("it is")
+                .extend(more(text).as_object().cloned().expect("it is"));
+            choice(it)
+        };
+        thought.map(chunk).to_vec()
+    };
+    let plain = chunks(&|_| json!({}));
+    let ids = chunks(&|text| json!({"token_ids": vec![7; text.len()]}));
+    let entries = chunks(&|text| {
+        json!({"logprobs": {"content": text.chars().map(|token| {
+        json!({"token": token.to_string()})
+    }).collect::<Vec<_>>()}})
+    });
+    let whole = vec![text(0, &thought.concat())];
+    let estimate = |n| json!({"reasoning_tokens": n, "reasoning_tokens_estimated": true});
+    for (policy, chunks, details, expected) in [
+        (Upstream, &plain, json!(null), json!(null)),
+        (Counted, &plain, json!(null), estimate(2)),
+        (Counted, &plain, json!({"reasoning_tokens": 0}), estimate(2)),
+        (Counted, &plain, json!({"reasoning_tokens": 9}), json!({"reasoning_tokens": 9})),
+        (Counted, &ids, json!({"x": 1}), json!({"x": 1, "reasoning_tokens": 4})),
+        (Counted, &entries, json!(null), json!({"reasoning_tokens": 4})),
+        (Counted, &whole, json!(null), estimate(1)),
+        (Counted, &vec![text(0, "Hi")], json!(null), json!(null)),
     ] {
         let mut options = ChatOptions::default();
         options.reasoning_tokens = policy;
-        let details = json!({"total_tokens": 9, "completion_tokens_details": details});
+        let details = json!({"completion_tokens": 30, "completion_tokens_details": details});
         let mut last = usage();
         last.usage = Field::Value(details);
-        let chunks = vec![text(0, thought), stop(0, "stop"), last];
+        let chunks: Vec<_> = chunks.iter().cloned().chain([stop(0, "stop"), last]).collect();
         let seen = run(&mut chat("qwen3", options), chunks, End::Stop);
         let usage = seen.chunks.last().and_then(|chunk| chunk.usage.value()).expect("usage");
         assert_eq!(usage["completion_tokens_details"], expected, "{policy:?}");
+    }
+}
+
+// Contract: X.39.
+#[test]
+fn an_estimate_of_a_whole_response_goes_by_its_bytes_and_is_no_more_than_all_tokens() {
+    for (tokens, expected) in [(90, 5), (3, 3)] {
+        let response = serde_json::from_value(json!({
+            "choices": [{"index": 0, "message": {"content": "<think>sixteen bytes and 4.</think>a"}}],
+            "usage": {"completion_tokens": tokens},
+        }));
+        let whole = chat("qwen3", ChatOptions::default()).complete(response.expect("a completion"));
+        let usage = whole.expect("no limit").usage.into_value().expect("usage");
+        let expected = json!({"reasoning_tokens": expected, "reasoning_tokens_estimated": true});
+        assert_eq!(usage["completion_tokens_details"], expected);
     }
 }
 

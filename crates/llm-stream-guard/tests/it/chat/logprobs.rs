@@ -1,10 +1,13 @@
-//! Log probabilities: every entry once, in order, with its text.
+//! Log probabilities: every entry goes where its text goes.
 
-use llm_stream_guard::chat::Chunk;
+use llm_stream_guard::{
+    End,
+    chat::{ChatOptions, Chunk, Logprobs, ReasoningField},
+};
 use serde_json::{Value, json};
 
 use crate::chat::{
-    feed::{choice, choices, clean, stop},
+    feed::{aggregate, chat, choice, choices, clean, run, stop},
     reader::read_finished,
 };
 
@@ -44,26 +47,84 @@ fn entries_come_with_their_text() {
     read_finished(&out.chunks);
 }
 
+const CALL: [&[&str]; 3] =
+    [&["Hi. <tool", "_call>"], &["{\"name\": \"f\", \"arguments\": "], &["{}}", "</tool_call>bye"]];
+
+/// The tokens of each list, after all chunks.
+fn lists(chunks: &[Chunk]) -> Value {
+    let logprobs = aggregate(chunks).choices.remove(0).logprobs.into_value().unwrap_or_default();
+    let names = |(name, list): (&String, &Value)| {
+        let tokens = list.as_array().into_iter().flatten().map(|entry| entry["token"].clone());
+        (name.clone(), tokens.collect::<Value>())
+    };
+    logprobs.as_object().into_iter().flatten().map(names).collect()
+}
+
 // Contract: S1.43.
 #[test]
-fn entries_of_markup_come_with_what_it_became_and_tokens_are_not_split() {
-    let out = clean(
-        "hermes",
-        vec![
-            tokens(&["Hi. <tool", "_call>"]),
-            tokens(&["{\"name\": \"f\", \"arguments\": "]),
-            tokens(&["{}}", "</tool_call>bye"]),
-            stop(0, "stop"),
-        ],
-    );
+fn entries_of_removed_markup_are_dropped_and_others_narrowed_to_their_text() {
+    let out = clean("hermes", CALL.map(tokens).into_iter().chain([stop(0, "stop")]).collect());
+    let calls = ["_call>", "{\"name\": \"f\", \"arguments\": ", "{}}"];
+    let lists = lists(&out.chunks);
+    assert_eq!(lists["content"], json!(["Hi. ", "bye"]));
+    let of_calls = lists["tool_calls"].as_array().expect("a list").clone();
+    assert!(of_calls.iter().all(|token| calls.iter().any(|call| token == call)), "{of_calls:?}");
+    assert!(of_calls.len() >= 2, "{of_calls:?}");
+}
+
+// Contract: S1.43.
+#[test]
+fn all_entries_are_kept_as_they_came_if_asked() {
+    let mut options = ChatOptions::default();
+    options.logprobs = Logprobs::All;
+    let chunks = CALL.map(tokens).into_iter().chain([stop(0, "stop")]).collect();
+    let out = run(&mut chat("hermes", options), chunks, End::Stop);
+    assert_eq!(lists(&out.chunks), json!({"content": CALL.concat(), "refusal": []}));
     let out = seen(&out.chunks);
-    let all: Vec<_> =
-        out.iter().map(|(_, tokens)| tokens.as_str()).filter(|it| !it.is_empty()).collect();
-    let input =
-        ["Hi. <tool", "_call>", "{\"name\": \"f\", \"arguments\": ", "{}}", "</tool_call>bye"];
-    assert_eq!(all.join("|"), input.join("|"), "each once, in order");
     let text = out.iter().position(|(text, _)| text == "bye").expect("text");
     assert!(out[text].1.ends_with("bye"));
+}
+
+// Contract: S1.43.
+#[test]
+fn entries_of_reasoning_are_in_lists_named_as_its_fields() {
+    let chunks = || vec![tokens(&["<think>", "h", "m.</", "think>", "Hi"]), stop(0, "stop")];
+    for (field, lists_of) in [
+        (
+            ReasoningField::ReasoningContent,
+            json!({"reasoning_content": ["h", "m."], "content": ["Hi"]}),
+        ),
+        (ReasoningField::Reasoning, json!({"reasoning": ["h", "m."], "content": ["Hi"]})),
+        (
+            ReasoningField::Both,
+            json!({"reasoning": ["h", "m."], "reasoning_content": ["h", "m."], "content": ["Hi"]}),
+        ),
+        (ReasoningField::Inline, json!({"content": ["h", "m.", "Hi"]})),
+        (ReasoningField::Hidden, json!({"content": ["Hi"]})),
+    ] {
+        let mut options = ChatOptions::default();
+        options.reasoning = field;
+        let mut seen = lists(&run(&mut chat("qwen3", options), chunks(), End::Stop).chunks);
+        seen.as_object_mut().expect("lists").remove("refusal");
+        assert_eq!(seen, lists_of, "{field:?}");
+    }
+}
+
+#[test]
+fn tokens_of_text_completions_go_with_their_text_too() {
+    let text = ["<think>", "hm", "</think>", "Hi"];
+    let chunk = choice(
+        json!({"index": 0, "delta": {"content": text.concat()}, "finish_reason": null,
+        "logprobs": {"tokens": text, "token_logprobs": [1, 2, 3, 4], "text_offset": [0, 7, 9, 17]}}),
+    );
+    let whole = aggregate(&clean("qwen3", vec![chunk, stop(0, "stop")]).chunks);
+    assert_eq!(
+        whole.choices[0].logprobs.value(),
+        Some(&json!({
+            "reasoning_content": {"tokens": ["hm"], "token_logprobs": [2], "text_offset": [7]},
+            "tokens": ["Hi"], "token_logprobs": [4], "text_offset": [17],
+        }))
+    );
 }
 
 #[test]
@@ -78,8 +139,7 @@ fn entries_without_text_of_their_own_are_not_lost() {
             stop(0, "stop"),
         ],
     );
-    let all: Vec<_> = seen(&out.chunks).into_iter().map(|(_, tokens)| tokens).collect();
-    assert_eq!(all.concat(), "<s>|<tool_call>");
+    assert_eq!(lists(&out.chunks)["content"], json!(["<s>"]));
 }
 
 #[test]

@@ -140,8 +140,11 @@ fn reasoning_that_upstream_tells_apart_ends_with_the_content() {
 
 /// The tokens that came out.
 fn tokens(chunks: &[Chunk]) -> String {
-    let entries = |choice: &Value| choice["logprobs"]["content"].as_array().cloned();
-    let entries = choices(chunks).iter().filter_map(entries).flatten().collect::<Vec<_>>();
+    let lists = |choice: &Value| {
+        let list = |name: &str| choice["logprobs"][name].as_array().cloned().unwrap_or_default();
+        [list("tool_calls"), list("content")].concat()
+    };
+    let entries = choices(chunks).iter().flat_map(lists).collect::<Vec<_>>();
     entries.iter().filter_map(|entry| entry["token"].as_str()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     Delivery, End,
-    chat::{ChatGuard, ChatOptions, Chunk, Field, ReasoningField, ReasoningTokens},
+    chat::{ChatGuard, ChatOptions, Chunk, Field, ReasoningField},
 };
 use serde_json::{Value, json};
 
@@ -123,12 +123,11 @@ fn hidden_reasoning_leaves_nothing_behind() {
 // Contract: X.39.
 #[test]
 fn usage_on_every_chunk_counts_the_reasoning_so_far_upstreams_own_included() {
-    let mut options = ChatOptions::default();
-    options.reasoning_tokens = ReasoningTokens::Estimate;
+    let options = ChatOptions::default();
     let guard = builder("qwen3").build().expect("builds");
     let counted = |delta_of: Value| {
         let mut chunk = delta(delta_of);
-        chunk.usage = Field::Value(json!({"completion_tokens": 1}));
+        chunk.usage = Field::Value(json!({"completion_tokens": 9}));
         chunk
     };
     let chunks = vec![
@@ -143,7 +142,7 @@ fn usage_on_every_chunk_counts_the_reasoning_so_far_upstreams_own_included() {
         .filter_map(|chunk| chunk.usage.value())
         .map(|usage| usage["completion_tokens_details"]["reasoning_tokens"].clone())
         .collect();
-    assert_eq!(counts, [json!(2), json!(4), json!(4)]);
+    assert_eq!(counts, [json!(1), json!(2), json!(2)]);
 }
 
 #[test]

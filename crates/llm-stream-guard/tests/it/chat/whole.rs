@@ -1,12 +1,12 @@
 //! Whole responses: the same guard, the same outcome as the stream put together.
 
 use llm_stream_guard::{
-    DiagnosticKind, Outcome,
-    chat::{BrokenCalls, ChatNote, ChatOptions, Completion, Note},
+    DiagnosticKind, End, Outcome,
+    chat::{BrokenCalls, ChatNote, ChatOptions, Completion, Note, ReasoningTokens},
 };
 use serde_json::json;
 
-use crate::chat::feed::{aggregate, chat, choice, chunk, clean, stop, text, usage};
+use crate::chat::feed::{aggregate, chat, choice, chunk, clean, run, stop, text, usage};
 
 fn completion(json: serde_json::Value) -> Completion {
     serde_json::from_value(json).expect("a completion")
@@ -38,7 +38,8 @@ fn a_whole_response_comes_out_as_its_stream_would() {
                  "finish_reason": "tool_calls", "logprobs": {"content": entries}, "stop_reason": null},
                 {"index": 1, "message": {"role": "assistant", "content": "plain"}, "finish_reason": "length"},
             ],
-            "usage": {"total_tokens": 9},
+            "usage": {"total_tokens": 9, "completion_tokens_details":
+                {"reasoning_tokens": 1, "reasoning_tokens_estimated": true}},
         })
     );
 }
@@ -62,9 +63,12 @@ fn a_stream_put_together_is_the_whole_response() {
         stop(1, "stop"),
         usage(),
     ];
-    let whole =
-        chat("qwen3", ChatOptions::default()).complete(aggregate(&chunks)).expect("no limit");
-    assert_eq!(aggregate(&clean("qwen3", chunks).chunks), whole);
+    // An estimate counts deltas.
+    let mut options = ChatOptions::default();
+    options.reasoning_tokens = ReasoningTokens::Upstream;
+    let mut guard = chat("qwen3", options);
+    let whole = guard.complete(aggregate(&chunks)).expect("no limit");
+    assert_eq!(aggregate(&run(&mut guard, chunks, End::Stop).chunks), whole);
     assert_eq!(whole.choices[0].message.content, llm_stream_guard::chat::Field::Null);
     assert_eq!(whole.choices[1].message.extra["refusal"], "I can't");
     assert_eq!(whole.choices[1].message.extra["audio"], json!({"id": "u", "data": "AABB"}));

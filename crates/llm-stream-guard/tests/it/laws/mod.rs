@@ -10,3 +10,4 @@ mod options;
 mod profiles;
 mod remap;
 mod stop;
+mod tokens;

@@ -1,0 +1,45 @@
+//! The content of a chunk: text, or a list of parts.
+
+use std::borrow::Cow;
+
+use super::{chunk::Content, field::Field, riders::Part};
+
+/// The content of a chunk.
+pub(super) enum Pieces {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+impl Pieces {
+    pub(super) fn new(content: Field<Content>, list: u64) -> Self {
+        match content {
+            Field::Value(Content::Text(text)) => Self::Text(text),
+            Field::Value(Content::Parts(parts)) => {
+                Self::Parts(parts.into_iter().map(|part| Part::new(part, list)).collect())
+            }
+            Field::Null | Field::Missing => Self::Text(String::new()),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.is_empty(),
+            Self::Parts(parts) => parts.is_empty(),
+        }
+    }
+
+    pub(super) fn parts(&self) -> &[Part] {
+        match self {
+            Self::Text(_) => &[],
+            Self::Parts(parts) => parts,
+        }
+    }
+
+    /// All of the text.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Parts(parts) => parts.iter().map(Part::text).collect::<String>().into(),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Token entries: each goes where its token's text goes.
+//!
+//! A chunk's text and its tokens come together, but the text is decided later: as content, reasoning,
+//! part of a call, or markup. An entry waits until all of its token's text is decided.
+//!
+//! ```text
+//! tokens    "hm", ".</", "think>", "Hi"
+//! reasoning "hm", "."       the second entry is narrowed to its visible text
+//! content   "Hi"
+//! dropped   "think>"
+//! ```
+
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places in a choice's text, counted with 64 bits; `tokens` counts some of the queue"
+)]
+
+use std::{collections::VecDeque, mem::take};
+
+use serde_json::{Map, Value};
+
+use super::tokens::{is_text, narrow, token_len, tokens};
+
+/// What became of a stretch of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Content,
+    Reasoning,
+    /// Reasoning that is written into the content.
+    Inline,
+    /// Reasoning that is not written.
+    Hidden,
+    /// Markup and arguments of a call.
+    Call,
+    Markup,
+}
+
+/// A list of entries, named after the field of the delta that has their text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    Content,
+    Reasoning,
+    Calls,
+}
+
+/// Reasoning tokens of a choice.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ReasoningCount {
+    pub(super) tokens: u64,
+    /// Some of them were not counted but taken to be one a delta.
+    pub(super) estimated: bool,
+}
+
+/// A token, or a chunk whose tokens are not known one by one.
+#[derive(Debug, Clone)]
+struct Entry {
+    from: u64,
+    to: u64,
+    /// Bytes between the two that are not decided.
+    left: u64,
+    kind: Kind,
+    seen: Seen,
+    /// The text that was seen, if it may differ from the token's.
+    shown: Vec<u8>,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    /// The log probabilities of one token: an object of one-element lists. `exact`: the tokens of its
+    /// chunk concatenate to the chunk's text.
+    Token { logprobs: Map<String, Value>, exact: bool },
+    /// A chunk with this number of token ids; `None`: nothing says how many tokens it had.
+    Chunk(Option<u64>),
+}
+
+/// Bytes of an entry's text by what became of them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    content: u64,
+    reasoning: u64,
+    /// Bytes of the reasoning that are not written.
+    hidden: u64,
+    call: u64,
+}
+
+/// The entries of a choice whose text is not decided, in order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Entries {
+    queue: VecDeque<Entry>,
+    /// Text up to here is decided.
+    at: u64,
+    /// Tokens in the queue.
+    tokens: usize,
+    /// Decided ones that wait for a chunk.
+    ready: Vec<(List, Value)>,
+    /// Those of calls, which wait for a chunk with a call.
+    calls: Vec<(List, Value)>,
+    /// All entries go to the content's list as they came.
+    pub(super) all: bool,
+    pub(super) reasoning: ReasoningCount,
+}
+
+impl Entries {
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.ready.is_empty() && self.calls.is_empty()
+    }
+
+    /// How many tokens wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.tokens + self.ready.len() + self.calls.len()
+    }
+
+    /// Takes the tokens of a chunk whose text is at `from..to` out of its log probabilities.
+    /// `text` are the pieces of that text.
+    pub(super) fn take_tokens(
+        &mut self,
+        (from, to): (u64, u64),
+        text: [&str; 2],
+        logprobs: &mut Map<String, Value>,
+    ) -> bool {
+        let tokens = tokens(logprobs);
+        let exact = is_text(&tokens, text);
+        let (mut end, last) = (from, tokens.len().saturating_sub(1));
+        let any = !tokens.is_empty();
+        for (i, logprobs) in tokens.into_iter().enumerate() {
+            let start = end;
+            end = if i == last { to } else { to.min(end + token_len(&logprobs)) };
+            self.push(start, end, Kind::Token { logprobs, exact });
+        }
+        any
+    }
+
+    /// Takes note of a chunk whose text is at `from..to`, and of its number of tokens.
+    pub(super) fn take_chunk(&mut self, from: u64, to: u64, tokens: Option<u64>) {
+        if to > from {
+            self.push(from, to, Kind::Chunk(tokens));
+        }
+    }
+
+    fn push(&mut self, from: u64, to: u64, kind: Kind) {
+        self.tokens += usize::from(matches!(kind, Kind::Token { .. }));
+        let (seen, shown) = (Seen::default(), Vec::new());
+        self.queue.push_back(Entry { from, to, left: to - from, kind, seen, shown });
+    }
+
+    /// The text at `at..at + len` became this; `text` is what was written of it.
+    pub(super) fn decide(&mut self, at: u64, len: u64, place: Place, text: &str) {
+        let end = at + len;
+        for entry in &mut self.queue {
+            if entry.from >= end {
+                break;
+            }
+            let (from, to) = (entry.from.max(at), entry.to.min(end));
+            if to > from {
+                let part = text.as_bytes().get((from - at) as usize..(to - at) as usize);
+                entry.decide(to - from, place, part.unwrap_or_default());
+            }
+        }
+        self.at = self.at.max(end);
+        let to = self.at;
+        // An entry without text goes with the text after it.
+        self.settle_while(|entry| entry.left == 0 && entry.from < to);
+    }
+
+    /// All text up to `to` is decided, also where nothing was said of it.
+    pub(super) fn settle_to(&mut self, to: u64) {
+        self.settle_while(|entry| entry.to <= to && entry.from < to);
+    }
+
+    /// All text is decided.
+    pub(super) fn settle_all(&mut self) {
+        self.settle_while(|_| true);
+    }
+
+    /// Moves the first entries, as far as they are decided, to those that wait for a chunk.
+    fn settle_while(&mut self, decided: impl Fn(&Entry) -> bool) {
+        while self.queue.front().is_some_and(&decided) {
+            if let Some(entry) = self.queue.pop_front() {
+                self.settle(entry);
+            }
+        }
+    }
+
+    fn settle(&mut self, entry: Entry) {
+        let Entry { from, to, left, kind, seen, shown } = entry;
+        let (logprobs, exact) = match kind {
+            Kind::Chunk(ids) => return self.reasoning.add_chunk(ids, to - from, seen),
+            Kind::Token { logprobs, exact } => (logprobs, exact),
+        };
+        self.tokens -= 1;
+        let list = seen.list();
+        if seen.reasoning > 0 && seen.reasoning >= seen.content {
+            self.reasoning.tokens += 1;
+            self.reasoning.estimated |= !exact;
+        }
+        let textless = to == from || left > 0 && !exact;
+        let list = match list {
+            _ if seen.hidden > 0 && seen.content == 0 => return,
+            _ if self.all => List::Content,
+            Some(list) => list,
+            None if textless => List::Content,
+            None => return,
+        };
+        let mut logprobs = logprobs;
+        let narrowed = exact && shown.len() as u64 != to - from && !self.all;
+        if narrowed && list != List::Calls {
+            narrow(&mut logprobs, &shown);
+        }
+        let ready = if list == List::Calls { &mut self.calls } else { &mut self.ready };
+        ready.push((list, Value::Object(logprobs)));
+    }
+
+    /// Decided entries, for a chunk; those of calls stay unless `calls` are wanted.
+    pub(super) fn take_ready(&mut self, calls: bool) -> Vec<(List, Value)> {
+        let mut ready = take(&mut self.ready);
+        if calls {
+            ready.append(&mut self.calls);
+        }
+        ready
+    }
+
+    pub(super) fn has_ready(&self) -> bool {
+        !self.ready.is_empty() || !self.calls.is_empty()
+    }
+
+    /// Drops the entries of calls that wait: no call is written.
+    pub(super) fn drop_calls(&mut self) {
+        self.calls.clear();
+    }
+
+    /// Drops what tells of the text up to `to`, which is not written.
+    pub(super) fn forget(&mut self, to: u64) {
+        self.ready.clear();
+        self.calls.clear();
+        let is_token = |entry: &Entry| matches!(entry.kind, Kind::Token { .. });
+        self.queue.retain(|entry| entry.to > to || !is_token(entry));
+        self.tokens = self.queue.iter().filter(|entry| is_token(entry)).count();
+    }
+}
+
+impl Entry {
+    fn decide(&mut self, len: u64, place: Place, text: &[u8]) {
+        self.left = self.left.saturating_sub(len);
+        let keeps_text = matches!(self.kind, Kind::Token { exact: true, .. });
+        match place {
+            Place::Content | Place::Inline => {
+                // The entry goes to one list: the content's, if any of its text does.
+                if self.seen.content == 0 {
+                    self.shown.clear();
+                }
+                self.seen.content += len;
+                self.seen.reasoning += if place == Place::Inline { len } else { 0 };
+            }
+            Place::Reasoning => self.seen.reasoning += len,
+            Place::Hidden => {
+                self.seen.reasoning += len;
+                self.seen.hidden += len;
+            }
+            Place::Call => self.seen.call += len,
+            Place::Markup => {}
+        }
+        let shows = match place {
+            Place::Content | Place::Inline => true,
+            Place::Reasoning => self.seen.content == 0,
+            Place::Hidden | Place::Call | Place::Markup => false,
+        };
+        if keeps_text && shows {
+            self.shown.extend_from_slice(text);
+        }
+    }
+}
+
+impl Seen {
+    fn list(self) -> Option<List> {
+        match self {
+            Self { content: 1.., .. } => Some(List::Content),
+            Self { reasoning: 1.., .. } => Some(List::Reasoning),
+            Self { call: 1.., .. } => Some(List::Calls),
+            _ => None,
+        }
+    }
+}
+
+impl ReasoningCount {
+    /// Counts a chunk with `len` bytes of text.
+    fn add_chunk(&mut self, ids: Option<u64>, len: u64, seen: Seen) {
+        if seen.reasoning == 0 {
+            return;
+        }
+        let exact = ids.is_some() && seen.reasoning == len;
+        self.estimated |= !exact;
+        let share = |ids: u64| (ids.saturating_mul(seen.reasoning) / len.max(1)).max(1);
+        self.tokens += ids.map_or(1, share);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+
+    use super::{Entries, List, Place};
+
+    fn logprobs(value: Value) -> Map<String, Value> {
+        let Value::Object(members) = value else { return Map::new() };
+        members
+    }
+
+    fn entries(tokens: &[&str]) -> Entries {
+        let list: Vec<_> = tokens.iter().map(|token| json!({"token": token})).collect();
+        let text = tokens.concat();
+        let mut entries = Entries::default();
+        let mut logprobs = logprobs(json!({"content": list}));
+        entries.take_tokens((0, text.len() as u64), [&text, ""], &mut logprobs);
+        entries
+    }
+
+    #[test]
+    fn entries_are_narrowed_to_the_text_that_is_written() {
+        let mut entries = entries(&["h", "m.</", "think>", "\nHi"]);
+        entries.decide(0, 3, Place::Reasoning, "hm.");
+        assert_eq!(entries.take_ready(true).len(), 1, "the second token is not decided");
+        entries.decide(3, 9, Place::Markup, "");
+        entries.decide(12, 2, Place::Content, "Hi");
+        let ready = entries.take_ready(true);
+        let token = |token: &str| json!({"content": [{"token": token}]});
+        assert_eq!(ready, [(List::Reasoning, token("m.")), (List::Content, token("Hi"))]);
+        assert_eq!((entries.reasoning.tokens, entries.reasoning.estimated), (2, false));
+        assert!(entries.is_empty());
+    }
+
+    #[test]
+    fn an_entry_with_text_of_two_fields_goes_to_the_content() {
+        let mut entries = entries(&["m</t>H"]);
+        entries.decide(0, 1, Place::Reasoning, "m");
+        entries.decide(1, 4, Place::Markup, "");
+        entries.decide(5, 1, Place::Content, "H");
+        assert_eq!(
+            entries.take_ready(true),
+            [(List::Content, json!({"content": [{"token": "H"}]}))]
+        );
+    }
+
+    #[test]
+    fn an_entry_without_text_goes_with_the_text_after_it() {
+        let mut entries = entries(&["", "a"]);
+        assert!(!entries.has_ready());
+        entries.decide(0, 1, Place::Content, "a");
+        assert_eq!(entries.take_ready(true).len(), 2);
+    }
+
+    #[test]
+    fn chunks_without_tokens_count_as_one_and_ids_as_their_number() {
+        for (ids, reasoning, count) in
+            [(None, 4, (1, true)), (Some(3), 4, (3, false)), (Some(3), 2, (1, true))]
+        {
+            let mut entries = Entries::default();
+            entries.take_chunk(0, 4, ids);
+            entries.decide(0, reasoning, Place::Reasoning, "");
+            entries.decide(reasoning, 4 - reasoning, Place::Content, "");
+            let seen = entries.reasoning;
+            assert_eq!((seen.tokens, seen.estimated), count, "{ids:?} {reasoning}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Reports of a chat guard: what it holds, and what was counted.
+
+use wire_remap::RemapReport;
+
+use super::guard::ChatGuard;
+use crate::observe::Stats;
+
+impl ChatGuard {
+    /// What remapping did so far, over all choices, where the guard has a
+    /// [`crate::GuardBuilder::remap`]: in content, as far as the guard was given it, and in
+    /// reasoning, refusals, arguments and parts, which are decoded as they come.
+    #[must_use]
+    #[expect(clippy::arithmetic_side_effects, reason = "reports add without overflow")]
+    pub fn remap_report(&self) -> RemapReport {
+        let mut report = RemapReport::default();
+        self.choices.iter().for_each(|state| report += &state.remap_report());
+        report
+    }
+
+    /// What was counted of each choice, if the guard counts ([`crate::GuardBuilder::stats`]), by
+    /// the choices' indices.
+    pub fn stats(&self) -> impl Iterator<Item = (u32, &Stats)> {
+        self.choices.iter().filter_map(|state| Some((state.lane.index, state.stats()?)))
+    }
+
+    /// Bytes of text that are held, over all choices.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.choices.iter().map(|state| state.guard.held().bytes).sum()
+    }
+
+    /// Whether text is withheld that a client waits for.
+    #[must_use]
+    pub fn is_withholding(&self) -> bool {
+        self.choices.iter().any(|state| state.lane.held_since.is_some())
+    }
+
+    /// Live bytes in the buffers of the choices' guards.
+    #[must_use]
+    pub fn buffered(&self) -> usize {
+        self.choices.iter().map(|state| state.guard.buffered()).sum()
+    }
+}
