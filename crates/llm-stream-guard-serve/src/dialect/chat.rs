@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     End,
-    chat::{ChatGuard, ChatSse, ChatSseError, Done},
+    chat::{ChatGuard, ChatNote, ChatSse, ChatSseError, Done, Note, SseSink, Violation},
     sse::Fields,
 };
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ impl Stream {
 
 impl Machine for Stream {
     fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ChatSseError> {
-        self.sse.push(bytes, out)
+        self.sse.push(bytes, &mut Warning(out))
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ChatSseError> {
@@ -56,6 +56,21 @@ impl Machine for Stream {
 
     fn stopped(&self) -> usize {
         self.sse.guard().stopped()
+    }
+}
+
+/// Bytes for the client, with a line in the log for what passed unguarded.
+struct Warning<'o>(&'o mut Vec<u8>);
+
+impl SseSink for Warning<'_> {
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn note(&mut self, note: ChatNote) {
+        if note.note == Note::Violation(Violation::Unreadable) {
+            tracing::warn!("upstream sent choices that cannot be read; they were passed on");
+        }
     }
 }
 

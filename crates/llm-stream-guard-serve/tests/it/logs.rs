@@ -15,7 +15,7 @@ use tracing::{
     span,
 };
 
-use crate::support::{Do, Replay, Served, asks, config, whole_json};
+use crate::support::{Do, Replay, Served, asks, config, event, stream, whole_json};
 
 /// Keeps the fields of every event of its thread.
 #[derive(Debug, Clone, Default)]
@@ -87,4 +87,16 @@ async fn the_log_has_the_start_of_an_unknown_model_with_nothing_that_acts() {
         assert!(log.contains("the model `\\u{1b}[31m\\nxxx"), "{log}");
         assert!(!log.contains('\u{1b}') && !log.contains(&"x".repeat(100)), "{log}");
     }
+}
+
+#[tokio::test]
+async fn choices_that_cannot_be_read_are_logged_and_their_text_is_not() {
+    let log = Log::default();
+    let _guard = tracing::subscriber::set_default(log.clone());
+    let upstream = stream(&event(&json!({"index": -1, "delta": {"content": "secret"}})), 9);
+    let upstream = Replay::new(upstream).await;
+    let served = Served::new(upstream.port, config()).await;
+    served.ask(&asks("Qwen/Qwen3-8B", json!({}))).await;
+    let log = log.text();
+    assert!(log.contains("choices that cannot be read") && !log.contains("secret"), "{log}");
 }
