@@ -154,6 +154,12 @@ pub trait BodyParsers {
     fn held(&self) -> usize {
         0
     }
+
+    /// Returns how many bytes of the text fed last the body passed over without a look, because it
+    /// had looked at them in an earlier feed and remembers how far it came.
+    fn passed_over(&self) -> usize {
+        0
+    }
 }
 
 /// No bodies at all, for tables without [`crate::Then::Body`] edges.

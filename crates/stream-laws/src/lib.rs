@@ -21,6 +21,7 @@
 //! | L12 idle | [`check_idle`] |
 //! | L13 clean arguments | [`check_clean_arguments`] |
 //! | L14 ids | [`check_ids`] |
+//! | L15 quoted markup | [`check_quoted_markup`] |
 //!
 //! Recorded wires with their expected results are run by [`vector`].
 //!
@@ -72,7 +73,8 @@ pub use law::{
     Call, Unit, Work, check_bounded, check_byte_chunk_invariance, check_chunk_invariance,
     check_clean_arguments, check_delivery, check_grammar, check_held, check_idle, check_ids,
     check_isolation, check_linear, check_linear_push, check_no_leak, check_nothing_lost,
-    check_prompt, check_round_trip, check_total, check_total_bytes, continuations, suffixes,
+    check_prompt, check_quoted_markup, check_round_trip, check_total, check_total_bytes,
+    continuations, suffixes,
 };
 pub use machine::{ByteMachine, Held, HeldKind, Machine, push_all, run, run_bytes};
 pub use random::Random;

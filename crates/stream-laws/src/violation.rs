@@ -35,6 +35,8 @@ pub enum Law {
     CleanArguments,
     /// L14: no two calls have one id.
     Ids,
+    /// L15: markup that a value quotes is part of the value.
+    QuotedMarkup,
 }
 
 impl Display for Law {
@@ -54,6 +56,7 @@ impl Display for Law {
             Self::Idle => "L12 idle",
             Self::CleanArguments => "L13 clean arguments",
             Self::Ids => "L14 ids",
+            Self::QuotedMarkup => "L15 quoted markup",
         })
     }
 }

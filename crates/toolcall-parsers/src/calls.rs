@@ -10,6 +10,7 @@
 use alloc::{boxed::Box, string::String};
 
 use crate::{
+    cursor::MAX_LOOKAHEAD,
     decoded::Decoder,
     event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
     ids::Ids,
@@ -18,6 +19,9 @@ use crate::{
     typing::has_containers,
     used_ids::{Claim, UsedIds},
 };
+
+/// How many bytes searches that fail may look at, for each byte of the stream.
+const MAX_SEARCHED: u64 = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
@@ -69,6 +73,12 @@ pub struct Calls {
     next: u32,
     open: Open,
     used_ids: UsedIds,
+    /// Bytes that searches for the end of a value looked at and found none in.
+    pub(crate) searched: u64,
+    /// Bytes of the text being fed that a search had looked at before.
+    pub(crate) passed_over: usize,
+    /// The stream ended: the text being fed is the last.
+    pub(crate) ended: bool,
     /// The active body is sure of itself.
     committed: bool,
     /// A call is complete.
@@ -93,6 +103,9 @@ impl Calls {
             next: 0,
             open: Open::No,
             used_ids: UsedIds::default(),
+            searched: 0,
+            passed_over: 0,
+            ended: false,
             committed: false,
             complete: false,
             announced: false,
@@ -105,6 +118,7 @@ impl Calls {
         (self.at, self.next, self.open, self.committed) = (0, 0, Open::No, false);
         (self.complete, self.announced) = (false, false);
         self.decoder = None;
+        (self.searched, self.ended) = (0, false);
         self.used_ids.clear();
     }
 
@@ -141,6 +155,13 @@ impl Calls {
 
     pub(crate) fn committed(&self) -> bool {
         self.committed
+    }
+
+    /// Whether the end of a value may be searched for from `offset` of the text being fed on: the work of
+    /// searches that fail is bounded by the length of the stream.
+    pub(crate) fn may_search(&self, offset: usize) -> bool {
+        let read = self.at + (offset + MAX_LOOKAHEAD) as u64;
+        self.searched <= MAX_SEARCHED * read
     }
 
     /// Whether a call is open.

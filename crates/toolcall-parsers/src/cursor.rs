@@ -53,6 +53,10 @@ pub(crate) fn within(
 /// ended there; more makes that end data.
 pub(crate) const LONGEST_WAIT: usize = 16 * 1024;
 
+/// How far ahead the end of a value is searched for, in bytes: a longer text without an end is read as one
+/// that lost its end.
+pub(crate) const MAX_LOOKAHEAD: usize = 64 * 1024;
+
 /// Where the first `most` bytes of `text` end, less a part of a scalar; none if there are fewer.
 pub(crate) fn filled(text: &str, most: usize) -> Option<usize> {
     let boundary = || (0..=most).rev().find(|&at| text.is_char_boundary(at));

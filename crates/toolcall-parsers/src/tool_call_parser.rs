@@ -233,6 +233,7 @@ impl BodyParsers for ToolCallParser {
     }
 
     fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
+        self.calls.passed_over = 0;
         if self.reads_echo() {
             return self.read_echo(text, sink);
         }
@@ -322,5 +323,9 @@ impl BodyParsers for ToolCallParser {
 
     fn held(&self) -> usize {
         Self::held(self)
+    }
+
+    fn passed_over(&self) -> usize {
+        self.calls.passed_over
     }
 }

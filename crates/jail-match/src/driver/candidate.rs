@@ -35,7 +35,7 @@ impl Driver {
             "" => Feed::More { used: 0 },
             _ => bodies.feed(offered, sink),
         };
-        self.counters.examined += looked_at(feed, offered);
+        self.counters.examined += looked_at(feed, offered, bodies);
         match feed {
             Feed::More { used } => {
                 c.pos += used;
@@ -103,7 +103,7 @@ impl Driver {
         let offered = &w.text[c.pos..];
         if !offered.is_empty() {
             let feed = bodies.feed(offered, sink);
-            self.counters.examined += looked_at(feed, offered);
+            self.counters.examined += looked_at(feed, offered, bodies);
             match feed {
                 Feed::More { used } | Feed::Committed { used } => {
                     self.consume_body(w, c, used, bodies.held(), sink);
@@ -369,7 +369,7 @@ fn refuted(w: &Window<'_>, c: &Cursor, death: usize, sink: &mut dyn Sink) {
 }
 
 /// How much of what it was offered a body looked at: it stops at what it decided.
-pub(super) fn looked_at(feed: Feed, offered: &str) -> u64 {
+pub(super) fn looked_at<B: BodyParsers + ?Sized>(feed: Feed, offered: &str, bodies: &B) -> u64 {
     let bytes = match feed {
         Feed::More { .. } | Feed::Committed { .. } => offered.len(),
         Feed::Done { used, .. }
@@ -378,5 +378,5 @@ pub(super) fn looked_at(feed: Feed, offered: &str) -> u64 {
         | Feed::Mismatch { used }
         | Feed::Literal { used } => used,
     };
-    bytes as u64
+    bytes.saturating_sub(bodies.passed_over()) as u64
 }

@@ -23,7 +23,7 @@ impl Driver {
     ) -> Result<(), LimitError> {
         self.counters.bytes_in += chunk.len() as u64;
         let feed = bodies.feed(chunk, sink);
-        self.counters.examined += candidate::looked_at(feed, chunk);
+        self.counters.examined += candidate::looked_at(feed, chunk, bodies);
         let (used, done) = match feed {
             // Almost every chunk of a long call: nothing of it stays here.
             Feed::Committed { used } if used == chunk.len() => {

@@ -12,6 +12,7 @@ mod linear;
 mod no_leak;
 mod nothing_lost;
 mod prompt;
+mod quoted_markup;
 mod round_trip;
 mod total;
 
@@ -27,6 +28,7 @@ pub use linear::{Work, check_linear, check_linear_push};
 pub use no_leak::check_no_leak;
 pub use nothing_lost::check_nothing_lost;
 pub use prompt::{check_prompt, continuations, suffixes};
+pub use quoted_markup::check_quoted_markup;
 pub use round_trip::{Call, check_round_trip};
 pub use total::{check_grammar, check_total, check_total_bytes};
 

@@ -13,7 +13,7 @@ use stream_laws::{
     Call, CutPlan, Law, Unit, Violation, Work, check_bounded, check_byte_chunk_invariance,
     check_chunk_invariance, check_clean_arguments, check_delivery, check_held, check_idle,
     check_ids, check_isolation, check_linear, check_no_leak, check_nothing_lost, check_prompt,
-    check_round_trip, check_total, check_total_bytes, suffixes,
+    check_quoted_markup, check_round_trip, check_total, check_total_bytes, suffixes,
 };
 use tiny::{Delivery, Fault, LIMIT, Tiny};
 
@@ -124,6 +124,12 @@ fn caught(law: Law, fault: Fault, check: impl Fn(&Tiny) -> Result<(), Violation>
     assert_eq!(violation.law, law, "{violation}");
 }
 
+fn quotes(machine: &Tiny) -> Result<(), Violation> {
+    let arguments = "{\"quoted\":\"a <think> b\"}";
+    let wire = format!("<call:f>{arguments}</call>");
+    check_quoted_markup(machine, &wire, Call { name: "f", arguments }, PLAN)
+}
+
 #[test]
 fn a_right_machine_obeys_every_law() {
     for machine in [Tiny::good(), Tiny::new(Fault::None, Delivery::Atomic)] {
@@ -139,6 +145,7 @@ fn a_right_machine_obeys_every_law() {
         isolated(&machine).unwrap();
         rests(&machine).unwrap();
         keeps_markup_out(&machine).unwrap();
+        quotes(&machine).unwrap();
     }
     tells_what_it_holds(&Tiny::good()).unwrap();
     identifies(Fault::None).unwrap();
@@ -188,6 +195,11 @@ fn idle_catches_what_stays_and_ends_told_twice() {
 #[test]
 fn clean_arguments_catches_markup_that_the_wire_did_not_quote() {
     caught(Law::CleanArguments, Fault::TakesCloser, keeps_markup_out);
+}
+
+#[test]
+fn quoted_markup_catches_markup_that_acts_inside_a_value() {
+    caught(Law::QuotedMarkup, Fault::EndsAtOpener, quotes);
 }
 
 #[test]

@@ -75,6 +75,8 @@ pub(crate) enum Fault {
     TakesCloser,
     /// L14: calls of different responses share ids.
     RepeatsResponses,
+    /// L15: the opener of reasoning ends a call that quotes it.
+    EndsAtOpener,
     /// L10: atomic calls lose their arguments when they do not complete.
     AtomicForgets,
 }
@@ -158,6 +160,7 @@ impl Tiny {
             Mode::Content => &["<think>", "<call:"],
             Mode::Reasoning => &["</think>"],
             Mode::Name => &[">"],
+            Mode::Arguments if self.fault == Fault::EndsAtOpener => &["</call>", "<think>"],
             Mode::Arguments | Mode::Dropping => &["</call>"],
         }
     }

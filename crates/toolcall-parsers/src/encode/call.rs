@@ -41,6 +41,7 @@ pub(super) struct Writer<'w> {
     /// What ends a call inside a string.
     pub(super) call_end: CallEnd<'w>,
     pub(super) tools: &'w Tools,
+    pub(super) markup: Markup,
     /// How many call templates are passed over.
     pub(super) from: usize,
     /// Where the block begins.
@@ -48,6 +49,15 @@ pub(super) struct Writer<'w> {
     /// The call that is being written.
     pub(super) at: usize,
     pub(super) out: String,
+}
+
+/// How the writer treats the family's markup inside of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Markup {
+    /// It is written: the parser may tell it from the end of the value.
+    Written,
+    /// It is refused, with its place in the value.
+    Refused,
 }
 
 /// What the holes of a template are filled from.
@@ -284,8 +294,13 @@ impl<'w> Writer<'w> {
             (Dialect::Literal, None) => value::write(&Script, node, path, out),
             (Dialect::Literal, Some(quote)) => {
                 let tool = self.tools.get(call.name);
-                let call_end = self.call_end;
-                value::write(&Quoted { call_end, form, quote, write, tool }, node, path, out)
+                let (call_end, markup) = (self.call_end, self.markup);
+                value::write(
+                    &Quoted { call_end, markup, form, quote, write, tool },
+                    node,
+                    path,
+                    out,
+                )
             }
         }
     }

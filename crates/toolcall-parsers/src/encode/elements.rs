@@ -4,7 +4,7 @@ use alloc::{format, string::String};
 
 use super::{
     Call,
-    call::{Scope, Writer},
+    call::{Markup, Scope, Writer},
     tags::{Rest, around, tag},
     typed::{self, Reading},
 };
@@ -142,7 +142,9 @@ impl<'e, 'w> Elements<'e, 'w> {
         })?;
         let head = around(self.template, |hole| *hole == Hole::Key).0.trim_ascii_start();
         let found = [head, &format!("{}/", tag(head))].map(|tag| text.find(tag));
-        if let Some(at) = found.into_iter().flatten().min() {
+        if self.writer.markup == Markup::Refused
+            && let Some(at) = found.into_iter().flatten().min()
+        {
             let why = "it contains what begins a tag";
             return Err(Fault::new(EncodeErrorKind::Value, why).at(at));
         }

@@ -3,6 +3,7 @@
 use alloc::string::String;
 
 use super::{
+    call::Markup,
     header::not_identifier,
     json::{self, Json},
     tags::find,
@@ -14,6 +15,7 @@ use crate::{
     family::{Form, Spacing, Types as DecidedBy, Write},
     tools::Tool,
     typing::{Path, Types, declared_at},
+    value::is_of_bare_key,
 };
 
 /// What would end a call inside a string: one of the ends, and behind it what follows calls.
@@ -47,6 +49,7 @@ impl CallEnd<'_> {
 /// Strings between quotes that nothing can escape; if the wire carries no types, every scalar.
 pub(super) struct Quoted<'w> {
     pub(super) call_end: CallEnd<'w>,
+    pub(super) markup: Markup,
     pub(super) form: &'w Form,
     pub(super) quote: &'w str,
     pub(super) write: Write,
@@ -55,6 +58,11 @@ pub(super) struct Quoted<'w> {
 
 impl Quoted<'_> {
     fn quoted(&self, text: &str, kind: EncodeErrorKind, out: &mut String) -> Result<(), Fault> {
+        let trusted = self.markup == Markup::Written && kind == EncodeErrorKind::Value;
+        if trusted {
+            out.extend([self.quote, text, self.quote]);
+            return Ok(());
+        }
         if let Some(at) = find(text, self.quote) {
             return Err(Fault::new(kind, "it contains the quote that would end it").at(at));
         }
@@ -77,9 +85,7 @@ impl Style for Quoted<'_> {
 
     fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
         let bare = !key.is_empty()
-            && key.trim_ascii() == key
-            && !key.contains([':', ',', '{', '}', '[', ']'])
-            && !key.starts_with(['"', '\'', '`'])
+            && key.chars().all(is_of_bare_key)
             && !key.starts_with(self.quote)
             // Between members it is the end of the call, whatever follows.
             && !self.call_end.begins(key);

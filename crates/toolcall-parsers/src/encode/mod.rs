@@ -23,7 +23,11 @@ mod verify;
 use alloc::{string::String, vec::Vec};
 
 pub use self::error::{EncodeError, EncodeErrorKind};
-use self::{call::Writer, literal::CallEnd, verify::verify};
+use self::{
+    call::{Markup, Writer},
+    literal::CallEnd,
+    verify::verify,
+};
 use self::{
     error::Fault,
     input::{Members, Node, read_object},
@@ -143,9 +147,14 @@ pub fn encode_form(
         .iter()
         .flat_map(|section| (0..form.calls.len().max(1)).map(move |from| (section, from)));
     let written = ways.map(|(section, from)| {
-        let wire = blocks((family, &specs, call_end), form, (section, from), &read, tools)?;
-        verify(grammar, &wire, &read, tools)?;
-        Ok(wire)
+        let write = |markup| {
+            let how = (family, &specs[..], call_end, markup);
+            let wire = blocks(how, form, (section, from), &read, tools)?;
+            verify(grammar, &wire, &read, tools)?;
+            Ok(wire)
+        };
+        // Markup that does not read back is refused with its place, or another template holds it.
+        write(Markup::Written).or_else(|_| write(Markup::Refused))
     });
     first_written(written)
         .unwrap_or_else(|| Err((0, Fault::new(EncodeErrorKind::Grammar, "there is no section"))))
@@ -169,7 +178,7 @@ fn first_written<E>(ways: impl Iterator<Item = Result<String, E>>) -> Option<Res
 
 /// Writes the sections of a message, and what stands between them.
 fn blocks(
-    (family, specs, call_end): (&Family, &[&ParameterSpec], CallEnd<'_>),
+    (family, specs, call_end, markup): (&Family, &[&ParameterSpec], CallEnd<'_>, Markup),
     form: &Form,
     (section, from): (&Template, usize),
     calls: &[Call<'_>],
@@ -178,7 +187,8 @@ fn blocks(
     let all = section.holes().any(|hole| matches!(hole, Hole::Calls { .. }));
     let between = form.between.first().map_or("\n", |between| between);
     let (begun, at, out) = (0, 0, String::new());
-    let mut writer = Writer { family, form, section, specs, call_end, tools, from, begun, at, out };
+    let mut writer =
+        Writer { family, form, section, specs, call_end, tools, markup, from, begun, at, out };
     for block in calls.chunks(if all { calls.len() } else { 1 }) {
         let is_first = block.first().is_none_or(|call| call.index == 0);
         writer.out.push_str(if is_first { "" } else { between });

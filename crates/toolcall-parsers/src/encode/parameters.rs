@@ -2,7 +2,7 @@
 
 use super::{
     Call,
-    call::{Scope, Writer},
+    call::{Markup, Scope, Writer},
     tags::{Rest, around, find, tag},
     typed::{self, Reading},
 };
@@ -73,7 +73,9 @@ impl Writer<'_> {
             let why = "it begins like the tag before it";
             return Err(Fault::new(EncodeErrorKind::Value, why).at(0));
         }
-        if let Some(at) = self.ends_value(&text, rest) {
+        if self.markup == Markup::Refused
+            && let Some(at) = self.ends_value(&text, rest)
+        {
             let why = "it contains the tags that would end it";
             return Err(Fault::new(EncodeErrorKind::Value, why).at(at));
         }

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use jail_match::{AtEnd, End};
+use jail_match::{AtEnd, End, Feed};
 
 use super::{arguments::Cut, object::ArgumentsState};
 use super::{
@@ -26,6 +26,34 @@ impl Machine {
         end: End,
         out: &mut Output<'_>,
     ) -> AtEnd {
+        out.calls.ended = true;
+        let (mut tail, mut read) = (tail, 0);
+        if out.calls.is_open() && self.is_searching(plan) {
+            match self.feed(plan, tail, out) {
+                Feed::Done { used, .. } => return AtEnd::Closed { used },
+                Feed::More { used } => (tail, read) = (&tail[used..], used),
+                _ => {}
+            }
+            out.calls.at = out.place(read);
+        }
+        match self.finish_tail(plan, tail, end, out) {
+            AtEnd::Closed { used } => AtEnd::Closed { used: used.saturating_add(read) },
+            at_end => at_end,
+        }
+    }
+
+    /// Whether the end of a value is searched for in text that is held.
+    fn is_searching(&self, plan: &Plan) -> bool {
+        self.state == State::Arguments
+            && match plan.leaf(self.leaf).arguments {
+                Arguments::Parameters(_) => self.parameters.is_searching(),
+                Arguments::Elements(_) => self.elements.is_searching(),
+                Arguments::Value(_) => self.value.is_searching(),
+                _ => false,
+            }
+    }
+
+    fn finish_tail(&mut self, plan: &Plan, tail: &str, end: End, out: &mut Output<'_>) -> AtEnd {
         self.finish_name(plan, &mut Cursor::new(tail), out);
         if !out.calls.committed() {
             if self.noise > 0 {

@@ -215,6 +215,7 @@ impl Machine {
                 }
             }
         }
+        out.calls.passed_over = self.value.passed_over();
         loop {
             let scanned = {
                 let dialect = dialect(plan, leaf, syntax, out);
@@ -307,6 +308,9 @@ impl Machine {
             Note::Begun => {}
             Note::Mistyped => out.diagnose(DiagnosticKind::Mistyped, cursor.at, 0),
             Note::LostEnd => out.diagnose(DiagnosticKind::MissingCloser, cursor.at, 0),
+            Note::Searched(bytes) => {
+                out.calls.searched = out.calls.searched.saturating_add(bytes as u64);
+            }
             Note::Tolerated(_) => out.diagnose(DiagnosticKind::Tolerated, cursor.at, 0),
         }
         None
@@ -336,6 +340,8 @@ pub(super) fn dialect<'p>(
         follows: &plan.follows,
         tools: None,
         limits: out.calls.options.limits,
+        may_search: out.calls.may_search(0),
+        ended: out.calls.ended,
     }
 }
 

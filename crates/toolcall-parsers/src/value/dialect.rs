@@ -59,6 +59,10 @@ pub(crate) struct Dialect<'a> {
     /// For [`Syntax::Python`]: the declared tools, whose calls no string of another's holds.
     pub(crate) tools: Option<&'a Tools>,
     pub(crate) limits: CallLimits,
+    /// Whether the end of a string may be searched for.
+    pub(crate) may_search: bool,
+    /// The stream ended: the text that is read is the last.
+    pub(crate) ended: bool,
 }
 
 /// The tool's schema, for [`Syntax::Literal`].
@@ -82,7 +86,17 @@ pub(super) enum Quote {
 impl<'a> Dialect<'a> {
     /// A dialect without anything of a family.
     pub(crate) fn new(syntax: Syntax, limits: CallLimits) -> Self {
-        Self { syntax, quotes: &[], ends: &[], follows: &[], tools: None, limits }
+        let (may_search, ended) = (true, false);
+        Self {
+            syntax,
+            quotes: &[],
+            ends: &[],
+            follows: &[],
+            tools: None,
+            limits,
+            may_search,
+            ended,
+        }
     }
 
     pub(crate) fn is(&self, syntax: Syntax) -> bool {

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Whitespace that may stand around the end inside a string: all of it must be held.
-const BLANKS: usize = 32;
+pub(super) const BLANKS: usize = 32;
 
 /// Where the call's end stands behind closing brackets, and what follows it.
 enum Lost {
@@ -39,6 +39,18 @@ enum Lost {
 }
 
 impl Transcoder {
+    /// Whether the end of the call, with the brackets before it, is here in a string.
+    pub(super) fn begins_end(&self, cx: &Cx<'_, '_>) -> Result<bool, Scanned> {
+        if cx.dialect.ends.is_empty() || !self.certain || self.frames.is_empty() {
+            return Ok(false);
+        }
+        match self.look(cx.dialect, cx.rest()) {
+            Err(Undecided) => Err(Scanned::More { used: cx.i }),
+            Ok(Lost::No) => Ok(false),
+            Ok(Lost::Open(_) | Lost::At(_) | Lost::Followed(_)) => Ok(true),
+        }
+    }
+
     /// Closes all that is open if the call's end stands here.
     pub(super) fn lost_end(&mut self, cx: &mut Cx<'_, '_>) -> Result<bool, Scanned> {
         if cx.dialect.ends.is_empty() || !self.certain || self.frames.is_empty() {
@@ -213,6 +225,6 @@ fn begins_call_of(tools: &Tools, text: &str, quote: u8) -> Result<bool, Undecide
     }
 }
 
-fn ends<'a>(dialect: &Dialect<'a>) -> impl Iterator<Item = &'a str> {
+pub(super) fn ends<'a>(dialect: &Dialect<'a>) -> impl Iterator<Item = &'a str> {
     dialect.ends.iter().map(|end| end.as_str())
 }

@@ -16,6 +16,7 @@ mod held;
 mod lost_end;
 mod members;
 mod number;
+mod own_end;
 mod prefix;
 mod reader;
 mod scalar;
@@ -32,6 +33,7 @@ mod tests;
 pub(crate) use dialect::{Dialect, Syntax, Tolerance, Typing};
 pub(crate) use escape::{escape, is_plain};
 pub(crate) use members::{Member, Members};
+pub(crate) use own_end::is_of_bare_key;
 pub(crate) use reader::{Kind, ValueReader};
 pub use scan::{JsonPlace, JsonScan};
 pub(crate) use text::TextReader;
@@ -78,6 +80,8 @@ pub(crate) enum Note {
     Tolerated(Tolerance),
     /// What was open is closed by the call's end, which stands here.
     LostEnd,
+    /// The end of a string was searched for in this many bytes, and is missing.
+    Searched(usize),
 }
 
 /// Why a value could not be read.

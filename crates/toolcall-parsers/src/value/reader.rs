@@ -82,6 +82,16 @@ impl ValueReader {
         self.literal.buffered()
     }
 
+    /// Whether the end of a string is searched for in text that is held.
+    pub(crate) fn is_searching(&self) -> bool {
+        self.state == State::Literal && self.literal.is_searching()
+    }
+
+    /// Bytes of the text to be fed next that the search has looked at.
+    pub(crate) fn passed_over(&self) -> usize {
+        if self.is_searching() { self.literal.looked } else { 0 }
+    }
+
     /// Whether a value certainly stands here: [`Note::Begun`] was said.
     pub(crate) fn has_begun(&self) -> bool {
         match self.state {
@@ -93,7 +103,7 @@ impl ValueReader {
 
     /// Whether all of `text` is the inside of a string, to be passed as it is.
     #[inline]
-    pub(crate) fn passes(&self, text: &str) -> bool {
+    pub(crate) fn passes(&mut self, text: &str) -> bool {
         match self.state {
             State::Json => self.scan.passes(text),
             State::Literal => self.literal.passes(text),

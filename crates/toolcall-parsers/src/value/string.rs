@@ -16,6 +16,7 @@ use super::{
     dialect::{Quote, Tolerance},
     escape::plain_len,
     lost_end::begins_call,
+    own_end::Before,
     prefix::{Continued, Prefix, continues},
     transcoder::{Cx, Mode, State, Step, Transcoder},
     unescape::{Escape, Flavor, unescape},
@@ -29,15 +30,15 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Text {
     prefix: Prefix,
-    quote: Quote,
+    pub(super) quote: Quote,
     triple: bool,
     /// A quote like its own stood inside it.
     nested: bool,
-    at: At,
+    pub(super) at: At,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+pub(super) enum At {
     /// Behind the first quote.
     Opened,
     Inside,
@@ -45,19 +46,29 @@ enum At {
     Quote,
     /// Behind the end; another string may continue it.
     End,
+    /// In held text, in which its end is searched for; a string inside it is open or not.
+    Search {
+        quoted: bool,
+    },
 }
 
 impl Transcoder {
     /// Whether all of `text` is the inside of a string, and the same in JSON.
     #[inline]
-    pub(super) fn passes(&self, text: &str) -> bool {
-        let State::Text(Text { prefix, at: At::Inside, .. }) = self.state else { return false };
+    pub(super) fn passes(&mut self, text: &str) -> bool {
+        let State::Text(Text { prefix, quote: own, at: At::Inside, .. }) = self.state else {
+            return false;
+        };
         let [quote, end, close] = self.stops;
-        self.mode == Mode::String
+        let passes = self.mode == Mode::String
             && !prefix.format
             && !self.is_open_kind()
             && plain_len(text.as_bytes()) == text.len()
-            && memchr::memchr3(quote, end, close, text.as_bytes()).is_none()
+            && memchr::memchr3(quote, end, close, text.as_bytes()).is_none();
+        if passes && matches!(own, Quote::Own(_)) {
+            self.before = self.before.then(text);
+        }
+        passes
     }
 
     /// A string begins with the quote here, or a value that some quote encloses.
@@ -75,6 +86,7 @@ impl Transcoder {
         let (first, len) = cx.dialect.measure(quote);
         cx.advance(len);
         self.stops = [first; 3];
+        (self.end_is_lost, self.before) = (false, Before::Start);
         let literal = cx.dialect.is(Syntax::Literal);
         if literal
             && !self.is_plain()
@@ -114,10 +126,11 @@ impl Transcoder {
             At::Inside => self.inside(text, cx),
             At::Quote => self.behind_quote(text, cx),
             At::End => self.behind_text(cx),
+            At::Search { quoted } => self.search(text, quoted, cx),
         }
     }
 
-    fn go(&mut self, text: Text, at: At) -> Step {
+    pub(super) fn go(&mut self, text: Text, at: At) -> Step {
         self.state = State::Text(Text { at, ..text });
         Ok(())
     }
@@ -155,11 +168,15 @@ impl Transcoder {
             memchr::memchr2(quote, b'\\', bytes)
         };
         let len = stop.unwrap_or(bytes.len());
+        if own {
+            self.before = self.before.then(&rest[..len]);
+        }
         self.write(&rest[..len], cx)?;
         cx.advance(len);
         let (rest, bytes) = (&rest[len..], &bytes[len..]);
         let Some(&byte) = bytes.first() else { return cx.more() };
         match cx.dialect.matches(text.quote, rest) {
+            Head::Match if self.may_quote(text, cx) => return self.begin_search(text),
             Head::Match => return self.at_quote(text, cx),
             Head::Partial => return cx.more(),
             Head::Mismatch => {}
@@ -186,9 +203,15 @@ impl Transcoder {
                 Ok(true) => return cx.bad(0),
                 Ok(false) => 1,
             },
+            _ if self.may_quote(text, cx) && self.begins_end(cx)? => {
+                return self.begin_search(text);
+            }
             _ if self.lost_end(cx)? => return Ok(()),
             _ => rest.chars().next().map_or(1, char::len_utf8),
         };
+        if own {
+            self.before = self.before.then(&rest[..len]);
+        }
         self.write(&rest[..len], cx)?;
         cx.advance(len);
         Ok(())

@@ -15,6 +15,7 @@ use super::{
     dialect::{Between, Blanks, Dialect, Tolerance, Typing},
     escape::Batch,
     number,
+    own_end::Before,
     prefix::Prefix,
     scalar,
     string::Text,
@@ -139,6 +140,10 @@ pub(super) struct Transcoder {
     pub(super) stops: [u8; 3],
     /// How much was seen of the text behind an end inside a string.
     pub(super) looked: usize,
+    /// What is before a quote in the string that is read, if it is in quotes of the family's own.
+    pub(super) before: Before,
+    /// The string that is read has no end of its own.
+    pub(super) end_is_lost: bool,
     /// Bytes that plain text may still have.
     pub(super) room: usize,
     /// Bytes read since the first token began of which nothing is written; inside of [`Self::feed`]
@@ -167,6 +172,8 @@ impl Transcoder {
             path: Path::default(),
             stops: [0; 3],
             looked: 0,
+            before: Before::Start,
+            end_is_lost: false,
             room: usize::MAX,
             since: 0,
             between: Between::Blanks,

@@ -10,6 +10,7 @@ mod kept;
 mod laws;
 mod limits;
 mod policies;
+mod quoted;
 mod round_trip;
 mod small_scope;
 mod support;

@@ -53,7 +53,7 @@ fn what_templates_cannot_express_is_refused_with_the_place() {
         (ID, plain, f("{}").with_id("f:x"), Kind::Id, None),
         (LITERAL, quotes, f("{\"s\": \"ab<q>\"}"), Kind::Value, Some(2)),
         (LITERAL, quotes, f("{\"a:<q>\": 1}"), Kind::Key, Some(2)),
-        (CLOSED, quotes, f("{\"s\": \"ab</c> <c>\"}"), Kind::Value, Some(2)),
+        (CLOSED, quotes, f("{\"s\": \"ab<q>\"}"), Kind::Value, Some(2)),
         (CLOSED, quotes, f("{\"a:</c><c>\": 1}"), Kind::Key, Some(2)),
         (LITERAL, |f| f.forms[0].quote = strings(&["<q>"]), f("{\"n\": \"7\"}"), Kind::Value, None),
         (RAW, plain, named("g"), Kind::Grammar, None),
@@ -76,10 +76,8 @@ fn what_templates_cannot_express_is_refused_with_the_place() {
         (TAGGED, plain, f("{\"m\": \"7\"}"), Kind::Value, None),
         (TAGGED, plain, f("{\"other\": true}"), Kind::Value, None),
         (TAGGED, plain, f("{\"s\": \"ab</p>\"}"), Kind::Value, Some(2)),
-        (TAGGED, plain, f("{\"s\": \"a\\n<p=k>\"}"), Kind::Value, Some(2)),
-        (TAGGED, special, f("{\"s\": \"a <p=k>\"}"), Kind::Value, Some(2)),
-        (TAGGED, plain, f("{\"s\": \"</f> </c>\"}"), Kind::Value, Some(0)),
-        (TAGGED, plain, f("{\"s\": \"</f>\\n<f=g>\"}"), Kind::Value, Some(0)),
+        (TAGGED, plain, f("{\"s\": \"a\\n<p=n>\"}"), Kind::Value, Some(2)),
+        (TAGGED, special, f("{\"s\": \"a <p=n>\"}"), Kind::Value, Some(2)),
         (
             TAGGED,
             |f| f.forms[0].repeated = Repeated::KeepFirst,
@@ -97,7 +95,7 @@ fn what_templates_cannot_express_is_refused_with_the_place() {
         (TREE, plain, f("{\"a>\": \"\"}"), Kind::Key, None),
         (TREE, plain, f("{\"/a\": \"\"}"), Kind::Key, None),
         (TREE, plain, f("{\"s\": \"\", \"c\": \"\"}"), Kind::Key, None),
-        (TREE, plain, f("{\"s\": \"a]<b\"}"), Kind::Value, Some(1)),
+        (TREE, plain, f("{\"s\": \"a]</s>\"}"), Kind::Value, Some(1)),
         (TREE, plain, f("{\"n\": \"7\"}"), Kind::Value, None),
         (TREE, plain, f("{\"q\": {\"a\": \"\", \"a\": \"\"}}"), Kind::Value, None),
         (TREE, plain, f("{\"q\": {\"item\": \"\"}}"), Kind::Value, None),
@@ -111,7 +109,20 @@ fn what_templates_cannot_express_is_refused_with_the_place() {
 
 #[test]
 fn tags_that_end_nothing_where_they_stand_are_written() {
-    for value in ["x <p=a>", "</f>", "</f> x", "</c>", "<p=", "\n", "\n\n\n", "</p"] {
+    for value in [
+        "x <p=a>",
+        "</f> </c>",
+        "</f>\n<f=g>",
+        "a</p>b",
+        "<p=k>v</p></f></c> x",
+        "</f>",
+        "</f> x",
+        "</c>",
+        "<p=",
+        "\n",
+        "\n\n\n",
+        "</p",
+    ] {
         let arguments = json!({"s": value}).to_string();
         let wire =
             encode(&grammar(family(TAGGED, plain)), &[EncodeCall::new("f", &arguments)], &tools());
@@ -123,7 +134,7 @@ fn tags_that_end_nothing_where_they_stand_are_written() {
 fn ends_of_the_call_inside_quotes_are_written() {
     for (arguments, written) in [
         (json!({"</c>": null}), "<c>f{<q></c><q>:null}</c>"),
-        (json!({"a</c>": "</c>"}), "<c>f{a</c>:<q></c><q>}</c>"),
+        (json!({"a</c>": "</c>"}), "<c>f{<q>a</c><q>:<q></c><q>}</c>"),
         (json!({"s": {"k": "}}</c>"}}), "<c>f{s:{k:<q>}}</c><q>}}</c>"),
     ] {
         let arguments = arguments.to_string();

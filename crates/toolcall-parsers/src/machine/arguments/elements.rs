@@ -12,6 +12,7 @@
 
 mod element;
 mod kept;
+mod search;
 mod spec;
 mod tag;
 mod text;
@@ -25,6 +26,7 @@ pub(crate) use self::spec::ElementSpec;
 use self::{
     element::{Element, Kind},
     kept::Kept,
+    search::Search,
 };
 use super::{Cut, tag::Tag};
 use crate::{
@@ -44,6 +46,8 @@ enum State {
     Text,
     /// Behind a tag's bracket.
     Tag,
+    /// In held text, whose first tag the cursor is at.
+    Search,
 }
 
 /// Reads the elements of one call after the other.
@@ -63,6 +67,9 @@ pub(crate) struct Elements {
     /// Their text that is not written, one behind the other.
     text: String,
     kept: Kept,
+    search: Search,
+    /// The stream offset up to which the innermost element was found to have no end of its own.
+    searched_to: u64,
 }
 
 impl Elements {
@@ -77,6 +84,7 @@ impl Elements {
         self.text.clear();
         self.path.clear();
         self.kept = Kept::default();
+        self.searched_to = 0;
     }
 
     /// Bytes read that nothing is written of yet: of tags those whose element is not written.
@@ -120,6 +128,7 @@ impl Elements {
             let progress = match self.state {
                 State::Text => self.text(spec, cursor, out),
                 State::Tag => self.tag(cursor, out),
+                State::Search => self.search(spec, cursor, out),
             };
             if let Some(progress) = progress {
                 break progress;

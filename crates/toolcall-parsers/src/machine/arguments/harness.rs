@@ -81,12 +81,20 @@ pub(super) fn run<'t>(
         text.push_str(part);
         if progress == Progress::More {
             let mut cursor = Cursor::new(&text);
+            out.calls.passed_over = 0;
             progress = reader.feed(&mut cursor, &mut out);
             let at = cursor.at;
-            run.offered += text.len();
+            run.offered += text.len() - out.calls.passed_over;
             text.drain(..at);
             run.held = run.held.max(text.len() + reader.held());
         }
+    }
+    if progress == Progress::More {
+        out.calls.ended = true;
+        let mut cursor = Cursor::new(&text);
+        progress = reader.feed(&mut cursor, &mut out);
+        let at = cursor.at;
+        text.drain(..at);
     }
     let end = match progress {
         Progress::Bad => " malformed|",

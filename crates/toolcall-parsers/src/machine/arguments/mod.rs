@@ -37,8 +37,12 @@ pub(crate) enum Cut {
 pub(crate) struct Ends {
     /// Tags that end the call.
     pub(crate) call: Vec<String>,
-    /// Tags that end the section, and tokens that end the turn.
+    /// Those of the call's tags that another end tag follows in the templates.
+    pub(crate) inner: Vec<String>,
+    /// Tags that end the section.
     pub(crate) section: Vec<String>,
+    /// Tokens that end the turn.
+    pub(crate) turn: Vec<String>,
     /// What begins the next call or section.
     pub(crate) openers: Vec<String>,
     /// Those of the call's tags that end its message.

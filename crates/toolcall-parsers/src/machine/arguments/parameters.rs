@@ -106,6 +106,11 @@ impl Parameters {
         self.read && self.value.ends_in_end()
     }
 
+    /// Whether the value that is read waits for its end.
+    pub(crate) fn is_searching(&self) -> bool {
+        matches!(self.state, State::Value(_)) && self.value.is_searching()
+    }
+
     /// Bytes of what looked like a header and broke the call.
     pub(crate) fn lost(&self) -> u64 {
         if matches!(self.state, State::Value(_)) { self.value.lost() } else { 0 }

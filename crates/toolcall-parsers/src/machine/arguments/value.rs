@@ -13,12 +13,14 @@
 
 pub(crate) mod ending;
 pub(crate) mod mode;
+mod search;
+mod shield;
 mod waiting;
 mod write;
 
 use alloc::string::String;
 
-use self::{ending::Ending, mode::Mode, waiting::Shown};
+use self::{ending::Ending, mode::Mode, search::Search, shield::Shield, waiting::Shown};
 use super::{
     parameters::{
         header::{Header, Step},
@@ -43,6 +45,8 @@ enum Phase {
     Quoted(usize),
     /// In what may be the next parameter's header.
     Header,
+    /// In held text, whose first tag the cursor is at.
+    Search,
 }
 
 /// What a value's text led to.
@@ -97,6 +101,11 @@ pub(super) struct Value {
     ends_in_end: bool,
     /// How much was seen from an end of the call on that text follows; nothing if there is none.
     looked: usize,
+    search: Search,
+    /// What was read of the value, if tags in it may be inside strings of JSON.
+    shield: Shield,
+    /// The stream offset up to which the value was found to have no end of its own.
+    searched_to: u64,
     /// The value outgrew its limit and became a string.
     outgrown: bool,
     dropped: u64,
@@ -106,6 +115,8 @@ pub(super) struct Value {
 /// What stands at a byte that may begin a tag.
 enum Found {
     Nothing,
+    /// A tag that may end the value, or open a parameter inside it.
+    Tag,
     Undecided,
     Own(usize),
     /// The tag before the value once more, this long.
@@ -142,6 +153,11 @@ impl Value {
         self.ends_in_end
     }
 
+    /// Whether text is held until the value's end shows what it is.
+    pub(super) fn is_searching(&self) -> bool {
+        self.phase == Phase::Search
+    }
+
     /// Whether an end of the call stands behind the cursor that text follows.
     pub(super) fn waits(&self) -> bool {
         self.looked > 0
@@ -163,6 +179,8 @@ impl Value {
         self.edge.clear();
         self.pending.clear();
         self.collected.clear();
+        self.searched_to = 0;
+        self.shield = if mode.is_json() { Shield::of_json() } else { Shield::default() };
         if mode == Mode::String {
             self.open_string(out);
         }
@@ -179,6 +197,7 @@ impl Value {
                 Phase::Text => self.text(place, cursor, out),
                 Phase::Quoted(n) => self.quoted(&place.value.quotes[n].1, cursor, out),
                 Phase::Header => self.header(place, cursor, out),
+                Phase::Search => self.search(place, cursor, out),
             };
             if let Some(fed) = fed {
                 return fed;
@@ -197,7 +216,25 @@ impl Value {
         while let Some(hit) = place.spec.stops.find(&text.as_bytes()[from..]) {
             let at = from + hit;
             let first = from == cursor.at;
-            let found = self.find(place, text, (cursor.at, at), first, &out.calls.tools);
+            let mut found = self.find(place, text, (cursor.at, at), first, &out.calls.tools);
+            let searches = !matches!(found, Found::Again(_) | Found::Quote(..))
+                && out.place(at) >= self.searched_to
+                && self.may_quote(&text[cursor.at..at])
+                && out.calls.may_search(at);
+            if searches {
+                let is_tag =
+                    !matches!(found, Found::Nothing | Found::Undecided | Found::Header(..));
+                found =
+                    match self.search.parameter(place, &text[at..], out) {
+                        _ if is_tag => Found::Tag,
+                        Err(Undecided) => Found::Undecided,
+                        Ok(Some(_)) => Found::Tag,
+                        Ok(None) if matches!(found, Found::Header(..)) => {
+                            if place.spec.opens_by_token { Found::Tag } else { Found::Nothing }
+                        }
+                        Ok(None) => found,
+                    };
+            }
             if let Found::Nothing = found {
                 from = at + text[at..].chars().next().map_or(1, char::len_utf8);
                 continue;
@@ -205,6 +242,11 @@ impl Value {
             self.push(place.value.edges, &text[cursor.at..at], out);
             cursor.at = at;
             match found {
+                Found::Tag => {
+                    self.search.begin(self.shield, self.mode);
+                    self.phase = Phase::Search;
+                    return None;
+                }
                 Found::Nothing => {}
                 Found::Undecided => return Some(Fed::More),
                 Found::Ending(Ending::Call) => return Some(Fed::Call),
@@ -245,6 +287,36 @@ impl Value {
         self.push(place.value.edges, &text[cursor.at..], out);
         cursor.at = text.len();
         Some(Fed::More)
+    }
+
+    /// Whether the value may go on after a tag; `text` is what was read since its last push.
+    fn may_quote(&self, text: &str) -> bool {
+        let mut shield = self.shield;
+        shield.feed(text);
+        !self.mode.is_only_json() || shield.is_up()
+    }
+
+    /// Looks for the value's own end in the held text after the cursor.
+    fn search(
+        &mut self,
+        place: Place<'_>,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Fed> {
+        match self.search.feed(place, cursor.rest(), out) {
+            search::Found::Undecided => Some(Fed::More),
+            search::Found::End { at, len } => {
+                self.push(place.value.edges, &cursor.rest()[..at], out);
+                cursor.advance(at + len);
+                Some(Fed::Own)
+            }
+            search::Found::Nothing { looked } => {
+                self.searched_to = out.place(cursor.at + looked);
+                out.calls.searched = out.calls.searched.saturating_add(looked as u64);
+                self.phase = Phase::Text;
+                None
+            }
+        }
     }
 
     /// An end of the call of `len` bytes stands behind the cursor, and text behind it.

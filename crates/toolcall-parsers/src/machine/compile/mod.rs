@@ -296,7 +296,9 @@ impl Compiler<'_> {
         let arguments = match holder.map(|at| &tokens[at]) {
             Some(Token::Arguments(holder)) => {
                 let before = texts(header).next_back();
-                self.arguments(form, (before, holder), &ends, section_ends)?
+                // A call alone has the tags of its section around it as little as others.
+                let enclosed = entry.node.is_some() && !section_ends.is_empty();
+                self.arguments(form, (before, holder), &ends, (section_ends, enclosed))?
             }
             _ => Arguments::None,
         };
@@ -310,7 +312,7 @@ impl Compiler<'_> {
         form: &Form,
         (before, holder): (Option<&str>, &Holder),
         ends: &Ends,
-        section_ends: &[Box<str>],
+        (section_ends, enclosed): (&[Box<str>], bool),
     ) -> Result<Arguments, CompileError> {
         let first = || ends.tags.iter().flatten().cloned().collect::<Vec<_>>();
         Ok(match holder {
@@ -329,7 +331,7 @@ impl Compiler<'_> {
                 Arguments::Raw { key: key.as_str().into(), again, ends }
             }
             Holder::Parameters => {
-                let ends = self.structure(form, ends, section_ends);
+                let ends = self.structure(form, ends, (section_ends, enclosed));
                 let headers = match self.family.special_tokens {
                     true => HeadersIn::Tokens,
                     false => HeadersIn::Lines,
@@ -338,16 +340,25 @@ impl Compiler<'_> {
                 Arguments::Parameters(spec.map_err(|fault| CompileError::new(fault.0))?)
             }
             Holder::Elements => {
-                let spec = ElementSpec::compile(form, self.structure(form, ends, section_ends));
+                let spec = self.structure(form, ends, (section_ends, enclosed));
+                let spec = ElementSpec::compile(form, spec);
                 Arguments::Elements(spec.map_err(|fault| CompileError::new(fault.0))?)
             }
         })
     }
 
-    /// The tags around parameters, which end an open value.
-    fn structure(&self, form: &Form, ends: &Ends, section: &[Box<str>]) -> Structure {
+    /// The tags around parameters, which end an open value; `enclosed` says whether the call is
+    /// inside a section.
+    fn structure(
+        &self,
+        form: &Form,
+        ends: &Ends,
+        (section, enclosed): (&[Box<str>], bool),
+    ) -> Structure {
         let strings = |texts: &[Box<str>]| texts.iter().map(|t| String::from(&**t)).collect();
         let call: Vec<Box<str>> = ends.tags.iter().flatten().cloned().collect();
+        let last = ends.tags.len().saturating_sub(usize::from(!enclosed));
+        let inner: Vec<Box<str>> = ends.tags.iter().take(last).flatten().cloned().collect();
         let openers: Vec<Box<str>> = form
             .sections
             .iter()
@@ -360,7 +371,9 @@ impl Compiler<'_> {
         let messages = self.family.messages.iter().flat_map(|messages| &messages.end);
         Structure {
             call: strings(&call),
+            inner: strings(&inner),
             section: strings(section),
+            turn: self.family.end_of_turn.clone(),
             openers: strings(&openers),
             messages: messages.cloned().collect(),
             heads: self.heads(form),

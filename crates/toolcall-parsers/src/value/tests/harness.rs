@@ -80,7 +80,7 @@ impl Case {
                         tail.drain(..used);
                         begun |= note == Note::Begun;
                         assert_eq!(reader.has_begun(), begun);
-                        if note != Note::Begun {
+                        if !matches!(note, Note::Begun | Note::Searched(_)) {
                             notes += &format!(" #{note:?}@{done}");
                         }
                     }
@@ -88,6 +88,29 @@ impl Case {
                     Scanned::Bad { at, fault } => {
                         return format!("{json}{notes} !{} {fault:?}", done + at);
                     }
+                }
+            }
+        }
+        let dialect = Dialect { ended: true, ..dialect };
+        loop {
+            let feed =
+                reader.feed(&dialect, typing.as_ref(), &tail, &mut |text| json.push_str(text));
+            match feed {
+                Scanned::More { used } => {
+                    done += used;
+                    tail.drain(..used);
+                    break;
+                }
+                Scanned::Noted { used, note } => {
+                    done += used;
+                    tail.drain(..used);
+                    if !matches!(note, Note::Begun | Note::Searched(_)) {
+                        notes += &format!(" #{note:?}@{done}");
+                    }
+                }
+                Scanned::End { used } => return format!("{json}{notes} .{}", done + used),
+                Scanned::Bad { at, fault } => {
+                    return format!("{json}{notes} !{} {fault:?}", done + at);
                 }
             }
         }

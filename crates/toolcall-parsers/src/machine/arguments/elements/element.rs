@@ -114,6 +114,7 @@ impl Elements {
             }
             self.sibling(name, types.is_none() && depth > 1, offset, out);
         }
+        self.searched_to = 0;
         if let Some(parent) = self.open.last_mut() {
             self.tags.truncate(parent.inner);
             parent.last = Some(parent.inner);

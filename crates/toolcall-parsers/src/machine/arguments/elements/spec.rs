@@ -21,6 +21,10 @@ pub(crate) struct ElementSpec {
     pub(super) ends: Vec<Tag>,
     /// What begins the next call or section.
     pub(super) openers: Vec<Tag>,
+    /// Those of the ends that another end tag follows in the templates.
+    pub(super) inner: Tag,
+    /// Tokens that end the turn.
+    pub(super) turn: Vec<Tag>,
 }
 
 /// The name of a list's items.
@@ -66,7 +70,8 @@ impl ElementSpec {
         // What follows an opener's first word may be spelled otherwise, as attributes are.
         let word = |text: String| text.split_ascii_whitespace().next().map(ToOwned::to_owned);
         let openers = vec![Tag::exact(ends.openers.into_iter().filter_map(word))];
-        Ok(Self { token: token.to_owned(), ends: vec![Tag::exact(own)], openers })
+        let (inner, turn) = (Tag::exact(ends.inner), vec![Tag::exact(ends.turn)]);
+        Ok(Self { token: token.to_owned(), ends: vec![Tag::exact(own)], openers, inner, turn })
     }
 
     /// Whether a tag begins at the head of `text`.

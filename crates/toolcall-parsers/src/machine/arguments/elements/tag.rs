@@ -113,7 +113,7 @@ impl Elements {
         own
     }
 
-    fn tags_from_top(&self) -> &str {
+    pub(super) fn tags_from_top(&self) -> &str {
         self.open.last().map_or("", |top| &self.tags[top.tag..top.inner])
     }
 }

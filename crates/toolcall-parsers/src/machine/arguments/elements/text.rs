@@ -52,6 +52,12 @@ impl Elements {
             }
             self.push(&text[cursor.at..at], out);
             cursor.at = at;
+            if matches!(whose, Whose::Element(_) | Whose::Call)
+                && self.may_quote(out.place(at), out)
+            {
+                self.begin_search();
+                return None;
+            }
             return match whose {
                 Whose::Element(len) => {
                     cursor.advance(len);
@@ -76,7 +82,7 @@ impl Elements {
     }
 
     /// Takes in text of the innermost element.
-    fn push(&mut self, text: &str, out: &mut Output<'_>) {
+    pub(super) fn push(&mut self, text: &str, out: &mut Output<'_>) {
         let Some(element) = self.open.last_mut() else { return };
         let limit = out.calls.options.limits.value;
         match element.kind {

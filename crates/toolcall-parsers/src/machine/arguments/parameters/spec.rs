@@ -78,6 +78,9 @@ pub(crate) struct ParameterSpec {
     pub(crate) separators: Vec<Tag>,
     /// The ends of the call and of its section; those of its message.
     pub(crate) ends: Vec<Tag>,
+    /// Those of them that another end tag follows in the templates; tokens that end the turn.
+    pub(crate) inner: Tag,
+    pub(crate) turn: Vec<Tag>,
     /// What may follow such an end where it ends an open value, too: behind the end of a message,
     /// only the first of them.
     pub(crate) followers: Vec<Tag>,
@@ -110,7 +113,7 @@ impl ParameterSpec {
             }
             _ => None,
         });
-        let Ends { call, section, openers, messages, heads } = ends;
+        let Ends { call, inner, section, turn, openers, messages, heads } = ends;
         let outermost = Tag::exact(messages.iter().cloned());
         let call = call.into_iter().filter(|end| !messages.contains(end));
         let own = Tag::exact(call.chain(section));
@@ -119,6 +122,8 @@ impl ParameterSpec {
             separators: separators.collect(),
             followers: vec![Tag::exact(openers), own.clone(), outermost.clone()],
             ends: vec![own, outermost],
+            inner: Tag::exact(inner.into_iter().filter(|end| !messages.contains(end))),
+            turn: vec![Tag::exact(turn)],
             heads,
             stops: Stops::default(),
             headers,

@@ -25,6 +25,22 @@ pub(crate) enum Mode {
     Drop,
 }
 
+impl Mode {
+    /// Whether the value is JSON where it begins as an object or an array does.
+    pub(crate) fn is_json(self) -> bool {
+        match self {
+            Self::Typed(types, _) => !types.has(Types::STRING),
+            Self::Json | Self::Guess => true,
+            Self::String | Self::Text(_) | Self::Drop => false,
+        }
+    }
+
+    /// Whether the value can be nothing but JSON.
+    pub(crate) fn is_only_json(self) -> bool {
+        self.is_json() && self != Self::Guess
+    }
+}
+
 /// What a text may be besides a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Texts {

@@ -110,6 +110,7 @@ impl Value {
             Mode::Drop => self.dropped += text.len() as u64,
             Mode::Text(_) | Mode::Typed(..) | Mode::Json | Mode::Guess if text.is_empty() => {}
             Mode::Text(_) | Mode::Typed(..) | Mode::Json | Mode::Guess => {
+                self.shield.feed(text);
                 self.collected.push_str(text);
                 let long = self.collected.len() > out.calls.options.limits.value;
                 let decided =

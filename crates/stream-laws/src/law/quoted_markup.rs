@@ -1,0 +1,35 @@
+//! L15: markup that a value quotes is data.
+
+use super::round_trip::{Call, check_round_trip};
+use crate::{
+    cuts::{Cut, CutPlan},
+    machine::{Machine, run},
+    record::Event,
+    violation::{Law, Violation},
+};
+
+/// Checks L15: under every cut of `plan`, `wire` gives `call`, whose arguments quote markup, complete
+/// and alone: no other call, and no text.
+///
+/// # Errors
+/// The first difference.
+pub fn check_quoted_markup<M: Machine>(
+    machine: &M,
+    wire: &str,
+    call: Call<'_>,
+    plan: CutPlan,
+) -> Result<(), Violation> {
+    let renamed = |violation| Violation { law: Law::QuotedMarkup, ..violation };
+    check_round_trip(machine, wire, &[call], plan).map_err(renamed)?;
+    let text = run(machine, wire, Cut::Whole).events.into_iter().find_map(|event| match event {
+        Event::Text { text, .. } if !text.trim().is_empty() => Some(text),
+        _ => None,
+    });
+    match text {
+        None => Ok(()),
+        Some(text) => {
+            let detail = format!("a part of the call is text: {text:?}");
+            Err(Violation::new(Law::QuotedMarkup, Cut::Whole, wire, detail))
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The search for the end of an element that holds a string: the first end tag of its own that a legal
+//! continuation follows.
+//!
+//! ```text
+//! NS<text>aNS</text>bNS</text>NS</invoke>             the first end tag is data: text follows it
+//! NS<text>NS<text>aNS</text>NS</invoke> bNS</text>..  a quoted element is opened and closed
+//! ```
+
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "places in a text in memory, and lengths of what was found there"
+)]
+
+use super::{
+    Elements, State,
+    element::Kind,
+    spec::{ElementSpec, TagAt},
+};
+use crate::{
+    cursor::{Cursor, MAX_LOOKAHEAD, Progress, Undecided, blanks, filled},
+    machine::{
+        arguments::{
+            BLANKS,
+            tag::{Tag, longest},
+        },
+        output::Output,
+    },
+    typing::Types,
+};
+
+/// A search in progress, from the first tag of the held text on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Search {
+    /// Bytes of the held text that were looked at.
+    looked: usize,
+    /// Elements of the same name that opened in the held text and did not end.
+    depth: usize,
+}
+
+impl Elements {
+    /// Whether the innermost element holds a string, in which tags may be data.
+    pub(super) fn may_quote(&self, at: u64, out: &Output<'_>) -> bool {
+        let [_, .., element] = self.open.as_slice() else { return false };
+        let string = element.types.is_some_and(Types::only_string);
+        string
+            && matches!(element.kind, Kind::Leaf | Kind::String)
+            && at >= self.searched_to
+            && out.calls.may_search(0)
+    }
+
+    /// Whether text is held until an element's end is found.
+    pub(crate) fn is_searching(&self) -> bool {
+        self.state == State::Search
+    }
+
+    /// Holds the text from the cursor on until the element's end is found.
+    pub(super) fn begin_search(&mut self) {
+        (self.search, self.state) = (Search::default(), State::Search);
+    }
+
+    /// Looks for the element's own end in the held text after the cursor.
+    pub(super) fn search(
+        &mut self,
+        spec: &ElementSpec,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Option<Progress> {
+        let mut search = self.search;
+        out.calls.passed_over = out.calls.passed_over.saturating_add(search.looked);
+        let rest = cursor.rest();
+        let full = filled(rest, out.calls.options.limits.value.clamp(1, MAX_LOOKAHEAD));
+        let held = &rest[..full.unwrap_or(rest.len())];
+        let found = self.own_end(spec, &mut search, held, out.calls.ended);
+        self.search = search;
+        match found {
+            Some((at, len)) => {
+                self.push(&held[..at], out);
+                cursor.advance(at + len);
+                self.close_element(cursor.at, out);
+                None
+            }
+            None if full.is_none() && !out.calls.ended => Some(Progress::More),
+            None => {
+                self.searched_to = out.place(cursor.at + held.len());
+                out.calls.searched = out.calls.searched.saturating_add(held.len() as u64);
+                self.state = State::Text;
+                None
+            }
+        }
+    }
+
+    /// The index and length of the tag that ends the innermost element, if it is certain.
+    fn own_end(
+        &self,
+        spec: &ElementSpec,
+        search: &mut Search,
+        held: &str,
+        ended: bool,
+    ) -> Option<(usize, usize)> {
+        let first = spec.token.as_bytes().first().copied().unwrap_or(b'<');
+        let own = self.tags_from_top();
+        while let Some(hit) = memchr::memchr(first, &held.as_bytes()[search.looked..]) {
+            let at = search.looked + hit;
+            search.looked = at;
+            let tag = match spec.tag(&held[at..]) {
+                Err(Undecided) if ended => None,
+                Err(Undecided) => return None,
+                Ok(tag) => tag,
+            };
+            let mut len = held[at..].chars().next().map_or(1, char::len_utf8);
+            if spec.is_broken(&held[at..]) {
+                return None;
+            }
+            if let Some((name, end)) = tag {
+                let close = name.strip_prefix('/').map(str::trim_ascii);
+                if name == own {
+                    search.depth += 1;
+                    len = end;
+                } else if close == Some(own) && search.depth > 0 {
+                    search.depth -= 1;
+                    len = end;
+                } else if close == Some(own) {
+                    match self.continues(spec, &held[at + end..], ended) {
+                        Err(Undecided) => return None,
+                        Ok(true) => return Some((at, end)),
+                        Ok(false) => len = end,
+                    }
+                }
+            }
+            search.looked = at + len;
+        }
+        search.looked = held.len();
+        None
+    }
+
+    /// Whether `rest`, the text after an element's end tag, goes on as the call does: with another
+    /// element, the end of the one around it, or the call's end that the section's end or another
+    /// call follows.
+    fn continues(&self, spec: &ElementSpec, rest: &str, ended: bool) -> Result<bool, Undecided> {
+        let undecided = |value| if ended { Ok(value) } else { Err(Undecided) };
+        let mut rest = rest;
+        if blanks(rest) > BLANKS {
+            return Ok(true);
+        }
+        // The end tag may be there twice.
+        match spec.tag(&rest[blanks(rest)..]) {
+            Err(Undecided) if !ended => return Err(Undecided),
+            Ok(Some((name, len)))
+                if name.strip_prefix('/').map(str::trim_ascii) == Some(self.tags_from_top()) =>
+            {
+                rest = &rest[blanks(rest) + len..];
+            }
+            Ok(_) | Err(Undecided) => {}
+        }
+        if blanks(rest) > BLANKS {
+            return Ok(true);
+        }
+        rest = &rest[blanks(rest)..];
+        if rest.is_empty() {
+            return undecided(true);
+        }
+        let begins = |tags: &[Tag], rest: &str| match longest(rest, tags) {
+            Err(Undecided) => undecided(false),
+            Ok(found) => Ok(found.is_some()),
+        };
+        if let Ok(Some((_, len))) = longest(rest, &spec.ends)
+            && self.open.len() == 2
+        {
+            if !spec.inner.texts().any(|inner| *inner == rest[..len]) {
+                return Ok(true);
+            }
+            let rest = &rest[len..];
+            if blanks(rest) > BLANKS {
+                return Ok(true);
+            }
+            let rest = &rest[blanks(rest)..];
+            return match rest.is_empty() {
+                true => undecided(true),
+                false => Ok(begins(&spec.ends, rest)?
+                    || begins(&spec.openers, rest)?
+                    || begins(&spec.turn, rest)?),
+            };
+        }
+        if begins(&spec.turn, rest)? {
+            return Ok(true);
+        }
+        match spec.tag(rest) {
+            Err(Undecided) => undecided(false),
+            Ok(None) => Ok(false),
+            Ok(Some((name, _))) => match name.strip_prefix('/') {
+                Some(name) => {
+                    let around = self.open.len().checked_sub(2).and_then(|n| self.open.get(n));
+                    let tag = around.map_or("", |around| &self.tags[around.tag..around.inner]);
+                    Ok(!tag.is_empty() && tag == name.trim_ascii())
+                }
+                None => Ok(!begins(&spec.openers, rest)?),
+            },
+        }
+    }
+}
+
+impl ElementSpec {
+    /// Whether a tag without a name is at the head of `text`: no text is written like this.
+    fn is_broken(&self, text: &str) -> bool {
+        let TagAt::Yes(len) = self.tag_at(text) else { return false };
+        let rest = text[len..].strip_prefix('/').unwrap_or(&text[len..]);
+        rest.starts_with(|c: char| !c.is_alphanumeric() && c != '_')
+    }
+
+    /// The name of an element's tag at the head of `text`, with its slash if it is an end tag, and the
+    /// tag's length.
+    fn tag<'t>(&self, text: &'t str) -> Result<Option<(&'t str, usize)>, Undecided> {
+        let from = match self.tag_at(text) {
+            TagAt::Yes(len) => len,
+            TagAt::No => return Ok(None),
+            TagAt::Undecided => return Err(Undecided),
+        };
+        let rest = &text[from..];
+        let is_name = |c: char| !matches!(c, '<' | '>' | '\n' | '"' | '=');
+        match rest.find(|c| !is_name(c)) {
+            None if rest.len() <= MAX_NAME => Err(Undecided),
+            Some(end) if rest[end..].starts_with('>') => {
+                Ok(Some((rest[..end].trim_ascii(), from + end + 1)))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The longest name that a tag in a string is looked for with.
+const MAX_NAME: usize = 1024;

@@ -1,0 +1,264 @@
+//! The search for the end of a string in quotes of the family's own: the first quote that a legal
+//! continuation follows.
+//!
+//! ```text
+//! {text:<|"|>a<|"|>b<|"|>}<tool_call|>                        the first quote is data: text follows
+//! {text:<|"|>call:f{k:<|"|>v<|"|>}<tool_call|> b<|"|>}<tool_call|>    a quoted string is opened and closed
+//! ```
+//!
+//! A string without such an end is read by the rules for missing ends.
+
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "places in a text in memory, and lengths of what was found there; a frame is open \
+              where one is counted off"
+)]
+
+use super::{
+    Note, Scanned,
+    container::Frame,
+    dialect::{Dialect, Quote},
+    lost_end::{BLANKS, ends},
+    string::{At, Text},
+    transcoder::{Cx, Mode, State, Step, Transcoder},
+};
+use crate::{
+    cursor::{MAX_LOOKAHEAD, Prefix, Undecided, blanks, filled, longest_prefix},
+    typing::Types,
+};
+
+impl Transcoder {
+    /// Whether the string may hold tags of the family: its end is searched for.
+    pub(super) fn may_quote(&self, text: Text, cx: &Cx<'_, '_>) -> bool {
+        matches!(text.quote, Quote::Own(_))
+            && !self.end_is_lost
+            && self.before != Before::Start
+            && cx.dialect.may_search
+            && match self.mode {
+                Mode::String | Mode::Guess => true,
+                Mode::Typed(types) => types.has(Types::STRING),
+                Mode::Plain | Mode::Key => false,
+            }
+    }
+
+    /// Whether the end of a string is searched for in text that is held.
+    pub(super) fn is_searching(&self) -> bool {
+        matches!(self.state, State::Text(Text { at: At::Search { .. }, .. }))
+    }
+
+    /// Holds the text from here on until the string's end is found.
+    pub(super) fn begin_search(&mut self, text: Text) -> Step {
+        self.looked = 0;
+        self.go(text, At::Search { quoted: false })
+    }
+
+    /// In held text; `quoted` says whether a string inside the string is open.
+    pub(super) fn search(&mut self, text: Text, quoted: bool, cx: &mut Cx<'_, '_>) -> Step {
+        let rest = cx.rest();
+        // However little room is left, there is a step to take.
+        let most = cx.dialect.limits.value.clamp(1, MAX_LOOKAHEAD);
+        let full = filled(rest, most);
+        let held = &rest[..full.unwrap_or(rest.len())];
+        let (found, quoted) = self.own_end(text, quoted, (held, cx.dialect));
+        match found {
+            Some(at) => {
+                self.looked = 0;
+                self.write(&held[..at], cx)?;
+                cx.advance(at + cx.dialect.measure(text.quote).1);
+                self.end_text(cx)
+            }
+            None if full.is_none() && !cx.dialect.ended => {
+                self.go(text, At::Search { quoted })?;
+                cx.more()
+            }
+            None => {
+                (self.looked, self.end_is_lost) = (0, true);
+                self.go(text, At::Inside)?;
+                Err(Scanned::Noted { used: cx.i, note: Note::Searched(held.len()) })
+            }
+        }
+    }
+
+    /// The index of the quote that ends the string in `held`, if it is certain; and whether a
+    /// string inside it is open where the search stopped.
+    fn own_end(
+        &mut self,
+        text: Text,
+        mut quoted: bool,
+        (held, dialect): (&str, &Dialect<'_>),
+    ) -> (Option<usize>, bool) {
+        let len = dialect.measure(text.quote).1;
+        let first = self.stops[0];
+        while let Some(hit) = memchr::memchr(first, &held.as_bytes()[self.looked..]) {
+            let at = self.looked + hit;
+            self.before = self.before.then(&held[self.looked..at]);
+            self.looked = at;
+            match dialect.matches(text.quote, &held[at..]) {
+                Prefix::Mismatch => (self.looked, self.before) = (at + 1, Before::Text),
+                Prefix::Partial => return (None, quoted),
+                Prefix::Match if quoted => {
+                    (quoted, self.looked, self.before) = (false, at + len, Before::Closed);
+                }
+                Prefix::Match => match self.continues(dialect, text.quote, &held[at + len..]) {
+                    Err(Undecided) => return (None, quoted),
+                    Ok(true) => return (Some(at), quoted),
+                    Ok(false) => {
+                        quoted = self.before.opens();
+                        // What is after it may be a member that lost its comma.
+                        (self.looked, self.before) = (at + len, Before::Open);
+                    }
+                },
+            }
+        }
+        self.before = self.before.then(&held[self.looked..]);
+        self.looked = held.len();
+        (None, quoted)
+    }
+
+    /// Whether `rest`, the text after a quote, goes on as the call does: with another member or
+    /// element, or with the brackets that close what is open and the end of the call.
+    fn continues(
+        &self,
+        dialect: &Dialect<'_>,
+        quote: Quote,
+        rest: &str,
+    ) -> Result<bool, Undecided> {
+        let mut rest = rest;
+        // The quote may be there twice.
+        match dialect.matches(quote, rest) {
+            Prefix::Match => rest = &rest[dialect.measure(quote).1..],
+            Prefix::Partial if !dialect.ended => return Err(Undecided),
+            Prefix::Partial | Prefix::Mismatch => {}
+        }
+        if blanks(rest) > BLANKS {
+            return Ok(true);
+        }
+        rest = &rest[blanks(rest)..];
+        for frame in self.frames.iter().rev() {
+            let list = matches!(frame, Frame::List(_));
+            match rest.as_bytes().first() {
+                None => return if dialect.ended { Ok(false) } else { Err(Undecided) },
+                Some(b',') if list => return element(dialect, quote, &rest[1..]),
+                Some(b',') => return member(dialect, quote, &rest[1..]),
+                Some(b']') if list => {}
+                Some(b'}') if !list => {}
+                Some(_) => return Ok(false),
+            }
+            rest = &rest[1..];
+            if blanks(rest) > BLANKS {
+                return Ok(true);
+            }
+            rest = &rest[blanks(rest)..];
+        }
+        if rest.is_empty() {
+            return if dialect.ended { Ok(true) } else { Err(Undecided) };
+        }
+        let follows = dialect.follows.iter().map(|text| text.as_str());
+        match longest_prefix(rest, ends(dialect).chain(follows)) {
+            Err(Undecided) if dialect.ended => Ok(false),
+            found => Ok(found?.is_some()),
+        }
+    }
+}
+
+/// Whether `text`, after a comma, begins a member: a key and a colon.
+fn member(dialect: &Dialect<'_>, quote: Quote, text: &str) -> Result<bool, Undecided> {
+    let text = &text[blanks(text)..];
+    match dialect.matches(quote, text) {
+        Prefix::Match => return Ok(true),
+        Prefix::Partial if !dialect.ended => return Err(Undecided),
+        Prefix::Partial | Prefix::Mismatch => {}
+    }
+    if text.starts_with([',', '}']) {
+        return Ok(true);
+    }
+    let text = text.trim_start_matches(['"', '\'']);
+    match text.find(|c| !is_of_bare_key(c)) {
+        None if dialect.ended => Ok(false),
+        None if text.len() <= dialect.limits.name => Err(Undecided),
+        None => Ok(false),
+        Some(at) => {
+            let behind = text[at..].trim_start_matches(['"', '\'']).trim_ascii_start();
+            match behind.as_bytes().first() {
+                None if !dialect.ended => Err(Undecided),
+                first => Ok(at > 0 && first == Some(&b':')),
+            }
+        }
+    }
+}
+
+/// Whether `text`, after a comma, begins an element of a list.
+fn element(dialect: &Dialect<'_>, quote: Quote, text: &str) -> Result<bool, Undecided> {
+    let text = &text[blanks(text)..];
+    match (dialect.matches(quote, text), text.as_bytes().first()) {
+        (Prefix::Match, _) => Ok(true),
+        (Prefix::Partial, _) | (_, None) if !dialect.ended => Err(Undecided),
+        (_, Some(b',' | b']' | b'{' | b'[' | b'-' | b'0'..=b'9')) => Ok(true),
+        _ => {
+            let word = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+            let words = ["true", "false", "null", "True", "False", "None"];
+            let may_grow = word.len() == text.len() && !dialect.ended;
+            match words.iter().find(|known| known.starts_with(word) && !word.is_empty()) {
+                Some(known) if *known == word && !may_grow => Ok(true),
+                Some(_) if may_grow => Err(Undecided),
+                _ => Ok(false),
+            }
+        }
+    }
+}
+
+/// Whether a key without quotes may hold `c` where a string of the family's own quotes is before it.
+pub(crate) fn is_of_bare_key(c: char) -> bool {
+    !c.is_whitespace() && !":,{}[]<>\"'`".contains(c)
+}
+
+/// Whether a quote in a string opens a string inside it: the text before it is a key and its colon, a
+/// list's bracket, or an element and a comma.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Before {
+    /// Nothing: the string begins.
+    #[default]
+    Start,
+    Text,
+    /// `{` or `,`, where a key is expected.
+    Open,
+    Key,
+    /// A key and whitespace.
+    Blank,
+    /// A value is expected.
+    Value,
+    /// The end of a string inside the string.
+    Closed,
+    /// The same and a comma.
+    Comma,
+}
+
+impl Before {
+    fn opens(self) -> bool {
+        matches!(self, Self::Value | Self::Comma)
+    }
+
+    /// What is before a quote after this and `text`.
+    pub(super) fn then(self, text: &str) -> Self {
+        if text.is_empty() {
+            return self;
+        }
+        let last = text.bytes().rposition(|byte| matches!(byte, b'{' | b'['));
+        let from = last.unwrap_or(0);
+        text.as_bytes()[from..].iter().fold(self, |before, &byte| match (before, byte) {
+            (_, b'[') => Self::Value,
+            (Self::Closed, b',') => Self::Comma,
+            (_, b'{' | b',') => Self::Open,
+            (Self::Open | Self::Key | Self::Blank | Self::Comma, b':') => Self::Value,
+            (Self::Key, byte) if byte.is_ascii_whitespace() => Self::Blank,
+            (before, byte) if byte.is_ascii_whitespace() => before,
+            (Self::Open | Self::Key | Self::Comma | Self::Closed, byte)
+                if is_of_bare_key(char::from(byte)) =>
+            {
+                Self::Key
+            }
+            _ => Self::Text,
+        })
+    }
+}
