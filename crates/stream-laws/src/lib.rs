@@ -58,7 +58,6 @@
 //! ```
 
 pub mod json;
-pub mod kept;
 pub mod vector;
 
 mod cuts;

@@ -11,7 +11,6 @@ mod jail_limits;
 mod jail_patterns;
 mod jail_spec;
 #[cfg(feature = "regex")]
-mod kept;
 mod laws;
 mod machines;
 mod markers;

@@ -2,7 +2,6 @@
 
 mod cuts;
 mod json;
-mod kept;
 mod record;
 mod tiny;
 mod vector;

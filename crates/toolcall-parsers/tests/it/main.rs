@@ -6,7 +6,6 @@ mod damage;
 mod dangling;
 mod guided;
 mod headers;
-mod kept;
 mod laws;
 mod limits;
 mod policies;

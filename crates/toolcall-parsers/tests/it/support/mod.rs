@@ -70,13 +70,6 @@ impl ParserMachine {
         Self::built(self.builder.clone().limits(limits).options(options), self.end)
     }
 
-    /// The same parser, which reads what other spellings mean and closes what is cut.
-    pub(crate) fn mending(&self) -> Self {
-        let mut options = options();
-        (options.repair, options.tolerance) = (Repair::Close, Tolerance::Lenient);
-        Self::built(self.builder.clone().options(options), self.end)
-    }
-
     /// A parser without tools.
     pub(crate) fn new(grammar: Grammar, whitespace: Whitespace) -> Self {
         Self::with_tools(&grammar, Tools::none(), whitespace)
