@@ -13,7 +13,7 @@ use stream_laws::{
 };
 use toolcall_parsers::{
     CallLimits, End, Family, Grammar, HeldKind as Holds, Ids, Limits, Options, Parser,
-    ParserBuilder, Repair, Tolerance, Tools, Whitespace,
+    ParserBuilder, Tools, Whitespace,
 };
 
 /// The kinds of diagnostic that count bytes the driver dropped.
