@@ -74,9 +74,9 @@ pub struct Calls {
     open: Open,
     used_ids: UsedIds,
     /// Bytes that searches for the end of a value looked at and found none in.
-    pub(crate) searched: u64,
+    searched: u32,
     /// Bytes of the text being fed that a search had looked at before.
-    pub(crate) passed_over: usize,
+    passed_over: u32,
     /// The stream ended: the text being fed is the last.
     pub(crate) ended: bool,
     /// The active body is sure of itself.
@@ -161,7 +161,28 @@ impl Calls {
     /// searches that fail is bounded by the length of the stream.
     pub(crate) fn may_search(&self, offset: usize) -> bool {
         let read = self.at + (offset + MAX_LOOKAHEAD) as u64;
-        self.searched <= MAX_SEARCHED * read
+        u64::from(self.searched) <= MAX_SEARCHED * read
+    }
+
+    /// Counts a search that found no end in `bytes`.
+    pub(crate) fn count_search(&mut self, bytes: usize) {
+        self.searched = self.searched.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
+    }
+
+    /// Counts bytes of the text being fed that a search had looked at before.
+    pub(crate) fn pass_over(&mut self, bytes: usize) {
+        self.passed_over =
+            self.passed_over.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
+    }
+
+    /// Bytes of the text being fed that a search had looked at before.
+    pub(crate) fn passed_over(&self) -> usize {
+        self.passed_over as usize
+    }
+
+    /// New text is fed.
+    pub(crate) fn begin_feed(&mut self) {
+        self.passed_over = 0;
     }
 
     /// Whether a call is open.

@@ -233,7 +233,7 @@ impl BodyParsers for ToolCallParser {
     }
 
     fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        self.calls.passed_over = 0;
+        self.calls.begin_feed();
         if self.reads_echo() {
             return self.read_echo(text, sink);
         }
@@ -326,6 +326,6 @@ impl BodyParsers for ToolCallParser {
     }
 
     fn passed_over(&self) -> usize {
-        self.calls.passed_over
+        self.calls.passed_over()
     }
 }

@@ -355,6 +355,10 @@ impl BodyParsers for GuidedParser {
     fn held(&self) -> usize {
         Self::held(self)
     }
+
+    fn passed_over(&self) -> usize {
+        if self.reading.is_none() { self.inner.passed_over() } else { 0 }
+    }
 }
 
 /// What a payload turned out to hold.

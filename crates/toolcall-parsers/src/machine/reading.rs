@@ -215,7 +215,7 @@ impl Machine {
                 }
             }
         }
-        out.calls.passed_over = self.value.passed_over();
+        out.calls.pass_over(self.value.passed_over());
         loop {
             let scanned = {
                 let dialect = dialect(plan, leaf, syntax, out);
@@ -309,7 +309,7 @@ impl Machine {
             Note::Mistyped => out.diagnose(DiagnosticKind::Mistyped, cursor.at, 0),
             Note::LostEnd => out.diagnose(DiagnosticKind::MissingCloser, cursor.at, 0),
             Note::Searched(bytes) => {
-                out.calls.searched = out.calls.searched.saturating_add(bytes as u64);
+                out.calls.count_search(bytes);
             }
             Note::Tolerated(_) => out.diagnose(DiagnosticKind::Tolerated, cursor.at, 0),
         }

@@ -81,10 +81,10 @@ pub(super) fn run<'t>(
         text.push_str(part);
         if progress == Progress::More {
             let mut cursor = Cursor::new(&text);
-            out.calls.passed_over = 0;
+            out.calls.begin_feed();
             progress = reader.feed(&mut cursor, &mut out);
             let at = cursor.at;
-            run.offered += text.len() - out.calls.passed_over;
+            run.offered += text.len() - out.calls.passed_over();
             text.drain(..at);
             run.held = run.held.max(text.len() + reader.held());
         }

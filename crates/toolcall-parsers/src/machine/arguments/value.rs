@@ -12,6 +12,7 @@
 )]
 
 pub(crate) mod ending;
+mod find;
 pub(crate) mod mode;
 mod search;
 mod shield;
@@ -20,19 +21,17 @@ mod write;
 
 use alloc::string::String;
 
-use self::{ending::Ending, mode::Mode, search::Search, shield::Shield, waiting::Shown};
+use self::{ending::Ending, find::Found, mode::Mode, search::Search, shield::Shield};
 use super::{
     parameters::{
         header::{Header, Step},
-        spec::{HeadersIn, ParameterSpec, ValueSpec},
+        spec::{ParameterSpec, ValueSpec},
     },
     tag::{Tag, longest},
 };
 use crate::{
     cursor::{Cursor, Undecided},
     machine::output::Output,
-    texts::Stands,
-    tools::Tools,
     typing::declares,
 };
 
@@ -110,20 +109,6 @@ pub(super) struct Value {
     outgrown: bool,
     dropped: u64,
     next: Header,
-}
-
-/// What stands at a byte that may begin a tag.
-enum Found {
-    Nothing,
-    /// A tag that may end the value, or open a parameter inside it.
-    Tag,
-    Undecided,
-    Own(usize),
-    /// The tag before the value once more, this long.
-    Again(usize),
-    Quote(usize, usize),
-    Header(usize, usize),
-    Ending(Ending),
 }
 
 impl Value {
@@ -287,121 +272,6 @@ impl Value {
         self.push(place.value.edges, &text[cursor.at..], out);
         cursor.at = text.len();
         Some(Fed::More)
-    }
-
-    /// Whether the value may go on after a tag; `text` is what was read since its last push.
-    fn may_quote(&self, text: &str) -> bool {
-        let mut shield = self.shield;
-        shield.feed(text);
-        !self.mode.is_only_json() || shield.is_up()
-    }
-
-    /// Looks for the value's own end in the held text after the cursor.
-    fn search(
-        &mut self,
-        place: Place<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Option<Fed> {
-        match self.search.feed(place, cursor.rest(), out) {
-            search::Found::Undecided => Some(Fed::More),
-            search::Found::End { at, len } => {
-                self.push(place.value.edges, &cursor.rest()[..at], out);
-                cursor.advance(at + len);
-                Some(Fed::Own)
-            }
-            search::Found::Nothing { looked } => {
-                self.searched_to = out.place(cursor.at + looked);
-                out.calls.searched = out.calls.searched.saturating_add(looked as u64);
-                self.phase = Phase::Text;
-                None
-            }
-        }
-    }
-
-    /// An end of the call of `len` bytes stands behind the cursor, and text behind it.
-    fn followed(
-        &mut self,
-        place: Place<'_>,
-        len: usize,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Option<Fed> {
-        self.looked = self.looked.max(len);
-        let limits = out.calls.options.limits;
-        let room = limits.value.saturating_sub(self.collected.len());
-        let limits = crate::CallLimits { value: room.max(len), ..limits };
-        let calls = (&out.calls.tools, limits);
-        let shown = waiting::look(place, cursor.rest(), &mut self.looked, calls);
-        if shown != Shown::Undecided {
-            self.looked = 0;
-        }
-        match shown {
-            Shown::Undecided => Some(Fed::More),
-            Shown::Call => Some(Fed::Call),
-            Shown::Torn => Some(Fed::Torn),
-            Shown::Data(end) => {
-                self.push(place.value.edges, &cursor.rest()[..end], out);
-                cursor.advance(end);
-                None
-            }
-        }
-    }
-
-    /// What stands at `at`; the text from `from` on has not been pushed, and what begins there is
-    /// the first or not that was looked at in it.
-    fn find(
-        &self,
-        place: Place<'_>,
-        text: &str,
-        (from, at): (usize, usize),
-        first: bool,
-        tools: &Tools,
-    ) -> Found {
-        let Place { spec, value, .. } = place;
-        let rest = &text[at..];
-        match spec.stops.at(rest) {
-            Stands::None => return Found::Nothing,
-            // All that may stand here is longer.
-            Stands::Begun => return Found::Undecided,
-            Stands::Perhaps => {}
-        }
-        let mut undecided = false;
-        let mut tag = |tags: &[Tag]| match longest(rest, tags) {
-            Ok(found) => found,
-            Err(Undecided) => {
-                undecided = true;
-                None
-            }
-        };
-        if let Some((_, len)) = tag(&value.ends) {
-            return Found::Own(len);
-        }
-        if self.blank
-            && at == from
-            && let Some((_, len)) = tag(&value.again)
-        {
-            return Found::Again(len);
-        }
-        if first && self.quote_here && text[from..at].trim_ascii().is_empty() {
-            for (n, (open, _)) in value.quotes.iter().enumerate() {
-                if let Some((_, len)) = tag(core::slice::from_ref(open)) {
-                    return Found::Quote(n, len);
-                }
-            }
-        }
-        let line_start = if at > from { text.as_bytes()[at - 1] == b'\n' } else { self.line_start };
-        if (line_start || spec.headers > HeadersIn::Lines)
-            && let Some((n, len)) = tag(spec.openers())
-        {
-            return Found::Header(n, len);
-        }
-        match ending::at(spec, &value.ends, rest, tools) {
-            Ok(Some(ending)) => return Found::Ending(ending),
-            Ok(None) => {}
-            Err(Undecided) => undecided = true,
-        }
-        if undecided { Found::Undecided } else { Found::Nothing }
     }
 
     fn quoted(

@@ -67,7 +67,7 @@ impl Elements {
         out: &mut Output<'_>,
     ) -> Option<Progress> {
         let mut search = self.search;
-        out.calls.passed_over = out.calls.passed_over.saturating_add(search.looked);
+        out.calls.pass_over(search.looked);
         let rest = cursor.rest();
         let full = filled(rest, out.calls.options.limits.value.clamp(1, MAX_LOOKAHEAD));
         let held = &rest[..full.unwrap_or(rest.len())];
@@ -83,7 +83,7 @@ impl Elements {
             None if full.is_none() && !out.calls.ended => Some(Progress::More),
             None => {
                 self.searched_to = out.place(cursor.at + held.len());
-                out.calls.searched = out.calls.searched.saturating_add(held.len() as u64);
+                out.calls.count_search(held.len());
                 self.state = State::Text;
                 None
             }

@@ -62,7 +62,7 @@ impl Search {
 
     /// Searches on in `text`, which begins at the start of the held text.
     pub(super) fn feed(&mut self, place: Place<'_>, text: &str, out: &mut Output<'_>) -> Found {
-        out.calls.passed_over = out.calls.passed_over.saturating_add(self.looked);
+        out.calls.pass_over(self.looked);
         let most = out.calls.options.limits.value.min(MAX_LOOKAHEAD);
         let full = filled(text, most);
         let text = &text[..full.unwrap_or(text.len())];
