@@ -72,7 +72,8 @@ pub struct Calls {
     pub(crate) broke_at: u64,
     next: u32,
     open: Open,
-    used_ids: UsedIds,
+    /// None before the first id: most messages of a choice have no call.
+    used_ids: Option<Box<UsedIds>>,
     /// Bytes that searches for the end of a value looked at and found none in.
     searched: u32,
     /// Bytes of the text being fed that a search had looked at before.
@@ -102,7 +103,7 @@ impl Calls {
             broke_at: 0,
             next: 0,
             open: Open::No,
-            used_ids: UsedIds::default(),
+            used_ids: None,
             searched: 0,
             passed_over: 0,
             ended: false,
@@ -119,7 +120,7 @@ impl Calls {
         (self.complete, self.announced) = (false, false);
         self.decoder = None;
         (self.searched, self.ended) = (0, false);
-        self.used_ids.clear();
+        self.used_ids = None;
     }
 
     /// The options.
@@ -133,13 +134,13 @@ impl Calls {
         self.options.ids = ids;
     }
 
-    pub(crate) fn take_used_ids(&mut self) -> UsedIds {
-        core::mem::take(&mut self.used_ids)
+    pub(crate) fn take_used_ids(&mut self) -> Option<Box<UsedIds>> {
+        self.used_ids.take()
     }
 
-    pub(crate) fn put_used_ids(&mut self, ids: UsedIds) -> &mut UsedIds {
+    pub(crate) fn put_used_ids(&mut self, ids: Option<Box<UsedIds>>) -> &mut UsedIds {
         self.used_ids = ids;
-        &mut self.used_ids
+        self.used_ids.get_or_insert_default()
     }
 
     /// A new body begins at stream offset `at`.
@@ -254,7 +255,8 @@ impl Calls {
         let native = native.filter(|id| !id.is_empty());
         let ids = &self.options.ids;
         let wanted = native.map_or_else(|| ids.id(name, index), String::from);
-        let (id, claim) = self.used_ids.claim(wanted, || ids.id(name, index));
+        let (id, claim) =
+            self.used_ids.get_or_insert_default().claim(wanted, || ids.id(name, index));
         if claim == Claim::Changed && native.is_some() {
             self.diagnose(DiagnosticKind::DuplicateId, offset, 0, sink);
         }
