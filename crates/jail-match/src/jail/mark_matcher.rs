@@ -20,7 +20,6 @@ use super::pattern::{Pattern, Run};
 use super::{
     error::Problem,
     mark::{At, Check, Kind, Mark},
-    pair::EndOrder,
 };
 use crate::{
     chars::floor_char_boundary,
@@ -100,18 +99,20 @@ pub(crate) struct MarkMatcher {
     set: MarkerSet,
     patterns: usize,
     longest: usize,
-    order: EndOrder,
+    /// How many marks, from the first, yield to the first of them that matches.
+    ranked: usize,
 }
 
 impl MarkMatcher {
-    /// Compiles `marks`.
+    /// Compiles `marks`. The longest match at a place counts; of the `ranked` first marks, the
+    /// first that matches.
     ///
     /// # Errors
     /// The position of the faulty mark, and what is wrong with it.
     pub(crate) fn new(
         number: usize,
         marks: &[&Mark],
-        order: EndOrder,
+        ranked: usize,
     ) -> Result<Self, (usize, Problem)> {
         let mut builder = MarkerSetBuilder::new();
         let mut firsts = Vec::new();
@@ -153,7 +154,7 @@ impl MarkMatcher {
             set: builder.build(),
             patterns: marks.len() - literals,
             longest,
-            order,
+            ranked,
         })
     }
 
@@ -210,7 +211,9 @@ impl MarkMatcher {
         let (mut best, mut open) = (None, false);
         for &(_, id) in bucket {
             let (needle, at, check) = &self.marks[id];
-            if !at.holds(before) {
+            // Ranked marks come first in their bucket: what was found or is open is one of them.
+            let outranked = id < self.ranked && (open || best.is_some());
+            if outranked || !at.holds(before) {
                 continue;
             }
             let prefix = match needle {
@@ -230,9 +233,6 @@ impl MarkMatcher {
                     longer(&mut best, check.accepts(&view.text[start..start + len]), id);
                 }
                 (Prefix::Partial | Prefix::Mismatch, _) => {}
-            }
-            if self.order == EndOrder::Listed && (open || best.is_some()) {
-                break;
             }
         }
         match best {

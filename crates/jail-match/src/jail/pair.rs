@@ -207,7 +207,8 @@ pub enum Inner {
     Only(Vec<usize>),
 }
 
-/// Which of several ends at one place counts. Of ends at different places the first does.
+/// Which of several ends at one place counts. Of ends at different places the first does. Against
+/// a quote or an inner start at that place, the longer mark counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EndOrder {
     /// The longest.

@@ -91,7 +91,7 @@ impl Rules {
             })
         };
         let outside = (0..self.pairs.len()).filter(|&n| self.pairs[n].place == Place::Anywhere);
-        states.push(self.state(0, outside.flat_map(starts), EndOrder::Longest)?);
+        states.push(self.state(0, outside.flat_map(starts), 0)?);
         // The states of quotes stand after those of all pairs.
         let mut quotes: Vec<(usize, &Quote)> = Vec::new();
         for (of, pair) in self.pairs.iter().enumerate() {
@@ -117,7 +117,11 @@ impl Rules {
                 number,
             });
             let listed = ends.chain(inner.into_iter().flat_map(starts)).chain(opens);
-            states.push(self.state(inside(of), listed, pair.order)?);
+            let ranked = match pair.order {
+                EndOrder::Longest => 0,
+                EndOrder::Listed => pair.ends.len(),
+            };
+            states.push(self.state(inside(of), listed, ranked)?);
             quotes.extend(pair.quotes.iter().map(|quote| (of, quote)));
         }
         for (of, quote) in quotes {
@@ -126,7 +130,7 @@ impl Rules {
             let escape = quote.escape.map(|scalar| Mark::from(String::from(scalar)));
             let escape = escape.map(|mark| part(mark, Effect::Escape, "escape"));
             let listed = core::iter::once(close).chain(escape);
-            states.push(self.state(states.len(), listed, EndOrder::Longest)?);
+            states.push(self.state(states.len(), listed, 0)?);
         }
         let longest = states.iter().map(|state| state.matcher.longest()).max().unwrap_or(0);
         let Self { pairs, nested, depth, blocks, over, .. } = self;
@@ -141,16 +145,16 @@ impl Rules {
         })
     }
 
-    /// Compiles the marks of one state.
+    /// Compiles the marks of one state; of the `ranked` first, the first that matches counts.
     fn state(
         &self,
         number: usize,
         listed: impl Iterator<Item = Listed>,
-        order: EndOrder,
+        ranked: usize,
     ) -> Result<State, JailError> {
         let listed: Vec<Listed> = listed.collect();
         let marks: Vec<&Mark> = listed.iter().map(|one| &one.mark).collect();
-        let matcher = MarkMatcher::new(number, &marks, order).map_err(|(id, problem)| {
+        let matcher = MarkMatcher::new(number, &marks, ranked).map_err(|(id, problem)| {
             let Listed { mark, of, role, number, .. } = &listed[id];
             self.error(*of, role, *number, mark, problem)
         })?;

@@ -147,6 +147,13 @@ fn the_end_at_the_lowest_offset_wins_and_at_one_place_the_longest_or_the_first_l
     let listed = built(longest_first.pool(|pool| pool.order(EndOrder::Listed)));
     assert_eq!(shown(&listed, "<a]]b"), "[a|]]]b");
     assert_eq!(shown(&listed, "<a]b"), "[a|]]b");
+    // Among ends alone: a longer inner start or quote at their place opens.
+    let listed = Pair::new("<", "]").end("]>").order(EndOrder::Listed);
+    let inner = listed.clone().inner(Inner::Only(vec![1]));
+    let inner = Jail::builder().rule(inner).rule(Pair::new("][", ";").only_inside());
+    assert_eq!(shown(&built(inner), "<a][b]c;d]e"), "[a][b]c;d|]]e");
+    let quoted = built(Jail::builder().rule(listed.quote(Quote::new("]'", "'"))));
+    assert_eq!(shown(&quoted, "<a]'b]c'd]>e"), "[a]'b]c'd|]]>e");
 }
 
 // Contract: S1.9.

@@ -185,11 +185,17 @@ impl Naive<'_> {
                 }
             }
         }
-        let mut found = listed.into_iter().filter_map(|(len, does)| len.map(|len| (len, does)));
-        match order {
-            EndOrder::Listed => found.next(),
-            EndOrder::Longest => found.reduce(|best, one| if one.0 > best.0 { one } else { best }),
+        let mut found: Vec<_> =
+            listed.into_iter().filter_map(|(len, does)| len.map(|len| (len, does))).collect();
+        if order == EndOrder::Listed {
+            // Of the ends the first listed counts; between it and other marks, the longest.
+            let mut ends = 0;
+            found.retain(|(_, does)| {
+                ends += usize::from(matches!(does, Does::Close));
+                !matches!(does, Does::Close) || ends == 1
+            });
         }
+        found.into_iter().reduce(|best, one| if one.0 > best.0 { one } else { best })
     }
 
     /// Text of the innermost of the `level` lowest blocks.
