@@ -98,6 +98,10 @@ impl Blocks {
         self.stack.get(n)
     }
 
+    pub(super) fn get_mut(&mut self, n: usize) -> Option<&mut Block> {
+        self.stack.get_mut(n)
+    }
+
     pub(super) fn push(&mut self, block: Block) {
         self.stack.push(Block { from: self.text.len(), ..block });
     }
@@ -109,13 +113,11 @@ impl Blocks {
         }
     }
 
-    /// What was dropped of the innermost block so far counts for the one around it alone.
-    pub(super) fn pass_losses_on(&mut self) {
-        if let [.., around, top] = self.stack.as_mut_slice() {
-            around.gone += top.gone;
-        }
-        if let Some(top) = self.stack.last_mut() {
-            top.gone = 0;
+    /// What was dropped of block `n` so far counts for the one around it alone.
+    pub(super) fn pass_losses_on(&mut self, n: usize) {
+        let gone = self.get_mut(n).map_or(0, |block| core::mem::take(&mut block.gone));
+        if let Some(around) = n.checked_sub(1).and_then(|around| self.get_mut(around)) {
+            around.gone += gone;
         }
     }
 
@@ -153,18 +155,24 @@ impl Blocks {
         self.stack.iter().any(|block| block.mode == mode)
     }
 
-    /// Whether a block around the innermost one keeps its text, too.
-    pub(super) fn kept_around(&self) -> bool {
-        let around = self.stack.split_last().map_or(&[][..], |(_, around)| around);
-        around.iter().any(|block| matches!(block.mode, Mode::Keep | Mode::Tap))
+    /// Whether a block around block `n` keeps its text, too.
+    pub(super) fn kept_around(&self, n: usize) -> bool {
+        let mut around = self.stack.iter().take(n);
+        around.any(|block| matches!(block.mode, Mode::Keep | Mode::Tap))
     }
 
+    /// Where text of the innermost block goes.
     pub(super) fn way(&self) -> Way {
-        if self.has(Mode::Swallow) {
+        self.way_in(self.len())
+    }
+
+    /// Where text of the innermost of the `level` outermost blocks goes.
+    fn way_in(&self, level: usize) -> Way {
+        let mut modes = self.stack.iter().take(level).map(|block| block.mode);
+        if modes.clone().any(|mode| mode == Mode::Swallow) {
             return Way::Nowhere;
         }
-        let mut keepers = self.stack.iter().map(|block| block.mode);
-        match keepers.find(|mode| matches!(mode, Mode::Keep | Mode::Tap)) {
+        match modes.find(|mode| matches!(mode, Mode::Keep | Mode::Tap)) {
             None => Way::Out,
             Some(Mode::Tap) => Way::Both,
             Some(_) => Way::Kept,
@@ -185,14 +193,17 @@ impl Blocks {
         }
     }
 
-    /// Hands over a block that was just popped.
+    /// Hands over a block that was just popped, whose text is kept up to index `upto`.
     pub(super) fn hand(
         &self,
         block: &Block,
+        upto: usize,
         end: Option<&str>,
         on: &mut impl FnMut(JailEvent<'_>),
     ) {
-        let (Some(pair), Some(text)) = (block.pair, self.text.get(block.from..)) else { return };
+        let (Some(pair), Some(text)) = (block.pair, self.text.get(block.from..upto)) else {
+            return;
+        };
         let (start, body) = text.split_at(block.start);
         let jailed = Jailed { pair, at: block.at, start, body, end };
         on(match block.mode {
@@ -201,10 +212,10 @@ impl Blocks {
         });
     }
 
-    /// Lets the text of the innermost keeping block go, from index `from` on: to the block
-    /// around it if that keeps text, else out.
-    pub(super) fn let_go(&mut self, from: usize, on: &mut impl FnMut(JailEvent<'_>)) {
-        if self.way() == Way::Out {
+    /// Releases the kept text from index `from` on, unless one of the `level` outermost blocks
+    /// keeps it.
+    pub(super) fn let_go(&mut self, level: usize, from: usize, on: &mut impl FnMut(JailEvent<'_>)) {
+        if self.way_in(level) == Way::Out {
             if let Some(text) = self.text.get(from..).filter(|text| !text.is_empty()) {
                 on(JailEvent::Text(text));
             }

@@ -238,7 +238,7 @@ pub enum BlockDelivery {
     /// It does.
     #[default]
     Withhold,
-    /// It passes as text while it comes, and the block is handed over besides, as
+    /// It passes as text while it comes, and after its end the block is handed over besides, as
     /// [`crate::JailEvent::Tapped`]. The [`Release`] of the block does not matter then.
     Tap,
 }
@@ -280,12 +280,20 @@ pub enum OnFail {
     /// It is over, and text as it was written.
     Release,
     /// Its marks are removed: what it holds is text, and so is what follows up to its end.
+    /// Quotes and inner blocks that are open go on, so that no end inside them counts.
     Strip,
-    /// It is dropped up to its end, and counted.
+    /// It is dropped up to its end, and counted. Quotes and inner blocks that are open go on.
     Drop,
     /// It is over, and treated as if it ended here.
     #[default]
     End,
     /// What is held is released as text and the call returns an error; the jail takes no more.
     Error,
+}
+
+impl OnFail {
+    /// Whether the block goes on to its end.
+    pub(crate) const fn goes_on(self) -> bool {
+        matches!(self, Self::Strip | Self::Drop)
+    }
 }

@@ -74,7 +74,7 @@ impl Jail {
                     return Ok(text.len());
                 }
                 Search::Miss => {
-                    pos = self.overrun(text, pos, room, on)?;
+                    pos = self.overrun(text, pos, None, room, on)?;
                     continue;
                 }
                 Search::Partial { at } => {
@@ -95,7 +95,7 @@ impl Jail {
             let around = self.blocks.top().map_or(u64::MAX, |top| top.around);
             let most = if effect == Effect::Close { self.index(around) } else { room };
             if end > most {
-                pos = self.overrun(text, pos, room, on)?;
+                pos = self.overrun(text, pos, Some(at), room, on)?;
                 continue;
             }
             self.blocks.take(&text[pos..at], on);
@@ -150,19 +150,22 @@ impl Jail {
         self.counters.refuted += u64::from(at != Some(offset));
     }
 
-    /// Takes text up to a limit and applies it; returns where to go on.
+    /// Takes text up to a limit and applies it; returns where to go on. A mark at index `mark`
+    /// that the limit would cut is read again if the block goes on, because it counts there.
     fn overrun(
         &mut self,
         text: &str,
         pos: usize,
+        mark: Option<usize>,
         room: usize,
         on: &mut impl FnMut(JailEvent<'_>),
     ) -> Result<usize, LimitError> {
-        let cut = floor_char_boundary(text, room).max(pos);
-        self.blocks.take(&text[pos..cut], on);
         let over = self.blocks.first_over();
         let pair = self.blocks.get(over).and_then(|block| block.pair);
         let then = pair.map_or(OnFail::End, |pair| self.rules.pairs[pair].over);
+        let mark = mark.filter(|_| then.goes_on());
+        let cut = mark.unwrap_or_else(|| floor_char_boundary(text, room).max(pos));
+        self.blocks.take(&text[pos..cut], on);
         self.breach(over, DiagnosticKind::JailBytes, then, self.base + cut as u64, on)?;
         Ok(cut)
     }

@@ -35,12 +35,13 @@ impl Jail {
                 self.drop(block.lost, bytes, Dropped::Limit, on);
             }
             (Mode::Tap, _) => {
-                self.blocks.hand(&block, end, on);
+                let upto = self.blocks.buffered();
+                self.blocks.take(end.unwrap_or(""), on);
+                self.blocks.hand(&block, upto, end, on);
                 if self.blocks.way() == Way::Out {
                     // A copy that nothing around it needs.
                     self.blocks.forget(block.from);
                 }
-                self.blocks.take(end.unwrap_or(""), on);
             }
             (Mode::Keep, Some(pair)) => self.release(&block, pair, end, behind, on),
         }
@@ -62,16 +63,16 @@ impl Jail {
     ) {
         match self.rules.pairs[pair].release {
             Release::Hand => {
-                self.blocks.hand(block, end, on);
+                self.blocks.hand(block, self.blocks.buffered(), end, on);
                 self.blocks.forget(block.from);
             }
             Release::Verbatim => {
-                self.blocks.let_go(block.from, on);
+                self.blocks.let_go(self.blocks.len(), block.from, on);
                 self.blocks.take(end.unwrap_or(""), on);
             }
             Release::Strip => {
                 self.strip_start(block, on);
-                self.blocks.let_go(block.from, on);
+                self.blocks.let_go(self.blocks.len(), block.from, on);
                 self.drop_end(end, behind, on);
             }
             Release::Drop => {
@@ -92,10 +93,25 @@ impl Jail {
         self.drop(behind - bytes, bytes, Dropped::Markup, on);
     }
 
+    /// Drops bytes of the innermost block.
     fn drop(&mut self, at: u64, bytes: u64, why: Dropped, on: &mut impl FnMut(JailEvent<'_>)) {
+        self.drop_from(self.blocks.len().checked_sub(1), at, bytes, why, on);
+    }
+
+    /// Drops bytes of block `n`, or of the text outside.
+    fn drop_from(
+        &mut self,
+        n: Option<usize>,
+        at: u64,
+        bytes: u64,
+        why: Dropped,
+        on: &mut impl FnMut(JailEvent<'_>),
+    ) {
         if bytes > 0 {
             self.counters.dropped += bytes;
-            self.blocks.lose(bytes);
+            if let Some(block) = n.and_then(|n| self.blocks.get_mut(n)) {
+                block.gone += bytes;
+            }
             on(JailEvent::Signal(JailSignal::Dropped { at, bytes, why }));
         }
     }
@@ -121,14 +137,11 @@ impl Jail {
         here: u64,
         on: &mut impl FnMut(JailEvent<'_>),
     ) -> Result<(), LimitError> {
-        while self.blocks.len() > n + 1 {
-            if let Some(inner) = self.blocks.top_mut() {
-                // Its text stays where it is.
-                inner.mode = if inner.mode == Mode::Swallow { Mode::Swallow } else { Mode::Follow };
-            }
-            self.close(None, Closed::Outer, here, on);
+        match then.goes_on() {
+            true => self.follow_inner(n, then, here, on),
+            false => self.close_inner(n, here, on),
         }
-        let Some(&block) = self.blocks.top() else { return Ok(()) };
+        let Some(&block) = self.blocks.get(n) else { return Ok(()) };
         let (at, bytes) = (block.at, here - block.at);
         self.limit(kind, at, bytes, then, on);
         let mode = match then {
@@ -145,26 +158,72 @@ impl Jail {
             OnFail::Drop => Mode::Swallow,
         };
         if mode == Mode::Strip && block.mode == Mode::Keep {
-            self.strip_start(&block, on);
+            self.blocks.forget_start(&block);
+            self.drop_from(Some(n), at, block.start as u64, Dropped::Markup, on);
         }
         if block.mode == Mode::Tap {
-            self.blocks.pass_losses_on();
+            self.blocks.pass_losses_on(n);
         }
-        if let Some(top) = self.blocks.top_mut() {
-            (top.mode, top.until) = (mode, u64::MAX);
-            top.lost = if block.mode == Mode::Tap { here } else { at };
+        if let Some(block) = self.blocks.get_mut(n) {
+            block.lost = if block.mode == Mode::Tap { here } else { at };
+            (block.mode, block.until) = (mode, u64::MAX);
         }
         match block.mode {
             // The text has passed, and this was a copy of it.
-            Mode::Tap if self.blocks.kept_around() => {}
+            Mode::Tap if self.blocks.kept_around(n) => {}
             Mode::Tap => self.blocks.forget(block.from),
             _ if mode == Mode::Swallow => self.blocks.forget(block.from),
-            _ => self.blocks.let_go(block.from, on),
+            _ => self.blocks.let_go(n + 1, block.from, on),
         }
         if mode == Mode::Follow {
             self.close(None, Closed::Limit(kind), here, on);
         }
         Ok(())
+    }
+
+    /// Closes the blocks inside block `n`, which is over. Their text stays where it is.
+    fn close_inner(&mut self, n: usize, here: u64, on: &mut impl FnMut(JailEvent<'_>)) {
+        while self.blocks.len() > n + 1 {
+            if let Some(inner) = self.blocks.top_mut() {
+                inner.mode = if inner.mode == Mode::Swallow { Mode::Swallow } else { Mode::Follow };
+            }
+            self.close(None, Closed::Outer, here, on);
+        }
+    }
+
+    /// Keeps the blocks and quotes inside block `n` open as its text, because block `n` goes on
+    /// to its end: an end inside them must not be taken for its own.
+    ///
+    /// `{"a}b"}` over its limit at `a`: the quotes stay open, and the last brace is the end.
+    fn follow_inner(
+        &mut self,
+        n: usize,
+        then: OnFail,
+        here: u64,
+        on: &mut impl FnMut(JailEvent<'_>),
+    ) {
+        let around = self.blocks.get(n).map_or(u64::MAX, |block| block.around);
+        for level in (n + 1..self.blocks.len()).rev() {
+            let Some(inner) = self.blocks.get_mut(level) else { return };
+            (inner.until, inner.around) = (u64::MAX, around);
+            if let Some((_, tail)) = &mut inner.tail {
+                // The limit of its own that a longer mark would hit does not matter any more.
+                tail.grown = true;
+            }
+            match inner.mode {
+                Mode::Keep | Mode::Tap => inner.mode = Mode::Follow,
+                Mode::Swallow if then == OnFail::Drop => {
+                    // Block `n` drops what follows.
+                    inner.mode = Mode::Follow;
+                    let (at, bytes) = (inner.lost, here - inner.lost - inner.gone);
+                    self.drop_from(Some(level), at, bytes, Dropped::Limit, on);
+                }
+                _ => {}
+            }
+            if then == OnFail::Drop {
+                self.blocks.pass_losses_on(level);
+            }
+        }
     }
 
     /// The stream ended: closes what is open.

@@ -1,7 +1,7 @@
 //! Limits of jails, nesting, what blocks release, and what is reported about it.
 
 use jail_match::{
-    BlockDelivery, DiagnosticKind, Inner, Jail, JailEvent, JailSignal, Nested, OnFail, Pair,
+    BlockDelivery, DiagnosticKind, Inner, Jail, JailEvent, JailSignal, Nested, OnFail, Pair, Quote,
     Release,
 };
 
@@ -180,6 +180,77 @@ fn a_limit_of_an_outer_block_ends_the_inner_ones() {
     assert_eq!(shown(&jail, "{a(bcdef)"), "!jail_bytes![a(bc|-]def)");
 }
 
+// Contract: S1.9.
+#[test]
+fn a_limit_that_falls_inside_quotes_keeps_the_quotes() {
+    let json = |over| curly().quote(Quote::JSON).limit(4, over).release(Release::Drop);
+    let text = r#"{"aaaaaaaa}SECRET"}tail"#;
+    for (over, expected) in [
+        (OnFail::Drop, "!jail_bytes!(19)tail"),
+        (OnFail::Strip, r#"!jail_bytes!(1)"aaaaaaaa}SECRET"(1)tail"#),
+    ] {
+        let jail = built(Jail::builder().rule(json(over)));
+        assert_eq!(shown(&jail, text), expected, "{over:?}");
+        let tapped = built(Jail::builder().rule(json(over).flow(BlockDelivery::Tap)));
+        let dropped = shown(&tapped, text);
+        assert!(dropped.ends_with(")tail"), "{dropped}");
+        assert_eq!(dropped.contains("SECRET"), over == OnFail::Strip, "{dropped}");
+    }
+    let mut jail = built(Jail::builder().rule(json(OnFail::Drop).limit(64, OnFail::Drop)));
+    let mut seen = String::new();
+    let mut on = |event: JailEvent<'_>| {
+        if let JailEvent::Text(text) = event {
+            seen.push_str(text);
+        }
+    };
+    jail.push(r#"{"aa"#, &mut on).unwrap();
+    jail.expire(DiagnosticKind::JailTime, OnFail::Drop, &mut on).unwrap();
+    jail.push(r#"a}SECRET"}tail"#, &mut on).unwrap();
+    assert_eq!(seen, "tail");
+}
+
+#[test]
+fn a_limit_that_falls_inside_a_mark_keeps_the_mark() {
+    let quote = Quote::new("<parameter", "</parameter>");
+    let text = "<f><parameter>a</f></parameter>\\</f>b";
+    for limit in 1..34 {
+        let pair = Pair::new("<f>", "</f>").quote(quote.clone()).limit(limit, OnFail::Drop);
+        let jail = built(Jail::builder().rule(pair.release(Release::Drop)));
+        assert!(shown(&jail, text).ends_with("(36)b"), "{limit}");
+        let json = Pair::new("{", "}").quote(Quote::JSON).limit(limit, OnFail::Drop);
+        let jail = built(Jail::builder().rule(json.release(Release::Drop)));
+        assert!(shown(&jail, r#"{"a\"}\\\"}", "\}"}b"#).ends_with(")b"), "{limit}");
+    }
+}
+
+#[test]
+fn a_limit_that_falls_inside_an_inner_block_still_finds_the_outer_end() {
+    let own = |over| curly().inner(Inner::Own).limit(4, over);
+    for nested in [Nested::OuterOnly, Nested::InnerFirst] {
+        for (over, expected) in [
+            (OnFail::Drop, "!jail_bytes!(17)tail"),
+            (OnFail::Strip, "!jail_bytes!(1)aa{bbbbb}SECRET(1)tail"),
+        ] {
+            let jail = built(Jail::builder().rule(own(over)).nested(nested));
+            assert_eq!(shown(&jail, "{aa{bbbbb}SECRET}tail"), expected, "{over:?} {nested:?}");
+        }
+    }
+    // A block that is dropped up to its end is dropped although the one around it is stripped.
+    let outer = curly().inner(Inner::Every).limit(6, OnFail::Strip);
+    let inner = Pair::new("(", ")").limit(1, OnFail::Drop);
+    let jail = built(Jail::builder().rule(outer).rule(inner).nested(Nested::InnerFirst));
+    assert_eq!(shown(&jail, "{a(bcdefg)h}i"), "!jail_bytes!!jail_bytes!(1)a(8)h(1)i");
+}
+
+#[test]
+fn a_tapped_block_is_handed_over_after_its_end() {
+    let tap = |pair: Pair| pair.flow(BlockDelivery::Tap);
+    let rules =
+        Jail::builder().rule(tap(curly().inner(Inner::Every))).rule(tap(Pair::new("(", ")")));
+    let jail = built(rules.nested(Nested::InnerFirst));
+    assert_eq!(show(&jail, &["{a(b)c}d"]), "{a(b)<<b>>c}<<a(b)c>>d");
+}
+
 #[test]
 fn an_inner_block_over_its_limit_leaves_the_outer_one_alone() {
     for (over, expected) in [
@@ -212,7 +283,7 @@ fn a_block_is_released_as_its_pair_says() {
 #[test]
 fn a_tapped_block_passes_while_it_comes() {
     let jail = built(Jail::builder().rule(curly().flow(BlockDelivery::Tap)));
-    assert_eq!(show(&jail, &["a{bc}d"]), "a{bc<<bc>>}d");
+    assert_eq!(show(&jail, &["a{bc}d"]), "a{bc}<<bc>>d");
     let (mut jail, mut seen) = (jail, String::new());
     let on = |event: JailEvent<'_>| {
         if let JailEvent::Text(text) = event {

@@ -89,7 +89,7 @@ impl Naive<'_> {
             let scalar = self.text[pos..].chars().next()?.len_utf8();
             let Some((len, does)) = self.find(pos) else {
                 if pos + scalar > until {
-                    pos = self.overrun(pos)?;
+                    pos = self.overrun(pos, false)?;
                 } else {
                     self.give(self.stack.len(), &self.text[pos..pos + scalar]);
                     pos += scalar;
@@ -106,7 +106,7 @@ impl Naive<'_> {
                 _ => end <= until,
             };
             if !fits {
-                pos = self.overrun(pos)?;
+                pos = self.overrun(pos, true)?;
                 continue;
             }
             let mark = &self.text[pos..end];
@@ -298,8 +298,8 @@ impl Naive<'_> {
                 self.dropped("jail_dropped_limit", open.lost, bytes);
             }
             Mode::Tap => {
-                self.hand("tapped", &open, end);
                 self.give(level, end);
+                self.hand("tapped", &open, end);
             }
             Mode::Keep => match self.spec.rules[open.rule].release {
                 Release::Hand => self.hand("jailed", &open, end),
@@ -322,28 +322,48 @@ impl Naive<'_> {
         }
     }
 
-    fn overrun(&mut self, pos: usize) -> Option<usize> {
+    /// A mark at `pos` that the limit cuts counts in a block that goes on.
+    fn overrun(&mut self, pos: usize, mark: bool) -> Option<usize> {
         let until = self.until();
-        let cut = (pos..=until).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(pos);
-        self.give(self.stack.len(), &self.text[pos..cut]);
         let over = self.stack.iter().position(|open| open.until == until)?;
         let then = self.spec.rules[self.stack[over].rule].over;
+        let whole = mark && matches!(then, OnFail::Strip | OnFail::Drop);
+        let most = if whole { pos } else { until };
+        let cut = (pos..=most).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(pos);
+        self.give(self.stack.len(), &self.text[pos..cut]);
         self.breach(over, "jail_bytes", then, cut)?;
         Some(cut)
     }
 
     fn breach(&mut self, n: usize, kind: &str, then: OnFail, here: usize) -> Option<()> {
-        while self.stack.len() > n + 1 {
-            let level = self.stack.len() - 1;
-            let inner = self.stack.last_mut()?;
-            if inner.mode == Mode::Keep {
-                let kept = [inner.start.as_str(), &inner.kept].concat();
-                inner.mode = Mode::Follow;
-                self.give(level, &kept);
-            } else if inner.mode != Mode::Swallow {
-                inner.mode = Mode::Follow;
+        // Where the block goes on to its end, what is open inside goes on, as text of it.
+        let goes_on = matches!(then, OnFail::Strip | OnFail::Drop);
+        for level in (n + 1..self.stack.len()).rev() {
+            let inner = &mut self.stack[level];
+            inner.until = usize::MAX;
+            let kept = [inner.start.as_str(), &inner.kept].concat();
+            match inner.mode {
+                Mode::Swallow if then == OnFail::Drop => {
+                    let (lost, bytes) = (inner.lost, here - inner.lost - inner.gone);
+                    (inner.mode, inner.gone) = (Mode::Follow, inner.gone + bytes);
+                    if bytes > 0 {
+                        self.out.diagnostic("jail_dropped_limit", lost as u64, bytes as u64);
+                        self.out.span(SpanKind::Dropped, lost as u64, bytes as u64);
+                    }
+                }
+                Mode::Keep => {
+                    inner.mode = Mode::Follow;
+                    self.give(level, &kept);
+                }
+                Mode::Swallow => {}
+                Mode::Strip if goes_on => {}
+                _ => inner.mode = Mode::Follow,
             }
-            self.close("", "outer", here);
+            if !goes_on {
+                self.close("", "outer", here);
+            } else if then == OnFail::Drop {
+                self.stack[level - 1].gone += std::mem::take(&mut self.stack[level].gone);
+            }
         }
         let (at, was) = (self.stack[n].at, self.stack[n].mode);
         self.out.diagnostic(format!("{kind}: {then:?}"), at as u64, (here - at) as u64);
@@ -381,7 +401,9 @@ impl Naive<'_> {
         if was == Mode::Keep {
             match then {
                 OnFail::Strip => {
+                    let inner = self.stack.split_off(n + 1);
                     self.dropped("jail_markup", at, start.len());
+                    self.stack.extend(inner);
                     self.give(n, &kept);
                 }
                 OnFail::Release => self.give(n, &(start + &kept)),

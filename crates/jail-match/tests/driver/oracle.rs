@@ -1,11 +1,12 @@
 //! Random tables over random texts: the streaming machines give what a naive scan gives.
 
-use jail_match::Edge;
+use jail_match::{Closed, Edge, Jail, JailEvent, JailSignal, OnFail};
 use proptest::prelude::*;
 use stream_laws::CutPlan;
 
 use crate::{
     agree,
+    jail_spec::Spec,
     random::{edge, marker, settings, text},
     random_jail::spec_and_text,
 };
@@ -50,4 +51,35 @@ proptest! {
     fn jail_equals_a_naive_scan_at_every_cut((spec, text) in spec_and_text()) {
         agree::jail(&spec, &text, CutPlan::quick(10)).map_err(TestCaseError::fail)?;
     }
+    // Needs no oracle: what is open where does not depend on limits that let blocks go on.
+    #[test]
+    fn a_limit_of_a_block_that_goes_on_moves_no_end(
+        (mut spec, text) in spec_and_text(),
+        over in prop::sample::select(&[OnFail::Strip, OnFail::Drop]),
+        limits in prop::collection::vec(1usize..12, 4),
+    ) {
+        spec.blocks = (u64::MAX, OnFail::End);
+        let ends = |spec: &Spec| ends(spec.build().expect("good rules"), &text);
+        for rule in &mut spec.rules {
+            (rule.over, rule.unclosed, rule.limit) = (over, OnFail::End, usize::MAX);
+        }
+        let without = ends(&spec);
+        for (rule, limit) in spec.rules.iter_mut().zip(limits) {
+            rule.limit = limit;
+        }
+        prop_assert_eq!(ends(&spec), without);
+    }
+}
+
+/// Where the blocks of `text` open and close.
+fn ends(mut jail: Jail, text: &str) -> Vec<(usize, u64, u64, Closed)> {
+    let mut ends = Vec::new();
+    let mut on = |event: JailEvent<'_>| {
+        if let JailEvent::Signal(JailSignal::Closed { pair, at, bytes, why }) = event {
+            ends.push((pair, at, bytes, why));
+        }
+    };
+    jail.push(text, &mut on).expect("no limit is an error");
+    jail.finish(&mut on).expect("no limit is an error");
+    ends
 }
