@@ -38,6 +38,7 @@ mod guardrail;
 mod live;
 mod metadata;
 mod observed;
+mod passages;
 mod queue;
 mod rails;
 mod reporter;
@@ -66,6 +67,7 @@ pub use event::{
 pub use guardrail::{Decision, Guardrail, Output};
 pub use metadata::{Merge, StatusKeys};
 pub use observed::Observed;
+pub use passages::{CheckDelivery, Passage, Unit, Windows};
 pub use queue::{Flush, Inbox, Overflow, Queue};
 pub use reporter::{Marks, OnNull};
 pub use sanitize::{Sanitizer, Subject, Verdict};
@@ -74,7 +76,7 @@ pub use span::GenAiSpan;
 pub use stream::TryItem;
 pub use subscribe::{Codec, Subscriber};
 pub use text::TextCollector;
-pub use window::{CheckDelivery, Passage, Unit, Window, Windows};
+pub use window::Window;
 
 /// The README's example, compiled.
 #[cfg(doctest)]

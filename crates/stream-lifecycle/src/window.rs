@@ -4,7 +4,6 @@ use std::{
     collections::{BTreeMap, VecDeque},
     fmt,
     future::Future,
-    num::NonZeroUsize,
     pin::Pin,
     task::{Context, Poll},
 };
@@ -12,134 +11,9 @@ use std::{
 use crate::{
     ending::{UpstreamEnd, Withheld},
     guardrail::{Decision, Guardrail, Output},
+    passages::{CheckDelivery, Passage, Text, Windows},
+    unwind::catch,
 };
-
-/// What a check is shown: the next piece of a text, and what came before it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Passage {
-    /// Which text, as the items were read: a choice's number, for one.
-    pub text_id: u64,
-    /// The context, and behind it what is new.
-    pub text: String,
-    /// How many bytes of it are context, which was checked before.
-    pub context: usize,
-    /// Whether this is the text's last passage.
-    pub last: bool,
-}
-
-/// How texts are cut into passages. None depends on how the text was cut into items, but where
-/// the stream's end, or the limit on what is held, leaves a shorter one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Windows {
-    /// How much new text a passage has.
-    pub size: NonZeroUsize,
-    /// How much of what came before it is shown again.
-    pub context: usize,
-    /// What the two count.
-    pub unit: Unit,
-    /// Whether items wait for their check.
-    pub delivery: CheckDelivery,
-    /// How many bytes of text may wait for a check. If there is more, as when one of several
-    /// texts pauses, what there is of the text that holds the others up is checked.
-    pub limit: usize,
-}
-
-/// What windows are measured in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Unit {
-    /// Unicode scalars.
-    #[default]
-    Chars,
-    /// Bytes; a passage ends before the scalar that would exceed it, and has at least one.
-    Bytes,
-}
-
-/// Whether items wait for their check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum CheckDelivery {
-    /// They do: nothing unchecked is seen.
-    #[default]
-    Hold,
-    /// They pass at once, and a check that refuses ends the stream behind them.
-    StreamFirst,
-}
-
-impl Windows {
-    /// Passages of `size` characters without context, held until they are checked; at most 1 MiB.
-    #[must_use]
-    pub const fn chars(size: NonZeroUsize) -> Self {
-        let (unit, delivery) = (Unit::Chars, CheckDelivery::Hold);
-        Self { size, context: 0, unit, delivery, limit: 1 << 20 }
-    }
-
-    /// The same in bytes.
-    #[must_use]
-    pub const fn bytes(size: NonZeroUsize) -> Self {
-        Self { unit: Unit::Bytes, ..Self::chars(size) }
-    }
-
-    /// The same with so much of what came before in each passage.
-    #[must_use]
-    pub const fn context(self, context: usize) -> Self {
-        Self { context, ..self }
-    }
-
-    /// The same with items held, or not.
-    #[must_use]
-    pub const fn delivery(self, delivery: CheckDelivery) -> Self {
-        Self { delivery, ..self }
-    }
-
-    /// The same with another limit on what waits.
-    #[must_use]
-    pub const fn limit(self, bytes: usize) -> Self {
-        Self { limit: bytes, ..self }
-    }
-
-    /// Where `size` units of `text` end, if there are as many.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`at` is the start of a character in `text`, and its end lies in there, too; \
-                  `size` is not zero"
-    )]
-    fn fill(&self, text: &str) -> Option<usize> {
-        let size = self.size.get();
-        if text.len() < size {
-            return None;
-        }
-        match self.unit {
-            Unit::Chars => {
-                let mut ends = text.char_indices().map(|(at, scalar)| at + scalar.len_utf8());
-                ends.nth(size - 1)
-            }
-            Unit::Bytes => {
-                let least = text.chars().next()?.len_utf8();
-                let most = size.max(least);
-                (text.len() >= most)
-                    .then(|| (0..=most).rev().find(|&at| text.is_char_boundary(at)))?
-            }
-        }
-    }
-
-    /// Where the context of what follows `text` begins.
-    fn context_of(&self, text: &str) -> usize {
-        let least = match self.unit {
-            Unit::Bytes => text.len().saturating_sub(self.context),
-            Unit::Chars => {
-                let mut starts = text.char_indices().rev().map(|(at, _)| at);
-                match self.context.checked_sub(1) {
-                    Some(last) => starts.nth(last).unwrap_or(0),
-                    None => text.len(),
-                }
-            }
-        };
-        (least..=text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
-    }
-}
 
 type Checking = Pin<Box<dyn Future<Output = Decision> + Send>>;
 type Read<T> = Box<dyn Fn(&T, &mut dyn FnMut(u64, &str)) + Send>;
@@ -187,23 +61,6 @@ pub struct Window<T> {
     finished: bool,
 }
 
-/// A text that is not checked to its end.
-#[derive(Default)]
-struct Text {
-    /// Context, then what is new.
-    kept: String,
-    /// How much of it is context.
-    context: usize,
-    /// Offset up to which it is checked.
-    checked: u64,
-}
-
-impl Text {
-    fn new_text(&self) -> &str {
-        self.kept.get(self.context..).unwrap_or("")
-    }
-}
-
 impl<T: AsRef<str>> Window<T> {
     /// A guardrail over a stream of text.
     pub fn over_text<F>(windows: Windows, check: impl FnMut(Passage) -> F + Send + 'static) -> Self
@@ -249,41 +106,31 @@ impl<T> Window<T> {
     }
 
     /// The next passage to be checked: its text's id, and the length of what is new.
-    fn next(&self) -> Option<(u64, usize)> {
-        let full = |(&id, text): (&u64, &Text)| Some((id, self.windows.fill(text.new_text())?));
-        self.texts.iter().find_map(full).or_else(|| {
-            let unchecked: usize = self.texts.values().map(|text| text.new_text().len()).sum();
-            if !self.finished && unchecked <= self.windows.limit {
-                return None;
-            }
-            let rest = |id: u64| Some(self.texts.get(&id)?.new_text().len()).filter(|len| *len > 0);
-            let first = self.waiting.front().into_iter().flat_map(|(_, ends)| ends.iter());
-            let first = first.map(|(id, _)| *id).chain(self.texts.keys().copied());
-            first.filter_map(|id| Some((id, rest(id)?))).next()
+    fn next(&mut self) -> Option<(u64, usize)> {
+        let Self { texts, windows, waiting, finished, .. } = self;
+        let mut full = texts.iter_mut().filter_map(|(&id, text)| Some((id, text.fill(windows)?)));
+        if let Some(full) = full.next() {
+            return Some(full);
+        }
+        let unchecked: usize = texts.values().map(|text| text.new_text().len()).sum();
+        if !*finished && unchecked <= windows.limit {
+            return None;
+        }
+        let rest = |id: u64| Some(texts.get(&id)?.new_text().len()).filter(|len| *len > 0);
+        let first = waiting.front().into_iter().flat_map(|(_, ends)| ends.iter());
+        let mut first = first.map(|(id, _)| *id).chain(texts.keys().copied());
+        let rest = first.find_map(|id| Some((id, rest(id)?)));
+        rest.or_else(|| {
+            let mut texts = texts.iter().filter(|_| *finished);
+            texts.find(|(_, text)| text.lacks_last()).map(|(&id, _)| (id, 0))
         })
     }
 
     /// Begins the next check, if there is one to begin.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`len` bytes are new behind the context in `kept`, and the next context is a \
-                  suffix of both; the u64 counts bytes of one text"
-    )]
     fn begin(&mut self) -> bool {
         let Some((id, len)) = self.next() else { return false };
         let Some(text) = self.texts.get_mut(&id) else { return false };
-        let end = text.context + len;
-        let passage = Passage {
-            text_id: id,
-            text: text.kept[..end].to_owned(),
-            context: text.context,
-            last: self.finished && end == text.kept.len(),
-        };
-        let upto = text.checked + len as u64;
-        // What was checked is the context of what follows.
-        let from = self.windows.context_of(&text.kept[..end]);
-        text.kept.drain(..from);
-        text.context = end - from;
+        let (passage, upto) = text.take(id, len, self.finished, &self.windows);
         self.checking = Some(((self.check)(passage), id, upto));
         true
     }
@@ -301,8 +148,7 @@ impl<T: Send> Guardrail<T> for Window<T> {
             if new.is_empty() {
                 return;
             }
-            let text = texts.entry(id).or_default();
-            text.kept.push_str(new);
+            texts.entry(id).or_default().push(new);
             ends.push((id, 0));
         });
         for (id, end) in &mut ends {
@@ -371,6 +217,15 @@ impl<T: Send> Guardrail<T> for Window<T> {
             .as_ref()
             .and_then(|(_, id, upto)| Some(upto - self.texts.get(id)?.checked));
         Withheld::bytes(new.saturating_add(running.unwrap_or(0) as usize), "check").and(items)
+    }
+}
+
+impl<T> Drop for Window<T> {
+    fn drop(&mut self) {
+        // One by one: two items that panic in their drop would abort.
+        for (item, _) in self.waiting.drain(..) {
+            let _ = catch(|| drop(item));
+        }
     }
 }
 

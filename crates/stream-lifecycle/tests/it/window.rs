@@ -83,6 +83,40 @@ fn a_check_sees_the_same_passages_however_the_text_is_cut() {
 
 // Contract: S4.13.
 #[test]
+fn the_last_passage_is_known_whether_or_not_it_is_full() {
+    for (text, passages) in [
+        ("abcdefgh", vec!["|abcd", "|efgh", "|."]),
+        ("abcd", vec!["|abcd", "|."]),
+        ("abcde", vec!["|abcd", "|e."]),
+        ("héllo wö", vec!["|héll", "|o wö", "|."]),
+    ] {
+        for size in 1..=text.chars().count() {
+            let (seen, checked, ending) = run(chars(4), 1, leaked(text, size));
+            assert_eq!((seen.as_str(), ending), (text, Ending::Complete));
+            assert_eq!(checked, passages, "pieces of {size}");
+        }
+    }
+}
+
+/// Polls and pushes a million characters, in windows of any size, within the time of a test.
+#[test]
+fn the_size_of_a_window_does_not_multiply_its_work() {
+    for size in [10, 500_000] {
+        let windows = chars(size).limit(usize::MAX).delivery(CheckDelivery::StreamFirst);
+        let rail = Window::over_text(windows, |_| std::future::ready(Decision::Continue));
+        let pieces = (0..500_000).map(|_| "é");
+        let log = Log::default();
+        assert_eq!(drain(recorded(&log).enforce(rail).wrap(items(pieces))).len(), 500_000);
+        // One item that holds as much.
+        let rail = Window::over_text(windows, |_| std::future::ready(Decision::Continue));
+        let whole: &'static str = "é".repeat(500_000).leak();
+        let log = Log::default();
+        assert_eq!(drain(recorded(&log).enforce(rail).wrap(items([whole]))).len(), 1);
+    }
+}
+
+// Contract: S4.13.
+#[test]
 fn held_items_come_out_checked_and_others_before_the_refusal() {
     let pieces = ["all ", "is ", "well", " but", " bad", " now", " end"];
     let error = ErrorInfo::class("bad word");
@@ -193,7 +227,7 @@ fn texts_are_checked_apart_and_a_pause_of_one_does_not_hold_all_of_the_others() 
     let pieces = ["0:ab", "tick", "1:abcd", "1:efgh", "1:ijk", "0:cdef", "1:l"];
     let all = drain(recorded(&log).enforce(rail).wrap(items(pieces)));
     assert_eq!(all, pieces.map(|item| Ok::<_, Broken>(item.to_owned())), "in order");
-    assert_eq!(seen.all(), ["1 abcd", "1 efgh", "0 abcd", "1 ijkl", "0 ef"]);
+    assert_eq!(seen.all(), ["1 abcd", "1 efgh", "0 abcd", "1 ijkl", "0 ef", "1 "]);
     // More than the limit may wait of no text: what there is of the first is checked.
     let (log, seen) = (Log::default(), Trace::default());
     let rail = Window::over_text(chars(100).limit(3), checker(&seen, 0));
