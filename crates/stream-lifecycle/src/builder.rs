@@ -1,32 +1,24 @@
 //! Setting a wrapper up, and starting it.
 
-use std::{
-    borrow::Cow,
-    fmt,
-    future::{Future, poll_fn},
-    num::NonZeroU64,
-    pin::pin,
-    sync::Arc,
-    task::Poll,
-};
+use std::{borrow::Cow, fmt, future::Future, num::NonZeroU64, sync::Arc};
 
 use futures_core::Stream;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     clock::Clock,
-    collector::{Collector, Finish, Part, Refused},
-    context::{ContextHandle, within},
-    ending::{Component, Ending, ErrorInfo, LateClose},
-    event::{Call, ItemInfo},
+    collector::{Collector, Finish, Folding, Part, Refused},
+    context::{ContextHandle, Within},
+    ending::{Ending, ErrorInfo, LateClose},
+    event::{Call, ItemInfo, LifecycleEvent},
     guardrail::Guardrail,
     live::Live,
-    metadata::{Merge, StatusKeys},
+    metadata::{Merge, StatusKeys, members},
     observed::Observed,
     reporter::{Marks, OnNull, Reporter},
     sanitize::Sanitizer,
+    started::Started,
     subscribe::{Codec, Subscriber},
-    unwind::catch,
 };
 
 /// What happens around one stream of `Result<T, E>`: set up first, then started.
@@ -75,9 +67,10 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// Attributes of the call, in every event; END metadata is merged over them.
-    pub fn attributes(mut self, attributes: Map<String, Value>) -> Self {
-        self.call.attributes = attributes;
+    /// Attributes of the call, in every event; END metadata is merged over them. An object, as of
+    /// [`serde_json::json!`]; another value is the one member `attributes`.
+    pub fn attributes(mut self, attributes: impl Into<Value>) -> Self {
+        self.call.attributes = members("attributes", attributes.into());
         self
     }
 
@@ -109,6 +102,32 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     /// What collectors know of it besides counts, too; of several sizes the largest.
     pub fn describe(self, describe: impl Fn(&T) -> ItemInfo + Send + 'static) -> Self {
         self.collects(Part::Describe(Box::new(describe)))
+    }
+
+    /// A collector with a state: `observe` sees the state and each item, as a
+    /// [`Lifecycle::collector`] does, and `finish` makes the aggregate of the state, as a
+    /// [`Lifecycle::finalizer`] does.
+    ///
+    /// ```
+    /// # use stream_lifecycle::Lifecycle;
+    /// # let lifecycle = Lifecycle::<String, std::io::Error>::new("call-1");
+    /// let lifecycle = lifecycle.collect(
+    ///     0,
+    ///     |words, item| {
+    ///         *words += item.split_whitespace().count();
+    ///         Ok(())
+    ///     },
+    ///     |words, _| words.into(),
+    /// );
+    /// # drop(lifecycle);
+    /// ```
+    pub fn collect<C: Send + 'static>(
+        self,
+        init: C,
+        observe: impl FnMut(&mut C, &T) -> Result<(), E> + Send + 'static,
+        finish: impl FnOnce(C, Finish<'_>) -> Value + Send + 'static,
+    ) -> Self {
+        self.collect_with(Folding { state: init, observe, finish })
     }
 
     /// A collector that does all of it. It makes an aggregate, as [`Lifecycle::finalizer`] does.
@@ -154,6 +173,22 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     pub fn codec(mut self, codec: Arc<dyn Codec>) -> Self {
         self.live.reporter.codec = Some(codec);
         self
+    }
+
+    /// Makes another form of the sanitized aggregate with a closure.
+    pub fn codec_fn(
+        self,
+        decode: impl Fn(&Value) -> Result<Value, String> + Send + Sync + 'static,
+    ) -> Self {
+        self.codec(Arc::new(decode))
+    }
+
+    /// Adds a closure as a subscriber.
+    pub fn subscriber_fn(
+        self,
+        receive: impl Fn(&Arc<LifecycleEvent>) + Send + Sync + 'static,
+    ) -> Self {
+        self.subscriber(Arc::new(receive))
     }
 
     /// Adds a subscriber.
@@ -213,9 +248,10 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// Metadata for the END event.
-    pub fn metadata(mut self, metadata: Map<String, Value>) -> Self {
-        self.live.reporter.metadata.own = metadata;
+    /// Metadata for the END event. An object, as of [`serde_json::json!`]; another value is the
+    /// one member `metadata`.
+    pub fn metadata(mut self, metadata: impl Into<Value>) -> Self {
+        self.live.reporter.metadata.own = members("metadata", metadata.into());
         self
     }
 
@@ -244,7 +280,8 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     }
 
     /// Makes the error the consumer gets where the wrapper itself cuts the stream: limit,
-    /// timeout, guardrail, panic. Without one the stream just ends, and a panic goes on.
+    /// timeout, guardrail, panic. Without one the stream just ends, and a panic goes on. Streams
+    /// that were exhausted, dropped, closed or failed are not cut.
     pub fn cut_error(mut self, make: impl Fn(&Ending) -> Option<E> + Send + 'static) -> Self {
         self.live.cut_error = Some(Box::new(make));
         self
@@ -252,21 +289,12 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
 
     /// Tells subscribers that the call was refused. There is no START and no END.
     pub fn reject(self, reason: impl Into<String>) {
-        let mut unstarted = self.finish_setup();
-        if let Some(live) = unstarted.live.take() {
-            let _ = within(unstarted.context.as_ref(), || live.reject(reason.into()));
-        }
+        self.finish_setup().reject(reason.into());
     }
 
     /// Sends START. From here on END is certain.
     pub fn start(self) -> Started<T, E> {
-        let mut started = self.finish_setup();
-        let Started { live: Some(live), context } = &mut started else { return started };
-        let (_, fault) = within(context.as_ref(), || live.reporter.start());
-        if let Some(payload) = fault {
-            live.fault(Component::Context, &payload);
-        }
-        started
+        self.finish_setup().begun()
     }
 
     /// Starts, and wraps a stream that exists.
@@ -286,8 +314,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         make: impl FnOnce() -> Result<S, E>,
     ) -> Result<Observed<S>, E> {
         let started = self.start();
-        let (made, _) = within(started.context.as_ref(), make);
-        started.settle(made)
+        started.make(make)
     }
 
     /// As [`Lifecycle::create`], for a stream that has to be waited for. If the future is
@@ -298,91 +325,29 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     ///
     /// # Panics
     /// As [`Lifecycle::create`].
-    pub async fn create_async<S: Stream<Item = Result<T, E>>>(
+    pub fn create_async<S: Stream<Item = Result<T, E>>>(
         self,
         make: impl Future<Output = Result<S, E>>,
-    ) -> Result<Observed<S>, E> {
-        let started = self.start();
-        let mut make = pin!(make);
-        let made =
-            poll_fn(|cx| match within(started.context.as_ref(), || make.as_mut().poll(cx)).0 {
-                Ok(Poll::Pending) => Poll::Pending,
-                Ok(Poll::Ready(made)) => Poll::Ready(Ok(made)),
-                Err(payload) => Poll::Ready(Err(payload)),
-            });
-        let made = made.await;
-        started.settle(made)
+    ) -> impl Future<Output = Result<Observed<S>, E>> {
+        let make = Within::new(make, self.context.clone());
+        async {
+            let started = self.start();
+            // Dropped before `started`, so that END is the last of it.
+            let made = make.await;
+            started.settle(made)
+        }
     }
 
     /// Everything in its place.
     fn finish_setup(self) -> Started<T, E> {
         let Self { call, mut live, context } = self;
         live.reporter.call = Arc::new(call);
-        Started { live: Some(live), context }
+        Started::new(live, context)
     }
 }
 
 impl<T, E> fmt::Debug for Lifecycle<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lifecycle").field("call", &self.call).finish_non_exhaustive()
-    }
-}
-
-/// A stream whose START was sent and whose producer does not exist yet. Dropped as it is, it
-/// sends END, without output.
-#[must_use = "dropping it ends the stream"]
-pub struct Started<T, E> {
-    live: Option<Box<Live<T, E>>>,
-    context: Option<ContextHandle>,
-}
-
-impl<T, E> Started<T, E> {
-    /// Wraps the stream.
-    pub fn wrap<S: Stream<Item = Result<T, E>>>(mut self, inner: S) -> Observed<S> {
-        Observed::new(inner, self.live.take(), self.context.take())
-    }
-
-    /// The stream could not be created: END, without output.
-    pub fn fail(mut self, error: &E) {
-        if let Some(live) = &mut self.live {
-            let error = live.info(error);
-            self.end(Ending::Failed { who: Component::Producer, error });
-        }
-    }
-
-    fn settle<S: Stream<Item = Result<T, E>>>(
-        mut self,
-        made: std::thread::Result<Result<S, E>>,
-    ) -> Result<Observed<S>, E> {
-        match made {
-            Ok(Ok(inner)) => Ok(self.wrap(inner)),
-            Ok(Err(error)) => {
-                self.fail(&error);
-                Err(error)
-            }
-            Err(payload) => {
-                self.end(Ending::panicked(Component::Producer, &payload));
-                std::panic::resume_unwind(payload)
-            }
-        }
-    }
-
-    fn end(&mut self, ending: Ending) {
-        if let Some(live) = self.live.take() {
-            let _ = within(self.context.as_ref(), || live.fail_start(ending));
-        }
-    }
-}
-
-impl<T, E> Drop for Started<T, E> {
-    fn drop(&mut self) {
-        self.end(Ending::Dropped);
-        let _ = catch(|| self.context = None);
-    }
-}
-
-impl<T, E> fmt::Debug for Started<T, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Started").finish_non_exhaustive()
     }
 }

@@ -8,10 +8,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use crate::{
-    ending::ErrorInfo,
-    unwind::{Payload, message},
-};
+use crate::{ending::ErrorInfo, unwind::Payload};
 
 type PollClose<S> = dyn FnMut(Pin<&mut S>, &mut Context<'_>) -> Poll<Result<(), CloseError>> + Send;
 
@@ -29,7 +26,7 @@ impl CloseError {
     }
 
     pub(crate) fn panicked(payload: &Payload) -> Self {
-        Self::new(format!("cleanup panicked: {}", message(payload)))
+        Self::new(format!("cleanup panicked: {}", payload.message()))
     }
 
     pub(crate) fn info(&self) -> ErrorInfo {

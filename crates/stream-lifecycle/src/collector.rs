@@ -100,6 +100,29 @@ pub enum Refused {
     Deliver,
 }
 
+/// A collector made of a state and two closures.
+pub(crate) struct Folding<C, O, F> {
+    pub(crate) state: C,
+    pub(crate) observe: O,
+    pub(crate) finish: F,
+}
+
+impl<T, E, C, O, F> Collector<T, E> for Folding<C, O, F>
+where
+    C: Send,
+    O: FnMut(&mut C, &T) -> Result<(), E> + Send,
+    F: FnOnce(C, Finish<'_>) -> Value + Send,
+{
+    fn observe(&mut self, item: &T) -> Result<(), E> {
+        (self.observe)(&mut self.state, item)
+    }
+
+    fn finish(self: Box<Self>, finish: Finish<'_>) -> Value {
+        let Self { state, finish: make, .. } = *self;
+        make(state, finish)
+    }
+}
+
 type Observe<T, E> = Box<dyn FnMut(&T) -> Result<(), E> + Send>;
 type Finalize = Box<dyn FnOnce(Finish<'_>) -> Value + Send>;
 type Describe<T> = Box<dyn Fn(&T) -> ItemInfo + Send>;

@@ -1,6 +1,12 @@
 //! The surroundings user code runs in, taken when the wrapper is built.
 
-use std::{fmt, sync::Arc, thread};
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{self, Poll},
+};
 
 use crate::unwind::{Payload, catch};
 
@@ -38,13 +44,13 @@ impl ContextHandle {
     pub fn run<R>(&self, f: impl FnOnce() -> R) -> R {
         let (result, fault) = self.enter(f);
         if let Some(payload) = fault {
-            std::panic::resume_unwind(payload);
+            payload.resume();
         }
-        result.unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+        result.unwrap_or_else(|payload| payload.resume())
     }
 
     /// Runs `f` inside, whatever the context does; with the panic of `f`, and of the context.
-    fn enter<R>(&self, f: impl FnOnce() -> R) -> (thread::Result<R>, Option<Payload>) {
+    fn enter<R>(&self, f: impl FnOnce() -> R) -> (Result<R, Payload>, Option<Payload>) {
         let (mut work, mut result) = (Some(f), None);
         let entered = catch(|| {
             self.0.enter(&mut || {
@@ -55,7 +61,7 @@ impl ContextHandle {
         });
         let result = match (result, work) {
             (None, Some(f)) => catch(f),
-            (result, _) => result.unwrap_or_else(|| Err(Box::new("a context lost its work"))),
+            (result, _) => result.unwrap_or_else(|| Err(Payload::new("a context lost its work"))),
         };
         (result, entered.err())
     }
@@ -71,9 +77,55 @@ impl fmt::Debug for ContextHandle {
 pub(crate) fn within<R>(
     context: Option<&ContextHandle>,
     f: impl FnOnce() -> R,
-) -> (thread::Result<R>, Option<Payload>) {
+) -> (Result<R, Payload>, Option<Payload>) {
     match context {
         Some(context) => context.enter(f),
         None => (catch(f), None),
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// A future that is polled and dropped inside a context. Ready with the panic of one that
+    /// panicked.
+    pub(crate) struct Within<F> {
+        #[pin]
+        future: Option<F>,
+        context: Option<ContextHandle>,
+    }
+
+    impl<F> PinnedDrop for Within<F> {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            // Nobody is left to report a panic to.
+            let _ = within(this.context.as_ref(), || this.future.set(None));
+            let _ = catch(|| *this.context = None);
+        }
+    }
+}
+
+impl<F> Within<F> {
+    pub(crate) const fn new(future: F, context: Option<ContextHandle>) -> Self {
+        Self { future: Some(future), context }
+    }
+}
+
+impl<F: Future> Future for Within<F> {
+    type Output = Result<F::Output, Payload>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        let (polled, _) = within(this.context.as_ref(), || {
+            let Some(future) = this.future.as_mut().as_pin_mut() else { return Poll::Pending };
+            let polled = future.poll(cx);
+            if polled.is_ready() {
+                this.future.set(None);
+            }
+            polled
+        });
+        match polled {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(made)) => Poll::Ready(Ok(made)),
+            Err(payload) => Poll::Ready(Err(payload)),
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::unwind::{Payload, catch, message};
+use crate::unwind::{Payload, catch};
 
 /// How a stream ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -68,8 +68,17 @@ impl Ending {
         }
     }
 
+    /// Whether the wrapper itself cut the stream.
+    pub(crate) const fn is_cut(&self) -> bool {
+        match self {
+            Self::Complete | Self::Dropped | Self::Closed => false,
+            Self::Failed { who, .. } => matches!(who, Component::Guardrail),
+            Self::Limit { .. } | Self::TimedOut | Self::Panicked { .. } => true,
+        }
+    }
+
     pub(crate) fn panicked(who: Component, payload: &Payload) -> Self {
-        Self::Panicked { who, message: message(payload) }
+        Self::Panicked { who, message: payload.message() }
     }
 }
 
@@ -170,7 +179,7 @@ impl Faults {
 
     /// Notes the panic, if there was one.
     pub(crate) fn take<R>(&mut self, who: Component, result: Result<R, Payload>) -> Option<R> {
-        result.map_err(|payload| self.add(who, message(&payload))).ok()
+        result.map_err(|payload| self.add(who, payload.message())).ok()
     }
 }
 
@@ -224,20 +233,34 @@ impl Default for Withheld {
 }
 
 /// How far an inner stream is, asked when the wrapper ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Progress {
     /// What it still has.
     pub withheld: Withheld,
     /// The limit that ended it early, though it just stopped.
     pub limit: Option<LimitHit>,
+    /// The error that ended it, if its items tell of that instead of an error.
+    pub error: Option<ErrorInfo>,
 }
 
 impl Progress {
     /// A stream that holds `withheld`, and was ended by `limit` if there is one.
     #[must_use]
     pub const fn new(withheld: Withheld, limit: Option<LimitHit>) -> Self {
-        Self { withheld, limit }
+        Self { withheld, limit, error: None }
+    }
+
+    /// The same for a stream that `error` ended.
+    #[must_use]
+    pub fn failed(self, error: ErrorInfo) -> Self {
+        Self { error: Some(error), ..self }
+    }
+
+    /// How the stream ended, if it did not just stop.
+    pub(crate) fn ending(self) -> Option<Ending> {
+        let failed = |error| Ending::Failed { who: Component::Upstream, error };
+        self.error.map(failed).or_else(|| self.limit.map(Ending::from))
     }
 }
 

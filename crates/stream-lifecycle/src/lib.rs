@@ -45,6 +45,7 @@ mod reporter;
 mod sanitize;
 #[cfg(feature = "tracing")]
 mod span;
+mod started;
 mod stream;
 mod subscribe;
 mod text;
@@ -52,7 +53,7 @@ mod unwind;
 mod window;
 
 pub use budget::ByteBudget;
-pub use builder::{Lifecycle, Started};
+pub use builder::Lifecycle;
 pub use clock::{Clock, Stamp, SystemClock, Times};
 pub use close::CloseError;
 pub use collector::{Collector, Finish, Refused};
@@ -73,6 +74,7 @@ pub use reporter::{Marks, OnNull};
 pub use sanitize::{Sanitizer, Subject, Verdict};
 #[cfg(all(feature = "tracing", feature = "gen-ai"))]
 pub use span::GenAiSpan;
+pub use started::Started;
 pub use stream::TryItem;
 pub use subscribe::{Codec, Subscriber};
 pub use text::TextCollector;

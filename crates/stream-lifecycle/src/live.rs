@@ -14,7 +14,7 @@ use crate::{
     event::{ItemInfo, ResponseInfo},
     rails::Rails,
     reporter::{Outcome, Reporter},
-    unwind::{Payload, catch, message},
+    unwind::{Payload, catch},
 };
 
 pub(crate) type Timer = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -73,8 +73,10 @@ pub(crate) struct Live<T, E> {
     pub(crate) describe_error: Option<DescribeError<E>>,
     pub(crate) cut_error: Option<CutError<E>>,
     pub(crate) close_error: Option<ErrorInfo>,
-    /// When closing began; the stream ended then, though cleaning up takes longer.
-    closing: Option<Option<Stamp>>,
+    /// Whether the consumer began to close the stream.
+    closing: bool,
+    /// When the stream ended. Cleaning up may take longer.
+    ended: Option<Option<Stamp>>,
     phase: Phase<E>,
     bytes: u64,
 }
@@ -92,7 +94,8 @@ impl<T, E> Live<T, E> {
             describe_error: None,
             cut_error: None,
             close_error: None,
-            closing: None,
+            closing: false,
+            ended: None,
             phase: Phase::Open,
             bytes: 0,
         }
@@ -120,26 +123,34 @@ impl<T, E> Live<T, E> {
 
     /// Notes a panic that did not end the stream.
     pub(crate) fn fault(&mut self, who: Component, payload: &Payload) {
-        self.reporter.faults.add(who, message(payload));
+        self.reporter.faults.add(who, payload.message());
     }
 
     pub(crate) fn stop(&mut self, terminal: impl Into<Terminal<E>>) {
         self.phase = Phase::Over(terminal.into());
     }
 
-    /// The consumer wants no more; time stops here.
+    /// The consumer wants no more.
     pub(crate) fn begin_close(&mut self) {
-        if self.closing.is_none() {
-            self.closing = Some(self.reporter.now());
+        self.closing = true;
+        self.note_end();
+    }
+
+    /// The stream ends now, unless it has.
+    pub(crate) fn note_end(&mut self) {
+        if self.ended.is_none() {
+            self.ended = Some(self.reporter.now());
         }
     }
 
     /// Why the stream ends if the consumer drops it now, or is done closing it.
     pub(crate) fn given_up(&mut self) -> Terminal<E> {
-        match self.closing {
+        match &self.phase {
             _ if self.is_over() => self.terminal(),
-            Some(_) => Ending::Closed.into(),
-            None => Ending::Dropped.into(),
+            // Guardrails are still busy, but how upstream ended is known.
+            Phase::Draining(end) if end.ending != Ending::Complete => self.terminal(),
+            _ if self.closing => Ending::Closed.into(),
+            _ => Ending::Dropped.into(),
         }
     }
 
@@ -223,7 +234,11 @@ impl<T, E> Live<T, E> {
                 // Only the collector's refusal has an error here.
                 let passes = terminal.error.is_some() && self.refused == Refused::Deliver;
                 self.stop(terminal);
-                passes.then_some(item)
+                if passes {
+                    return Some(item);
+                }
+                self.reporter.faults.let_go(Component::Upstream, item);
+                None
             }
         }
     }
@@ -276,16 +291,14 @@ impl<T, E> Live<T, E> {
         progress: Progress,
         Terminal { ending, error, panic }: Terminal<E>,
     ) -> Last<E> {
+        self.note_end();
         let ending = self.as_whole(ending);
         let withheld = self.withheld(progress);
         let Self { mut reporter, collectors, rails, timer, cut_error, close_error, .. } = self;
-        reporter.times.end = match self.closing {
-            Some(at) => at,
-            None => reporter.now(),
-        };
+        reporter.times.end = self.ended.flatten();
         let error = error.or_else(|| {
-            let cut = catch(|| cut_error.as_ref().and_then(|cut| cut(&ending)));
-            reporter.faults.take(Component::ErrorHook, cut).flatten()
+            let cut = cut_error.as_ref().filter(|_| ending.is_cut())?;
+            reporter.faults.take(Component::ErrorHook, catch(|| cut(&ending))).flatten()
         });
         let hooks = (cut_error, self.describe_error);
         let_go(&mut reporter.faults, rails, timer, hooks);
@@ -372,7 +385,7 @@ fn let_go<T, E>(
     faults.let_go(Component::ErrorHook, cut_error);
     faults.let_go(Component::ErrorHook, describe_error);
     faults.let_go(Component::Timer, timer);
-    for rail in rails.into_rails() {
-        faults.let_go(Component::Guardrail, rail);
-    }
+    let (rails, items) = rails.into_parts();
+    items.into_iter().for_each(|item| faults.let_go(Component::Upstream, item));
+    rails.into_iter().for_each(|rail| faults.let_go(Component::Guardrail, rail));
 }

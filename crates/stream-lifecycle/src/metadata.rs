@@ -56,6 +56,15 @@ impl Metadata {
     }
 }
 
+/// The members of an object, or any other value as the member `name`.
+pub(crate) fn members(name: &str, value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        Value::Null => Map::new(),
+        other => Map::from_iter([(name.to_owned(), other)]),
+    }
+}
+
 fn status(how: &Ending) -> Map<String, Value> {
     let mut keys = Map::new();
     keys.insert("status".into(), how.status().into());

@@ -6,7 +6,6 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{self, Poll, ready},
-    thread,
 };
 
 use futures_core::{FusedStream, Stream};
@@ -15,7 +14,7 @@ use serde_json::Value;
 use crate::{
     close::{CloseError, Closer},
     context::{ContextHandle, within},
-    ending::{Component, Ending, ErrorInfo, Progress},
+    ending::{Component, ErrorInfo, Progress},
     event::Call,
     live::{Last, Live, Terminal},
     stream::TryItem,
@@ -49,7 +48,7 @@ pin_project_lite::pin_project! {
         fn drop(this: Pin<&mut Self>) {
             let mut parts = this.project();
             parts.give_up();
-            parts.let_go();
+            let _ = catch(|| *parts.context = None);
         }
     }
 }
@@ -88,8 +87,8 @@ impl<S: TryItem> Observed<S> {
         }
     }
 
-    /// Asks the inner stream how it stands when the stream ends: what it withheld, and whether a
-    /// limit ended it.
+    /// Asks the inner stream for its progress when the stream ends: what it withheld, and the limit
+    /// or error that ended it.
     pub fn probe(mut self, probe: impl Fn(&S) -> Progress + Send + 'static) -> Self {
         self.probe = Some(Box::new(probe));
         self
@@ -155,14 +154,14 @@ impl<S: TryItem> Observed<S> {
             Err(payload) => Err(CloseError::panicked(&payload)),
         };
         *parts.closing = Closing::Done(result.clone());
-        *parts.closer = None;
+        let _ = parts.within(|parts| *parts.closer = None);
         Poll::Ready(result)
     }
 }
 
 impl<S: TryItem> Parts<'_, S> {
     /// Runs `f` inside the context.
-    fn within<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> thread::Result<R> {
+    fn within<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> Result<R, Payload> {
         let context = self.context.take();
         let (result, fault) = within(context.as_ref(), || f(self));
         *self.context = context;
@@ -175,6 +174,7 @@ impl<S: TryItem> Parts<'_, S> {
     /// Ends the stream: upstream goes, then comes the record. Returns what the consumer gets.
     fn conclude(&mut self, terminal: Terminal<S::Error>, release: Release) -> Last<S::Error> {
         let Some(mut live) = self.live.take() else { return Last::Nothing };
+        live.note_end();
         let progress = match self.progress() {
             Ok(progress) => progress,
             Err(payload) => {
@@ -202,33 +202,33 @@ impl<S: TryItem> Parts<'_, S> {
         catch(|| self.inner.set(None))
     }
 
-    /// The wrapper is dropped.
+    /// The wrapper is dropped. Whatever panics, it must not leave a drop, and two panics at once
+    /// would abort.
     fn give_up(&mut self) {
-        if self.live.is_none() && self.inner.is_none() {
+        let used_up = self.live.is_none() && self.inner.is_none();
+        if used_up && self.probe.is_none() && self.closer.is_none() {
             return;
         }
-        // Whatever panics, it must not leave a drop.
         let _ = self.within(|parts| {
-            let Some(live) = parts.live.as_deref_mut() else {
-                // Upstream was kept for a close that never came.
-                let _ = parts.release();
-                return;
-            };
-            if matches!(parts.closing, Closing::Begun) {
-                live.close_error = Some(ErrorInfo::class("cleanup was cut off"));
-            }
-            let terminal = live.given_up();
-            parts.conclude(terminal, Release::Now);
+            let _ = catch(|| parts.end_dropped());
+            let _ = catch(|| *parts.probe = None);
+            let _ = catch(|| *parts.closer = None);
+            let _ = catch(|| *parts.closing = Closing::No);
         });
     }
 
-    /// Lets go of the caller's code, each piece by itself: a panic must not leave a drop, and two
-    /// at once would abort.
-    fn let_go(&mut self) {
-        let _ = catch(|| *self.probe = None);
-        let _ = catch(|| *self.closer = None);
-        let _ = catch(|| *self.closing = Closing::No);
-        let _ = catch(|| *self.context = None);
+    /// Ends the stream because the wrapper is dropped, if it has not ended.
+    fn end_dropped(&mut self) {
+        let Some(live) = self.live.as_deref_mut() else {
+            // Upstream was kept for a close that never came.
+            let _ = self.release();
+            return;
+        };
+        if matches!(self.closing, Closing::Begun) {
+            live.close_error = Some(ErrorInfo::class("cleanup was cut off"));
+        }
+        let terminal = live.given_up();
+        self.conclude(terminal, Release::Now);
     }
 
     /// Stops the producer, then ends the stream unless it has ended.
@@ -309,9 +309,9 @@ where
             Some(Ok(item)) => return Poll::Ready(live.arrived(item)),
             Some(Err(error)) => live.upstream_ended(Some(error), None),
             None => {
-                let limit = self.progress().ok().and_then(|progress| progress.limit);
+                let ending = self.progress().ok().and_then(Progress::ending);
                 if let Some(live) = self.live.as_deref_mut() {
-                    live.upstream_ended(None, limit.map(Ending::from));
+                    live.upstream_ended(None, ending);
                 }
             }
         }
@@ -335,9 +335,7 @@ where
             Ok(Step::Last(Last::Error(error))) => Poll::Ready(Some(Err(error))),
             Ok(Step::Last(Last::Nothing)) => Poll::Ready(None),
             // END has been told: the consumer must not take a cut stream for a whole one.
-            Ok(Step::Last(Last::Panic(payload))) | Err(payload) => {
-                std::panic::resume_unwind(payload)
-            }
+            Ok(Step::Last(Last::Panic(payload))) | Err(payload) => payload.resume(),
         }
     }
 

@@ -143,8 +143,13 @@ impl<T> Rails<T> {
         stages.fold(items(&self.out), Withheld::and)
     }
 
-    /// The guardrails themselves, to let go of.
-    pub(crate) fn into_rails(self) -> impl Iterator<Item = Box<dyn Guardrail<T>>> {
-        self.stages.into_iter().map(|stage| stage.rail)
+    /// The guardrails and the items on their way through them, to let go of one by one.
+    pub(crate) fn into_parts(self) -> (Vec<Box<dyn Guardrail<T>>>, Vec<T>) {
+        let (mut rails, mut items) = (Vec::new(), Vec::from(self.out.0));
+        for Stage { rail, waiting, .. } in self.stages {
+            rails.push(rail);
+            items.extend(waiting.0);
+        }
+        (rails, items)
     }
 }

@@ -10,8 +10,8 @@ use std::{
 
 use futures_core::FusedStream;
 use stream_lifecycle::{
-    CloseError, Decision, Guardrail, Lifecycle, LifecycleEvent, Marks, Output, Refused, Sanitizer,
-    UpstreamEnd, Verdict,
+    CloseError, Component, Decision, Ending, Guardrail, Lifecycle, LifecycleEvent, Marks, Output,
+    Refused, Sanitizer, UpstreamEnd, Verdict,
 };
 
 use crate::support::{Broken, Does, Log, Trace, counting, poll, record, upstream};
@@ -46,13 +46,27 @@ pub(crate) struct Chaos {
     pub(crate) consumer: Vec<Wants>,
 }
 
+/// What the panics here carry: its own drop panics, too.
+struct Hot(&'static str);
+
+impl Drop for Hot {
+    fn drop(&mut self) {
+        panic_any(self.0);
+    }
+}
+
+/// Whether `polled` panicked, with the payload left alone.
+fn caught<R>(polled: thread::Result<R>) -> Result<R, ()> {
+    polled.map_err(std::mem::forget)
+}
+
 /// Holds every other item, and acts.
 struct Rail(Vec<Acts>, Option<String>);
 
 impl Guardrail<String> for Rail {
     fn push(&mut self, item: String, out: &mut Output<String>) -> Decision {
         match self.0.pop() {
-            Some(Acts::Panics) => panic_any("rail"),
+            Some(Acts::Panics) => panic_any(Hot("rail")),
             Some(Acts::Refuses) => return Decision::End("refused".into()),
             _ => {}
         }
@@ -82,22 +96,26 @@ fn chaotic(
         .marks(Marks::Every(std::num::NonZeroU64::MIN))
         .refused(if matches!(told, Acts::Refuses) { Refused::Deliver } else { Refused::Withhold })
         .collector(move |_: &String| match collects.pop() {
-            Some(Acts::Panics) => panic_any("collect"),
+            Some(Acts::Panics) => panic_any(Hot("collect")),
             Some(Acts::Refuses) => Err(Broken("refused")),
             _ => Ok(()),
         })
+        .cut_error(|ending: &Ending| {
+            assert_eq!(ending.status(), "error", "asked for an error of a stream that was not cut");
+            None
+        })
         .finalizer(move |finish| {
             let data = finalize(finish);
-            if matches!(ends, Acts::Panics) { panic_any("finalize") } else { data }
+            if matches!(ends, Acts::Panics) { panic_any(Hot("finalize")) } else { data }
         })
         .sanitizer(Sanitizer::new("any", 0, move |_, _| match ends {
             Acts::Takes => Verdict::Keep,
             Acts::Refuses => Verdict::Omit,
-            Acts::Panics => panic_any("sanitize"),
+            Acts::Panics => panic_any(Hot("sanitize")),
         }))
         .subscriber(Arc::new(move |_: &Arc<LifecycleEvent>| {
             if matches!(told, Acts::Panics) {
-                panic_any("subscriber");
+                panic_any(Hot("subscriber"));
             }
         }));
     match rail {
@@ -131,7 +149,7 @@ impl Chaos {
             match wants {
                 Wants::Poll => {
                     let over = stream.is_terminated();
-                    let polled = catch_unwind(AssertUnwindSafe(|| poll(&mut stream)));
+                    let polled = caught(catch_unwind(AssertUnwindSafe(|| poll(&mut stream))));
                     assert!(!over || matches!(polled, Ok(Poll::Ready(None))));
                     let last = !matches!(polled, Ok(Poll::Pending | Poll::Ready(Some(Ok(_)))));
                     assert!(!last || stream.is_terminated());
@@ -139,7 +157,7 @@ impl Chaos {
                 Wants::Close => drop(stream.as_mut().poll_close(cx)),
                 Wants::MoveToAnotherThread => {
                     let moved = thread::spawn(move || {
-                        let _ = catch_unwind(AssertUnwindSafe(|| poll(&mut stream)));
+                        let _ = caught(catch_unwind(AssertUnwindSafe(|| poll(&mut stream))));
                         stream
                     });
                     stream = moved.join().expect("caught");
@@ -155,6 +173,14 @@ impl Chaos {
         let count = |kind: &str| kinds.iter().filter(|one| **one == kind).count();
         assert_eq!((count("start"), count("end")), (1, 1));
         assert_eq!((kinds[0], kinds[kinds.len() - 1]), ("start", "end"));
-        assert_eq!(log.end().items, count("mark") as u64);
+        let end = log.end();
+        assert_eq!(end.items, count("mark") as u64);
+        // Whatever the consumer did next, upstream's error is on record, or what was worse.
+        assert!(!seen.failed() || end.ending.status() == "error", "{:?}", end.ending);
+        assert!(
+            end.faults.iter().all(|fault| fault.who != Component::ErrorHook),
+            "{:?}",
+            end.faults
+        );
     }
 }

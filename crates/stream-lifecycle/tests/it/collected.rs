@@ -2,10 +2,13 @@
 
 use std::{
     num::NonZeroU64,
+    pin::Pin,
     sync::Arc,
+    task::{Context, Poll},
     time::{Duration, SystemTime},
 };
 
+use futures_core::Stream;
 use serde_json::json;
 use stream_lifecycle::{
     ItemInfo, Lifecycle, LifecycleEvent, Marks, Stamp, SystemClock, TextCollector,
@@ -95,6 +98,34 @@ fn times_are_those_of_the_stream_not_of_the_report() {
     assert_eq!((times.start, times.first_item), (at(1), at(2)));
     assert_eq!((times.first_visible, times.end), (at(3), at(5)));
     assert_eq!(log.end().time_to_first_item, Some(Duration::from_secs(1)));
+}
+
+// Contract: S4.21.
+#[test]
+fn the_end_is_timed_before_upstream_is_dropped() {
+    /// Takes a while to go.
+    struct Heavy(HandClock);
+    impl Stream for Heavy {
+        type Item = Result<String, Broken>;
+
+        fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+            Poll::Ready(None)
+        }
+    }
+    impl Drop for Heavy {
+        fn drop(&mut self) {
+            self.0.advance(60);
+        }
+    }
+    for polls in [0, 1] {
+        let (log, clock) = (Log::default(), HandClock::default());
+        let record = recorded(&log).clock(Arc::new(clock.clone()));
+        let mut stream = Box::pin(record.wrap(Heavy(clock.clone())));
+        clock.advance(1);
+        (0..polls).for_each(|_| drop(next(&mut stream)));
+        drop(stream);
+        assert_eq!(log.end().times.end, at(1), "{polls} polls");
+    }
 }
 
 // Contract: S4.21.

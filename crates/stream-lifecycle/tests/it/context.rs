@@ -132,6 +132,56 @@ fn drop_and_close_run_in_the_context_too() {
     }
 }
 
+/// Notes where it is dropped.
+struct Noted(Trace, &'static str);
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        here(&self.0, self.1);
+    }
+}
+
+// Contract: S4.17.
+#[test]
+fn what_is_abandoned_is_dropped_in_the_context() {
+    // A producer, before and after its future is polled.
+    for polled in [false, true] {
+        let trace = Trace::default();
+        let noted = Noted(trace.clone(), "producer");
+        let make = async move {
+            let _noted = &noted;
+            std::future::pending::<Result<Whereabouts, Broken>>().await
+        };
+        let mut made = Box::pin(noting(&trace).create_async(make));
+        let cx = &mut task::Context::from_waker(task::Waker::noop());
+        assert!(!polled || made.as_mut().poll(cx).is_pending());
+        drop(made);
+        assert_eq!(trace.count("producer in call"), 1, "{:?}", trace.all());
+        assert!(trace.all().iter().all(|one| one.ends_with("in call")), "{:?}", trace.all());
+    }
+    // The closures of a stream, dropped midway, after its end and after it was closed.
+    for (polls, close) in [(0, false), (2, false), (0, true)] {
+        let trace = Trace::default();
+        let (probe, closer) = (Noted(trace.clone(), "probe"), Noted(trace.clone(), "closer"));
+        let stream = noting(&trace)
+            .wrap(Whereabouts(trace.clone(), true))
+            .probe(move |_| {
+                let _probe = &probe;
+                stream_lifecycle::Progress::default()
+            })
+            .on_close(move |_, _| {
+                let _closer = &closer;
+                Poll::Ready(Ok::<(), CloseError>(()))
+            });
+        let mut stream = Box::pin(stream);
+        (0..polls).for_each(|_| drop(next(&mut stream)));
+        let cx = &mut task::Context::from_waker(task::Waker::noop());
+        assert!(!close || stream.as_mut().poll_close(cx).is_ready());
+        drop(stream);
+        assert_eq!((trace.count("probe in call"), trace.count("closer in call")), (1, 1));
+    }
+}
+
 // Contract: S4.17.
 #[test]
 fn the_context_is_there_for_the_caller() {

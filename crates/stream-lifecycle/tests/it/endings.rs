@@ -15,8 +15,8 @@ use std::{
 use futures_core::{FusedStream, Stream};
 use serde_json::{Value, json};
 use stream_lifecycle::{
-    CloseError, Collector, Component, Ending, ErrorInfo, Finish, LateClose, Lifecycle, Marks,
-    Refused,
+    CloseError, Collector, Component, Decision, Ending, ErrorInfo, Finish, Guardrail, LateClose,
+    Lifecycle, Marks, Output, Progress, Refused, UpstreamEnd,
 };
 
 use crate::support::{
@@ -492,4 +492,75 @@ fn an_error_is_told_in_the_callers_words() {
     let end = log.end();
     assert_eq!(end.metadata["error_class"], "broken");
     assert_eq!(end.metadata["error_message"], "pipe");
+}
+
+#[test]
+fn an_error_is_made_for_cuts_only() {
+    let cut = |ending: &Ending| Some(Broken(ending.name()));
+    let log = Log::default();
+    assert_eq!(drain(recorded(&log).cut_error(cut).wrap(items(["a"]))), ok(&["a"]));
+    assert_eq!(log.end().ending, Ending::Complete);
+    // What was asked, where the consumer leaves and where upstream fails.
+    for script in [vec![Does::Item("a"), Does::Wait], vec![Does::Fail("x")]] {
+        let (log, asked) = (Log::default(), Trace::default());
+        let note = asked.clone();
+        let cut = move |ending: &Ending| {
+            note.note(ending.name());
+            None
+        };
+        let mut stream = Box::pin(recorded(&log).cut_error(cut).wrap(upstream(script)));
+        drop(next(&mut stream));
+        drop(stream);
+        assert_eq!((asked.all().len(), log.ends().len()), (0, 1));
+    }
+}
+
+/// Lets everything out at the end.
+#[derive(Default)]
+struct Hoards(Vec<String>);
+
+impl Guardrail<String> for Hoards {
+    fn push(&mut self, item: String, _: &mut Output<String>) -> Decision {
+        self.0.push(item);
+        Decision::Continue
+    }
+
+    fn finish(&mut self, _: UpstreamEnd, out: &mut Output<String>) -> Decision {
+        self.0.drain(..).for_each(|item| out.put(item));
+        Decision::Continue
+    }
+}
+
+// Contract: S4.8.
+#[test]
+fn upstreams_error_stays_on_record_if_the_consumer_leaves_while_guardrails_release() {
+    for close in [false, true] {
+        let log = Log::default();
+        let script = [Does::Item("a"), Does::Item("b"), Does::Fail("x")];
+        let mut stream = Box::pin(recorded(&log).enforce(Hoards::default()).wrap(upstream(script)));
+        assert_eq!(next(&mut stream), Some(Ok("a".into())));
+        if close {
+            let cx = &mut Context::from_waker(Waker::noop());
+            assert!(stream.as_mut().poll_close(cx).is_ready());
+        }
+        drop(stream);
+        let end = log.end();
+        assert!(matches!(end.ending, Ending::Failed { who: Component::Upstream, .. }), "{end:?}");
+        assert_eq!((end.data, end.withheld.items), (Some("a".into()), 1));
+    }
+    // A whole upstream whose items the consumer did not wait for was dropped.
+    let log = Log::default();
+    let mut stream = Box::pin(recorded(&log).enforce(Hoards::default()).wrap(items(["a", "b"])));
+    assert_eq!(next(&mut stream), Some(Ok("a".into())));
+    drop(stream);
+    assert_eq!(log.end().ending, Ending::Dropped);
+}
+
+#[test]
+fn a_stream_that_says_so_failed_though_it_just_stopped() {
+    let log = Log::default();
+    let told = |_: &_| Progress::default().failed(ErrorInfo::class("wire"));
+    drain(recorded(&log).wrap(items(["a"])).probe(told));
+    let failed = Ending::Failed { who: Component::Upstream, error: ErrorInfo::class("wire") };
+    assert_eq!(log.end().ending, failed);
 }

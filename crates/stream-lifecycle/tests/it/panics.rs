@@ -9,6 +9,7 @@ use std::{
 use serde_json::Value;
 use stream_lifecycle::{
     Component, Decision, Ending, Fault, Guardrail, Lifecycle, LifecycleEvent, Output, Sanitizer,
+    TextCollector,
 };
 
 use crate::support::{
@@ -302,4 +303,80 @@ fn no_value_that_panics_when_it_is_dropped_leaves_a_drop_or_a_poll() {
     let log = Log::default();
     armed(&log).reject("no");
     assert_eq!(log.kinds(), ["rejected"]);
+}
+
+/// Panics when it is dropped, with a payload that does, too.
+#[derive(Debug)]
+struct Hot(u8);
+
+impl Drop for Hot {
+    fn drop(&mut self) {
+        if self.0 > 0 {
+            panic_any(Self(self.0 - 1));
+        }
+    }
+}
+
+// Contract: S4.10.
+#[test]
+fn a_payload_that_panics_when_it_is_dropped_costs_no_end() {
+    for (drops, polls) in [(1, 0), (1, 1), (3, 1)] {
+        let log = Log::default();
+        let stream = record(&log)
+            .collect_with(TextCollector::default())
+            .finalizer(move |_| panic_any(Hot(drops)))
+            .subscriber(Arc::new(move |_: &Arc<LifecycleEvent>| panic_any(Hot(drops))))
+            .wrap(items(["a"]));
+        let mut stream = Box::pin(stream);
+        (0..polls).for_each(|_| drop(poll(&mut stream)));
+        drop(stream);
+        assert_eq!(log.end().faults[0].who, Component::Subscriber);
+    }
+}
+
+// Contract: S4.10.
+#[test]
+fn held_items_that_panic_when_they_are_dropped_cost_no_end() {
+    /// Lets each item out three times.
+    struct Keeps;
+    impl Guardrail<Hot> for Keeps {
+        fn push(&mut self, item: Hot, out: &mut Output<Hot>) -> Decision {
+            (0..3).for_each(|_| out.put(Hot(item.0)));
+            std::mem::forget(item);
+            Decision::Continue
+        }
+
+        fn finish(&mut self, _: stream_lifecycle::UpstreamEnd, _: &mut Output<Hot>) -> Decision {
+            Decision::Continue
+        }
+    }
+    let log = Log::default();
+    let record = Lifecycle::<Hot, Broken>::new("a").subscriber(log.subscriber());
+    let mut stream =
+        Box::pin(record.enforce(Keeps).wrap(tokio_stream::iter([Ok(Hot(1)), Ok(Hot(0))])));
+    std::mem::forget(poll(&mut stream));
+    drop(stream);
+    let end = log.end();
+    assert_eq!((end.ending, end.withheld.items), (Ending::Dropped, 2));
+    assert_eq!(end.faults.len(), 2, "{:?}", end.faults);
+
+    // An item that a collector refused, and one that waits for its check.
+    let log = Log::default();
+    let record = Lifecycle::<Hot, Broken>::new("a").subscriber(log.subscriber());
+    let refuse = record.collector(|_: &Hot| Err(Broken("no")));
+    let mut stream = Box::pin(refuse.wrap(tokio_stream::iter([Ok(Hot(1))])));
+    assert!(matches!(poll(&mut stream), Poll::Ready(Some(Err(Broken("no"))))));
+    assert_eq!(log.end().ending.name(), "failed");
+
+    let log = Log::default();
+    let record = Lifecycle::<Hot, Broken>::new("a").subscriber(log.subscriber());
+    let size = std::num::NonZeroUsize::new(100).unwrap();
+    let read = |_: &Hot, on: &mut dyn FnMut(u64, &str)| on(0, "x");
+    let check = |_: stream_lifecycle::Passage| std::future::pending();
+    let window = stream_lifecycle::Window::new(stream_lifecycle::Windows::chars(size), read, check);
+    let hot = tokio_stream::iter([Ok(Hot(1)), Ok(Hot(1))]);
+    let mut stream = Box::pin(record.enforce(window).wrap(hot));
+    assert!(poll(&mut stream).is_pending());
+    drop(stream);
+    assert_eq!(log.end().withheld.items, 2);
 }

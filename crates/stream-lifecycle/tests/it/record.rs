@@ -191,3 +191,43 @@ fn end_names_the_call() {
     assert_eq!(end["ending"], json!({"kind": "complete"}));
     assert_eq!(end["withheld"], json!({"bytes": 0, "kind": "nothing", "items": 0}));
 }
+
+#[test]
+fn a_state_with_two_closures_is_a_collector() {
+    let log = Log::default();
+    let stream = record(&log)
+        .collect(
+            Vec::new(),
+            |seen, item| {
+                if item == "no" {
+                    return Err(Broken("refused"));
+                }
+                seen.push(item.clone());
+                Ok(())
+            },
+            |seen, finish| json!([seen, finish.ending.name()]),
+        )
+        .wrap(items(["a", "b", "no", "c"]));
+    drain(stream);
+    assert_eq!(log.end().data, Some(json!([["a", "b"], "failed"])));
+}
+
+#[test]
+fn closures_and_json_need_no_types() {
+    let log = Log::default();
+    let (tell, told) = std::sync::mpsc::channel();
+    let stream = recorded(&log)
+        .attributes(json!({"team": "x"}))
+        .metadata(json!(["not", "an", "object"]))
+        .codec_fn(|data| data.as_str().map(|text| text.len().into()).ok_or("no text".into()))
+        .subscriber_fn(move |event| {
+            let _ = tell.send(event.end().is_some());
+        })
+        .wrap(items(["abc"]));
+    drain(stream);
+    assert_eq!(told.iter().collect::<Vec<_>>(), [false, true]);
+    let end = log.end();
+    assert_eq!(end.annotated, Some(3.into()));
+    assert_eq!(end.metadata["team"], "x");
+    assert_eq!(end.metadata["metadata"], json!(["not", "an", "object"]));
+}

@@ -35,12 +35,18 @@ pub(crate) enum Does {
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     polls: AtomicU64,
+    failed: AtomicBool,
     dropped: AtomicBool,
 }
 
 impl Seen {
     pub(crate) fn polls(&self) -> u64 {
         self.polls.load(Ordering::SeqCst)
+    }
+
+    /// Whether it yielded an error.
+    pub(crate) fn failed(&self) -> bool {
+        self.failed.load(Ordering::SeqCst)
     }
 
     pub(crate) fn dropped(&self) -> bool {
@@ -97,7 +103,10 @@ impl Stream for Upstream {
         this.on_drop.0.polls.fetch_add(1, Ordering::SeqCst);
         Poll::Ready(match this.script.pop_front() {
             Some(Does::Item(text)) => Some(Ok(text.to_owned())),
-            Some(Does::Fail(what)) => Some(Err(Broken(what))),
+            Some(Does::Fail(what)) => {
+                this.on_drop.0.failed.store(true, Ordering::SeqCst);
+                Some(Err(Broken(what)))
+            }
             Some(Does::Panic(what)) => std::panic::panic_any(what),
             Some(Does::Wait) => {
                 cx.waker().wake_by_ref();
