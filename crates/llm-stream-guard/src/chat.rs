@@ -29,6 +29,7 @@ mod native;
 mod note;
 mod options;
 mod piece;
+mod progress;
 mod repair;
 mod reports;
 mod riders;

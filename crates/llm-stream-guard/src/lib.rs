@@ -35,6 +35,7 @@ pub mod lifecycle;
 mod observe;
 mod profile;
 mod reasoning;
+mod record;
 mod servers;
 mod stages;
 mod stop;

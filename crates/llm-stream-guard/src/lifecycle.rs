@@ -48,15 +48,3 @@ pub use redact::{
 };
 pub use refuse::RefuseChunks;
 pub use stream_lifecycle::*;
-
-use jail_match::{Held, LimitError};
-
-/// What a machine holds, as the record tells it.
-pub(crate) fn withheld(Held { bytes, kind }: Held) -> Withheld {
-    Withheld::bytes(bytes, kind.name())
-}
-
-/// A limit that ended a machine, as the record tells it.
-pub(crate) fn limit_hit(LimitError { kind, at, .. }: LimitError) -> LimitHit {
-    LimitHit::new(kind.name(), at)
-}

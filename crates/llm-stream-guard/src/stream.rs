@@ -8,12 +8,12 @@ use std::{
 
 use futures_core::{FusedStream, Stream};
 use jail_match::{End, Held, LimitError};
-use stream_lifecycle::TryItem;
+use stream_lifecycle::{Progress, TryItem};
 use toolcall_parsers::{Event, OwnedEvent};
 
 use crate::{
     guard::Guard,
-    lifecycle::{Progress, limit_hit, withheld},
+    record::{limit_hit, withheld},
 };
 
 /// Puts `guard` around a stream of text.

@@ -324,8 +324,9 @@ fn holds(guard: &Guard) -> bool {
     guard.held().bytes > 0 || guard.withholds_call()
 }
 
-/// Whether a stop string or a bad payload ended the text.
+/// Whether a stop string, a bad payload or a limit ended the text.
 fn look(guard: &Guard, writer: &mut Writer<'_, '_>) {
+    writer.lane.ended_by = writer.lane.ended_by.or(guard.ended_by());
     if let (None, Some(string)) = (&writer.lane.stopped, guard.stop_string()) {
         writer.lane.stopped = Some(string.to_owned());
     }

@@ -1,5 +1,6 @@
 //! What a choice remembers between chunks, and what a step shares between choices.
 
+use jail_match::LimitError;
 use serde_json::{Map, Value};
 use toolcall_parsers::{Ids, Parallel, UsedIds, Wanted};
 
@@ -58,6 +59,8 @@ pub(super) struct Lane {
     pub(super) reasoning_tokens: u64,
     /// The stop string that ended the text.
     pub(super) stopped: Option<String>,
+    /// The limit that ended the text though nothing failed.
+    pub(super) ended_by: Option<LimitError>,
     /// The guided payload was dropped.
     pub(super) rejected: Option<Rejected>,
     pub(super) used_ids: UsedIds,

@@ -110,6 +110,11 @@ impl<S: TryItem> SseStream<S> {
         self.upstream.as_ref()
     }
 
+    /// Whether bytes wait to be fetched.
+    pub(super) fn has_bytes(&self) -> bool {
+        !self.out.is_empty()
+    }
+
     /// The inner stream, unless this one has ended and dropped it.
     pub fn into_inner(self) -> Option<S> {
         self.inner

@@ -132,6 +132,11 @@ impl<S: Stream> ChatStream<S> {
         self.error
     }
 
+    /// How many items wait to be fetched.
+    pub(super) fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
     /// The inner stream, unless this one has ended and dropped it.
     pub fn into_inner(self) -> Option<S> {
         self.inner

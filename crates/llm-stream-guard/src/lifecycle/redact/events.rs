@@ -5,7 +5,7 @@ use stream_lifecycle::{Decision, Guardrail, Output, UpstreamEnd, Withheld};
 use toolcall_parsers::OwnedEvent;
 
 use super::{Passed, Redactor, decision, json};
-use crate::lifecycle::withheld;
+use crate::record::withheld;
 
 /// Redacts content and reasoning while they stream, and on request the strings in a call's
 /// arguments, which are then held until the call ends.

@@ -8,7 +8,7 @@ use stream_lifecycle::Withheld;
 use super::{MatchTooLong, Passed, Redactor};
 use crate::{
     chat::{Content, Delta, Field, FunctionDelta, ToolCallDelta, append_to},
-    lifecycle::withheld,
+    record::withheld,
 };
 
 /// One text that grows from chunk to chunk.

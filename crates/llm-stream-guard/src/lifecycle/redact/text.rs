@@ -3,7 +3,7 @@
 use stream_lifecycle::{Decision, Guardrail, Output, UpstreamEnd, Withheld};
 
 use super::{Passed, Redactor, decision};
-use crate::lifecycle::withheld;
+use crate::record::withheld;
 
 /// Redacts a stream of text.
 #[derive(Debug, Clone)]

@@ -4,7 +4,12 @@ use std::sync::Arc;
 
 use llm_stream_guard::{
     CollapseAction, CollapseLimits, Guard, Guarded, JailedStream, LimitPolicy, Limits, Outcome,
-    OwnedEvent, guard_text,
+    OwnedEvent,
+    chat::{
+        ChatGuard, ChatOptions, ChatSse, ChatStream, Chunk, Failures, SseStream, guard_chunks,
+        guard_sse,
+    },
+    guard_text,
     lifecycle::{
         Component, Ending, Lifecycle, MessageCollector, Observed, TextCollector, Withheld,
     },
@@ -246,4 +251,65 @@ fn a_collapse_that_ends_the_stream_is_a_limit() {
     let end = log.end();
     assert_eq!(end.ending, Ending::Limit { what: "collapse", at: 4 });
     assert!(end.data.unwrap()["content"].as_str().unwrap().starts_with("Hi."));
+}
+
+// Contract: X.24, X.30.
+#[test]
+fn a_chat_stream_records_its_collapse_and_what_it_withheld() {
+    let opener = "<tool_call>\n";
+    let pieces = ["Hi.\n", opener, opener, opener, opener, opener, CALL];
+    let json = |text: &str| json!({"choices": [{"index": 0, "delta": {"content": text}}]});
+    let machine = || {
+        let limits = CollapseLimits { action: CollapseAction::EndStream, ..Default::default() };
+        let guard = Guard::builder(&profile("qwen3").unwrap()).collapse(limits).build().unwrap();
+        ChatGuard::new(guard, ChatOptions::default())
+    };
+    let chunks = |pieces: &[&str]| {
+        let chunks = pieces.iter().map(|text| serde_json::from_value::<Chunk>(json(text)).unwrap());
+        chunks.map(Ok::<_, Broken>).collect::<Vec<_>>()
+    };
+    let bytes = |pieces: &[&str]| {
+        let events = pieces.iter().map(|text| format!("data: {}\n\n", json(text)));
+        events.map(|event| Ok::<_, Broken>(event.into_bytes())).collect::<Vec<_>>()
+    };
+    let chat = |log: &Log, pieces: &[&str]| {
+        let inner = guard_chunks(tokio_stream::iter(chunks(pieces)), machine());
+        let record = Lifecycle::<Chunk, Broken>::new("a").subscriber(log.subscriber());
+        record.wrap(inner).probe(ChatStream::progress)
+    };
+    let sse = |log: &Log, pieces: &[&str]| {
+        let inner = guard_sse(tokio_stream::iter(bytes(pieces)), ChatSse::new(machine()));
+        let record = Lifecycle::<Vec<u8>, Broken>::new("a").subscriber(log.subscriber());
+        record.wrap(inner).probe(SseStream::progress)
+    };
+    let collapse = Ending::Limit { what: "collapse", at: 4 };
+    let (one, other) = (Log::default(), Log::default());
+    drain(chat(&one, &pieces));
+    drain(sse(&other, &pieces));
+    assert_eq!([one.end().ending, other.end().ending], [collapse.clone(), collapse]);
+
+    // A drop inside a call's opener.
+    let (one, other) = (Log::default(), Log::default());
+    let mut stream = Box::pin(chat(&one, &["Hi. <tool_c", "all>"]));
+    assert!(matches!(next(&mut stream), Some(Ok(_))));
+    drop(stream);
+    let mut stream = Box::pin(sse(&other, &["Hi. <tool_c", "all>"]));
+    assert!(matches!(next(&mut stream), Some(Ok(_))));
+    drop(stream);
+    for end in [one.end(), other.end()] {
+        assert_eq!((end.ending, end.withheld.bytes), (Ending::Dropped, "<tool_c".len()));
+    }
+}
+
+#[test]
+fn an_error_that_is_written_is_on_record() {
+    let log = Log::default();
+    let guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
+    let sse = ChatSse::new(ChatGuard::new(guard, ChatOptions::default()));
+    let inner = tokio_stream::iter([Ok(b": hi\n\n".to_vec()), Err(Broken("gone"))]);
+    let record = Lifecycle::<Vec<u8>, Broken>::new("a").subscriber(log.subscriber());
+    let stream = record.wrap(guard_sse(inner, sse.failures(Failures::Written)));
+    let all = drain(stream.probe(SseStream::progress));
+    assert!(all.iter().all(Result::is_ok), "{all:?}");
+    assert!(matches!(log.end().ending, Ending::Failed { who: Component::Upstream, .. }));
 }

@@ -1,0 +1,66 @@
+//! The progress of chat streams, for the record of their lives.
+
+use futures_core::Stream;
+use sse_events::{Limit, TooLong};
+use stream_lifecycle::{ErrorInfo, LimitHit, Progress, TryItem, Withheld};
+
+use super::{
+    error::ChatError, guard::ChatGuard, sse::ChatSseError, sse_stream::SseStream,
+    stream::ChatStream,
+};
+use crate::record::{limit_hit, withheld};
+
+impl ChatGuard {
+    /// What the choices hold together, by the reason of the first that holds anything.
+    fn withheld(&self) -> Withheld {
+        let held = self.choices.iter().map(|choice| withheld(choice.guard.held()));
+        held.fold(Withheld::NOTHING, Withheld::and)
+    }
+
+    /// The limit that ended the stream with `error`, or a choice without one.
+    fn limit(&self, error: Option<ChatError>) -> Option<LimitHit> {
+        match error {
+            Some(ChatError::Limit(error)) => Some(limit_hit(error)),
+            Some(ChatError::TooManyChoices) => {
+                Some(LimitHit::new("choices", self.options.limits.choices as u64))
+            }
+            Some(ChatError::Rejected(rejected)) => {
+                Some(LimitHit::new("rejected_payload", rejected.at))
+            }
+            None => self.choices.iter().find_map(|choice| choice.lane.ended_by).map(limit_hit),
+        }
+    }
+}
+
+impl<S: Stream> ChatStream<S> {
+    /// The progress of the stream: what its choices hold, how many items wait to be fetched, and
+    /// the limit that ended it, a collapse included. For [`stream_lifecycle::Observed::probe`].
+    pub fn progress(&self) -> Progress {
+        let withheld = self.guard().withheld().items(self.queued());
+        Progress::new(withheld, self.guard().limit(self.error()))
+    }
+}
+
+impl<S: TryItem> SseStream<S> {
+    /// The progress of the stream: what its choices and a cut event hold, whether bytes wait to be
+    /// fetched, and the limit or the written error that ended it. For
+    /// [`stream_lifecycle::Observed::probe`].
+    pub fn progress(&self) -> Progress {
+        let machine = self.machine();
+        let event = Withheld::bytes(machine.held(), "event");
+        let withheld = machine.guard().withheld().and(event).items(usize::from(self.has_bytes()));
+        let limit = match self.error() {
+            Some(ChatSseError::Event(TooLong { limit: Limit::Line, at, .. })) => {
+                Some(LimitHit::new("event_line", at))
+            }
+            Some(ChatSseError::Event(TooLong { at, .. })) => Some(LimitHit::new("event", at)),
+            Some(ChatSseError::Chat(error)) => machine.guard().limit(Some(error)),
+            None => machine.guard().limit(None),
+        };
+        let progress = Progress::new(withheld, limit);
+        match self.upstream_error() {
+            Some(_) => progress.failed(ErrorInfo::class(std::any::type_name::<S::Error>())),
+            None => progress,
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Machines in the words of their record.
+
+use jail_match::{Held, LimitError};
+use stream_lifecycle::{LimitHit, Withheld};
+
+/// The bytes that a machine holds.
+pub(crate) fn withheld(Held { bytes, kind }: Held) -> Withheld {
+    Withheld::bytes(bytes, kind.name())
+}
+
+/// The limit that ended a machine.
+pub(crate) fn limit_hit(LimitError { kind, at, .. }: LimitError) -> LimitHit {
+    LimitHit::new(kind.name(), at)
+}
