@@ -33,6 +33,7 @@ mod progress;
 mod repair;
 mod reports;
 mod riders;
+mod room;
 mod silent;
 mod sse;
 mod sse_stream;

@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::{
-    chunk::{Chunk, Content, Delta, FunctionDelta, ToolCallDelta},
+    chunk::{Choice, Chunk, Content, Delta, FunctionDelta, ToolCallDelta},
     completion::{Completion, CompletionChoice},
     field::Field,
     merge::{Texts, merge},
+    room::{CHOICE, FINISH, Room, TEXT_PART, call, content, field},
 };
 
 /// Puts the chunks of a stream together, clean or not: content, reasoning, refusals, calls, log
@@ -18,75 +19,93 @@ use super::{
 #[derive(Debug, Clone, Default)]
 pub struct Aggregator {
     response: Completion,
-    bytes: usize,
-    limit: Option<usize>,
+    room: Room,
+    /// The most a usage report may weigh. It comes last, and so counts by itself.
+    usage: Option<usize>,
     truncated: bool,
 }
 
 impl Aggregator {
-    /// Keeps at most `limit` bytes of text and arguments; what comes then is not kept.
+    /// Keeps at most `limit` bytes: text, and the memory that choices, calls, parts and fields
+    /// take, in the response and in the JSON made of it. Nothing is added after something did not
+    /// fit but finish reasons of choices that are there, and the last usage report, which may take
+    /// as much again.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
-        Self { limit: Some(limit), ..Self::default() }
+        Self { room: Room::new(limit), usage: Some(limit), ..Self::default() }
     }
 
     /// Whether the limit was hit: the response is a beginning.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
-        self.truncated
+        self.truncated || self.room.is_exceeded()
     }
 
     /// Adds the next chunk.
+    pub fn push(&mut self, chunk: &Chunk) {
+        let usage = &mut self.response.usage;
+        if !chunk.usage.is_missing() && (chunk.usage.value().is_some() || usage.is_missing()) {
+            match self.usage.is_none_or(|limit| field(&chunk.usage) <= limit) {
+                true => *usage = chunk.usage.clone(),
+                false => self.truncated = true,
+            }
+        }
+        for (name, value) in &chunk.fields {
+            self.add_field(name, value);
+        }
+        for choice in &chunk.choices {
+            self.add_choice(choice);
+        }
+    }
+
+    /// Adds a field of the envelope.
+    fn add_field(&mut self, name: &str, value: &Value) {
+        let Self { response: Completion { fields, .. }, room, .. } = self;
+        let whole = value.as_str().filter(|_| name == "object");
+        let whole = whole.and_then(|object| object.strip_suffix(".chunk")).map(Value::from);
+        let value = whole.as_ref().unwrap_or(value);
+        match fields.get_mut(name) {
+            Some(old) if !value.is_null() => room.replace(old, value),
+            Some(_) => {}
+            None => room.insert(fields, name, value),
+        }
+    }
+
     #[expect(
         clippy::indexing_slicing,
         reason = "`at` is where the choice is, found or just inserted"
     )]
-    pub fn push(&mut self, chunk: &Chunk) {
-        if !chunk.usage.is_missing()
-            && (chunk.usage.value().is_some() || self.response.usage.is_missing())
-        {
-            self.response.usage = chunk.usage.clone();
-        }
-        for (name, value) in &chunk.fields {
-            if self.response.fields.get(name) == Some(value) {
-                continue;
+    fn add_choice(&mut self, choice: &Choice) {
+        let Self { response: Completion { choices, .. }, room, .. } = self;
+        let at = match choices.binary_search_by_key(&choice.index, |it| it.index) {
+            Ok(at) => at,
+            Err(_) if !room.take(CHOICE) => return,
+            Err(at) => {
+                let new = CompletionChoice { index: choice.index, ..Default::default() };
+                choices.insert(at, new);
+                at
             }
-            if name == "object" {
-                let whole = value.as_str().map_or(value.clone(), |name| {
-                    name.strip_suffix(".chunk").unwrap_or(name).into()
-                });
-                self.response.fields.insert(name.clone(), whole);
-            } else if !value.is_null() || !self.response.fields.contains_key(name) {
-                self.response.fields.insert(name.clone(), value.clone());
-            }
-        }
-        for choice in &chunk.choices {
-            if !self.admits(size(&choice.delta)) {
-                continue;
-            }
-            let choices = &mut self.response.choices;
-            let at = match choices.binary_search_by_key(&choice.index, |it| it.index) {
-                Ok(at) => at,
-                Err(at) => {
-                    let new = CompletionChoice { index: choice.index, ..Default::default() };
-                    choices.insert(at, new);
-                    at
-                }
-            };
-            let whole = &mut choices[at];
-            add_delta(&mut whole.message, &choice.delta);
-            if whole.finish_reason.value().is_none() && !choice.finish_reason.is_missing() {
+        };
+        let whole = &mut choices[at];
+        add_delta(&mut whole.message, &choice.delta, room);
+        if whole.finish_reason.value().is_none() && !choice.finish_reason.is_missing() {
+            let len = choice.finish_reason.value().map_or(0, String::len);
+            if len <= FINISH || room.take(len) {
                 whole.finish_reason = choice.finish_reason.clone();
             }
-            match (&mut whole.logprobs, &choice.logprobs) {
-                (_, Field::Missing) | (Field::Value(_), Field::Null) => {}
-                (Field::Value(Value::Object(old)), Field::Value(Value::Object(new))) => {
-                    merge(old, new, Texts::Stay);
-                }
-                (old, new) => *old = new.clone(),
-            }
-            merge(&mut whole.extra, &choice.extra, Texts::Stay);
         }
+        match (&mut whole.logprobs, &choice.logprobs) {
+            (_, Field::Missing) | (Field::Value(_), Field::Null) => {}
+            (Field::Value(Value::Object(old)), Field::Value(Value::Object(new))) => {
+                merge(old, new, Texts::Stay, room);
+            }
+            (old, new) => {
+                if room.swap(field(old), field(new)) {
+                    *old = new.clone();
+                }
+            }
+        }
+        merge(&mut whole.extra, &choice.extra, Texts::Stay, room);
     }
 
     /// The response up to now.
@@ -118,54 +137,51 @@ impl Aggregator {
         }
         response
     }
-
-    /// Whether `more` bytes are within the limit.
-    fn admits(&mut self, more: usize) -> bool {
-        self.bytes = self.bytes.saturating_add(more);
-        let admitted = self.limit.is_none_or(|limit| self.bytes <= limit);
-        self.truncated |= !admitted;
-        admitted
-    }
 }
 
-/// The bytes of text and arguments in a delta.
-fn size(delta: &Delta) -> usize {
-    let call = |call: &ToolCallDelta| {
-        let arguments = call.function.as_ref().and_then(|it| it.arguments.as_ref());
-        arguments.map_or(0, String::len)
-    };
-    let texts = [delta.text(), delta.reasoning_text()].map(|text| text.map_or(0, str::len));
-    texts.into_iter().chain(delta.tool_calls.iter().map(call)).sum()
-}
-
-fn add_delta(message: &mut Delta, delta: &Delta) {
-    if message.role.value().is_none() && delta.role.value().is_some() {
+fn add_delta(message: &mut Delta, delta: &Delta, room: &mut Room) {
+    if let (None, Some(role)) = (message.role.value(), delta.role.value())
+        && room.take(role.len())
+    {
         message.role = delta.role.clone();
     }
-    match (&mut message.content, &delta.content) {
-        (Field::Value(Content::Text(text)), Field::Value(Content::Text(more))) => {
-            text.push_str(more);
-        }
-        (_, Field::Missing | Field::Null) => {}
-        (Field::Value(content), Field::Value(more)) => {
-            let mut parts = into_parts(std::mem::replace(content, Content::Parts(Vec::new())));
-            for part in into_parts(more.clone()) {
-                join(&mut parts, part);
-            }
-            *content = Content::Parts(parts);
-        }
-        (content, Field::Value(more)) => *content = Field::Value(more.clone()),
+    if let Field::Value(more) = &delta.content {
+        add_content(&mut message.content, more, room);
     }
-    add_text(&mut message.reasoning, &delta.reasoning);
-    add_text(&mut message.reasoning_content, &delta.reasoning_content);
+    add_text(&mut message.reasoning, &delta.reasoning, room);
+    add_text(&mut message.reasoning_content, &delta.reasoning_content, room);
     for call in &delta.tool_calls {
-        add_call(&mut message.tool_calls, call);
+        add_call(&mut message.tool_calls, call, room);
     }
-    merge(&mut message.extra, &delta.extra, Texts::Grow);
+    merge(&mut message.extra, &delta.extra, Texts::Grow, room);
 }
 
-fn add_text(whole: &mut Field<String>, more: &Field<String>) {
-    if let Some(more) = more.value().filter(|more| !more.is_empty()) {
+fn add_content(whole: &mut Field<Content>, more: &Content, room: &mut Room) {
+    match (whole, more) {
+        (Field::Value(Content::Text(text)), Content::Text(more)) => room.append(text, more),
+        (Field::Value(whole), more) => {
+            let text = matches!(whole, Content::Text(text) if !text.is_empty());
+            if text && !room.take(TEXT_PART) {
+                return;
+            }
+            let mut parts = into_parts(std::mem::replace(whole, Content::Parts(Vec::new())));
+            for part in into_parts(more.clone()) {
+                join(&mut parts, &part, room);
+            }
+            *whole = Content::Parts(parts);
+        }
+        (whole, more) => {
+            if room.take(content(more)) {
+                *whole = Field::Value(more.clone());
+            }
+        }
+    }
+}
+
+fn add_text(whole: &mut Field<String>, more: &Field<String>, room: &mut Room) {
+    if let Some(more) = more.value().filter(|more| !more.is_empty())
+        && room.take(more.len())
+    {
         whole.append(more);
     }
 }
@@ -180,41 +196,47 @@ fn into_parts(content: Content) -> Vec<Value> {
 }
 
 /// Adds a part; text continues text.
-fn join(parts: &mut Vec<Value>, part: Value) {
+fn join(parts: &mut Vec<Value>, part: &Value, room: &mut Room) {
     let is_text = |part: &Value| part.get("type").and_then(Value::as_str) == Some("text");
     if let (Some(last), Some(Value::String(more))) = (parts.last_mut(), part.get("text"))
         && is_text(last)
-        && is_text(&part)
+        && is_text(part)
         && let Some(Value::String(text)) = last.get_mut("text")
     {
-        text.push_str(more);
+        room.append(text, more);
         return;
     }
-    parts.push(part);
+    room.push(parts, part);
 }
 
 #[expect(clippy::indexing_slicing, reason = "`at` is where the call was found")]
-fn add_call(calls: &mut Vec<ToolCallDelta>, delta: &ToolCallDelta) {
+fn add_call(calls: &mut Vec<ToolCallDelta>, delta: &ToolCallDelta, room: &mut Room) {
     let known = |call: &ToolCallDelta| delta.index.is_some() && call.index == delta.index;
     let Some(at) = calls.iter().rposition(known) else {
-        calls.push(delta.clone());
+        if room.take(call(delta)) {
+            calls.push(delta.clone());
+        }
         return;
     };
     let call = &mut calls[at];
-    let fill = |old: &mut Option<String>, new: &Option<String>| {
-        if old.is_none() {
-            old.clone_from(new);
-        }
-    };
-    fill(&mut call.id, &delta.id);
-    fill(&mut call.kind, &delta.kind);
+    fill(&mut call.id, &delta.id, room);
+    fill(&mut call.kind, &delta.kind, room);
     if let Some(more) = &delta.function {
         let function = call.function.get_or_insert_with(FunctionDelta::default);
-        fill(&mut function.name, &more.name);
+        fill(&mut function.name, &more.name, room);
         if let Some(arguments) = &more.arguments {
-            function.arguments.get_or_insert_default().push_str(arguments);
+            room.append(function.arguments.get_or_insert_default(), arguments);
         }
-        merge(&mut function.extra, &more.extra, Texts::Grow);
+        merge(&mut function.extra, &more.extra, Texts::Grow, room);
     }
-    merge(&mut call.extra, &delta.extra, Texts::Grow);
+    merge(&mut call.extra, &delta.extra, Texts::Grow, room);
+}
+
+/// Takes what is written once.
+fn fill(old: &mut Option<String>, new: &Option<String>, room: &mut Room) {
+    if let (None, Some(text)) = (&old, new)
+        && room.take(text.len())
+    {
+        old.clone_from(new);
+    }
 }

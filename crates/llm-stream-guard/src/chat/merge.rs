@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::room::Room;
+
 /// Names whose text is said again rather than continued.
 const WHOLE: [&str; 6] = ["id", "type", "role", "index", "format", "signature_type"];
 
@@ -15,40 +17,43 @@ pub(super) enum Texts {
 }
 
 /// Adds the fields of a delta to those of a message: lists grow, text may, objects merge, list
-/// items with the same `index` are one item, all else is replaced.
-pub(super) fn merge(into: &mut Map<String, Value>, delta: &Map<String, Value>, texts: Texts) {
+/// items with the same `index` are one item, all else is replaced. Nothing is added without room.
+pub(super) fn merge(
+    into: &mut Map<String, Value>,
+    delta: &Map<String, Value>,
+    texts: Texts,
+    room: &mut Room,
+) {
     for (name, value) in delta {
         match into.get_mut(name) {
-            Some(old) => merge_value(name, old, value, texts),
-            None => {
-                into.insert(name.clone(), value.clone());
-            }
+            Some(old) => merge_value(name, old, value, texts, room),
+            None => room.insert(into, name, value),
         }
     }
 }
 
-fn merge_value(name: &str, old: &mut Value, new: &Value, texts: Texts) {
+fn merge_value(name: &str, old: &mut Value, new: &Value, texts: Texts, room: &mut Room) {
     let grows = texts == Texts::Grow && !WHOLE.contains(&name);
     match (old, new) {
         (_, Value::Null) => {}
         (Value::String(text), Value::String(more)) if grows => {
-            text.push_str(more);
+            room.append(text, more);
         }
-        (Value::Object(old), Value::Object(new)) => merge(old, new, texts),
+        (Value::Object(old), Value::Object(new)) => merge(old, new, texts, room),
         (Value::Array(old), Value::Array(new)) => {
-            new.iter().for_each(|item| add(old, item, texts));
+            new.iter().for_each(|item| add(old, item, texts, room));
         }
-        (old, new) => *old = new.clone(),
+        (old, new) => room.replace(old, new),
     }
 }
 
 /// Adds an item to a list, or to the item with the same `index`.
-fn add(list: &mut Vec<Value>, item: &Value, texts: Texts) {
+fn add(list: &mut Vec<Value>, item: &Value, texts: Texts, room: &mut Room) {
     let index = item.get("index").and_then(Value::as_u64);
     // Deltas continue what came last: looking from the end finds it at once.
     let same = |old: &&mut Value| old.get("index").and_then(Value::as_u64) == index;
     match (index, list.iter_mut().rev().find(same), item) {
-        (Some(_), Some(Value::Object(old)), Value::Object(new)) => merge(old, new, texts),
-        _ => list.push(item.clone()),
+        (Some(_), Some(Value::Object(old)), Value::Object(new)) => merge(old, new, texts, room),
+        _ => room.push(list, item),
     }
 }

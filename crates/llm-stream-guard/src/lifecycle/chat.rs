@@ -24,7 +24,8 @@ impl ChatCollector {
     /// An answer with more choices is never known to be whole.
     const CHOICES: usize = 1024;
 
-    /// A collector that keeps at most `limit` bytes of text and arguments.
+    /// A collector that keeps at most `limit` bytes, of text and of everything else; see
+    /// [`Aggregator::with_limit`].
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         let response = Aggregator::with_limit(limit);

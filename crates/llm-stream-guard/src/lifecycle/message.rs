@@ -13,11 +13,11 @@ pub struct MessageCollector {
 }
 
 impl MessageCollector {
-    /// What a call or a diagnostic costs beside its text.
-    const ENTRY: usize = if size_of::<Call>() > size_of::<Diagnostic>() {
-        size_of::<Call>()
-    } else {
-        size_of::<Diagnostic>()
+    /// The memory of a call or a diagnostic beside its text, and of its object in the aggregate.
+    const ENTRY: usize = {
+        let node = 12 * (size_of::<String>() + size_of::<Value>());
+        let (call, diagnostic) = (size_of::<Call>(), size_of::<Diagnostic>());
+        node + if call > diagnostic { call } else { diagnostic }
     };
 
     /// A collector that keeps at most `limit` bytes: what comes later is not in the aggregate.

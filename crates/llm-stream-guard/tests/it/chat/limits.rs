@@ -74,13 +74,14 @@ fn a_limit_of_the_guard_with_the_error_policy_reaches_the_caller() {
 
 #[test]
 fn an_aggregate_that_outgrows_its_limit_says_so() {
-    let mut whole = llm_stream_guard::chat::Aggregator::with_limit(4);
-    for piece in ["ab", "cd", "e"] {
+    let long = "ab".repeat(4096);
+    let mut whole = llm_stream_guard::chat::Aggregator::with_limit(20_480);
+    for piece in [&*long, &long, &long] {
         assert!(!whole.is_truncated());
         whole.push(&text(0, piece));
     }
     assert!(whole.is_truncated());
-    assert_eq!(whole.finish().choices[0].message.text(), Some("abcd"));
+    assert_eq!(whole.finish().choices[0].message.text(), Some(&*long.repeat(2)));
 }
 
 #[test]

@@ -148,11 +148,106 @@ fn end_tells_what_the_response_said_of_itself_apart_from_its_content() {
 fn a_response_over_the_limit_is_cut_and_says_so() {
     let log = Log::default();
     let record = Lifecycle::<Chunk, Broken>::new("a").subscriber(log.subscriber());
-    let chunks = (0..4).map(|_| delta(0, json!({"content": "abc"})));
-    drain(record.collect_with(ChatCollector::with_limit(7)).wrap(tokio_stream::iter(chunks)));
+    let text = "abc".repeat(4096);
+    let chunks = (0..4).map(|_| delta(0, json!({"content": text})));
+    let chunks = chunks.chain([finish(0, "stop"), usage()]);
+    drain(record.collect_with(ChatCollector::with_limit(30_000)).wrap(tokio_stream::iter(chunks)));
     let end = log.end();
     assert!(end.truncated);
-    assert_eq!(end.data.unwrap()["choices"][0]["message"]["content"], "abcabc");
+    let choice = &end.data.unwrap()["choices"][0];
+    assert_eq!(choice["message"]["content"], text.repeat(2));
+    assert_eq!((&choice["finish_reason"], end.response.usage.is_some()), (&json!("stop"), true));
+}
+
+/// One chunk after another that a collector might keep, by what grows.
+fn growing(what: &str, n: u64) -> Chunk {
+    let index = u32::try_from(n).unwrap();
+    let filler = "x".repeat(100);
+    let delta = match what {
+        "choices" => return parsed(json!({"choices": [{"index": n, "delta": {}}]})),
+        "choices backwards" => {
+            return parsed(json!({"choices": [{"index": u32::MAX - index, "delta": {}}]}));
+        }
+        "envelope" => return parsed(json!({"choices": [], format!("f{n}"): 1})),
+        "finish reasons" => {
+            return parsed(json!({"choices": [
+                {"index": n, "delta": {}, "finish_reason": filler.repeat(100)}]}));
+        }
+        "usage" => {
+            let usage: serde_json::Map<_, _> =
+                (0..n).map(|n| (format!("u{n}"), json!({"a": 1}))).collect();
+            return parsed(json!({"choices": [], "usage": usage}));
+        }
+        "beside the delta" => {
+            return parsed(json!({"choices": [{"index": 0, "delta": {}, format!("f{n}"): []}]}));
+        }
+        "logprobs" => {
+            return parsed(json!({"choices": [{"index": 0, "delta": {},
+                "logprobs": {"content": [{"token": "a", "bytes": [1], "top_logprobs": []}]}}]}));
+        }
+        "text" => json!({"content": filler}),
+        "reasoning" => json!({"reasoning": filler}),
+        "calls" => json!({"tool_calls": [{"index": n, "id": "", "function": {}}]}),
+        "calls without an index" => json!({"tool_calls": [{"function": {"name": "f"}}]}),
+        "arguments" => json!({"tool_calls": [{"index": 0, "function": {"arguments": filler}}]}),
+        "fields of a call" => json!({"tool_calls": [{"index": 0, format!("f{n}"): {"a": {}}}]}),
+        "unknown fields" => json!({format!("f{n}"): null}),
+        "deep fields" => json!({format!("f{n}"): {"a": {"b": [{"c": 1}]}}}),
+        "parts" => json!({"content": [{"type": "image_url", "image_url": {"url": filler}}]}),
+        "empty parts" => json!({"content": [{}]}),
+        "audio" => json!({"audio": {"id": "a", "data": filler}}),
+        "reasoning_details" => {
+            json!({"reasoning_details": [{"type": "t", "index": n, "text": ""}]})
+        }
+        "annotations" => json!({"annotations": [[], [1]]}),
+        other => panic!("{other}"),
+    };
+    parsed(json!({"choices": [{"index": 0, "delta": delta}]}))
+}
+
+fn parsed(value: Value) -> Chunk {
+    chunk(value).unwrap()
+}
+
+// Contract: S4.23.
+#[test]
+fn a_limit_bounds_the_heap_whatever_a_response_grows_by() {
+    const LIMIT: usize = 1 << 16;
+    for what in [
+        "choices",
+        "choices backwards",
+        "envelope",
+        "finish reasons",
+        "usage",
+        "beside the delta",
+        "logprobs",
+        "text",
+        "reasoning",
+        "calls",
+        "calls without an index",
+        "arguments",
+        "fields of a call",
+        "unknown fields",
+        "deep fields",
+        "parts",
+        "empty parts",
+        "audio",
+        "reasoning_details",
+        "annotations",
+    ] {
+        let (chunks, log) = (if what == "usage" { 120 } else { 5000 }, Log::default());
+        let record = Lifecycle::<Chunk, Broken>::new("a").subscriber(log.subscriber());
+        let items = (0..chunks).map(|n| Ok::<_, Broken>(growing(what, n)));
+        let stream =
+            record.collect_with(ChatCollector::with_limit(LIMIT)).wrap(tokio_stream::iter(items));
+        let mut stream = Box::pin(stream);
+        let spent = allocation_counter::measure(|| while next(&mut stream).is_some() {});
+        let most = 5 * LIMIT as u64 + 65536;
+        assert!(spent.bytes_max < most, "{what}: {} bytes", spent.bytes_max);
+        let end = log.end();
+        assert!(end.truncated, "{what}");
+        assert_eq!(end.ending, Ending::Complete);
+    }
 }
 
 /// Redacts `[[..]]` in chunks; what a reader sees, and the END event.
