@@ -14,6 +14,7 @@ mod chunk;
 mod completion;
 mod content;
 mod convert;
+mod ending;
 mod entries;
 mod envelope;
 mod error;

@@ -58,6 +58,11 @@ impl ChoiceState {
         Self { guard, lane, apart: false, counted: Counted::default(), inbound }
     }
 
+    /// Whether a stop string or a collapse ended it.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.lane.stopped.is_some() || self.guard.is_over()
+    }
+
     /// What was counted of the choice.
     pub(super) fn stats(&self) -> Option<&Stats> {
         self.counted.stats.as_deref().or_else(|| self.guard.stats())

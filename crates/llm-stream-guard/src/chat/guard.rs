@@ -53,13 +53,13 @@ pub struct ChatGuard {
     /// In ascending order of their indices.
     pub(super) choices: Vec<ChoiceState>,
     envelope: Envelope,
-    tail: Tail,
+    pub(super) tail: Tail,
     /// Kept for their capacity.
     pieces: Vec<Piece>,
     spare: String,
     seq: u64,
-    ended: bool,
-    failed: Option<ChatError>,
+    pub(super) ended: bool,
+    pub(super) failed: Option<ChatError>,
     /// The only chunk is a whole response.
     pub(super) whole: bool,
 }
@@ -210,7 +210,8 @@ impl ChatGuard {
 
     /// Ends the stream: what is held comes out, then finish reasons that are due, then usage
     /// that was withheld. With [`End::Aborted`] no call begins and no reason is made up. A second
-    /// call does nothing.
+    /// call does nothing. [`End::Stop`] means that upstream ended the answer, for example with
+    /// `[DONE]`; where its chunks merely cease, call [`ChatGuard::end`].
     ///
     /// # Errors
     /// As [`ChatGuard::push`].
@@ -312,28 +313,6 @@ impl ChatGuard {
         self.envelope = Envelope::default();
         self.tail = Tail::default();
         (self.seq, self.ended, self.failed) = (0, false, None);
-    }
-
-    /// How many choices a stop string ended. If that is all of them, nothing more that upstream
-    /// writes comes out but usage, and the stream may be left.
-    #[must_use]
-    pub fn stopped(&self) -> usize {
-        self.choices.iter().filter(|state| state.lane.stopped.is_some()).count()
-    }
-
-    /// Whether a stop string, a collapse or its finish reason ended each choice so far, and not the
-    /// latter all: generation may be cancelled if the request asked for no further choices.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        let stopped = |state: &ChoiceState| state.lane.stopped.is_some() || state.guard.is_over();
-        self.choices.iter().any(stopped)
-            && self.choices.iter().all(|state| state.lane.finished || stopped(state))
-    }
-
-    /// Whether the stream ends here by [`ChatOptions::end_at_stop`].
-    pub(super) fn ends_early(&self) -> bool {
-        let enough = |count| self.choices.len() >= count as usize;
-        !self.ended && self.options.end_at_stop.is_some_and(enough) && self.is_over()
     }
 
     /// What upstream counted, as it said last.

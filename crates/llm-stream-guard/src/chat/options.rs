@@ -88,11 +88,13 @@ pub enum Synthesis {
     /// Never.
     Off,
     /// Before the usage chunk that nothing of a choice follows, which only a server that is done
-    /// sends, for every choice; at the bare end of the stream, which may be a cut, for choices
-    /// with a completed call or whose text a stop string ended.
+    /// sends, for every choice; at `[DONE]` for choices with a completed call; at any end for
+    /// choices whose text a stop string ended. A stream that merely ceases was cut:
+    /// [`ChatError::Unfinished`](super::ChatError::Unfinished).
     #[default]
     Proven,
-    /// Also at the bare end of the stream, for every choice.
+    /// At any end, for every choice, for servers that never say that they are done: a stream that
+    /// merely ceases counts as whole.
     Always,
 }
 

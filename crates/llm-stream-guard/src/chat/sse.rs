@@ -9,7 +9,7 @@ use super::{
     error::{ChatError, Failures},
     guard::ChatGuard,
     note::ChatNote,
-    wire::{DONE, Wire},
+    wire::{DONE, Ending, Wire},
 };
 
 /// Receives what a [`ChatSse`] writes, in order.
@@ -32,10 +32,11 @@ impl SseSink for Vec<u8> {
 /// What becomes of the `[DONE]` that ends a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Done {
-    /// It is written if it came.
+    /// It is written once if it came.
     #[default]
     AsUpstream,
-    /// It is written at the end of the stream even if it did not come, unless the stream broke.
+    /// It is written once at the end of the stream even if it did not come, and not at all if the
+    /// stream broke.
     Always,
 }
 
@@ -71,14 +72,16 @@ pub struct ChatSse {
 }
 
 impl ChatSse {
-    /// Guards the chunks of an event stream with `guard`.
+    /// Guards the chunks of an event stream with `guard`. An event beyond the default limits is an
+    /// error.
     #[must_use]
     pub fn new(guard: ChatGuard) -> Self {
-        Self { decoder: Decoder::new().lenient(), wire: Wire::new(guard) }
+        let limits = sse::Limits::default().policy(sse::LimitPolicy::Error);
+        Self { decoder: Decoder::new().lenient().limits(limits), wire: Wire::new(guard) }
     }
 
     /// The same with other bounds on lines and events. Under the release policy an event beyond
-    /// them passes unguarded.
+    /// them passes unguarded; under the drop policy [`ChatSse::dropped`] counts it.
     #[must_use]
     pub fn limits(self, limits: sse::Limits) -> Self {
         Self { decoder: self.decoder.limits(limits), ..self }
@@ -137,27 +140,29 @@ impl ChatSse {
         result
     }
 
-    /// Ends the stream: a cut event is read, what was held comes out. Behind [`End::Aborted`] an
-    /// event may follow, so a cut one that is no chunk is dropped.
+    /// Ends the stream. The last event is read without its blank line if its data is whole, and
+    /// dropped if it was cut. Then what was held comes out.
     ///
     /// # Errors
-    /// As [`ChatSse::push`].
+    /// As [`ChatSse::push`]. With [`End::Stop`], which means that the bytes ended of themselves, also
+    /// [`ChatError::Unfinished`] if they hold no finish reason, `[DONE]` or error.
     pub fn finish<S: SseSink + ?Sized>(
         &mut self,
         end: End,
         sink: &mut S,
     ) -> Result<(), ChatSseError> {
         let Self { decoder, wire, .. } = self;
-        wire.cut = end == End::Aborted;
+        wire.ends = true;
         let result = decoder.finish(|item| wire.item(item, sink));
         wire.checked(result, sink)?;
         let open = !wire.ended;
-        wire.end(end, None, sink);
-        if open && !wire.came && wire.done == Done::Always && end != End::Aborted {
+        wire.end(if end == End::Stop { wire.bare_end() } else { Ending::Of(end) }, None, sink);
+        let result = wire.checked(Ok(()), sink);
+        if open && result.is_ok() && wire.done == Done::Always && end != End::Aborted {
             sink.bytes(DONE);
         }
         wire.close_broken(sink);
-        wire.checked(Ok(()), sink)
+        result
     }
 
     /// Makes it as new.
@@ -187,6 +192,12 @@ impl ChatSse {
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.wire.came
+    }
+
+    /// Whether upstream sent an error event, which ended the answer.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.wire.broken
     }
 
     /// Bytes of events that were dropped because they were beyond the limits, or cut where the

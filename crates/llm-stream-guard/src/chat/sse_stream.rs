@@ -56,7 +56,8 @@ pin_project_lite::pin_project! {
     /// A guarded event stream: yields bytes, whole events at a time.
     ///
     /// Made by [`guard_sse`]. Behind an upstream error comes what was held, then the error, then
-    /// nothing; if errors are written ([`super::Failures::Written`]) the bytes tell of it, and it
+    /// nothing. Bytes that end without a finish reason, `[DONE]` or an error were cut
+    /// ([`SseStream::error`]). If errors are written ([`super::Failures::Written`]) the bytes tell of it, and it
     /// is kept. Upstream is dropped as soon as the stream is over. Fused. `Unpin` if the inner
     /// stream is.
     #[derive(Debug)]
@@ -100,7 +101,7 @@ impl<S: TryItem> SseStream<S> {
         &self.machine
     }
 
-    /// The error that ended the stream early, if a limit was hit.
+    /// The error that ended the stream early: a limit was hit, or upstream was cut.
     pub fn error(&self) -> Option<ChatSseError> {
         self.error
     }

@@ -60,7 +60,9 @@ pin_project_lite::pin_project! {
     ///
     /// Made by [`guard_chunks`]. Everything an item became comes out before upstream is polled
     /// again. Items that carry no chunk pass at once. Behind an upstream error comes what was
-    /// held (no call begins and no finish reason is made up), then the error, then nothing.
+    /// held (no call begins and no finish reason is made up), then the error, then nothing. An
+    /// upstream that ceases without a finish reason was cut: what was held comes out, and
+    /// [`ChatStream::error`] is [`ChatError::Unfinished`].
     /// Upstream is dropped as soon as the stream is over. Nothing is lost if a poll's future is
     /// dropped. Fused. `Unpin` if the inner stream is.
     #[must_use = "streams do nothing unless polled"]
@@ -112,7 +114,7 @@ impl<S: Stream> ChatStream<S> {
         self
     }
 
-    /// The same with another rule for limits that end the stream early. Upstream's errors are items
+    /// The same with another rule for limits and cuts that end the stream early. Upstream's errors are items
     /// of their own either way.
     pub fn failures(mut self, failures: Failures) -> Self
     where
@@ -127,7 +129,7 @@ impl<S: Stream> ChatStream<S> {
         &self.guard
     }
 
-    /// The error that ended the stream early, if a limit was hit.
+    /// The error that ended the stream early: a limit was hit, or upstream was cut.
     pub fn error(&self) -> Option<ChatError> {
         self.error
     }
@@ -177,7 +179,7 @@ where
                     (result.and_then(|()| this.guard.finish(End::Stop, sink)), None)
                 }
                 Some(Opened::Error(item)) => (this.guard.finish(End::Aborted, sink), Some(item)),
-                None => (this.guard.finish(End::Stop, sink), None),
+                None => (this.guard.end(sink), None),
             };
             this.inner.set(None);
             *this.error = result.err();

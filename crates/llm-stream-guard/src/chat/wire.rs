@@ -1,20 +1,25 @@
 //! From the events of a stream to chunks, and back: what is unchanged stays the bytes it was.
 
+mod ending;
+
 use std::mem::take;
 
 use jail_match::End;
 use serde_json::Value;
-use sse_events::{self as sse, Decoder, Event, Fields, Item};
+use sse_events::{Decoder, Event, Fields, Item};
 
 use super::{
     chunk::Chunk,
     convert::{NoChunk, ReadChunk, read},
-    error::{ChatError, Failures, error_object},
+    error::{ChatError, Failures},
     frame::{Came, Frames},
     guard::ChatGuard,
     note::{ChatNote, ChatSink, Note, Violation},
-    sse::{ChatSseError, Done, SseSink},
+    sse::{Done, SseSink},
 };
+
+pub(super) use self::ending::Ending;
+use self::ending::is_json;
 
 pub(super) const DONE: &[u8] = b"data: [DONE]\n\n";
 
@@ -29,10 +34,12 @@ pub(super) struct Wire {
     pub(super) dropped: u64,
     /// The stream ended before upstream did.
     pub(super) over: bool,
-    /// The stream broke off: an event that is open was cut.
-    pub(super) cut: bool,
+    /// No bytes follow: an event that is open was cut.
+    pub(super) ends: bool,
+    /// The last event was cut and dropped.
+    half: bool,
     /// An error of upstream ended it.
-    broken: bool,
+    pub(super) broken: bool,
     failed: Option<ChatError>,
     /// The client was told why.
     told: bool,
@@ -64,7 +71,8 @@ impl Wire {
             ended: false,
             dropped: 0,
             over: false,
-            cut: false,
+            ends: false,
+            half: false,
             broken: false,
             failed: None,
             told: false,
@@ -81,40 +89,8 @@ impl Wire {
         self.tail.clear();
         self.frames.clear();
         (self.came, self.ended, self.dropped, self.failed) = (false, false, 0, None);
-        (self.over, self.cut, self.broken, self.told) = (false, false, false, false);
-    }
-
-    /// What a push comes to; the client is told if it is an error.
-    pub(super) fn checked<S: SseSink + ?Sized>(
-        &mut self,
-        result: Result<(), sse::TooLong>,
-        sink: &mut S,
-    ) -> Result<(), ChatSseError> {
-        let result = self.check(result);
-        if let Err(error) = &result {
-            self.write_failure(&error.to_string(), sink);
-        }
-        result
-    }
-
-    /// Tells the client why the stream ends, once.
-    pub(super) fn write_failure<S: SseSink + ?Sized>(&mut self, message: &str, sink: &mut S) {
-        if self.failures == Failures::Returned || std::mem::replace(&mut self.told, true) {
-            return;
-        }
-        let error = error_object(message);
-        self.text.clear();
-        let _ = Fields::default().data(error.to_string().as_bytes()).encode(&mut self.text);
-        self.text.extend_from_slice(DONE);
-        sink.bytes(&self.text);
-    }
-
-    /// Behind an error of upstream comes `[DONE]`, if errors are written.
-    pub(super) fn close_broken<S: SseSink + ?Sized>(&mut self, sink: &mut S) {
-        let tells = self.broken && !self.came && self.failures == Failures::Written;
-        if tells && !std::mem::replace(&mut self.told, true) {
-            sink.bytes(DONE);
-        }
+        (self.over, self.ends, self.half) = (false, false, false);
+        (self.broken, self.told) = (false, false);
     }
 
     /// Time has passed.
@@ -129,13 +105,6 @@ impl Wire {
         }
         self.chunks = chunks;
         self.failed = result.err();
-    }
-
-    fn check(&self, result: Result<(), sse::TooLong>) -> Result<(), ChatSseError> {
-        match self.failed {
-            Some(error) => Err(ChatSseError::Chat(error)),
-            None => result.map_err(ChatSseError::Event),
-        }
     }
 
     pub(super) fn item<S: SseSink + ?Sized>(&mut self, item: Item<'_>, sink: &mut S) {
@@ -154,9 +123,12 @@ impl Wire {
     fn event<S: SseSink + ?Sized>(&mut self, event: Event<'_>, sink: &mut S) {
         let Some(data) = event.data else { return self.forward(event, sink) };
         if data.trim_ascii() == b"[DONE]" {
-            self.end(End::Stop, Some(event), sink);
-            self.came = true;
-            return self.forward(event, sink);
+            self.end(Ending::Of(End::Stop), Some(event), sink);
+            let unwanted = self.broken && self.done == Done::Always;
+            if !std::mem::replace(&mut self.came, true) && !unwanted {
+                self.forward(event, sink);
+            }
+            return;
         }
         let is_error = event.name == Some(b"error");
         if !is_error && event.is_standard() && self.framed(event, sink) {
@@ -170,10 +142,14 @@ impl Wire {
                 let came = if exact { Came::Read(chunk.clone()) } else { Came::Damaged };
                 self.chunk(chunk, came, event, sink);
             }
+            _ if self.ends && !event.closed && !is_json(&text) => {
+                self.half = true;
+                self.dropped = self.dropped.saturating_add(event.raw.len() as u64);
+            }
             other => {
                 let other = other.err();
                 if is_error || other == Some(NoChunk::Error) {
-                    self.end(End::Aborted, Some(event), sink);
+                    self.end(Ending::Of(End::Aborted), Some(event), sink);
                     self.broken = true;
                 } else if other == Some(NoChunk::Unreadable) {
                     let note = Note::Violation(Violation::Unreadable);
@@ -242,7 +218,7 @@ impl Wire {
         self.chunks = chunks;
         self.failed = result.err();
         if self.guard.ends_early() {
-            self.end(End::Stop, Some(event), sink);
+            self.end(Ending::Of(End::Stop), Some(event), sink);
             self.text.clear();
             event.without_name().again(b"[DONE]", &mut self.text);
             sink.bytes(&self.text);
@@ -271,7 +247,7 @@ impl Wire {
     /// Ends the chunks: what was held comes out, in front of `event` if there is one.
     pub(super) fn end<S: SseSink + ?Sized>(
         &mut self,
-        end: End,
+        ending: Ending,
         event: Option<Event<'_>>,
         sink: &mut S,
     ) {
@@ -279,7 +255,12 @@ impl Wire {
             return;
         }
         let mut chunks = take(&mut self.chunks);
-        let result = self.guard.finish(end, &mut Collect { chunks: &mut chunks, sink });
+        let collect = &mut Collect { chunks: &mut chunks, sink };
+        let result = match ending {
+            Ending::Of(end) => self.guard.finish(end, collect),
+            Ending::Bare => self.guard.end(collect),
+            Ending::Half => self.guard.cut_off(collect),
+        };
         for (chunk, origin) in chunks.drain(..) {
             if self.write_waiting(&chunk, origin, sink) {
                 continue;
@@ -347,10 +328,7 @@ impl Wire {
     /// Passes an event on that carries no chunk.
     fn forward<S: SseSink + ?Sized>(&mut self, event: Event<'_>, sink: &mut S) {
         match event.data {
-            data if self.cut
-                && !event.closed
-                && data.map(<[u8]>::trim_ascii) != Some(b"[DONE]") =>
-            {
+            None if self.ends && !event.closed => {
                 self.dropped = self.dropped.saturating_add(event.raw.len() as u64);
             }
             Some(data) if !event.is_standard() => {

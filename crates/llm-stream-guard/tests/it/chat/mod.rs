@@ -5,6 +5,7 @@ mod annotations;
 mod calls;
 mod chaos;
 mod choices;
+mod ends;
 mod envelope;
 mod failures;
 mod feed;

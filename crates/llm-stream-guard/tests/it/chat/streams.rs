@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::{
     chat::{
-        feed::{chat, choice, stop, text},
+        feed::{chat, choice, stop, text, usage},
         reader::{read, read_finished},
     },
     jails::clock,
@@ -188,15 +188,15 @@ fn messages_between_sequences_are_calls_of_a_chat_stream() {
         .build()
         .expect("builds");
     let parts = ["a <TOOL", "CALL>", call, "</TOOLCALL> b <FUNCTION>", call];
-    let guarded = |last: Result<Chunk, &'static str>| {
-        let items = parts.map(|part| Ok(text(0, part))).into_iter().chain([last]);
+    let guarded = |last: Vec<Result<Chunk, &'static str>>| {
+        let items = parts.map(|part| Ok(text(0, part))).into_iter().chain(last);
         let seen = drain(jail.apply(upstream(items)));
         read(&seen.into_iter().filter_map(Result::ok).collect::<Vec<_>>()).remove(&0).unwrap()
     };
-    let whole = guarded(Ok(text(0, "</FUNCTION>")));
+    let whole = guarded(vec![Ok(text(0, "</FUNCTION>")), Ok(stop(0, "stop"))]);
     assert_eq!((whole.content.as_str(), whole.calls.len()), ("a  b ", 2));
     assert_eq!(whole.finish.as_deref(), Some("tool_calls"));
-    let cut = guarded(Err("cut"));
+    let cut = guarded(vec![Err("cut")]);
     assert_eq!((cut.content, cut.calls.len()), (format!("a  b <FUNCTION>{call}"), 1));
 }
 
@@ -259,7 +259,8 @@ fn what_a_stream_withholds_can_be_seen_before_it_is_dropped() {
 fn notes_reach_the_caller() {
     let notes = std::sync::Arc::new(std::sync::Mutex::new(0));
     let count = notes.clone();
-    let stream = guard_chunks(upstream([text(0, CALL)]), chat("hermes", ChatOptions::default()));
+    let items = upstream([text(0, CALL), usage()]);
+    let stream = guard_chunks(items, chat("hermes", ChatOptions::default()));
     drain(stream.on_note(move |_| *count.lock().expect("no panic") += 1));
     assert_eq!(*notes.lock().expect("no panic"), 2, "the call's end, and no finish reason");
 }

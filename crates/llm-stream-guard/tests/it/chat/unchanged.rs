@@ -68,6 +68,7 @@ fn an_event_whose_text_was_looked_at_keeps_its_own_spelling_of_json() {
         )
     };
     let upstream: String = ["a", "b", "c <d> e", "f", "g <h> i"].map(event).concat();
+    let upstream = upstream + "data: [DONE]\n\n";
     let out = written(&machine("hermes"), upstream.as_bytes(), Cut::Whole, End::Stop);
     assert_eq!(String::from_utf8(out).expect("text"), upstream);
 }

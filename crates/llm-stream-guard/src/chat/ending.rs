@@ -1,0 +1,72 @@
+//! How a stream ends: by a stop string, by upstream's word, or cut.
+
+use jail_match::End;
+
+use super::{
+    choice::ChoiceState, error::ChatError, guard::ChatGuard, note::ChatSink, options::Synthesis,
+};
+
+impl ChatGuard {
+    /// Whether the chunks so far show that the answer is whole: each choice has its finish reason or
+    /// a stop string ended it, or usage came that only a server that is done sends.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        let over = |state: &ChoiceState| state.lane.finished || state.is_stopped();
+        let all = !self.choices.is_empty() && self.choices.iter().all(over);
+        all || self.tail.proves_the_end()
+    }
+
+    /// Ends the stream where upstream's chunks cease without a further word: as
+    /// [`ChatGuard::finish`] with [`End::Stop`] if the answer is whole ([`ChatGuard::is_finished`])
+    /// or any end counts as one ([`Synthesis::Always`]), else as [`ChatGuard::cut_off`].
+    ///
+    /// # Errors
+    /// As [`ChatGuard::finish`] and [`ChatGuard::cut_off`].
+    pub fn end<S: ChatSink + ?Sized>(&mut self, sink: &mut S) -> Result<(), ChatError> {
+        match self.is_finished() || self.options.synthesis == Synthesis::Always {
+            true => self.finish(End::Stop, sink),
+            false => self.cut_off(sink),
+        }
+    }
+
+    /// Ends a stream that was cut: as [`ChatGuard::finish`] with [`End::Aborted`], but an error
+    /// unless the stream had ended.
+    ///
+    /// # Errors
+    /// [`ChatError::Unfinished`], or what ended the stream before.
+    pub fn cut_off<S: ChatSink + ?Sized>(&mut self, sink: &mut S) -> Result<(), ChatError> {
+        let ended = self.ended;
+        self.finish(End::Aborted, sink)?;
+        if !ended {
+            self.failed = Some(ChatError::Unfinished);
+        }
+        self.failed.map_or(Ok(()), Err)
+    }
+
+    /// How many choices have no call that completed, be it in the text or upstream's own.
+    #[must_use]
+    pub fn uncalled(&self) -> usize {
+        self.choices.iter().filter(|state| !state.lane.called()).count()
+    }
+
+    /// How many choices a stop string ended. If that is all of them, nothing more that upstream
+    /// writes comes out but usage, and the stream may be left.
+    #[must_use]
+    pub fn stopped(&self) -> usize {
+        self.choices.iter().filter(|state| state.lane.stopped.is_some()).count()
+    }
+
+    /// Whether a stop string, a collapse or its finish reason ended each choice so far, and not the
+    /// latter all: generation may be cancelled if the request asked for no further choices.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        let over = |state: &ChoiceState| state.lane.finished || state.is_stopped();
+        self.choices.iter().any(ChoiceState::is_stopped) && self.choices.iter().all(over)
+    }
+
+    /// Whether the stream ends here by [`super::ChatOptions::end_at_stop`].
+    pub(super) fn ends_early(&self) -> bool {
+        let enough = |count| self.choices.len() >= count as usize;
+        !self.ended && self.options.end_at_stop.is_some_and(enough) && self.is_over()
+    }
+}

@@ -1,0 +1,83 @@
+//! How the bytes of a stream end, and what clients read of a failure.
+
+use jail_match::End;
+use sse_events::{self as sse, Fields};
+
+use super::{
+    super::{
+        error::{Failures, error_object},
+        sse::{ChatSseError, SseSink},
+    },
+    DONE, Wire,
+};
+
+/// How the chunks of a stream end.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::chat) enum Ending {
+    /// As `[DONE]`, an error or the caller says.
+    Of(End),
+    /// With the bytes, and without a word.
+    Bare,
+    /// Inside an event.
+    Half,
+}
+
+/// Whether text that no chunk was read from is JSON, and so is whole.
+pub(super) fn is_json(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+impl Wire {
+    /// What a push comes to; the client is told if it is an error.
+    pub(in crate::chat) fn checked<S: SseSink + ?Sized>(
+        &mut self,
+        result: Result<(), sse::TooLong>,
+        sink: &mut S,
+    ) -> Result<(), ChatSseError> {
+        if result.is_err() {
+            self.end(Ending::Of(End::Aborted), None, sink);
+        }
+        let result = self.check(result);
+        if let Err(error) = &result {
+            self.write_failure(&error.to_string(), sink);
+        }
+        result
+    }
+
+    /// Tells the client why the stream ends, once.
+    pub(in crate::chat) fn write_failure<S: SseSink + ?Sized>(
+        &mut self,
+        message: &str,
+        sink: &mut S,
+    ) {
+        if self.failures == Failures::Returned || std::mem::replace(&mut self.told, true) {
+            return;
+        }
+        let error = error_object(message);
+        self.text.clear();
+        let _ = Fields::default().data(error.to_string().as_bytes()).encode(&mut self.text);
+        self.text.extend_from_slice(DONE);
+        sink.bytes(&self.text);
+    }
+
+    /// Behind an error of upstream comes `[DONE]`, if errors are written.
+    pub(in crate::chat) fn close_broken<S: SseSink + ?Sized>(&mut self, sink: &mut S) {
+        let tells = self.broken && !self.came && self.failures == Failures::Written;
+        if tells && !std::mem::replace(&mut self.told, true) {
+            sink.bytes(DONE);
+        }
+    }
+
+    /// How the stream ends where its bytes do.
+    pub(in crate::chat) fn bare_end(&self) -> Ending {
+        let cut = self.half && !self.guard.is_finished();
+        if cut { Ending::Half } else { Ending::Bare }
+    }
+
+    fn check(&self, result: Result<(), sse::TooLong>) -> Result<(), ChatSseError> {
+        match self.failed {
+            Some(error) => Err(ChatSseError::Chat(error)),
+            None => result.map_err(ChatSseError::Event),
+        }
+    }
+}
