@@ -37,10 +37,14 @@ pub struct Config {
     pub ca: Option<PathBuf>,
     /// What that server is.
     pub server: ServerName,
+    /// Whether its answers may end without a finish reason and `[DONE]`.
+    pub bare_end: BareEnd,
     /// One family for all models, or `auto`.
     pub profile: Choice,
     /// What becomes of requests for a model whose family is not known.
     pub unknown_model: UnknownModel,
+    /// What becomes of tools and items that chat completions have no word for.
+    pub unsupported_tools: UnsupportedTools,
     /// What becomes of text completions whose request does not say.
     pub completions: Completions,
     /// How answers are written.
@@ -96,6 +100,16 @@ impl ServerName {
     }
 }
 
+/// Whether upstream's answers may end without a finish reason and `[DONE]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BareEnd {
+    /// Such an answer was cut: upstream failed.
+    Fail,
+    /// Such an answer is whole, for servers that never say that they are done.
+    Accept,
+}
+
 /// One family for all models, or each by its id.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Choice {
@@ -142,6 +156,17 @@ pub enum UnknownModel {
     Refuse,
 }
 
+/// What becomes of tools and items of messages and responses that chat completions have no word
+/// for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnsupportedTools {
+    /// They are left out, counted and logged.
+    Drop,
+    /// The request is refused.
+    Refuse,
+}
+
 /// What becomes of text completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -161,12 +186,14 @@ pub struct Timeouts {
     /// For upstream's first byte, which it sends when it has read the prompt or, of an answer
     /// that is not streamed, written all of it.
     pub first_byte: Span,
-    /// For each further byte of either side.
+    /// For each further byte of either side, and between two requests of a connection.
     pub idle: Span,
-    /// For the head of a client's request.
+    /// For a connection's first request, and for the head of each.
     pub head: Span,
     /// For all of the body of a request that is to be guarded.
     pub body: Span,
+    /// For a client to take a piece of its answer.
+    pub write: Span,
     /// Until a comment tells a client that its stream is alive.
     pub keep_alive: Span,
     /// For open streams to end when the proxy is told to.
@@ -185,6 +212,8 @@ pub struct Limits {
     pub answer: usize,
     /// Choices of an answer.
     pub choices: usize,
+    /// Bytes of memory that the bodies of all requests take together while they are read.
+    pub bodies: usize,
 }
 
 /// Where streams that had diagnostics are kept: what upstream sent, nothing of the request.
@@ -224,8 +253,10 @@ impl Default for Config {
             upstream: Upstream::local(8000),
             ca: None,
             server: ServerName::Auto,
+            bare_end: BareEnd::Fail,
             profile: Choice::Auto,
             unknown_model: UnknownModel::Pass,
+            unsupported_tools: UnsupportedTools::Drop,
             completions: Completions::Pass,
             output: Output::default(),
             timeouts: Timeouts::default(),
@@ -244,6 +275,7 @@ impl Default for Timeouts {
             idle: Span::seconds(120),
             head: Span::seconds(30),
             body: Span::seconds(300),
+            write: Span::seconds(120),
             keep_alive: Span::seconds(15),
             shutdown: Span::seconds(30),
         }
@@ -252,7 +284,7 @@ impl Default for Timeouts {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 64 << 20, head: 64 << 10, answer: 64 << 20, choices: 16 }
+        Self { body: 64 << 20, head: 64 << 10, answer: 64 << 20, choices: 16, bodies: 1 << 30 }
     }
 }
 

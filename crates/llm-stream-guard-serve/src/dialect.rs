@@ -2,18 +2,20 @@
 
 pub mod chat;
 pub mod completions;
+mod content;
 pub mod encoded;
-mod fields;
+pub(crate) mod fields;
 pub mod messages;
 mod parts;
 pub mod responses;
 mod turns;
+pub(crate) mod unsupported;
 
 use llm_stream_guard::chat::{ChatGuard, ChatSseError, Completion, from_json};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use self::encoded::Encoded;
-use crate::error::Fault;
+use self::{encoded::Encoded, unsupported::Unsupported};
+use crate::{body::Body, error::Fault};
 
 /// A shape of requests and answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,10 +41,11 @@ pub trait Machine: Send + 'static {
     /// A limit was hit, and the stream is over; what was held is out.
     fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ChatSseError>;
 
-    /// Upstream ended.
+    /// Upstream's bytes ended.
     ///
     /// # Errors
-    /// As [`Machine::push`].
+    /// As [`Machine::push`], and [`ChatError::Unfinished`](llm_stream_guard::chat::ChatError::Unfinished)
+    /// if upstream did not say that the answer is whole.
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ChatSseError>;
 
     /// The stream broke off: what was held comes out, then the fault, unless the answer was
@@ -60,6 +63,15 @@ pub trait Machine: Send + 'static {
 
     /// How many choices a stop string ended, of which upstream may not know.
     fn stopped(&self) -> usize;
+
+    /// How many choices have no call that completed.
+    fn uncalled(&self) -> usize;
+
+    /// Whether the answer is whole and upstream said so: nothing more comes out.
+    fn is_over(&self) -> bool;
+
+    /// Whether upstream sent an error event: the answer is over, and the client was told.
+    fn upstream_failed(&self) -> bool;
 }
 
 impl Dialect {
@@ -96,13 +108,32 @@ impl Dialect {
     ///
     /// # Errors
     /// The request is malformed or asks for what chat completions cannot say.
-    pub fn request(self, body: Value) -> Result<Value, Fault> {
+    pub(crate) fn request(self, body: Body, unsupported: &mut Unsupported) -> Result<Body, Fault> {
         match self {
             Self::Chat => Ok(body),
             Self::Completions => completions::request(body),
-            Self::Messages => messages::request(body),
-            Self::Responses => responses::request(body),
+            Self::Messages => messages::request(body, unsupported),
+            Self::Responses => responses::request(body, unsupported),
         }
+    }
+
+    /// The fields of a request at which the writer of the answer looks: an object.
+    ///
+    /// # Errors
+    /// They are malformed, or too much.
+    pub(crate) fn asked(self, body: &mut Body) -> Result<Value, Fault> {
+        let names = match self {
+            Self::Chat | Self::Completions => Vec::new(),
+            Self::Messages => vec!["stop_sequences"],
+            Self::Responses => responses::asked().collect(),
+        };
+        let mut asked = Map::new();
+        for name in names {
+            if let Some(value) = body.get(name)? {
+                asked.insert(name.to_owned(), value);
+            }
+        }
+        Ok(asked.into())
     }
 
     /// What turns upstream's event stream into the dialect's, for the answer to the request
@@ -131,14 +162,15 @@ impl Dialect {
     }
 
     /// A whole answer to the request `asked`, as it came; what [`Dialect::is_upstreams`] does not look at it.
+    /// `broken` are the places of calls that were malformed or cut.
     #[must_use]
-    pub fn whole(self, completion: &Completion, asked: &Value) -> Value {
+    pub fn whole(self, completion: &Completion, asked: &Value, broken: &[u32]) -> Value {
         match self {
             // Strings, numbers and maps with string keys: nothing JSON cannot hold.
             Self::Chat => serde_json::to_value(completion).unwrap_or_default(),
             Self::Completions => completions::whole(completion),
-            Self::Messages => messages::whole(completion),
-            Self::Responses => responses::whole(completion, asked),
+            Self::Messages => messages::whole(completion, broken),
+            Self::Responses => responses::whole(completion, asked, broken),
         }
     }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use axum::http::{HeaderValue, StatusCode};
+use llm_stream_guard::chat::{ChatError, ChatSseError};
+use serde_json::Value;
 
 /// Why a request was not answered, or an answer broke off.
 ///
@@ -21,6 +23,17 @@ pub struct Fault {
     pub field: Option<String>,
     /// When upstream says to try again.
     pub retry_after: Option<HeaderValue>,
+    /// What upstream says of the error besides its message.
+    pub reported: Option<Box<Reported>>,
+}
+
+/// What upstream says of its error.
+#[derive(Debug, Clone, Default)]
+pub struct Reported {
+    /// The error's type.
+    pub kind: Option<String>,
+    /// The error's code: text or a number.
+    pub code: Option<Value>,
 }
 
 /// Kinds of faults.
@@ -30,6 +43,8 @@ pub enum Kind {
     Request,
     /// No family is known for the model, and none is to be guessed.
     Model,
+    /// More is asked than there is room for.
+    Busy,
     /// No connection to upstream.
     Unreachable,
     /// Upstream takes too long.
@@ -49,6 +64,7 @@ impl Kind {
         match self {
             Self::Request => "invalid_request",
             Self::Model => "model_unknown",
+            Self::Busy => "overloaded",
             Self::Unreachable => "upstream_unreachable",
             Self::Timeout => "upstream_timeout",
             Self::Broken => "upstream_broken",
@@ -61,6 +77,7 @@ impl Kind {
         match self {
             Self::Request => StatusCode::BAD_REQUEST,
             Self::Model => StatusCode::NOT_FOUND,
+            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
             Self::Timeout => StatusCode::GATEWAY_TIMEOUT,
             Self::Unreachable | Self::Broken | Self::Limit | Self::Upstream => {
                 StatusCode::BAD_GATEWAY
@@ -78,6 +95,43 @@ impl Fault {
             message: message.to_string(),
             field: None,
             retry_after: None,
+            reported: None,
+        }
+    }
+
+    /// The fault that upstream reports in `said`: an error object, alone or as the field `error`.
+    pub(crate) fn reported(said: &Value) -> Self {
+        let error = said.get("error").unwrap_or(said);
+        let messages = ["/error/message", "/message", "/detail", "/error"];
+        let message = messages.iter().find_map(|path| said.pointer(path)?.as_str());
+        let code = error.get("code").filter(|code| code.is_string() || code.is_number());
+        let reported = Reported {
+            kind: error.get("type").and_then(Value::as_str).map(str::to_owned),
+            code: code.cloned(),
+        };
+        Self {
+            reported: Some(Box::new(reported)),
+            ..Self::new(Kind::Upstream, message.unwrap_or("upstream gave no reason"))
+        }
+    }
+
+    /// The type of the error, if upstream says one.
+    pub(crate) fn error_type(&self) -> Option<&str> {
+        self.reported.as_ref()?.kind.as_deref()
+    }
+
+    /// The code of the error, if upstream says one.
+    pub(crate) fn error_code(&self) -> Option<&Value> {
+        self.reported.as_ref()?.code.as_ref()
+    }
+
+    /// Why a guarded stream could not go on.
+    pub(crate) fn of_stream(error: ChatSseError) -> Self {
+        match error {
+            ChatSseError::Chat(ChatError::Unfinished) => {
+                Self::new(Kind::Broken, format!("upstream broke off: {error}"))
+            }
+            error => Self::new(Kind::Limit, error),
         }
     }
 

@@ -6,11 +6,12 @@ use llm_stream_guard::{
 };
 use std::sync::Arc;
 use toolcall_parsers::family::{ModelId, ModelPattern};
-use wire_remap::{BodyError, OpenAiChat, Regime, RemapTable};
+use wire_remap::{OpenAiChat, Regime, RemapTable};
 
 use crate::{
+    body::Body,
     config::{self, CallDelivery, Choice, Config, FamilyName, Model, OwnFamily, Remap},
-    dialect::completions,
+    error::Fault,
 };
 
 /// How the answers of a model are read.
@@ -65,13 +66,14 @@ impl Families {
         profile_for_model(id).ok().map(Family::from)
     }
 
-    /// A guard for a family's answer to a request with this body.
+    /// A guard for a family's answer to a request with this body. `bare`: the server holds the model
+    /// to JSON from its first token on.
     pub(crate) fn guard(
         &self,
         family: &Family,
         body: &serde_json::Value,
         answer: Answer,
-        observer: Arc<dyn Observer + Send + Sync>,
+        (bare, observer): (bool, Arc<dyn Observer + Send + Sync>),
     ) -> Result<Guard, BuildError> {
         let mut builder: GuardBuilder =
             Guard::builder(&family.profile).delivery(self.delivery).observer(observer);
@@ -85,12 +87,13 @@ impl Families {
             builder = builder.remap(table.clone());
         }
         // A server that tells reasoning itself begins with the answer.
-        let start = if answer == Answer::Parsed { Some(Start::Content) } else { family.start };
+        let told = bare || answer == Answer::Parsed;
+        let start = if told { Some(Start::Content) } else { family.start };
         if let Some(start) = start {
             builder = builder.start(start);
         }
         // A prompt that is rendered shows where the answer begins.
-        if let Some(prompt) = completions::prompt(body) {
+        if let Some(prompt) = body.get("prompt").and_then(serde_json::Value::as_str) {
             builder = builder.prompt(prompt);
         }
         builder.request(body).build()
@@ -125,8 +128,11 @@ impl Family {
     }
 
     /// Writes the delimiters of a request's texts as the model is to see them.
-    pub(crate) fn remap(&self, body: &mut serde_json::Value) -> Result<(), BodyError> {
-        self.regime.request().apply(body, &OpenAiChat).map(|_| ())
+    pub(crate) fn remap(&self, body: &mut Body) -> Result<(), Fault> {
+        if self.regime.table().is_none() {
+            return Ok(());
+        }
+        body.change_all(|body| self.regime.request().apply(body, &OpenAiChat).map(|_| ()))
     }
 }
 

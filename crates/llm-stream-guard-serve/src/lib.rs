@@ -24,16 +24,21 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod body;
 mod catalog;
 mod client;
 mod config;
+mod connection;
 pub mod demo;
 pub mod dialect;
 mod error;
 mod families;
+mod forced;
 mod headers;
 mod idle;
+mod ledger;
 mod metrics;
+mod path;
 mod proxy;
 mod record;
 mod server;
@@ -41,10 +46,10 @@ mod stream;
 mod trace;
 
 pub use config::{
-    BrokenCalls, CallDelivery, Choice, Completions, Config, FamilyName, Limits, Model, Models,
-    Output, OwnFamily, ReasoningName, Record, Remap, ServerName, Span, Start, Timeouts,
-    UnknownModel, Upstream, read_family, read_models, read_template,
+    BareEnd, BrokenCalls, CallDelivery, Choice, Completions, Config, FamilyName, Limits, Model,
+    Models, Output, OwnFamily, ReasoningName, Record, Remap, ServerName, Span, Start, Timeouts,
+    UnknownModel, UnsupportedTools, Upstream, read_family, read_models, read_template,
 };
-pub use error::{Fault, Kind};
+pub use error::{Fault, Kind, Reported};
 pub use proxy::Proxy;
 pub use server::{is_open, serve};

@@ -45,6 +45,8 @@ pub(crate) struct Metrics {
     bytes: Family<Label, Counter>,
     faults: Family<Label, Counter>,
     unknown: Counter,
+    dropped: Family<Label, Counter>,
+    unmet: Counter,
     tokens: Family<Label, Counter>,
     added: Histogram,
     watch: Arc<Watch>,
@@ -107,6 +109,8 @@ impl Default for Metrics {
             bytes: Family::default(),
             faults: Family::default(),
             unknown: Counter::default(),
+            dropped: Family::default(),
+            unmet: Counter::default(),
             tokens: Family::default(),
             added: Histogram::new(buckets),
             watch: Arc::default(),
@@ -120,6 +124,8 @@ impl Default for Metrics {
             bytes,
             faults,
             unknown,
+            dropped,
+            unmet,
             tokens,
             added,
             watch,
@@ -134,6 +140,16 @@ impl Default for Metrics {
             "unknown_models",
             "Requests for models of which no family is known",
             unknown.clone(),
+        );
+        registry.register(
+            "dropped",
+            "Tools and items that were left out of requests, by kind",
+            dropped.clone(),
+        );
+        registry.register(
+            "tool_choice_not_given",
+            "Answers without the call that was required",
+            unmet.clone(),
         );
         registry.register("tokens", "Tokens that upstream counted, by kind", tokens.clone());
         registry.register(
@@ -187,6 +203,18 @@ impl Metrics {
         self.faults.get_or_create(&[("kind", kind.name())]).inc();
     }
 
+    /// A call was demanded and not given.
+    pub(crate) fn unmet(&self, trace: &Trace) {
+        tracing::warn!("a call was required and not given");
+        trace.text("llm_stream_guard.tool_choice", "not_given");
+        self.unmet.inc();
+    }
+
+    /// Something of a request was left out.
+    pub(crate) fn dropped(&self, kind: &'static str) {
+        self.dropped.get_or_create(&[("kind", kind)]).inc();
+    }
+
     pub(crate) fn unknown_model(&self) {
         self.unknown.inc();
     }
@@ -225,6 +253,11 @@ impl Meter {
         bytes("out", left);
         self.metrics.added.observe(took.as_secs_f64());
         self.hold(held);
+    }
+
+    /// A call was demanded and not given.
+    pub(crate) fn unmet(&self) {
+        self.metrics.unmet(&self.trace);
     }
 
     /// What upstream counted, once.

@@ -6,28 +6,32 @@ use std::{sync::Arc, time::Instant};
 
 use axum::{
     Router,
-    body::{Body, Bytes},
+    body::Body,
     extract::{Request, State},
     http::{
-        HeaderMap, HeaderValue, StatusCode,
+        HeaderMap, HeaderValue, Method, StatusCode,
         header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER},
     },
     response::{IntoResponse, Response},
     routing::{get, post},
 };
+use llm_stream_guard::chat::{ChatGuard, Completion, CompletionChoice};
 use serde_json::Value;
 
 use self::asked::Asked;
 
 use crate::{
+    body::Body as RequestBody,
     catalog::Catalog,
     client::Client,
-    config::{Completions, Config},
-    dialect::Dialect,
+    config::{Completions, Config, UnsupportedTools},
+    dialect::{Dialect, encoded::broken_call, unsupported::Unsupported},
     error::{Fault, Kind},
     families::Families,
     idle::Idle,
+    ledger::Ledger,
     metrics::{Meter, Metrics},
+    path::canonical,
     record::Records,
     stream::{Guarded, Patience},
     trace::Trace,
@@ -35,6 +39,9 @@ use crate::{
 
 /// The header of a request for a text completion that says whether its answer is guarded.
 const GUARD: &str = "x-llm-stream-guard";
+
+/// The header of an answer that says what is wrong with it.
+const NOTE: &str = "x-llm-stream-guard-note";
 
 /// A proxy for one upstream. Cheap to clone; clones share connections and counters.
 #[derive(Debug, Clone)]
@@ -50,6 +57,7 @@ struct Shared {
     families: Families,
     metrics: Arc<Metrics>,
     records: Option<Arc<Records>>,
+    ledger: Arc<Ledger>,
 }
 
 impl Proxy {
@@ -66,6 +74,7 @@ impl Proxy {
             families: Families::new(&config),
             metrics: Arc::default(),
             records: records.map(Arc::new),
+            ledger: Ledger::new(config.limits.bodies),
             config,
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -81,7 +90,7 @@ impl Proxy {
         router
             .route("/healthz", get(|| async { "ok\n" }))
             .route("/metrics", get(Self::metrics))
-            .fallback(Self::untouched)
+            .fallback(Self::other)
             .method_not_allowed_fallback(Self::untouched)
             .with_state(self.clone())
     }
@@ -95,6 +104,16 @@ impl Proxy {
     async fn metrics(State(proxy): State<Self>) -> Response {
         let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
         ([(CONTENT_TYPE, kind)], proxy.shared.metrics.text()).into_response()
+    }
+
+    /// A path that is none of the guarded ones as it is spelled.
+    async fn other(State(proxy): State<Self>, request: Request) -> Response {
+        let path = canonical(request.uri().path());
+        let guarded = Dialect::ALL.into_iter().find(|dialect| dialect.path() == path);
+        match guarded.filter(|_| request.method() == Method::POST) {
+            Some(dialect) => proxy.guarded(dialect, request).await,
+            None => Self::untouched(State(proxy), request).await,
+        }
     }
 
     /// Passes a request and its answer on as they are.
@@ -154,7 +173,7 @@ impl Proxy {
             Kind::Upstream => tracing::warn!(kind, status, "no answer"),
             _ => tracing::warn!(kind, status, "no answer: {fault}"),
         }
-        let mut response = json(fault.status, &dialect.fault(fault));
+        let mut response = json(fault.status, dialect.fault(fault).to_string());
         if let Some(after) = &fault.retry_after {
             response.headers_mut().insert(RETRY_AFTER, after.clone());
         }
@@ -171,23 +190,34 @@ impl Proxy {
         let began = Instant::now();
         let (mut parts, body) = request.into_parts();
         trace.pass_on(&mut parts.headers);
-        let bytes = self.body(body).await?;
-        let request: Value = serde_json::from_slice(&bytes)
-            .map_err(|error| Fault::new(Kind::Request, format!("the body is no JSON: {error}")))?;
-        // Only answers of another shape are written with a look at what was asked.
-        let asked = if dialect.is_upstreams() { Value::Null } else { request.clone() };
-        let Some(Asked { guard, told, family, body, choices }) =
-            self.asked(dialect, dialect.request(request)?, &parts.headers, trace).await?
+        if parts.headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
+            let fault = Fault::new(Kind::Request, "expected a body that is not compressed");
+            return Err(fault.status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+        }
+        let (bytes, charge) = self.shared.ledger.read(body, config).await?;
+        let (read, policy) = (bytes.clone(), config.unsupported_tools);
+        let read = move || read_request(dialect, &read, policy);
+        let Read { body, asked, dropped } = heavy(bytes.len(), read).await??;
+        for kind in dropped {
+            metrics.dropped(kind);
+            tracing::info!(path = dialect.path(), kind, "left out of the request");
+        }
+        let Some(Asked { guard, told, family, mut body, choices, forced }) =
+            self.asked(dialect, body, &parts.headers, trace).await?
         else {
             return client.send(&parts, bytes.into()).await;
         };
-        let streamed = body.get("stream") == Some(&Value::Bool(true));
-        let counted = body.pointer("/stream_options/include_usage") == Some(&Value::Bool(true));
-        let sent = serde_json::to_vec(&body).unwrap_or_default();
+        drop(bytes);
+        let streamed = body.is("stream", "true");
+        let options = body.get("stream_options")?.unwrap_or_default();
+        let counted = options.get("include_usage") == Some(&Value::Bool(true));
+        let sent = body.to_vec();
+        drop(body);
         let path = parts.uri.query();
         let path = path.map_or_else(String::new, |query| format!("?{query}"));
         let path = format!("{}{path}", dialect.upstream_path());
         let answer = client.ask(parts, &path, sent).await?;
+        drop(charge);
         if !answer.status().is_success() {
             return self.declined(dialect, answer).await;
         }
@@ -200,12 +230,21 @@ impl Proxy {
         head.headers.remove(CONTENT_ENCODING);
         if !is_event_stream(&head.headers) {
             let bytes = Idle::new(body, config.timeouts.idle.0).whole(config.limits.answer).await?;
-            let whole = dialect.read(&bytes);
-            let whole = whole
-                .map_err(|_| Fault::new(Kind::Broken, "upstream's answer is no completion"))?;
-            let whole = guard.complete(whole).map_err(|error| Fault::new(Kind::Limit, error))?;
-            metrics.counted(whole.usage.value(), trace);
-            let mut response = json(head.status, &dialect.whole(&whole, &asked));
+            let length = bytes.len();
+            let work = move || -> Result<_, Fault> {
+                let (whole, broken) = self::whole(dialect, &guard, &bytes)?;
+                let answer = dialect.whole(&whole, &asked, &broken);
+                let uncalled = whole.choices.iter().any(|it| it.message.tool_calls.is_empty());
+                Ok((answer.to_string(), whole.usage, uncalled))
+            };
+            let (answer, usage, uncalled) = heavy(length, work).await??;
+            metrics.counted(usage.value(), trace);
+            let mut response = json(head.status, answer);
+            if forced && uncalled {
+                metrics.unmet(trace);
+                let note = HeaderValue::from_static("a call was required and not given");
+                response.headers_mut().insert(NOTE, note);
+            }
             head.headers.remove(CONTENT_TYPE);
             response.headers_mut().extend(head.headers);
             return Ok(response);
@@ -225,7 +264,7 @@ impl Proxy {
         let leave_after = (streamed && !counted).then_some(choices);
         let meter = Meter::new(metrics.clone(), trace.clone());
         let machine = dialect.stream(guard, &asked);
-        let mut stream = Guarded::new(body, machine, patience, leave_after, meter);
+        let mut stream = Guarded::new(body, machine, patience, leave_after, meter).forced(forced);
         if let Some(records) = &self.shared.records {
             stream = stream.recorded(records.begin(&format!("family {family}")), told);
         }
@@ -240,29 +279,66 @@ impl Proxy {
         let config = &self.shared.config;
         let (head, body) = answer.into_parts();
         let bytes = Idle::new(body, config.timeouts.idle.0).whole(config.limits.answer).await?;
-        let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let texts = ["/error/message", "/message", "/detail", "/error"];
-        let said = texts.iter().find_map(|path| said.pointer(path)?.as_str());
-        let mut fault = Fault::new(Kind::Upstream, said.unwrap_or("upstream gave no reason"));
+        let mut fault = Fault::reported(&serde_json::from_slice(&bytes).unwrap_or_default());
         fault.retry_after = head.headers.get(RETRY_AFTER).cloned();
         Err(fault.status(head.status))
     }
+}
 
-    /// All of a request's body.
-    async fn body(&self, body: Body) -> Result<Bytes, Fault> {
-        let Config { limits, timeouts, .. } = &self.shared.config;
-        let whole = Idle::new(body, timeouts.idle.0).whole(limits.body);
-        let late = || Fault::new(Kind::Timeout, "the body did not come in time");
-        let whole = tokio::time::timeout(timeouts.body.0, whole).await;
-        whole.unwrap_or_else(|_| Err(late())).map_err(|fault| match fault.kind {
-            Kind::Limit => Fault::new(Kind::Request, "the body is too large")
-                .status(StatusCode::PAYLOAD_TOO_LARGE),
-            Kind::Timeout => {
-                Fault::new(Kind::Request, fault.message).status(StatusCode::REQUEST_TIMEOUT)
-            }
-            _ => Fault::new(Kind::Request, "the body broke off"),
-        })
+/// From here on, reading JSON takes longer than others should wait for.
+const HEAVY: usize = 256 << 10;
+
+/// Does the work on `length` bytes, where it holds up no streams if it is heavy.
+async fn heavy<T: Send + 'static>(
+    length: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
+    if length < HEAVY {
+        return Ok(work());
     }
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Fault::new(Kind::Limit, format!("the work was given up: {error}")))
+}
+
+/// A request that was read.
+struct Read {
+    /// What upstream is to be asked.
+    body: RequestBody,
+    /// The fields at which the writer of the answer looks.
+    asked: Value,
+    dropped: Vec<&'static str>,
+}
+
+fn read_request(dialect: Dialect, bytes: &[u8], policy: UnsupportedTools) -> Result<Read, Fault> {
+    let mut unsupported = Unsupported::new(policy);
+    let mut body = RequestBody::read(bytes)?;
+    let asked = dialect.asked(&mut body)?;
+    let body = dialect.request(body, &mut unsupported)?;
+    Ok(Read { body, asked, dropped: unsupported.into_dropped() })
+}
+
+/// Guards a whole answer; with it the places of calls that were malformed or cut.
+fn whole(
+    dialect: Dialect,
+    guard: &ChatGuard,
+    said: &[u8],
+) -> Result<(Completion, Vec<u32>), Fault> {
+    let none = |_| Fault::new(Kind::Broken, "upstream's answer is no completion");
+    let read = dialect.read(said);
+    if read.as_ref().map_or(true, |read| read.choices.is_empty()) {
+        let said: Value = serde_json::from_slice(said).map_err(none)?;
+        if said.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(Fault::reported(&said));
+        }
+    }
+    let mut broken = Vec::new();
+    let whole = guard.complete_noting(read.map_err(none)?, |note| broken.extend(broken_call(note)));
+    let whole = whole.map_err(|error| Fault::new(Kind::Limit, error))?;
+    let open = |choice: &CompletionChoice| choice.finish_reason.value().is_none();
+    if whole.choices.is_empty() || whole.choices.iter().any(open) {
+        return Err(Fault::new(Kind::Broken, "upstream's answer has no finish reason: it was cut"));
+    }
+    Ok((whole, broken))
 }
 
 fn is_event_stream(headers: &HeaderMap) -> bool {
@@ -270,6 +346,39 @@ fn is_event_stream(headers: &HeaderMap) -> bool {
     kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
 }
 
-fn json(status: StatusCode, value: &Value) -> Response {
-    (status, [(CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+fn json(status: StatusCode, text: String) -> Response {
+    (status, [(CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Dialect, HEAVY, UnsupportedTools, heavy, read_request};
+
+    #[test]
+    fn reading_a_request_takes_at_most_four_times_its_memory() {
+        let small = "{\"\":0},".repeat(600_000);
+        let turn = r#"{"role": "user", "content": "a"},"#.repeat(100_000);
+        let text = format!(r#"{{"role": "user", "content": "{}"}},"#, "x".repeat(4 << 20));
+        for dialect in Dialect::ALL {
+            for field in ["messages", "input", "tools", "metadata", "user", "prompt"] {
+                for many in [&small, &turn, &text] {
+                    let body =
+                        format!(r#"{{"model": "m", "{field}": [{}]}}"#, many.trim_end_matches(','));
+                    let memory = allocation_counter::measure(|| {
+                        drop(read_request(dialect, body.as_bytes(), UnsupportedTools::Drop));
+                    });
+                    let times = memory.bytes_max / body.len() as u64;
+                    assert!(times < 4, "{dialect:?} {field}: {times}");
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn heavy_work_is_done_elsewhere() {
+        let here = std::thread::current().id();
+        let at = |length| heavy(length, || std::thread::current().id());
+        assert_eq!(at(HEAVY - 1).await.unwrap(), here);
+        assert_ne!(at(HEAVY).await.unwrap(), here);
+    }
 }

@@ -2,7 +2,6 @@
 
 use std::{future::Future, io, net::SocketAddr, time::Duration};
 
-use axum::Router;
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::{conn::auto::Builder, graceful::GracefulShutdown},
@@ -12,6 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::{
     config::{Config, Limits},
+    connection::{Activity, Service},
     proxy::Proxy,
 };
 
@@ -28,7 +28,7 @@ pub async fn serve(
     let config = proxy.config();
     let builder = builder(config);
     let connections = GracefulShutdown::new();
-    let service = TowerToHyperService::new(proxy.router());
+    let router = proxy.router();
     tokio::pin!(shutdown);
     loop {
         let stream = tokio::select! {
@@ -43,7 +43,8 @@ pub async fn serve(
             },
             () = &mut shutdown => break,
         };
-        spawn(&builder, &connections, stream, service.clone());
+        let activity = Activity::new(&config.timeouts);
+        spawn(&builder, &connections, stream, Service { router: router.clone(), activity });
     }
     drop(listener);
     tracing::info!("no new connections; open ones end");
@@ -57,15 +58,20 @@ fn spawn(
     builder: &Builder<TokioExecutor>,
     connections: &GracefulShutdown,
     stream: TcpStream,
-    service: TowerToHyperService<Router>,
+    service: Service,
 ) {
     // Small pieces are what streams are made of.
     let _ = stream.set_nodelay(true);
+    let activity = service.activity.clone();
+    let service = TowerToHyperService::new(service);
     let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
     let watched = connections.watch(connection);
     tokio::spawn(async move {
-        if let Err(error) = watched.await {
-            tracing::debug!("connection: {error}");
+        tokio::select! {
+            ended = watched => if let Err(error) = ended {
+                tracing::debug!("connection: {error}");
+            },
+            () = activity.given_up() => tracing::debug!("connection: no request in time"),
         }
     });
 }

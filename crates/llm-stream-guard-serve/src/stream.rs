@@ -39,6 +39,8 @@ pub(crate) struct Guarded {
     patience: Patience,
     /// Stop strings that must have been seen before upstream is left; `None`: never.
     leave_after: Option<usize>,
+    /// The request demands a call.
+    forced: bool,
     quiet: Pin<Box<Sleep>>,
     meter: Meter,
     recording: Option<(Recording, Arc<Told>)>,
@@ -57,10 +59,17 @@ impl Guarded {
             machine,
             patience,
             leave_after,
+            forced: false,
             quiet: Box::pin(sleep(patience.keep_alive)),
             meter,
             recording: None,
         }
+    }
+
+    /// The same for a request that demands a call, if `forced` says so.
+    pub(crate) fn forced(mut self, forced: bool) -> Self {
+        self.forced = forced;
+        self
     }
 
     /// The same, kept if anything is told of it.
@@ -79,20 +88,37 @@ impl Guarded {
         self.meter.piece(bytes.len(), out.len(), self.machine.held(), came.elapsed());
         let stopped = self.leave_after.is_some_and(|count| self.machine.stopped() >= count);
         match result {
-            Err(error) => self.fail(&Fault::new(Kind::Limit, error), out),
+            Err(error) => self.fail(&Fault::of_stream(error), out),
+            Ok(()) if self.machine.upstream_failed() => self.reported(),
             Ok(()) if stopped => self.end(out),
             Ok(()) => {}
         }
     }
 
+    /// Upstream reported an error, which the client has read.
+    fn reported(&mut self) {
+        self.upstream = None;
+        // Its words may repeat the request.
+        tracing::warn!(kind = Kind::Upstream.name(), "stream failed");
+        self.meter.fault(Kind::Upstream);
+        self.meter.counted(self.machine.usage());
+    }
+
     fn end(&mut self, out: &mut Vec<u8>) {
         self.upstream = None;
         match self.machine.finish(out) {
+            // An error may be the last event, without its blank line.
+            Ok(()) if self.machine.upstream_failed() => self.reported(),
             Ok(()) => {
                 self.meter.counted(self.machine.usage());
                 self.meter.complete();
+                if self.forced && self.machine.uncalled() > 0 {
+                    self.meter.unmet();
+                    // Behind the last event, where it changes nothing.
+                    out.extend_from_slice(b": a call was required and not given\n\n");
+                }
             }
-            Err(error) => self.fail(&Fault::new(Kind::Limit, error), out),
+            Err(error) => self.fail(&Fault::of_stream(error), out),
         }
     }
 
@@ -130,6 +156,8 @@ impl Stream for Guarded {
                         this.take(bytes, &mut out);
                     }
                 }
+                // What breaks after the end of the answer takes nothing from it.
+                Poll::Ready(Some(Err(_))) if this.machine.is_over() => this.end(&mut out),
                 Poll::Ready(Some(Err(error))) => {
                     let fault = match error {
                         Break::Idle => Fault::new(Kind::Timeout, "upstream sent nothing in time"),

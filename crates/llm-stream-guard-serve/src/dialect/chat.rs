@@ -57,6 +57,18 @@ impl Machine for Stream {
     fn stopped(&self) -> usize {
         self.sse.guard().stopped()
     }
+
+    fn uncalled(&self) -> usize {
+        self.sse.guard().uncalled()
+    }
+
+    fn is_over(&self) -> bool {
+        self.sse.is_done()
+    }
+
+    fn upstream_failed(&self) -> bool {
+        self.sse.is_broken()
+    }
 }
 
 /// Bytes for the client, with a line in the log for what passed unguarded.
@@ -83,8 +95,8 @@ pub fn fault(fault: &Fault) -> Value {
     };
     json!({"error": {
         "message": fault.message,
-        "type": kind,
+        "type": fault.error_type().unwrap_or(kind),
         "param": fault.field,
-        "code": fault.kind.name(),
+        "code": fault.error_code().cloned().unwrap_or_else(|| fault.kind.name().into()),
     }})
 }

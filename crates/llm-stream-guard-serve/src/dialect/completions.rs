@@ -11,7 +11,10 @@ use super::{
     encoded::Encoder,
     fields::{KEEP_ALIVE, expected},
 };
-use crate::error::Fault;
+use crate::{
+    body::{Body, each},
+    error::Fault,
+};
 
 /// Fields of chat completions that say how the answer is to be read; upstream does not know them.
 const OURS: [&str; 3] = ["tools", "tool_choice", "parallel_tool_calls"];
@@ -20,31 +23,27 @@ const OURS: [&str; 3] = ["tools", "tool_choice", "parallel_tool_calls"];
 ///
 /// # Errors
 /// There are several prompts, or the answer is to repeat it; the fault names the field.
-pub fn request(body: Value) -> Result<Value, Fault> {
-    if body.get("echo") == Some(&Value::Bool(true)) {
+pub(crate) fn request(body: Body) -> Result<Body, Fault> {
+    if body.is("echo", "true") {
         return Err(expected("echo", "`false` where the answer is guarded"));
     }
-    let several = |prompts: &Vec<Value>| {
-        let is_token = prompts.iter().all(Value::is_number);
-        prompts.len() > 1 && !is_token
-    };
-    if body.get("prompt").and_then(Value::as_array).is_some_and(several) {
-        return Err(expected("prompt", "one prompt where the answer is guarded"));
+    if let Some(prompts) = body.text("prompt").filter(|prompt| prompt.get().starts_with('[')) {
+        let (mut count, mut tokens) = (0_usize, true);
+        each(prompts, "prompt", &mut |_, prompt| {
+            count = count.saturating_add(1);
+            tokens &= prompt.get().starts_with(|c: char| c == '-' || c.is_ascii_digit());
+            Ok(())
+        })?;
+        if count > 1 && !tokens {
+            return Err(expected("prompt", "one prompt where the answer is guarded"));
+        }
     }
     Ok(body)
 }
 
-/// The prompt, if it is text.
-pub(crate) fn prompt(body: &Value) -> Option<&str> {
-    let prompt = body.get("prompt")?;
-    prompt.as_str().or_else(|| prompt.get(0)?.as_str())
-}
-
 /// Takes out of a request what upstream does not know.
-pub(crate) fn strip(body: &mut Value) {
-    for name in OURS {
-        body.as_object_mut().and_then(|body| body.shift_remove(name));
-    }
+pub(crate) fn strip(body: &mut Body) {
+    OURS.iter().for_each(|name| drop(body.take_text(name)));
 }
 
 /// Writes the events of a completion.

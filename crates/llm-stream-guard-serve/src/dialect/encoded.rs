@@ -1,20 +1,28 @@
 //! Streams whose events are not upstream's: chunks are read, guarded, and written anew.
 
 use llm_stream_guard::{
-    End,
-    chat::{ChatChunk as _, ChatError, ChatGuard, ChatSseError, Chunk, from_json},
-    sse::{Decoder, Event, Item, TooLong},
+    End, Outcome,
+    chat::{
+        ChatChunk as _, ChatError, ChatGuard, ChatNote, ChatSink, ChatSseError, Chunk, Note,
+        from_json,
+    },
+    sse::{Decoder, Event, Item, LimitPolicy, Limits, TooLong},
 };
 use serde_json::Value;
 
 use super::Machine;
-use crate::error::{Fault, Kind};
+use crate::error::Fault;
 
 /// Writes clean chunks as the events of a dialect.
 pub trait Encoder: Send + 'static {
     /// What upstream said, as a chunk; `None` if it is none.
     fn read(&self, said: Value) -> Option<Chunk> {
         said.into_chunk().ok()
+    }
+
+    /// The call with this index in the first choice broke or was cut; its last chunk follows.
+    fn broke(&mut self, index: u32) {
+        let _ = index;
     }
 
     /// What a chunk says.
@@ -42,17 +50,60 @@ struct Wire<E> {
     guard: ChatGuard,
     encoder: E,
     over: bool,
+    /// Upstream reported an error.
+    reported: bool,
+    /// No bytes follow: an event that is open was cut.
+    ends: bool,
+    /// The last event was cut.
+    half: bool,
     failed: Option<ChatError>,
-    /// Kept for its capacity.
+    clean: Clean,
+}
+
+/// What a guard sets free.
+#[derive(Debug, Default)]
+struct Clean {
     chunks: Vec<Chunk>,
+    /// Indices of calls of the first choice that broke or were cut.
+    broken: Vec<u32>,
+}
+
+impl ChatSink for Clean {
+    fn chunk(&mut self, chunk: Chunk, _: u64) {
+        self.chunks.push(chunk);
+    }
+
+    fn note(&mut self, note: ChatNote) {
+        self.broken.extend(broken_call(note));
+    }
+}
+
+/// The index of the call of the first choice that a note says was malformed or cut.
+pub(crate) fn broken_call(note: ChatNote) -> Option<u32> {
+    match note {
+        ChatNote { choice: 0, note: Note::CallEnd { index, outcome } } => {
+            (!matches!(outcome, Outcome::Complete | Outcome::Repaired)).then_some(index)
+        }
+        _ => None,
+    }
 }
 
 impl<E: Encoder> Encoded<E> {
     /// A stream of one choice, which clones of `guard` guard.
     #[must_use]
     pub fn new(guard: ChatGuard, encoder: E) -> Self {
-        let wire = Wire { guard, encoder, over: false, failed: None, chunks: Vec::new() };
-        Self { decoder: Decoder::new().lenient(), wire }
+        let wire = Wire {
+            guard,
+            encoder,
+            over: false,
+            reported: false,
+            ends: false,
+            half: false,
+            failed: None,
+            clean: Clean::default(),
+        };
+        let limits = Limits::default().policy(LimitPolicy::Error);
+        Self { decoder: Decoder::new().lenient().limits(limits), wire }
     }
 }
 
@@ -65,8 +116,11 @@ impl<E: Encoder> Machine for Encoded<E> {
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ChatSseError> {
         let Self { decoder, wire } = self;
+        wire.ends = true;
         let read = decoder.finish(|item| wire.item(item, out));
-        wire.end(out);
+        if read.is_ok() {
+            wire.end_bare(out);
+        }
         wire.check(read)
     }
 
@@ -89,6 +143,18 @@ impl<E: Encoder> Machine for Encoded<E> {
     fn stopped(&self) -> usize {
         self.wire.guard.stopped()
     }
+
+    fn uncalled(&self) -> usize {
+        self.wire.guard.uncalled()
+    }
+
+    fn is_over(&self) -> bool {
+        self.wire.over
+    }
+
+    fn upstream_failed(&self) -> bool {
+        self.wire.reported
+    }
 }
 
 impl<E: Encoder> Wire<E> {
@@ -101,27 +167,32 @@ impl<E: Encoder> Wire<E> {
 
     fn item(&mut self, item: Item<'_>, out: &mut Vec<u8>) {
         // What carries no data is for upstream's client, which we are.
-        if let Item::Event(Event { data: Some(data), name, .. }) = item
+        if let Item::Event(Event { data: Some(data), name, closed, .. }) = item
             && !self.over
         {
-            self.data(data, name == Some(b"error"), out);
+            self.data(data, name == Some(b"error"), closed, out);
         }
     }
 
-    fn data(&mut self, data: &[u8], is_error: bool, out: &mut Vec<u8>) {
+    fn data(&mut self, data: &[u8], is_error: bool, closed: bool, out: &mut Vec<u8>) {
         if data.trim_ascii() == b"[DONE]" {
-            return self.end(out);
+            return self.end(|guard, clean| guard.finish(End::Stop, clean), out);
         }
         let text = String::from_utf8_lossy(data);
-        let value = from_json::<Value>(&text).unwrap_or_default();
+        let value = match from_json::<Value>(&text) {
+            Ok(value) => value,
+            Err(_) if self.ends && !closed => {
+                self.half = true;
+                return;
+            }
+            Err(_) => Value::Null,
+        };
         if is_error || value.is_error() {
-            let paths = ["/error/message", "/message", "/error"];
-            let said = paths.iter().find_map(|path| value.pointer(path)?.as_str());
-            let said = said.unwrap_or("upstream gave no reason");
-            return self.fail(&Fault::new(Kind::Upstream, said), out);
+            self.reported = true;
+            return self.fail(&Fault::reported(&value), out);
         }
         if let Some(chunk) = self.encoder.read(value) {
-            self.run(out, |guard, chunks| guard.push(chunk, chunks));
+            self.run(out, |guard, clean| guard.push(chunk, clean));
         }
     }
 
@@ -129,18 +200,30 @@ impl<E: Encoder> Wire<E> {
     fn run(
         &mut self,
         out: &mut Vec<u8>,
-        step: impl FnOnce(&mut ChatGuard, &mut Vec<Chunk>) -> Result<(), ChatError>,
+        step: impl FnOnce(&mut ChatGuard, &mut Clean) -> Result<(), ChatError>,
     ) {
-        let mut chunks = std::mem::take(&mut self.chunks);
-        self.failed = self.failed.or(step(&mut self.guard, &mut chunks).err());
-        chunks.iter().for_each(|chunk| self.encoder.chunk(chunk, out));
-        chunks.clear();
-        self.chunks = chunks;
+        self.failed = self.failed.or(step(&mut self.guard, &mut self.clean).err());
+        let Self { clean, encoder, .. } = self;
+        clean.broken.drain(..).for_each(|index| encoder.broke(index));
+        clean.chunks.drain(..).for_each(|chunk| encoder.chunk(&chunk, out));
     }
 
-    fn end(&mut self, out: &mut Vec<u8>) {
+    /// The bytes ended without a word of upstream's.
+    fn end_bare(&mut self, out: &mut Vec<u8>) {
+        if self.half && !self.guard.is_finished() {
+            self.end(ChatGuard::cut_off, out);
+        } else {
+            self.end(ChatGuard::end, out);
+        }
+    }
+
+    fn end(
+        &mut self,
+        step: impl FnOnce(&mut ChatGuard, &mut Clean) -> Result<(), ChatError>,
+        out: &mut Vec<u8>,
+    ) {
         if !std::mem::replace(&mut self.over, true) {
-            self.run(out, |guard, chunks| guard.finish(End::Stop, chunks));
+            self.run(out, step);
             if self.failed.is_none() {
                 self.encoder.end(self.guard.stopped() > 0, out);
             } else {
@@ -152,7 +235,7 @@ impl<E: Encoder> Wire<E> {
 
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.over, true) {
-            self.run(out, |guard, chunks| guard.finish(End::Aborted, chunks));
+            self.run(out, |guard, clean| guard.finish(End::Aborted, clean));
             self.encoder.fail(fault, out);
         }
     }

@@ -1,27 +1,81 @@
 //! What the dialects share of requests' fields and of the wire.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 
-use crate::error::{Fault, Kind};
+use crate::{
+    body::Body,
+    error::{Fault, Kind},
+};
 
 /// A comment between events, which clients pass over: a sign of life.
 pub(super) const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";
 
 /// The fault of a request that has something other than `what` at `field`.
-pub(super) fn expected(field: &str, what: &str) -> Fault {
+pub(crate) fn expected(field: &str, what: &str) -> Fault {
     Fault::new(Kind::Request, format!("expected {what}")).at(field)
 }
 
-/// Gives the field `from`, if it is there, the name `to`.
-pub(super) fn rename(body: &mut Map<String, Value>, from: &str, to: &str) {
-    if let Some(value) = body.shift_remove(from) {
-        body.insert(to.into(), value);
+/// Asks for the counted tokens at the end of a stream: these dialects always tell them.
+pub(super) fn count_at_end(body: &mut Body) {
+    if body.is("stream", "true") {
+        body.set("stream_options", &json!({"include_usage": true}));
     }
 }
 
-/// Asks for the counted tokens at the end of a stream: these dialects always tell them.
-pub(super) fn count_at_end(body: &mut Map<String, Value>) {
-    if body.get("stream") == Some(&Value::Bool(true)) {
-        body.insert("stream_options".into(), json!({"include_usage": true}));
+/// The messages of a chat completion, written one by one.
+#[derive(Debug)]
+pub(super) struct Messages {
+    written: Vec<u8>,
+    /// The last one, to which more may be added.
+    last: Option<Map<String, Value>>,
+}
+
+impl Messages {
+    /// None yet; about `length` bytes of JSON are to come.
+    pub(super) fn new(length: usize) -> Self {
+        Self { written: Vec::with_capacity(length), last: None }
     }
+
+    pub(super) fn push(&mut self, message: Map<String, Value>) {
+        self.write();
+        self.last = Some(message);
+    }
+
+    /// The assistant's message at the end; `begin` makes one if need be.
+    pub(super) fn assistant(
+        &mut self,
+        begin: impl FnOnce() -> Map<String, Value>,
+    ) -> &mut Map<String, Value> {
+        let is_assistant =
+            |last: &Map<_, Value>| last.get("role").is_some_and(|it| it == "assistant");
+        if !self.last.as_ref().is_some_and(is_assistant) {
+            self.write();
+        }
+        self.last.get_or_insert_with(begin)
+    }
+
+    fn write(&mut self) {
+        if let Some(last) = self.last.take() {
+            self.written.push(if self.written.is_empty() { b'[' } else { b',' });
+            // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+            let _ = serde_json::to_writer(&mut self.written, &last);
+        }
+    }
+
+    /// All of them as JSON.
+    pub(super) fn finish(mut self) -> Result<Box<RawValue>, Fault> {
+        self.write();
+        if self.written.is_empty() {
+            self.written.push(b'[');
+        }
+        self.written.push(b']');
+        let fault = |error: &dyn std::fmt::Display| Fault::new(Kind::Request, error);
+        let written = String::from_utf8(self.written).map_err(|error| fault(&error))?;
+        RawValue::from_string(written).map_err(|error| fault(&error))
+    }
+}
+
+/// A message with these fields.
+pub(super) fn message(role: &str, content: Value) -> Map<String, Value> {
+    [("role".to_owned(), role.into()), ("content".to_owned(), content)].into_iter().collect()
 }

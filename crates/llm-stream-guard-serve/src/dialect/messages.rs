@@ -5,7 +5,7 @@ mod request;
 use llm_stream_guard::chat::{Chunk, Completion};
 use serde_json::{Map, Value, json};
 
-pub use self::request::request;
+pub(crate) use self::request::request;
 use super::{
     encoded::{Encoder, write},
     parts::{Part, delta, parts, reasoning_tokens, tokens},
@@ -149,10 +149,11 @@ impl Encoder for Events {
     }
 }
 
-/// A whole message. Arguments of a call that was cut are no JSON; its `input` is empty then.
+/// A whole message. The arguments of a call that was malformed or cut, of which `broken` has the
+/// places, are text in its `input`, as Anthropic's manual has it.
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "`message`, `ending` and `tool_use` make objects")]
-pub fn whole(completion: &Completion) -> Value {
+pub fn whole(completion: &Completion, broken: &[u32]) -> Value {
     let text = |name: &str| completion.fields.get(name).and_then(Value::as_str);
     let mut message = message(text("id"), text("model"));
     let mut content: Vec<Value> = Vec::new();
@@ -163,10 +164,11 @@ pub fn whole(completion: &Completion) -> Value {
         }
         Part::Text(text) => content.push(json!({"type": "text", "text": text})),
         Part::Call { id, name, .. } => content.push(tool_use(id, name, json!({}))),
-        Part::Arguments { text, .. } => {
-            let input = serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
-            if let (Some(call), Some(input)) = (content.last_mut(), input) {
-                call["input"] = input;
+        Part::Arguments { text, index } => {
+            let input = serde_json::from_str::<Value>(text).ok();
+            let input = input.filter(|input| input.is_object() && !broken.contains(&index));
+            if let Some(call) = content.last_mut() {
+                call["input"] = input.unwrap_or_else(|| json!({"INVALID_JSON": text}));
             }
         }
         Part::Finish(_) => {}
@@ -185,6 +187,19 @@ pub fn whole(completion: &Completion) -> Value {
     message
 }
 
+/// Types of errors that clients know.
+const TYPES: [&str; 9] = [
+    "api_error",
+    "authentication_error",
+    "billing_error",
+    "invalid_request_error",
+    "not_found_error",
+    "overloaded_error",
+    "permission_error",
+    "rate_limit_error",
+    "timeout_error",
+];
+
 /// An error object.
 #[must_use]
 pub fn fault(fault: &Fault) -> Value {
@@ -199,6 +214,7 @@ pub fn fault(fault: &Fault) -> Value {
         (400..=499, _) => "invalid_request_error",
         _ => "api_error",
     };
+    let kind = fault.error_type().filter(|said| TYPES.contains(said)).unwrap_or(kind);
     let field = fault.field.as_ref().map_or_else(String::new, |field| format!("`{field}`: "));
     let message = format!("{field}{}", fault.message);
     json!({"type": "error", "error": {"type": kind, "message": message}})

@@ -8,12 +8,13 @@
 
 mod item;
 mod request;
+mod tools;
 
 use llm_stream_guard::chat::{Chunk, Completion};
 use serde_json::{Value, json};
 
-use self::item::Item;
-pub use self::request::request;
+pub(crate) use self::request::request;
+use self::{item::Item, tools::custom_names};
 use super::{
     encoded::{Encoder, write},
     fields::KEEP_ALIVE,
@@ -39,6 +40,11 @@ const REPEATED: [(&str, &str); 13] = [
     ("truncation", "\"disabled\""),
 ];
 
+/// Fields of a request at which the writer of its response looks.
+pub(crate) fn asked() -> impl Iterator<Item = &'static str> {
+    REPEATED.iter().map(|(name, _)| *name).chain(["model"])
+}
+
 /// A response as far as it goes.
 #[derive(Debug)]
 struct Response {
@@ -47,6 +53,8 @@ struct Response {
     items: Vec<Item>,
     reason: Option<String>,
     usage: Option<Value>,
+    /// Names of tools that take text.
+    custom: Vec<String>,
 }
 
 impl Response {
@@ -65,7 +73,8 @@ impl Response {
             envelope[name] =
                 said.unwrap_or_else(|| serde_json::from_str(default).unwrap_or_default());
         }
-        Self { envelope, items: Vec::new(), reason: None, usage: None }
+        let custom = custom_names(asked);
+        Self { envelope, items: Vec::new(), reason: None, usage: None, custom }
     }
 
     /// Learns what upstream says of the response.
@@ -80,10 +89,10 @@ impl Response {
         }
     }
 
-    /// A new item's id.
-    fn next_id(&self) -> String {
+    /// The item that `part` begins, if it begins one.
+    fn begun(&self, part: Part<'_>) -> Option<Item> {
         let id = self.envelope["id"].as_str().unwrap_or_default().trim_start_matches("resp_");
-        format!("{id}_{}", self.items.len())
+        Item::begun(part, format!("{id}_{}", self.items.len()), &self.custom)
     }
 
     /// How it ended: the last event's name.
@@ -97,6 +106,11 @@ impl Response {
             self.envelope["incomplete_details"] = json!({"reason": reason});
         }
         if cut.is_some() { "incomplete" } else { "completed" }
+    }
+
+    /// The last item is where the answer was cut, unless it is a call that is whole.
+    fn cut(&mut self, broken: &[u32]) {
+        self.items.iter_mut().last().into_iter().for_each(|item| item.cut(broken));
     }
 
     fn to_json(&self, status: &str) -> Value {
@@ -129,6 +143,8 @@ pub struct Events {
     /// The last item goes on.
     open: bool,
     turns: Turns,
+    /// Indices of calls that broke or were cut.
+    broken: Vec<u32>,
 }
 
 impl Events {
@@ -136,7 +152,7 @@ impl Events {
     #[must_use]
     pub fn new(asked: &Value) -> Self {
         let (response, turns) = (Response::new(asked), Turns::default());
-        Self { response, started: false, number: 0, open: false, turns }
+        Self { response, started: false, number: 0, open: false, turns, broken: Vec::new() }
     }
 
     #[expect(
@@ -173,7 +189,7 @@ impl Events {
                     self.open && self.response.items.last().is_some_and(|it| it.takes(part));
                 if !goes_on {
                     self.close(out);
-                    let item = Item::begun(part, self.response.next_id());
+                    let item = self.response.begun(part);
                     item.into_iter().for_each(|item| self.open(item, out));
                 }
                 self.delta(part, out);
@@ -184,16 +200,12 @@ impl Events {
     fn open(&mut self, item: Item, out: &mut Vec<u8>) {
         let index = self.response.items.len();
         let added = json!({"type": "response.output_item.added", "output_index": index, "item": item.to_json()});
-        let part = item.empty_part();
-        let id = item.id().to_owned();
+        let beginnings = item.beginnings();
         self.response.items.push(item);
         self.open = true;
         self.write(added, out);
-        if let Some(part) = part {
-            let event = json!({
-                "type": "response.content_part.added", "item_id": id, "output_index": index,
-                "content_index": 0, "part": part,
-            });
+        for mut event in beginnings {
+            event["output_index"] = index.into();
             self.write(event, out);
         }
     }
@@ -201,7 +213,7 @@ impl Events {
     fn delta(&mut self, part: Part<'_>, out: &mut Vec<u8>) {
         let index = self.response.items.len().saturating_sub(1);
         let Some(item) = self.response.items.last_mut() else { return };
-        if let Some(mut event) = item.grow(part) {
+        for mut event in item.grow(part) {
             event["output_index"] = index.into();
             self.write(event, out);
         }
@@ -214,7 +226,7 @@ impl Events {
         }
         let index = self.response.items.len().saturating_sub(1);
         let Some(item) = self.response.items.last_mut() else { return };
-        item.done();
+        item.done(&self.broken);
         let mut events = item.endings();
         events.push(json!({"type": "response.output_item.done", "item": item.to_json()}));
         for mut event in events {
@@ -225,6 +237,10 @@ impl Events {
 }
 
 impl Encoder for Events {
+    fn broke(&mut self, index: u32) {
+        self.broken.push(index);
+    }
+
     fn chunk(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
         self.start(chunk, out);
         let mut turns = std::mem::take(&mut self.turns);
@@ -240,7 +256,7 @@ impl Encoder for Events {
         self.rest(out);
         let how = self.response.end();
         if how == "incomplete" && self.open {
-            self.response.items.iter_mut().last().into_iter().for_each(Item::cut);
+            self.response.cut(&self.broken);
         }
         self.close(out);
         let response = self.response.to_json(how);
@@ -250,8 +266,10 @@ impl Encoder for Events {
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
         self.start(&Chunk::default(), out);
         self.rest(out);
-        self.response.items.iter_mut().last().into_iter().for_each(Item::cut);
-        self.response.envelope["error"] = json!({"code": "server_error", "message": fault.message});
+        if self.open {
+            self.response.cut(&self.broken);
+        }
+        self.response.envelope["error"] = json!({"code": code(fault), "message": fault.message});
         let response = self.response.to_json("failed");
         self.write(json!({"type": "response.failed", "response": response}), out);
     }
@@ -261,17 +279,28 @@ impl Encoder for Events {
     }
 }
 
-/// A whole response.
+/// The code of an error, which is text in responses.
+fn code(fault: &Fault) -> Value {
+    match (fault.error_code(), fault.error_type()) {
+        (Some(Value::String(code)), _) => code.as_str().into(),
+        (_, Some(kind)) => kind.into(),
+        (Some(code), None) => code.to_string().into(),
+        (None, None) => "server_error".into(),
+    }
+}
+
+/// A whole response; `broken` has the places of calls that were malformed or cut.
 #[must_use]
-pub fn whole(completion: &Completion, asked: &Value) -> Value {
+pub fn whole(completion: &Completion, asked: &Value, broken: &[u32]) -> Value {
     let mut response = Response::new(asked);
     response.describe(|name| completion.fields.get(name).cloned());
     response.usage = completion.usage.value().cloned();
     if let Some(choice) = completion.choices.first() {
         delta(&choice.message, &mut |part| {
             if response.items.last().is_none_or(|item| !item.takes(part)) {
-                response.items.iter_mut().last().into_iter().for_each(Item::done);
-                response.items.extend(Item::begun(part, response.next_id()));
+                response.items.iter_mut().last().into_iter().for_each(|item| item.done(broken));
+                let begun = response.begun(part);
+                response.items.extend(begun);
             }
             if let Some(item) = response.items.last_mut() {
                 let _ = item.grow(part);
@@ -280,7 +309,9 @@ pub fn whole(completion: &Completion, asked: &Value) -> Value {
         response.reason = choice.finish_reason.value().cloned();
     }
     let how = response.end();
-    let last = response.items.iter_mut().last().into_iter();
-    last.for_each(if how == "incomplete" { Item::cut } else { Item::done });
+    if how == "incomplete" {
+        response.cut(broken);
+    }
+    response.items.iter_mut().last().into_iter().for_each(|item| item.done(broken));
     response.to_json(how)
 }

@@ -8,25 +8,40 @@ use llm_stream_guard::{
     chat::{self, ChatGuard, ChatLimits, ChatOptions, ReasoningField},
     forward_request,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Proxy, Shared};
 use crate::{
-    config::{BrokenCalls, ReasoningName, ServerName, UnknownModel},
+    body::Body,
+    config::{BareEnd, BrokenCalls, ReasoningName, ServerName, UnknownModel},
     dialect::{Dialect, completions},
     error::{Fault, Kind},
     families::Family,
+    forced::Forced,
     metrics::Told,
     trace::Trace,
 };
+
+/// Fields by which a request itself says what form its answer has.
+const OWN_FORMAT: [&str; 7] = [
+    "guided_choice",
+    "guided_grammar",
+    "guided_json",
+    "guided_regex",
+    "response_format",
+    "structural_tag",
+    "structured_outputs",
+];
 
 /// A request that is to be answered in raw text.
 pub(super) struct Asked {
     pub(super) guard: ChatGuard,
     pub(super) told: Arc<Told>,
     pub(super) family: String,
-    pub(super) body: Value,
+    pub(super) body: Body,
     pub(super) choices: usize,
+    /// The request demands a call.
+    pub(super) forced: bool,
 }
 
 impl Proxy {
@@ -35,18 +50,19 @@ impl Proxy {
     pub(super) async fn asked(
         &self,
         dialect: Dialect,
-        mut body: Value,
+        mut body: Body,
         headers: &HeaderMap,
         trace: &Trace,
     ) -> Result<Option<Asked>, Fault> {
         let Shared { config, client, catalog, families, metrics, .. } = &*self.shared;
-        let choices = body.get("n").and_then(Value::as_u64).unwrap_or(1).max(1);
+        let view = body.view()?;
+        let choices = view.get("n").and_then(Value::as_u64).unwrap_or(1).max(1);
         let choices = usize::try_from(choices).unwrap_or(usize::MAX);
         if choices > config.limits.choices {
             let most = config.limits.choices;
             return Err(Fault::new(Kind::Request, format!("at most {most} choices")).at("n"));
         }
-        let model = body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let model = view.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
         trace.text("gen_ai.request.model", &excerpt(&model));
         let mut family = families.find(&model);
         let mut server = config.server.told();
@@ -71,25 +87,30 @@ impl Proxy {
         };
         trace.text("llm_stream_guard.family", family.name());
         let told = metrics.observer();
-        let guard = self.guard(&family, &mut body, server, told.clone())?;
+        let guard = self.guard(dialect, &family, (&view, &mut body), server, told.clone())?;
         if dialect == Dialect::Completions {
             completions::strip(&mut body);
         }
-        Ok(Some(Asked { guard, told, family: family.name().to_owned(), body, choices }))
+        let forced = Forced::of(&view).is_some();
+        Ok(Some(Asked { guard, told, family: family.name().to_owned(), body, choices, forced }))
     }
 
     /// The guard for a family's answer; `body` is changed to what upstream is to get.
     fn guard(
         &self,
+        dialect: Dialect,
         family: &Family,
-        body: &mut Value,
+        (view, body): (&Value, &mut Body),
         server: Option<Server>,
         told: Arc<Told>,
     ) -> Result<ChatGuard, Fault> {
         let Shared { config, families, .. } = &*self.shared;
-        let request = body.clone();
-        let answer = server.map_or(Answer::Raw, |server| forward_request(body, server));
-        let guard = families.guard(family, &request, answer, told);
+        let mut sent = view.clone();
+        let answer = server.map_or(Answer::Raw, |server| forward_request(&mut sent, server));
+        let schema = Forced::of(view).and_then(|forced| forced.schema());
+        let held = server == Some(Server::Vllm) && !OWN_FORMAT.iter().any(|own| body.has(own));
+        let schema = schema.filter(|_| held);
+        let guard = families.guard(family, view, answer, (schema.is_some(), told));
         let guard = guard.map_err(|error| {
             let fault = Fault::new(Kind::Request, &error);
             match error {
@@ -97,7 +118,13 @@ impl Proxy {
                 _ => fault,
             }
         })?;
-        family.remap(body).map_err(|error| Fault::new(Kind::Request, error))?;
+        body.apply(view, &sent);
+        if let Some(schema) = &schema {
+            // The name that it has, and the one that it had.
+            body.set("structured_outputs", &json!({"json": schema}));
+            body.set("guided_json", schema);
+        }
+        family.remap(body)?;
         tracing::debug!(family = family.name(), ?server, ?answer, "guarded");
         let mut options = ChatOptions::default();
         options.reasoning = match config.output.reasoning {
@@ -110,6 +137,13 @@ impl Proxy {
             BrokenCalls::Drop => chat::BrokenCalls::Drop,
             BrokenCalls::Release => chat::BrokenCalls::Release,
         };
+        if config.bare_end == BareEnd::Accept {
+            options.synthesis = chat::Synthesis::Always;
+        }
+        if dialect == Dialect::Messages {
+            // `tool_use` stands next to every call there, the named tool's too.
+            options.stop = chat::Stop::Rewrite;
+        }
         options.limits = ChatLimits { choices: config.limits.choices, ..ChatLimits::default() };
         Ok(ChatGuard::new(guard, options))
     }

@@ -106,8 +106,8 @@ fn every_dialect_writes_the_same_for_every_cut() {
     let said = "<think>hm</think>So.<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
     for dialect in Dialect::ALL {
         let choice = match dialect {
-            Dialect::Completions => json!({"index": 0, "text": said}),
-            _ => json!({"index": 0, "delta": {"content": said}}),
+            Dialect::Completions => json!({"index": 0, "text": said, "finish_reason": "stop"}),
+            _ => json!({"index": 0, "delta": {"content": said}, "finish_reason": "stop"}),
         };
         let written = cut_anyhow(dialect, &event(&choice), None);
         assert!(!written.contains("<tool_call>") && written.contains("\"f\""), "{written}");

@@ -19,10 +19,10 @@ use crate::support::{Do, Replay, Served, asks, config, event, stream, whole_json
 
 /// Keeps the fields of every event of its thread.
 #[derive(Debug, Clone, Default)]
-struct Log(Arc<Mutex<String>>);
+pub(crate) struct Log(Arc<Mutex<String>>);
 
 impl Log {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.0.lock().unwrap().clone()
     }
 }

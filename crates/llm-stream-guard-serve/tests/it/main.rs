@@ -1,11 +1,14 @@
 //! The proxy between clients and upstreams that do as a script says.
 
+mod agents;
 mod answers;
 mod completions;
 mod dialects;
 mod encoders;
+mod ends;
 mod failures;
 mod foreign;
+mod hostile;
 mod logs;
 mod requests;
 mod soak;

@@ -8,7 +8,9 @@ use http_body_util::BodyExt as _;
 use llm_stream_guard_serve::{Choice, Config, Limits, ServerName, UnknownModel};
 use serde_json::{Value, json};
 
-use crate::support::{Do, Got, Replay, Served, asks, config, stream, text_event, whole_json};
+use crate::support::{
+    Do, Got, Replay, Served, asks, config, stream, text_event, whole_event, whole_json,
+};
 
 fn tools() -> Value {
     json!([{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}])
@@ -78,7 +80,7 @@ async fn a_map_and_a_profile_tell_the_family() {
     let mapped = Config { server: ServerName::Plain, ..Config::read(&path).unwrap() };
     let one = Config { profile: "qwen3".parse().unwrap(), ..config() };
     for config in [mapped, one] {
-        let upstream = Replay::new(stream(&text_event("<think>hm</think>yes"), 3)).await;
+        let upstream = Replay::new(stream(&whole_event("<think>hm</think>yes"), 3)).await;
         let served = Served::new(upstream.port, config).await;
         let got = served.ask(&asks("team-chat", json!({}))).await;
         assert_eq!(got.completion().choices[0].message.reasoning_text(), Some("hm"));
@@ -91,7 +93,7 @@ async fn a_family_of_ones_own_comes_from_a_file() {
     std::fs::write(&path, "[calls]\ncall = \"<run>{object}</run>\"\n").unwrap();
     let profile = path.to_str().unwrap().parse().unwrap();
     let said = "So <run>{\"name\": \"f\", \"arguments\": {}}</run>";
-    let upstream = Replay::new(stream(&text_event(said), 5)).await;
+    let upstream = Replay::new(stream(&whole_event(said), 5)).await;
     let served = Served::new(upstream.port, Config { profile, ..config() }).await;
     let whole = served.ask(&asks("any", json!({"tools": tools()}))).await.completion();
     assert_eq!(whole.choices[0].message.tool_calls.len(), 1);
@@ -107,7 +109,7 @@ async fn a_checkpoints_own_template_comes_from_a_file() {
     std::fs::write(&path, json!({"response_template": own}).to_string()).unwrap();
     let profile: Choice = path.to_str().unwrap().parse().unwrap();
     let said = "<t>hm</t>So <c>{\"name\": \"f\", \"arguments\": {}}</c>";
-    let upstream = Replay::new(stream(&text_event(said), 5)).await;
+    let upstream = Replay::new(stream(&whole_event(said), 5)).await;
     let server = ServerName::Vllm;
     let served = Served::new(upstream.port, Config { profile, server, ..config() }).await;
     let whole = served.ask(&asks("any", json!({"tools": tools()}))).await.completion();
@@ -123,7 +125,7 @@ async fn delimiters_are_written_as_the_model_is_to_see_them_and_come_back() {
     std::fs::write(&path, "[models]\nm = { profile = \"hermes\", remap = \"hermes\" }\n").unwrap();
     let config = Config { server: ServerName::Plain, ..Config::read(&path).unwrap() };
     let said = "[[CALL]]{\"name\": \"f\", \"arguments\": {}}[[/CALL]]";
-    let upstream = Replay::new(stream(&text_event(said), 5)).await;
+    let upstream = Replay::new(stream(&whole_event(said), 5)).await;
     let served = Served::new(upstream.port, config).await;
     let messages = json!([{"role": "system", "content": "Write <tool_call>."}]);
     let whole = served.ask(&asks("m", json!({"messages": messages}))).await.completion();

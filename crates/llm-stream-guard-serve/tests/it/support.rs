@@ -200,6 +200,11 @@ pub(crate) fn text_event(text: &str) -> Vec<u8> {
     event(&json!({"index": 0, "delta": {"content": text}, "finish_reason": null}))
 }
 
+/// An event with all of an answer's text, and its end.
+pub(crate) fn whole_event(text: &str) -> Vec<u8> {
+    event(&json!({"index": 0, "delta": {"content": text}, "finish_reason": "stop"}))
+}
+
 /// A proxy in front of a port, serving.
 #[derive(Debug)]
 pub(crate) struct Served {

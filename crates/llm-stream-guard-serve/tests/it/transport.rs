@@ -7,7 +7,7 @@ use axum::{
     http::{Request, StatusCode},
 };
 use http_body_util::BodyExt as _;
-use llm_stream_guard_serve::{Config, Span, Timeouts};
+use llm_stream_guard_serve::{BareEnd, Config, Span, Timeouts};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -32,7 +32,8 @@ async fn compressed_answers_are_read_whatever_was_asked() {
             script.extend(bytes.chunks(size).map(piece));
             script.push(end());
             let upstream = Replay::new(script).await;
-            let served = Served::new(upstream.port, config()).await;
+            let config = Config { bare_end: BareEnd::Accept, ..config() };
+            let served = Served::new(upstream.port, config).await;
             let got = served.ask(&asks(MODEL, json!({}))).await;
             assert!(got.headers.get("content-encoding").is_none());
             let whole = got.completion();
@@ -127,7 +128,8 @@ async fn a_length_of_time_that_no_clock_reaches_is_for_ever() {
 
 #[tokio::test]
 async fn an_answer_that_comes_slowly_is_waited_for_as_long_as_it_comes() {
-    let answer = json!({"choices": [{"index": 0, "message": {"content": "slow"}}]}).to_string();
+    let choice = json!({"index": 0, "message": {"content": "slow"}, "finish_reason": "stop"});
+    let answer = json!({"choices": [choice]}).to_string();
     let mut script = vec![Do::Send(
         format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", answer.len()).into_bytes(),
     )];

@@ -6,7 +6,7 @@ use axum::{
 };
 use http_body_util::BodyExt as _;
 
-use crate::support::{Do, Replay, Served, asks, config, stream, text_event, whole};
+use crate::support::{Do, Replay, Served, asks, config, event, stream, text_event, whole};
 
 #[tokio::test]
 async fn other_paths_and_methods_pass_as_they_are() {
@@ -32,7 +32,9 @@ async fn other_paths_and_methods_pass_as_they_are() {
 
 #[tokio::test]
 async fn it_says_that_it_lives_and_what_it_counted() {
-    let upstream = Replay::new(stream(&text_event("<tool_call>{\"name\": \"f\""), 100)).await;
+    let last = event(&serde_json::json!({"index": 0, "delta": {}, "finish_reason": "stop"}));
+    let said = [text_event("<tool_call>{\"name\": \"f\""), last].concat();
+    let upstream = Replay::new(stream(&said, 100)).await;
     let served = Served::new(upstream.port, config()).await;
     let get = |path: &str| Request::get(path).body(Body::empty()).unwrap();
     let alive = served.send(get("/healthz")).await;

@@ -3,170 +3,191 @@
 use serde_json::{Map, Value, json};
 
 use crate::{
-    dialect::fields::{count_at_end, expected, rename},
+    body::{Body, each, part},
+    dialect::{
+        content::{Parts, block, blocks, text_part},
+        fields::{Messages, count_at_end, expected, message},
+        unsupported::Unsupported,
+    },
     error::Fault,
 };
+
+/// What tells the model that a tool failed: tools' messages have no field for it.
+const FAILED: &str = "Error: ";
+
+/// Blocks of what Anthropic's own tools did, of which chat completions know nothing.
+const SERVER_BLOCKS: [&str; 4] = ["server_tool", "web_search_tool", "web_fetch_tool", "mcp_tool"];
 
 /// The chat completion that answers a request for a message. Fields that chat completions do not
 /// know otherwise stay: servers may.
 ///
 /// # Errors
-/// A part of it is malformed, or of a kind that chat completions have no word for; the fault names
-/// the field.
-pub fn request(body: Value) -> Result<Value, Fault> {
-    let Value::Object(mut body) = body else { return Err(expected("", "an object")) };
-    let mut messages = Vec::new();
-    if let Some(system) = body.shift_remove("system") {
-        messages.push(json!({"role": "system", "content": text_of(&system, "system")?}));
+/// A part of it is malformed, or of a kind that chat completions have no word for and that is to be
+/// refused; the fault names the field.
+pub(crate) fn request(mut body: Body, unsupported: &mut Unsupported) -> Result<Body, Fault> {
+    let turns = body.take_text("messages").ok_or_else(|| expected("messages", "a list"))?;
+    let mut messages = Messages::new(turns.get().len());
+    if let Some(system) = body.take("system")? {
+        let mut parts = Parts::default();
+        blocks(system, "system", &mut parts, unsupported)?;
+        messages.push(message("system", parts.plain()));
     }
-    let turns = body.shift_remove("messages");
-    let turns = turns.as_ref().and_then(Value::as_array);
-    for (n, turn) in turns.ok_or_else(|| expected("messages", "a list"))?.iter().enumerate() {
-        self::turn(turn, &format!("messages[{n}]"), &mut messages)?;
-    }
-    body.insert("messages".into(), messages.into());
-    rename(&mut body, "stop_sequences", "stop");
-    if let Some(tools) = body.shift_remove("tools") {
-        body.insert("tools".into(), self::tools(&tools)?);
-    }
-    if let Some(choice) = body.shift_remove("tool_choice") {
-        if choice.get("disable_parallel_tool_use") == Some(&Value::Bool(true)) {
-            body.insert("parallel_tool_calls".into(), false.into());
+    each(&turns, "messages", &mut |n, raw| {
+        let at = format!("messages[{n}]");
+        turn(part(raw, &at)?, &at, &mut messages, unsupported)
+    })?;
+    drop(turns);
+    body.set_text("messages", messages.finish()?);
+    body.rename("stop_sequences", "stop");
+    let mut some_tools = false;
+    if let Some(tools) = body.take("tools")? {
+        let tools = self::tools(tools, unsupported)?;
+        some_tools = !tools.is_empty();
+        if some_tools {
+            body.set("tools", &tools.into());
         }
-        body.insert("tool_choice".into(), self::choice(&choice)?);
     }
-    let user = body.shift_remove("metadata").and_then(|it| it.get("user_id").cloned());
+    if let Some(choice) = body.take("tool_choice")? {
+        if choice.get("disable_parallel_tool_use") == Some(&Value::Bool(true)) {
+            body.set("parallel_tool_calls", &false.into());
+        }
+        let choice = self::choice(&choice)?;
+        // Without tools there is nothing to choose.
+        if some_tools {
+            body.set("tool_choice", &choice);
+        }
+    }
+    let user = body.take("metadata")?.and_then(|it| it.get("user_id").cloned());
     if let Some(user) = user {
-        body.insert("user".into(), user);
+        body.set("user", &user);
     }
-    if let Some(thinking) = body.shift_remove("thinking") {
+    if let Some(thinking) = body.take("thinking")? {
         let on = match thinking.get("type").and_then(Value::as_str) {
-            Some("enabled") => Some(true),
+            Some("enabled" | "adaptive") => Some(true),
             Some("disabled") => Some(false),
             _ => None,
         };
         if let Some(on) = on {
-            switch_reasoning(&mut body, on);
+            switch_reasoning(&mut body, on)?;
         }
     }
     count_at_end(&mut body);
-    Ok(body.into())
+    Ok(body)
 }
 
 /// Templates know the switch by either name.
-fn switch_reasoning(body: &mut Map<String, Value>, on: bool) {
-    let arguments = body.entry("chat_template_kwargs").or_insert_with(|| json!({}));
-    if let Some(arguments) = arguments.as_object_mut() {
-        for name in ["enable_thinking", "thinking"] {
-            arguments.entry(name).or_insert(on.into());
-        }
+fn switch_reasoning(body: &mut Body, on: bool) -> Result<(), Fault> {
+    let arguments = body.get("chat_template_kwargs")?.unwrap_or_else(|| json!({}));
+    let Value::Object(mut arguments) = arguments else { return Ok(()) };
+    for name in ["enable_thinking", "thinking"] {
+        arguments.entry(name).or_insert(on.into());
     }
+    body.set("chat_template_kwargs", &arguments.into());
+    Ok(())
 }
 
-#[expect(clippy::indexing_slicing, reason = "`message` was made an object a few lines before")]
-fn turn(turn: &Value, at: &str, messages: &mut Vec<Value>) -> Result<(), Fault> {
-    let role = turn.get("role").and_then(Value::as_str);
+fn turn(
+    mut turn: Value,
+    at: &str,
+    messages: &mut Messages,
+    unsupported: &mut Unsupported,
+) -> Result<(), Fault> {
+    let role = turn.get("role").and_then(Value::as_str).map(str::to_owned);
     let role = role.ok_or_else(|| expected(&format!("{at}.role"), "`user` or `assistant`"))?;
     let at = format!("{at}.content");
-    let content = turn.get("content").ok_or_else(|| expected(&at, "text or a list"))?;
-    let blocks = match content {
-        Value::String(text) => vec![json!({"type": "text", "text": text})],
-        Value::Array(blocks) => blocks.clone(),
+    let blocks = match turn.get_mut("content").map(Value::take) {
+        Some(Value::String(text)) => vec![text_part(text.into())],
+        Some(Value::Array(blocks)) => blocks,
         _ => return Err(expected(&at, "text or a list")),
     };
-    let (mut parts, mut reasoning, mut calls) = (Vec::new(), String::new(), Vec::new());
-    for (n, block) in blocks.iter().enumerate() {
+    let (mut parts, mut reasoning, mut calls) = (Parts::default(), String::new(), Vec::new());
+    for (n, mut entry) in blocks.into_iter().enumerate() {
         let at = format!("{at}[{n}]");
         let text = |key: &str| {
-            let text = block.get(key).and_then(Value::as_str);
+            let text = entry.get(key).and_then(Value::as_str);
             text.ok_or_else(|| expected(&format!("{at}.{key}"), "text"))
         };
-        match block.get("type").and_then(Value::as_str) {
-            Some("text") => parts.push(json!({"type": "text", "text": text("text")?})),
-            Some("image") => parts.push(image(block, &at)?),
+        match entry.get("type").and_then(Value::as_str) {
             Some("thinking") => reasoning.push_str(text("thinking")?),
             // Nobody but its maker can read it.
             Some("redacted_thinking") => {}
             Some("tool_use") => {
-                let arguments = block.get("input").cloned().unwrap_or_else(|| json!({}));
+                let arguments = entry.get("input").map_or_else(|| "{}".into(), Value::to_string);
                 calls.push(json!({
                     "id": text("id")?,
                     "type": "function",
-                    "function": {"name": text("name")?, "arguments": arguments.to_string()},
+                    "function": {"name": text("name")?, "arguments": arguments},
                 }));
             }
             Some("tool_result") => {
-                let content = block.get("content").cloned().unwrap_or_else(|| "".into());
-                let content = text_of(&content, &format!("{at}.content"))?;
-                let id = text("tool_use_id")?;
-                messages.push(json!({"role": "tool", "tool_call_id": id, "content": content}));
+                let id = text("tool_use_id")?.to_owned();
+                let failed = entry.get("is_error") == Some(&Value::Bool(true));
+                let content = entry.get_mut("content").map(Value::take).unwrap_or_default();
+                let content = result(content, failed, &format!("{at}.content"), unsupported)?;
+                let mut result = message("tool", content);
+                result.insert("tool_call_id".into(), id.into());
+                messages.push(result);
             }
-            _ => return Err(expected(&format!("{at}.type"), "a type that chat completions know")),
+            Some(kind) if SERVER_BLOCKS.iter().any(|known| kind.starts_with(known)) => {
+                unsupported.drop(&format!("{at}.type"), kind)?;
+            }
+            _ => block(entry, &at, &mut parts, unsupported)?,
         }
     }
     if parts.is_empty() && calls.is_empty() && reasoning.is_empty() {
         return Ok(());
     }
-    let mut message = json!({"role": role, "content": plain(parts)});
+    let mut message = message(&role, parts.plain());
     if !reasoning.is_empty() {
-        message["reasoning_content"] = reasoning.into();
+        message.insert("reasoning_content".into(), reasoning.into());
     }
     if !calls.is_empty() {
-        message["tool_calls"] = calls.into();
+        message.insert("tool_calls".into(), calls.into());
     }
     messages.push(message);
     Ok(())
 }
 
-/// Parts as simply as they can be said.
-fn plain(parts: Vec<Value>) -> Value {
-    let texts: Option<Vec<&str>> = parts.iter().map(|part| part.get("text")?.as_str()).collect();
-    match texts {
-        Some(texts) if texts.is_empty() => Value::Null,
-        Some(texts) => texts.concat().into(),
-        None => parts.into(),
+/// The content of a tool's result.
+fn result(
+    content: Value,
+    failed: bool,
+    at: &str,
+    unsupported: &mut Unsupported,
+) -> Result<Value, Fault> {
+    let mut parts = Parts::default();
+    blocks(content, at, &mut parts, unsupported)?;
+    if failed {
+        parts.mark(FAILED);
     }
+    Ok(if parts.is_empty() { "".into() } else { parts.plain() })
 }
 
-fn image(block: &Value, at: &str) -> Result<Value, Fault> {
-    let text = |path: &str| block.pointer(path).and_then(Value::as_str);
-    let url = match (text("/source/url"), text("/source/media_type"), text("/source/data")) {
-        (Some(url), ..) => url.to_owned(),
-        (None, Some(kind), Some(data)) => format!("data:{kind};base64,{data}"),
-        _ => return Err(expected(&format!("{at}.source"), "`url`, or `media_type` and `data`")),
-    };
-    Ok(json!({"type": "image_url", "image_url": {"url": url}}))
-}
-
-/// Text, or the text of blocks.
-fn text_of(content: &Value, at: &str) -> Result<String, Fault> {
-    if let Some(text) = content.as_str() {
-        return Ok(text.to_owned());
-    }
-    let fault = || expected(at, "text or a list of texts");
-    let blocks = content.as_array().ok_or_else(fault)?;
-    blocks.iter().map(|block| block.get("text")?.as_str()).collect::<Option<_>>().ok_or_else(fault)
-}
-
-#[expect(clippy::indexing_slicing, reason = "`function` was made an object the line before")]
-fn tools(tools: &Value) -> Result<Value, Fault> {
-    let list = tools.as_array().ok_or_else(|| expected("tools", "a list"))?;
-    let tool = |(n, tool): (usize, &Value)| {
-        let name = tool.get("name").and_then(Value::as_str);
+fn tools(tools: Value, unsupported: &mut Unsupported) -> Result<Vec<Value>, Fault> {
+    let Value::Array(list) = tools else { return Err(expected("tools", "a list")) };
+    let mut functions = Vec::new();
+    for (n, mut tool) in list.into_iter().enumerate() {
+        let kind = tool.get("type").and_then(Value::as_str).filter(|kind| *kind != "custom");
+        let Some(schema) = tool.get("input_schema").cloned() else {
+            let at = format!("tools[{n}].input_schema");
+            match kind {
+                Some(kind) => unsupported.drop(&at, kind)?,
+                None => return Err(expected(&at, "a schema: a tool of the client's")),
+            }
+            continue;
+        };
+        let name = tool.get_mut("name").map(Value::take).filter(Value::is_string);
         let name = name.ok_or_else(|| expected(&format!("tools[{n}].name"), "text"))?;
-        let schema = tool.get("input_schema");
-        let fault =
-            || expected(&format!("tools[{n}].input_schema"), "a schema: a tool of the client's");
-        let schema = schema.ok_or_else(fault)?;
+        let mut function = Map::new();
+        function.insert("name".into(), name);
         // In the order of OpenAI's clients: templates write it into the prompt.
-        let mut function = json!({"name": name});
-        if let Some(about) = tool.get("description") {
-            function["description"] = about.clone();
+        if let Some(about) = tool.get_mut("description") {
+            function.insert("description".into(), about.take());
         }
-        function["parameters"] = schema.clone();
-        Ok(json!({"type": "function", "function": function}))
-    };
-    list.iter().enumerate().map(tool).collect::<Result<Vec<_>, _>>().map(Value::from)
+        function.insert("parameters".into(), schema);
+        functions.push(json!({"type": "function", "function": function}));
+    }
+    Ok(functions)
 }
 
 fn choice(choice: &Value) -> Result<Value, Fault> {

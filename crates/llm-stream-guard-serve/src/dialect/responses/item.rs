@@ -2,9 +2,14 @@
 
 #![expect(clippy::indexing_slicing, reason = "`event` makes an object")]
 
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-use super::super::parts::Part;
+use super::{super::parts::Part, tools::INPUT};
+
+/// Many clients show the summary of reasoning and not the reasoning: it has the same text.
+const SUMMARY: &str = "response.reasoning_summary";
+const SUMMARY_DELTA: &str = "response.reasoning_summary_text.delta";
 
 /// Reasoning, a message or a call, as far as it goes.
 #[derive(Debug)]
@@ -19,24 +24,36 @@ pub(super) struct Item {
 enum Kind {
     Reasoning,
     Message,
-    Call { id: String, name: String },
+    Call {
+        index: u32,
+        id: String,
+        name: String,
+    },
+    /// A call of a tool that takes text; the item's text is its arguments.
+    Custom {
+        index: u32,
+        id: String,
+        name: String,
+    },
 }
 
 impl Item {
-    /// The item that `part` begins, if it begins one. `id` is what ids of the response share.
-    pub(super) fn begun(part: Part<'_>, id: String) -> Option<Self> {
+    /// The item that `part` begins, if it begins one. `id` is what ids of the response share,
+    /// `custom` the names of tools that take text.
+    pub(super) fn begun(part: Part<'_>, id: String, custom: &[String]) -> Option<Self> {
         let (prefix, kind) = match part {
             Part::Reasoning(_) => ("rs", Kind::Reasoning),
             Part::Text(_) => ("msg", Kind::Message),
-            Part::Call { id, name, .. } => ("fc", Kind::Call { id: id.into(), name: name.into() }),
+            Part::Call { index, id, name } if custom.iter().any(|custom| custom == name) => {
+                ("ctc", Kind::Custom { index, id: id.into(), name: name.into() })
+            }
+            Part::Call { index, id, name } => {
+                ("fc", Kind::Call { index, id: id.into(), name: name.into() })
+            }
             Part::Arguments { .. } | Part::Finish(_) => return None,
         };
         let id = format!("{prefix}_{id}");
         Some(Self { id, status: "in_progress", text: String::new(), kind })
-    }
-
-    pub(super) fn id(&self) -> &str {
-        &self.id
     }
 
     /// Whether `part` is more of it.
@@ -45,74 +62,134 @@ impl Item {
             (&self.kind, part),
             (Kind::Reasoning, Part::Reasoning(_))
                 | (Kind::Message, Part::Text(_))
-                | (Kind::Call { .. }, Part::Arguments { .. })
+                | (Kind::Call { .. } | Kind::Custom { .. }, Part::Arguments { .. })
         )
     }
 
-    /// Takes a part in; the event that tells it, without the item's index.
-    pub(super) fn grow(&mut self, part: Part<'_>) -> Option<Value> {
+    /// Takes a part in; the events that tell it, without the item's index.
+    pub(super) fn grow(&mut self, part: Part<'_>) -> Vec<Value> {
         let (Part::Reasoning(text) | Part::Text(text) | Part::Arguments { text, .. }) = part else {
-            return None;
+            return Vec::new();
         };
         self.text.push_str(text);
-        let name = match self.kind {
-            Kind::Reasoning => "response.reasoning_text.delta",
-            Kind::Message => "response.output_text.delta",
-            Kind::Call { .. } => "response.function_call_arguments.delta",
-        };
-        Some(self.event(name, "delta", text))
+        match self.kind {
+            Kind::Reasoning => vec![
+                self.event("response.reasoning_text.delta", "delta", text),
+                self.event(SUMMARY_DELTA, "delta", text),
+            ],
+            Kind::Message => vec![self.event("response.output_text.delta", "delta", text)],
+            Kind::Call { .. } => {
+                vec![self.event("response.function_call_arguments.delta", "delta", text)]
+            }
+            // Its text is known when its arguments are whole.
+            Kind::Custom { .. } => Vec::new(),
+        }
+    }
+
+    /// The events behind the one that says that the item was added, without the item's index.
+    pub(super) fn beginnings(&self) -> Vec<Value> {
+        match self.kind {
+            Kind::Reasoning => vec![self.part_event("added", ""), self.summary_event("added", "")],
+            Kind::Message => vec![self.part_event("added", "")],
+            Kind::Call { .. } | Kind::Custom { .. } => Vec::new(),
+        }
     }
 
     /// The events that end its text, without the item's index.
     pub(super) fn endings(&self) -> Vec<Value> {
-        let name = match self.kind {
-            Kind::Reasoning => "response.reasoning_text.done",
-            Kind::Message => "response.output_text.done",
-            Kind::Call { .. } => "response.function_call_arguments.done",
-        };
-        let key = if self.is_call() { "arguments" } else { "text" };
-        let mut done = self.event(name, key, &self.text);
-        if let Kind::Call { name, .. } = &self.kind {
-            done["name"] = name.as_str().into();
-            return vec![done];
+        let text = &self.text;
+        match &self.kind {
+            Kind::Reasoning => vec![
+                self.event("response.reasoning_text.done", "text", text),
+                self.part_event("done", text),
+                self.event("response.reasoning_summary_text.done", "text", text),
+                self.summary_event("done", text),
+            ],
+            Kind::Message => {
+                vec![
+                    self.event("response.output_text.done", "text", text),
+                    self.part_event("done", text),
+                ]
+            }
+            Kind::Call { name, .. } => {
+                let mut done =
+                    self.event("response.function_call_arguments.done", "arguments", text);
+                done["name"] = name.as_str().into();
+                vec![done]
+            }
+            Kind::Custom { .. } => {
+                let input = self.input().unwrap_or_else(|| text.clone());
+                vec![
+                    self.event("response.custom_tool_call_input.delta", "delta", &input),
+                    self.event("response.custom_tool_call_input.done", "input", &input),
+                ]
+            }
         }
-        let part = json!({
-            "type": "response.content_part.done", "item_id": self.id, "content_index": 0,
-            "part": self.part(&self.text),
-        });
-        vec![done, part]
     }
 
     fn event(&self, name: &str, key: &str, text: &str) -> Value {
         let mut event = json!({"type": name, "item_id": self.id, key: text});
-        if !self.is_call() {
-            event["content_index"] = 0.into();
-        }
-        if self.kind == Kind::Message {
-            event["logprobs"] = json!([]);
+        match self.kind {
+            Kind::Reasoning if name.starts_with(SUMMARY) => event["summary_index"] = 0.into(),
+            Kind::Reasoning => event["content_index"] = 0.into(),
+            Kind::Message => {
+                event["content_index"] = 0.into();
+                event["logprobs"] = json!([]);
+            }
+            Kind::Call { .. } | Kind::Custom { .. } => {}
         }
         event
     }
 
-    /// Nothing of it is missing.
-    pub(super) fn done(&mut self) {
-        if self.status == "in_progress" {
-            self.status = "completed";
+    fn part_event(&self, what: &str, text: &str) -> Value {
+        json!({
+            "type": format!("response.content_part.{what}"), "item_id": self.id, "content_index": 0,
+            "part": self.part(text),
+        })
+    }
+
+    fn summary_event(&self, what: &str, text: &str) -> Value {
+        json!({
+            "type": format!("response.reasoning_summary_part.{what}"), "item_id": self.id,
+            "summary_index": 0, "part": {"type": "summary_text", "text": text},
+        })
+    }
+
+    /// The text that a tool is given, if the call's arguments are whole.
+    fn input(&self) -> Option<String> {
+        let mut arguments: Value = serde_json::from_str(&self.text).ok()?;
+        match arguments.get_mut(INPUT)?.take() {
+            Value::String(input) => Some(input),
+            _ => None,
         }
     }
 
-    /// It was cut.
-    pub(super) fn cut(&mut self) {
-        self.status = "incomplete";
+    /// Nothing more of it comes. A call whose arguments are not one JSON text, or of which `broken`
+    /// has the index, is incomplete.
+    pub(super) fn done(&mut self, broken: &[u32]) {
+        if self.status == "in_progress" {
+            self.status = if self.is_broken(broken) { "incomplete" } else { "completed" };
+        }
+    }
+
+    /// The answer was cut in it; a call may have been whole by then.
+    pub(super) fn cut(&mut self, broken: &[u32]) {
+        let whole = self.is_call() && !self.is_broken(broken);
+        self.status = if whole { "completed" } else { "incomplete" };
+    }
+
+    fn is_broken(&self, broken: &[u32]) -> bool {
+        match &self.kind {
+            Kind::Reasoning | Kind::Message => false,
+            Kind::Call { index, .. } => {
+                broken.contains(index) || serde_json::from_str::<IgnoredAny>(&self.text).is_err()
+            }
+            Kind::Custom { index, .. } => broken.contains(index) || self.input().is_none(),
+        }
     }
 
     fn is_call(&self) -> bool {
-        matches!(self.kind, Kind::Call { .. })
-    }
-
-    /// The part its text stands in, still empty; calls have none.
-    pub(super) fn empty_part(&self) -> Option<Value> {
-        (!self.is_call()).then(|| self.part(""))
+        matches!(self.kind, Kind::Call { .. } | Kind::Custom { .. })
     }
 
     fn part(&self, text: &str) -> Value {
@@ -127,16 +204,25 @@ impl Item {
         // Before its first text there is no part.
         let content = if text.is_empty() { json!([]) } else { json!([self.part(text)]) };
         match kind {
-            Kind::Reasoning => json!({
-                "type": "reasoning", "id": id, "status": status, "summary": [], "content": content,
-            }),
+            Kind::Reasoning => {
+                let summary = json!({"type": "summary_text", "text": text});
+                let summary = if text.is_empty() { json!([]) } else { json!([summary]) };
+                json!({
+                    "type": "reasoning", "id": id, "status": status, "summary": summary,
+                    "content": content,
+                })
+            }
             Kind::Message => json!({
                 "type": "message", "id": id, "status": status, "role": "assistant",
                 "content": content,
             }),
-            Kind::Call { id: call, name } => json!({
+            Kind::Call { id: call, name, .. } => json!({
                 "type": "function_call", "id": id, "status": status, "call_id": call,
                 "name": name, "arguments": text,
+            }),
+            Kind::Custom { id: call, name, .. } => json!({
+                "type": "custom_tool_call", "id": id, "status": status, "call_id": call,
+                "name": name, "input": self.input().unwrap_or_else(|| text.clone()),
             }),
         }
     }

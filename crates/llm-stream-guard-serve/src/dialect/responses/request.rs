@@ -2,8 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
+use super::tools::{tool_choice, tools};
 use crate::{
-    dialect::fields::{count_at_end, expected, rename},
+    body::{Body, each, part},
+    dialect::{
+        content::{Parts, response_parts},
+        fields::{Messages, count_at_end, expected, message},
+        unsupported::Unsupported,
+    },
     error::{Fault, Kind},
 };
 
@@ -18,187 +24,164 @@ const DROPPED: [&str; 5] = ["include", "store", "truncation", "text", "reasoning
 ///
 /// # Errors
 /// A part of it is malformed, needs a state that is not kept, or is of a kind that chat completions
-/// have no word for; the fault names the field.
-pub fn request(body: Value) -> Result<Value, Fault> {
-    let Value::Object(mut body) = body else { return Err(expected("", "an object")) };
+/// have no word for and that is to be refused; the fault names the field.
+pub(crate) fn request(mut body: Body, unsupported: &mut Unsupported) -> Result<Body, Fault> {
     for name in STATEFUL {
-        let unset = |it: &Value| it.is_null() || *it == Value::Bool(false);
-        if body.shift_remove(name).is_some_and(|it| !unset(&it)) {
+        if body.take_text(name).is_some_and(|it| !matches!(it.get(), "null" | "false")) {
             return Err(
                 Fault::new(Kind::Request, "no state is kept: send the whole input").at(name)
             );
         }
     }
-    let mut messages = Vec::new();
-    if let Some(text) = body.shift_remove("instructions").filter(|it| !it.is_null()) {
+    let input = body.take_text("input").ok_or_else(|| expected("input", "text or a list"))?;
+    let mut messages = Messages::new(input.get().len());
+    if let Some(text) = body.take("instructions")? {
         messages.push(message("system", text));
     }
-    match body.shift_remove("input") {
-        Some(Value::String(text)) => messages.push(message("user", text.into())),
-        Some(Value::Array(items)) => {
-            for (n, item) in items.iter().enumerate() {
-                self::item(item, &format!("input[{n}]"), &mut messages)?;
-            }
-        }
-        _ => return Err(expected("input", "text or a list")),
+    if input.get().starts_with('"') {
+        messages.push(message("user", part(&input, "input")?));
+    } else {
+        each(&input, "input", &mut |n, raw| {
+            let at = format!("input[{n}]");
+            item(part(raw, &at)?, &at, &mut messages, unsupported)
+        })?;
     }
-    body.insert("messages".into(), messages.into());
-    rename(&mut body, "max_output_tokens", "max_tokens");
-    if let Some(format) = body.get("text").and_then(|text| text.get("format")) {
-        let format = self::format(format);
-        body.insert("response_format".into(), format);
+    drop(input);
+    body.set_text("messages", messages.finish()?);
+    body.rename("max_output_tokens", "max_tokens");
+    let format = body.get("text")?.and_then(|mut text| Some(text.get_mut("format")?.take()));
+    if let Some(format) = format {
+        body.set("response_format", &self::format(format));
     }
-    if let Some(effort) = body.get("reasoning").and_then(|it| it.get("effort")).cloned() {
-        body.insert("reasoning_effort".into(), effort);
+    let effort = body.get("reasoning")?.and_then(|mut it| Some(it.get_mut("effort")?.take()));
+    if let Some(effort) = effort {
+        body.set("reasoning_effort", &effort);
     }
     for name in DROPPED {
-        body.shift_remove(name);
+        drop(body.take_text(name));
     }
-    if let Some(tools) = body.shift_remove("tools").filter(|it| !it.is_null()) {
-        body.insert("tools".into(), self::tools(&tools)?);
+    let tools = body.take("tools")?.map(|list| tools(list, unsupported)).transpose()?;
+    let choice = body.take("tool_choice")?.map(tool_choice);
+    let tools = tools.filter(|tools| !tools.is_empty());
+    // Without tools there is nothing to choose.
+    if let (Some(choice), Some(_)) = (choice, &tools) {
+        body.set("tool_choice", &choice);
     }
-    if let Some(choice) = body.get_mut("tool_choice") {
-        nest(choice);
+    if let Some(tools) = tools {
+        body.set("tools", &tools.into());
     }
     count_at_end(&mut body);
-    Ok(body.into())
+    Ok(body)
 }
 
 /// Adds what `item` says to the messages. What an assistant did in a row is one message.
-fn item(item: &Value, at: &str, messages: &mut Vec<Map<String, Value>>) -> Result<(), Fault> {
-    let text = |key: &str| {
-        let text = item.get(key).and_then(Value::as_str);
+fn item(
+    mut item: Value,
+    at: &str,
+    messages: &mut Messages,
+    unsupported: &mut Unsupported,
+) -> Result<(), Fault> {
+    let kind = item.get("type").and_then(Value::as_str).unwrap_or("message").to_owned();
+    let text = |item: &Value, key: &str| {
+        let text = item.get(key).and_then(Value::as_str).map(str::to_owned);
         text.ok_or_else(|| expected(&format!("{at}.{key}"), "text"))
     };
-    match item.get("type").and_then(Value::as_str).unwrap_or("message") {
+    match kind.as_str() {
         "message" => {
-            let role = text("role")?;
-            let role = if role == "developer" { "system" } else { role };
-            let content = content(item.get("content"), &format!("{at}.content"))?;
+            let role = text(&item, "role")?;
+            let role = if role == "developer" { "system" } else { &role };
+            let mut parts = Parts::default();
+            let content = item.get_mut("content").map(Value::take);
+            response_parts(content, &format!("{at}.content"), &mut parts, unsupported)?;
             if role == "assistant" {
-                let last = assistant(messages);
-                match (last.get("content").and_then(Value::as_str), content.as_str()) {
-                    (Some(before), Some(more)) => {
-                        let both = format!("{before}{more}");
-                        last.insert("content".into(), both.into());
-                    }
-                    _ => drop(last.insert("content".into(), content)),
-                }
+                said(assistant(messages), parts.plain());
             } else {
-                messages.push(message(role, content));
+                messages.push(message(role, parts.plain()));
             }
         }
         "reasoning" => {
-            let parts = item.get("content").or_else(|| item.get("summary"));
-            let parts = parts.and_then(Value::as_array).into_iter().flatten();
-            let thought: String = parts.filter_map(|part| part.get("text")?.as_str()).collect();
+            let written = |key: &str| {
+                let parts = item.get(key).and_then(Value::as_array).into_iter().flatten();
+                parts.filter_map(|part| part.get("text")?.as_str()).collect::<String>()
+            };
+            let thought = Some(written("content")).filter(|it| !it.is_empty());
+            let thought = thought.unwrap_or_else(|| written("summary"));
             if !thought.is_empty() {
                 assistant(messages).insert("reasoning_content".into(), thought.into());
             }
         }
         "function_call" => {
-            let function = json!({"name": text("name")?, "arguments": text("arguments")?});
-            let call = json!({"id": text("call_id")?, "type": "function", "function": function});
-            let calls = assistant(messages).entry("tool_calls").or_insert_with(|| json!([]));
-            if let Some(calls) = calls.as_array_mut() {
-                calls.push(call);
-            }
+            let function =
+                json!({"name": text(&item, "name")?, "arguments": text(&item, "arguments")?});
+            called(messages, &text(&item, "call_id")?, function);
         }
-        "function_call_output" => {
-            let content = content(item.get("output"), &format!("{at}.output"))?;
-            let id = text("call_id")?;
-            let mut result = message("tool", content);
+        "custom_tool_call" => {
+            let input = json!({"input": text(&item, "input")?}).to_string();
+            let function = json!({"name": text(&item, "name")?, "arguments": input});
+            called(messages, &text(&item, "call_id")?, function);
+        }
+        "local_shell_call" => {
+            let action = item.get("action").map_or_else(|| "{}".into(), Value::to_string);
+            let function = json!({"name": "local_shell", "arguments": action});
+            called(messages, &text(&item, "call_id")?, function);
+        }
+        "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
+            let id =
+                text(&item, "call_id").or_else(|fault| text(&item, "id").map_err(|_| fault))?;
+            let mut parts = Parts::default();
+            let output = item.get_mut("output").map(Value::take);
+            response_parts(output, &format!("{at}.output"), &mut parts, unsupported)?;
+            let mut result = message("tool", parts.plain());
             result.insert("tool_call_id".into(), id.into());
             messages.push(result);
         }
-        _ => return Err(expected(&format!("{at}.type"), "a type that chat completions know")),
+        // Nobody here keeps what is referred to, or can read what its maker wrote.
+        "item_reference" | "compaction" | "compaction_summary" => unsupported.note(&kind),
+        kind => unsupported.drop(&format!("{at}.type"), kind)?,
     }
     Ok(())
 }
 
 /// The assistant's message at the end; it is begun if need be.
-#[expect(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "a message was just pushed unless the last one already is what is looked for, so \
-              there is one"
-)]
-fn assistant(messages: &mut Vec<Map<String, Value>>) -> &mut Map<String, Value> {
-    let is_assistant =
-        |it: &Map<_, Value>| it.get("role").and_then(Value::as_str) == Some("assistant");
-    if !messages.last().is_some_and(is_assistant) {
-        messages.push(message("assistant", Value::Null));
-    }
-    let last = messages.len() - 1;
-    &mut messages[last]
+fn assistant(messages: &mut Messages) -> &mut Map<String, Value> {
+    messages.assistant(|| message("assistant", Value::Null))
 }
 
-fn message(role: &str, content: Value) -> Map<String, Value> {
-    [("role".to_owned(), role.into()), ("content".to_owned(), content)].into_iter().collect()
-}
-
-/// Text, or parts: text alone is said as text.
-fn content(content: Option<&Value>, at: &str) -> Result<Value, Fault> {
-    let parts = match content {
-        Some(Value::String(text)) => return Ok(text.as_str().into()),
-        Some(Value::Array(parts)) => parts,
-        _ => return Err(expected(at, "text or a list")),
-    };
-    let texts: Option<Vec<&str>> = parts
-        .iter()
-        .map(|part| part.get("text").or_else(|| part.get("refusal"))?.as_str())
-        .collect();
-    if let Some(texts) = texts {
-        return Ok(texts.concat().into());
-    }
-    let part = |(n, part): (usize, &Value)| {
-        let text = |key: &str| part.get(key).and_then(Value::as_str);
-        match (text("type"), text("text"), text("image_url")) {
-            (_, Some(text), _) => Ok(json!({"type": "text", "text": text})),
-            (Some("input_image"), _, Some(url)) => {
-                Ok(json!({"type": "image_url", "image_url": {"url": url}}))
-            }
-            _ => Err(expected(&format!("{at}[{n}]"), "text or an image by its address")),
+/// Adds content to the assistant's message.
+fn said(message: &mut Map<String, Value>, content: Value) {
+    let content = match (message.shift_remove("content"), content) {
+        (Some(Value::String(before)), Value::String(more)) => format!("{before}\n{more}").into(),
+        (Some(Value::Null) | None, more) => more,
+        (Some(before), Value::Null) => before,
+        (Some(before), more) => {
+            let list = |content| match content {
+                Value::Array(parts) => parts,
+                text => vec![json!({"type": "text", "text": text})],
+            };
+            [list(before), list(more)].concat().into()
         }
     };
-    parts.iter().enumerate().map(part).collect::<Result<Vec<_>, _>>().map(Value::from)
+    message.insert("content".into(), content);
 }
 
-fn tools(tools: &Value) -> Result<Value, Fault> {
-    let list = tools.as_array().ok_or_else(|| expected("tools", "a list"))?;
-    let tool = |(n, tool): (usize, &Value)| {
-        if tool.get("type").and_then(Value::as_str) != Some("function") {
-            return Err(expected(
-                &format!("tools[{n}].type"),
-                "`function`: a tool of the client's",
-            ));
-        }
-        let mut tool = tool.clone();
-        nest(&mut tool);
-        Ok(tool)
-    };
-    list.iter().enumerate().map(tool).collect::<Result<Vec<_>, _>>().map(Value::from)
-}
-
-/// Puts what describes a function into a field of its own, as chat completions have it.
-fn nest(tool: &mut Value) {
-    let Some(fields) = tool.as_object_mut() else { return };
-    if fields.get("type").and_then(Value::as_str) == Some("function") {
-        let kind = fields.shift_remove("type");
-        let function = Value::Object(std::mem::take(fields));
-        fields.extend(kind.map(|kind| ("type".to_owned(), kind)));
-        fields.insert("function".into(), function);
+/// Adds a call to the assistant's message.
+fn called(messages: &mut Messages, id: &str, function: Value) {
+    let call = json!({"id": id, "type": "function", "function": function});
+    let calls = assistant(messages).entry("tool_calls").or_insert_with(|| json!([]));
+    if let Some(calls) = calls.as_array_mut() {
+        calls.push(call);
     }
 }
 
 /// A format as chat completions have it.
-fn format(format: &Value) -> Value {
-    if format.get("type").and_then(Value::as_str) != Some("json_schema") {
-        return format.clone();
+fn format(format: Value) -> Value {
+    match format {
+        Value::Object(mut schema)
+            if schema.get("type").and_then(Value::as_str) == Some("json_schema") =>
+        {
+            schema.shift_remove("type");
+            json!({"type": "json_schema", "json_schema": schema})
+        }
+        format => format,
     }
-    let mut schema = format.clone();
-    if let Some(fields) = schema.as_object_mut() {
-        fields.shift_remove("type");
-    }
-    json!({"type": "json_schema", "json_schema": schema})
 }

@@ -1,0 +1,331 @@
+//! Bodies of requests: fields as they came, of which only those that matter here are parsed.
+//!
+//! A parsed value takes up to two hundred times the memory of its text, so what is parsed has an
+//! allowance. Everything else stays text, in the spelling and order it came in.
+
+mod list;
+mod weight;
+
+use std::fmt;
+
+use axum::http::StatusCode;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, MapAccess, Visitor},
+};
+use serde_json::{Map, Value, value::RawValue};
+
+pub(crate) use self::list::each;
+use self::{list::Skim, weight::weight};
+use crate::error::{Fault, Kind};
+
+/// Memory that parsed values may take, whatever the length of their text.
+const LEEWAY: usize = 48 << 20;
+/// Memory that they may take besides, for each byte of their text.
+const PER_BYTE: usize = 2;
+/// The most fields of a body.
+const FIELDS: usize = 512;
+/// The most earlier calls that are counted.
+const CALLS: usize = 1 << 16;
+
+/// Fields that say how an answer is to be read.
+const LOOKED_AT: [&str; 17] = [
+    "chat_template_kwargs",
+    "continue_final_message",
+    "enable_thinking",
+    "function_call",
+    "functions",
+    "include_stop_str_in_output",
+    "model",
+    "n",
+    "parallel_tool_calls",
+    "reasoning",
+    "reasoning_effort",
+    "stop",
+    "stop_sequences",
+    "think",
+    "thinking",
+    "tool_choice",
+    "tools",
+];
+
+/// The body of a request.
+#[derive(Debug)]
+pub(crate) struct Body {
+    fields: Vec<(String, Box<RawValue>)>,
+    /// Memory that may still be taken by what is parsed.
+    left: usize,
+}
+
+impl Body {
+    /// Reads the fields of an object.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Fault> {
+        let none =
+            |error| Fault::new(Kind::Request, format!("the body is no JSON object: {error}"));
+        let Fields(fields) = serde_json::from_slice(bytes).map_err(none)?;
+        let left = LEEWAY.saturating_add(bytes.len().saturating_mul(PER_BYTE));
+        Ok(Self { fields, left })
+    }
+
+    fn at(&self, name: &str) -> Option<usize> {
+        self.fields.iter().position(|(known, _)| known == name)
+    }
+
+    /// The text of a field.
+    pub(crate) fn text(&self, name: &str) -> Option<&RawValue> {
+        let (_, raw) = self.fields.iter().find(|(known, _)| known == name)?;
+        Some(raw)
+    }
+
+    /// Whether a field is there and not `null`.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.text(name).is_some_and(|raw| raw.get() != "null")
+    }
+
+    /// Whether a field is this literal.
+    pub(crate) fn is(&self, name: &str, literal: &str) -> bool {
+        self.text(name).is_some_and(|raw| raw.get() == literal)
+    }
+
+    /// The value of a field, unless that is `null`.
+    pub(crate) fn get(&mut self, name: &str) -> Result<Option<Value>, Fault> {
+        let Some((_, raw)) = self.fields.iter().find(|(known, _)| known == name) else {
+            return Ok(None);
+        };
+        let weight = weight(raw.get());
+        self.left = self.left.checked_sub(weight).ok_or_else(|| too_much(name))?;
+        parsed(raw).map(|value| Some(value).filter(|value| !value.is_null()))
+    }
+
+    /// Takes the value of a field out, unless that is `null`.
+    pub(crate) fn take(&mut self, name: &str) -> Result<Option<Value>, Fault> {
+        let value = self.get(name)?;
+        drop(self.take_text(name));
+        Ok(value)
+    }
+
+    /// Takes the text of a field out.
+    pub(crate) fn take_text(&mut self, name: &str) -> Option<Box<RawValue>> {
+        self.at(name).map(|at| self.fields.remove(at).1)
+    }
+
+    /// Writes a field, in its place if it is there.
+    pub(crate) fn set(&mut self, name: &str, value: &Value) {
+        // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+        if let Ok(raw) = serde_json::value::to_raw_value(value) {
+            self.set_text(name, raw);
+        }
+    }
+
+    pub(crate) fn set_text(&mut self, name: &str, raw: Box<RawValue>) {
+        match self.fields.iter_mut().find(|(known, _)| known == name) {
+            Some((_, old)) => *old = raw,
+            None => self.fields.push((name.to_owned(), raw)),
+        }
+    }
+
+    /// Gives a field, if it is there, another name.
+    pub(crate) fn rename(&mut self, from: &str, to: &str) {
+        if let Some(raw) = self.take_text(from) {
+            self.set_text(to, raw);
+        }
+    }
+
+    /// The fields that say how the answer is to be read, with what else a guard asks of messages:
+    /// how many calls they have, and the last one's text if the answer goes on with it.
+    pub(crate) fn view(&mut self) -> Result<Value, Fault> {
+        let mut view = Map::new();
+        for name in LOOKED_AT {
+            if let Some(value) = self.get(name)? {
+                view.insert(name.to_owned(), value);
+            }
+        }
+        if let Some(prompt) = self.prompt()? {
+            view.insert("prompt".into(), prompt.into());
+        }
+        if let Some(raw) = self.text("messages") {
+            let (mut calls, mut last) = (0_usize, None);
+            each(raw, "messages", &mut |_, message| {
+                let skim = serde_json::from_str::<Skim<'_>>(message.get()).unwrap_or_default();
+                calls = calls.saturating_add(skim.calls());
+                last = skim.content.map(ToOwned::to_owned);
+                Ok(())
+            })?;
+            let calls = vec![Value::Null; calls.min(CALLS)];
+            let goes_on = self.is("continue_final_message", "true");
+            let last = last.filter(|last| goes_on && last.get().starts_with('"'));
+            let last = last.map(|last| parsed(&last)).transpose()?.unwrap_or_default();
+            let messages = [("tool_calls", Value::from(calls)), ("content", last)];
+            let one = |(name, value): (&str, Value)| Value::from_iter([(name.to_owned(), value)]);
+            view.insert("messages".into(), messages.map(one).into_iter().collect());
+        }
+        Ok(view.into())
+    }
+
+    /// Writes what was changed in a view.
+    pub(crate) fn apply(&mut self, before: &Value, after: &Value) {
+        let (Some(before), Some(after)) = (before.as_object(), after.as_object()) else { return };
+        for name in before.keys().filter(|name| !after.contains_key(*name)) {
+            drop(self.take_text(name));
+        }
+        for (name, value) in after.iter().filter(|(name, _)| *name != "messages") {
+            if before.get(name) != Some(value) {
+                self.set(name, value);
+            }
+        }
+    }
+
+    /// Lets `change` see the whole body, parsed.
+    pub(crate) fn change_all<E: fmt::Display>(
+        &mut self,
+        change: impl FnOnce(&mut Value) -> Result<(), E>,
+    ) -> Result<(), Fault> {
+        let names: Vec<String> = self.fields.iter().map(|(name, _)| name.clone()).collect();
+        let mut whole = Map::new();
+        for name in names {
+            if let Some(value) = self.get(&name)? {
+                whole.insert(name, value);
+            }
+        }
+        let mut whole = Value::from(whole);
+        change(&mut whole).map_err(|error| Fault::new(Kind::Request, error))?;
+        whole.as_object().into_iter().flatten().for_each(|(name, value)| self.set(name, value));
+        Ok(())
+    }
+
+    /// The prompt of a text completion, if it is one text.
+    fn prompt(&self) -> Result<Option<String>, Fault> {
+        let text = |raw: &RawValue| serde_json::from_str::<String>(raw.get()).ok();
+        let Some(raw) = self.text("prompt") else { return Ok(None) };
+        if !raw.get().starts_with('[') {
+            return Ok(text(raw));
+        }
+        let mut first = None;
+        each(raw, "prompt", &mut |n, prompt| {
+            if n == 0 {
+                first = text(prompt);
+            }
+            Ok(())
+        })?;
+        Ok(first)
+    }
+
+    pub(crate) fn to_vec(&self) -> Vec<u8> {
+        let length = |(name, raw): &(String, Box<RawValue>)| {
+            name.len().saturating_add(raw.get().len()).saturating_add(8)
+        };
+        let length = self.fields.iter().map(length).fold(2, usize::saturating_add);
+        let mut out = Vec::with_capacity(length);
+        out.push(b'{');
+        for (n, (name, raw)) in self.fields.iter().enumerate() {
+            if n > 0 {
+                out.push(b',');
+            }
+            // A string is always JSON.
+            let _ = serde_json::to_writer(&mut out, name);
+            out.push(b':');
+            out.extend_from_slice(raw.get().as_bytes());
+        }
+        out.push(b'}');
+        out
+    }
+}
+
+/// The value of a part of a body that is dropped before the next one is read.
+pub(crate) fn part(raw: &RawValue, at: &str) -> Result<Value, Fault> {
+    let most = LEEWAY.saturating_add(raw.get().len().saturating_mul(PER_BYTE));
+    match weight(raw.get()) <= most {
+        true => parsed(raw),
+        false => Err(too_much(at)),
+    }
+}
+
+fn parsed(raw: &RawValue) -> Result<Value, Fault> {
+    serde_json::from_str(raw.get()).map_err(|error| Fault::new(Kind::Request, error))
+}
+
+fn too_much(at: &str) -> Fault {
+    Fault::new(Kind::Request, "too many small values").at(at).status(StatusCode::PAYLOAD_TOO_LARGE)
+}
+
+/// The fields of an object; of those with one name the last.
+struct Fields(Vec<(String, Box<RawValue>)>);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Fields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+                let mut fields: Vec<(String, Box<RawValue>)> = Vec::new();
+                while let Some((name, raw)) = map.next_entry::<String, Box<RawValue>>()? {
+                    if let Some((_, old)) = fields.iter_mut().find(|(known, _)| *known == name) {
+                        *old = raw;
+                    } else if fields.len() < FIELDS {
+                        fields.push((name, raw));
+                    } else {
+                        return Err(A::Error::custom("it has too many fields"));
+                    }
+                }
+                Ok(Fields(fields))
+            }
+        }
+
+        deserializer.deserialize_map(Object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::{Body, weight};
+
+    fn body(text: &str) -> Body {
+        Body::read(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn what_is_not_changed_keeps_its_spelling_and_place() {
+        let mut it = body(r#"{ "z": 1.0e2, "a":[1,  2], "stop": "x", "a": {"b" :null}}"#);
+        let before = it.view().unwrap();
+        let mut after = before.clone();
+        after["stop"] = "y".into();
+        after["more"] = true.into();
+        it.apply(&before, &after);
+        let text = String::from_utf8(it.to_vec()).unwrap();
+        assert_eq!(text, r#"{"z":1.0e2,"a":{"b" :null},"stop":"y","more":true}"#);
+    }
+
+    #[test]
+    fn a_view_has_the_calls_of_messages_and_the_text_that_goes_on() {
+        let mut it = body(
+            r#"{"continue_final_message": true, "messages": [
+                {"role": "assistant", "tool_calls": [{}, {"a": [1]}]},
+                {"content": [{"type": "tool_use"}, {"type": "text"}]},
+                {"content": "So "}], "image": "kept"}"#,
+        );
+        let view = it.view().unwrap();
+        assert_eq!(view["messages"][0]["tool_calls"].as_array().unwrap().len(), 3);
+        assert_eq!(view["messages"][1]["content"], "So ");
+        assert!(view.get("image").is_none());
+    }
+
+    #[test]
+    fn many_small_values_are_not_parsed() {
+        let many = format!("[{}0]", "{\"\":0},".repeat(600_000));
+        assert!(weight(&many) > 300 << 20);
+        let mut it = body(&format!("{{\"tools\": {many}, \"other\": {many}}}"));
+        assert_eq!(it.view().unwrap_err().status, 413);
+        let mut it = body(&format!("{{\"other\": {many}, \"messages\": {many}}}"));
+        assert_eq!(it.view().unwrap()["messages"][1]["content"], Value::Null);
+        let fields: String = (0..600).map(|n| format!("\"{n}\": 0,")).collect();
+        assert!(Body::read(format!("{{{fields}\"a\": 0}}").as_bytes()).is_err());
+    }
+}
