@@ -27,6 +27,7 @@ impl ChatGuard {
             Some(ChatError::Rejected(rejected)) => {
                 Some(LimitHit::new("rejected_payload", rejected.at))
             }
+            Some(ChatError::Unfinished) => None,
             None => self.choices.iter().find_map(|choice| choice.lane.ended_by).map(limit_hit),
         }
     }
