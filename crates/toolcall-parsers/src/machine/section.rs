@@ -153,9 +153,11 @@ impl Machine {
                 self.section = Some(id);
                 return Step::Go;
             }
-            // Another section, though this one did not end: a candidate of its own.
+            // Another section, though this one did not end: a candidate of its own. Blanks of a
+            // list were consumed, in this chunk or in an earlier one.
             Ok(Some(n)) if n < count.saturating_add(section.opens.len()) => {
-                return self.unclosed(&section.ends, from, out);
+                let at = if self.list == List::None { from } else { cursor.at };
+                return self.unclosed(&section.ends, at, out);
             }
             // An end tag of the call once more.
             Ok(Some(n)) => {
