@@ -100,8 +100,9 @@ impl Machine {
             }
             _ => {
                 if read.is_empty() {
-                    cursor.back(1);
-                    return Some(self.bad(cursor, out));
+                    // The string's end decided, which may have come with an earlier chunk.
+                    let committed = out.calls.committed();
+                    return Some(if committed { self.bad(cursor, out) } else { refuted(cursor) });
                 }
                 self.name.clear();
                 self.name.push_str(read);
