@@ -68,7 +68,8 @@ pub struct Calls {
     pub(crate) at: u64,
     /// Stream offset behind the opener of the active body.
     pub(crate) begun_at: u64,
-    /// Where in the stream the last call that broke did: the offset of what may not stand there.
+    /// Stream offset of the character that broke a call of the active body, the first that broke;
+    /// 0 if none did.
     pub(crate) broke_at: u64,
     next: u32,
     open: Open,
@@ -146,7 +147,7 @@ impl Calls {
     /// A new body begins at stream offset `at`.
     pub fn begin(&mut self, at: u64) {
         (self.at, self.begun_at) = (at, at);
-        self.committed = false;
+        (self.committed, self.broke_at) = (false, 0);
     }
 
     /// The active body is over.
@@ -318,6 +319,14 @@ impl Calls {
         let decoder = decoder.as_deref_mut().filter(|decoder| decoder.is_active());
         let decoder = decoder.and_then(|it| tools.iter().nth(it.tool).map(|tool| (it, tool)));
         (tools, JsonOutput { open, decoder, limits: &options.limits })
+    }
+
+    /// Notes that the character at `offset` in the text being fed breaks the open call. Only the
+    /// first reported call of a body counts.
+    pub(crate) fn breaks_at(&mut self, offset: usize) {
+        if self.broke_at == 0 && matches!(self.open, Open::Call(_)) {
+            self.broke_at = self.at + offset as u64;
+        }
     }
 
     /// Ends the open call, if there is one.

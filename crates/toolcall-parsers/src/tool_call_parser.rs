@@ -163,7 +163,8 @@ impl ToolCallParser {
         self.machine.as_ref().map_or(0, |machine| machine.held(&self.calls))
     }
 
-    /// Stream offset of the character that broke the last call which broke; 0 if none did.
+    /// Stream offset of the character that broke a call of the active body, the first that broke;
+    /// 0 if none did.
     #[must_use]
     pub fn broke_at(&self) -> u64 {
         self.calls.broke_at

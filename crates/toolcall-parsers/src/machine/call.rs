@@ -313,7 +313,7 @@ impl Machine {
         }
         self.dropped = 0;
         if out.calls.is_open() {
-            out.calls.broke_at = out.place(cursor.at);
+            out.calls.breaks_at(cursor.at);
             out.end(Outcome::Malformed);
         } else if matches!(self.state, State::Header | State::Field | State::Arguments) {
             let here = out.place(cursor.at);
