@@ -142,11 +142,16 @@ impl Ahead {
         }
     }
 
-    /// The body is text, which is told if a call of it broke: `parser` is what it was before.
+    /// The body is text: undoes what was read of it, and reports a call of it that broke.
     pub(super) fn give_up(&mut self, parser: &mut ToolCallParser, sink: &mut dyn Sink) {
         if self.verdict == Some(Verdict::Broken) {
             sink.event(Diagnostic::new(DiagnosticKind::BrokenBlock, self.at, 0).into());
         }
+        self.undo(parser);
+    }
+
+    /// Makes `parser` what it was before the body: none of its calls came out.
+    pub(super) fn undo(&mut self, parser: &mut ToolCallParser) {
         std::mem::swap(parser, &mut self.before);
     }
 }

@@ -344,6 +344,11 @@ impl BodyParsers for GuidedParser {
     }
 
     fn end(&mut self) {
+        // The driver gave up a body that was still uncertain: a limit, or a server that told
+        // something apart in the middle of it.
+        if let Some(Reading::Ahead(ahead)) = self.reading.as_deref_mut() {
+            ahead.undo(&mut self.inner);
+        }
         self.reading = None;
         self.inner.end();
     }
