@@ -6,7 +6,6 @@
 //!   sink ◄─ statistics ◄─ jail ◄─ withheld reasoning ◄─ atomic delivery ◄─ events
 //! ```
 
-mod ahead;
 mod aside;
 mod blocks;
 mod builder;
@@ -14,11 +13,12 @@ mod choice;
 mod collapse;
 mod cursor;
 mod error;
+mod event_log;
 mod forms;
 mod hosted;
 mod input;
 mod output;
-mod payload;
+pub(crate) mod payload;
 mod reasoning;
 mod request;
 mod template;

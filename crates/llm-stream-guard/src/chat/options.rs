@@ -1,6 +1,6 @@
 //! Options of the chat guard: policies that are the caller's.
 
-use crate::guard::{BrokenBlock, Guard};
+use crate::guard::{Guard, payload::TextBlocks};
 
 /// How clean chunks are written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -121,7 +121,7 @@ impl BrokenCalls {
     /// Tells `guard`, whose own option stays where nothing is asked of it.
     pub(super) fn tell(self, guard: &mut Guard) {
         if self == Self::Release {
-            guard.set_broken_block(BrokenBlock::Text);
+            guard.add_text_blocks(TextBlocks::Broken);
         }
     }
 }

@@ -1,24 +1,21 @@
-//! The bodies of a guard: what a guided payload, or a call, may have to be before any of it is emitted.
+//! The bodies of a guard: withholds a call's events until the guided payload, or the first call, is
+//! known to be whole.
 
 #![expect(
     clippy::arithmetic_side_effects,
-    reason = "bytes of one stream, counted with 64 bits, and of one payload in memory: `fed` of \
-              its `text` were read, of which `before` came earlier; an opener is one piece of \
-              text"
+    reason = "bytes of one stream are counted with 64 bits; an opener is one piece of text"
 )]
 
 use std::fmt;
 
-use jail_match::{
-    AtEnd, BodyId, BodyParsers, Diagnostic, DiagnosticKind, End, Event, Feed, Opener, Outcome, Sink,
-};
+use jail_match::{AtEnd, BodyId, BodyParsers, Diagnostic, DiagnosticKind, End, Feed, Opener, Sink};
 use toolcall_parsers::{Grammar, Ids, Parallel, ToolCallParser, Wanted};
 
 use super::{
     Guard,
-    ahead::{Ahead, Read, Until, within},
     choice::BadPayload,
     cursor::Cursor,
+    event_log::{CommitAt, Decision, EventLog},
 };
 
 /// A guided payload that was dropped because it was not calls; see [`BadPayload::Reject`].
@@ -50,12 +47,30 @@ pub enum BrokenBlock {
     Text,
 }
 
+/// The blocks that become text because of their first call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TextBlocks {
+    None,
+    /// Those whose first call is malformed; one that was cut is emitted as far as it goes.
+    Malformed,
+    /// Those whose first call is malformed or was cut.
+    Broken,
+}
+
+impl From<BrokenBlock> for TextBlocks {
+    fn from(broken: BrokenBlock) -> Self {
+        match broken {
+            BrokenBlock::Emit => Self::None,
+            BrokenBlock::Text => Self::Broken,
+        }
+    }
+}
+
 impl Guard {
-    /// As [`super::GuardBuilder::broken_block`], from the next block on. A response template knows of
-    /// no blocks.
-    pub(crate) fn set_broken_block(&mut self, broken: BrokenBlock) {
+    /// Makes at least these blocks text, from the next one on. A response template has no blocks.
+    pub(crate) fn add_text_blocks(&mut self, blocks: TextBlocks) {
         if let Cursor::Family(family) = &mut self.cursor {
-            family.bodies.broken = broken;
+            family.bodies.text_blocks = family.bodies.text_blocks.max(blocks);
         }
     }
 }
@@ -66,40 +81,20 @@ pub(super) struct GuidedParser {
     inner: ToolCallParser,
     /// Bodies before this one are those of a payload.
     guided: u32,
-    /// How long the active body's opener is.
+    /// Length of the active body's opener.
     opener: u32,
     bad: BadPayload,
-    broken: BrokenBlock,
-    /// The most bytes of a payload that are kept before it is rejected, and of an opener and its
-    /// block before its first call is whole.
+    text_blocks: TextBlocks,
+    /// The most bytes of an opener and its body that are kept while nothing is certain.
     limit: usize,
     /// The active body is a payload.
     payload: bool,
     at: u64,
-    reading: Option<Box<Reading>>,
-    rejected: Option<Rejected>,
+    /// Events of the active body, while they wait.
+    log: Option<Box<EventLog>>,
+    /// The active body is a payload that is dropped, with all that follows it.
+    rejected: bool,
     dropped: u64,
-}
-
-/// How a body is read whose events wait.
-#[derive(Debug, Clone)]
-#[allow(clippy::large_enum_variant, reason = "boxed, and rare")]
-enum Reading {
-    /// The driver keeps its bytes, as it may be text.
-    Ahead(Ahead),
-    /// It keeps its bytes itself.
-    Own(Trial),
-}
-
-/// A payload that will never be text, being read ahead of its events.
-#[derive(Debug, Clone)]
-struct Trial {
-    machine: ToolCallParser,
-    verdict: Verdict,
-    /// The payload so far.
-    text: String,
-    /// How much of it the machine is done with.
-    fed: usize,
 }
 
 impl GuidedParser {
@@ -114,23 +109,23 @@ impl GuidedParser {
             guided: u32::try_from(guided).unwrap_or(u32::MAX),
             opener: 0,
             bad,
-            broken,
+            text_blocks: broken.into(),
             limit,
             payload: false,
             at: 0,
-            reading: None,
-            rejected: None,
+            log: None,
+            rejected: false,
             dropped: 0,
         }
     }
 
     pub(super) fn reset(&mut self) {
         self.inner.reset();
-        (self.payload, self.reading, self.rejected, self.dropped) = (false, None, None, 0);
+        (self.payload, self.log, self.rejected, self.dropped) = (false, None, false, 0);
     }
 
     pub(super) fn rejected(&self) -> Option<Rejected> {
-        self.rejected
+        self.rejected.then_some(Rejected { at: self.at })
     }
 
     pub(super) fn grammar(&self) -> &Grammar {
@@ -158,126 +153,60 @@ impl GuidedParser {
 
     /// Live bytes beyond what the driver keeps for the active body.
     pub(super) fn buffered(&self) -> usize {
-        match self.reading.as_deref() {
-            None => self.inner.buffered(),
-            Some(Reading::Ahead(ahead)) => ahead.buffered() + self.inner.buffered(),
-            Some(Reading::Own(trial)) => trial.text.len(),
-        }
+        let logged = self.log.as_ref().map_or(0, |log| log.buffered());
+        logged + self.inner.buffered()
     }
 
     /// Bytes nothing came of yet, beyond what the driver keeps for the active body.
     pub(super) fn held(&self) -> usize {
-        match self.reading.as_deref() {
-            None => self.inner.held(),
-            Some(Reading::Ahead(_)) => 0,
-            Some(Reading::Own(trial)) => trial.text.len(),
-        }
+        if self.log.is_some() { 0 } else { self.inner.held() }
     }
 
-    /// Begins to read the body, as the policies say.
-    fn read_anew(&mut self) {
-        let until = match (self.payload, self.bad, self.broken) {
-            (true, BadPayload::Reject, _) => {
-                self.reading = Some(Box::new(Reading::Own(Trial::new(&self.inner, String::new()))));
-                return;
-            }
-            (true, BadPayload::RecoverAsText, _) => Until::End,
-            (_, _, BrokenBlock::Text) => Until::FirstCall,
-            (_, _, BrokenBlock::Emit) => return,
+    /// Whether the active body is dropped if it is not calls.
+    fn rejects(&self) -> bool {
+        self.payload && self.bad == BadPayload::Reject
+    }
+
+    /// Opens a log for the active body, if the policies ask for one.
+    fn open_log(&mut self) {
+        let commit_at = match (self.payload, self.bad, self.text_blocks) {
+            (true, BadPayload::Reject, _) => CommitAt::BlockEndOrNothing,
+            (true, BadPayload::RecoverAsText, _) => CommitAt::BlockEnd,
+            (_, _, TextBlocks::Malformed) => CommitAt::FirstCall,
+            (_, _, TextBlocks::Broken) => CommitAt::WholeFirstCall,
+            (_, _, TextBlocks::None) => return,
         };
-        self.reading = Some(Box::new(Reading::Ahead(Ahead::new(&self.inner, until, self.at))));
+        // One byte before the driver would take the body for text.
+        let room = self.limit.saturating_sub(self.opener as usize + 1);
+        self.log = Some(Box::new(EventLog::new(&self.inner, commit_at, self.at, room)));
     }
 
-    /// Reads on in a body whose events wait, or behind a payload that was rejected.
-    fn read_on(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        match self.reading.as_deref_mut() {
-            Some(Reading::Ahead(ahead)) => {
-                // One byte before the driver would take it for text.
-                let room = self.limit.saturating_sub(self.opener as usize + 1);
-                let feed = match ahead.feed(&mut self.inner, text, room) {
-                    Read::More { used } => return Feed::More { used },
-                    Read::Acts(feed) => {
-                        ahead.replay(sink);
-                        feed
-                    }
-                    Read::NoCall(feed) => {
-                        ahead.give_up(&mut self.inner, sink);
-                        feed
-                    }
-                };
-                self.reading = None;
+    /// Reads on in a body whose events wait, or after a rejected payload.
+    fn feed_log(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
+        let Some(log) = &mut self.log else {
+            self.dropped += text.len() as u64;
+            return Feed::Committed { used: text.len() };
+        };
+        let decision = log.feed(&mut self.inner, text);
+        let log = match decision {
+            Decision::Wait { .. } => None,
+            Decision::Commit(_) | Decision::RollBack(_) => self.log.take(),
+        };
+        match (decision, log) {
+            (Decision::Wait { used }, _) => Feed::More { used },
+            (Decision::Commit(feed), log) => {
+                if let Some(log) = log {
+                    log.commit(sink);
+                }
                 feed
             }
-            Some(Reading::Own(trial)) => {
-                let kept = trial.text.len();
-                let feed = trial.feed(&mut self.inner, self.limit, text, sink);
-                if !matches!(feed, Some(Feed::Committed { .. })) {
-                    self.reading = None;
+            (Decision::RollBack(feed), log) => {
+                if let Some(log) = log {
+                    log.give_up(&mut self.inner, sink);
                 }
-                feed.unwrap_or_else(|| {
-                    self.reject((kept + text.len()) as u64);
-                    Feed::Committed { used: text.len() }
-                })
-            }
-            None => {
-                self.dropped += text.len() as u64;
-                Feed::Committed { used: text.len() }
+                feed
             }
         }
-    }
-
-    fn reject(&mut self, bytes: u64) {
-        self.rejected = Some(Rejected { at: self.at });
-        self.dropped = bytes;
-    }
-}
-
-impl Trial {
-    fn new(parser: &ToolCallParser, text: String) -> Self {
-        Self { machine: parser.clone(), verdict: Verdict::default(), text, fed: 0 }
-    }
-
-    /// Reads on, `limit` bytes of the payload at most. Its events are emitted by `parser` when it is
-    /// whole; nothing: it is rejected.
-    fn feed(
-        &mut self,
-        parser: &mut ToolCallParser,
-        limit: usize,
-        text: &str,
-        sink: &mut dyn Sink,
-    ) -> Option<Feed> {
-        let before = self.text.len();
-        let room = within(text, limit.saturating_sub(before));
-        self.text.push_str(&text[..room]);
-        loop {
-            let fed = self.fed;
-            match self.read() {
-                Feed::Done { used, then } | Feed::Markup { used, then } if self.verdict.good => {
-                    let end = fed + used;
-                    parser.feed(&self.text[..end], sink);
-                    return Some(Feed::Done { used: end.saturating_sub(before), then });
-                }
-                Feed::More { .. } | Feed::Committed { .. }
-                    if self.verdict.good && room == text.len() =>
-                {
-                    // What may be text behind the payload the driver brings again.
-                    let used = self.fed.saturating_sub(before);
-                    self.text.truncate(before + used);
-                    return Some(Feed::Committed { used });
-                }
-                Feed::More { .. } | Feed::Committed { .. } if self.verdict.good => return None,
-                _ if parser.retry() => *self = Self::new(parser, std::mem::take(&mut self.text)),
-                _ => return None,
-            }
-        }
-    }
-
-    fn read(&mut self) -> Feed {
-        let feed = self.machine.feed(&self.text[self.fed..], &mut self.verdict);
-        if let Feed::More { used } | Feed::Committed { used } = feed {
-            self.fed += used;
-        }
-        feed
     }
 }
 
@@ -291,49 +220,45 @@ impl BodyParsers for GuidedParser {
         self.payload = u32::from(opener.body) < self.guided;
         self.at = opener.at;
         self.opener = u32::try_from(opener.len).unwrap_or(u32::MAX);
-        self.read_anew();
+        self.open_log();
     }
 
     #[inline]
     fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        if self.reading.is_none() && self.rejected.is_none() {
+        if self.log.is_none() && !self.rejected {
             return self.inner.feed(text, sink);
         }
-        self.read_on(text, sink)
+        self.feed_log(text, sink)
     }
 
     fn retry(&mut self) -> bool {
-        let more = self.inner.retry();
-        self.reading = None;
-        if more {
-            self.read_anew();
+        if self.inner.retry() {
+            self.open_log();
+            return true;
         }
-        more
+        // The last reading of a payload that must be calls: all of it is dropped.
+        self.rejected = self.rejects();
+        self.rejected
     }
 
     fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
-        match self.reading.take().map(|reading| *reading) {
-            Some(Reading::Ahead(mut ahead)) => {
-                let at_end = ahead.finish(&mut self.inner, tail, end);
-                match at_end {
-                    Ok(_) => ahead.replay(sink),
-                    Err(_) => ahead.give_up(&mut self.inner, sink),
-                }
-                return at_end.unwrap_or_else(|text| text);
+        if let Some(mut log) = self.log.take() {
+            let finished = log.finish(&mut self.inner, tail, end);
+            if let Ok(at_end) = finished {
+                log.commit(sink);
+                return at_end;
             }
-            Some(Reading::Own(mut trial)) => {
-                let closed = trial.machine.finish(tail, end, &mut trial.verdict);
-                if matches!(closed, AtEnd::Closed { .. }) && trial.verdict.good {
-                    self.inner.feed(&trial.text[..trial.fed], sink);
-                    return self.inner.finish(tail, end, sink);
-                }
-                self.reject(trial.text.len() as u64);
+            if self.rejects() {
+                (self.rejected, self.dropped) = (true, log.fed() as u64);
             }
-            None => {}
+            log.give_up(&mut self.inner, sink);
+            if let (Err(at_end), false) = (finished, self.rejected) {
+                return at_end;
+            }
         }
-        if let Some(Rejected { at, .. }) = self.rejected {
+        if self.rejected {
             let (kind, bytes) = (DiagnosticKind::BadPayload, self.dropped + tail.len() as u64);
-            sink.event(Diagnostic::new(kind, at, bytes).into());
+            sink.event(Diagnostic::new(kind, self.at, bytes).into());
             return AtEnd::Closed { used: tail.len() };
         }
         match self.inner.finish(tail, end, sink) {
@@ -346,10 +271,9 @@ impl BodyParsers for GuidedParser {
     fn end(&mut self) {
         // The driver gave up a body that was still uncertain: a limit, or a server that told
         // something apart in the middle of it.
-        if let Some(Reading::Ahead(ahead)) = self.reading.as_deref_mut() {
-            ahead.undo(&mut self.inner);
+        if let Some(log) = self.log.take() {
+            log.roll_back(&mut self.inner);
         }
-        self.reading = None;
         self.inner.end();
     }
 
@@ -363,27 +287,5 @@ impl BodyParsers for GuidedParser {
 
     fn passed_over(&self) -> usize {
         if self.reading.is_none() { self.inner.passed_over() } else { 0 }
-    }
-}
-
-/// What a payload turned out to hold.
-#[derive(Debug, Clone)]
-struct Verdict {
-    good: bool,
-}
-
-impl Default for Verdict {
-    fn default() -> Self {
-        Self { good: true }
-    }
-}
-
-impl Sink for Verdict {
-    fn event(&mut self, event: Event<'_>) {
-        self.good &= match event {
-            Event::CallEnd { outcome, .. } => outcome == Outcome::Complete,
-            Event::Diagnostic(diagnostic) => diagnostic.kind != DiagnosticKind::Skipped,
-            _ => true,
-        };
     }
 }

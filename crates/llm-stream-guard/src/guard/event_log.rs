@@ -1,0 +1,262 @@
+//! The event log: what a body's parser wrote before it is certain that the body acts.
+//!
+//! ```text
+//!   text of a body ─► parser ─► log ─┬─ commit:    the sink gets the events, in order
+//!                                    └─ roll back: they are forgotten, the parser is restored
+//! ```
+
+use jail_match::{
+    AtEnd, BodyParsers, Diagnostic, DiagnosticKind, End, Event, Feed, Outcome, OwnedEvent, Sink,
+    Trace,
+};
+use toolcall_parsers::ToolCallParser;
+
+/// The place in a body where its events are committed, and the fate of a body that never gets there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CommitAt {
+    /// The end of the first call. If that call is malformed, what was read is text; if it is cut,
+    /// the call is emitted.
+    FirstCall,
+    /// The same, but a body whose first call is cut is text, too.
+    WholeFirstCall,
+    /// The end of the body. If one of its calls is broken, the body is text.
+    BlockEnd,
+    /// The end of the body. If one of its calls is broken, or the body is too long, it is dropped.
+    BlockEndOrNothing,
+}
+
+impl CommitAt {
+    fn waits_for_all(self) -> bool {
+        matches!(self, Self::BlockEnd | Self::BlockEndOrNothing)
+    }
+}
+
+/// Events of one body, and the parser as it was before them.
+#[derive(Debug, Clone)]
+pub(super) struct EventLog {
+    before: ToolCallParser,
+    commit_at: CommitAt,
+    entries: Vec<Entry>,
+    verdict: Option<Verdict>,
+    committed: bool,
+    /// Stream offset after the opener.
+    at: u64,
+    /// Bytes of the body that the parser consumed.
+    fed: usize,
+    /// Bytes of the body that may be logged.
+    room: usize,
+}
+
+#[derive(Debug, Clone)]
+enum Entry {
+    Event(OwnedEvent),
+    Trace(Trace),
+}
+
+/// The outcome that decides about a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Good,
+    Malformed,
+    Cut,
+}
+
+/// The state of a log after more text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// Nothing is certain; the parser consumed `used` more bytes.
+    Wait { used: usize },
+    /// The body acts: [`EventLog::commit`] is due.
+    Commit(Feed),
+    /// The body is what `Feed` says: [`EventLog::give_up`] is due.
+    RollBack(Feed),
+}
+
+/// Length of the longest head of `text` with at most `most` bytes and no part of a scalar.
+fn within(text: &str, most: usize) -> usize {
+    let most = most.min(text.len());
+    (0..=most).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+impl EventLog {
+    /// A log for the body that begins at stream offset `at`. A body of more than `room` bytes is
+    /// decided without its end, except under [`CommitAt::BlockEnd`], where the driver's limit
+    /// decides.
+    pub(super) fn new(parser: &ToolCallParser, commit_at: CommitAt, at: u64, room: usize) -> Self {
+        Self {
+            before: parser.clone(),
+            commit_at,
+            entries: Vec::new(),
+            verdict: None,
+            committed: false,
+            at,
+            fed: 0,
+            room: if commit_at == CommitAt::BlockEnd { usize::MAX } else { room },
+        }
+    }
+
+    /// Bytes of the events in the log.
+    pub(super) fn buffered(&self) -> usize {
+        let bytes = |entry: &Entry| match entry {
+            Entry::Event(OwnedEvent::CallArguments { fragment, .. }) => fragment.len(),
+            Entry::Event(OwnedEvent::CallStart { id, name, .. }) => {
+                id.len().saturating_add(name.len())
+            }
+            Entry::Event(_) | Entry::Trace(_) => 0,
+        };
+        self.entries.iter().map(bytes).sum()
+    }
+
+    /// Bytes of the body that the parser consumed.
+    pub(super) fn fed(&self) -> usize {
+        self.fed
+    }
+
+    /// Reads on with the log as the parser's sink.
+    #[expect(clippy::arithmetic_side_effects, reason = "`fed` counts bytes of one body in memory")]
+    pub(super) fn feed(&mut self, parser: &mut ToolCallParser, text: &str) -> Decision {
+        let head = within(text, self.room.saturating_sub(self.fed));
+        let feed = match &text[..head] {
+            "" => Feed::More { used: 0 },
+            head => parser.feed(head, self),
+        };
+        self.committed |= matches!(feed, Feed::Committed { .. });
+        let decision = match self.commit_at {
+            CommitAt::FirstCall | CommitAt::WholeFirstCall => {
+                self.at_first_call(parser, feed, head)
+            }
+            CommitAt::BlockEnd | CommitAt::BlockEndOrNothing => self.at_block_end(feed),
+        };
+        match (decision, feed) {
+            (Some(decision), _) => decision,
+            (None, Feed::More { used } | Feed::Committed { used }) if head == text.len() => {
+                self.fed += used;
+                Decision::Wait { used }
+            }
+            (None, feed) if self.commit_at == CommitAt::BlockEndOrNothing => {
+                Decision::RollBack(refuted(feed))
+            }
+            // The body is longer than may be logged.
+            (None, Feed::More { used }) if self.committed => {
+                Decision::Commit(Feed::Committed { used })
+            }
+            (None, feed) => Decision::Commit(feed),
+        }
+    }
+
+    fn at_first_call(&self, parser: &ToolCallParser, feed: Feed, head: usize) -> Option<Decision> {
+        match (self.verdict, feed) {
+            (Some(Verdict::Malformed | Verdict::Cut), _) => {
+                let from = self.at.saturating_add(self.fed as u64);
+                let broke = parser.broke_at().checked_sub(from);
+                let broke = broke.and_then(|at| usize::try_from(at).ok());
+                let used = broke.map_or(head, |at| at.min(head));
+                Some(Decision::RollBack(Feed::Literal { used }))
+            }
+            (Some(Verdict::Good), feed) => Some(Decision::Commit(feed)),
+            (None, Feed::More { .. } | Feed::Committed { .. }) => None,
+            (None, feed) => Some(Decision::Commit(feed)),
+        }
+    }
+
+    fn at_block_end(&self, feed: Feed) -> Option<Decision> {
+        let refuted = Decision::RollBack(refuted(feed));
+        let dropped = self.commit_at == CommitAt::BlockEndOrNothing;
+        match feed {
+            _ if self.verdict.is_some() && dropped => Some(refuted),
+            Feed::More { .. } | Feed::Committed { .. } => None,
+            Feed::Done { .. } | Feed::Markup { .. } if self.verdict.is_none() => {
+                Some(Decision::Commit(feed))
+            }
+            _ => Some(refuted),
+        }
+    }
+
+    /// Ends the stream; `tail` was not consumed. `Err` holds the fate of a body that does not act.
+    pub(super) fn finish(
+        &mut self,
+        parser: &mut ToolCallParser,
+        tail: &str,
+        end: End,
+    ) -> Result<AtEnd, AtEnd> {
+        let at_end = parser.finish(tail, end, self);
+        match (self.commit_at, self.verdict) {
+            (CommitAt::FirstCall, Some(Verdict::Malformed))
+            | (CommitAt::WholeFirstCall, Some(Verdict::Malformed | Verdict::Cut)) => {
+                Err(AtEnd::Literal)
+            }
+            (CommitAt::FirstCall | CommitAt::WholeFirstCall, _) => Ok(at_end),
+            (_, None) if matches!(at_end, AtEnd::Closed { .. }) => Ok(at_end),
+            _ => Err(AtEnd::Release),
+        }
+    }
+
+    /// Writes the events to `sink`.
+    pub(super) fn commit(self, sink: &mut dyn Sink) {
+        for entry in self.entries {
+            match entry {
+                Entry::Event(event) => sink.event(event.as_event()),
+                Entry::Trace(trace) => sink.trace(trace),
+            }
+        }
+    }
+
+    /// Forgets the events and restores `parser`. A block that becomes text because of a call in it
+    /// is reported.
+    pub(super) fn give_up(self, parser: &mut ToolCallParser, sink: &mut dyn Sink) {
+        if self.verdict.is_some() && self.commit_at != CommitAt::BlockEndOrNothing {
+            sink.event(Diagnostic::new(DiagnosticKind::BrokenBlock, self.at, 0).into());
+        }
+        self.roll_back(parser);
+    }
+
+    /// Forgets the events and restores `parser`.
+    pub(super) fn roll_back(self, parser: &mut ToolCallParser) {
+        *parser = self.before;
+    }
+}
+
+/// The answer for a body that is not what its opener promised.
+fn refuted(feed: Feed) -> Feed {
+    match feed {
+        Feed::More { used }
+        | Feed::Committed { used }
+        | Feed::Done { used, .. }
+        | Feed::Markup { used, .. }
+        | Feed::Text { used, .. }
+        | Feed::Mismatch { used }
+        | Feed::Literal { used } => Feed::Mismatch { used },
+    }
+}
+
+impl Sink for EventLog {
+    fn event(&mut self, event: Event<'_>) {
+        let verdict = match event {
+            Event::CallEnd { outcome, .. } => match outcome {
+                Outcome::Complete => Some(Verdict::Good),
+                Outcome::Repaired if !self.commit_at.waits_for_all() => Some(Verdict::Good),
+                Outcome::Malformed => Some(Verdict::Malformed),
+                _ => Some(Verdict::Cut),
+            },
+            Event::Diagnostic(it) if it.kind == DiagnosticKind::Skipped => {
+                self.commit_at.waits_for_all().then_some(Verdict::Malformed)
+            }
+            _ => None,
+        };
+        // Where all calls count, only a broken one decides.
+        let decides =
+            |verdict: &Verdict| *verdict != Verdict::Good || !self.commit_at.waits_for_all();
+        self.verdict = self.verdict.or(verdict.filter(decides));
+        match (event, self.entries.last_mut()) {
+            (
+                Event::CallArguments { index, fragment },
+                Some(Entry::Event(OwnedEvent::CallArguments { index: last, fragment: kept })),
+            ) if *last == index => kept.push_str(fragment),
+            _ => self.entries.push(Entry::Event(event.to_owned())),
+        }
+    }
+
+    fn trace(&mut self, trace: Trace) {
+        self.entries.push(Entry::Trace(trace));
+    }
+}
