@@ -3,8 +3,10 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::expect_used, reason = "tests build what it makes")]
 
+mod damage;
 mod options;
 
+pub use damage::Damage;
 pub use options::varied;
 
 use jail_match::{HeldKind, LimitError, Sink, Span, SpanKind};
