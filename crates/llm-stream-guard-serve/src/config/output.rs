@@ -34,17 +34,18 @@ pub enum CallDelivery {
     Atomic,
 }
 
-/// What becomes of broken calls.
+/// Policy for calls that are malformed or were cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BrokenCalls {
-    /// Kept in streams, text in whole responses.
+    /// Kept in streams; in whole responses malformed ones are text.
     Auto,
     /// They come out as far as they go.
     Keep,
-    /// They are dropped; with `calls = "atomic"` none comes out.
+    /// They are dropped. Each call is delivered at its end.
     Drop,
-    /// They are text.
+    /// They are text, or dropped after a whole call of their block. Each call is delivered at its
+    /// end.
     Release,
 }
 

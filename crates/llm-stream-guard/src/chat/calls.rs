@@ -3,7 +3,7 @@
 #![expect(
     clippy::arithmetic_side_effects,
     reason = "calls of one choice, which its limit bounds; one that is taken back was counted; a \
-              piece was just asked for, so there is one"
+              piece was just asked for, so there is one; bytes of one call came as text"
 )]
 #![expect(
     clippy::indexing_slicing,
@@ -17,7 +17,7 @@ use super::{
     chunk::{FunctionDelta, ToolCallDelta},
     lane::OpenCall,
     note::{Note, Violation},
-    options::{BrokenCalls, Calls},
+    options::{Calls, TakeBack},
     piece::Kind,
     writer::Writer,
 };
@@ -159,7 +159,7 @@ impl Writer<'_, '_> {
             });
             began = Some((self.step.pieces.len() - 1, place));
         }
-        self.lane.open = Some(OpenCall { written, began });
+        self.lane.open = Some(OpenCall { written, began, bytes: 0 });
     }
 
     /// Upstream's calls that came without arguments have none.
@@ -174,18 +174,31 @@ impl Writer<'_, '_> {
     }
 
     pub(super) fn call_arguments(&mut self, fragment: &str) {
-        if let Some(OpenCall { written: Some(index), .. }) = self.lane.open {
+        let Some(open) = &mut self.lane.open else { return };
+        open.bytes += fragment.len();
+        if let Some(index) = open.written {
             self.arguments(index, fragment);
         }
     }
 
     pub(super) fn call_end(&mut self, outcome: Outcome) {
-        let Some(OpenCall { written: Some(index), began }) = self.lane.open.take() else { return };
+        let Some(OpenCall { written: Some(index), began, bytes }) = self.lane.open.take() else {
+            return;
+        };
         self.note(Note::CallEnd { index, outcome });
-        if matches!(outcome, Outcome::Complete | Outcome::Repaired) {
-            self.lane.completed += 1;
-        } else if let Some(began) = began
-            && matches!(self.step.options.broken_calls, BrokenCalls::Drop | BrokenCalls::Release)
+        let taken_back = match (outcome, self.lane.take_back) {
+            (Outcome::Complete | Outcome::Repaired, _) => {
+                self.lane.completed += 1;
+                return;
+            }
+            (_, TakeBack::None) => false,
+            (outcome, TakeBack::Malformed) => outcome == Outcome::Malformed,
+            (_, TakeBack::Broken) => true,
+        };
+        // A longer call began in an earlier step or in this one, as the stream was cut.
+        if let Some(began) = began
+            && taken_back
+            && bytes <= self.lane.take_back_limit
         {
             self.undo(began);
         }

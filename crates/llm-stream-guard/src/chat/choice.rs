@@ -18,7 +18,7 @@ use super::{
     inbound::{Inbound, report},
     lane::{Lane, Step},
     note::{Note, Violation},
-    options::ReasoningField,
+    options::{ReasoningField, TakeBack},
     piece::{Kind, says_nothing},
     riders::{Part, Rider},
     silent::Silent,
@@ -44,13 +44,16 @@ struct Counted {
 }
 
 impl ChoiceState {
-    pub(super) fn new(index: u32, mut guard: Guard) -> Self {
+    pub(super) fn new(index: u32, guard: &Guard, take_back: TakeBack) -> Self {
+        let mut guard = guard.clone();
         let lane = Lane {
             index,
             ids: guard.ids().clone(),
             wanted: guard.wanted().clone(),
             parallel: guard.parallel(),
             jailed: guard.jailer().is_some(),
+            take_back,
+            take_back_limit: guard.atomic_limit(),
             ..Lane::default()
         };
         guard.observe_choice(index);

@@ -10,7 +10,7 @@ use super::{
     field::Field,
     lane::{Lane, Step},
     note::ChatSink,
-    options::{ChatOptions, Logprobs, ReasoningTokens, Synthesis},
+    options::{ChatOptions, Logprobs, ReasoningTokens, Synthesis, TakeBack},
     piece::Piece,
     tail::Tail,
 };
@@ -49,6 +49,7 @@ use crate::guard::Guard;
 #[derive(Debug, Clone)]
 pub struct ChatGuard {
     pub(super) prototype: Guard,
+    pub(super) take_back: TakeBack,
     pub(super) options: ChatOptions,
     /// In ascending order of their indices.
     pub(super) choices: Vec<ChoiceState>,
@@ -70,9 +71,10 @@ impl ChatGuard {
     /// Calls without an id on the wire get one as the guard makes them: see [`Ids`](crate::Ids).
     #[must_use]
     pub fn new(mut guard: Guard, options: ChatOptions) -> Self {
-        options.broken_calls.tell(&mut guard);
+        let take_back = options.broken_calls.prepare(&mut guard, false);
         Self {
             prototype: guard,
+            take_back,
             options,
             choices: Vec::new(),
             envelope: Envelope::default(),
@@ -299,7 +301,7 @@ impl ChatGuard {
             Ok(at) => Some(at),
             Err(_) if self.choices.len() >= self.options.limits.choices => None,
             Err(at) => {
-                let mut state = ChoiceState::new(index, self.prototype.clone());
+                let mut state = ChoiceState::new(index, &self.prototype, self.take_back);
                 state.lane.entries.all = self.options.logprobs == Logprobs::All;
                 self.choices.insert(at, state);
                 Some(at)

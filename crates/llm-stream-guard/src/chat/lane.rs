@@ -10,7 +10,7 @@ use super::{
     field::Field,
     native::NativeCalls,
     note::ChatNote,
-    options::ChatOptions,
+    options::{ChatOptions, TakeBack},
     piece::{Kind, Piece},
     riders::Riders,
 };
@@ -65,6 +65,10 @@ pub(super) struct Lane {
     pub(super) rejected: Option<Rejected>,
     pub(super) used_ids: UsedIds,
     pub(super) open: Option<OpenCall>,
+    /// The calls that are taken back at their end.
+    pub(super) take_back: TakeBack,
+    /// The most bytes of arguments of a call that is taken back.
+    pub(super) take_back_limit: usize,
     /// Calls written.
     pub(super) next_call: u32,
     /// Calls completed in the text.
@@ -96,6 +100,8 @@ pub(super) struct OpenCall {
     pub(super) written: Option<u32>,
     /// The piece and the place in it where it began, in this step.
     pub(super) began: Option<(usize, usize)>,
+    /// Bytes of its arguments.
+    pub(super) bytes: usize,
 }
 
 /// What one step shares between choices.
@@ -181,7 +187,7 @@ mod tests {
             |lane| lane.in_parts = true,
             |lane| lane.part = Some(OpenPart { list: 1, number: 1, fields: Map::new() }),
             |lane| lane.finished = true,
-            |lane| lane.open = Some(OpenCall { written: None, began: None }),
+            |lane| lane.open = Some(OpenCall { written: None, began: None, bytes: 0 }),
         ];
         for (at, change) in changes.into_iter().enumerate() {
             let mut lane = Lane::default();

@@ -98,31 +98,54 @@ pub enum Synthesis {
     Always,
 }
 
-/// What becomes of calls that broke or were cut.
+/// Policy for calls that are malformed or were cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BrokenCalls {
-    /// In a stream [`BrokenCalls::Keep`], as most of such a call is out when it breaks; in a whole
-    /// response [`BrokenCalls::Release`], so that half a call is never shown as one.
+    /// [`BrokenCalls::Keep`] in a stream, because most of such a call is out when it breaks. In a
+    /// whole response a malformed call is text or dropped, as under [`BrokenCalls::Release`]; a call
+    /// that was cut is kept, as in a stream.
     #[default]
     Auto,
     /// They come out as far as they go.
     Keep,
-    /// They are dropped and noted, unless part of them is out already: under atomic delivery no
-    /// broken call reaches the client.
+    /// They are dropped and noted. Each call is delivered at its end, as under
+    /// [`crate::Delivery::Atomic`]; one longer than [`crate::GuardBuilder::atomic_limit`] is kept.
     Drop,
     /// A block whose first call breaks is text, in its place, as
-    /// [`crate::BrokenBlock::Text`] says. Calls that break behind a whole one of their block, in a
+    /// [`crate::BrokenBlock::Text`] says. Calls that break after a whole one of their block, in a
     /// block that is too long, in one of a jail or by a response template are dropped, as under
     /// [`BrokenCalls::Drop`].
     Release,
 }
 
+/// The calls that are taken back at their end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum TakeBack {
+    #[default]
+    None,
+    Malformed,
+    /// Malformed ones, and those that were cut.
+    Broken,
+}
+
 impl BrokenCalls {
-    /// Tells `guard`, whose own option stays where nothing is asked of it.
-    pub(super) fn tell(self, guard: &mut Guard) {
-        if self == Self::Release {
-            guard.add_text_blocks(TextBlocks::Broken);
-        }
+    /// The calls to take back, in a whole response or in a stream. Sets up `guard`, whose own options
+    /// stay where nothing is asked of it.
+    pub(super) fn prepare(self, guard: &mut Guard, whole: bool) -> TakeBack {
+        let take_back = match self {
+            Self::Auto if whole => {
+                guard.add_text_blocks(TextBlocks::Malformed);
+                TakeBack::Malformed
+            }
+            Self::Auto | Self::Keep => return TakeBack::None,
+            Self::Drop => TakeBack::Broken,
+            Self::Release => {
+                guard.add_text_blocks(TextBlocks::Broken);
+                TakeBack::Broken
+            }
+        };
+        guard.deliver_at_end();
+        take_back
     }
 }
 

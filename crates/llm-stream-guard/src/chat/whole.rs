@@ -9,7 +9,7 @@ use super::{
     error::ChatError,
     guard::ChatGuard,
     note::{ChatNote, ChatSink},
-    options::{BrokenCalls, Synthesis},
+    options::Synthesis,
 };
 
 impl ChatGuard {
@@ -32,11 +32,8 @@ impl ChatGuard {
         response: Completion,
         on_note: impl FnMut(ChatNote),
     ) -> Result<Completion, ChatError> {
-        let mut options = self.options.clone();
-        if options.broken_calls == BrokenCalls::Auto {
-            options.broken_calls = BrokenCalls::Release;
-        }
-        let mut guard = Self::new(self.prototype.clone(), options);
+        let mut guard = Self::new(self.prototype.clone(), self.options.clone());
+        guard.take_back = guard.options.broken_calls.prepare(&mut guard.prototype, true);
         guard.whole = true;
         if response.usage.value().is_some() && self.options.synthesis == Synthesis::Proven {
             // The stream's usage chunk would have proved as much.

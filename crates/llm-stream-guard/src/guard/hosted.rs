@@ -15,6 +15,17 @@ impl Guard {
         self.output.withholds_call()
     }
 
+    /// Delivers each call at its end from here on, as [`super::Delivery::Atomic`] does.
+    pub(crate) fn deliver_at_end(&mut self) {
+        self.output.deliver_at_end();
+        self.plain = false;
+    }
+
+    /// The most bytes of arguments that are kept of a call which is delivered at its end.
+    pub(crate) fn atomic_limit(&self) -> usize {
+        self.output.atomic_limit
+    }
+
     /// How the request was remapped.
     pub(crate) fn regime(&self) -> &Regime {
         self.input.wire.as_ref().map_or(&OFF, |wire| wire.regime())

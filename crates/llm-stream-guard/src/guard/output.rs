@@ -14,6 +14,8 @@ use crate::{
 pub(super) struct Output {
     pub(super) forms: Option<Box<Forms>>,
     pub(super) atomic: Option<Box<Atomic>>,
+    /// The most bytes of arguments that atomic delivery keeps.
+    pub(super) atomic_limit: usize,
     pub(super) withheld: Option<Box<Withholding>>,
     pub(super) jail: Option<Box<JailStage>>,
     pub(super) stats: StatsStage,
@@ -40,6 +42,7 @@ impl Output {
         Self {
             forms: None,
             atomic: atomic.then(|| Box::new(Atomic::new(atomic_limit))),
+            atomic_limit,
             withheld: withheld.map(Box::new),
             jail: jailer.map(|jailer| Box::new(JailStage::new(jailer))),
             stats,
@@ -47,7 +50,7 @@ impl Output {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        let Self { forms, atomic, withheld, jail, stats } = self;
+        let Self { forms, atomic, atomic_limit: _, withheld, jail, stats } = self;
         forms.is_none()
             && atomic.is_none()
             && withheld.is_none()
@@ -56,12 +59,18 @@ impl Output {
     }
 
     pub(super) fn reset(&mut self) {
-        let Self { forms, atomic, withheld, jail, stats } = self;
+        let Self { forms, atomic, withheld, jail, stats, .. } = self;
         forms.iter_mut().for_each(|stage| stage.reset());
         atomic.iter_mut().for_each(|stage| stage.reset());
         withheld.iter_mut().for_each(|stage| stage.reset());
         jail.iter_mut().for_each(|stage| stage.reset());
         stats.iter_mut().for_each(|stage| stage.reset());
+    }
+
+    /// Keeps each call until it ends, from the next one on.
+    pub(super) fn deliver_at_end(&mut self) {
+        let limit = self.atomic_limit;
+        self.atomic.get_or_insert_with(|| Box::new(Atomic::new(limit)));
     }
 
     /// The limit of a jail that ended it all.
@@ -71,7 +80,7 @@ impl Output {
 
     /// The stages before `sink`.
     pub(super) fn chain<'a>(&'a mut self, sink: &'a mut (dyn Sink + 'a)) -> Chain<'a> {
-        let Self { forms, atomic, withheld, jail, stats } = self;
+        let Self { forms, atomic, withheld, jail, stats, .. } = self;
         let counted = Link { stage: stats, next: ByRef(sink) };
         let jailed = Link { stage: jail, next: counted };
         let atomic = Link { stage: atomic, next: Link { stage: withheld, next: jailed } };
@@ -224,6 +233,7 @@ mod tests {
         let mut output = Output {
             forms: Some(Box::new(Forms::new(&RemapTable::hermes()))),
             atomic: Some(Box::new(Atomic::new(64))),
+            atomic_limit: 64,
             withheld: Some(Box::new(Withholding::new(Withheld::new(Some(64), None), &[]))),
             jail: Some(Box::new(JailStage::new(Jailer::new(jail)))),
             stats: Some(Box::default()),

@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod annotations;
+mod broken;
 mod calls;
 mod chaos;
 mod choices;

@@ -160,12 +160,12 @@ fn notes_of_a_whole_response_are_told() {
 }
 
 #[test]
-fn half_a_call_is_never_a_call_of_a_whole_response() {
-    let cut = r#"Hi. <tool_call>{"name": "f", "arguments": {"a": "cut"#;
+fn malformed_call_is_never_a_call_of_a_whole_response() {
+    let broken = r#"Hi. <tool_call>{"name": "f", "arguments": {"a": ?"#;
     let whole = r#"<tool_call>{"name": "g", "arguments": {}}</tool_call>"#;
     for (text, content, calls) in [
-        (cut.to_owned(), Some(cut), 0),
-        (format!("{whole}{cut}"), Some(cut), 1),
+        (broken.to_owned(), Some(broken), 0),
+        (format!("{whole}{broken}"), Some(broken), 1),
         (whole.to_owned(), None, 1),
     ] {
         let response = completion(json!({"choices": [
@@ -178,6 +178,6 @@ fn half_a_call_is_never_a_call_of_a_whole_response() {
         let written = message["tool_calls"].as_array().map_or(0, Vec::len);
         assert_eq!((message["content"].as_str(), written), (content, calls), "{text}");
         let broken = |note: &&ChatNote| matches!(note.note, Note::Diagnostic(it) if it.kind == DiagnosticKind::BrokenBlock);
-        assert_eq!(notes.iter().filter(broken).count(), usize::from(text.ends_with("cut")));
+        assert_eq!(notes.iter().filter(broken).count(), usize::from(text.ends_with('?')));
     }
 }
