@@ -20,7 +20,7 @@ const OPTIONS: usize = 24;
 /// The operations of an input, at most.
 const OPERATIONS: usize = 400;
 
-const TEXTS: [&str; 24] = [
+const TEXTS: [&str; 32] = [
     "word ",
     "<",
     "tool_call>",
@@ -45,6 +45,14 @@ const TEXTS: [&str; 24] = [
     "\"",
     "hm",
     "</th",
+    "[TOOL_CALLS][{\"name\": \"f\", \"arguments\": {}}",
+    ", {\"name\": \"g\", \"arguments\": {\"a\": ?",
+    "]",
+    "<minimax:tool_call>",
+    "<invoke name=\"f\">",
+    "</invoke>",
+    "</minimax:tool_call>",
+    "?",
 ];
 
 fn chat_options(input: &mut Input<'_>) -> ChatOptions {
@@ -76,7 +84,7 @@ fn chat_options(input: &mut Input<'_>) -> ChatOptions {
 }
 
 fn builder(input: &mut Input<'_>) -> GuardBuilder {
-    let names = ["qwen3", "hermes", "deepseek_v3", "harmony", "mistral"];
+    let names = ["qwen3", "hermes", "deepseek_v3", "harmony", "mistral", "minimax_m2"];
     let name = *input.pick(&names);
     let known = profile(name).unwrap_or_else(|_| Profile::named("plain"));
     let mut calls = Options::default();
@@ -240,21 +248,44 @@ fn run(guard: &ChatGuard, chunks: Vec<Chunk>, end: End) -> Vec<Chunk> {
     seen.0
 }
 
+/// The text of a chunk that holds text of one choice and nothing else.
+fn only_text(chunk: &Value) -> Option<&str> {
+    let simple = |choice: &Value| {
+        choice.as_object().is_some_and(|it| it.len() == 3)
+            && choice["delta"].as_object().is_some_and(|it| it.len() == 1)
+    };
+    match chunk["choices"].as_array().map(Vec::as_slice) {
+        Some([choice]) if simple(choice) && chunk.get("usage").is_none() => {
+            choice["delta"]["content"].as_str().filter(|text| !text.is_empty())
+        }
+        _ => None,
+    }
+}
+
+/// The same with neighbouring texts of a choice in one chunk.
+fn joined(chunks: &[Value]) -> Vec<Value> {
+    let mut all: Vec<Value> = Vec::new();
+    for chunk in chunks {
+        let index = |chunk: &Value| chunk["choices"][0]["index"].clone();
+        if let Some(text) = only_text(chunk)
+            && let Some(last) = all.last_mut()
+            && let Some(before) = only_text(last)
+            && index(last) == index(chunk)
+        {
+            let both = format!("{before}{text}");
+            last["choices"][0]["delta"]["content"] = json!(both);
+            continue;
+        }
+        all.push(chunk.clone());
+    }
+    all
+}
+
 /// The same with each text of one scalar: nothing else of a chunk can be cut.
 fn cut(chunks: &[Value]) -> Vec<Value> {
     let mut all = Vec::new();
     for chunk in chunks {
-        let simple = |choice: &Value| {
-            choice.as_object().is_some_and(|it| it.len() == 3)
-                && choice["delta"].as_object().is_some_and(|it| it.len() == 1)
-        };
-        let text = match chunk["choices"].as_array().map(Vec::as_slice) {
-            Some([choice]) if simple(choice) && chunk.get("usage").is_none() => {
-                choice["delta"]["content"].as_str().filter(|text| !text.is_empty())
-            }
-            _ => None,
-        };
-        let Some(text) = text else {
+        let Some(text) = only_text(chunk) else {
             all.push(chunk.clone());
             continue;
         };
@@ -290,8 +321,12 @@ pub(crate) fn operations(data: &[u8]) {
     }
     let apart = run(&guard, parsed(&cut(&chunks)), end);
     read(&apart);
-    let [whole, apart] = [seen, apart].map(|chunks| without_estimates(aggregate(&chunks)));
+    let joined = run(&guard, parsed(&joined(&chunks)), end);
+    read(&joined);
+    let outcome = |chunks: Vec<Chunk>| without_estimates(aggregate(&chunks));
+    let [whole, apart, joined] = [seen, apart, joined].map(outcome);
     assert_eq!(whole, apart, "cut into scalars: {chunks:#?}");
+    assert_eq!(whole, joined, "joined: {chunks:#?}");
 }
 
 /// Behind its finish reason nothing comes of a choice, as no server sends it.

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Options of a guard.
-const OPTIONS: usize = 48;
+pub(crate) const OPTIONS: usize = 48;
 
 /// What every limit on what is held is at most in these targets.
 const HOLD: usize = 256;
@@ -93,7 +93,7 @@ fn with_fillers(markers: Vec<String>) -> Vec<String> {
     halved(markers.into_iter().chain(PIECES.map(String::from)))
 }
 
-fn pieces(profile: &Profile) -> Vec<String> {
+pub(crate) fn pieces(profile: &Profile) -> Vec<String> {
     let mut markers = Vec::new();
     if let Some(name) = &profile.reasoning
         && let Ok(format) = llm_stream_guard::think_filter::format(name)
@@ -138,7 +138,11 @@ fn options(input: &mut Input<'_>) -> Options {
 }
 
 /// Every option that a guard has, from the input.
-fn built(mut guard: GuardBuilder, input: &mut Input<'_>, pieces: &[String]) -> Option<Guard> {
+pub(crate) fn built(
+    mut guard: GuardBuilder,
+    input: &mut Input<'_>,
+    pieces: &[String],
+) -> Option<Guard> {
     let policies = [LimitPolicy::Release, LimitPolicy::Drop, LimitPolicy::Error];
     guard = guard.tools(tools(input)).options(options(input)).limits(Limits {
         candidate: HOLD - input.below(HOLD - 1),

@@ -18,6 +18,7 @@
 )]
 
 mod chat;
+mod damage;
 mod engine;
 mod guard;
 mod input;
@@ -111,6 +112,8 @@ targets! {
     guard = guard::every_option,
     /// The same with bytes that need not be text.
     raw_bytes = guard::raw_bytes,
+    /// Several calls of one family, some of them damaged, under every option of a guard.
+    damaged = damage::blocks,
     /// Files of families, read by `toml`, and text read by them.
     family = guard::family_file,
     /// Response templates.

@@ -48,8 +48,8 @@ macro_rules! runs {
 }
 
 runs! {
-    matcher driver jail think calls guard raw_bytes family templates round_trip remap remap_bodies
-    sse chat chat_sse lifecycle window queue
+    matcher driver jail think calls guard raw_bytes damaged family templates round_trip remap
+    remap_bodies sse chat chat_sse lifecycle window queue
 }
 
 #[test]
