@@ -161,3 +161,24 @@ fn payload_beyond_the_limit_leaves_no_call_open() {
         assert_eq!(message.calls.len(), 1, "{:?}", message.diagnostics);
     }
 }
+
+#[test]
+fn blanks_of_an_unclosed_list_do_not_move_with_the_cut() {
+    let call = r#"{"name": "f", "arguments": {}}"#;
+    for (family, opener, call) in [
+        ("mistral", "[TOOL_CALLS]", call),
+        ("firefunction_v2", "functools", call),
+        ("jamba", "<tool_calls>", call),
+        ("apriel", "<tool_calls>", call),
+        ("granite", "<|tool_call|>", call),
+        ("nemotron_deci", "<TOOLCALL>", call),
+        ("phi4_mini_json", "functools", call),
+        ("apertus", "<|tools_prefix|>", r#"{"f": {}}"#),
+        ("cohere", "<|START_ACTION|>", r#"{"tool_name": "f", "parameters": {}}"#),
+        ("sarashina", "<|tool_calls|>", "{'name': 'f', 'arguments': {}}"),
+        ("lfm2", "<|tool_call_start|>", "f()"),
+    ] {
+        check(family, |it| it, &format!("{opener}[{call} {opener}"));
+        check(family, |it| it, &format!("{opener}[{call}, {call}\n {opener}["));
+    }
+}
