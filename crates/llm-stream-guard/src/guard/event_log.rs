@@ -9,7 +9,7 @@ use jail_match::{
     AtEnd, BodyParsers, Diagnostic, DiagnosticKind, End, Event, Feed, Outcome, OwnedEvent, Sink,
     Trace,
 };
-use toolcall_parsers::ToolCallParser;
+use toolcall_parsers::{Snapshot, ToolCallParser};
 
 /// The place in a body where its events are committed, and the fate of a body that never gets there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl CommitAt {
 /// Events of one body, and the parser as it was before them.
 #[derive(Debug, Clone)]
 pub(super) struct EventLog {
-    before: ToolCallParser,
+    before: Snapshot,
     commit_at: CommitAt,
     entries: Vec<Entry>,
     verdict: Option<Verdict>,
@@ -82,9 +82,9 @@ impl EventLog {
     /// A log for the body that begins at stream offset `at`. A body of more than `room` bytes is
     /// decided without its end, except under [`CommitAt::BlockEnd`], where the driver's limit
     /// decides.
-    pub(super) fn new(parser: &ToolCallParser, commit_at: CommitAt, at: u64, room: usize) -> Self {
+    pub(super) fn new(parser: &mut ToolCallParser, commit_at: CommitAt, at: u64, room: usize) -> Self {
         Self {
-            before: parser.clone(),
+            before: parser.snapshot(),
             commit_at,
             entries: Vec::new(),
             verdict: None,
@@ -212,7 +212,7 @@ impl EventLog {
 
     /// Forgets the events and restores `parser`.
     pub(super) fn roll_back(self, parser: &mut ToolCallParser) {
-        *parser = self.before;
+        parser.restore(self.before);
     }
 }
 

@@ -178,7 +178,7 @@ impl GuidedParser {
         };
         // One byte before the driver would take the body for text.
         let room = self.limit.saturating_sub(self.opener as usize + 1);
-        self.log = Some(Box::new(EventLog::new(&self.inner, commit_at, self.at, room)));
+        self.log = Some(Box::new(EventLog::new(&mut self.inner, commit_at, self.at, room)));
     }
 
     /// Reads on in a body whose events wait, or after a rejected payload.

@@ -2,7 +2,7 @@
 //! that the looks of a cursor do not count. Allocations stand for work here, as they are the same in
 //! every run; instructions are counted by the bench.
 
-use llm_stream_guard::{End, Event, Guard, profile};
+use llm_stream_guard::{BrokenBlock, End, Event, Guard, profile};
 
 use super::inputs::{Inputs, of_shard};
 
@@ -10,9 +10,9 @@ use super::inputs::{Inputs, of_shard};
 const CALLS: [u64; 2] = [1_000, 2_000];
 
 /// Allocations while a message has so many calls of this form; `{n}` in it is the call's number.
-fn allocations(form: &str, calls: u64) -> u64 {
+fn allocations(broken: BrokenBlock, form: &str, calls: u64) -> u64 {
     let profile = profile("qwen3").expect("a registered profile");
-    let mut guard = Guard::builder(&profile).build().expect("builds");
+    let mut guard = Guard::builder(&profile).broken_block(broken).build().expect("builds");
     let wires: Vec<String> = (0..calls).map(|n| form.replace("{n}", &n.to_string())).collect();
     let spent = allocation_counter::measure(|| {
         let mut sink = |_: Event<'_>| {};
@@ -27,10 +27,14 @@ fn allocations(form: &str, calls: u64) -> u64 {
 #[test]
 fn the_thousandth_call_costs_what_the_first_one_did() {
     let ids = ["", "\"id\": \"a\", ", "\"id\": \"{n}\", ", "\"id\": \"call_{n}\", "];
-    for id in ids {
-        let form = format!("<tool_call>{{{id}\"name\": \"f\", \"arguments\": {{}}}}</tool_call>\n");
-        let [some, more] = CALLS.map(|calls| allocations(&form, calls));
-        assert!(more <= some * 21 / 10, "{id:?}: {some} allocations, then {more}");
+    // Blocks that may become text are read ahead, each by a parser that knows the ids before it.
+    for broken in [BrokenBlock::Emit, BrokenBlock::Text] {
+        for id in ids {
+            let form =
+                format!("<tool_call>{{{id}\"name\": \"f\", \"arguments\": {{}}}}</tool_call>\n");
+            let [some, more] = CALLS.map(|calls| allocations(broken, &form, calls));
+            assert!(more <= some * 21 / 10, "{id:?}: {some} allocations, then {more}");
+        }
     }
 }
 
@@ -55,7 +59,7 @@ fn spent(guard: &mut Guard, units: &mut dyn Iterator<Item = char>, bytes: usize)
 
 /// What a byte may cost: a look at each of the markers that a newline may belong to, and less than one
 /// allocation.
-const MOST: [u64; 2] = [128, 0];
+const MOST: [u64; 2] = [256, 0];
 
 /// Kinds of hostile text in whose second half a byte costs more than that.
 fn costly(inputs: &Inputs) -> Vec<String> {
