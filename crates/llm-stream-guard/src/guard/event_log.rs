@@ -82,7 +82,12 @@ impl EventLog {
     /// A log for the body that begins at stream offset `at`. A body of more than `room` bytes is
     /// decided without its end, except under [`CommitAt::BlockEnd`], where the driver's limit
     /// decides.
-    pub(super) fn new(parser: &mut ToolCallParser, commit_at: CommitAt, at: u64, room: usize) -> Self {
+    pub(super) fn new(
+        parser: &mut ToolCallParser,
+        commit_at: CommitAt,
+        at: u64,
+        room: usize,
+    ) -> Self {
         Self {
             before: parser.snapshot(),
             commit_at,

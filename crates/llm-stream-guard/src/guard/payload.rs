@@ -286,6 +286,6 @@ impl BodyParsers for GuidedParser {
     }
 
     fn passed_over(&self) -> usize {
-        if self.reading.is_none() { self.inner.passed_over() } else { 0 }
+        if self.rejected { 0 } else { self.inner.passed_over() }
     }
 }
