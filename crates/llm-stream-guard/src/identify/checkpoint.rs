@@ -2,11 +2,16 @@
 
 use std::{
     error::Error,
-    fmt, fs, io,
+    fmt, fs,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
-use serde_json::Value;
+use serde::{
+    Deserializer as _,
+    de::{MapAccess, Visitor},
+};
+use serde_json::{Value, value::RawValue};
 
 use super::gguf;
 
@@ -59,6 +64,10 @@ impl Error for CheckpointError {
         }
     }
 }
+
+/// The longest text file that is read: `tokenizer_config.json` lists added tokens, and has up to
+/// some megabytes.
+const LONGEST: u64 = 16 << 20;
 
 /// Files of a folder that hold a template of their own, the first that is there counts.
 const TEMPLATES: [&str; 2] = ["additional_chat_templates/tool_use.jinja", "chat_template.jinja"];
@@ -139,13 +148,65 @@ fn file(path: &Path) -> Result<Checkpoint, CheckpointError> {
             _ => io(error),
         });
     }
-    let text = fs::read_to_string(path).map_err(io)?;
+    let malformed = |problem: String| CheckpointError::Malformed(path.to_owned(), problem);
+    let mut text = String::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(LONGEST.saturating_add(1)).read_to_string(&mut text))
+        .map_err(io)?;
+    if text.len() as u64 > LONGEST {
+        return Err(malformed(format!("longer than {LONGEST} bytes")));
+    }
     if !is(path, "json") {
         return Ok(Checkpoint::from_template(&text));
     }
-    let config = serde_json::from_str(&text)
-        .map_err(|error| CheckpointError::Malformed(path.to_owned(), error.to_string()))?;
+    let mut reader = serde_json::Deserializer::from_str(&text);
+    let config = reader.deserialize_map(Config).and_then(|config| reader.end().map(|()| config));
+    let config = config.map_err(|error| malformed(error.to_string()))?;
     Ok(Checkpoint::from_tokenizer_config(&config))
+}
+
+/// Keeps the members of a `tokenizer_config.json` that are looked at. Values take many times the
+/// memory of their text, and lists of tokens are long.
+struct Config;
+
+/// The members that are looked at.
+const MEMBERS: [&str; 8] = [
+    "chat_template",
+    "name_or_path",
+    "_name_or_path",
+    "bos_token",
+    "eos_token",
+    "token_suffix",
+    "init_kwargs",
+    "response_template",
+];
+
+/// The longest text that these members may have together.
+const LONGEST_MEMBERS: usize = 4 << 20;
+
+impl<'j> Visitor<'j> for Config {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'j>>(self, mut members: M) -> Result<Value, M::Error> {
+        let (mut kept, mut len) = (serde_json::Map::new(), 0_usize);
+        while let Some(name) = members.next_key::<String>()? {
+            let value: &RawValue = members.next_value()?;
+            if MEMBERS.contains(&name.as_str()) {
+                len = len.saturating_add(value.get().len());
+                if len > LONGEST_MEMBERS {
+                    let problem = format!("`{name}` is beyond {LONGEST_MEMBERS} bytes");
+                    return Err(serde::de::Error::custom(problem));
+                }
+                let value = serde_json::from_str(value.get()).map_err(serde::de::Error::custom)?;
+                kept.insert(name, value);
+            }
+        }
+        Ok(kept.into())
+    }
 }
 
 /// A token: a text, or an object with one.

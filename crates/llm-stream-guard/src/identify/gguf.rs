@@ -10,12 +10,36 @@ const LONGEST: u64 = 4 << 20;
 /// More keys than any file has.
 const KEYS: u64 = 1 << 16;
 
+/// More bytes than any head has: vocabularies take tens of megabytes.
+const HEAD: u64 = 256 << 20;
+
+/// A file of which no more than a head is read.
+struct Head<'f, F> {
+    file: &'f mut F,
+    left: u64,
+}
+
+impl<F: Read> Read for Head<'_, F> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(bytes)?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| malformed("a long head"))?;
+        Ok(read)
+    }
+}
+
+impl<F: Seek> Seek for Head<'_, F> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
 /// Reads what a GGUF file says about its chat template, and the tokens that a template names.
 ///
 /// # Errors
 /// Of kind `InvalidData`: it is no GGUF file, or of a version that is not known. Others are the
 /// reader's.
 pub(super) fn read(file: &mut (impl Read + Seek)) -> io::Result<Checkpoint> {
+    let file = &mut Head { file, left: HEAD };
     if &bytes::<4>(file)? != b"GGUF" {
         return Err(malformed("it does not begin as a GGUF file"));
     }
