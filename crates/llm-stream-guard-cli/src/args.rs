@@ -210,10 +210,14 @@ pub struct DetectArgs {
 #[derive(Debug, Args)]
 pub struct IdentifyArgs {
     /// A checkpoint's folder, or one file of it: `tokenizer_config.json`, a chat template, a GGUF file
-    pub path: PathBuf,
+    #[arg(required_unless_present = "worker")]
+    pub path: Option<PathBuf>,
     /// One JSON object
     #[arg(long)]
     pub json: bool,
+    /// Render a template from the standard input, under limits: `identify` starts this by itself
+    #[arg(long, hide = true, conflicts_with = "path")]
+    pub worker: bool,
 }
 
 /// Arguments of `encode`.

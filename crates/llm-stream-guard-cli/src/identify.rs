@@ -1,21 +1,26 @@
 //! `identify`: which family a checkpoint's model is of.
 
-use std::io::Write;
+use std::{env, io::Write};
 
-use llm_stream_guard::Checkpoint;
+use llm_stream_guard::{Checkpoint, Worker, serve_renderings};
 
 use crate::{
     args::IdentifyArgs,
     error::{Error, misuse},
 };
 
-/// Says which family the checkpoint's model is of, and why; whether one is known.
+/// Says which family the checkpoint's model is of, and why; whether one is known. The chat template
+/// is rendered by this command in another process, which may be lost.
 ///
 /// # Errors
 /// Files that cannot be read or hold no template, an output that cannot be written.
 pub fn identify(args: &IdentifyArgs, out: &mut dyn Write) -> Result<bool, Error> {
-    let checkpoint = Checkpoint::read(&args.path).map_err(misuse)?;
-    let found = llm_stream_guard::identify(&checkpoint);
+    let Some(path) = &args.path else {
+        return serve_renderings().map(|()| true).map_err(misuse);
+    };
+    let checkpoint = Checkpoint::read(path).map_err(misuse)?;
+    let worker = Worker::new(env::current_exe().map_err(misuse)?).args(["identify", "--worker"]);
+    let found = worker.identify(&checkpoint);
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&found).map_err(misuse)?)?;
     } else {

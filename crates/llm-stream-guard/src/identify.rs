@@ -6,16 +6,21 @@ mod context;
 mod detect;
 mod gguf;
 mod identification;
+mod job;
 mod markup;
-#[cfg(feature = "jinja")]
 mod probe;
 mod reading;
 #[cfg(feature = "jinja")]
 mod render;
 mod rules;
+mod turns;
+mod worker;
 
 pub use self::{
     checkpoint::{Checkpoint, CheckpointError},
     detect::{Candidate, Certainty, Detection, detect},
     identification::{Identification, identify},
+    worker::Worker,
 };
+#[cfg(feature = "jinja")]
+pub use self::{identification::identify_trusted, worker::serve_renderings};

@@ -47,8 +47,11 @@ pub use guard::{
     ToolChoice,
 };
 pub use identify::{
-    Candidate, Certainty, Checkpoint, CheckpointError, Detection, Identification, detect, identify,
+    Candidate, Certainty, Checkpoint, CheckpointError, Detection, Identification, Worker, detect,
+    identify,
 };
+#[cfg(feature = "jinja")]
+pub use identify::{identify_trusted, serve_renderings};
 pub use jailed::{JailedError, JailedStream, JailedStreamBuilder};
 pub use jailer::{Jailer, Replacement};
 #[cfg(feature = "tracing")]

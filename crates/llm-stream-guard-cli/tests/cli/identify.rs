@@ -1,9 +1,15 @@
 //! `detect`, `identify`, and `parse` without a family.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 
+use crate::hostile;
 use crate::support::{coalesced, of_type, refused, run, run_on, sample, scratch};
 
 fn json(args: &[&str]) -> Value {
@@ -92,4 +98,25 @@ fn what_holds_no_template_is_refused() {
     let broken = scratch("broken.gguf", "GGML");
     refused(&["identify", &broken], &["broken.gguf", "GGUF"]);
     refused(&["parse", "--model", "acme/unheard-of", "-"], &["identify PATH", "detect FILE"]);
+}
+
+/// Each process of the command in an address space of 256 MiB.
+#[cfg(unix)]
+#[test]
+fn hostile_checkpoints_neither_end_the_command_nor_take_its_time_and_memory() {
+    for (name, text) in hostile::templates() {
+        let path = scratch(&format!("hostile_{name}.jinja"), &text);
+        let start = Instant::now();
+        let output = Command::new("sh")
+            .args(["-c", "ulimit -v 262144 && exec \"$0\" identify --json \"$1\""])
+            .args([env!("CARGO_BIN_EXE_llm-stream-guard"), &path])
+            .output()
+            .expect("a shell runs");
+        let spent = start.elapsed();
+        assert!(spent < Duration::from_secs(5), "{name}: {spent:?}");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{name}: {error}");
+        let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(found["certainty"], "unknown", "{name}: {found}");
+    }
 }

@@ -5,6 +5,8 @@ mod encode;
 mod explain;
 mod export;
 mod grammar;
+#[path = "../../../llm-stream-guard/tests/it/hostile.rs"]
+mod hostile;
 mod identify;
 #[cfg(feature = "otel")]
 mod otel;

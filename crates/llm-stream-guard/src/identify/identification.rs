@@ -5,9 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-#[cfg(feature = "jinja")]
-use super::probe;
-use super::{Certainty, Checkpoint, rules};
+use super::{Certainty, Checkpoint, job::Render, probe, rules};
 use crate::{Profile, Start, profile, resolve_model};
 
 /// What a checkpoint's files tell of how its model writes.
@@ -79,13 +77,12 @@ impl fmt::Display for Identification {
     }
 }
 
-/// Which family a checkpoint's model is of, by its response template, its chat template and its name.
+/// Identifies the family of a checkpoint's model by its response template, the texts of its chat
+/// template, and its name. The chat template is not rendered.
 ///
-/// With the feature `jinja` the chat template renders a turn with known calls, which every family
-/// reads; those that find them are named. What tells wire-equal families apart are the bytes their
-/// encoders write, the end of the turn, the tags of reasoning, the texts in the template. Without the
-/// feature, or where calls are not rendered, such texts alone tell. A family is not known if nothing
-/// does.
+/// A rendering shows how the model writes calls, and so tells more; but a template is a program.
+/// `Worker::identify` runs it in a process with limits, `identify_trusted` (feature `jinja`) in this
+/// one.
 ///
 /// ```
 /// use llm_stream_guard::{Certainty, Checkpoint, identify};
@@ -97,6 +94,26 @@ impl fmt::Display for Identification {
 /// ```
 #[must_use]
 pub fn identify(checkpoint: &Checkpoint) -> Identification {
+    identified(checkpoint, None)
+}
+
+/// Identifies the family of a checkpoint's model as [`identify`] does, and by what its chat template
+/// renders in this process.
+///
+/// The chat template renders a turn with known calls, which every family reads; the families that
+/// find the calls are named. Families that read the same are told apart by the bytes that their
+/// encoders write, the end of the turn, the tags of reasoning, and the texts in the template.
+///
+/// Only for checkpoints whose author is trusted: a template may take all memory, or all of the stack,
+/// which ends the process. A [`Worker`](super::Worker) renders any template.
+#[cfg(feature = "jinja")]
+#[must_use]
+pub fn identify_trusted(checkpoint: &Checkpoint) -> Identification {
+    identified(checkpoint, Some(&super::render::render))
+}
+
+/// Identifies a checkpoint, with a rendering if there is a way to make one.
+pub(super) fn identified(checkpoint: &Checkpoint, render: Option<Render<'_>>) -> Identification {
     let mut found = Identification {
         certainty: Certainty::Unknown,
         families: Vec::new(),
@@ -123,10 +140,15 @@ pub fn identify(checkpoint: &Checkpoint) -> Identification {
         let named = named.as_ref().is_some_and(|named| named.profile.name == family);
         (told, named)
     };
-    #[cfg(feature = "jinja")]
-    let none_are_read = found.probe(checkpoint, text, hint);
-    #[cfg(not(feature = "jinja"))]
-    let none_are_read = false;
+    let none_are_read = match render {
+        Some(render) => found.probe(checkpoint, text, render, hint),
+        None => {
+            if !text.is_empty() {
+                found.evidence.push("its chat template was not rendered".into());
+            }
+            false
+        }
+    };
     if found.families.is_empty() {
         if !none_are_read {
             found.families = told.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -164,7 +186,6 @@ impl Identification {
     }
 }
 
-#[cfg(feature = "jinja")]
 impl Identification {
     /// Adds what rendering tells; whether it is certain that the template writes no calls of a
     /// known family, so that those in its text are quoted.
@@ -172,9 +193,10 @@ impl Identification {
         &mut self,
         checkpoint: &Checkpoint,
         text: &str,
+        render: Render<'_>,
         hint: impl Fn(&str) -> (bool, bool),
     ) -> bool {
-        let probed = probe::probe(checkpoint, text);
+        let probed = probe::probe(checkpoint, text, render);
         self.end_of_turn = probed.end_of_turn;
         let failed = probed.problem.is_some();
         if let Some(problem) = probed.problem {

@@ -5,15 +5,14 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use serde_json::json;
 use toolcall_parsers::{EncodeCall, Grammar, encode, family_variants};
 
 use super::{
     Checkpoint,
-    context::value_of,
+    job::Render,
     markup::marks,
     reading::{Reading, calls_of, readers},
-    render::Template,
+    turns::{ANSWER, ANSWERED, CALLS, PROMPT, Probe, Prompter, SWITCHES, TOOLS, TURNS},
 };
 use crate::{Profile, Start, Tools, reasoning};
 
@@ -47,53 +46,18 @@ pub(super) struct Fit {
     pub(super) reasons: bool,
 }
 
-/// A call of the probe: name, arguments, id.
-type Probe = (&'static str, &'static str, &'static str);
-
-const CALLS: [Probe; 2] = [
-    ("probe_tide", r#"{"port": "Årø & co", "day": 3, "spring": true}"#, "aB3dE5gH7"),
-    ("probe_bell", r#"{"times": 2, "tone": {"low": false}}"#, "kL9mN1pQ3"),
-];
-
-/// The tools they are of.
-const TOOLS: &str = r#"[
-    {"type": "function", "function": {"name": "probe_tide", "description": "A probe.",
-        "parameters": {"type": "object", "properties": {
-            "port": {"type": "string", "description": "A part."},
-            "day": {"type": "integer", "description": "A part."},
-            "spring": {"type": "boolean", "description": "A part."}},
-        "required": ["port", "day"], "additionalProperties": false}}},
-    {"type": "function", "function": {"name": "probe_bell", "description": "A probe.",
-        "parameters": {"type": "object", "properties": {
-            "times": {"type": "integer", "description": "A part."},
-            "tone": {"type": "object", "description": "A part.",
-                "properties": {"low": {"type": "boolean", "description": "A part."}}}},
-        "required": ["times"], "additionalProperties": false}}}
-]"#;
-
-const QUESTION: &str = r#"{"role": "user", "content": "Is it high tide?"}"#;
-
-/// What the probe's answer is, where it has one.
-const ANSWER: &str = "Probe answered.";
-
-/// Arguments of templates that turn thinking on or off.
-const SWITCHES: [&str; 3] = ["enable_thinking", "thinking", "reasoning"];
-
 /// Renders probe turns with a template.
 #[expect(
     clippy::indexing_slicing,
     reason = "a turn of the table makes at most as many calls as there are"
 )]
-pub(super) fn probe(checkpoint: &Checkpoint, text: &str) -> Probed {
-    let template = match Template::new(text) {
-        Ok(template) => Prompter { template, checkpoint },
-        Err(problem) => return Probed { problem: Some(problem), ..Probed::default() },
-    };
+pub(super) fn probe(checkpoint: &Checkpoint, text: &str, render: Render<'_>) -> Probed {
+    let template = Prompter::new(checkpoint, text, render);
     let mut probed = Probed { end_of_turn: template.ends(), ..Probed::default() };
     let (mut problems, mut rendered) = (None, false);
-    for turn in TURNS {
+    for (n, turn) in TURNS.into_iter().enumerate() {
         let calls = &CALLS[..turn.calls];
-        let wire = match template.wire(calls, turn) {
+        let wire = match template.wire(n) {
             Ok(wire) => wire,
             Err(problem) => {
                 problems.get_or_insert(problem);
@@ -127,89 +91,11 @@ pub(super) fn probe(checkpoint: &Checkpoint, text: &str) -> Probed {
     probed
 }
 
-/// A way to write the probe's turn: templates differ in what they take.
-#[derive(Clone, Copy)]
-struct Turn {
-    calls: usize,
-    /// Whether arguments are a string.
-    string: bool,
-    /// The answer beside the calls, JSON.
-    content: &'static str,
-    /// Whether ids are names with numbers, as models write them whose calls have no other name.
-    named_ids: bool,
-}
-
-const TURNS: [Turn; 9] = {
-    const fn turn(calls: usize, string: bool, content: &'static str) -> Turn {
-        Turn { calls, string, content, named_ids: false }
-    }
-    [
-        turn(2, false, "\"\""),
-        turn(2, false, "null"),
-        Turn { named_ids: true, ..turn(2, false, "\"\"") },
-        turn(2, true, "\"\""),
-        turn(2, true, "null"),
-        turn(1, false, "\"\""),
-        turn(1, false, "null"),
-        turn(1, true, "\"\""),
-        turn(1, true, "null"),
-    ]
-};
-
-struct Prompter<'c> {
-    template: Template,
-    checkpoint: &'c Checkpoint,
-}
-
 impl Prompter<'_> {
-    /// Renders messages, JSON.
-    fn render(
-        &self,
-        messages: &str,
-        prompt: bool,
-        switch: Option<(&str, bool)>,
-    ) -> Result<String, String> {
-        let token = |token: &Option<String>| json!(token.as_deref().unwrap_or_default());
-        let (bos, eos) = (token(&self.checkpoint.bos_token), token(&self.checkpoint.eos_token));
-        let switch = switch.map_or(String::new(), |(name, on)| format!(", \"{name}\": {on}"));
-        // As text, because the order of members is the template's to show.
-        let context = format!(
-            "{{\"datetime\": \"2024-01-01\", \"messages\": [{messages}], \"tools\": {TOOLS}, \"add_generation_prompt\": {prompt}, \
-             \"bos_token\": {bos}, \"eos_token\": {eos}{switch}}}"
-        );
-        let context = serde_json::from_str(&context).map_err(|error| error.to_string())?;
-        self.template.render(&value_of(context))
-    }
-
-    fn prompt(&self, switch: Option<(&str, bool)>) -> Result<String, String> {
-        self.render(QUESTION, true, switch)
-    }
-
-    /// What the model would have written for these calls.
-    fn wire(&self, calls: &[Probe], turn: Turn) -> Result<String, String> {
-        let calls = calls.iter().enumerate().map(|(n, &(name, arguments, id))| {
-            let id = if turn.named_ids { format!("functions.{name}:{n}") } else { id.to_owned() };
-            let arguments =
-                if turn.string { json!(arguments).to_string() } else { arguments.into() };
-            format!(
-                "{{\"id\": \"{id}\", \"type\": \"function\", \"function\": \
-                 {{\"name\": \"{name}\", \"arguments\": {arguments}}}}}"
-            )
-        });
-        let calls = calls.collect::<Vec<_>>().join(", ");
-        let answer = format!(
-            "{QUESTION}, {{\"role\": \"assistant\", \"content\": {}, \"tool_calls\": [{calls}]}}",
-            turn.content
-        );
-        let whole = self.render(&answer, false, None)?;
-        Ok(behind(&self.prompt(None)?, &whole).to_owned())
-    }
-
     /// Tokens behind an answer.
     #[expect(clippy::arithmetic_side_effects, reason = "`at` is where the answer was found")]
     fn ends(&self) -> Vec<String> {
-        let answer = format!("{QUESTION}, {{\"role\": \"assistant\", \"content\": \"{ANSWER}\"}}");
-        let whole = self.render(&answer, false, None).unwrap_or_default();
+        let whole = self.rendering(ANSWERED).unwrap_or_default();
         let tail = whole.rfind(ANSWER).map_or("", |at| &whole[at + ANSWER.len()..]);
         let mut ends: Vec<String> = marks(tail).map(|mark| mark.text.to_owned()).collect();
         let eos = self.checkpoint.eos_token.iter().filter(|eos| tail.contains(&***eos)).cloned();
@@ -298,13 +184,14 @@ impl Prompter<'_> {
     /// Where the template's prompt leaves off, and what moves that.
     fn open(&self, profile: &mut Profile) {
         let Some(Ok(format)) = profile.reasoning.as_deref().map(reasoning) else { return };
-        let start = |switch| Some(format.start_after(&self.prompt(switch).ok()?));
-        profile.start = start(None).unwrap_or_default();
-        let moved = SWITCHES.into_iter().filter(|name| {
-            start(Some((name, true))) != start(Some((name, false)))
-                // Only what a thought begins with counts: some switches close what was opened.
-                && start(Some((name, true))) == Some(Start::Reasoning)
+        let start = |prompt: Option<&str>| prompt.map(|prompt| format.start_after(prompt));
+        profile.start = start(self.rendering(PROMPT).ok()).unwrap_or_default();
+        let moved = SWITCHES.into_iter().enumerate().filter(|&(n, _)| {
+            let [off, on] = [false, true].map(|on| start(self.switched(n, on)));
+            // Only what a thought begins with counts: some switches close what was opened.
+            off != on && on == Some(Start::Reasoning)
         });
+        let moved = moved.map(|(_, name)| name);
         let on = profile.start == Start::Reasoning;
         profile.switch = moved.map(|name| (name.to_owned(), on)).collect::<BTreeMap<_, _>>();
     }
@@ -333,16 +220,6 @@ impl Fit {
 fn within(written: &str) -> &str {
     let header = written.strip_prefix("<|start|>assistant").unwrap_or(written);
     header.trim_end_matches("<|call|>").trim_end_matches("<|eom|>")
-}
-
-/// What of `whole` stands behind what it has in common with the prompt, cut before a mark rather
-/// than in it.
-fn behind<'w>(prompt: &str, whole: &'w str) -> &'w str {
-    let common = prompt.chars().zip(whole.chars()).take_while(|(a, b)| a == b);
-    let common: usize = common.map(|(scalar, _)| scalar.len_utf8()).sum();
-    let open = whole[..common].rfind(['<', '[']);
-    let cut = open.filter(|&at| !whole[at..common].contains(['>', ']']));
-    &whole[cut.unwrap_or(common)..]
 }
 
 /// What stands behind a colon in several tags.

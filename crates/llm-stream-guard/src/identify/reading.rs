@@ -75,7 +75,6 @@ pub(super) fn readers(tools: &Tools, suffix: Option<&str>) -> Vec<Reader> {
 }
 
 /// Calls by name and JSON arguments, as they stand in [`Made`].
-#[cfg(feature = "jinja")]
 pub(super) fn calls_of<'c>(
     calls: impl Iterator<Item = (&'c str, &'c str)>,
 ) -> Vec<(String, Value)> {

@@ -9,67 +9,93 @@ use minijinja::{
 };
 use minijinja_contrib::pycompat::unknown_method_callback;
 
+use super::{
+    context::value_of,
+    job::{Job, Rendered},
+};
+
 /// What a template may compute, in instructions: it comes from a stranger's file. Rendering a few
 /// messages and tools takes thousands.
 const FUEL: u64 = 200_000;
 
 /// Each instruction may put a list into another one, and the engine prints and drops lists by calls
 /// inside calls. A system gives out of this what is touched.
-const STACK: usize = 512 << 20;
+const STACK: usize = 128 << 20;
 
 /// An indentation is less.
 const WIDEST: usize = 256;
 
-/// A template that compiles.
-pub(super) struct Template {
-    environment: Environment<'static>,
+/// The longest template that is rendered. The engine reads it by calls inside calls, of which each
+/// takes a character or more, and a kilobyte of the stack or less.
+const LONGEST_TEMPLATE: usize = 96 << 10;
+
+/// The longest rendering that is kept.
+const LONGEST_RENDERING: usize = 128 << 10;
+
+/// The longest problem that is told.
+const LONGEST_PROBLEM: usize = 400;
+
+/// Renders a template with each context.
+pub(super) fn render(job: &Job) -> Vec<Rendered> {
+    let all = || {
+        let environment = environment(&job.template);
+        let one = |context: &String| match &environment {
+            Ok(environment) => render_one(environment, context),
+            Err(problem) => Err(shortened(problem.clone())),
+        };
+        job.contexts.iter().map(one).collect::<Vec<_>>()
+    };
+    let failed = |problem: &str| job.contexts.iter().map(|_| Err(problem.to_owned())).collect();
+    thread::scope(|scope| match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, all) {
+        Ok(rendered) => rendered.join().unwrap_or_else(|_| failed("it panicked")),
+        Err(_) => failed("there is no room for its stack"),
+    })
 }
 
-impl Template {
-    /// Compiles a template.
-    ///
-    /// # Errors
-    /// What the template engine says of it.
-    pub(super) fn new(text: &str) -> Result<Self, String> {
-        let mut environment = Environment::new();
-        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-        environment.set_syntax(syntax.map_err(|error| error.to_string())?);
-        environment.set_undefined_behavior(UndefinedBehavior::Chainable);
-        environment.set_unknown_method_callback(|state, value, method, arguments| match method {
-            // Values do not change here: what a list grew by is written another way.
-            "append" | "extend" | "pop" | "update" => Ok(Value::from(())),
-            _ => unknown_method_callback(state, value, method, arguments),
-        });
-        environment.set_fuel(Some(FUEL));
-        environment.add_filter("tojson", tojson);
-        environment.add_filter("indent", indent);
-        environment.add_function("raise_exception", |problem: String| -> Result<String, Error> {
-            Err(Error::new(ErrorKind::InvalidOperation, problem))
-        });
-        // A date is no part of what is looked at.
-        environment.add_function("strftime_now", |_: String| "2024-01-01");
-        environment.add_template_owned("chat", adapted(text)).map_err(|error| error.to_string())?;
-        Ok(Self { environment })
+/// The engine with a template that compiles, or what it says of the template.
+fn environment(text: &str) -> Result<Environment<'static>, String> {
+    let mut environment = Environment::new();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.map_err(|error| error.to_string())?);
+    environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+    environment.set_unknown_method_callback(|state, value, method, arguments| match method {
+        // Values do not change here: what a list grew by is written another way.
+        "append" | "extend" | "pop" | "update" => Ok(Value::from(())),
+        _ => unknown_method_callback(state, value, method, arguments),
+    });
+    environment.set_fuel(Some(FUEL));
+    environment.add_filter("tojson", tojson);
+    environment.add_filter("indent", indent);
+    environment.add_function("raise_exception", |problem: String| -> Result<String, Error> {
+        Err(Error::new(ErrorKind::InvalidOperation, problem))
+    });
+    // A date is no part of what is looked at.
+    environment.add_function("strftime_now", |_: String| "2024-01-01");
+    let text = adapted(text);
+    if text.len() > LONGEST_TEMPLATE {
+        return Err(format!("it is longer than {LONGEST_TEMPLATE} bytes"));
     }
+    environment.add_template_owned("chat", text).map_err(|error| error.to_string())?;
+    Ok(environment)
+}
 
-    /// Renders the template.
-    ///
-    /// # Errors
-    /// What the template or its engine says.
-    pub(super) fn render(&self, context: &Value) -> Result<String, String> {
-        let render = || {
-            let template = self.environment.get_template("chat");
-            let rendered = template.and_then(|template| template.render(context));
-            rendered.map_err(|error| error.to_string())
-        };
-        thread::scope(|scope| {
-            match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, render) {
-                Ok(rendered) => rendered.join().unwrap_or_else(|_| Err("it panicked".to_owned())),
-                // A platform without threads, or without so much room.
-                Err(_) => render(),
-            }
-        })
+fn render_one(environment: &Environment<'_>, context: &str) -> Rendered {
+    let context = serde_json::from_str(context).map_err(|error| error.to_string())?;
+    let context = value_of(context);
+    let template = environment.get_template("chat");
+    let rendered = template.and_then(|template| template.render(context));
+    match rendered {
+        Ok(text) if text.len() > LONGEST_RENDERING => {
+            Err(format!("it renders more than {LONGEST_RENDERING} bytes"))
+        }
+        Ok(text) => Ok(text),
+        Err(error) => Err(shortened(error.to_string())),
     }
+}
+
+fn shortened(problem: String) -> String {
+    let cut = problem.char_indices().map(|(at, _)| at).find(|&at| at >= LONGEST_PROBLEM);
+    cut.map_or(problem.clone(), |at| problem[..at].to_owned())
 }
 
 /// The template without the tags that tell a trainer which text is the model's, which no engine of
@@ -230,15 +256,16 @@ impl Json {
 
 #[cfg(test)]
 mod tests {
-    use minijinja::context;
+    use super::{Job, LONGEST_RENDERING, LONGEST_TEMPLATE, Rendered};
 
-    use super::{super::context::value_of, Template};
+    fn try_render(template: &str) -> Rendered {
+        let context = r#"{"value": {"b": [1, 2.5, true, null], "a": "<é>"}}"#;
+        let job = Job { template: template.to_owned(), contexts: vec![context.to_owned()] };
+        super::render(&job).remove(0)
+    }
 
     fn render(template: &str) -> String {
-        let template = Template::new(template).unwrap_or_else(|error| panic!("{error}"));
-        let value = serde_json::json!({"b": [1, 2.5, true, null], "a": "<é>"});
-        let context = context! { value => value_of(value) };
-        template.render(&context).unwrap_or_else(|error| panic!("{error}"))
+        try_render(template).unwrap_or_else(|error| panic!("{error}"))
     }
 
     #[test]
@@ -263,13 +290,34 @@ mod tests {
 
     #[test]
     fn a_template_that_raises_or_runs_forever_is_an_error() {
-        let raises = Template::new("{{ raise_exception('no tools') }}").expect("it compiles");
-        let error = raises.render(&context! {}).expect_err("it raises");
+        let error = try_render("{{ raise_exception('no tools') }}").expect_err("it raises");
         assert!(error.contains("no tools"), "{error}");
         let endless =
             "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}";
-        assert!(Template::new(endless).expect("it compiles").render(&context! {}).is_err());
-        assert!(Template::new("{% if %}").is_err());
+        assert!(try_render(endless).is_err());
+        assert!(try_render("{% if %}").is_err());
+    }
+
+    #[test]
+    fn texts_longer_than_their_limits_are_errors() {
+        let text = |len| "a".repeat(len);
+        assert!(try_render(&text(LONGEST_TEMPLATE)).is_ok());
+        let error = try_render(&text(LONGEST_TEMPLATE + 1)).expect_err("it is long");
+        assert!(error.contains("longer than"), "{error}");
+        let long = |len| try_render(&format!("{{{{ 'a' * {len} }}}}"));
+        assert!(long(LONGEST_RENDERING).is_ok());
+        let error = long(LONGEST_RENDERING + 1).expect_err("it is long");
+        assert!(error.contains("renders more than"), "{error}");
+        let error = try_render("{{ raise_exception('é' * 9999) }}").expect_err("it raises");
+        assert!(error.len() < 500, "{error}");
+    }
+
+    #[test]
+    fn the_longest_chains_of_operators_fit_the_stack() {
+        let signs = "-".repeat(LONGEST_TEMPLATE - 7);
+        assert!(try_render(&format!("{{{{ {signs}1 }}}}")).is_ok());
+        let attributes = ".b".repeat(LONGEST_TEMPLATE / 2 - 4);
+        assert!(try_render(&format!("{{{{ a{attributes} }}}}")).is_ok());
     }
 
     #[test]
@@ -280,8 +328,7 @@ mod tests {
              {{% set n.l = {open}n.l{close} %}}{{% endfor %}}"
         );
         for then in ["", "{{ n.l }}", "{{ n.l == [n.l] }}", "{{ n.l | tojson }}"] {
-            let template = Template::new(&format!("{nested}{then}")).expect("it compiles");
-            let rendered = template.render(&context! {});
+            let rendered = try_render(&format!("{nested}{then}")).map(drop);
             assert!(rendered.is_ok(), "{then}: {rendered:?}");
         }
     }

@@ -1,6 +1,8 @@
 //! From recordings and checkpoints to families. The templates are our own, in the shape of models'.
 
-use llm_stream_guard::{Certainty, Checkpoint, Detection, End, Guard, Start, detect, identify};
+use llm_stream_guard::{
+    Certainty, Checkpoint, Detection, End, Guard, Start, Worker, detect, identify,
+};
 use serde_json::json;
 
 /// Whether a family is among those of the best candidate.
@@ -124,9 +126,84 @@ fn a_broken_template_tells_nothing() {
     }
 }
 
+#[test]
+fn texts_alone_count_where_nothing_renders() {
+    let template = "{% for c in calls %}<|tool_call:begin|>{{ c }}{% endfor %}";
+    let found = identify(&Checkpoint::from_template(template));
+    assert_eq!((found.families[0].as_str(), found.certainty), ("solar_open", Certainty::Likely));
+    assert!(found.evidence.iter().any(|it| it.contains("not rendered")), "{found}");
+    let lost = Worker::new("no/such/program").identify(&Checkpoint::from_template(template));
+    assert_eq!((&lost.families, lost.certainty), (&found.families, found.certainty));
+    assert!(lost.evidence.iter().any(|it| it.contains("no/such/program")), "{lost}");
+}
+
+#[test]
+fn members_of_a_tokenizers_file_that_are_not_looked_at_take_no_memory() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("long.json");
+    let read = |text: &str| {
+        std::fs::write(&path, text).expect("the scratch directory is there");
+        Checkpoint::read(&path)
+    };
+    let zeros = format!("[{}0]", "0,".repeat(3 << 20));
+    let file = format!("{{\"added\": {zeros}, \"chat_template\": \"x\", \"eos_token\": \"e\"}}");
+    let mut found = None;
+    let spent = allocation_counter::measure(|| found = read(&file).ok());
+    let found = found.expect("a template");
+    assert_eq!((found.template.as_deref(), found.eos_token.as_deref()), (Some("x"), Some("e")));
+    assert!(spent.bytes_max < 32 << 20, "{spent:?}");
+    let error = read(&format!("{{\"chat_template\": {zeros}}}")).expect_err("it is long");
+    assert!(error.to_string().contains("`chat_template` is beyond"), "{error}");
+    let error =
+        read(&format!("{{\"added\": [{}0]}}", "0,".repeat(9 << 20))).expect_err("it is long");
+    assert!(error.to_string().contains("longer than"), "{error}");
+    assert!(read("{\"chat_template\": \"x\"} {").is_err());
+}
+
 #[cfg(feature = "jinja")]
 mod rendered {
+    use std::time::{Duration, Instant};
+
+    use llm_stream_guard::{identify_trusted, serve_renderings};
+
     use super::*;
+    use crate::hostile;
+
+    /// This program, started to run `renders_for_others` alone.
+    fn worker() -> Worker {
+        let this = std::env::current_exe().expect("this program");
+        Worker::new(this).args([
+            "--exact",
+            "identify::rendered::renders_for_others",
+            "--ignored",
+            "--nocapture",
+        ])
+    }
+
+    #[test]
+    #[ignore = "a worker of another test: it reads its job from the standard input"]
+    fn renders_for_others() {
+        // Without a job there is nothing to be done.
+        let _ = serve_renderings();
+    }
+
+    #[test]
+    fn a_worker_finds_what_this_process_finds() {
+        let checkpoint = Checkpoint::from_template(&template(HERMES, "", ""));
+        assert_eq!(worker().identify(&checkpoint), identify_trusted(&checkpoint));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn hostile_templates_cost_a_worker_and_no_more() {
+        for (name, text) in hostile::templates() {
+            let start = Instant::now();
+            let found = worker().identify(&Checkpoint::from_template(&text));
+            let spent = start.elapsed();
+            assert!(spent < Duration::from_secs(5), "{name}: {spent:?}");
+            assert_eq!(found.certainty, Certainty::Unknown, "{name}: {found}");
+            assert!(!found.evidence.is_empty(), "{name}: {found}");
+        }
+    }
 
     /// A template of turns, with what is written of a call, of the system's message for tools, and
     /// behind the header of an answer.
@@ -144,7 +221,7 @@ mod rendered {
 
     #[test]
     fn rendered_calls_tell_the_family_and_more() {
-        let found = identify(&Checkpoint::from_template(&template(HERMES, "", "")));
+        let found = identify_trusted(&Checkpoint::from_template(&template(HERMES, "", "")));
         assert_eq!((&*found.families[0], found.certainty), ("hermes", Certainty::Sure), "{found}");
         assert!(found.families.iter().any(|family| family == "qwen3"), "{found}");
         assert_eq!(found.end_of_turn, ["<|im_end|>"]);
@@ -156,7 +233,7 @@ mod rendered {
     fn the_prompt_tells_where_answers_begin_and_what_moves_that() {
         let opened = "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n\
             </think>\n\n{% else %}<think>\n{% endif %}";
-        let found = identify(&Checkpoint::from_template(&template(HERMES, "", opened)));
+        let found = identify_trusted(&Checkpoint::from_template(&template(HERMES, "", opened)));
         let profile = found.profile.expect("a family");
         assert_eq!((&*profile.name, profile.start), ("qwen3", Start::Reasoning));
         assert_eq!(
@@ -168,7 +245,7 @@ mod rendered {
     #[test]
     fn a_format_that_is_only_quoted_tells_nothing() {
         let quoted = template("", "Write <tool_call>{\"name\": ...}</tool_call>.", "");
-        let found = identify(&Checkpoint::from_template(&quoted));
+        let found = identify_trusted(&Checkpoint::from_template(&quoted));
         assert_eq!((found.certainty, found.families.len()), (Certainty::Unknown, 0), "{found}");
         assert!(found.evidence.iter().any(|it| it == "it renders no calls"), "{found}");
     }
@@ -177,7 +254,7 @@ mod rendered {
     fn arguments_are_given_as_a_string_where_the_template_wants_one() {
         let call =
             "{{ '<function=' + c.function.name + '>' + c.function.arguments + '</function>' }}";
-        let found = identify(&Checkpoint::from_template(&template(call, "", "")));
+        let found = identify_trusted(&Checkpoint::from_template(&template(call, "", "")));
         assert_eq!(&*found.families[0], "functionary_v31");
         assert_eq!(found.string_arguments, Some(true));
     }
@@ -189,7 +266,7 @@ mod rendered {
             \"{{ c.id }}\"}{{ ']' if loop.last else ', ' }}";
         for (open, variant) in [(" ", Some(0)), ("", Some(1))] {
             let array = array.replace("{{ open }}", open);
-            let found = identify(&Checkpoint::from_template(&template(&array, "", "")));
+            let found = identify_trusted(&Checkpoint::from_template(&template(&array, "", "")));
             let profile = found.profile.as_ref().expect("a family");
             assert_eq!((&*profile.name, profile.variant), ("mistral", variant), "{found}");
             assert_eq!(found.encode_equal, Some(true));
@@ -201,7 +278,7 @@ mod rendered {
         let call = "<|tool_calls_section_begin|><|tool_call_begin|>{{ c.id }}\
             <|tool_call_argument_begin|>{{ c.function.arguments | tojson }}<|tool_call_end|>\
             <|tool_calls_section_end|>";
-        let found = identify(&Checkpoint::from_template(&template(call, "", "")));
+        let found = identify_trusted(&Checkpoint::from_template(&template(call, "", "")));
         assert_eq!(found.families, ["kimi_k2"], "{found}");
     }
 
@@ -211,7 +288,7 @@ mod rendered {
             c.function.arguments.items() %}<arg_key:z>{{ k }}</arg_key:z>\n<arg_value:z>\
             {{ v if v is string else v | tojson }}</arg_value:z>\n{% endfor %}</tool_call:z>\n\
             </tool_calls:z>";
-        let found = identify(&Checkpoint::from_template(&template(call, "", "")));
+        let found = identify_trusted(&Checkpoint::from_template(&template(call, "", "")));
         assert_eq!(&*found.families[0], "hy_v3", "{found}");
         assert_eq!(found.token_suffix.as_deref(), Some(":z"));
     }
@@ -219,12 +296,12 @@ mod rendered {
     #[test]
     fn calls_that_no_family_reads_and_templates_that_fail_are_said_to_be() {
         let odd = template("%%{{ c.function.name }}%%{{ c.function.arguments | tojson }}", "", "");
-        let found = identify(&Checkpoint::from_template(&odd));
+        let found = identify_trusted(&Checkpoint::from_template(&odd));
         assert_eq!(found.families.len(), 0, "{found}");
         assert!(found.evidence.iter().any(|it| it.contains("no family reads")), "{found}");
         let fails =
             "{{ raise_exception('no!') }}{% for c in m.tool_calls %}[TOOL_CALLS]{% endfor %}";
-        let found = identify(&Checkpoint::from_template(fails));
+        let found = identify_trusted(&Checkpoint::from_template(fails));
         assert_eq!((&*found.families[0], found.certainty), ("mistral", Certainty::Likely));
         assert!(found.evidence.iter().any(|it| it.contains("no!")), "{found}");
     }

@@ -7,6 +7,8 @@ mod contracts;
 /// What became of recordings, and why.
 mod explain;
 /// Jails around content and streams.
+#[cfg(feature = "jinja")]
+mod hostile;
 mod identify;
 mod jails;
 /// Ids that stand behind the name on the wire.

@@ -1,0 +1,156 @@
+//! A process of its own that renders a stranger's chat template.
+//!
+//! A template is a program, and its engine bounds neither memory nor recursion: `[a, a]` thirty
+//! times over is a list that takes forever to print. Only a process can be given limits from
+//! outside and lost without harm.
+
+use std::{
+    ffi::OsString,
+    io::{Read as _, Write as _},
+    path::PathBuf,
+    process::{Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use super::{
+    Checkpoint, Identification,
+    identification::identified,
+    job::{Job, Rendered},
+};
+
+/// The time after which a worker is ended, whatever it does.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The longest reply that is read.
+const REPLY: u64 = 16 << 20;
+
+/// A program that renders chat templates in a process of its own.
+///
+/// The process limits itself to 256 MiB of memory and one second of computing, and is ended after
+/// three seconds. A template that takes more tells nothing, and harms nobody. The limits of memory
+/// and computing need Unix.
+///
+/// The command `llm-stream-guard` is such a program. Another one calls `serve_renderings`:
+///
+/// ```no_run
+/// use llm_stream_guard::{Checkpoint, Worker};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let worker = Worker::new("llm-stream-guard").args(["identify", "--worker"]);
+/// let found = worker.identify(&Checkpoint::read("models/downloaded".as_ref())?);
+/// println!("{found}");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Worker {
+    program: PathBuf,
+    args: Vec<OsString>,
+}
+
+impl Worker {
+    /// A worker that `program` is when it is started without arguments.
+    #[must_use]
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into(), args: Vec::new() }
+    }
+
+    /// The same, started with these arguments, too.
+    #[must_use]
+    pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Identifies a checkpoint as [`identify`](super::identify) does, and by what its chat template
+    /// renders.
+    ///
+    /// If the worker does not start, or is ended, the texts of the checkpoint alone count, and the
+    /// evidence says why.
+    #[must_use]
+    pub fn identify(&self, checkpoint: &Checkpoint) -> Identification {
+        identified(checkpoint, Some(&|job: &Job| self.render(job)))
+    }
+
+    fn render(&self, job: &Job) -> Vec<Rendered> {
+        let problem = match self.run(job) {
+            Ok(rendered) if rendered.len() == job.contexts.len() => return rendered,
+            Ok(_) => "the worker left something out".to_owned(),
+            Err(problem) => problem,
+        };
+        job.contexts.iter().map(|_| Err(problem.clone())).collect()
+    }
+
+    /// Starts the worker, and waits for its reply.
+    fn run(&self, job: &Job) -> Result<Vec<Rendered>, String> {
+        let job = serde_json::to_vec(job).map_err(|error| error.to_string())?;
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).stderr(Stdio::null());
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|error| {
+                format!("the worker `{}` does not start: {error}", self.program.display())
+            })?;
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let (send, receive) = mpsc::channel();
+        thread::spawn(move || {
+            // A worker that reads nothing has nothing to say either.
+            let _ = stdin.map(|mut stdin| stdin.write_all(&job));
+        });
+        thread::spawn(move || {
+            let mut reply = Vec::new();
+            let read = stdout.map(|stdout| stdout.take(REPLY).read_to_end(&mut reply));
+            // Nobody waits any more if this fails.
+            let _ = send.send(read.map(|_| reply));
+        });
+        let reply = receive.recv_timeout(PATIENCE);
+        // One that has replied ends by itself, and one that has not is not waited for.
+        let _ = child.kill();
+        let status = child.wait().map_err(|error| error.to_string())?;
+        let reply = match reply {
+            Ok(reply) => reply.unwrap_or_default(),
+            Err(_) => return Err("it took too long".to_owned()),
+        };
+        reply
+            .split(|byte| *byte == b'\n')
+            .find_map(|line| serde_json::from_slice(line).ok())
+            .ok_or_else(|| {
+                format!("it takes too much time or memory: the worker ended with {status}")
+            })
+    }
+}
+
+/// Does the work of a [`Worker`]: limits this process, reads a template from the standard input, and
+/// writes what it renders to the standard output. To be called before anything else, and followed
+/// by the end of the process.
+///
+/// # Errors
+/// Limits that cannot be set, and an input or output that cannot be read or written.
+#[cfg(feature = "jinja")]
+pub fn serve_renderings() -> std::io::Result<()> {
+    limit()?;
+    let mut job = Vec::new();
+    std::io::stdin().read_to_end(&mut job)?;
+    let job: Job = serde_json::from_slice(&job)?;
+    let rendered = super::render::render(&job);
+    // A line of its own, whatever was written before it.
+    let reply = [&b"\n"[..], &serde_json::to_vec(&rendered)?, b"\n"].concat();
+    let mut out = std::io::stdout();
+    out.write_all(&reply)?;
+    out.flush()
+}
+
+/// Limits this process: its memory, its time, and that it leaves no core behind.
+#[cfg(all(feature = "jinja", unix))]
+fn limit() -> std::io::Result<()> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    for (resource, most) in [(Resource::As, 256 << 20), (Resource::Cpu, 1), (Resource::Core, 0)] {
+        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
+    }
+    Ok(())
+}
+
+#[cfg(all(feature = "jinja", not(unix)))]
+fn limit() -> std::io::Result<()> {
+    Ok(())
+}
