@@ -21,7 +21,8 @@ impl Recogniser {
     /// E-mail addresses: `email`.
     #[must_use]
     pub fn email() -> Self {
-        let address = r"(?-u:\b)[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}";
+        let address =
+            r"(?-u:\b)[A-Za-z0-9_][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}";
         Self::new("email", Mark::pattern(address).hold(320).checked(is_address))
     }
 
@@ -73,10 +74,10 @@ impl Recogniser {
 
     /// Keys and tokens of the shapes that their issuers document: `api_key`. Those of OpenAI,
     /// Anthropic, Stripe, AWS, Google, GitHub, GitLab, Slack and Hugging Face, and JSON web
-    /// tokens.
+    /// tokens of any length whose header has at most 2 KiB.
     #[must_use]
     pub fn api_key() -> Self {
-        const SHAPES: [&str; 9] = [
+        const SHAPES: [&str; 8] = [
             r"(?-u:\b)gh[opsur]_[A-Za-z0-9]{36,}",
             r"(?-u:\b)github_pat_[A-Za-z0-9_]{22,}",
             r"(?-u:\b)glpat-[A-Za-z0-9_-]{20,}",
@@ -85,11 +86,14 @@ impl Recogniser {
             r"(?-u:\b)xox[abeoprs]-[A-Za-z0-9-]{10,}",
             r"(?-u:\b)[rs]k_(?:live|test)_[A-Za-z0-9]{16,}",
             r"(?-u:\b)hf_[A-Za-z0-9]{30,}",
-            r"(?-u:\b)eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
         ];
+        // Two texts in base64, of which the second is an object, too, or a third follows: what is
+        // known after the header needs no room for the rest.
+        const WEB_TOKEN: &str = r"(?-u:\b)eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?|[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+){0,2})";
         let mark = |shape: &'static str| Mark::pattern(shape).hold(512);
         let first = Self::new("api_key", mark(r"(?-u:\b)sk-[A-Za-z0-9_-]{20,}"));
-        SHAPES.into_iter().fold(first, |all, shape| all.mark(mark(shape)))
+        let web_token = Mark::pattern(WEB_TOKEN).hold(2560);
+        SHAPES.into_iter().fold(first, |all, shape| all.mark(mark(shape))).mark(web_token)
     }
 }
 

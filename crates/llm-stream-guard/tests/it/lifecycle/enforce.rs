@@ -329,6 +329,46 @@ mod ready_made {
     }
 
     #[test]
+    fn web_tokens_of_every_length_are_found() {
+        let part = |len: usize| format!("eyJ{}", "aB3_-".repeat(len / 5));
+        for header in [20, 100, 900, 2000] {
+            for payload in [20, 400, 600, 1200, 2400, 20_000] {
+                let signature = "x9Y-_".repeat(70);
+                let token = [part(header), part(payload), signature].join(".");
+                for text in [format!("Bearer {token}. Next"), format!("Bearer {token}")] {
+                    let expected = text.replace(&token, "[api_key]");
+                    assert_eq!(found(&text), expected, "{header} and {payload}");
+                }
+            }
+        }
+        // Encrypted: the second part is a key, and five parts follow each other.
+        let encrypted = format!(
+            "{}.{}.{}.{}.{}",
+            part(100),
+            "kE_".repeat(120),
+            "aa11bb22cc",
+            "dd".repeat(900),
+            "tag"
+        );
+        assert_eq!(found(&format!("({encrypted})")), "([api_key])");
+        for text in ["eyJhbGciOiJIUzI1NiJ9", "eyJhbGciOiJIUzI1NiJ9.", "eyJhbGciOi.short.x"] {
+            assert_eq!(found(text), text);
+        }
+    }
+
+    #[test]
+    fn addresses_that_begin_with_an_underscore_are_found() {
+        for (text, expected) in [
+            ("_jo@x.io", "[email]"),
+            ("to __build__@ci.example.org.", "to [email]."),
+            ("<_a_@x.io>,_b@y.io", "<[email]>,[email]"),
+            ("é_c@x.io", "é[email]"),
+        ] {
+            assert_eq!(found(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
     fn recognisers_let_pass_what_their_checks_refuse() {
         for text in [
             "card 4111 1111 1111 1112",
