@@ -123,8 +123,8 @@ impl RemapTableBuilder {
     ///
     /// # Errors
     ///
-    /// When a marker is empty, repeated, contains another, could overlap another or itself, or
-    /// contains the escape character; when there is no pair or too many; when the nonce is
+    /// When a marker is empty, repeated, contains another, could overlap another or itself, may occur
+    /// in JSON outside of strings, or contains the escape character; when there is no pair or too many; when the nonce is
     /// malformed. Forms added by [`accept_garbled`](Self::accept_garbled) and
     /// [`truncated`](Self::truncated) obey the same rules.
     pub fn build(self) -> Result<RemapTable, TableError> {
@@ -136,6 +136,12 @@ impl RemapTableBuilder {
         }
         if self.pairs.len() > RemapTable::MAX_ENTRIES {
             return fail(RemapTable::MAX_ENTRIES, "", Problem::TooManyEntries);
+        }
+        for (entry, pair) in self.pairs.iter().enumerate() {
+            let signs = [&pair.canonical, &pair.wire].into_iter().find(|text| is_json_syntax(text));
+            if let Some(marker) = signs {
+                return fail(entry, marker, Problem::JsonSyntax);
+            }
         }
         let version = version(&self.pairs, &self.settings);
         let mut pairs = self.pairs;
@@ -150,6 +156,29 @@ impl RemapTableBuilder {
         }
         Ok(RemapTable { inner: Arc::new(Compiled::new(pairs, self.settings, version)?) })
     }
+}
+
+/// Whether a document of JSON may hold the text outside of its strings: brackets, numbers, and words
+/// that only the ends of the text cut.
+fn is_json_syntax(text: &str) -> bool {
+    const WORDS: [&str; 3] = ["true", "false", "null"];
+    let sign = |scalar: char| "{}[]:, \t\n\r".contains(scalar);
+    let is_number = |run: &str| {
+        run.contains(|scalar: char| scalar.is_ascii_digit() || "+-.".contains(scalar))
+            && run.chars().all(|scalar| scalar.is_ascii_digit() || "+-.eE".contains(scalar))
+    };
+    let runs: Vec<&str> = text.split(sign).collect();
+    let may_be = |(n, run): (usize, &&str)| {
+        let (first, last) = (n == 0, Some(n) == runs.len().checked_sub(1));
+        let is_word = WORDS.iter().any(|word| match (first, last) {
+            (true, true) => word.contains(run),
+            (true, false) => word.ends_with(run),
+            (false, true) => word.starts_with(run),
+            (false, false) => word == run,
+        });
+        run.is_empty() || is_word || is_number(run)
+    };
+    !text.is_empty() && runs.iter().enumerate().all(may_be)
 }
 
 /// A fingerprint (FNV-1a) of what the table means.

@@ -45,6 +45,8 @@ pub enum Problem {
         /// What they share.
         shared: String,
     },
+    /// JSON may hold the marker between its strings, as it may `{}`: documents would break.
+    JsonSyntax,
     /// The marker contains the escape character.
     HoldsEscape(char),
     /// The nonce is not 1 to 32 ASCII letters and digits.
@@ -102,6 +104,9 @@ impl fmt::Display for TableError {
             Problem::Empty => f.write_str("is empty"),
             Problem::TooShort => {
                 f.write_str("has one character, exact mode needs two to escape it")
+            }
+            Problem::JsonSyntax => {
+                f.write_str("is made of JSON's own signs and would be replaced between its strings")
             }
             Problem::Same { other } => write!(f, "is also a marker of entry {other}"),
             Problem::Contains { other, part } => {

@@ -1,5 +1,7 @@
 //! Steps that all shapes take.
 
+use alloc::string::String;
+
 use serde_json::{Map, Value};
 
 use super::{BodyError, Spot};
@@ -25,7 +27,7 @@ pub(super) fn arguments(value: Option<&mut Value>, visit: &mut Visit<'_>) {
     }
 }
 
-/// Visits every string value, however deep; member names are left alone.
+/// Visits every string, however deep, and the names of members.
 pub(super) fn strings(value: &mut Value, location: Location, visit: &mut Visit<'_>) {
     match value {
         Value::String(text) => visit(Spot { location, syntax: Syntax::Text, text }),
@@ -33,10 +35,23 @@ pub(super) fn strings(value: &mut Value, location: Location, visit: &mut Visit<'
             items.iter_mut().for_each(|item| strings(item, location, visit));
         }
         Value::Object(members) => {
+            names(members, location, visit);
             members.values_mut().for_each(|member| strings(member, location, visit));
         }
         _ => {}
     }
+}
+
+/// Visits the names of members, in their order. A new name that another member has is not taken.
+fn names(members: &mut Map<String, Value>, location: Location, visit: &mut Visit<'_>) {
+    let mut all = Map::new();
+    for (name, member) in core::mem::take(members) {
+        let mut new = name.clone();
+        visit(Spot { location, syntax: Syntax::Text, text: &mut new });
+        let free = new == name || !all.contains_key(&new);
+        all.insert(if free { new } else { name }, member);
+    }
+    *members = all;
 }
 
 /// How the texts of a member are read.
@@ -131,7 +146,8 @@ pub(super) fn format(format: Option<&mut Value>, visit: &mut Visit<'_>) {
     }
 }
 
-/// Visits the texts of a JSON schema: descriptions, and the values it names.
+/// Visits the texts of a JSON schema: descriptions, the names of properties wherever they occur, and
+/// the values it names.
 pub(super) fn schema(value: &mut Value, visit: &mut Visit<'_>) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| schema(item, visit)),
@@ -140,20 +156,25 @@ pub(super) fn schema(value: &mut Value, visit: &mut Visit<'_>) {
     }
 }
 
-fn schema_members(members: &mut Map<alloc::string::String, Value>, visit: &mut Visit<'_>) {
+fn schema_members(members: &mut Map<String, Value>, visit: &mut Visit<'_>) {
     for (name, member) in members {
         match (name.as_str(), member) {
             // The names of these objects' members are the user's, not JSON Schema's.
             (
-                "properties" | "patternProperties" | "$defs" | "definitions",
+                "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
                 Value::Object(named),
             ) => {
+                names(named, Location::ToolValue, visit);
                 named.values_mut().for_each(|member| schema(member, visit));
             }
             ("description" | "title" | "$comment", member) if member.is_string() => {
                 text(Some(member), Location::ToolDescription, visit);
             }
-            ("enum" | "const" | "default" | "examples" | "example", member) => {
+            (
+                "enum" | "const" | "default" | "examples" | "example" | "required"
+                | "dependentRequired" | "propertyOrdering" | "pattern" | "$ref",
+                member,
+            ) => {
                 strings(member, Location::ToolValue, visit);
             }
             (_, member) => schema(member, visit),
@@ -162,7 +183,7 @@ fn schema_members(members: &mut Map<alloc::string::String, Value>, visit: &mut V
 }
 
 /// The body as an object.
-pub(super) fn object(body: &Value) -> Result<&Map<alloc::string::String, Value>, BodyError> {
+pub(super) fn object(body: &Value) -> Result<&Map<String, Value>, BodyError> {
     body.as_object().ok_or_else(|| BodyError::new("body", "an object", Some(body)))
 }
 

@@ -249,7 +249,7 @@ fn an_anthropic_request_has_the_same_scope() {
     assert_eq!(wire["messages"][1]["content"][0], body["messages"][1]["content"][0]);
     assert_eq!(wire["messages"][1]["content"][1]["thinking"], "[[CALL]]");
     let input = &wire["messages"][1]["content"][3]["input"];
-    assert_eq!(input, &json!({"a": ["[[CALL]]"], "<tool_call>": 1}));
+    assert_eq!(input, &json!({"a": ["[[CALL]]"], "[[CALL]]": 1}));
     assert_eq!(wire["messages"][2]["content"][0]["content"][0]["text"], "[[CALL]]");
     assert_eq!(wire["messages"][2]["content"][1], body["messages"][2]["content"][1]);
     assert_eq!(wire["stop_sequences"][0], "[[/CALL]]");
@@ -264,8 +264,11 @@ fn an_anthropic_request_has_the_same_scope() {
         Location::ToolDescription,
         Location::Stop,
     ];
-    assert!(locations.iter().all(|&location| report.at(location).encoded == 1));
-    assert_eq!(report.total().encoded, 9);
+    for location in locations {
+        let expected = if location == Location::Arguments { 2 } else { 1 };
+        assert_eq!(report.at(location).encoded, expected, "{location:?}");
+    }
+    assert_eq!(report.total().encoded, 10);
 }
 
 // Contract: S2.10.
@@ -487,4 +490,64 @@ fn other_shapes_plug_in() {
     let (wire, report) = apply(&hermes(), &json!({"q": "<tool_call>", "r": "<tool_call>"}), &Bare);
     assert_eq!(wire, json!({"q": "[[CALL]]", "r": "<tool_call>"}));
     assert_eq!(report.at(Location::User).encoded, 1);
+}
+
+/// The body without its canonical markers, as a model sees it, comes back as it was.
+// Contract: S2.3, S2.8.
+#[test]
+fn names_of_members_are_encoded_wherever_a_model_sees_them() {
+    const M: &str = "a <tool_call> b";
+    let schema = json!({
+        "type": "object",
+        "properties": {M: {"type": "string", "pattern": M}, "z": {"$ref": format!("#/$defs/{M}")}},
+        "patternProperties": {M: {}},
+        "$defs": {M: {"const": {M: [M]}}},
+        "dependentRequired": {M: [M]},
+        "dependentSchemas": {M: {"required": [M]}},
+        "required": ["z", M],
+        "default": {M: {M: 1}},
+    });
+    let all: [(&dyn BodyShape, Value); 4] = [
+        (
+            &OpenAiChat,
+            json!({
+                "messages": [{"role": "assistant", "tool_calls": [
+                    {"function": {"name": "f", "arguments": {M: {M: 1}}}},
+                    {"function": {"name": "f", "arguments": json!({M: [{M: 2}]}).to_string()}},
+                ]}],
+                "tools": [{"type": "function", "function": {"name": "f", "parameters": schema}}],
+            }),
+        ),
+        (
+            &AnthropicMessages,
+            json!({
+                "messages": [{"role": "assistant", "content": [
+                    {"type": "tool_use", "id": "1", "name": "f", "input": {M: {M: [1]}, "z": 1}},
+                ]}],
+                "tools": [{"name": "f", "input_schema": schema}],
+            }),
+        ),
+        (
+            &OpenAiResponses,
+            json!({
+                "input": [{"type": "function_call", "name": "f", "arguments": json!({M: 1}).to_string()}],
+                "tools": [{"type": "function", "name": "f", "parameters": schema}],
+            }),
+        ),
+        (
+            &GeminiContents,
+            json!({
+                "contents": [{"role": "model", "parts": [{"functionCall": {"name": "f", "args": {M: {M: 1}}}}]}],
+                "tools": [{"functionDeclarations": [{"name": "f", "parameters": schema}]}],
+            }),
+        ),
+    ];
+    for (shape, body) in all {
+        let mut wire = body.clone();
+        Regime::on(RemapTable::hermes()).request().apply(&mut wire, shape).unwrap();
+        let text = wire.to_string();
+        assert!(!text.contains("<tool_call>") && text.contains("a [[CALL]] b"), "{text}");
+        let back = text.replace("[[CALL]]", "<tool_call>");
+        assert_eq!(serde_json::from_str::<Value>(&back).unwrap(), body);
+    }
 }

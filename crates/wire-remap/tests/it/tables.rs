@@ -76,6 +76,37 @@ fn a_wire_marker_of_one_character_is_refused_in_exact_mode() {
     assert!(RemapTable::builder().pair("<a>", "¶").mode(Mode::Plain).build().is_ok());
 }
 
+// Contract: S2.1.
+#[test]
+fn markers_that_json_may_hold_between_its_strings_are_refused() {
+    for text in [
+        "{}",
+        "[[",
+        "]]",
+        "{ ",
+        ": ",
+        "1",
+        "-0",
+        "null",
+        "rue",
+        ":{}",
+        "1E5",
+        "[true,fal",
+        "se}",
+        "\n\t",
+        "},{",
+    ] {
+        for (canonical, wire) in [(text, "<<w>>"), ("<<c>>", text)] {
+            let (entry, problem, said) = refused(&[(canonical, wire)]);
+            assert_eq!((entry, problem), (0, Problem::JsonSyntax), "{text:?}");
+            assert!(said.contains("JSON"), "{said}");
+        }
+    }
+    for text in ["{a}", "[a", "[[x]]", "[a]", "{truefalse}", "nul1", "{\"", "<>", "E2z"] {
+        assert!(RemapTable::builder().pair("<<c>>", text).build().is_ok(), "{text:?}");
+    }
+}
+
 #[test]
 fn forms_added_by_options_obey_the_same_rules() {
     let both = RemapTable::builder().pair("<a>", "[[GO]]").pair("<b>", "[[go]]");
