@@ -12,8 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut decoder, mut out, mut buffer) = (Decoder::new(), Vec::new(), [0; 4096]);
     let forward = |item: Item<'_>, out: &mut Vec<u8>| match item {
         Item::Event(event) if event.name == Some(b"secret") => event.with_data(b"[gone]", out),
-        Item::Event(event) => out.extend_from_slice(event.raw),
-        _ => {}
+        item => out.extend_from_slice(item.raw()),
     };
     loop {
         let read = stdin().read(&mut buffer)?;

@@ -250,6 +250,13 @@ fn number(digits: &[u8]) -> Option<u64> {
 }
 
 /// Whether data is complete by itself, so that a further row cannot be part of it.
+#[cfg(feature = "lenient")]
 fn is_whole(data: &[u8]) -> bool {
     data.trim_ascii() == b"[DONE]" || serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok()
+}
+
+/// No data is, where nothing reads JSON.
+#[cfg(not(feature = "lenient"))]
+fn is_whole(_: &[u8]) -> bool {
+    false
 }

@@ -32,6 +32,19 @@ pub enum Item<'i> {
     },
 }
 
+impl<'i> Item<'i> {
+    /// The bytes the item came in, to be forwarded; none if they were dropped. Those of all items, in
+    /// order, are the input, unless [`LimitPolicy::Drop`] drops an event.
+    #[must_use]
+    pub fn raw(&self) -> &'i [u8] {
+        match *self {
+            Self::Event(event) => event.raw,
+            Self::Raw(bytes) => bytes,
+            Self::Dropped { .. } => &[],
+        }
+    }
+}
+
 /// Reads server-sent events from bytes in arbitrary pieces.
 ///
 /// Held are the bytes of an unfinished event, at most [`Limits::event`] of them, with a copy of
@@ -69,6 +82,7 @@ impl Decoder {
     /// The same, reading as servers write: a line that begins with `{` is data, and a `data` line
     /// that is a whole JSON text or `[DONE]` is an event of its own even if another `data` line
     /// follows it without a blank line.
+    #[cfg(feature = "lenient")]
     #[must_use]
     pub fn lenient(self) -> Self {
         Self { dialect: Dialect::Lenient, ..self }

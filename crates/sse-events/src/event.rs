@@ -13,6 +13,7 @@ pub(crate) enum Dialect {
     #[default]
     Standard,
     /// As clients in the wild do.
+    #[cfg_attr(not(feature = "lenient"), expect(dead_code, reason = "nothing asks for it"))]
     Lenient,
 }
 

@@ -11,8 +11,8 @@
 //! let input = b": ping\r\nid: 7\r\ndata: {\"n\":\r\ndata: 1}\r\n\r\n";
 //! for chunk in input.chunks(3) {
 //!     decoder.push(chunk, |item| {
+//!         forwarded.extend_from_slice(item.raw());
 //!         if let Item::Event(event) = item {
-//!             forwarded.extend_from_slice(event.raw);
 //!             seen.extend(event.data.map(<[u8]>::to_vec));
 //!         }
 //!     })?;

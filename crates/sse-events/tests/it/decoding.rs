@@ -158,3 +158,20 @@ fn work_does_not_grow_with_the_number_of_pieces_held() {
     let [Kept::Event(event)] = kept.as_slice() else { panic!("one event") };
     assert_eq!(event.data.as_ref().map(String::len), Some(1 << 20));
 }
+
+#[test]
+fn the_bytes_of_all_items_are_the_input() {
+    let input =
+        b": ping\n\nid: 7\ndata: a\n\ndata: longer than the limit\n\nevent: x\r\n\r\ndata: cut";
+    let limits = Limits::default().event(20).policy(LimitPolicy::Release);
+    for len in 1..=input.len() {
+        let (mut decoder, mut out) = (Decoder::new().limits(limits), Vec::new());
+        for chunk in input.chunks(len) {
+            decoder.push(chunk, |item| out.extend_from_slice(item.raw())).unwrap();
+        }
+        decoder.finish(|item| out.extend_from_slice(item.raw())).unwrap();
+        assert_eq!(out, input);
+    }
+    let mut decoder = Decoder::new().limits(limits.policy(LimitPolicy::Drop));
+    decoder.push(b"data: longer than the limit\n\n", |item| assert_eq!(item.raw(), b"")).unwrap();
+}
