@@ -81,6 +81,7 @@ mod sink;
 mod stretch;
 mod suffix;
 mod table;
+mod utf8;
 mod whitespace;
 
 pub use body::{AtEnd, BodyParsers, End, Feed, NoBodies, Opener, Resume};
@@ -103,6 +104,7 @@ pub use sink::{ByRef, Sink, Span, SpanKind, Trace};
 pub use stretch::Stretch;
 pub use suffix::{LearntSuffix, Suffix};
 pub use table::{Table, TableError};
+pub use utf8::Utf8;
 pub use whitespace::Whitespace;
 
 #[cfg(doctest)]

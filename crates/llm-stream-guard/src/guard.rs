@@ -31,7 +31,7 @@ pub use error::BuildError;
 pub use payload::{BrokenBlock, Rejected};
 pub use request::RequestError;
 
-use jail_match::{ByRef, Counters, Edge, End, Held, HeldKind, LimitError, Sink};
+use jail_match::{ByRef, Counters, Edge, End, Held, HeldKind, LimitError, Sink, Utf8};
 use think_filter::TokenEstimate;
 use toolcall_parsers::{Event, Grammar, Ids, Message};
 use wire_remap::{Collapse, Tally};
@@ -46,7 +46,6 @@ use crate::{
     observe::{Stats, StatsCollector},
     profile::{Profile, UnknownModel, profile_for_model},
     stop::Stopped,
-    utf8::Utf8,
 };
 
 /// How the events of a call are delivered. Outcomes are the same.

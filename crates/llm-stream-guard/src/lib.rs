@@ -40,7 +40,6 @@ mod servers;
 mod stages;
 mod stop;
 mod stream;
-mod utf8;
 
 pub use guard::{
     BadPayload, BrokenBlock, BuildError, Delivery, Guard, GuardBuilder, Rejected, RequestError,
@@ -64,11 +63,10 @@ pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
 pub use servers::{Answer, Server, forward_request};
 pub use stop::{EmptyStop, Shown, StopString, StopStrings, Stopped};
 pub use stream::{Guarded, Stage, guard_text};
-pub use utf8::Utf8;
 
 pub use jail_match::{
     Alias, Counters, Dangling, End, Held, HeldKind, Jail, JailError, LimitError, LimitPolicy,
-    Limits, ReasoningLimit, Whitespace,
+    Limits, ReasoningLimit, Utf8, Whitespace,
 };
 pub use think_filter::{Format, InlineTags, Start, TokenEstimate, Unclosed};
 pub use toolcall_parsers::{

@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 
 use jail_match::{
-    Channel, Counters, Driver, End, Held, HeldKind, InlineTags, LimitError, NoBodies,
+    Channel, Counters, Driver, End, Held, HeldKind, InlineTags, LimitError, NoBodies, Utf8,
 };
 
 use crate::{
@@ -40,6 +40,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct ThinkFilter {
     driver: Driver,
+    utf8: Utf8,
     roles: Arc<[Role]>,
     progress: Progress,
     estimate: TokenEstimate,
@@ -62,7 +63,19 @@ impl ThinkFilter {
     ) -> Self {
         let progress = Progress::new(withheld);
         let (prepended, finished, literal) = (false, false, false);
-        Self { driver, roles, progress, estimate, prepend, prepended, finished, inline, literal }
+        let utf8 = Utf8::default();
+        Self {
+            driver,
+            utf8,
+            roles,
+            progress,
+            estimate,
+            prepend,
+            prepended,
+            finished,
+            inline,
+            literal,
+        }
     }
 
     /// Feeds the next piece of the message. After [`ThinkFilter::finish`] it is the first of
@@ -87,6 +100,29 @@ impl ThinkFilter {
             return driver.push_literal(chunk, &mut NoBodies, &mut pieces);
         }
         driver.push(chunk, &mut NoBodies, &mut pieces)
+    }
+
+    /// Feeds the next piece of the message as bytes, which may be cut inside a UTF-8 sequence. Invalid
+    /// sequences become U+FFFD and are counted ([`ThinkFilter::replaced`]).
+    ///
+    /// # Errors
+    /// As [`ThinkFilter::push`].
+    pub fn push_bytes(
+        &mut self,
+        bytes: &[u8],
+        mut on: impl FnMut(Piece<'_>),
+    ) -> Result<(), LimitError> {
+        if self.finished && !bytes.is_empty() {
+            self.reset();
+        }
+        let (mut utf8, mut pushed) = (core::mem::take(&mut self.utf8), Ok(()));
+        utf8.push(bytes, |text| {
+            if pushed.is_ok() {
+                pushed = self.push(text, &mut on);
+            }
+        });
+        self.utf8 = utf8;
+        pushed
     }
 
     /// Reasoning that upstream told apart from the text, in a field of its own: it passes as
@@ -124,9 +160,14 @@ impl ThinkFilter {
     /// # Errors
     /// As [`ThinkFilter::push`].
     pub fn finish(&mut self, end: End, mut on: impl FnMut(Piece<'_>)) -> Result<(), LimitError> {
-        if core::mem::replace(&mut self.finished, true) {
+        if self.finished {
             return Ok(());
         }
+        let mut utf8 = core::mem::take(&mut self.utf8);
+        // An error of this push is that of the end, too.
+        utf8.finish(|text| _ = self.push(text, &mut on));
+        self.utf8 = utf8;
+        self.finished = true;
         let Self { driver, roles, progress, .. } = self;
         let finished =
             driver.finish(end, &mut NoBodies, &mut Pieces { progress, roles, on: &mut on });
@@ -147,6 +188,7 @@ impl ThinkFilter {
     /// Makes the filter as new.
     pub fn reset(&mut self) {
         self.driver.reset();
+        self.utf8 = Utf8::default();
         self.progress.reset();
         (self.prepended, self.finished, self.literal) = (false, false, false);
     }
@@ -154,11 +196,20 @@ impl ThinkFilter {
     /// What is held, and why.
     #[must_use]
     pub fn held(&self) -> Held {
-        let held = self.driver.held();
-        match self.progress.withheld.held() {
-            0 => held,
-            kept => Held { bytes: held.bytes.saturating_add(kept), kind: HeldKind::Reasoning },
-        }
+        let Held { bytes, kind } = self.driver.held();
+        let (kept, cut) = (self.progress.withheld.held(), self.utf8.held());
+        let kind = match (kept, bytes, cut) {
+            (1.., ..) => HeldKind::Reasoning,
+            (0, 0, 1..) => HeldKind::Utf8,
+            _ => kind,
+        };
+        Held { bytes: bytes.saturating_add(kept).saturating_add(cut), kind }
+    }
+
+    /// How many invalid sequences of bytes were replaced in the message so far.
+    #[must_use]
+    pub fn replaced(&self) -> u64 {
+        self.utf8.replaced()
     }
 
     /// Whether text goes to reasoning now.

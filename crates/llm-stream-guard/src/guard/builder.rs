@@ -5,7 +5,8 @@ mod calls;
 use std::sync::Arc;
 
 use jail_match::{
-    Dangling, Driver, EdgeEvents, InlineTags, Limits, ReasoningLimit, Settings, Table, Whitespace,
+    Dangling, Driver, EdgeEvents, InlineTags, Limits, ReasoningLimit, Settings, Table, Utf8,
+    Whitespace,
 };
 use response_templates::{Settings as TemplateSettings, Template};
 use stream_lifecycle::Clock;
@@ -32,7 +33,6 @@ use crate::{
     reasoning::{Reasoning, reasoning},
     stages::withholding::Withholding,
     stop::{StopString, StopStrings},
-    utf8::Utf8,
 };
 
 /// Builds a [`Guard`].

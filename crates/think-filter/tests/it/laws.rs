@@ -1,8 +1,9 @@
 //! The laws over every registered format, on its own markers.
 
 use stream_laws::{
-    CutPlan, Unit, Work, check_bounded, check_chunk_invariance, check_held, check_idle,
-    check_isolation, check_linear, check_nothing_lost, check_prompt, check_total,
+    CutPlan, Unit, Work, check_bounded, check_byte_chunk_invariance, check_chunk_invariance,
+    check_held, check_idle, check_isolation, check_linear, check_nothing_lost, check_prompt,
+    check_total,
 };
 use think_filter::{Format, Start, ThinkFilter, Whitespace, formats};
 
@@ -43,6 +44,20 @@ fn invariance_and_totality_hold() {
                     check_idle(&think, &text, CutPlan::quick(2)).unwrap();
                 }
             }
+        }
+    }
+}
+
+// Contract: S3.26.
+#[test]
+fn bytes_may_be_cut_inside_a_character_and_be_broken() {
+    for format in formats() {
+        let think = machine(&format, Whitespace::Framing, Start::Content);
+        for text in texts(&format).into_iter().take(2) {
+            let text = text.replace('a', "é").replace('x', "日🎉");
+            check_byte_chunk_invariance(&think, text.as_bytes(), CutPlan::quick(1)).unwrap();
+            let broken = [text.as_bytes(), b"\xF0\x9F", text.as_bytes(), b"\xE6\x97"].concat();
+            check_byte_chunk_invariance(&think, &broken, CutPlan::quick(2)).unwrap();
         }
     }
 }

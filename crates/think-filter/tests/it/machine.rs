@@ -2,8 +2,8 @@
 
 use jail_match::{Driver, Event, NoBodies, Settings, Sink, Span, Table};
 use stream_laws::{
-    CONTENT, Cut, CutPlan, Held, HeldKind, Machine, REASONING, Record, check_chunk_invariance,
-    continuations, run,
+    ByteMachine, CONTENT, Cut, CutPlan, Held, HeldKind, Machine, REASONING, Record,
+    check_chunk_invariance, continuations, run,
 };
 use think_filter::{End, Format, Piece, ThinkFilter, Whitespace, format};
 
@@ -83,11 +83,18 @@ impl Machine for Think {
     }
 }
 
+impl ByteMachine for Think {
+    fn push_bytes(&mut self, chunk: &[u8], out: &mut Record) {
+        self.0.push_bytes(chunk, |piece| write(piece, out)).expect("no error policy");
+    }
+}
+
 fn held(held: think_filter::Held) -> Held {
     let kind = match held.kind {
         think_filter::HeldKind::Nothing => HeldKind::None,
         think_filter::HeldKind::Marker => HeldKind::Marker,
         think_filter::HeldKind::Whitespace => HeldKind::Whitespace,
+        think_filter::HeldKind::Utf8 => HeldKind::Utf8,
         // Kept until it is certain that an answer comes; the laws know no such thing.
         think_filter::HeldKind::Reasoning => HeldKind::Candidate,
         other => panic!("a filter holds nothing because of {other:?}"),

@@ -142,3 +142,23 @@ fn a_second_finish_does_nothing_and_a_push_behind_it_begins_anew() {
     let again = "Content(\"</th\") ReasoningStart Reasoning(\"c\") ReasoningEnd";
     assert!(text.ends_with(again), "{text}");
 }
+
+// Contract: S3.26.
+#[test]
+fn invalid_bytes_are_replaced_and_counted_for_each_message() {
+    let (mut filter, mut text) = (filter("qwen3"), String::new());
+    let mut on = |piece: Piece<'_>| match piece {
+        Piece::Content(piece) | Piece::Reasoning(piece) => text.push_str(piece),
+        Piece::ReasoningStart => text.push('['),
+        Piece::ReasoningEnd => text.push(']'),
+    };
+    for piece in [&b"<thi"[..], b"nk>caf\xC3", b"\xA9 \xFF</think>", b"b\xF0\x9F"] {
+        filter.push_bytes(piece, &mut on).unwrap();
+    }
+    assert_eq!((filter.held().bytes, filter.held().kind.name()), (2, "utf8"));
+    filter.finish(End::Stop, &mut on).unwrap();
+    assert_eq!((filter.replaced(), filter.held().bytes), (2, 0));
+    filter.push_bytes("ü".as_bytes(), &mut on).unwrap();
+    assert_eq!(filter.replaced(), 0);
+    assert_eq!(text, "[café \u{FFFD}]b\u{FFFD}ü");
+}

@@ -4,7 +4,7 @@
 /// Reassembles UTF-8 that arrives in arbitrary pieces.
 ///
 /// ```
-/// use llm_stream_guard::Utf8;
+/// use jail_match::Utf8;
 /// let (mut utf8, mut text) = (Utf8::default(), String::new());
 /// for piece in [&b"caf\xC3"[..], b"\xA9 \xFF!"] {
 ///     utf8.push(piece, |piece| text.push_str(piece));
@@ -27,7 +27,7 @@ impl Utf8 {
         if self.len > 0 {
             return self.push_cut(bytes, &mut on);
         }
-        match std::str::from_utf8(bytes) {
+        match core::str::from_utf8(bytes) {
             Ok("") => {}
             Ok(text) => on(text),
             Err(_) => self.push_cut(bytes, &mut on),
@@ -45,7 +45,7 @@ impl Utf8 {
     fn push_cut(&mut self, mut bytes: &[u8], on: &mut dyn FnMut(&str)) {
         while self.len > 0 && !bytes.is_empty() {
             self.held[self.len] = bytes[0];
-            match std::str::from_utf8(&self.held[..=self.len]) {
+            match core::str::from_utf8(&self.held[..=self.len]) {
                 Ok(text) => {
                     on(text);
                     self.len = 0;
@@ -60,12 +60,12 @@ impl Utf8 {
             bytes = &bytes[1..];
         }
         loop {
-            match std::str::from_utf8(bytes) {
+            match core::str::from_utf8(bytes) {
                 Ok("") => return,
                 Ok(text) => return on(text),
                 Err(error) => {
                     let (valid, rest) = bytes.split_at(error.valid_up_to());
-                    if let Ok(text) = std::str::from_utf8(valid)
+                    if let Ok(text) = core::str::from_utf8(valid)
                         && !text.is_empty()
                     {
                         on(text);
@@ -110,6 +110,9 @@ impl Utf8 {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::String;
+    use std::vec::Vec;
+
     use super::Utf8;
 
     fn decode(pieces: &[&[u8]]) -> (String, u64) {
