@@ -28,91 +28,130 @@ impl Diagnostic {
     }
 }
 
-/// What a [`Diagnostic`] is about: the driver, a stage around it, or a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum DiagnosticKind {
+/// Declares the kinds, each with its name, its meaning, and what to do about it, so that none can be
+/// without words.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal, $meaning:literal, $remedy:literal;)*) => {
+        /// What a [`Diagnostic`] is about: the driver, a stage around it, or a call.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum DiagnosticKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl DiagnosticKind {
+            /// All kinds.
+            pub const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// A short, stable name.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+
+            /// What happened, in plain words.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $meaning,)*
+                }
+            }
+
+            /// What to do about it; empty where nothing need be done.
+            #[must_use]
+            pub const fn remedy(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $remedy,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
     /// A candidate outgrew [`crate::Limits::candidate`].
-    CandidateLimit,
+    CandidateLimit = "candidate_limit", "text after an opener stayed undecided for too long and was given up", "raise the limit `candidate` if real calls are that long before their name is known";
     /// A whitespace run outgrew [`crate::Limits::whitespace`] and became text.
-    WhitespaceLimit,
+    WhitespaceLimit = "whitespace_limit", "a run of whitespace was longer than its limit and became text", "raise the limit `whitespace` if the model pads its markup that far";
     /// An opener was taken as text because [`crate::Limits::depth`] channels were open.
-    DepthLimit,
+    DepthLimit = "depth_limit", "an opener was taken for text because too many channels were open", "look for openers without closers before it";
     /// Text was released without another look because it had been looked at too often.
-    RescanLimit,
+    RescanLimit = "rescan_limit", "text that kept looking like the start of a call was released without another look", "look at the text: it repeats an opener";
     /// A closer ended reasoning that began in the prompt unknown to the driver: it was dropped, and
     /// what came before it was content.
-    OrphanCloser,
+    OrphanCloser = "orphan_closer", "reasoning was closed that nothing in the stream had opened", "state that the prompt opened it: `--start reasoning`, or give the guard the prompt or the model";
     /// Reasoning outgrew [`crate::ReasoningLimit`]; reported when the span of it ends, with how
     /// many bytes were over.
-    ReasoningLimit,
+    ReasoningLimit = "reasoning_limit", "the reasoning was longer than its limit", "raise the limit, or ask the model to think less";
     /// The model repeated an opener without end. The driver never looks: a stage before it may.
-    Collapse,
+    Collapse = "collapse", "the model repeated an opener without end", "sample again, with a repetition penalty or another temperature";
     /// A delimiter of the wire lost a character and was passed on as text. The driver never looks:
     /// a decoder before it does.
-    DamagedMarker,
+    DamagedMarker = "damaged_marker", "a marker had lost a character on the wire and passed as text", "look for what rewrites text between server and guard";
     /// A call began with the wire's marker and ended with the canonical one, or the other way round;
     /// it was accepted. The driver never looks: a decoder before it does.
-    MixedMarkers,
+    MixedMarkers = "mixed_markers", "a call began in one form of the delimiters and ended in the other; it was read", "show the model one form: look for the other in the prompt";
     /// The stream ended after an opener, before anything made sure what it opens, or behind the
     /// first token of a marker of several; the bytes count as markup and are dropped.
-    CutOpener,
+    CutOpener = "cut_opener", "the stream ended right after an opener, before a call had a name", "raise the token limit of the request, or look why the stream broke off";
     /// A jailed block outgrew its limit of bytes.
-    JailBytes,
+    JailBytes = "jail_bytes", "a jailed block was longer than its limit of bytes", "raise the limit of the pair if real blocks are that long";
     /// More blocks than a jail may open in one stream.
-    JailCount,
+    JailCount = "jail_count", "there were more jailed blocks than the jail allows", "raise the count if a stream may have that many";
     /// A block took more chunks than it may.
-    JailChunks,
+    JailChunks = "jail_chunks", "a jailed block took more chunks than it may", "raise the limit, or look why the end of the block never came";
     /// A block took more time than it may.
-    JailTime,
+    JailTime = "jail_time", "a jailed block took more time than it may", "raise the limit, or look why the end of the block never came";
     /// The stream ended inside a block that must not be left open.
-    JailUnclosed,
+    JailUnclosed = "jail_unclosed", "the stream ended inside a jailed block", "look at the end of the text: the token limit may have cut the block";
     /// A block was dropped.
-    JailDropped,
+    JailDropped = "jail_dropped", "a jailed block was dropped", "";
     /// A body halted; what followed it was dropped.
-    Halted,
+    Halted = "halted", "text after the end of the calls was dropped", "";
     /// A list of calls between explicit markers was empty, or held text and no call.
-    EmptyList,
+    EmptyList = "empty_list", "a block of calls has no call in it: its markup was removed, other text in it passed", "nothing to mend if the model called nothing; if it meant a call, its syntax is not the family's";
     /// A block of calls is text, as its first call broke or was cut.
-    BrokenBlock,
+    BrokenBlock = "broken_block", "a block of calls became text: its first call was malformed or was cut", "look at the text: the model left the family's syntax in the first call, or the token limit cut it";
     /// Bytes after a broken call were dropped.
-    Skipped,
+    Skipped = "skipped", "bytes after a malformed call were dropped", "look at the call before it: the model left the family's syntax there";
     /// A second key for the arguments was ignored.
-    SecondArguments,
+    SecondArguments = "second_arguments", "a call had its arguments twice; the first count", "";
     /// An id came too late to be used.
-    LateId,
+    LateId = "late_id", "an id came after its call had begun and was not used", "";
     /// The end marker never came.
-    MissingCloser,
+    MissingCloser = "missing_closer", "a call's end marker never came; its arguments are whole", "";
     /// Text between the markers of a section was dropped.
-    Noise,
+    Noise = "noise", "text between the markers of a section of calls was dropped", "look at the text if it was an answer: the model wrote it in the wrong place";
     /// The calls of a block came once more directly behind its end, without its opener: they were
     /// dropped.
-    Echo,
+    Echo = "echo", "the calls of a block were repeated after its end and dropped", "";
     /// A parameter was given twice, and this one was dropped.
-    DuplicateParameter,
+    DuplicateParameter = "duplicate_parameter", "a parameter was given twice; the first counts", "";
     /// A parameter's text did not fit its declared type and was kept as a string.
-    Mistyped,
+    Mistyped = "mistyped", "a parameter's text did not fit its declared type and is a string", "compare the tool's schema with what the model wrote";
     /// A pseudo call of the family (a name that means "no tool") was dropped.
-    PseudoCall,
+    PseudoCall = "pseudo_call", "the model called the family's name for no tool; it was dropped", "";
     /// The name is not among the declared tools.
-    UndeclaredTool,
+    UndeclaredTool = "undeclared_tool", "a tool was called that the request does not declare", "declare the tool, or set a policy for unknown tools";
     /// A call beyond the first was dropped because parallel calls are off.
-    ParallelCall,
+    ParallelCall = "parallel_call", "a call after the first was dropped: parallel calls are off", "allow parallel calls if the application can run several";
     /// A literal that JSON cannot express.
-    Inexpressible,
+    Inexpressible = "inexpressible", "a value cannot be written as JSON", "compare the arguments with the text: `null` took the place of the value";
     /// An id was used before in this message and got a suffix.
-    DuplicateId,
+    DuplicateId = "duplicate_id", "an id came twice and got a suffix", "";
     /// A call was dropped because the request did not ask for it.
-    UnwantedCall,
+    UnwantedCall = "unwanted_call", "a call was dropped that the request did not ask for", "look at the tool choice of the request: it names another tool, or none";
     /// What had to be calls was none, and was dropped.
-    BadPayload,
+    BadPayload = "bad_payload", "what had to be calls was none and was dropped", "check that the server constrains decoding when a tool is required";
     /// Text after a stop string was dropped.
-    AfterStop,
+    AfterStop = "after_stop", "text after a stop string was dropped", "";
     /// Arguments were not JSON in a way that is tolerated, or held arrays or objects as strings where
     /// the schema admits no string.
-    Tolerated,
+    Tolerated = "tolerated", "arguments were not quite JSON, or of another type than the schema's, and were repaired", "";
     /// A part of the message was not what its template says, and was dropped or became text.
-    MalformedRegion,
+    MalformedRegion = "malformed_region", "a part of the message was not what its template says", "compare the text there with the checkpoint's template";
 }
 
 impl DiagnosticKind {
@@ -131,49 +170,5 @@ impl DiagnosticKind {
                 | Self::JailChunks
                 | Self::JailTime
         )
-    }
-
-    /// A short, stable name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::CandidateLimit => "candidate_limit",
-            Self::WhitespaceLimit => "whitespace_limit",
-            Self::DepthLimit => "depth_limit",
-            Self::RescanLimit => "rescan_limit",
-            Self::OrphanCloser => "orphan_closer",
-            Self::ReasoningLimit => "reasoning_limit",
-            Self::Collapse => "collapse",
-            Self::DamagedMarker => "damaged_marker",
-            Self::MixedMarkers => "mixed_markers",
-            Self::CutOpener => "cut_opener",
-            Self::JailBytes => "jail_bytes",
-            Self::JailCount => "jail_count",
-            Self::JailChunks => "jail_chunks",
-            Self::JailTime => "jail_time",
-            Self::JailUnclosed => "jail_unclosed",
-            Self::JailDropped => "jail_dropped",
-            Self::Halted => "halted",
-            Self::EmptyList => "empty_list",
-            Self::BrokenBlock => "broken_block",
-            Self::Skipped => "skipped",
-            Self::SecondArguments => "second_arguments",
-            Self::LateId => "late_id",
-            Self::MissingCloser => "missing_closer",
-            Self::Noise => "noise",
-            Self::Echo => "echo",
-            Self::DuplicateParameter => "duplicate_parameter",
-            Self::Mistyped => "mistyped",
-            Self::PseudoCall => "pseudo_call",
-            Self::UndeclaredTool => "undeclared_tool",
-            Self::ParallelCall => "parallel_call",
-            Self::Inexpressible => "inexpressible",
-            Self::DuplicateId => "duplicate_id",
-            Self::UnwantedCall => "unwanted_call",
-            Self::BadPayload => "bad_payload",
-            Self::AfterStop => "after_stop",
-            Self::Tolerated => "tolerated",
-            Self::MalformedRegion => "malformed_region",
-        }
     }
 }

@@ -250,7 +250,7 @@ impl Sink for Listener<'_> {
                 Happening::CallEnded { index, outcome }
             }
             Event::Diagnostic(diagnostic) => {
-                let (says, advice) = words::diagnostic(diagnostic.kind);
+                let (says, advice) = (diagnostic.kind.meaning(), diagnostic.kind.remedy());
                 Happening::Diagnosed {
                     kind: diagnostic.kind.name(),
                     at: diagnostic.at,

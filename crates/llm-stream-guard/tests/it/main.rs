@@ -4,12 +4,18 @@
 mod chat;
 /// Tables of promises.
 mod contracts;
+/// The page of default limits.
+mod default_limits;
+/// The page of diagnostics.
+mod diagnostics;
 /// What became of recordings, and why.
 mod explain;
-/// Jails around content and streams.
+/// Templates that hurt whoever renders them.
 #[cfg(feature = "jinja")]
 mod hostile;
+/// From checkpoints to families.
 mod identify;
+/// Jails around content and streams.
 mod jails;
 /// Ids that stand behind the name on the wire.
 mod late_ids;
