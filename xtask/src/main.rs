@@ -9,8 +9,12 @@ mod flags;
 mod fuzz;
 mod manifest;
 mod mutants;
+#[cfg(test)]
+mod no_std;
 mod page;
 mod process;
+#[cfg(test)]
+mod readmes;
 mod release;
 mod seeded;
 mod size;
