@@ -148,6 +148,11 @@ impl Fault {
     }
 }
 
+/// The fault of a request that has something other than `what` at `field`.
+pub(crate) fn expected(field: &str, what: &str) -> Fault {
+    Fault::new(Kind::Request, format!("expected {what}")).at(field)
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

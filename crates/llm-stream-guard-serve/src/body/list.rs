@@ -8,7 +8,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::{dialect::fields::expected, error::Fault};
+use crate::error::{Fault, expected};
 
 /// Calls `on` with each entry of a list, without keeping them.
 pub(crate) fn each(

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json, value::RawValue};
 
+pub(crate) use crate::error::expected;
 use crate::{
     body::Body,
     error::{Fault, Kind},
@@ -9,11 +10,6 @@ use crate::{
 
 /// A comment between events, which clients pass over: a sign of life.
 pub(super) const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";
-
-/// The fault of a request that has something other than `what` at `field`.
-pub(crate) fn expected(field: &str, what: &str) -> Fault {
-    Fault::new(Kind::Request, format!("expected {what}")).at(field)
-}
 
 /// Asks for the counted tokens at the end of a stream: these dialects always tell them.
 pub(super) fn count_at_end(body: &mut Body) {
