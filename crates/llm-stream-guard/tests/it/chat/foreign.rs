@@ -71,7 +71,8 @@ proptest! {
              \"id\":\"a\",\"type\":\"function\",\"function\":{{\"name\":\"f\",\"arguments\":\"\",{function}}},\
              {call}}}]}}}}]}}\n\n"
         );
-        let out = written(&machine("qwen3"), (event.clone() + &native).as_bytes(), Cut::Whole, End::Stop);
+        let upstream = event.clone() + &native + "data: [DONE]\n\n";
+        let out = written(&machine("qwen3"), upstream.as_bytes(), Cut::Whole, End::Stop);
         for part in [&envelope, &delta, &choice, &usage, &function, &call] {
             prop_assert_eq!(count(&out, part), 1, "{} in {}", part, String::from_utf8_lossy(&out));
         }
