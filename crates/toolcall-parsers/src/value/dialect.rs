@@ -42,6 +42,8 @@ pub(crate) enum Tolerance {
     Escape,
     /// A number in a spelling that JSON lacks.
     Number,
+    /// A list of one object in the place of the object. Tolerated in strict JSON, too.
+    List,
 }
 
 /// What a reader must know of the form that a value stands in.

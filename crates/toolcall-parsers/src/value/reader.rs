@@ -9,7 +9,7 @@ use alloc::string::String;
 
 use super::{
     Fault, Note, Scanned, Syntax,
-    dialect::{Dialect, Typing},
+    dialect::{Dialect, Tolerance, Typing},
     escape::Batch,
     scan::JsonScan,
     transcoder::{Cx, Top, Transcoder},
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     /// Any one value.
     Value,
     /// An object; `null` is an empty one. In JSON also a string that holds an object, which is
-    /// decoded once.
+    /// decoded once, and a list of one object.
     Arguments,
     /// Keyword arguments behind `name(`, up to and with the `)`; or one object in their place.
     Keywords,
@@ -41,6 +41,8 @@ enum State {
     /// Inside a string, behind the object in it.
     TextRest,
     Literal,
+    /// Behind the only object of a list.
+    ListRest,
 }
 
 /// Reads one value.
@@ -48,6 +50,8 @@ enum State {
 pub(crate) struct ValueReader {
     kind: Kind,
     state: State,
+    /// The object is in a list.
+    listed: bool,
     scan: JsonScan,
     literal: Transcoder,
     /// Decoded text of an inner escape that is not whole yet.
@@ -59,6 +63,7 @@ impl ValueReader {
         Self {
             kind,
             state: State::Start,
+            listed: false,
             scan: JsonScan::new(),
             literal: Transcoder::new(top(kind)),
             carry: String::new(),
@@ -68,6 +73,7 @@ impl ValueReader {
     /// Makes it as new; keeps the buffers' memory.
     pub(crate) fn restart(&mut self, kind: Kind) {
         (self.kind, self.state, self.scan) = (kind, State::Start, JsonScan::new());
+        self.listed = false;
         self.literal.restart(top(kind));
         self.carry.clear();
     }
@@ -118,7 +124,7 @@ impl ValueReader {
             State::Start if self.kind == Kind::Value => None,
             State::Start | State::Null(_) | State::BlankText => Some(String::from("{}")),
             State::Json | State::Text => self.scan.closing(),
-            State::TextRest => Some(String::new()),
+            State::TextRest | State::ListRest => Some(String::new()),
             State::Literal => self.literal.closing(tail),
         }
     }
@@ -132,8 +138,10 @@ impl ValueReader {
         tail: &str,
         out: &mut dyn FnMut(&str),
     ) -> Option<usize> {
-        if self.state != State::Literal {
-            return None;
+        match self.state {
+            State::Literal => {}
+            State::ListRest => return Some(0),
+            _ => return None,
         }
         let out = Batch::new(out);
         self.literal.finish(&mut Cx { dialect, typing, text: tail, i: 0, out })
@@ -147,7 +155,7 @@ impl ValueReader {
         text: &str,
         out: &mut dyn FnMut(&str),
     ) -> Scanned {
-        match self.state {
+        let scanned = match self.state {
             State::Start => self.start(dialect, typing, text, out),
             State::Json => self.scan.feed(text, out),
             State::Null(rest) => self.null(rest, text, out),
@@ -156,6 +164,14 @@ impl ValueReader {
                 let out = Batch::new(out);
                 self.literal.feed(&mut Cx { dialect, typing, text, i: 0, out })
             }
+            State::ListRest => return list_rest(text),
+        };
+        match scanned {
+            Scanned::End { used } if self.listed => {
+                self.state = State::ListRest;
+                Scanned::Noted { used, note: Note::Tolerated(Tolerance::List) }
+            }
+            scanned => scanned,
         }
     }
 
@@ -169,6 +185,17 @@ impl ValueReader {
         let json = dialect.is(Syntax::Json);
         let (mut used, at) = (blanks(text), blanks(text));
         let Some(&byte) = text.as_bytes().get(at) else { return Scanned::More { used } };
+        let arguments = self.kind == Kind::Arguments && (json || dialect.is(Syntax::Lenient));
+        match byte {
+            b'[' if arguments && !self.listed => {
+                self.listed = true;
+                let from = at + 1;
+                return self.start(dialect, typing, &text[from..], out).after(from);
+            }
+            b'{' => {}
+            _ if self.listed => return Scanned::Bad { at, fault: Fault::Syntax },
+            _ => {}
+        }
         self.state = match (byte, self.kind) {
             (b'"', Kind::Arguments) if json || dialect.is(Syntax::Lenient) => {
                 used += 1;
@@ -299,6 +326,16 @@ impl ValueReader {
         }
         let blank = blanks(piece);
         if blank < piece.len() { Err(at + blank) } else { Ok(()) }
+    }
+}
+
+/// Behind the only object of a list: its bracket must follow.
+fn list_rest(text: &str) -> Scanned {
+    let at = blanks(text);
+    match text.as_bytes().get(at) {
+        None => Scanned::More { used: at },
+        Some(b']') => Scanned::End { used: at + 1 },
+        Some(_) => Scanned::Bad { at, fault: Fault::Syntax },
     }
 }
 
