@@ -192,6 +192,8 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
                 edges.push(edge(others, text.unwrap_or(leave)));
             }
             (Start::Letter(_), _) | (_, InReasoning::Literal) => edges.push(edge(content, stay)),
+            // A thought may speak of a call that only its declared name would announce.
+            (Start::Node(_), _) if !plan.is_marked(opener) => edges.push(edge(content, stay)),
             (_, InReasoning::Suspend) => edges.push(edge(ChannelMask::TEXT, stay)),
             (_, InReasoning::End) => {
                 edges.push(edge(content, stay));
