@@ -33,7 +33,7 @@ pub struct ModelMatch {
 /// The profile for a model's id: `Qwen/Qwen3-8B`, `qwen3:8b`, `./Qwen3-8B-Q4_K_M.gguf`.
 ///
 /// Ids and patterns are compared as [`ModelId`] normalises them. `*` stands for any run of
-/// characters, and a `-*` at the end for nothing, too. What begins first in the id wins, so that
+/// characters that does not begin with a version, and a `-*` at the end for nothing, too. What begins first in the id wins, so that
 /// `hermes-2-pro-llama-3-8b` is a Hermes, then the pattern with the most literal characters. The
 /// profile begins where the model's chat template leaves off ([`Profile::start`]); a request may
 /// move that ([`crate::GuardBuilder::request`]).
@@ -44,7 +44,8 @@ pub fn resolve_model(id: &str) -> Result<ModelMatch, UnknownModel> {
     let normal = ModelId::new(id);
     let found = normal.find(&PATTERNS).and_then(|(text, of)| Some((text, **of.first()?)));
     let Some((text, (row, pattern))) = found else {
-        return Err(UnknownModel::new(id, &normal, FAMILIES));
+        let others = normal.find_other_versions(&PATTERNS).into_iter().map(|(row, _)| row.name);
+        return Err(UnknownModel::new(id, &normal, others, FAMILIES));
     };
     let fits = |variant: &&Variant| variant_pattern(variant, text).is_some();
     let variant = row.variants.iter().find(fits);

@@ -14,16 +14,29 @@ pub struct UnknownModel {
 }
 
 impl UnknownModel {
-    /// An unknown id, with the families that have models of the same brand.
-    pub(super) fn new(id: &str, normal: &ModelId, families: &'static [Row]) -> Self {
+    /// An unknown id, with the families of other versions of the model, then those that have models
+    /// of the same brand.
+    pub(super) fn new(
+        id: &str,
+        normal: &ModelId,
+        other_versions: impl Iterator<Item = &'static str>,
+        families: &'static [Row],
+    ) -> Self {
+        let mut nearest: Vec<&'static str> = Vec::new();
         let mut ranked: Vec<(usize, &str)> =
             families.iter().filter_map(|row| Some((nearness(normal, row)?, row.name))).collect();
         // The nearest first; of those equally near, the newest of the brand.
         ranked.sort_unstable_by(|a, b| b.cmp(a));
+        for name in other_versions.chain(ranked.into_iter().map(|(_, name)| name)) {
+            if !nearest.contains(&name) {
+                nearest.push(name);
+            }
+        }
+        nearest.truncate(3);
         Self {
             // An id is echoed in messages: keep it short.
             id: id.chars().take(64).collect(),
-            nearest: ranked.into_iter().take(3).map(|(_, name)| name).collect(),
+            nearest,
         }
     }
 
@@ -79,6 +92,19 @@ fn brand(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use crate::profile_for_model;
+
+    #[test]
+    fn a_version_that_nobody_checked_has_the_family_of_another_as_suggestion() {
+        for (id, near) in [
+            ("ibm-granite/granite-4.9-8b", "granite4"),
+            ("LGAI-EXAONE/K-EXAONE-3.0-900B", "exaone4"),
+            ("openai/gpt-oss-2-20b", "harmony"),
+            ("k2-horizon-7", "k2_horizon"),
+        ] {
+            let error = profile_for_model(id).expect_err(id);
+            assert!(error.nearest().contains(&near), "{id}: {error}");
+        }
+    }
 
     #[test]
     fn suggestions_are_of_the_same_brand_or_none() {

@@ -44,12 +44,15 @@ const OTHERS: &str = "embed embedder embedding embeddings embedqa e5 gte gme bge
 /// `./models/qwen3p5-9b.gguf` are spellings of one.
 ///
 /// Lower case; each run of whitespace or punctuation between words is one `-`, and so is a `p`
-/// between digits; organisation, file extension and packaging are dropped. Of a path every
-/// segment may be the model's, the last one first. An id of more than 512 bytes has no text, and
-/// neither has one with a word such as `embedding`, `reranker` or `ocr`: its model writes no answers.
+/// between digits. The point of a size (`0.6b`) stays. Organisation, file extension and packaging
+/// are dropped. Of a path every segment may be the model's, the last one first. An id of more than
+/// 512 bytes has no text. An id with a word such as `embedding`, `reranker` or `ocr` has none
+/// either, because such models write no answers; only a pattern with such a word finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelId {
     segments: Vec<String>,
+    /// The segment with a word of models that write no answers; those before it are not tried.
+    other: Option<String>,
 }
 
 impl ModelId {
@@ -57,40 +60,86 @@ impl ModelId {
     #[must_use]
     pub fn new(id: &str) -> Self {
         if id.len() > LONGEST {
-            return Self { segments: Vec::new() };
+            return Self { segments: Vec::new(), other: None };
         }
         let id = id.trim().to_lowercase().replace('\\', "/");
         let used = if is_path(&id) { usize::MAX } else { 1 };
         let segments = without_scheme(&id).split('/').rev().map(model_of);
-        let segments = segments.filter(|it| !it.is_empty()).take(used);
-        Self { segments: segments.take_while(|it| !it.split('-').any(is_other)).collect() }
+        let mut all = segments.filter(|it| !it.is_empty()).take(used);
+        let (mut segments, mut other) = (Vec::new(), None);
+        while let Some(segment) = all.next()
+            && other.is_none()
+        {
+            match segment.split('-').any(is_other) {
+                true => other = Some(segment),
+                false => segments.push(segment),
+            }
+        }
+        Self { segments, other }
     }
 
     /// The texts a pattern may match, those that count first in front: each segment, whole and
     /// without its first words.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.segments.iter().flat_map(|segment| {
-            let words = segment.match_indices('-').map(|(at, _)| at + 1);
-            core::iter::once(0).chain(words).filter_map(|at| segment.get(at..))
-        })
+        self.segments.iter().flat_map(|segment| endings(segment))
     }
 
-    /// The first text that patterns match, and those of them with the most literal characters.
+    /// The first text that patterns match, and those of them with the most literal characters. A
+    /// text that they would match but for its version ends the search: the words behind it name
+    /// what the model was made from.
     pub fn find<'s, 'p, T>(
         &'s self,
         patterns: &'p [(ModelPattern, T)],
     ) -> Option<(&'s str, Vec<&'p T>)> {
-        self.texts().find_map(|text| {
-            let hits = || patterns.iter().filter(|(pattern, _)| pattern.is_for(text));
-            let most = hits().map(|(pattern, _)| pattern.literals()).max()?;
-            let heaviest = hits().filter(|(pattern, _)| pattern.literals() == most);
-            Some((text, heaviest.map(|(_, of)| of).collect()))
+        let (text, hits) = self.first(patterns)?;
+        let hits = hits.iter().filter(|(pattern, _)| pattern.is_for(text));
+        let most = hits.clone().map(|(pattern, _)| pattern.literals()).max()?;
+        let heaviest = hits.filter(|(pattern, _)| pattern.literals() == most);
+        Some((text, heaviest.map(|(_, of)| of).collect()))
+    }
+
+    /// The patterns that would match if a version did not matter, from the ones with the most
+    /// literal characters on: the families of other versions of the model.
+    pub fn find_other_versions<'p, T>(&self, patterns: &'p [(ModelPattern, T)]) -> Vec<&'p T> {
+        let mut hits = self.first(patterns).map(|(_, hits)| hits).unwrap_or_default();
+        hits.sort_by_key(|(pattern, _)| core::cmp::Reverse(pattern.literals()));
+        hits.into_iter().map(|(_, of)| of).collect()
+    }
+
+    /// The first text that patterns match whatever its version, and these patterns.
+    fn first<'s, 'p, T>(
+        &'s self,
+        patterns: &'p [(ModelPattern, T)],
+    ) -> Option<(&'s str, Vec<&'p (ModelPattern, T)>)> {
+        let answering = self.texts().map(|text| (text, false));
+        let others =
+            self.other.iter().flat_map(|segment| endings(segment)).map(|text| (text, true));
+        answering.chain(others).find_map(|(text, other)| {
+            let fits = |(pattern, _): &&(ModelPattern, T)| {
+                (!other || pattern.names_other()) && pattern.is_for_any_version(text)
+            };
+            let hits: Vec<_> = patterns.iter().filter(fits).collect();
+            (!hits.is_empty()).then_some((text, hits))
         })
     }
 }
 
-/// A pattern of model ids: `*` is any run of characters, and `-*` at the end may also match
-/// nothing.
+/// A segment whole, and without its first words.
+fn endings(segment: &str) -> impl Iterator<Item = &str> {
+    let words = segment.match_indices('-').map(|(at, _)| at + 1);
+    core::iter::once(0).chain(words).filter_map(|at| segment.get(at..))
+}
+
+/// A pattern of model ids: `*` is any run of characters that does not begin with a version, and
+/// `-*` at the end may also match nothing.
+///
+/// ```
+/// use toolcall_parsers::family::ModelPattern;
+/// let pattern = ModelPattern::new("granite-4.0-*");
+/// assert!(pattern.is_for("granite-4-0") && pattern.is_for("granite-4-0-micro"));
+/// // A version that nobody checked may write in another way.
+/// assert!(!ModelPattern::new("granite-4-*").is_for("granite-4-2-8b"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelPattern(String);
 
@@ -104,7 +153,17 @@ impl ModelPattern {
     /// Whether it matches all of a text of [`ModelId::texts`].
     #[must_use]
     pub fn is_for(&self, text: &str) -> bool {
-        self.spelled().any(|pattern| globs(pattern, text))
+        self.spelled().any(|pattern| globs(pattern, text, Star::NoVersion))
+    }
+
+    /// Whether it matches all of a text if a star may begin with a version, too.
+    fn is_for_any_version(&self, text: &str) -> bool {
+        self.spelled().any(|pattern| globs(pattern, text, Star::Any))
+    }
+
+    /// Whether it has a word of models that write no answers.
+    fn names_other(&self) -> bool {
+        self.0.split('-').any(is_other)
     }
 
     /// Whether there is a text that both are for.
@@ -145,6 +204,7 @@ fn without_scheme(id: &str) -> &str {
 /// The words of a segment without what is no part of the model's name.
 fn model_of(segment: &str) -> String {
     let bare = EXTENSIONS.iter().find_map(|end| segment.strip_suffix(end)).unwrap_or(segment);
+    let bare = without_revision(bare);
     let words = folded(bare);
     let mut words = words.trim_matches('-');
     while let Some((rest, last)) = words.rsplit_once('-')
@@ -155,16 +215,29 @@ fn model_of(segment: &str) -> String {
     words.into()
 }
 
+/// A name without the revision of its offer (`r1-v1:0`), which is not the model's version.
+fn without_revision(name: &str) -> &str {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let split = name.rsplit_once("-v").filter(|(_, revision)| {
+        revision.split_once(':').is_some_and(|(major, minor)| is_number(major) && is_number(minor))
+    });
+    split.map_or(name, |(name, _)| name)
+}
+
 /// The same with one `-` for each run of whitespace and punctuation between words, and for a `p`
-/// between digits: hosts write `3p5` for `3.5`.
+/// between digits: hosts write `3p5` for `3.5`. The point of a size stays a point: `1.7b` is not a
+/// version.
 fn folded(lower: &str) -> String {
     let digit_at = |at: Option<usize>| {
         at.and_then(|at| lower.as_bytes().get(at)).is_some_and(u8::is_ascii_digit)
     };
     let mut folded = String::with_capacity(lower.len());
     for (at, char) in lower.char_indices() {
-        let point = char == 'p' && digit_at(at.checked_sub(1)) && digit_at(Some(at + 1));
-        if !(point || char.is_whitespace() || "._:@,~()[]'\"=-".contains(char)) {
+        let between = digit_at(at.checked_sub(1)) && digit_at(Some(at + 1));
+        let point = char == 'p' && between;
+        if between && "._p".contains(char) && is_size(lower.get(at + 1..).unwrap_or_default()) {
+            folded.push('.');
+        } else if !(point || char.is_whitespace() || "._:@,~()[]'\"=-".contains(char)) {
             folded.push(char);
         } else if !folded.ends_with('-') {
             folded.push('-');
@@ -173,31 +246,67 @@ fn folded(lower: &str) -> String {
     folded
 }
 
-/// Whether `pattern` is all of `text`. Where something does not fit, the last star takes one byte
-/// more, so no star is tried again for those before it.
-#[expect(
-    clippy::indexing_slicing,
-    reason = "`t` is less than the length where it is read; `p` grows only where a byte of the \
-              pattern stood, and goes back to behind a star"
-)]
-fn globs(pattern: &str, text: &str) -> bool {
+/// Whether a text is the part of a size behind its point: `7b`, `6m`, as a whole word.
+fn is_size(text: &str) -> bool {
+    let unit = text.trim_start_matches(|char: char| char.is_ascii_digit());
+    let rest = unit.strip_prefix(['b', 'm']);
+    rest.is_some_and(|rest| !rest.starts_with(|char: char| char.is_alphanumeric()))
+}
+
+/// Whether a star may begin with a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Star {
+    NoVersion,
+    Any,
+}
+
+/// Whether `pattern` is all of `text`: which lengths of the text the pattern so far may have
+/// matched, character by character.
+fn globs(pattern: &str, text: &str, star: Star) -> bool {
+    // Most patterns fail before their first star, without memory of their own.
+    let head = pattern.find('*').unwrap_or(pattern.len());
+    if pattern.as_bytes().get(..head) != text.as_bytes().get(..head) {
+        return false;
+    }
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut p, mut t, mut star) = (0, 0, None);
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                star = Some((p, t));
-                p += 1;
+    let mut ends = alloc::vec![head];
+    for &byte in pattern.iter().skip(head) {
+        if byte == b'*' {
+            let may = |&&at: &&usize| star == Star::Any || !begins_version(text, at);
+            // Only the first place counts, and the empty run at the others.
+            if let Some(&first) = ends.iter().find(may) {
+                ends.retain(|&at| at < first);
+                ends.extend(first..=text.len());
             }
-            Some(&byte) if byte == text[t] => (p, t) = (p + 1, t + 1),
-            _ => {
-                let Some((at, from)) = star else { return false };
-                star = Some((at, from + 1));
-                (p, t) = (at + 1, from + 1);
-            }
+        } else {
+            ends.retain(|&at| text.get(at) == Some(&byte));
+            ends.iter_mut().for_each(|at| *at += 1);
+        }
+        if ends.is_empty() {
+            return false;
         }
     }
-    pattern[p..].iter().all(|&byte| byte == b'*')
+    ends.last() == Some(&text.len())
+}
+
+/// Whether the text has a version at `at`, behind a `-` or a word: a number of one or two digits,
+/// perhaps with a `v` before it, as a word. `0` is the version itself (`4.0`), and the month of a
+/// date (`08-2024`) is none.
+fn begins_version(text: &[u8], at: usize) -> bool {
+    let rest = text.get(at..).unwrap_or_default();
+    let behind_digit =
+        at.checked_sub(1).and_then(|at| text.get(at)).is_some_and(u8::is_ascii_digit);
+    let rest = match rest {
+        [b'-', rest @ ..] if behind_digit => rest,
+        [b'v', rest @ ..] => rest,
+        rest => rest,
+    };
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = digits(rest);
+    let (number, after) = rest.split_at(number);
+    let is_word = matches!(after, [] | [b'-', ..]);
+    let year = matches!(after, [b'-', year @ ..] if digits(year) == 4);
+    is_word && !year && matches!(number.len(), 1 | 2) && number != b"0"
 }
 
 /// Whether two patterns have a text in common: row by row from their ends, whether what is left of
@@ -254,6 +363,10 @@ mod tests {
             assert!(found.iter().all(|text| !text.contains("qwen")), "{id}: {found:?}");
         }
         assert_eq!(texts("/embedding/qwen3-8b")[0], "qwen3-8b");
+        let named = [(ModelPattern::new("glm-ocr-*"), 1), (ModelPattern::new("glm-*"), 2)];
+        for (id, expected) in [("zai-org/GLM-OCR", Some(vec![&1])), ("GLM-TTS", None)] {
+            assert_eq!(ModelId::new(id).find(&named).map(|(_, of)| of), expected, "{id}");
+        }
         assert_eq!(texts("openPangu-Embedded-7B")[0], "openpangu-embedded-7b");
     }
 
@@ -263,6 +376,40 @@ mod tests {
         assert_eq!(texts(r"C:\llm\model\main.gguf"), ["main", "model", "llm", "c"]);
         assert_eq!(texts("~/x/y/"), ["y", "x"]);
         assert_eq!(texts("hf://org/model/"), ["model"]);
+    }
+
+    #[test]
+    fn a_star_does_not_begin_with_a_version() {
+        let rows = [
+            ("granite-4-*", "Granite-4", true),
+            ("granite-4-*", "granite-4.0-micro", true),
+            ("granite-4-*", "granite-4.2-8b", false),
+            ("granite4-*", "granite4.2:8b", false),
+            ("granite4*", "granite4.2:8b", false),
+            ("granite4*", "granite-42", false),
+            ("x-*", "x-2", false),
+            ("x-*", "x-v2-40b", false),
+            ("x-*", "x-236b", true),
+            ("x-*", "x-1.7b", true),
+            ("x-*", "x_1p7b", true),
+            ("x-*", "x-08-2024", true),
+            ("x-*", "x-2507", true),
+            ("x-*-v2-*", "x-9b-v2", true),
+            ("x-*-instruct", "x-2-instruct", false),
+            ("x*z*", "xaz2", false),
+            ("x*z*", "xz1zb", true),
+        ];
+        for (pattern, id, expected) in rows {
+            let patterns = [(ModelPattern::new(pattern), pattern)];
+            let id = ModelId::new(id);
+            assert_eq!(id.find(&patterns).is_some(), expected, "{pattern} {id:?}");
+        }
+        let patterns = [(ModelPattern::new("granite-4-*"), 4), (ModelPattern::new("granite-*"), 0)];
+        let id = ModelId::new("ibm/granite-4.9-8b");
+        assert_eq!(id.find_other_versions(&patterns), [&4, &0]);
+        let id = ModelId::new("granite-9-made-from-granite-4-8b");
+        assert_eq!(id.find(&patterns), None, "a later word is not the model");
+        assert_eq!(texts("us.deepseek.r1-v1:0")[0], "us-deepseek-r1");
     }
 
     #[test]
@@ -296,6 +443,7 @@ mod tests {
         assert_eq!(found("qwen30"), Vec::<&str>::new());
         assert_eq!(found("axb"), ["a*b"]);
         assert_eq!(found("a-c"), ["a-*c"]);
+        assert_eq!(found("qwen3-9b-*"), ["qwen3-*"], "a size is not a version");
         let tie: Vec<_> = vec![(ModelPattern::new("x*"), 1), (ModelPattern::new("*x"), 2)];
         assert_eq!(ModelId::new("x").find(&tie).map(|(_, of)| of), Some(vec![&1, &2]));
     }
