@@ -11,6 +11,7 @@ mod fields;
 mod file;
 mod form;
 mod like;
+mod marks;
 mod messages;
 mod models;
 mod read;
@@ -26,6 +27,7 @@ pub use self::{
     edit::{OwnMarkers, Sequences},
     error::FamilyError,
     like::{merge, reasoning, resolve, with_variant},
+    marks::ReasoningMarks,
     models::{ModelId, ModelPattern},
 };
 
@@ -246,6 +248,13 @@ pub struct Erase {
     pub once: bool,
     /// At most this many newlines before and after go with it.
     pub newlines: (u8, u8),
+}
+
+/// Whether only a tokenizer writes `tag`: `<|x|>`, with bars of either width.
+pub(crate) fn is_token(tag: &str) -> bool {
+    let inside = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).unwrap_or_default();
+    let bar = ['|', '｜'];
+    inside.starts_with(bar) && inside.ends_with(bar)
 }
 
 /// Messages with headers that say where their text goes.

@@ -38,6 +38,10 @@ pub fn merge(base: &Value, over: &Value) -> Value {
     let mut base = base.clone();
     if let Value::Object(base) = &mut base {
         base.retain(|key, _| !OWN.contains(&key.as_str()));
+        // A section that begins from another file's begins from no second one.
+        if over.pointer("/reasoning/like").is_some() {
+            base.remove("reasoning");
+        }
         // What engines call a reasoning format is that one's, too.
         if let Some(Value::Object(reasoning)) = base.get_mut("reasoning") {
             reasoning.remove("names");
@@ -101,8 +105,9 @@ pub fn resolve(
     Ok(resolved)
 }
 
-/// The reasoning section of the file called `name` and the name of the file it stands in:
-/// its own, that of the file that `reasoning` names, or that of the file it is like.
+/// The reasoning section of the file called `name` and the name of the file whose tags it has: its
+/// own, that of the file that `reasoning` or `reasoning.like` names, or that of the file it is
+/// like.
 ///
 /// # Errors
 /// As [`resolve`].
@@ -111,21 +116,45 @@ pub fn reasoning(
     file: &Value,
     lookup: impl Fn(&str) -> Option<Value>,
 ) -> Result<Option<(String, Value)>, FamilyError> {
-    let mut chain = Chain::new("reasoning", name);
-    let (mut owner, mut file) = (name.to_owned(), file.clone());
-    loop {
-        let next = match (file.get("reasoning"), file.get("like")) {
-            (Some(Value::Object(_)), _) => {
-                let resolved = resolve(&owner, &file, &lookup)?;
-                return Ok(resolved.get("reasoning").map(|section| (owner, section.clone())));
+    section_of(name, file, &lookup, &mut Chain::new("reasoning", name))
+}
+
+fn section_of(
+    name: &str,
+    file: &Value,
+    lookup: &dyn Fn(&str) -> Option<Value>,
+    chain: &mut Chain,
+) -> Result<Option<(String, Value)>, FamilyError> {
+    let next = match (file.get("reasoning"), file.get("like")) {
+        (Some(Value::Object(_)), _) => {
+            let resolved = resolve(name, file, lookup)?;
+            let Some(Value::Object(mut section)) = resolved.get("reasoning").cloned() else {
+                return Ok(None);
+            };
+            let Some(like) = section.remove("like") else {
+                return Ok(Some((name.to_owned(), section.into())));
+            };
+            let expected = || FamilyError::new("reasoning.like", "expected a name");
+            let like = like.as_str().ok_or_else(expected)?;
+            let base = chain.follow(like, lookup)?;
+            let base = section_of(like, &base, lookup, chain)?;
+            let missing = || format!("`{like}` has no section on reasoning");
+            let (owner, mut base) =
+                base.ok_or_else(|| FamilyError::new("reasoning.like", missing()))?;
+            if let Value::Object(base) = &mut base {
+                base.remove("names");
             }
-            (Some(Value::String(name)), _) | (None, Some(Value::String(name))) => name.clone(),
-            (None, None) => return Ok(None),
-            _ => return Err(FamilyError::new("reasoning", "expected a table or a name")),
-        };
-        file = chain.follow(&next, &lookup)?;
-        owner = next;
-    }
+            // Where the prompt ends does not change the tags.
+            let same = section.keys().all(|key| matches!(key.as_str(), "starts" | "switch"));
+            replace(&mut base, &section.into());
+            return Ok(Some((if same { owner } else { name.to_owned() }, base)));
+        }
+        (Some(Value::String(name)), _) | (None, Some(Value::String(name))) => name.clone(),
+        (None, None) => return Ok(None),
+        _ => return Err(FamilyError::new("reasoning", "expected a table or a name")),
+    };
+    let file = chain.follow(&next, lookup)?;
+    section_of(&next, &file, lookup, chain)
 }
 
 /// The names that led from one file to the next.
