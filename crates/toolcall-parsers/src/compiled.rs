@@ -228,13 +228,16 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
     }
     let finished = |edge: Edge| {
         let edge = if edge.marker.ends_with('>') { edge.suffixed(suffix) } else { edge };
-        if tokens && edge.cut == Cut::Text { edge.of_tokens() } else { edge }
+        let words = edge.anchor == Anchor::Start && !edge.marker.contains(char::is_alphanumeric);
+        if tokens && edge.cut == Cut::Text && !words { edge.of_tokens() } else { edge }
     };
     edges.into_iter().map(finished).collect()
 }
 
 /// The edge of a header, which alone can stand behind the end of a message.
 fn header(edge: Edge, tokens: bool) -> Edge {
+    // A slash or a newline is no token, and a part of an arrow may be text.
+    let tokens = tokens && edge.marker.contains(char::is_alphanumeric);
     let edge = if tokens { edge.of_tokens() } else { edge };
     let alone = edge.cut == Cut::Text && edge.marker.starts_with('<');
     if alone { Edge { cut: Cut::BehindEnd, ..edge } } else { edge }

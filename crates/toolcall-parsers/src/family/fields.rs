@@ -14,6 +14,9 @@ use crate::template::{Part, Template};
 
 type Read<T> = Result<T, FamilyError>;
 
+/// Entries of a list, at most: what is compiled from them is compared with itself.
+const MAX_ENTRIES: usize = 1000;
+
 /// The path of `key` in the table at `path`.
 pub(super) fn join(path: &str, key: &str) -> String {
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
@@ -72,6 +75,18 @@ impl<'v> Field<'v> {
         }
     }
 
+    /// A text as it is on the wire: outside of templates a backslash is a backslash.
+    pub(super) fn marker(&self) -> Read<String> {
+        let text = self.token()?;
+        match ["\\n", "\\t", "\\r"].into_iter().find(|escape| text.contains(escape)) {
+            None => Ok(text),
+            Some(escape) => Err(self.error(format!(
+                "{text:?} has a backslash: in single quotes `{escape}` is two characters, in double \
+                 quotes it is one"
+            ))),
+        }
+    }
+
     pub(super) fn flag(&self) -> Read<bool> {
         self.value.as_bool().ok_or_else(|| self.expected("`true` or `false`"))
     }
@@ -116,6 +131,9 @@ impl<'v> Field<'v> {
     /// One or many: a list is read entry by entry, anything else as its only entry.
     pub(super) fn list<T>(&self, read: impl Fn(&Self) -> Read<T>) -> Read<Vec<T>> {
         match self.value {
+            Value::Array(items) if items.len() > MAX_ENTRIES => {
+                Err(self.error(format!("a list has at most {MAX_ENTRIES} entries")))
+            }
             Value::Array(items) => items
                 .iter()
                 .enumerate()

@@ -1,18 +1,86 @@
 //! Messages with headers from the file format.
 
-use super::{FamilyError, Messages, Route, RouteTo, fields::Field};
+use alloc::{format, string::String};
+
+use super::{FamilyError, Messages, Route, RouteTo, fields::Field, is_token};
+use crate::template::{Hole, Part, Template};
 
 type Read<T> = Result<T, FamilyError>;
 
 pub(super) fn read(field: Field<'_>) -> Read<Messages> {
     let fields = field.table(&["header", "body", "end", "channels", "routes"])?;
+    let header = fields.required("header")?;
+    let body = fields.required("body")?.some(body)?;
+    let channels = |field: Field<'_>| match body.iter().find(|body| !is_token(body)) {
+        Some(body) => Err(field.error(format!(
+            "a channel that nothing announces is told from text by a token behind it, but \
+             `messages.body` has {body:?}"
+        ))),
+        None => field.list(Field::marker),
+    };
     Ok(Messages {
-        header: fields.required("header")?.template()?,
-        body: fields.required("body")?.some(Field::token)?,
-        end: fields.or_default("end", |field| field.list(Field::token))?,
-        channels: fields.or_default("channels", |field| field.list(Field::token))?,
+        header: self::header(&header)?,
+        channels: fields.or_default("channels", channels)?,
+        end: fields.or_default("end", |field| field.list(end))?,
         routes: fields.or_default("routes", |field| field.list(route))?,
+        body,
     })
+}
+
+/// A header: a token begins it, because any other text would be looked for in answers.
+fn header(field: &Field<'_>) -> Read<Template> {
+    let header = field.template()?;
+    if !matches!(header.parts.first(), Some(Part::Literal(text)) if is_token(text.trim())) {
+        return Err(field.error(
+            "a header begins with a token, such as `<|start|>`: any other text can stand in answers",
+        ));
+    }
+    match words_with_letters(&header.parts) {
+        None => Ok(header),
+        Some(text) => Err(field.error(format!(
+            "{text:?} cannot be told from the words before it: it begins with a letter or a digit"
+        ))),
+    }
+}
+
+/// Words between two parts that begin as the part before them may go on. Those before a recipient
+/// are a part of its word: `to=`.
+fn words_with_letters(parts: &[Part]) -> Option<&str> {
+    let mut literal = "";
+    for part in parts {
+        match part {
+            Part::Literal(text) => literal = text,
+            Part::Group(parts) => match words_with_letters(parts) {
+                Some(text) => return Some(text),
+                None => literal = "",
+            },
+            Part::Hole(Hole::Recipient) if !literal.ends_with(char::is_whitespace) => {}
+            Part::Hole(_) if literal.trim_start().starts_with(char::is_alphanumeric) => {
+                return Some(literal);
+            }
+            Part::Hole(_) => {}
+        }
+    }
+    None
+}
+
+fn body(field: &Field<'_>) -> Read<String> {
+    let text = field.marker()?;
+    match text.starts_with(char::is_alphanumeric) {
+        true => Err(field.error("expected a token, or a text that begins with no letter or digit")),
+        false => Ok(text),
+    }
+}
+
+/// The end of a message: it is looked for in answers.
+fn end(field: &Field<'_>) -> Read<String> {
+    let text = field.marker()?;
+    match is_token(&text) {
+        true => Ok(text),
+        false => {
+            Err(field.error("expected a token, such as `<|end|>`: other text can stand in answers"))
+        }
+    }
 }
 
 fn route(field: &Field<'_>) -> Read<Route> {
@@ -21,8 +89,8 @@ fn route(field: &Field<'_>) -> Read<Route> {
         [("content", RouteTo::Content), ("reasoning", RouteTo::Reasoning), ("call", RouteTo::Call)];
     Ok(Route {
         recipient: fields.or_default("recipient", |field| field.some(Field::template))?,
-        channel: fields.optional("channel", |field| field.token())?,
-        body: fields.optional("body", |field| field.token())?,
+        channel: fields.optional("channel", |field| field.marker())?,
+        body: fields.optional("body", |field| field.marker())?,
         is: fields.required("is")?.word(&is)?,
     })
 }

@@ -48,7 +48,7 @@ impl Family {
             source: fields.or_default("source", |field| field.text())?,
             forms: fields.or_default("calls", |field| field.some(form::read))?,
             messages: fields.optional("messages", messages::read)?,
-            end_of_turn: fields.or_default("end_of_turn", |field| field.list(Field::token))?,
+            end_of_turn: fields.or_default("end_of_turn", |field| field.list(Field::marker))?,
             erase: fields.or_default("erase", |field| field.list(erase))?,
             special_tokens: fields.or_default("special_tokens", |field| field.flag())?,
             suffix: fields.word("suffix", &[("none", Suffix::None), ("learnt", Suffix::Learnt)])?,
@@ -71,13 +71,18 @@ fn name(field: &Field<'_>) -> Read<String> {
 
 fn erase(field: &Field<'_>) -> Read<Erase> {
     if !field.is_table() {
-        return Ok(Erase { text: field.token()?, at: At::Anywhere, once: false, newlines: (0, 0) });
+        return Ok(Erase {
+            text: field.marker()?,
+            at: At::Anywhere,
+            once: false,
+            newlines: (0, 0),
+        });
     }
     let fields = field.table(&["text", "at", "once", "newlines"])?;
     let all = Newlines::MANY;
     let newlines = [("none", (0, 0)), ("one", (1, 1)), ("all", (all, all))];
     Ok(Erase {
-        text: fields.required("text")?.token()?,
+        text: fields.required("text")?.marker()?,
         at: fields.or_default("at", |field| {
             field.word(&[
                 ("anywhere", At::Anywhere),

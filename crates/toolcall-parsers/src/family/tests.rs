@@ -48,9 +48,9 @@ suffix = "learnt"
 reasoning = "qwen3"
 write = { json = "compact", words = "python", keys = "sorted", escapes = "ascii", ids = "counted", form = 2 }
 [messages]
-header = '<h>{role}{? to={recipient}}'
-body = '<body>'
-routes = [{ recipient = ['f.{name}', 'g'], is = "call" }, { channel = "c", body = "<body>", is = "reasoning" }]
+header = '<|h|>{role}{? to={recipient}}'
+body = '<|body|>'
+routes = [{ recipient = ['f.{name}', 'g'], is = "call" }, { channel = "c", body = "<|body|>", is = "reasoning" }]
 [[calls]]
 call = '<x>{object}</x>'
 [[calls]]
@@ -145,9 +145,20 @@ const FAULTY: &[(&str, usize, &str, &str)] = &[
     ("[calls]\ncall = '<{object}>'\nkeys.order = ['name', 'name', 'id']", 3, "calls.keys.order", "expected `name`, `arguments` and `id`"),
     ("write.form = 2\n[calls]\ncall = '<{object}>'", 1, "write.form", "there are 1 forms only"),
     ("[messages]\nbody = ['<b>']", 1, "messages", "`header` is missing"),
-    ("[messages]\nheader = '<h>{name}'\nbody = ['<b>']", 2, "messages.header", "`{name}` means nothing here"),
-    ("[messages]\nheader = '<h>'\nbody = ['<b>']\nroutes = [{ body = '<c>', is = 'call' }]",
+    ("[messages]\nheader = '<|h|>{name}'\nbody = ['<b>']", 2, "messages.header", "`{name}` means nothing here"),
+    ("[messages]\nheader = '<|h|>'\nbody = ['<b>']\nroutes = [{ body = '<c>', is = 'call' }]",
         4, "messages.routes[0].body", "\"<c>\" is none of `messages.body`"),
+    ("[messages]\nheader = '<h>{role}'\nbody = ['<b>']", 2, "messages.header", "a header begins with a token"),
+    ("[messages]\nheader = '{role}<|b|>'\nbody = ['<b>']", 2, "messages.header", "a header begins with a token"),
+    ("[messages]\nheader = '<|h|>{role}{? as {channel}}'\nbody = ['<b>']", 2, "messages.header",
+        "\" as \" cannot be told from the words before it"),
+    ("[messages]\nheader = '<|h|>{role}'\nbody = ['text']", 3, "messages.body[0]", "expected a token, or"),
+    ("[messages]\nheader = '<|h|>{role}'\nbody = ['\\n']", 3, "messages.body[0]", "\"\\\\n\" has a backslash"),
+    ("[messages]\nheader = '<|h|>{role}'\nbody = [':']\nend = [';']", 4, "messages.end[0]", "expected a token"),
+    ("[messages]\nheader = '<|h|>{role}'\nbody = [':']\nchannels = ['a']", 4, "messages.channels",
+        "a channel that nothing announces is told from text by a token"),
+    ("erase = ['x\\n']", 1, "erase[0]", "\"x\\\\n\" has a backslash"),
+    ("end_of_turn = '\\t'", 1, "end_of_turn", "\"\\\\t\" has a backslash"),
     ("like = 'nobody'", 1, "like", "no family is called `nobody`"),
 ];
 
@@ -245,4 +256,22 @@ fn every_registered_file_reads() {
             .map_err(|error| file.error(error));
         assert!(family.is_ok(), "{}", family.unwrap_err());
     }
+}
+
+#[test]
+fn a_list_is_refused_before_its_length_costs_time() {
+    let text = |n: usize| alloc::format!("end_of_turn = [{}]", "'<|e|>',".repeat(n));
+    assert!(Family::from_toml("long", &text(1000)).is_ok());
+    let error = Family::from_toml("long", &text(1001)).unwrap_err();
+    assert_eq!((error.line(), error.field()), (Some(1), "end_of_turn"));
+    assert_eq!(error.problem(), "a list has at most 1000 entries");
+}
+
+#[test]
+fn a_family_that_cannot_be_compiled_names_the_field() {
+    let text = "[calls]\ncall = '<x={name}>{parameters}</x>'\nparameter = '{key}: {value}\\n'";
+    let family = Family::from_toml("lines", text).unwrap();
+    let error = crate::Grammar::new(family).unwrap_err();
+    assert_eq!(error.field(), "calls.parameter");
+    assert_eq!(error.to_string(), "`calls.parameter`: a hole without a tag before it");
 }

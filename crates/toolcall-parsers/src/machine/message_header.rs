@@ -6,7 +6,7 @@ use jail_match::{Channel, Feed, Resume};
 
 use super::{
     call::{Machine, Step},
-    messages::{EntryKind, Header, HeaderPart, Mark, MessagePlan},
+    messages::{EntryKind, Header, HeaderMark, HeaderPart, Mark, MessagePlan},
     output::Output,
     plan::Plan,
 };
@@ -38,6 +38,10 @@ pub(super) struct MessageHeader {
     body: Option<usize>,
     /// Nothing but words came, and nothing before them said that they are a header.
     bare: bool,
+    /// No token announced the header.
+    unannounced: bool,
+    /// The place of the current part among those of the header.
+    place: u8,
     words: u8,
     /// Bytes of the current part.
     bytes: usize,
@@ -56,6 +60,8 @@ impl MessageHeader {
             part: HeaderPart::Note,
             body: None,
             bare: false,
+            unannounced: false,
+            place: 0,
             words: 0,
             bytes: 0,
             word: String::new(),
@@ -75,7 +81,7 @@ impl MessageHeader {
     pub(super) fn begin_at(&mut self, plan: &MessagePlan, entry: u16) {
         let Some(entry) = plan.entries.get(usize::from(entry)) else { return };
         let part = match entry.kind {
-            EntryKind::Part(part) | EntryKind::Bare(part) => part,
+            EntryKind::Part(part) | EntryKind::Bare(part) | EntryKind::Resumed(part, _) => part,
             EntryKind::Body(_) | EntryKind::Words => HeaderPart::Note,
         };
         self.begin(part);
@@ -83,7 +89,9 @@ impl MessageHeader {
         match entry.kind {
             EntryKind::Part(_) => {}
             EntryKind::Body(n) => self.body = Some(n),
+            EntryKind::Resumed(_, place) => (self.unannounced, self.place) = (true, place),
             EntryKind::Words | EntryKind::Bare(_) => {
+                self.unannounced = true;
                 self.word.push_str(entry.marker.trim_ascii());
                 self.bytes = entry.marker.len();
                 self.bare = entry.kind != EntryKind::Words;
@@ -98,6 +106,7 @@ impl MessageHeader {
 
     fn begin(&mut self, part: HeaderPart) {
         (self.body, self.bare) = (None, false);
+        (self.unannounced, self.place) = (false, 0);
         self.channel.clear();
         self.recipient.clear();
         self.go(part);
@@ -106,8 +115,18 @@ impl MessageHeader {
     fn go(&mut self, part: HeaderPart) {
         (self.part, self.words, self.bytes) = (part, 0, 0);
         self.word.clear();
-        if part == HeaderPart::Channel {
-            self.channel.clear();
+        match part {
+            HeaderPart::Channel => self.channel.clear(),
+            HeaderPart::Recipient => self.recipient.clear(),
+            HeaderPart::Note | HeaderPart::Name => {}
+        }
+    }
+
+    /// Whether a literal counts at the current place.
+    fn counts(&self, mark: &HeaderMark) -> bool {
+        match mark.words {
+            None => !self.bare || mark.mark != Mark::End,
+            Some(place) => !self.bare && self.place < place,
         }
     }
 
@@ -117,19 +136,20 @@ impl MessageHeader {
             return Read::Body(body);
         }
         while let Some(scalar) = cursor.rest().chars().next() {
-            let bare = self.bare;
-            let ends = |mark: &Mark| !bare || *mark != Mark::End;
-            let marks = plan.marks.iter().filter(|(_, mark)| ends(mark));
-            match longest_prefix(cursor.rest(), marks.clone().map(|(text, _)| &**text)) {
+            let marks = plan.marks.iter().filter(|mark| self.counts(mark));
+            match longest_prefix(cursor.rest(), marks.clone().map(|mark| &*mark.text)) {
                 Err(Undecided) => break,
                 Ok(n @ Some(_)) => {
                     let found = n.and_then(|n| marks.clone().nth(n));
-                    let Some((text, mark)) = found else { return Read::Bad };
+                    let Some(HeaderMark { text, mark, words }) = found else { return Read::Bad };
                     self.bare = false;
                     self.end_word(plan);
                     cursor.advance(text.len());
                     match *mark {
-                        Mark::Part(part) => self.go(part),
+                        Mark::Part(part) => {
+                            self.go(part);
+                            self.place = words.unwrap_or(self.place);
+                        }
                         Mark::Body(n) => return Read::Body(n),
                         Mark::End => return Read::Ended,
                         // The header before it broke off.
@@ -170,6 +190,8 @@ impl MessageHeader {
             self.recipient.push_str(recipient);
         } else if self.part == HeaderPart::Channel && self.channel.is_empty() {
             core::mem::swap(&mut self.channel, &mut self.word);
+        } else if self.part == HeaderPart::Recipient && self.recipient.is_empty() {
+            core::mem::swap(&mut self.recipient, &mut self.word);
         }
         self.word.clear();
         self.words = self.words.saturating_add(1);
@@ -192,7 +214,13 @@ impl Machine {
             Read::Body(body) => body,
         };
         let (channel, recipient) = (&*self.message.channel, &*self.message.recipient);
-        let (is, name) = messages.route(Header { channel, recipient, body });
+        let header = Header { channel, recipient, body };
+        // Words at the start are a header only if it leads somewhere.
+        let unclear = self.message.unannounced && !messages.ends_in_token(body);
+        if unclear && messages.routed(header).is_none() {
+            return Step::Return(Feed::Mismatch { used: cursor.at });
+        }
+        let (is, name) = messages.route(header);
         match is {
             RouteTo::Content => text(Channel::CONTENT, cursor.at),
             RouteTo::Reasoning => text(Channel::REASONING, cursor.at),

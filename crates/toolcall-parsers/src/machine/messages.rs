@@ -7,6 +7,13 @@
 //! A header is read loosely, because the prompt wrote the beginning of the first one: it may begin
 //! at any of its parts that has a token of its own, at a token that ends it, or at the very start
 //! with the words of its recipient.
+//!
+//! Literals that are not tokens (`/`, `->`, a newline) count only inside a header that a token
+//! began, and at the very start of the message, where the prompt may have written that token:
+//!
+//! ```text
+//! <|im_start|>assistant/think\nTHOUGHT<|im_end|>        /think\nTHOUGHT<|im_end|>
+//! ```
 
 use alloc::{borrow::ToOwned, boxed::Box, string::String, vec::Vec};
 
@@ -14,7 +21,7 @@ use jail_match::Anchor;
 
 use super::{field::name_starts, plan::NodeId};
 use crate::{
-    family::{Form, Messages, RouteTo},
+    family::{Form, Messages, RouteTo, is_token},
     template::{Hole, Part, Template},
 };
 
@@ -25,8 +32,8 @@ pub(crate) struct MessagePlan {
     pub(crate) body: NodeId,
     /// What begins a header.
     pub(crate) entries: Vec<Entry>,
-    /// What may stand in a header.
-    pub(crate) marks: Vec<(Box<str>, Mark)>,
+    /// The literals of a header.
+    pub(crate) marks: Vec<HeaderMark>,
     /// What a word that names the recipient begins with.
     pub(crate) recipient: Option<Box<str>>,
     /// Tokens that end a message.
@@ -42,6 +49,15 @@ pub(crate) struct Entry {
     pub(crate) kind: EntryKind,
 }
 
+/// A literal of a header.
+#[derive(Debug)]
+pub(crate) struct HeaderMark {
+    pub(crate) text: Box<str>,
+    pub(crate) mark: Mark,
+    /// Words count only in the parts before theirs: the place of their part. Tokens count in all.
+    pub(crate) words: Option<u8>,
+}
+
 /// What an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryKind {
@@ -51,6 +67,9 @@ pub(crate) enum EntryKind {
     Words,
     /// The same where the token before them is missing: it is a header only if a token follows.
     Bare(HeaderPart),
+    /// Words between two parts, after the beginning that the prompt wrote: the part that follows
+    /// and its place.
+    Resumed(HeaderPart, u8),
     /// A token that ends a header which is missing, with its number.
     Body(usize),
 }
@@ -76,6 +95,8 @@ pub(crate) enum HeaderPart {
     Note,
     /// The first word is the channel.
     Channel,
+    /// The first word is the recipient.
+    Recipient,
     /// One word, of which the first letter was read.
     Name,
 }
@@ -116,31 +137,36 @@ impl MessagePlan {
             ends: messages.end.iter().map(|end| end.as_str().into()).collect(),
             routes: messages.routes.iter().map(|route| Route::new(route, messages)).collect(),
         };
-        // Behind a recipient a channel's token would still tell what the header is.
-        let is_last = messages.header.holes().all(|hole| *hole != Hole::Channel);
-        plan.header(&messages.header.parts, is_last, form);
+        // A recipient alone begins a header only if a token after it shows that it is one.
+        let is_last = messages.header.holes().all(|hole| *hole != Hole::Channel)
+            && messages.body.iter().all(|body| is_token(body));
+        plan.header(&messages.header.parts, is_last, form, &mut 0);
         for channel in &messages.channels {
             for at in [Anchor::Lead, Anchor::AfterCall] {
                 plan.entry(channel, at, EntryKind::Bare(HeaderPart::Channel));
             }
         }
-        for (n, token) in messages.body.iter().enumerate() {
-            plan.mark(token, Mark::Body(n));
-            plan.entry(token, Anchor::Anywhere, EntryKind::Body(n));
+        for (n, text) in messages.body.iter().enumerate() {
+            let is_token = is_token(text);
+            plan.mark(text, Mark::Body(n), (!is_token).then_some(u8::MAX));
+            let at = if is_token { Anchor::Anywhere } else { Anchor::Start };
+            plan.entry(text, at, EntryKind::Body(n));
         }
         for end in &messages.end {
-            plan.mark(end, Mark::End);
+            plan.mark(end, Mark::End, None);
         }
         plan
     }
 
-    fn header(&mut self, parts: &[Part], is_last: bool, form: Option<&Form>) {
+    /// Adds the parts of a header; `place` counts its holes.
+    fn header(&mut self, parts: &[Part], is_last: bool, form: Option<&Form>, place: &mut u8) {
         let mut literal = "";
         for part in parts {
             match part {
                 Part::Literal(text) => literal = text,
-                Part::Group(parts) => self.header(parts, is_last, form),
-                Part::Hole(Hole::Recipient) => {
+                Part::Group(parts) => self.header(parts, is_last, form, place),
+                Part::Hole(Hole::Recipient) if !literal.ends_with(char::is_whitespace) => {
+                    *place = place.saturating_add(1);
                     let word = literal.trim_ascii();
                     self.recipient = Some(word.into());
                     for words in [literal, word] {
@@ -151,8 +177,10 @@ impl MessagePlan {
                     }
                 }
                 Part::Hole(hole) => {
+                    *place = place.saturating_add(1);
                     let part = match hole {
                         Hole::Channel => HeaderPart::Channel,
+                        Hole::Recipient => HeaderPart::Recipient,
                         _ => HeaderPart::Note,
                     };
                     let first = self.marks.is_empty();
@@ -164,9 +192,17 @@ impl MessagePlan {
                         }
                     }
                     let token = literal.trim_ascii();
+                    if !first && !is_token(token) {
+                        self.mark(token, Mark::Part(part), Some(*place));
+                        for words in [literal, token] {
+                            let kind = EntryKind::Resumed(part, *place);
+                            self.entry(words, Anchor::Start, kind);
+                        }
+                        continue;
+                    }
                     for token in spellings(token, form) {
                         let mark = if first { Mark::Start(part) } else { Mark::Part(part) };
-                        self.mark(&token, mark);
+                        self.mark(&token, mark, None);
                         if first || part == HeaderPart::Channel {
                             self.entry(&token, Anchor::Anywhere, EntryKind::Part(part));
                         }
@@ -176,10 +212,16 @@ impl MessagePlan {
         }
     }
 
-    fn mark(&mut self, token: &str, mark: Mark) {
-        if !token.is_empty() {
-            self.marks.push((token.into(), mark));
+    fn mark(&mut self, text: &str, mark: Mark, words: Option<u8>) {
+        if !text.is_empty() {
+            self.marks.push(HeaderMark { text: text.into(), mark, words });
         }
+    }
+
+    /// Whether the end of a header with this number is a token.
+    pub(crate) fn ends_in_token(&self, body: usize) -> bool {
+        let is_it = |mark: &&HeaderMark| mark.mark == Mark::Body(body);
+        self.marks.iter().find(is_it).is_none_or(|mark| mark.words.is_none())
     }
 
     fn entry(&mut self, marker: &str, at: Anchor, kind: EntryKind) {
@@ -189,28 +231,36 @@ impl MessagePlan {
         }
     }
 
-    /// What the message behind `header` is, and the name its recipient gives.
+    /// What the message behind `header` is, and the name its recipient gives; content, if no route
+    /// fits.
     pub(crate) fn route<'h>(&self, header: Header<'h>) -> (RouteTo, &'h str) {
+        self.routed(header).unwrap_or((RouteTo::Content, ""))
+    }
+
+    /// What the first route that fits makes of the message, and the name its recipient gives.
+    pub(crate) fn routed<'h>(&self, header: Header<'h>) -> Option<(RouteTo, &'h str)> {
         let fits = |route: &&Route| {
             route.channel.as_deref().is_none_or(|channel| channel == header.channel)
                 && route.body.is_none_or(|body| body == header.body)
         };
         for route in self.routes.iter().filter(fits) {
             if route.recipients.is_empty() {
-                return (route.is, "");
+                return Some((route.is, ""));
             }
             for recipient in &route.recipients {
                 match recipient {
-                    Recipient::Is(word) if **word == *header.recipient => return (route.is, ""),
+                    Recipient::Is(word) if **word == *header.recipient => {
+                        return Some((route.is, ""));
+                    }
                     Recipient::Named(prefix) => match header.recipient.strip_prefix(&**prefix) {
-                        Some(name) if !name.is_empty() => return (route.is, name),
+                        Some(name) if !name.is_empty() => return Some((route.is, name)),
                         _ => {}
                     },
                     Recipient::Is(_) => {}
                 }
             }
         }
-        (RouteTo::Content, "")
+        None
     }
 }
 

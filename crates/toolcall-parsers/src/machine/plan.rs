@@ -203,6 +203,8 @@ pub(crate) enum Arguments {
         key: Box<str>,
         again: Vec<Box<str>>,
         ends: Vec<Box<str>>,
+        /// Tokens of message headers: text that begins with one is none.
+        headers: Vec<Box<str>>,
     },
     Parameters(ParameterSpec),
     Elements(ElementSpec),

@@ -40,6 +40,19 @@ impl Raw {
         self.state = State::Open;
     }
 
+    /// Whether a token of a header stands in the place of the text, so that the message broke off;
+    /// `None`: not known yet.
+    pub(super) fn is_header(&self, headers: &[Box<str>], cursor: &Cursor<'_>) -> Option<bool> {
+        if self.state == State::Text || headers.is_empty() {
+            return Some(false);
+        }
+        let rest = cursor.rest().trim_ascii_start();
+        match longest_prefix(rest, headers.iter().map(|token| &**token)) {
+            Err(Undecided) => None,
+            Ok(found) => Some(found.is_some()),
+        }
+    }
+
     /// Whether the arguments turned out to be an object; `None`: not known yet.
     #[expect(
         clippy::indexing_slicing,

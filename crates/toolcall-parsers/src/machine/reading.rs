@@ -103,7 +103,13 @@ impl Machine {
             Arguments::Raw { .. } if self.reader == Reader::Value => {
                 return self.value(plan, leaf, template::Dialect::Json, cursor, out);
             }
-            Arguments::Raw { key, again, ends } => {
+            Arguments::Raw { headers, .. } if self.raw.is_header(headers, cursor) == Some(true) => {
+                Progress::Bad
+            }
+            Arguments::Raw { headers, .. } if self.raw.is_header(headers, cursor).is_none() => {
+                return Step::more(cursor.at);
+            }
+            Arguments::Raw { key, again, ends, .. } => {
                 match self.raw.is_object(key, again, cursor, out) {
                     None => return Step::more(cursor.at),
                     Some(true) => {

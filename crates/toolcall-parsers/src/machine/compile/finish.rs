@@ -4,7 +4,10 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use jail_match::Anchor;
 
-use super::{Compiler, tokens::Token};
+use super::{
+    Compiler,
+    tokens::{Shown, Token},
+};
 use crate::{
     family::{At, Erase, Form, Messages, NewlineRule},
     machine::{
@@ -132,7 +135,12 @@ pub(super) fn form(form: &Form) -> FormPlan {
 #[expect(clippy::arithmetic_side_effects, reason = "`at` is where `body` was found")]
 pub(super) fn strip_message(tokens: &mut Vec<Token>, messages: &Messages) {
     let body = tokens.iter().enumerate().find_map(|(n, token)| {
-        let Token::Tag(tag) = token else { return None };
+        let Token::Tag(tag) = token else {
+            // A newline that ends the header is cut as whitespace.
+            let newline = *token == Token::Space(Shown::Newline);
+            let ends = newline && messages.body.iter().any(|body| body == "\n");
+            return ends.then(|| (n, String::new()));
+        };
         messages.body.iter().find_map(|body| {
             let at = tag.find(body.as_str())?;
             Some((n, String::from(&tag[at + body.len()..])))

@@ -1,9 +1,10 @@
-//! What begins calls, as the reader of tagged values must know it.
+//! Tags around parameters, as the reader of tagged values must know them.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 use super::{
     Compiler,
+    shape::texts,
     tokens::{Token, expand},
     trie::attributes,
 };
@@ -11,14 +12,48 @@ use crate::{
     family::Form,
     machine::{
         arguments::{
+            Ends as Structure,
             parameters::heads::{Head, Piece},
             tag::Tag,
         },
-        plan::FieldKind,
+        plan::{Ends, FieldKind},
     },
 };
 
 impl Compiler<'_> {
+    /// The tags around parameters, which end an open value; `enclosed` says whether the call is
+    /// inside a section.
+    pub(super) fn structure(
+        &self,
+        form: &Form,
+        ends: &Ends,
+        (section, enclosed): (&[Box<str>], bool),
+    ) -> Structure {
+        let strings = |texts: &[Box<str>]| texts.iter().map(|t| String::from(&**t)).collect();
+        let call: Vec<Box<str>> = ends.tags.iter().flatten().cloned().collect();
+        let last = ends.tags.len().saturating_sub(usize::from(!enclosed));
+        let inner: Vec<Box<str>> = ends.tags.iter().take(last).flatten().cloned().collect();
+        let openers: Vec<Box<str>> = form
+            .sections
+            .iter()
+            .chain(&form.calls)
+            .flat_map(|template| self.expand(template, form))
+            .filter_map(|tokens| texts(&tokens).next().map(|tag| self.trie.spell(tag, form)))
+            .flatten()
+            .filter(|tag| tag.len() > 1)
+            .collect();
+        let messages = self.family.messages.iter().flat_map(|messages| &messages.end);
+        Structure {
+            call: strings(&call),
+            inner: strings(&inner),
+            section: strings(section),
+            turn: self.family.end_of_turn.clone(),
+            openers: strings(&openers),
+            messages: messages.cloned().collect(),
+            heads: self.heads(form),
+        }
+    }
+
     /// The heads of a form's calls: with what begins their section, and alone.
     pub(super) fn heads(&self, form: &Form) -> Vec<Head> {
         let calls: Vec<Vec<Token>> =

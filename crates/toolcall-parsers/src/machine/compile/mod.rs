@@ -5,6 +5,7 @@
     reason = "places of tokens that were found; sections are named by the numbers they were given"
 )]
 
+mod entry;
 mod error;
 mod finish;
 mod heads;
@@ -12,21 +13,23 @@ mod shape;
 mod tokens;
 mod trie;
 
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use jail_match::Anchor;
 
 pub use self::error::CompileError;
 use self::{
-    shape::{are_tagged, committed_on, ends_of, is_bare, is_object, is_tagged, is_token, texts},
+    entry::{Entry, Outer},
+    shape::{
+        are_tagged, committed_on, ends_of, header_tokens, is_bare, is_object, is_tagged, texts,
+    },
     tokens::{Holder, Shown, Token, expand},
     trie::Trie,
 };
 use super::{
     arguments::{
-        Ends as Structure,
         elements::ElementSpec,
-        parameters::{HeadersIn, ParameterSpec},
+        parameters::{HeadersIn, ParameterSpec, Unreadable},
     },
     plan::{
         Arguments, BlankStop, Blanks, Bracket, Ends, FormPlan, Leaf, Missing, NodeId, Plan, Prose,
@@ -34,7 +37,7 @@ use super::{
     },
 };
 use crate::{
-    family::{At, CommitOn, Family, Form, WhitespaceRule},
+    family::{At, CommitOn, Family, Form, WhitespaceRule, is_token},
     template::Template,
 };
 
@@ -94,14 +97,6 @@ struct Compiler<'f> {
     forms: Vec<FormPlan>,
 }
 
-/// From where the templates of a form are entered.
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    /// The node, unless the templates begin with openers of their own.
-    node: Option<NodeId>,
-    commit: CommitOn,
-}
-
 impl Compiler<'_> {
     fn form(&mut self, n: u16, form: &Form) -> Result<(), CompileError> {
         let calls: Vec<Vec<Token>> =
@@ -127,7 +122,7 @@ impl Compiler<'_> {
                 for call in &calls {
                     let node = self.trie.message_node();
                     let commit = if node.is_some() { CommitOn::Marker } else { commit(call) };
-                    let entry = Entry { node, commit };
+                    let entry = Entry { node, commit, outer: Outer::Message };
                     self.call((n, form), entry, call, &section_ends, blanks)?;
                 }
                 continue;
@@ -149,7 +144,9 @@ impl Compiler<'_> {
             let mut places = Vec::new();
             if let Some(body) = self.trie.message_node() {
                 let node = tags.iter().fold(body, |at, tag| self.trie.tag(at, tag, form));
-                places.push((node, commit));
+                // Behind a header for calls a list is one, whatever its names.
+                let certain = tags.is_empty() && form.commit_on.is_none();
+                places.push((node, if certain { CommitOn::Marker } else { commit }));
             }
             let in_messages = !places.is_empty();
             match tags.split_first() {
@@ -169,7 +166,7 @@ impl Compiler<'_> {
             {
                 places.push((body, commit));
             }
-            let ends = self.ends(&suffix, form);
+            let ends = self.ends(&suffix, form, Outer::Message);
             let opens = tags.first().map_or(Vec::new(), |tag| self.trie.spell(tag, form));
             let prose = match opens.iter().any(|open| is_token(open)) {
                 true if bracket == Bracket::None && are_tagged(&calls) => Prose::MayBeNoise,
@@ -189,7 +186,11 @@ impl Compiler<'_> {
                 };
                 let section = self.trie.section(node, section);
                 let inside = self.trie.sections[usize::from(section)].calls;
-                let entry = |node| Entry { node: Some(node), commit };
+                let outer = match bracket {
+                    Bracket::Square => Outer::List,
+                    Bracket::None => Outer::Message,
+                };
+                let entry = |node| Entry { node: Some(node), commit, outer };
                 for call in &calls {
                     self.call((n, form), entry(inside), call, &section_ends, blanks)?;
                     // The list may be missing where an end tag shows that the call is one.
@@ -203,7 +204,7 @@ impl Compiler<'_> {
                 && !in_messages
             {
                 for call in calls.iter().filter(|call| is_tagged(call)) {
-                    let alone = Entry { node: None, commit };
+                    let alone = Entry { node: None, commit, outer: Outer::Message };
                     self.call((n, form), alone, call, &section_ends, blanks)?;
                 }
             }
@@ -292,7 +293,7 @@ impl Compiler<'_> {
         if parenthesis && ends.first() == Some(&")") {
             ends.remove(0);
         }
-        let ends = self.ends(&ends, form);
+        let ends = self.ends(&ends, form, entry.outer);
         let arguments = match holder.map(|at| &tokens[at]) {
             Some(Token::Arguments(holder)) => {
                 let before = texts(header).next_back();
@@ -324,11 +325,14 @@ impl Compiler<'_> {
                 if ends.is_empty() {
                     ends.extend(self.family.end_of_turn.iter().map(|end| Box::from(end.as_str())));
                     let between = form.between.iter().filter(|text| !text.trim().is_empty());
-                    ends.extend(between.map(|text| alloc::format!("\n{text}").into()));
+                    ends.extend(between.map(|text| format!("\n{text}").into()));
                 }
                 let again = before.filter(|tag| is_token(tag));
                 let again = again.map_or(Vec::new(), |tag| self.trie.spell(tag, form));
-                Arguments::Raw { key: key.as_str().into(), again, ends }
+                let headers = self.family.messages.as_ref().map_or(Vec::new(), header_tokens);
+                // The next message ends one that lost its own end.
+                ends.extend(headers.first().cloned());
+                Arguments::Raw { key: key.as_str().into(), again, ends, headers }
             }
             Holder::Parameters => {
                 let ends = self.structure(form, ends, (section_ends, enclosed));
@@ -337,54 +341,25 @@ impl Compiler<'_> {
                     false => HeadersIn::Lines,
                 };
                 let spec = ParameterSpec::compile(form, ends, headers);
-                Arguments::Parameters(spec.map_err(|fault| CompileError::new(fault.0))?)
+                let fault = |fault: Unreadable| self.fault(fault, form, "parameter");
+                Arguments::Parameters(spec.map_err(fault)?)
             }
             Holder::Elements => {
                 let spec = self.structure(form, ends, (section_ends, enclosed));
                 let spec = ElementSpec::compile(form, spec);
-                Arguments::Elements(spec.map_err(|fault| CompileError::new(fault.0))?)
+                let fault = |fault: Unreadable| self.fault(fault, form, "element");
+                Arguments::Elements(spec.map_err(fault)?)
             }
         })
     }
 
-    /// The tags around parameters, which end an open value; `enclosed` says whether the call is
-    /// inside a section.
-    fn structure(
-        &self,
-        form: &Form,
-        ends: &Ends,
-        (section, enclosed): (&[Box<str>], bool),
-    ) -> Structure {
-        let strings = |texts: &[Box<str>]| texts.iter().map(|t| String::from(&**t)).collect();
-        let call: Vec<Box<str>> = ends.tags.iter().flatten().cloned().collect();
-        let last = ends.tags.len().saturating_sub(usize::from(!enclosed));
-        let inner: Vec<Box<str>> = ends.tags.iter().take(last).flatten().cloned().collect();
-        let openers: Vec<Box<str>> = form
-            .sections
-            .iter()
-            .chain(&form.calls)
-            .flat_map(|template| self.expand(template, form))
-            .filter_map(|tokens| texts(&tokens).next().map(|tag| self.trie.spell(tag, form)))
-            .flatten()
-            .filter(|tag| tag.len() > 1)
-            .collect();
-        let messages = self.family.messages.iter().flat_map(|messages| &messages.end);
-        Structure {
-            call: strings(&call),
-            inner: strings(&inner),
-            section: strings(section),
-            turn: self.family.end_of_turn.clone(),
-            openers: strings(&openers),
-            messages: messages.cloned().collect(),
-            heads: self.heads(form),
-        }
-    }
-
     /// End tags in all their spellings; behind those of a call message, its end.
-    fn ends(&self, tags: &[&str], form: &Form) -> Ends {
+    fn ends(&self, tags: &[&str], form: &Form, outer: Outer) -> Ends {
         let mut tags: Vec<Vec<Box<str>>> =
             tags.iter().map(|tag| self.trie.spell(tag, form)).collect();
-        if let Some(messages) = &self.family.messages {
+        if let Some(messages) = &self.family.messages
+            && outer == Outer::Message
+        {
             tags.push(messages.end.iter().map(|end| end.as_str().into()).collect());
         }
         Ends { tags, missing: Missing::Reported }

@@ -1,9 +1,28 @@
 //! What templates look like: what begins them, what ends them.
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 use super::{tokens::Token, trie::Trie};
-use crate::family::{CommitOn, Form};
+use crate::{
+    family::{CommitOn, Form, Messages, is_token},
+    template::Part,
+};
+
+/// The tokens of a message's header, the first one first.
+pub(super) fn header_tokens(messages: &Messages) -> Vec<Box<str>> {
+    let mut texts: Vec<&str> = Vec::new();
+    let mut open = Vec::from([messages.header.parts.iter()]);
+    while let Some(parts) = open.last_mut() {
+        match parts.next() {
+            Some(Part::Literal(text)) => texts.push(text.trim()),
+            Some(Part::Group(inner)) => open.push(inner.iter()),
+            Some(Part::Hole(_)) => {}
+            None => drop(open.pop()),
+        }
+    }
+    texts.extend(messages.body.iter().map(String::as_str));
+    texts.into_iter().filter(|text| is_token(text)).map(Box::from).collect()
+}
 
 /// The literal texts among `tokens`.
 pub(super) fn texts(tokens: &[Token]) -> impl DoubleEndedIterator<Item = &str> {
@@ -24,13 +43,6 @@ pub(super) fn is_bare(tokens: &[Token]) -> bool {
 /// Whether `tag` begins a JSON object, and is no tag of its own: `{call}`.
 pub(super) fn is_object(tag: &str) -> bool {
     tag.strip_prefix('{').is_some_and(|key| key.is_empty() || key.starts_with(['"', '\'']))
-}
-
-/// Whether `tag` is one that only a tokenizer writes: `<|x|>`, with bars of either width.
-pub(super) fn is_token(tag: &str) -> bool {
-    let inside = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).unwrap_or_default();
-    let bar = ['|', '｜'];
-    inside.starts_with(bar) && inside.ends_with(bar)
 }
 
 /// When a call of a template is certain.
