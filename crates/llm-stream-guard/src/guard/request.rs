@@ -29,6 +29,8 @@ pub(super) struct Asked {
     arguments: BTreeMap<String, bool>,
     /// Whether an option of the request, not of the template, turns reasoning on.
     reasoning: Option<bool>,
+    /// Whether the request's `reasoning_effort`, for the template or beside it, asks for any.
+    effort: Option<bool>,
     /// How many answers are asked for, if the request says so.
     answers: Option<u32>,
     /// The prompt is the text of the message that is to be continued.
@@ -68,7 +70,8 @@ impl GuardBuilder {
     ///   the choice of a tool that is kept aside leaves the choice to the model.
     /// - Where the template of a model found by its id opens the reasoning unless told otherwise,
     ///   `chat_template_kwargs` tell, else the request's own options: `enable_thinking`, `think`,
-    ///   `thinking`, `reasoning`, and a `reasoning_effort` of `none`.
+    ///   `thinking`, `reasoning`, and a `reasoning_effort` of `none`. Where the template reads
+    ///   `reasoning_effort`, that decides first.
     /// - A final message that is to be continued tells where its text leaves off.
     /// - Ids that are made count on behind the calls of earlier messages.
     ///
@@ -126,6 +129,7 @@ impl GuardBuilder {
         let flags = flags.filter_map(|(name, value)| Some((name.clone(), value.as_bool()?)));
         self.asked.arguments.extend(flags);
         self.asked.reasoning = reasoning_is_on(body).or(self.asked.reasoning);
+        self.asked.effort = effort_is_on(body).or(self.asked.effort);
         if self.prompt.is_none() {
             self.prompt = continued(body).map(str::to_owned);
             self.asked.continued = self.prompt.is_some();
@@ -166,10 +170,13 @@ impl Asked {
         if profile.switch.is_empty() {
             return profile.start;
         }
+        // Templates that read the effort prefer it to an argument that is on or off.
+        let effort = self.effort.filter(|_| profile.switch.contains_key(EFFORT));
         // Of several arguments that mean the same, requests name one.
         let mut named =
             profile.switch.keys().filter_map(|name| self.arguments.get(name)).peekable();
         let is_on = match (named.peek(), self.reasoning) {
+            _ if effort.is_some() => effort == Some(true),
             (Some(_), _) => named.all(|&on| on),
             (None, Some(on)) => on,
             (None, None) => profile.switch.values().all(|&on| on),
@@ -237,10 +244,20 @@ fn reasoning_is_on(body: &Value) -> Option<bool> {
         _ => None,
     })
     .or_else(|| body.pointer("/reasoning/enabled").and_then(Value::as_bool))
-    .or_else(|| {
-        let effort = word("/reasoning_effort").or_else(|| word("/reasoning/effort"));
-        effort.filter(|effort| *effort == "none").map(|_| false)
-    })
+    // Only some templates reason because of an effort; without any none does.
+    .or_else(|| effort_is_on(body).filter(|on| !on))
+}
+
+/// The argument of templates that names an effort.
+const EFFORT: &str = "reasoning_effort";
+
+/// Whether the effort of reasoning that the request names is one.
+fn effort_is_on(body: &Value) -> Option<bool> {
+    let word = |path: &str| body.pointer(path).and_then(Value::as_str);
+    let effort = word("/chat_template_kwargs/reasoning_effort")
+        .or_else(|| word("/reasoning_effort"))
+        .or_else(|| word("/reasoning/effort"));
+    effort.map(|effort| effort != "none")
 }
 
 /// The text of the last message, if the answer continues it.
