@@ -21,6 +21,10 @@ use super::gguf;
 pub struct Checkpoint {
     /// The chat template, Jinja; that for tools if there are several.
     pub template: Option<String>,
+    /// The source of a chat template in Python, which is read and never run.
+    pub python_template: Option<String>,
+    /// The engine's parser that the tokenizer's file names, `tool_parser_type`.
+    pub tool_parser: Option<String>,
     /// What the checkpoint calls itself.
     pub name: Option<String>,
     /// The token before every text.
@@ -87,6 +91,8 @@ impl Checkpoint {
             config.get("token_suffix").or_else(|| config.pointer("/init_kwargs/token_suffix"));
         Self {
             template: config.get("chat_template").and_then(template),
+            python_template: None,
+            tool_parser: text("tool_parser_type"),
             name: text("name_or_path").or_else(|| text("_name_or_path")),
             bos_token: text("bos_token"),
             eos_token: text("eos_token"),
@@ -95,14 +101,15 @@ impl Checkpoint {
         }
     }
 
-    /// Reads a checkpoint's folder, or one file of it: `tokenizer_config.json`, a chat template, a
-    /// GGUF file.
+    /// Reads a checkpoint's folder, or one file of it: `tokenizer_config.json`, a chat template
+    /// (Jinja, or Python in a `.py` file), a GGUF file.
     ///
     /// # Errors
     /// A file that cannot be read or is malformed; nothing there that holds a template.
     pub fn read(path: &Path) -> Result<Self, CheckpointError> {
         let found = if path.is_dir() { folder(path)? } else { file(path)? };
-        match found.template.is_some() || found.response_template.is_some() {
+        let is_told = found.template.is_some() || found.python_template.is_some();
+        match is_told || found.response_template.is_some() {
             true => Ok(found),
             false => Err(CheckpointError::NoTemplate(path.to_owned())),
         }
@@ -126,7 +133,9 @@ fn folder(path: &Path) -> Result<Checkpoint, CheckpointError> {
             .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect())
             .map_err(fault)?;
         entries.sort();
-        if let Some(path) = entries.iter().find(|path| is(path, "gguf")) {
+        if let Some(path) = entries.iter().find(|path| is_python_template(path)) {
+            found.python_template = file(path)?.python_template;
+        } else if let Some(path) = entries.iter().find(|path| is(path, "gguf")) {
             return file(path);
         }
     }
@@ -135,6 +144,12 @@ fn folder(path: &Path) -> Result<Checkpoint, CheckpointError> {
 
 fn is(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case(extension))
+}
+
+/// Whether a file of a checkpoint's folder is a chat template in Python: `chat_template.py`.
+fn is_python_template(path: &Path) -> bool {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
+    is(path, "py") && stem.is_some_and(|stem| stem.contains("chat_template"))
 }
 
 fn file(path: &Path) -> Result<Checkpoint, CheckpointError> {
@@ -156,6 +171,9 @@ fn file(path: &Path) -> Result<Checkpoint, CheckpointError> {
     if text.len() as u64 > LONGEST {
         return Err(malformed(format!("longer than {LONGEST} bytes")));
     }
+    if is(path, "py") {
+        return Ok(Checkpoint { python_template: Some(text), ..Checkpoint::default() });
+    }
     if !is(path, "json") {
         return Ok(Checkpoint::from_template(&text));
     }
@@ -170,7 +188,7 @@ fn file(path: &Path) -> Result<Checkpoint, CheckpointError> {
 struct Config;
 
 /// The members that are looked at.
-const MEMBERS: [&str; 8] = [
+const MEMBERS: [&str; 9] = [
     "chat_template",
     "name_or_path",
     "_name_or_path",
@@ -179,6 +197,7 @@ const MEMBERS: [&str; 8] = [
     "token_suffix",
     "init_kwargs",
     "response_template",
+    "tool_parser_type",
 ];
 
 /// The longest text that these members may have together.
@@ -224,4 +243,49 @@ fn template(value: &Value) -> Option<String> {
         return template(named("tool_use").or_else(|| named("default"))?.get("template")?);
     }
     value.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::PathBuf};
+
+    use super::Checkpoint;
+    use crate::{Certainty, identify};
+
+    /// A folder with these files.
+    fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let name = format!("llm-stream-guard-{}-{name}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        for (file, text) in files {
+            fs::write(path.join(file), text).unwrap();
+        }
+        path
+    }
+
+    #[test]
+    fn texts_of_a_python_template_tell_the_family_and_are_not_run() {
+        let source = "def render(messages):\n    out = ['[gMASK]<sop>']\n    \
+                      out.append(f'<tool_call>{name}<arg_key>{key}</arg_key>')\n{{ 1/0 }} {% if %}";
+        let files = [("tokenizer_config.json", "{}"), ("chat_template.py", source)];
+        let path = folder("python", &files);
+        let found = identify(&Checkpoint::read(&path).unwrap());
+        assert_eq!(found.families, ["glm47"], "{found}");
+        assert_eq!(found.certainty, Certainty::Likely);
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn the_parser_that_a_tokenizer_names_is_a_clue() {
+        let config = r#"{"tool_parser_type": "json_tools", "chat_template": "{{ messages }}"}"#;
+        let path = folder("parser", &[("tokenizer_config.json", config)]);
+        let found = identify(&Checkpoint::read(&path).unwrap());
+        fs::remove_dir_all(path).unwrap();
+        assert_eq!(found.families, ["hermes"], "{found}");
+        assert!(found.to_string().contains("its tokenizer names the parser `json_tools`"));
+        let unknown = config.replace("json_tools", "nobodys");
+        let checkpoint =
+            Checkpoint::from_tokenizer_config(&serde_json::from_str(&unknown).unwrap());
+        assert!(identify(&checkpoint).families.is_empty());
+    }
 }

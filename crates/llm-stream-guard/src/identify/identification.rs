@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
+use toolcall_parsers::family;
 
 use super::{Certainty, Checkpoint, job::Render, probe, rules};
 use crate::{Profile, Start, profile, resolve_model};
@@ -125,7 +126,8 @@ pub(super) fn identified(checkpoint: &Checkpoint, render: Option<Render<'_>>) ->
         response_template: checkpoint.response_template.clone(),
         evidence: Vec::new(),
     };
-    let text = checkpoint.template.as_deref().unwrap_or_default();
+    let python = checkpoint.python_template.as_deref().filter(|_| checkpoint.template.is_none());
+    let text = checkpoint.template.as_deref().or(python).unwrap_or_default();
     let told = rules::families(text);
     for (family, rule) in &told {
         found.evidence.push(format!("its text fits {family}: {}", rule.join(" ")));
@@ -135,14 +137,19 @@ pub(super) fn identified(checkpoint: &Checkpoint, render: Option<Render<'_>>) ->
         let pattern = named.pattern;
         found.evidence.push(format!("its name is {}'s: `{pattern}`", named.profile.name));
     }
+    let parser = checkpoint.tool_parser.as_deref().and_then(|name| {
+        let family = family(&format!("mlx_lm:{name}")).or_else(|_| family(name)).ok()?;
+        found.evidence.push(format!("its tokenizer names the parser `{name}`: {}", family.name));
+        Some(family.name.clone())
+    });
     let hint = |family: &str| {
         let told = told.iter().any(|(name, _)| *name == family);
         let named = named.as_ref().is_some_and(|named| named.profile.name == family);
-        (told, named)
+        (told, named, parser.as_deref() == Some(family))
     };
     let none_are_read = match render {
-        Some(render) => found.probe(checkpoint, text, render, hint),
-        None => {
+        Some(render) if python.is_none() => found.probe(checkpoint, text, render, hint),
+        _ => {
             if !text.is_empty() {
                 found.evidence.push("its chat template was not rendered".into());
             }
@@ -157,6 +164,11 @@ pub(super) fn identified(checkpoint: &Checkpoint, render: Option<Render<'_>>) ->
             && !found.families.contains(&named.profile.name)
         {
             found.families.push(named.profile.name.clone());
+        }
+        if let Some(parser) = &parser
+            && !found.families.contains(parser)
+        {
+            found.families.push(parser.clone());
         }
         found.families.sort_by_key(|family| std::cmp::Reverse(hint(family)));
         found.profile = found.families.first().and_then(|family| profile(family).ok());
@@ -194,7 +206,7 @@ impl Identification {
         checkpoint: &Checkpoint,
         text: &str,
         render: Render<'_>,
-        hint: impl Fn(&str) -> (bool, bool),
+        hint: impl Fn(&str) -> (bool, bool, bool),
     ) -> bool {
         let probed = probe::probe(checkpoint, text, render);
         self.end_of_turn = probed.end_of_turn;
