@@ -1,7 +1,6 @@
 //! `families`: what is registered, as a table or as JSON.
 
 mod export;
-mod files;
 mod models;
 
 use std::io::{self, Write};

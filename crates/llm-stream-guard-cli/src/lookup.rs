@@ -41,7 +41,12 @@ pub fn family(name: &str) -> Result<Profile, UnknownName> {
 pub fn profile_of(family: Option<&str>, model: Option<&str>) -> Result<Option<Profile>, Error> {
     match (family, model) {
         (Some(name), _) => {
-            self::family(name).map(Some).map_err(|error| misuse(format!("--family: {error}")))
+            let is_file = [".toml", ".json"].iter().any(|end| name.ends_with(end));
+            let fault = |error| match is_file {
+                true => misuse(format!("--family: `{name}` is a file, which --grammar reads")),
+                false => misuse(format!("--family: {error}")),
+            };
+            self::family(name).map(Some).map_err(fault)
         }
         (None, Some(id)) => {
             profile_for_model(id).map(Some).map_err(|error| misuse(format!("--model: {error}")))

@@ -1,5 +1,6 @@
 //! The configuration: one TOML file, of which every line may be left out.
 
+mod files;
 mod model;
 mod output;
 mod own;
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize, de::Error as _};
 pub use self::{
     model::{FamilyName, Model, Remap, Start, read_template},
     output::{BrokenCalls, CallDelivery, Output, ReasoningName},
-    own::{OwnFamily, read_family},
+    own::{OwnFamily, family_file, read_family},
     span::Span,
     upstream::Upstream,
 };

@@ -4,11 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use toolcall_parsers::family::{
-    Family, FamilyError, FamilyFile, ModelPattern, merge, reasoning, resolve, with_variant,
+use toolcall_parsers::{
+    Grammar,
+    family::{
+        Family, FamilyError, FamilyFile, ModelPattern, ReasoningMarks, merge, reasoning, resolve,
+        with_variant,
+    },
 };
 
-use super::marks::{Marks, Section, Starts};
+use super::{marks, names};
 
 /// Names by the engine that has them; those of `other` are ours.
 pub(super) type Names = BTreeMap<String, Vec<String>>;
@@ -47,7 +51,7 @@ pub(super) struct Entry {
     pub(super) family: Family,
     pub(super) stream: Stream,
     /// The reasoning format that stands in this file, if any.
-    pub(super) marks: Option<Marks>,
+    pub(super) marks: Option<ReasoningMarks>,
     /// What engines call that format.
     pub(super) reasoning_names: Names,
     pub(super) variants: Vec<Variant>,
@@ -66,7 +70,8 @@ pub(super) struct Stream {
     pub(super) calls: Option<(String, Option<usize>)>,
     pub(super) reasoning: Option<String>,
     pub(super) in_reasoning: &'static str,
-    pub(super) starts: Starts,
+    /// Whether the prompt opens the reasoning.
+    pub(super) starts: &'static str,
     pub(super) switch: BTreeMap<String, bool>,
     pub(super) special_tokens: bool,
 }
@@ -90,15 +95,18 @@ impl Entry {
         let head: Head = typed(file.value(), "")?;
         let resolved = resolve(&name, file.value(), lookup)?;
         let family = Family::from_value(&resolved)?;
+        Grammar::new(family.clone())?;
         let section = reasoning(&name, file.value(), lookup)?;
         let mut marks = None;
         if let Some((owner, section)) = &section
             && *owner == name
         {
-            marks = Some(Marks::new(&typed(section, "reasoning")?, &family)?);
+            marks = Some(ReasoningMarks::from_value(section, &family)?);
         }
-        let reasoning_names = match (&marks, file.value().get("reasoning")) {
-            (Some(_), Some(own)) => typed::<Section>(own, "reasoning")?.names,
+        // A format that begins from another file's has its own names.
+        let own_names = file.value().pointer("/reasoning/names");
+        let reasoning_names = match (&marks, own_names) {
+            (Some(_), Some(own)) => typed(own, "reasoning.names")?,
             _ => Names::new(),
         };
         let stream = stream(&family, None, section.as_ref())?;
@@ -106,6 +114,8 @@ impl Entry {
         if let (Some((_, section)), Some(shown)) = (&section, shown.as_object_mut()) {
             shown.insert("reasoning".into(), section.clone());
         }
+        names::check_engines(&head.names, "names")?;
+        names::check_engines(&reasoning_names, "reasoning.names")?;
         let mut entry = Self {
             name,
             head,
@@ -140,9 +150,10 @@ impl Entry {
     ) -> Result<Variant, FamilyError> {
         let changed = with_variant(&self.file, variant);
         let family = Family::from_value(&changed)?;
+        Grammar::new(family.clone())?;
         let section = match variant.get("reasoning") {
             None => section.cloned(),
-            Some(Value::Object(over)) => {
+            Some(Value::Object(over)) if !over.contains_key("like") => {
                 let none = Value::Object(Map::new());
                 let base = section.map_or(&none, |(_, base)| base);
                 let merged = merge(base, &Value::Object(over.clone()));
@@ -154,10 +165,10 @@ impl Entry {
         if let Some((owner, section)) = &section
             && *owner == self.name
         {
-            let marks = Marks::new(&typed(section, "reasoning")?, &family)?;
+            let marks = ReasoningMarks::from_value(section, &family)?;
             match &self.marks {
                 None => self.marks = Some(marks),
-                Some(own) if own.reads_as(&marks) => {}
+                Some(own) if marks::reads_as(own, &marks) => {}
                 Some(_) => {
                     let problem = "other tags are another format: one with a file of its own";
                     return Err(FamilyError::new("reasoning.block", problem));
@@ -230,12 +241,12 @@ pub(super) fn tell_opened_by_prompts(entries: &mut [Entry]) {
         entry.variants.iter().map(|variant| &variant.stream).chain([&entry.stream])
     });
     let opened: BTreeSet<String> = streams
-        .filter(|stream| stream.starts != Starts::Closed)
+        .filter(|stream| stream.starts != "Closed")
         .filter_map(|stream| stream.reasoning.clone())
         .collect();
     for entry in entries.iter_mut().filter(|entry| opened.contains(&entry.name)) {
         if let Some(marks) = &mut entry.marks {
-            marks.opened_by_prompts();
+            marks::opened_by_prompts(marks);
         }
     }
 }
@@ -251,9 +262,12 @@ fn stream(
     variant: Option<usize>,
     section: Option<&(String, Value)>,
 ) -> Result<Stream, FamilyError> {
-    let (reasoning, section) = match section {
-        Some((owner, section)) => (Some(owner.clone()), typed(section, "reasoning")?),
-        None => (None, Section::default()),
+    let (reasoning, marks) = match section {
+        Some((owner, section)) => {
+            let marks = ReasoningMarks::from_value(section, family)?;
+            (Some(owner.clone()), Some(marks))
+        }
+        None => (None, None),
     };
     let in_reasoning = family.forms.first().map(|form| form.in_reasoning).unwrap_or_default();
     Ok(Stream {
@@ -264,8 +278,8 @@ fn stream(
             toolcall_parsers::InReasoning::Suspend => "Suspend",
             toolcall_parsers::InReasoning::End => "End",
         },
-        starts: section.starts,
-        switch: section.switch,
+        starts: marks.as_ref().map_or("Closed", |marks| marks.starts),
+        switch: marks.map(|marks| marks.switch).unwrap_or_default(),
         special_tokens: family.special_tokens,
     })
 }

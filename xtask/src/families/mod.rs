@@ -68,6 +68,41 @@ pub(crate) fn findings(root: &Path) -> Result<Vec<String>, String> {
     Ok(stale.map(|(path, _)| format!("{path}: stale; run `cargo xtask families`")).collect())
 }
 
+/// Names by which families are found: their own, and what engines call them.
+#[derive(Debug, Default)]
+pub(crate) struct KnownNames {
+    /// Those of families that call tools.
+    pub(crate) calls: Vec<String>,
+    /// Those of reasoning formats, and of families that mark reasoning by their messages.
+    pub(crate) reasoning: Vec<String>,
+}
+
+/// All names that the files have.
+///
+/// # Errors
+/// Everything wrong with the files.
+pub(crate) fn known_names(root: &Path) -> Result<KnownNames, String> {
+    let entries = entries(root)?;
+    let aliases = |rows: Vec<names::AliasRow<'_>>| -> Vec<String> {
+        rows.into_iter().map(|(_, name, _)| name.to_owned()).collect()
+    };
+    let mut known = KnownNames {
+        calls: aliases(names::of_calls(&entries)),
+        reasoning: aliases(names::of_reasoning(&entries)),
+    };
+    for entry in &entries {
+        let own = || std::iter::once(entry.name.clone());
+        let other = || entry.head.names.get("other").into_iter().flatten().cloned().chain(own());
+        if entry.has_calls() {
+            known.calls.extend(own());
+        }
+        if entry.marks.is_some() || entry.family.messages.is_some() {
+            known.reasoning.extend(other());
+        }
+    }
+    Ok(known)
+}
+
 /// Where the files lie.
 const DIRECTORY: &str = "families";
 
@@ -135,7 +170,7 @@ mod tests {
 
     #[test]
     fn everything_wrong_with_the_files_is_found_with_file_and_line() {
-        let rows: [(&[(&str, &str)], &str); 13] = [
+        let rows: [(&[(&str, &str)], &str); 15] = [
             (&[("a", "abuot = 1")], "a.toml:3: `abuot`: unknown field `abuot`"),
             (&[("a", "like = 'a'")], "a.toml:3: `like`: a cycle: a -> a"),
             (&[("a", "reasoning = 'b'")], "a.toml:3: `reasoning`: no family is called `b`"),
@@ -148,6 +183,14 @@ mod tests {
                 &[("a", "reasoning.block = '{text'")],
                 "a.toml:3: `reasoning.block`: template, byte 5",
             ),
+            (
+                &[(
+                    "a",
+                    "[calls]\ncall = '<x={name}>{parameters}</x>'\nparameter = '{key}: {value}\\n'",
+                )],
+                "a.toml:5: `calls.parameter`: a hole without a tag before it",
+            ),
+            (&[("a", "names.vlmm = ['x']")], "a.toml:3: `names.vlmm`: unknown engine `vlmm`"),
             (&[("a", "names.vllm = 1")], "a.toml:3: `names.vllm`: invalid type"),
             (&[("a", "[[variant]]\nmodels = ['x']")], "a.toml:3: `variant[0]`: it changes nothing"),
             (

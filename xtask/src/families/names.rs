@@ -1,6 +1,7 @@
 //! Names that engines have for families, and whether each means one only.
 
 use toolcall_parsers::{
+    UnknownName,
     family::{FamilyError, FamilyFile},
     same_name,
 };
@@ -12,6 +13,31 @@ use super::{
 
 /// An engine, its name and ours.
 pub(super) type AliasRow<'e> = (&'e str, &'e str, &'e str);
+
+/// The engines, and `other` for names of ours.
+const ENGINES: [&str; 10] = [
+    "vllm",
+    "vllm_rust",
+    "sglang",
+    "dynamo",
+    "smg",
+    "lmdeploy",
+    "mlx_lm",
+    "llama.cpp",
+    "ollama",
+    "other",
+];
+
+/// Names of an engine that nobody knows.
+pub(super) fn check_engines(names: &Names, path: &str) -> Result<(), FamilyError> {
+    match names.keys().find(|engine| !ENGINES.contains(&engine.as_str())) {
+        None => Ok(()),
+        Some(engine) => {
+            let unknown = UnknownName::new("engine", engine, ENGINES.into_iter());
+            Err(FamilyError::new(format!("{path}.{engine}"), unknown))
+        }
+    }
+}
 
 /// What engines call the families that call tools.
 pub(super) fn of_calls(entries: &[Entry]) -> Vec<AliasRow<'_>> {

@@ -2,11 +2,13 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
+use toolcall_parsers::family::ReasoningMarks;
+
 use super::{
     GENERATED,
     entry::{Entry, Stream},
     literal::{option, raw, slice, text},
-    marks::Marks,
+    marks::rules,
     names::{self, AliasRow},
 };
 
@@ -16,7 +18,7 @@ pub(super) fn all(entries: &[Entry]) -> Vec<(&'static str, String)> {
         ("crates/toolcall-parsers/src/registry/table.rs", calls(entries)),
         ("crates/think-filter/src/table.rs", reasoning(entries)),
         ("crates/llm-stream-guard/src/profile/table.rs", streams(entries)),
-        ("crates/llm-stream-guard-cli/src/families/files.rs", files(entries)),
+        ("crates/llm-stream-guard-serve/src/config/files.rs", files(entries)),
     ]
 }
 
@@ -87,7 +89,7 @@ fn reasoning(entries: &[Entry]) -> String {
 }
 
 /// A row of the table of formats: what is not the default.
-fn format(name: &str, marks: &Marks) -> String {
+fn format(name: &str, marks: &ReasoningMarks) -> String {
     let list = |texts: &[String]| slice(texts, |it| text(it));
     let mut fields: Vec<String> = Vec::new();
     let mut add = |field: &str, value: String| fields.push(format!("{field}: {value}"));
@@ -100,8 +102,8 @@ fn format(name: &str, marks: &Marks) -> String {
     if let Some(label) = &marks.label {
         add("label", format!("Some({label:?})"));
     }
-    for (field, word) in &marks.words {
-        add(field, word.clone());
+    for (field, word) in rules(marks) {
+        add(field, word);
     }
     if !marks.answer.is_empty() {
         add("answer", slice(&marks.answer, |it| format!("{it:?}")));
@@ -158,7 +160,7 @@ fn stream(stream: &Stream) -> String {
         option(stream.calls.as_ref(), calls),
         option(stream.reasoning.as_ref(), |it| text(it)),
         stream.in_reasoning,
-        stream.starts.row(),
+        stream.starts,
         slice(&stream.switch, |it| format!("{it:?}")),
         stream.special_tokens,
     )

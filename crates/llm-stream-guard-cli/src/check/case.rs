@@ -5,6 +5,7 @@ use jail_match::Whitespace;
 use llm_stream_guard::{
     End, Format, Guard, GuardBuilder, InReasoning, Profile, Tools, UnknownName,
 };
+use llm_stream_guard_serve::OwnFamily;
 use stream_laws::{
     json::Value,
     vector::{Case, Finish, Kind, Policy, Start},
@@ -28,7 +29,7 @@ pub fn machine_for(case: &Case) -> Result<GuardMachine, String> {
 ///
 /// # Errors
 /// As [`machine_for`].
-pub fn machine_with(case: &Case, own: &[Grammar]) -> Result<GuardMachine, String> {
+pub fn machine_with(case: &Case, own: &[OwnFamily]) -> Result<GuardMachine, String> {
     let guard = builder_with(case, own)?.build().map_err(|error| error.to_string())?;
     Ok(GuardMachine::new(guard, end(case)))
 }
@@ -42,30 +43,39 @@ pub(super) fn end(case: &Case) -> End {
 }
 
 /// What builds the guard of [`machine_with`].
-pub(super) fn builder_with(case: &Case, own: &[Grammar]) -> Result<GuardBuilder, String> {
-    let own = own.iter().find(|grammar| same_name(grammar.name(), &case.family));
-    let own = own.filter(|_| case.kind != Kind::Reasoning);
-    let profile = match own {
-        Some(_) if case.kind == Kind::Both => {
+pub(super) fn builder_with(case: &Case, own: &[OwnFamily]) -> Result<GuardBuilder, String> {
+    let own = own.iter().find(|own| same_name(own.grammar.name(), &case.family));
+    // A file that says nothing of reasoning is its family's calls alone.
+    let own_calls = own.filter(|_| case.kind != Kind::Reasoning);
+    let own_format = own.filter(|own| case.kind != Kind::Tools && own.reasons());
+    let profile = match (own_calls, own_format) {
+        (Some(own), Some(_)) => own.profile.clone(),
+        (None, Some(own)) => Profile { tools: None, ..own.profile.clone() },
+        (Some(_), None) if case.kind == Kind::Both => {
             lookup::family(&case.family).unwrap_or_else(|_| Profile::named(&case.family))
         }
-        Some(_) => Profile::named(&case.family),
-        None => profile_for(case).map_err(|error| error.to_string())?,
+        (Some(_), None) => Profile::named(&case.family),
+        (None, None) => profile_for(case).map_err(|error| error.to_string())?,
     };
     // A stream begins in content unless the vector says otherwise, whatever the family's habit.
-    let profile = Profile { start: think_filter::Start::Content, ..profile };
+    let start = think_filter::Start::Content;
+    let profile = Profile { start, switch: Default::default(), ..profile };
     let mut builder = Guard::builder(&profile);
-    if let Some(grammar) = own {
-        builder = builder.grammar(grammar.clone());
+    if let Some(own) = own_calls {
+        builder = builder.grammar(own.grammar.clone());
+    }
+    let format = own_format.and_then(|own| own.format.clone());
+    if let Some(format) = &format {
+        builder = builder.format(format.clone());
     }
     let mut builder = builder.whitespace(whitespace(case)?);
-    if let Some(start) = start(case) {
+    if let Some(start) = self::start(case) {
         builder = builder.start(start);
     }
     if let Some(tools) = &case.tools {
         builder = builder.tools(tools_of(tools)?);
     }
-    with_options(builder, case, &profile)
+    with_options(builder, case, &profile, format)
 }
 
 fn profile_for(case: &Case) -> Result<Profile, UnknownName> {
@@ -119,8 +129,11 @@ fn with_options(
     mut builder: GuardBuilder,
     case: &Case,
     profile: &Profile,
+    own: Option<Format>,
 ) -> Result<GuardBuilder, String> {
-    let mut format = profile.reasoning.as_deref().and_then(|name| think_filter::format(name).ok());
+    let registered =
+        || profile.reasoning.as_deref().and_then(|name| think_filter::format(name).ok());
+    let mut format = own.or_else(registered);
     let mut changed = false;
     for name in case.options.keys().map(String::as_str) {
         if OF_WHITESPACE.contains(&name) {

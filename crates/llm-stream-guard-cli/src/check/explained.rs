@@ -4,13 +4,13 @@ use llm_stream_guard::{
     End, Utf8,
     explain::{Explainer, Explanation},
 };
+use llm_stream_guard_serve::OwnFamily;
 use stream_laws::vector::Failure;
-use toolcall_parsers::Grammar;
 
 use super::{AnyCase, Line, case};
 
 /// The explanation of the cut at which `line` failed; `None` if it failed before any.
-pub(super) fn explained(line: &Line, failure: &Failure, own: &[Grammar]) -> Option<Explanation> {
+pub(super) fn explained(line: &Line, failure: &Failure, own: &[OwnFamily]) -> Option<Explanation> {
     let cut = failure.cut?;
     let (name, builder, end, wire) = match line.case.as_ref().ok()? {
         AnyCase::Family(case) => {

@@ -25,13 +25,13 @@ use stream_laws::{
 };
 pub use template::TemplateCase;
 
-use toolcall_parsers::Grammar;
+use llm_stream_guard_serve::OwnFamily;
 
 use crate::{
     args::CheckArgs,
     error::{Error, misuse},
     explain::{Terminal, width},
-    lookup::{read_grammar, read_template},
+    lookup::{read_family, read_template},
     parse::Colour,
 };
 
@@ -59,7 +59,7 @@ pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
             return Err(misuse(format!("no case has an id like `{pattern}`")));
         }
     }
-    let own = args.grammars.iter().map(|path| read_grammar(path));
+    let own = args.grammars.iter().map(|path| read_family(path));
     let own = own.collect::<Result<Vec<_>, _>>()?;
     let results = run_all(&lines, &own);
     let failed = results.iter().filter(|result| result.is_err()).count();
@@ -92,7 +92,7 @@ pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
 ///
 /// # Errors
 /// How it failed. A line that is no case, or asks for what there is not, fails before any cut.
-pub fn run_line(line: &Line, own: &[Grammar]) -> Result<(), Failure> {
+pub fn run_line(line: &Line, own: &[OwnFamily]) -> Result<(), Failure> {
     let case = line.case.as_ref().map_err(|problem| refused(line, problem))?;
     let run = || match case {
         AnyCase::Template(case) => case.run(CutPlan::standard(0)),
@@ -114,7 +114,7 @@ fn refused(line: &Line, problem: &str) -> Failure {
     Failure { id: line.id.clone(), cut: None, mismatch: Box::new(mismatch) }
 }
 
-fn run_all(lines: &[Line], own: &[Grammar]) -> Vec<Result<(), Failure>> {
+fn run_all(lines: &[Line], own: &[OwnFamily]) -> Vec<Result<(), Failure>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(lines.len());
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(lines.len()));

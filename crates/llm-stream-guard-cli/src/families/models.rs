@@ -2,15 +2,15 @@
 
 use std::io::{BufRead, Write};
 
-use llm_stream_guard::{ModelMatch, UnknownModel, jail_match::same_name, profile, resolve_model};
+use llm_stream_guard::{ModelMatch, UnknownModel, profile, resolve_model};
 use serde_json::{Value, json};
 
-use super::files::FILES;
 use crate::{
     args::FamiliesArgs,
     error::{Error, misuse},
     lookup,
 };
+use llm_stream_guard_serve::family_file;
 
 /// Writes each id with its profile; `-` among the ids stands for the lines of `input`.
 ///
@@ -72,9 +72,8 @@ pub(super) fn show(name: &str, out: &mut dyn Write) -> Result<(), Error> {
         Some(format.name().to_owned())
     };
     let found = own.or(of_calls).or_else(of_reasoning).unwrap_or_default();
-    let file = FILES.iter().find(|(known, _)| same_name(known, &found));
-    let file = file.and_then(|(_, text)| serde_json::from_str::<Value>(text).ok());
-    let file = file.ok_or_else(|| misuse(format!("--show: `{name}` has no file")))?;
+    let file =
+        family_file(&found).ok_or_else(|| misuse(format!("--show: `{name}` has no file")))?;
     writeln!(out, "{file:#}")?;
     Ok(())
 }

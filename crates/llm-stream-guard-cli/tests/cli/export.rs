@@ -12,6 +12,7 @@ use llm_stream_guard_cli::{
     families::{Exported, export},
     lookup::whole_family,
 };
+use llm_stream_guard_serve::OwnFamily;
 use response_templates::{Boundaries, Settings};
 use serde_json::json;
 use stream_laws::{
@@ -262,7 +263,8 @@ const FAULTS: [&str; 5] =
 /// Why the template of the family may read the case in another way: it is not written as the family
 /// writes, or the family itself tells of a fault.
 fn is_otherwise(family: &Family, case: &Case) -> bool {
-    let written = machine_with(case, &[only_written(family, case)]).expect("a machine");
+    let written =
+        machine_with(case, &[OwnFamily::of_calls(only_written(family, case))]).expect("a machine");
     let known = run(&machine_for(case).expect("a machine"), &case.wire, Cut::Whole);
     !agrees(&written, case) || known.diagnostics.iter().any(|it| FAULTS.contains(&&*it.kind))
 }

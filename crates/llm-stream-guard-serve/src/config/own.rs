@@ -1,15 +1,22 @@
 //! Families of one's own, from files: their calls, and how they reason.
 
-use std::{collections::BTreeMap, fmt, path::Path};
+use std::{fmt, path::Path};
 
 use llm_stream_guard::{
     Format, Grammar, GuardBuilder, Profile, Start, profile,
-    think_filter::{self, Openers, Recur, StrayClose},
-    toolcall_parsers::template::{Hole, Part, Template},
+    think_filter::{
+        self, BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, TokenSuffix,
+        Wrapper,
+    },
 };
-use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
-use toolcall_parsers::{Family, family::FamilyFile};
+use toolcall_parsers::{
+    Family,
+    family::{FamilyError, FamilyFile, ReasoningMarks, reasoning},
+    same_name,
+};
+
+use super::files::FILES;
 
 /// A family that is not registered.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,33 +29,11 @@ pub struct OwnFamily {
     pub format: Option<Format>,
 }
 
-/// `[reasoning]`, as far as it can be said outside of the registered families.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Section {
-    block: String,
-    #[serde(default)]
-    at: Openers,
-    #[serde(default)]
-    once: bool,
-    stray_close: Option<StrayClose>,
-    #[serde(default)]
-    starts: Starts,
-    #[serde(default)]
-    switch: BTreeMap<String, bool>,
-    /// What engines call it, which nobody asks here.
-    #[serde(default, rename = "names")]
-    _names: IgnoredAny,
-}
-
-/// Whether the prompt opens the reasoning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Starts {
-    #[default]
-    Closed,
-    Open,
-    Switch,
+/// The whole file of a registered family, with all it takes from others; its own name is needed.
+#[must_use]
+pub fn family_file(name: &str) -> Option<Value> {
+    let file = FILES.iter().find(|(known, _)| same_name(known, name));
+    file.and_then(|(_, text)| serde_json::from_str(text).ok())
 }
 
 /// Reads the file of a family that is not registered: TOML, or JSON if it ends so.
@@ -61,14 +46,16 @@ pub fn read_family(path: &Path) -> Result<OwnFamily, String> {
     let is_json = path.extension().is_some_and(|kind| kind == "json");
     let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy());
     let family = if is_json { Family::from_json(&text) } else { Family::from_toml(&name, &text) };
-    let grammar = Grammar::new(family.map_err(|error| fault(&error))?);
-    let grammar = grammar.map_err(|error| fault(&error))?;
+    let family = family.map_err(|error| fault(&error))?;
     // It was read before, so it is JSON or TOML.
-    let said = match is_json {
-        true => serde_json::from_str(&text).unwrap_or_default(),
-        false => FamilyFile::parse(&name, &text).map_or(Value::Null, |file| file.value().clone()),
+    let file = FamilyFile::parse(&name, &text).ok().filter(|_| !is_json);
+    let placed = |error: FamilyError| file.as_ref().map_or(error.clone(), |file| file.error(error));
+    let grammar = Grammar::new(family).map_err(|error| fault(&placed(error.into())))?;
+    let said = match &file {
+        None => serde_json::from_str(&text).unwrap_or_default(),
+        Some(file) => file.value().clone(),
     };
-    OwnFamily::new(grammar, &said).map_err(|problem| fault(&problem))
+    OwnFamily::new(grammar, &said).map_err(|error| fault(&placed(error)))
 }
 
 impl OwnFamily {
@@ -82,77 +69,108 @@ impl OwnFamily {
         }
     }
 
-    fn new(grammar: Grammar, said: &Value) -> Result<Self, String> {
-        let mut own = Self { profile: Profile::named(grammar.name()), grammar, format: None };
+    /// The family of calls alone.
+    #[must_use]
+    pub fn of_calls(grammar: Grammar) -> Self {
+        Self { profile: Profile::named(grammar.name()), grammar, format: None }
+    }
+
+    /// Whether its file says how it reasons.
+    #[must_use]
+    pub fn reasons(&self) -> bool {
+        self.format.is_some() || self.profile.reasoning.is_some()
+    }
+
+    fn new(grammar: Grammar, said: &Value) -> Result<Self, FamilyError> {
+        let mut own = Self::of_calls(grammar);
         let family = own.grammar.family();
         own.profile.needs_special_tokens = family.special_tokens;
         own.profile.tool_in_reasoning =
             family.forms.first().map(|form| form.in_reasoning).unwrap_or_default();
-        match (said.get("reasoning"), said.get("like").and_then(Value::as_str)) {
-            (Some(Value::String(name)), _) => {
-                think_filter::format(name).map_err(|error| format!("`reasoning`: {error}"))?;
-                own.profile.reasoning = Some(name.clone());
-            }
-            (Some(section), _) => own.section(section)?,
-            // Where a family tells reasoning by its messages, the grammar does.
-            (None, Some(like)) => {
-                let base = profile(like).ok().and_then(|base| base.reasoning);
-                own.profile.reasoning = base.filter(|name| think_filter::format(name).is_ok());
-            }
-            (None, None) => {}
+        let name = own.profile.name.clone();
+        let Some((owner, section)) = reasoning(&name, said, family_file)? else { return Ok(own) };
+        let marks = ReasoningMarks::from_value(&section, family)?;
+        // Tags of a registered family are those of its format, with all that is known of it.
+        let registered = profile(&owner).ok().filter(|_| owner != name);
+        let registered = registered.and_then(|profile| profile.reasoning);
+        match registered.filter(|name| think_filter::format(name).is_ok()) {
+            Some(name) => own.profile.reasoning = Some(name),
+            None => own.format = Some(format(&name, &marks)),
+        }
+        match marks.starts {
+            "Switch" => own.profile.switch = marks.switch,
+            "Open" => own.profile.start = Start::Reasoning,
+            _ => {}
         }
         Ok(own)
     }
-
-    fn section(&mut self, section: &Value) -> Result<(), String> {
-        let section: Section = serde_path_to_error::deserialize(section).map_err(|error| {
-            let field = error.path().to_string();
-            let field = if field == "." { String::new() } else { format!(".{field}") };
-            format!("`reasoning{field}`: {}", error.inner())
-        })?;
-        let tags =
-            tags(&section.block).map_err(|problem| format!("`reasoning.block`: {problem}"))?;
-        // The prompt that nobody sees may have opened it.
-        let unseen = match section.starts {
-            Starts::Closed => StrayClose::default(),
-            Starts::Open | Starts::Switch => StrayClose::First,
-        };
-        let (open, close) = tags;
-        let name = self.profile.name.clone();
-        self.format = Some(Format {
-            open: open.into_iter().map(Into::into).collect(),
-            close: vec![close.into()],
-            openers: section.at,
-            recur: if section.once { Recur::Once } else { Recur::Any },
-            stray_close: section.stray_close.unwrap_or(unseen),
-            ..Format::passthrough(name)
-        });
-        match (section.starts, section.switch.is_empty()) {
-            (Starts::Switch, false) => self.profile.switch = section.switch,
-            (Starts::Switch, true) => return Err("`reasoning.switch`: expected an argument".into()),
-            (_, false) => return Err("`reasoning.switch`: `starts` does not say `switch`".into()),
-            (Starts::Open, true) => self.profile.start = Start::Reasoning,
-            (Starts::Closed, true) => {}
-        }
-        Ok(())
-    }
 }
 
-/// Opener, if there is one, and closer of a block.
-fn tags(block: &str) -> Result<(Option<String>, String), String> {
-    let template = Template::parse(block).map_err(|fault| fault.to_string())?;
-    let (open, close) = match template.parts.as_slice() {
-        [Part::Hole(Hole::Text), Part::Literal(close)] => ("", close),
-        [Part::Literal(open), Part::Hole(Hole::Text), Part::Literal(close)] => (&**open, close),
-        _ => return Err("expected one `{text}`, and an end behind it".into()),
+/// The format that a section describes.
+fn format(name: &str, marks: &ReasoningMarks) -> Format {
+    let texts = |texts: &[String]| texts.iter().map(|text| text.clone().into()).collect();
+    let wrapper = |(marker, newlines_before, newlines_after): &(String, u8, u8)| Wrapper {
+        marker: marker.clone().into(),
+        newlines_before: *newlines_before,
+        newlines_after: *newlines_after,
     };
-    let bare = |text: &str| text.trim_matches('\n').to_owned();
-    Ok((Some(bare(open)).filter(|open| !open.is_empty()), bare(close)))
+    Format {
+        open: texts(&marks.open),
+        close: texts(&marks.close),
+        pairing: match marks.pairing {
+            "Own" => Pairing::Own,
+            _ => Pairing::Any,
+        },
+        label: marks.label.clone().map(Into::into),
+        openers: match marks.openers {
+            "Anywhere" => Openers::Anywhere,
+            "Lead" => Openers::Lead,
+            _ => Openers::Line,
+        },
+        case: match marks.case {
+            "Insensitive" => MarkerCase::Insensitive,
+            _ => MarkerCase::Exact,
+        },
+        suffix: match marks.suffix {
+            "Any" => TokenSuffix::Any,
+            _ => TokenSuffix::None,
+        },
+        recur: match marks.recur {
+            "Once" => Recur::Once,
+            _ => Recur::Any,
+        },
+        stray_close: match (marks.stray_close, marks.starts) {
+            (Some("Keep"), _) => StrayClose::Keep,
+            (Some("Drop"), _) => StrayClose::Drop,
+            (Some("Leading"), _) | (None, "Closed") => StrayClose::Leading,
+            // The prompt that nobody sees may have opened it.
+            _ => StrayClose::First,
+        },
+        dup_open: match marks.dup_open {
+            "Keep" => DupOpen::Keep,
+            _ => DupOpen::Absorb,
+        },
+        newlines: match marks.newlines {
+            "None" => BoundNewlines::None,
+            "CloserDeclared" => BoundNewlines::CloserDeclared,
+            "Declared" => BoundNewlines::Declared,
+            "All" => BoundNewlines::All,
+            _ => BoundNewlines::Tags,
+        },
+        answer: marks.answer.iter().map(wrapper).collect(),
+        remark: marks.remark.clone().map(|(open, close)| (open.into(), close.into())),
+        prepend: marks.prepend.clone().map(Into::into),
+        special_tokens: marks.special_tokens,
+        ..Format::passthrough(name.to_owned())
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use llm_stream_guard::{End, Guard, Message};
+    use llm_stream_guard::{
+        End, Guard, Message, profile,
+        think_filter::{self, StrayClose},
+    };
 
     use super::{OwnFamily, read_family};
 
@@ -184,6 +202,20 @@ mod tests {
             ),
             ("name.toml", "reasoning = 'qwen3'\n", "<think>hm</think>"),
             ("like.toml", "like = 'qwen3'\n", "<think>hm</think>"),
+            // The format's own start, and another one.
+            ("starts.toml", "reasoning = 'deepseek_r1'\n", "hm</think>"),
+            (
+                "that_and_open.toml",
+                "reasoning = { like = 'qwen3', starts = 'open' }\n",
+                "hm</think>",
+            ),
+            (
+                "all_keys.toml",
+                "[reasoning]\nblock = ['<a>\\n{text}\\n</a>', '<b>{text}</b>']\nnewlines = 'all'\n\
+                 case = 'any'\nrepeated_open = 'keep'\nspellings = { a = ['x'] }\n\
+                 remark = ['<r>', '</r>']\nprepend = '!'\n",
+                "<X>hm</x>",
+            ),
         ];
         for (name, reasoning, said) in rows {
             let text = if reasoning.starts_with('[') {
@@ -203,16 +235,58 @@ mod tests {
     #[test]
     fn what_it_says_of_reasoning_and_cannot_be_heeded_is_refused() {
         let rows = [
-            ("reasoning = 'qwen9000'", "`reasoning`: "),
-            ("reasoning.block = '<a>'", "`reasoning.block`: expected one `{text}`"),
-            ("reasoning.blokc = 1", "`reasoning.blokc`: unknown field"),
-            ("reasoning = { block = 'a{text}b', at = 'sometimes' }", "`reasoning.at`: "),
-            ("reasoning = { block = 'a{text}b', starts = 'switch' }", "`reasoning.switch`: "),
-            ("reasoning = { block = 'a{text}b', switch = { x = true } }", "`reasoning.switch`: "),
+            ("reasoning = 'qwen9000'", ":1: `reasoning`: no family is called `qwen9000`"),
+            ("reasoning.block = '<a>'", ":1: `reasoning.block`: expected one `{text}`"),
+            (
+                "reasoning.block = ['<a>{text}</a>', '<{tex']",
+                ":1: `reasoning.block[1]`: template, byte",
+            ),
+            ("reasoning.blokc = 1", ":1: `reasoning.blokc`: unknown field"),
+            ("\nreasoning = { block = 'a{text}b', at = 'sometimes' }", ":2: `reasoning.at`: "),
+            ("reasoning = { block = 'a{text}b', starts = 'switch' }", ":1: `reasoning.switch`: "),
+            ("reasoning.block = 7", ":1: `reasoning.block`: expected a text"),
+            (
+                "[calls]\ncall = '<x={name}>{parameters}</x>'\nparameter = '{key}: {value}\\n'",
+                ":3: `calls.parameter`: a hole without a tag before it",
+            ),
         ];
         for (text, problem) in rows {
             let error = read("bad.toml", &format!("{text}\n")).unwrap_err();
             assert!(error.contains(problem), "{error}");
         }
+    }
+
+    #[test]
+    fn every_file_of_the_project_is_read_as_a_users_with_the_same_format() {
+        let files = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../families");
+        let mut read = 0;
+        for entry in std::fs::read_dir(files).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|kind| kind != "toml") {
+                continue;
+            }
+            read += 1;
+            let own = read_family(&path).unwrap_or_else(|error| panic!("{error}"));
+            let known = profile(own.grammar.name()).unwrap();
+            assert_eq!(own.profile.tool_in_reasoning, known.tool_in_reasoning, "{}", known.name);
+            assert_eq!(own.profile.needs_special_tokens, known.needs_special_tokens);
+            if let Some(grammar) = known.grammar().unwrap() {
+                let (own, known) = (own.grammar.family(), grammar.family());
+                assert_eq!(own.forms, known.forms);
+                assert_eq!((&own.messages, &own.erase), (&known.messages, &known.erase));
+                assert_eq!(own.end_of_turn, known.end_of_turn);
+            }
+            let Some(mut format) = own.format else {
+                assert_eq!(own.profile.reasoning, known.reasoning, "{}", known.name);
+                continue;
+            };
+            let registered = think_filter::format(known.reasoning.as_deref().unwrap()).unwrap();
+            // Another family's prompts may open it.
+            if registered.stray_close == StrayClose::First {
+                format.stray_close = StrayClose::First;
+            }
+            assert_eq!(format, registered, "{}", known.name);
+        }
+        assert!(read > 90, "{read}");
     }
 }
