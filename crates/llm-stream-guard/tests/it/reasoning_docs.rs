@@ -69,12 +69,13 @@ name, the format of that name is meant, else the name is refused: ask for `engin
 
 ";
 
-const ENGINES: [(&str, &str); 6] = [
+const ENGINES: [(&str, &str); 7] = [
     ("vllm", "vLLM"),
     ("vllm_rust", "vLLM (Rust)"),
     ("sglang", "SGLang"),
     ("dynamo", "Dynamo"),
     ("smg", "smg"),
+    ("lmdeploy", "LMDeploy"),
     ("ollama", "Ollama"),
 ];
 

@@ -52,6 +52,15 @@ fn template_arguments_and_options_turn_reasoning_on_and_off() {
     assert!(is_thought(off, json!({"reasoning": {"enabled": true}})));
     let either = "deepseek-ai/DeepSeek-V3.2";
     assert!(!is_thought(either, json!({})));
+    // Its template reads the effort, which wins.
+    let effort = "Aleph-Alpha/Kolibri-1";
+    assert!(is_thought(effort, json!({})));
+    assert!(!is_thought(effort, json!({"chat_template_kwargs": {"enable_thinking": false}})));
+    let arguments = json!({"enable_thinking": false, "reasoning_effort": "low"});
+    assert!(is_thought(effort, json!({"chat_template_kwargs": arguments})));
+    let arguments =
+        json!({"chat_template_kwargs": {"enable_thinking": true}, "reasoning_effort": "none"});
+    assert!(!is_thought(effort, arguments));
     for name in ["thinking", "enable_thinking"] {
         assert!(is_thought(either, json!({"chat_template_kwargs": {name: true}})), "{name}");
     }
