@@ -1,6 +1,6 @@
 //! The command line, all of it.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::PathBuf};
 
 use lexopt::{Arg, Error, Parser, ValueExt};
 
@@ -11,6 +11,8 @@ cargo xtask ci [--full]                    what a change must pass; with what a 
 cargo xtask size                           lines of code, and long files
 cargo xtask tidy                           house rules the compiler does not know
 cargo xtask families [--check]             the tables made of `families/`; or what is wrong with them
+cargo xtask drift [DIRECTORY]              names of parsers in the newest engine wheels that no family has;
+                                           downloads them, or reads those of the directory
 cargo xtask e2e [--soak]                   real clients and a real server, as far as they are there; or
                                            a thousand streams at a time, for minutes
 cargo xtask bench [FILTER]                 throughput, then allocations and the rest as ratios
@@ -36,6 +38,9 @@ pub(crate) enum Command {
     Help,
     Ci(Scope),
     Tidy,
+    Drift {
+        wheels: Option<PathBuf>,
+    },
     Families(Tables),
     Size,
     E2e(Against),
@@ -140,6 +145,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "seeded" => Command::Seeded,
         "mutants" => Command::Mutants { part: None, shard: None },
         "tidy" => Command::Tidy,
+        "drift" => Command::Drift { wheels: None },
         "families" => Command::Families(Tables::Written),
         "bench" => Command::Bench { pace: Pace::Full, filter: None },
         "fuzz" => Command::Fuzz { effort: EFFORT, target: None },
@@ -153,6 +159,9 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             (Command::Ci(scope), Arg::Long("full")) => *scope = Scope::Full,
             (Command::E2e(against), Arg::Long("soak")) => *against = Against::Crowd,
             (Command::Families(tables), Arg::Long("check")) => *tables = Tables::Checked,
+            (Command::Drift { wheels: wheels @ None }, Arg::Value(directory)) => {
+                *wheels = Some(directory.into());
+            }
             (Command::Bench { pace, .. }, Arg::Long(flag)) => {
                 *pace = match flag {
                     "quick" => Pace::Table,
@@ -244,6 +253,9 @@ mod tests {
         assert_eq!(command("page"), Some(Command::Page));
         assert_eq!(command("seeded"), Some(Command::Seeded));
         assert_eq!(command("tidy"), Some(Command::Tidy));
+        assert_eq!(command("drift"), Some(Command::Drift { wheels: None }));
+        let wheels = Some("wheels".into());
+        assert_eq!(command("drift wheels"), Some(Command::Drift { wheels }));
         assert_eq!(command("families"), Some(Command::Families(Tables::Written)));
         assert_eq!(command("families --check"), Some(Command::Families(Tables::Checked)));
         let bench = |pace, filter: Option<&str>| {

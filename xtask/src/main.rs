@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod cycles;
+mod drift;
 mod e2e;
 mod families;
 mod flags;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::E2e(Against::Crowd) => e2e::soak(&root),
         Command::Page => page::run(&root),
         Command::Tidy => tidy::run(&root),
+        Command::Drift { wheels } => drift::run(&root, wheels.as_deref()),
         Command::Families(Tables::Written) => families::run(&root),
         Command::Families(Tables::Checked) => families::check(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),
