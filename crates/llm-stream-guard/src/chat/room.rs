@@ -19,10 +19,12 @@ pub(super) struct Room {
     exceeded: bool,
 }
 
-/// The nodes of a map that was empty.
-const NODE: usize = 12 * (size_of::<String>() + size_of::<Value>());
-/// The part of a map's node that a member fills at least, half of the nodes being empty.
-const MEMBER: usize = 3 * (size_of::<String>() + size_of::<Value>());
+/// A place in a map that keeps its order, with its hash and its share of the index.
+const PLACE: usize = size_of::<String>() + size_of::<Value>() + 3 * size_of::<usize>();
+/// The places of a map that was empty.
+const NODE: usize = 4 * PLACE;
+/// The places that a member takes at most, half of them being empty.
+const MEMBER: usize = 2 * PLACE;
 /// The spare places of a list that was empty.
 const LIST: usize = 4 * size_of::<Value>();
 /// A choice, as two objects.
@@ -95,6 +97,8 @@ impl Room {
 pub(super) fn weight(value: &Value) -> usize {
     let inside = match value {
         Value::String(text) => text.len(),
+        // A number may be kept as it was written.
+        Value::Number(number) => number.to_string().len(),
         Value::Array(list) if !list.is_empty() => {
             list.iter().map(weight).fold(LIST, usize::saturating_add)
         }
