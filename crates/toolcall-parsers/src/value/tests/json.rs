@@ -78,7 +78,11 @@ fn arguments_are_an_object_however_wrapped() {
         ("null}", "{} .4"),
         ("nul", " ?{}"),
         ("nulx", " !3 Syntax"),
-        ("[1]", " !0 Syntax"),
+        ("[1]", " !1 Syntax"),
+        ("[ {\"a\": 1} ]", "{\"a\": 1} #Tolerated(List)@10 .12"),
+        ("[{}, {}]", "{} #Tolerated(List)@3 !3 Syntax"),
+        ("[[{}]]", " !1 Syntax"),
+        ("[{", "{ ?}"),
         ("\"\"", "{} .2"),
         ("\" \\n\"", "{} .5"),
         ("\"{\\\"a\\\": \\\"b\\\\n\\\\\\\"c\\\"}\"", "{\"a\": \"b\\n\\\"c\"} .24"),
@@ -135,6 +139,6 @@ fn careless_json_is_read_and_each_tolerance_said_once() {
         ("{'a': 1}", "{\"a\": 1} #Tolerated(SingleQuotes)@1 .8"),
         ("None,", "{} #Tolerated(PythonWord)@0 .4"),
         ("\"{\\\"a\\\": 1}\"", "{\"a\": 1} .12"),
-        ("[1]", " !0 Syntax"),
+        ("[1]", " !1 Syntax"),
     ]);
 }
