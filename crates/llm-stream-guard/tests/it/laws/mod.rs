@@ -3,6 +3,7 @@
 
 mod broken_block;
 mod choice;
+mod cut;
 mod damaged;
 mod growth;
 mod inputs;
