@@ -18,6 +18,7 @@ mod members;
 mod number;
 mod own_end;
 mod prefix;
+mod quote;
 mod reader;
 mod scalar;
 mod scan;

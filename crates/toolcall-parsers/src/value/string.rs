@@ -29,11 +29,11 @@ use crate::{
 /// A string in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Text {
-    prefix: Prefix,
+    pub(super) prefix: Prefix,
     pub(super) quote: Quote,
-    triple: bool,
+    pub(super) triple: bool,
     /// A quote like its own stood inside it.
-    nested: bool,
+    pub(super) nested: bool,
     pub(super) at: At,
 }
 
@@ -243,75 +243,6 @@ impl Transcoder {
         };
         cx.advance(len);
         Ok(())
-    }
-
-    /// At a quote like the opening one.
-    #[expect(clippy::indexing_slicing, reason = "three bytes at most, or as many as there are")]
-    fn at_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
-        let rest = cx.rest();
-        if text.triple {
-            let head = &rest.as_bytes()[..rest.len().min(3)];
-            let run = head.iter().take_while(|&&b| b == self.stops[0]).count();
-            if run == head.len() && run < 3 {
-                return cx.more();
-            }
-            if run < 3 {
-                self.write(&rest[..run], cx)?;
-                cx.advance(run);
-                return Ok(());
-            }
-            cx.advance(3);
-            return self.go(text, At::End);
-        }
-        cx.advance(cx.dialect.measure(text.quote).1);
-        match text.quote {
-            Quote::Byte(_) if cx.dialect.nests_quotes() => self.go(text, At::Quote),
-            _ => self.end_text(cx),
-        }
-    }
-
-    fn behind_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
-        let blank = blanks(cx.rest());
-        let room = cx.dialect.limits.name.saturating_sub(self.blanks.len());
-        let taken = blank.min(room);
-        self.blanks.push_str(&cx.rest()[..taken]);
-        cx.advance(taken);
-        let next = cx.rest().as_bytes();
-        let ends = match next {
-            _ if blank > room => true,
-            [] => return cx.more(),
-            // Behind the end of a call no further bracket or quote of it can stand.
-            [b')'] if self.ends_call(text) => return cx.more(),
-            [b')', b')' | b'"' | b'\'', ..] if self.ends_call(text) => false,
-            [b',' | b')' | b']' | b'}' | b':', ..] => true,
-            _ if cx.dialect.is(Syntax::Literal) => match self.at_end(cx.dialect, cx.rest()) {
-                Ok(at_end) => at_end,
-                Err(Undecided) => return cx.more(),
-            },
-            _ if cx.dialect.is(Syntax::Python) && !text.nested => match continues(cx.rest()) {
-                None => return cx.more(),
-                Some(Continued::No) => false,
-                // `'a 'b' c'` and `'it''s'` rather than strings with nothing between them.
-                Some(_) if self.blanks.is_empty() => false,
-                Some(_) => {
-                    self.blanks.clear();
-                    return self.go(text, At::End);
-                }
-            },
-            _ => false,
-        };
-        let blanks = core::mem::take(&mut self.blanks);
-        let step = if ends {
-            self.end_text(cx)
-        } else {
-            self.state = State::Text(Text { at: At::Inside, nested: true, ..text });
-            let mut quote = [0; 4];
-            let quote = char::from(self.stops[0]).encode_utf8(&mut quote);
-            self.write(quote, cx).and_then(|()| self.write(&blanks, cx))
-        };
-        self.blanks = blanks;
-        self.blanks.clear();
-        step
     }
 
     /// Whether a `)` behind the string would end a call, and the string is one whose end must be

@@ -1,0 +1,83 @@
+//! A quote like the opening one inside a string: whether it ends the string.
+
+#![expect(clippy::arithmetic_side_effects, reason = "lengths of texts in memory")]
+
+use super::{
+    Syntax,
+    dialect::Quote,
+    prefix::{Continued, continues},
+    string::{At, Text},
+    transcoder::{Cx, State, Step, Transcoder},
+};
+use crate::cursor::{Undecided, blanks};
+
+impl Transcoder {
+    /// At a quote like the opening one.
+    #[expect(clippy::indexing_slicing, reason = "three bytes at most, or as many as there are")]
+    pub(super) fn at_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
+        let rest = cx.rest();
+        if text.triple {
+            let head = &rest.as_bytes()[..rest.len().min(3)];
+            let run = head.iter().take_while(|&&b| b == self.stops[0]).count();
+            if run == head.len() && run < 3 {
+                return cx.more();
+            }
+            if run < 3 {
+                self.write(&rest[..run], cx)?;
+                cx.advance(run);
+                return Ok(());
+            }
+            cx.advance(3);
+            return self.go(text, At::End);
+        }
+        cx.advance(cx.dialect.measure(text.quote).1);
+        match text.quote {
+            Quote::Byte(_) if cx.dialect.nests_quotes() => self.go(text, At::Quote),
+            _ => self.end_text(cx),
+        }
+    }
+
+    pub(super) fn behind_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
+        let blank = blanks(cx.rest());
+        let room = cx.dialect.limits.name.saturating_sub(self.blanks.len());
+        let taken = blank.min(room);
+        self.blanks.push_str(&cx.rest()[..taken]);
+        cx.advance(taken);
+        let next = cx.rest().as_bytes();
+        let ends = match next {
+            _ if blank > room => true,
+            [] => return cx.more(),
+            // Behind the end of a call no further bracket or quote of it can stand.
+            [b')'] if self.ends_call(text) => return cx.more(),
+            [b')', b')' | b'"' | b'\'', ..] if self.ends_call(text) => false,
+            [b',' | b')' | b']' | b'}' | b':', ..] => true,
+            _ if cx.dialect.is(Syntax::Literal) => match self.at_end(cx.dialect, cx.rest()) {
+                Ok(at_end) => at_end,
+                Err(Undecided) => return cx.more(),
+            },
+            _ if cx.dialect.is(Syntax::Python) && !text.nested => match continues(cx.rest()) {
+                None => return cx.more(),
+                Some(Continued::No) => false,
+                // `'a 'b' c'` and `'it''s'` rather than strings with nothing between them.
+                Some(_) if self.blanks.is_empty() => false,
+                Some(_) => {
+                    self.blanks.clear();
+                    return self.go(text, At::End);
+                }
+            },
+            _ => false,
+        };
+        let blanks = core::mem::take(&mut self.blanks);
+        let step = if ends {
+            self.end_text(cx)
+        } else {
+            self.state = State::Text(Text { at: At::Inside, nested: true, ..text });
+            let mut quote = [0; 4];
+            let quote = char::from(self.stops[0]).encode_utf8(&mut quote);
+            self.write(quote, cx).and_then(|()| self.write(&blanks, cx))
+        };
+        self.blanks = blanks;
+        self.blanks.clear();
+        step
+    }
+}
