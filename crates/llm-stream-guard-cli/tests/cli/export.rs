@@ -121,13 +121,41 @@ fn exported_templates_read_what_their_families_write() {
 const SUFFIX: &str = "the suffix of the checkpoint's tags";
 
 /// What an export says that it cannot say, and the vectors that show it.
-const LOST: [(&str, &[&str]); 10] = [
+const LOST: [(&str, &[&str]); 11] = [
+    (
+        "rules for values beyond the template",
+        &[
+            "functiongemma/bare-boolean-in-a-string-list",
+            "functiongemma/bare-null-for-a-string",
+            "functiongemma/bare-number-for-a-string",
+            "functiongemma/escapes-in-quotes",
+            "functiongemma/expression-in-quotes",
+            "gemma4/bare-boolean-in-a-string-list",
+            "gemma4/bare-null-for-a-string",
+            "gemma4/bare-number-for-a-string",
+            "gemma4/escapes-in-quotes",
+            "gemma4/expression-in-quotes",
+            "gemma4/quoted-block",
+            "gemma4/quoted-own-end",
+            "glm47/end-tags-in-a-json-string",
+            "glm47/quoted-block",
+            "glm47/quoted-own-end",
+            "harmony/arguments-in-a-list",
+            "hermes/arguments-in-a-list",
+            "hermes/array-in-a-string",
+            "minimax_m2/quoted-block",
+            "minimax_m2/quoted-own-end",
+            "mistral/arguments-in-a-list",
+            "qwen3_coder/bare-call-in-a-thought",
+            "qwen3_coder/quoted-block",
+            "qwen3_coder/quoted-own-end",
+        ],
+    ),
     (
         "objects with other keys, without arguments",
         &[
             "hermes/list",
             "hermes/missing-arguments",
-            "hermes/name-empty",
             "internlm2/empty_arguments",
             "internlm2/blank_between_tokens",
             "internlm2/doubled_opener",
@@ -365,7 +393,7 @@ fn what_cannot_be_a_template_says_why() {
         ),
         (
             "its calls begin without a marker",
-            "bare_json functionary_v32 llama3_json llama4_json ollama_generic xlam",
+            "bare_json functionary_v32 hyperclovax_think_14b llama3_json llama4_json ollama_generic xlam",
         ),
         ("its calls end with nothing but a bracket", "llamacpp_generic"),
         (

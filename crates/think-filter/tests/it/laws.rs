@@ -111,7 +111,7 @@ fn memory_and_work_are_bounded() {
             let first = unit.chars().next().map_or(1, char::len_utf8);
             for unit in [unit, &unit[..first]] {
                 // Random pieces of a short input are of one size or another: the growth is rough.
-                let work = Work { bytes: 4096, per_byte: 96, growth_percent: 500 };
+                let work = Work { bytes: 4096, per_byte: 256, growth_percent: 500 };
                 let input = |bytes: usize| unit.repeat(bytes.div_ceil(unit.len()));
                 check_linear(&think, input, work).unwrap();
             }

@@ -138,6 +138,11 @@ fn notes(family: &Family, form: &Form, main: &Way, all: bool, lost: &mut Vec<Str
         (content("xml-inline"), "values as Python spells them"),
         (form.repeated == Repeated::KeepFirst, "that the first of repeated parameters counts"),
         (true, "markers that are missing, cut or repeated, and what is read behind a fault"),
+        (
+            true,
+            "rules for values beyond the template: quoted markup, JSON inside strings, lists of one \
+             object, bare words for strings",
+        ),
         (true, "that closers in strings and values are data (boundaries can be read so)"),
     ];
     lost.extend(notes.iter().filter(|(is, _)| *is).map(|(_, what)| (*what).to_owned()));
