@@ -34,7 +34,7 @@ fn the_page_names_the_default_limits_of_the_code() {
     let all = [
         ("Limits::candidate", guard.candidate, 16 << 10, "KiB"),
         ("Limits::whitespace", guard.whitespace, 4 << 10, "KiB"),
-        ("Limits::depth", usize::from(guard.depth), 16, ""),
+        ("Limits::depth", guard.depth, 16, ""),
         ("CallLimits::name", call.name, 1 << 10, "KiB"),
         ("CallLimits::early_arguments", call.early_arguments, 16 << 10, "KiB"),
         ("CallLimits::value", call.value, 1 << 20, "MiB"),

@@ -1,7 +1,5 @@
 //! A quote like the opening one inside a string: whether it ends the string.
 
-#![expect(clippy::arithmetic_side_effects, reason = "lengths of texts in memory")]
-
 use super::{
     Syntax,
     dialect::Quote,
