@@ -126,7 +126,7 @@ impl<S: TryItem> Observed<S> {
     }
 
     /// Ends the stream before upstream does: stops the producer, waits for its cleanup, then
-    /// ends as [`Ending::Closed`]. Polls yield nothing from the first call on. The result is
+    /// ends as [`crate::Ending::Closed`]. Polls yield nothing from the first call on. The result is
     /// remembered: closing again returns it again. If this future is dropped, closing can be
     /// taken up again.
     ///
