@@ -197,28 +197,31 @@ impl Value {
         out: &mut Output<'_>,
     ) -> Option<Fed> {
         let text = cursor.text;
-        let mut from = cursor.at;
+        let (mut from, mut shield, mut shielded) = (cursor.at, self.shield, cursor.at);
         while let Some(hit) = place.spec.stops.find(&text.as_bytes()[from..]) {
             let at = from + hit;
             let first = from == cursor.at;
+            shield.feed(&text[shielded..at]);
+            shielded = at;
             let mut found = self.find(place, text, (cursor.at, at), first, &out.calls.tools);
             let searches = !matches!(found, Found::Again(_) | Found::Quote(..))
                 && out.place(at) >= self.searched_to
-                && self.may_quote(&text[cursor.at..at])
+                && (!self.mode.is_only_json() || shield.is_up())
                 && out.calls.may_search(at);
             if searches {
-                let is_tag =
-                    !matches!(found, Found::Nothing | Found::Undecided | Found::Header(..));
-                found =
-                    match self.search.parameter(place, &text[at..], out) {
-                        _ if is_tag => Found::Tag,
-                        Err(Undecided) => Found::Undecided,
-                        Ok(Some(_)) => Found::Tag,
-                        Ok(None) if matches!(found, Found::Header(..)) => {
-                            if place.spec.opens_by_token { Found::Tag } else { Found::Nothing }
+                found = match found {
+                    Found::Nothing | Found::Undecided | Found::Header(..) => {
+                        match self.search.parameter(place, &text[at..], out) {
+                            Err(Undecided) => Found::Undecided,
+                            Ok(Some(_)) => Found::Tag,
+                            Ok(None) if matches!(found, Found::Header(..)) => {
+                                if place.spec.opens_by_token { Found::Tag } else { Found::Nothing }
+                            }
+                            Ok(None) => found,
                         }
-                        Ok(None) => found,
-                    };
+                    }
+                    _ => Found::Tag,
+                };
             }
             if let Found::Nothing = found {
                 from = at + text[at..].chars().next().map_or(1, char::len_utf8);

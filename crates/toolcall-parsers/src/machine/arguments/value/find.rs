@@ -40,13 +40,6 @@ pub(super) enum Found {
 }
 
 impl Value {
-    /// Whether the value may go on after a tag; `text` is what was read since its last push.
-    pub(super) fn may_quote(&self, text: &str) -> bool {
-        let mut shield = self.shield;
-        shield.feed(text);
-        !self.mode.is_only_json() || shield.is_up()
-    }
-
     /// Looks for the value's own end in the held text after the cursor.
     pub(super) fn search(
         &mut self,
