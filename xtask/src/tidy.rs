@@ -249,6 +249,6 @@ mod tests {
         std::fs::write(root.join("crates/bad/Cargo.toml"), manifest).unwrap();
         let found = findings(&root);
         std::fs::remove_dir_all(&root).unwrap();
-        assert_eq!(found.unwrap().len(), 4);
+        assert_eq!(found.unwrap().len(), 3);
     }
 }
