@@ -13,7 +13,7 @@ use llm_stream_guard::{
     toolcall_parsers::{Family, StopAfter, Tolerance, family::Suffix, grammars},
 };
 use serde_json::json;
-use stream_laws::Machine;
+use stream_laws::StreamMachine;
 use wire_remap::{Detection, InText, Regime, RemapTable};
 
 use crate::{
@@ -274,7 +274,7 @@ pub(crate) fn calls(data: &[u8]) {
     let machine = GuardMachine::new(guard, *input.pick(&[End::Stop, End::Length]));
     judge::text(&machine, &text, plan);
     // A machine that was used and reset is a new one.
-    let (mut used, mut out) = (machine.clone(), stream_laws::Record::default());
+    let (mut used, mut out) = (machine.clone(), stream_laws::RunRecord::default());
     used.push(&text, &mut out);
     used.finish(&mut out);
     used.reset();

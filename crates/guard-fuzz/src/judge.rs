@@ -3,7 +3,7 @@
 use jail_match::Sink;
 use llm_stream_guard::Event;
 use stream_laws::{
-    ByteMachine, Cut, CutPlan, Machine, Record, Violation, check_byte_chunk_invariance,
+    ByteMachine, Cut, CutPlan, LawViolation, RunRecord, StreamMachine, check_byte_chunk_invariance,
     check_chunk_invariance, check_total, check_total_bytes,
 };
 
@@ -35,7 +35,7 @@ const CHUNK: usize = 61;
 
 /// Fails as fuzz targets do.
 #[track_caller]
-pub(crate) fn demand(result: Result<(), Violation>) {
+pub(crate) fn demand(result: Result<(), LawViolation>) {
     if let Err(violation) = result {
         panic!("{violation}");
     }
@@ -43,14 +43,14 @@ pub(crate) fn demand(result: Result<(), Violation>) {
 
 /// Cuts do not matter, nothing panics, work is linear.
 #[track_caller]
-pub(crate) fn text<M: Machine>(machine: &M, text: &str, plan: CutPlan) {
+pub(crate) fn text<M: StreamMachine>(machine: &M, text: &str, plan: CutPlan) {
     events(machine, text, plan);
     cost(machine, text, LINEAR);
 }
 
 /// What comes out does not depend on cuts, and any text is taken.
 #[track_caller]
-pub(crate) fn events<M: Machine>(machine: &M, text: &str, plan: CutPlan) {
+pub(crate) fn events<M: StreamMachine>(machine: &M, text: &str, plan: CutPlan) {
     demand(check_chunk_invariance(machine, text, plan));
     demand(check_total(machine, text, plan));
 }
@@ -64,9 +64,9 @@ pub(crate) fn bytes<M: ByteMachine>(machine: &M, bytes: &[u8], plan: CutPlan) {
 
 /// At most what `most` says, in the smallest pieces and in one, and nothing held behind the end.
 #[track_caller]
-pub(crate) fn cost<M: Machine>(machine: &M, text: &str, most: Most) {
+pub(crate) fn cost<M: StreamMachine>(machine: &M, text: &str, most: Most) {
     for cut in [Cut::Whole, Cut::EachScalar] {
-        let (mut machine, mut out) = (machine.clone(), Record::default());
+        let (mut machine, mut out) = (machine.clone(), RunRecord::default());
         let before = machine.work();
         let mut fed = 0;
         for piece in cut.pieces(text) {

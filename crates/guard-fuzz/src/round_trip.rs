@@ -8,7 +8,7 @@ use llm_stream_guard::{
     toolcall_parsers::{EncodeCall, EncodeErrorKind, encode, grammars},
 };
 use serde_json::{Map, Value, json};
-use stream_laws::{Call, check_round_trip};
+use stream_laws::{EncodedCall, check_round_trip};
 
 use crate::{input::Input, judge::demand};
 
@@ -130,7 +130,9 @@ pub(crate) fn calls(data: &[u8]) {
     };
     let guard = Guard::builder(&Profile::tools(grammar.name())).tools(tools);
     let guard = guard.whitespace(Whitespace::Verbatim).build().expect("registered families build");
-    let expected: Vec<Call<'_>> =
-        given.iter().map(|call| Call { name: call.name, arguments: call.arguments }).collect();
+    let expected: Vec<EncodedCall<'_>> = given
+        .iter()
+        .map(|call| EncodedCall { name: call.name, arguments: call.arguments })
+        .collect();
     demand(check_round_trip(&GuardMachine::new(guard, End::Stop), &wire, &expected, plan));
 }

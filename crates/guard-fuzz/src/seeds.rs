@@ -2,7 +2,7 @@
 
 use std::{fs, io, path::Path};
 
-use stream_laws::vector::{Case, read_cases};
+use stream_laws::vector::{VectorCase, read_cases};
 
 use crate::guard::{self, END_OF_FILE};
 
@@ -16,7 +16,7 @@ fn wires(root: &Path) -> io::Result<Vec<(String, String)>> {
             .collect();
         paths.sort();
         for path in paths {
-            let cases: Vec<Case> =
+            let cases: Vec<VectorCase> =
                 read_cases(&fs::read_to_string(path)?).map_err(io::Error::other)?;
             wires.extend(cases.into_iter().map(|case| (case.family, case.wire)));
         }

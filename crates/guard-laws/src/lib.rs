@@ -12,7 +12,7 @@ pub use options::varied;
 use jail_match::{HeldKind, LimitError, Sink, Span, SpanKind};
 use llm_stream_guard::{End, Event, Guard, Ids};
 use response_templates::Parser;
-use stream_laws::{ByteMachine, Held, Machine, Record};
+use stream_laws::{ByteMachine, HeldBytes, RunRecord, StreamMachine};
 
 /// A guard, and how its stream ends.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ impl GuardMachine {
     }
 
     /// A limit under the error policy ends the machine: the record says so, once.
-    fn note(&mut self, result: Result<(), LimitError>, out: &mut Record) {
+    fn note(&mut self, result: Result<(), LimitError>, out: &mut RunRecord) {
         if let Err(LimitError { kind, at, bytes }) = result
             && !std::mem::replace(&mut self.failed, true)
         {
@@ -48,13 +48,13 @@ impl GuardMachine {
     }
 }
 
-impl Machine for GuardMachine {
-    fn push(&mut self, chunk: &str, out: &mut Record) {
+impl StreamMachine for GuardMachine {
+    fn push(&mut self, chunk: &str, out: &mut RunRecord) {
         let result = self.guard.push(chunk, &mut Recorder(out));
         self.note(result, out);
     }
 
-    fn finish(&mut self, out: &mut Record) {
+    fn finish(&mut self, out: &mut RunRecord) {
         let result = self.guard.finish(self.end, &mut Recorder(out));
         self.note(result, out);
     }
@@ -64,7 +64,7 @@ impl Machine for GuardMachine {
         self.failed = false;
     }
 
-    fn held(&self) -> Held {
+    fn held(&self) -> HeldBytes {
         held(self.guard.held())
     }
 
@@ -78,7 +78,7 @@ impl Machine for GuardMachine {
 }
 
 impl ByteMachine for GuardMachine {
-    fn push_bytes(&mut self, chunk: &[u8], out: &mut Record) {
+    fn push_bytes(&mut self, chunk: &[u8], out: &mut RunRecord) {
         let result = self.guard.push_bytes(chunk, &mut Recorder(out));
         self.note(result, out);
     }
@@ -97,12 +97,12 @@ impl TemplateMachine {
     }
 }
 
-impl Machine for TemplateMachine {
-    fn push(&mut self, chunk: &str, out: &mut Record) {
+impl StreamMachine for TemplateMachine {
+    fn push(&mut self, chunk: &str, out: &mut RunRecord) {
         self.0.push(chunk, &mut Recorder(out));
     }
 
-    fn finish(&mut self, out: &mut Record) {
+    fn finish(&mut self, out: &mut RunRecord) {
         self.0.finish(End::Stop, &mut Recorder(out));
     }
 
@@ -110,7 +110,7 @@ impl Machine for TemplateMachine {
         self.0.reset();
     }
 
-    fn held(&self) -> Held {
+    fn held(&self) -> HeldBytes {
         held(self.0.held())
     }
 
@@ -123,18 +123,18 @@ impl Machine for TemplateMachine {
     }
 }
 
-fn held(held: jail_match::Held) -> Held {
+fn held(held: jail_match::Held) -> HeldBytes {
     let kind = match held.kind {
-        HeldKind::Marker => stream_laws::HeldKind::Marker,
+        HeldKind::Marker => stream_laws::HeldReason::Marker,
         // Reasoning that may yet be the answer is a candidate, of a kind.
-        HeldKind::Candidate | HeldKind::Reasoning => stream_laws::HeldKind::Candidate,
-        HeldKind::Whitespace => stream_laws::HeldKind::Whitespace,
-        HeldKind::Call => stream_laws::HeldKind::Call,
-        HeldKind::Utf8 => stream_laws::HeldKind::Utf8,
+        HeldKind::Candidate | HeldKind::Reasoning => stream_laws::HeldReason::Candidate,
+        HeldKind::Whitespace => stream_laws::HeldReason::Whitespace,
+        HeldKind::Call => stream_laws::HeldReason::Call,
+        HeldKind::Utf8 => stream_laws::HeldReason::Utf8,
         // A kind this adapter does not know must not pass for a permitted one.
-        _ => stream_laws::HeldKind::None,
+        _ => stream_laws::HeldReason::None,
     };
-    Held::new(kind, held.bytes)
+    HeldBytes::new(kind, held.bytes)
 }
 
 /// Writes what a guard or a parser emits into a record.
@@ -142,7 +142,7 @@ fn held(held: jail_match::Held) -> Held {
 /// # Panics
 /// At an event that is neither of a call, nor a diagnostic, nor text.
 #[derive(Debug)]
-pub struct Recorder<'r>(pub &'r mut Record);
+pub struct Recorder<'r>(pub &'r mut RunRecord);
 
 impl Sink for Recorder<'_> {
     fn event(&mut self, event: Event<'_>) {
@@ -160,10 +160,10 @@ impl Sink for Recorder<'_> {
 
     fn account(&mut self, span: Span) {
         let kind = match span.kind {
-            SpanKind::Markup => stream_laws::SpanKind::Markup,
-            SpanKind::Framing => stream_laws::SpanKind::Framing,
-            SpanKind::Body => stream_laws::SpanKind::Call,
-            SpanKind::Dropped => stream_laws::SpanKind::Dropped,
+            SpanKind::Markup => stream_laws::RecordedSpanKind::Markup,
+            SpanKind::Framing => stream_laws::RecordedSpanKind::Framing,
+            SpanKind::Body => stream_laws::RecordedSpanKind::Call,
+            SpanKind::Dropped => stream_laws::RecordedSpanKind::Dropped,
         };
         self.0.span(kind, span.at, span.len);
     }

@@ -11,7 +11,7 @@ pub const MAX_DEPTH: usize = 512;
 
 /// A JSON value whose equality is equality of JSON values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum JsonValue {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -26,7 +26,7 @@ pub enum Value {
     Object(BTreeMap<String, Self>),
 }
 
-impl Value {
+impl JsonValue {
     /// The text of a string.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
@@ -69,7 +69,7 @@ impl core::error::Error for JsonError {}
 ///
 /// # Errors
 /// Anything RFC 8259 does not allow, a lone surrogate, or nesting beyond [`MAX_DEPTH`].
-pub fn parse(text: &str) -> Result<Value, JsonError> {
+pub fn parse(text: &str) -> Result<JsonValue, JsonError> {
     let mut reader = Reader { text, at: 0 };
     reader.blanks();
     let value = reader.value(0)?;
@@ -81,9 +81,9 @@ pub fn parse(text: &str) -> Result<Value, JsonError> {
 ///
 /// # Errors
 /// As [`parse`], and for any value that is not an object.
-pub fn parse_object(text: &str) -> Result<Value, JsonError> {
+pub fn parse_object(text: &str) -> Result<JsonValue, JsonError> {
     match parse(text)? {
-        object @ Value::Object(_) => Ok(object),
+        object @ JsonValue::Object(_) => Ok(object),
         _ => Err(JsonError { at: 0, expected: "an object" }),
     }
 }
@@ -138,18 +138,18 @@ struct Reader<'t> {
 type Read<T> = Result<T, JsonError>;
 
 impl<'t> Reader<'t> {
-    fn value(&mut self, depth: usize) -> Read<Value> {
+    fn value(&mut self, depth: usize) -> Read<JsonValue> {
         if depth == MAX_DEPTH {
             return Err(self.expected("less nesting"));
         }
         match self.peek() {
             Some(b'{') => self.object(depth),
             Some(b'[') => self.array(depth),
-            Some(b'"') => Ok(Value::String(self.string()?)),
-            Some(b'-' | b'0'..=b'9') => Ok(Value::Number(self.number()?)),
-            _ if self.skip("true") => Ok(Value::Bool(true)),
-            _ if self.skip("false") => Ok(Value::Bool(false)),
-            _ if self.skip("null") => Ok(Value::Null),
+            Some(b'"') => Ok(JsonValue::String(self.string()?)),
+            Some(b'-' | b'0'..=b'9') => Ok(JsonValue::Number(self.number()?)),
+            _ if self.skip("true") => Ok(JsonValue::Bool(true)),
+            _ if self.skip("false") => Ok(JsonValue::Bool(false)),
+            _ if self.skip("null") => Ok(JsonValue::Null),
             _ => Err(self.expected("a value")),
         }
     }
@@ -164,12 +164,12 @@ impl<'t> Reader<'t> {
         Ok(raw)
     }
 
-    fn object(&mut self, depth: usize) -> Read<Value> {
+    fn object(&mut self, depth: usize) -> Read<JsonValue> {
         self.need("{", "an object")?;
         let mut members = BTreeMap::new();
         self.blanks();
         if self.skip("}") {
-            return Ok(Value::Object(members));
+            return Ok(JsonValue::Object(members));
         }
         loop {
             self.blanks();
@@ -180,25 +180,25 @@ impl<'t> Reader<'t> {
             members.insert(key, self.value(depth + 1)?);
             self.blanks();
             if self.skip("}") {
-                return Ok(Value::Object(members));
+                return Ok(JsonValue::Object(members));
             }
             self.need(",", "a comma or the end of the object")?;
         }
     }
 
-    fn array(&mut self, depth: usize) -> Read<Value> {
+    fn array(&mut self, depth: usize) -> Read<JsonValue> {
         self.need("[", "an array")?;
         let mut items = Vec::new();
         self.blanks();
         if self.skip("]") {
-            return Ok(Value::Array(items));
+            return Ok(JsonValue::Array(items));
         }
         loop {
             self.blanks();
             items.push(self.value(depth + 1)?);
             self.blanks();
             if self.skip("]") {
-                return Ok(Value::Array(items));
+                return Ok(JsonValue::Array(items));
             }
             self.need(",", "a comma or the end of the array")?;
         }

@@ -1,9 +1,9 @@
 //! The laws of this workspace's streaming machines, as checkers that tests, fuzz targets and the
 //! command line share.
 //!
-//! An adapter implements [`Machine`] and writes what the machine does into a [`Record`]; every
+//! An adapter implements [`StreamMachine`] and writes what the machine does into a [`RunRecord`]; every
 //! checker takes a fresh machine as a template, clones it as often as it needs, and returns a
-//! [`Violation`] that says which law broke, under which cut, and how.
+//! [`LawViolation`] that says which law broke, under which cut, and how.
 //!
 //! | law | checker |
 //! |---|---|
@@ -26,7 +26,7 @@
 //! Recorded wires with their expected results are run by [`vector`].
 //!
 //! ```
-//! use stream_laws::{CONTENT, CutPlan, Held, Machine, Record, check_chunk_invariance};
+//! use stream_laws::{CONTENT, CutPlan, HeldBytes, StreamMachine, RunRecord, check_chunk_invariance};
 //!
 //! /// Passes everything through.
 //! #[derive(Clone, Default)]
@@ -34,17 +34,17 @@
 //!     seen: u64,
 //! }
 //!
-//! impl Machine for Echo {
-//!     fn push(&mut self, chunk: &str, out: &mut Record) {
+//! impl StreamMachine for Echo {
+//!     fn push(&mut self, chunk: &str, out: &mut RunRecord) {
 //!         self.seen += chunk.len() as u64;
 //!         if !chunk.is_empty() {
 //!             out.text(CONTENT, chunk);
 //!         }
 //!     }
-//!     fn finish(&mut self, _: &mut Record) {}
+//!     fn finish(&mut self, _: &mut RunRecord) {}
 //!     fn reset(&mut self) {}
-//!     fn held(&self) -> Held {
-//!         Held::NOTHING
+//!     fn held(&self) -> HeldBytes {
+//!         HeldBytes::NOTHING
 //!     }
 //!     fn work(&self) -> u64 {
 //!         self.seen
@@ -69,16 +69,16 @@ mod violation;
 
 pub use cuts::{Cut, CutPlan};
 pub use law::{
-    Call, Unit, Work, check_bounded, check_byte_chunk_invariance, check_chunk_invariance,
-    check_clean_arguments, check_delivery, check_grammar, check_held, check_idle, check_ids,
-    check_isolation, check_linear, check_linear_push, check_no_leak, check_nothing_lost,
-    check_prompt, check_quoted_markup, check_round_trip, check_total, check_total_bytes,
-    continuations, suffixes,
+    EncodedCall, TextForm, Work, check_bounded, check_byte_chunk_invariance,
+    check_chunk_invariance, check_clean_arguments, check_delivery, check_grammar, check_held,
+    check_idle, check_ids, check_isolation, check_linear, check_linear_push, check_no_leak,
+    check_nothing_lost, check_prompt, check_quoted_markup, check_round_trip, check_total,
+    check_total_bytes, continuations, suffixes,
 };
-pub use machine::{ByteMachine, Held, HeldKind, Machine, push_all, run, run_bytes};
+pub use machine::{ByteMachine, HeldBytes, HeldReason, StreamMachine, push_all, run, run_bytes};
 pub use random::Random;
 pub use record::{
-    COMPLETE, CONTENT, Diagnostic, EmptyEvent, Event, Place, REASONING, REPAIRED, Record, Span,
-    SpanKind, unplaced,
+    COMPLETE, CONTENT, EmptyEvent, REASONING, REPAIRED, RecordPlace, RecordedDiagnostic,
+    RecordedEvent, RecordedSpan, RecordedSpanKind, RunRecord, unplaced,
 };
-pub use violation::{Law, Violation, difference};
+pub use violation::{Law, LawViolation, difference};

@@ -1,23 +1,23 @@
 //! What the laws need to know of a machine, and how to run one.
 
-use crate::{cuts::Cut, record::Record};
+use crate::{cuts::Cut, record::RunRecord};
 
 /// A push machine under test: usually a thin adapter around the real one.
 ///
 /// Events are to be written to the record as they are decided. Spans may come later, in parts,
 /// but those outside calls no later than the text that follows them.
-pub trait Machine: Clone + Send + 'static {
+pub trait StreamMachine: Clone + Send + 'static {
     /// Feeds the next piece of the stream.
-    fn push(&mut self, chunk: &str, out: &mut Record);
+    fn push(&mut self, chunk: &str, out: &mut RunRecord);
 
     /// Ends the stream; called once, after the last push.
-    fn finish(&mut self, out: &mut Record);
+    fn finish(&mut self, out: &mut RunRecord);
 
     /// Makes the machine equal to a new one. The work counter may go on.
     fn reset(&mut self);
 
     /// What of the input is held back right now.
-    fn held(&self) -> Held;
+    fn held(&self) -> HeldBytes;
 
     /// Bytes examined so far, a byte looked at twice counted twice.
     fn work(&self) -> u64;
@@ -27,34 +27,34 @@ pub trait Machine: Clone + Send + 'static {
 }
 
 /// A machine that also takes bytes, cut anywhere.
-pub trait ByteMachine: Machine {
+pub trait ByteMachine: StreamMachine {
     /// Feeds the next piece of the stream, which may begin and end inside a scalar.
-    fn push_bytes(&mut self, chunk: &[u8], out: &mut Record);
+    fn push_bytes(&mut self, chunk: &[u8], out: &mut RunRecord);
 }
 
 /// What a machine holds back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldBytes {
     /// How many bytes of input were received and neither emitted nor accounted for.
     pub bytes: usize,
     /// Why.
-    pub kind: HeldKind,
+    pub kind: HeldReason,
 }
 
-impl Held {
+impl HeldBytes {
     /// Nothing held.
-    pub const NOTHING: Self = Self { bytes: 0, kind: HeldKind::None };
+    pub const NOTHING: Self = Self { bytes: 0, kind: HeldReason::None };
 
-    /// `bytes` held because of `kind`; [`Held::NOTHING`] when there are none.
+    /// `bytes` held because of `kind`; [`HeldBytes::NOTHING`] when there are none.
     #[must_use]
-    pub const fn new(kind: HeldKind, bytes: usize) -> Self {
+    pub const fn new(kind: HeldReason, bytes: usize) -> Self {
         if bytes == 0 { Self::NOTHING } else { Self { bytes, kind } }
     }
 }
 
 /// Why bytes are held back: the five permitted reasons, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeldKind {
+pub enum HeldReason {
     /// Nothing is held.
     None,
     /// A proper prefix of a live marker.
@@ -70,16 +70,16 @@ pub enum HeldKind {
 }
 
 /// Runs a copy of `machine` over `input` cut by `cut`, finish included.
-pub fn run<M: Machine>(machine: &M, input: &str, cut: Cut) -> Record {
-    let (mut machine, mut out) = (machine.clone(), Record::default());
+pub fn run<M: StreamMachine>(machine: &M, input: &str, cut: Cut) -> RunRecord {
+    let (mut machine, mut out) = (machine.clone(), RunRecord::default());
     push_all(&mut machine, input, cut, &mut out);
     machine.finish(&mut out);
     out
 }
 
 /// Runs a copy of `machine` over `input` cut by `cut` through the byte entry point.
-pub fn run_bytes<M: ByteMachine>(machine: &M, input: &[u8], cut: Cut) -> Record {
-    let (mut machine, mut out) = (machine.clone(), Record::default());
+pub fn run_bytes<M: ByteMachine>(machine: &M, input: &[u8], cut: Cut) -> RunRecord {
+    let (mut machine, mut out) = (machine.clone(), RunRecord::default());
     for piece in cut.byte_pieces(input) {
         machine.push_bytes(piece, &mut out);
     }
@@ -88,7 +88,7 @@ pub fn run_bytes<M: ByteMachine>(machine: &M, input: &[u8], cut: Cut) -> Record 
 }
 
 /// Pushes the pieces of `input` without ending the stream.
-pub fn push_all<M: Machine>(machine: &mut M, input: &str, cut: Cut, out: &mut Record) {
+pub fn push_all<M: StreamMachine>(machine: &mut M, input: &str, cut: Cut, out: &mut RunRecord) {
     for piece in cut.pieces(input) {
         machine.push(piece, out);
     }

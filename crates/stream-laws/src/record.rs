@@ -13,7 +13,7 @@ pub const REPAIRED: &str = "repaired";
 
 /// One event of a machine's output, in source order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum RecordedEvent {
     /// Text of a channel.
     Text {
         /// [`CONTENT`], [`REASONING`] or a machine's own.
@@ -48,7 +48,7 @@ pub enum Event {
 
 /// An out-of-band note about the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostic {
+pub struct RecordedDiagnostic {
     /// What happened, in the machine's own terms.
     pub kind: String,
     /// Where in the stream, in bytes from its start.
@@ -56,24 +56,24 @@ pub struct Diagnostic {
     /// How many bytes it is about.
     pub bytes: u64,
     /// Where it stands among the events; an error that was returned stands nowhere.
-    pub place: Option<Place>,
+    pub place: Option<RecordPlace>,
 }
 
 /// A place among the events of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct RecordPlace {
     /// Events before it.
     pub events: usize,
     /// Bytes of text or arguments in the last of them.
     pub bytes: usize,
 }
 
-impl Place {
-    fn behind(events: &[Event]) -> Self {
+impl RecordPlace {
+    fn behind(events: &[RecordedEvent]) -> Self {
         let bytes = match events.last() {
-            Some(Event::Text { text, .. }) => text.len(),
-            Some(Event::CallArguments { fragment, .. }) => fragment.len(),
-            Some(Event::CallStart { .. } | Event::CallEnd { .. }) | None => 0,
+            Some(RecordedEvent::Text { text, .. }) => text.len(),
+            Some(RecordedEvent::CallArguments { fragment, .. }) => fragment.len(),
+            Some(RecordedEvent::CallStart { .. } | RecordedEvent::CallEnd { .. }) | None => 0,
         };
         Self { events: events.len(), bytes }
     }
@@ -81,7 +81,7 @@ impl Place {
 
 /// Why a range of the input is not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SpanKind {
+pub enum RecordedSpanKind {
     /// Recognised markup.
     Markup,
     /// Whitespace removed under a whitespace policy, or bound to a marker.
@@ -94,16 +94,16 @@ pub enum SpanKind {
 
 /// A byte range of the input that a machine accounts for as not being text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct RecordedSpan {
     /// Why it is not text.
-    pub kind: SpanKind,
+    pub kind: RecordedSpanKind,
     /// First byte, counted from the start of the stream.
     pub at: u64,
     /// Length in bytes.
     pub len: u64,
 }
 
-impl Span {
+impl RecordedSpan {
     /// The range of the input.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
@@ -113,51 +113,51 @@ impl Span {
 
 /// Everything a machine reported. The methods append; machines under test write here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Record {
+pub struct RunRecord {
     /// In source order.
-    pub events: Vec<Event>,
+    pub events: Vec<RecordedEvent>,
     /// In the order reported.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<RecordedDiagnostic>,
     /// In any order, and in as many parts as the machine likes.
-    pub spans: Vec<Span>,
+    pub spans: Vec<RecordedSpan>,
 }
 
-impl Record {
+impl RunRecord {
     /// Appends text of `channel`.
     pub fn text(&mut self, channel: u8, text: impl Into<String>) {
-        self.events.push(Event::Text { channel, text: text.into() });
+        self.events.push(RecordedEvent::Text { channel, text: text.into() });
     }
 
     /// Appends the start of a call.
     pub fn call_start(&mut self, index: u32, id: impl Into<String>, name: impl Into<String>) {
-        self.events.push(Event::CallStart { index, id: id.into(), name: name.into() });
+        self.events.push(RecordedEvent::CallStart { index, id: id.into(), name: name.into() });
     }
 
     /// Appends a piece of a call's arguments.
     pub fn call_arguments(&mut self, index: u32, fragment: impl Into<String>) {
-        self.events.push(Event::CallArguments { index, fragment: fragment.into() });
+        self.events.push(RecordedEvent::CallArguments { index, fragment: fragment.into() });
     }
 
     /// Appends the end of a call.
     pub fn call_end(&mut self, index: u32, outcome: impl Into<String>) {
-        self.events.push(Event::CallEnd { index, outcome: outcome.into() });
+        self.events.push(RecordedEvent::CallEnd { index, outcome: outcome.into() });
     }
 
     /// Appends a diagnostic.
     pub fn diagnostic(&mut self, kind: impl Into<String>, offset: u64, bytes: u64) {
-        let place = Some(Place::behind(&self.events));
-        self.diagnostics.push(Diagnostic { kind: kind.into(), offset, bytes, place });
+        let place = Some(RecordPlace::behind(&self.events));
+        self.diagnostics.push(RecordedDiagnostic { kind: kind.into(), offset, bytes, place });
     }
 
     /// Appends what an error said that the machine returned: which events of the same chunk came
     /// before it means nothing.
     pub fn failure(&mut self, kind: impl Into<String>, offset: u64, bytes: u64) {
-        self.diagnostics.push(Diagnostic { kind: kind.into(), offset, bytes, place: None });
+        self.diagnostics.push(RecordedDiagnostic { kind: kind.into(), offset, bytes, place: None });
     }
 
     /// Accounts for a range of the input.
-    pub fn span(&mut self, kind: SpanKind, at: u64, len: u64) {
-        self.spans.push(Span { kind, at, len });
+    pub fn span(&mut self, kind: RecordedSpanKind, at: u64, len: u64) {
+        self.spans.push(RecordedSpan { kind, at, len });
     }
 
     /// Forgets everything and keeps the memory.
@@ -181,15 +181,39 @@ impl Record {
 
     pub(crate) fn texts(&self) -> impl Iterator<Item = (u8, &str)> {
         self.events.iter().filter_map(|event| match event {
-            Event::Text { channel, text } => Some((*channel, text.as_str())),
+            RecordedEvent::Text { channel, text } => Some((*channel, text.as_str())),
             _ => None,
         })
     }
 
+    /// Puts each call together from its events, in the order of their starts.
+    ///
+    /// # Errors
+    /// Returns the first event of a call that never started.
+    pub(crate) fn calls(&self) -> Result<Vec<RecordedCall>, &RecordedEvent> {
+        let mut calls: Vec<RecordedCall> = Vec::new();
+        for event in &self.events {
+            let (index, fragment, outcome) = match event {
+                RecordedEvent::Text { .. } => continue,
+                RecordedEvent::CallStart { id, name, .. } => {
+                    let (name, id) = (name.clone(), id.clone());
+                    calls.push(RecordedCall { name, id, ..RecordedCall::default() });
+                    continue;
+                }
+                RecordedEvent::CallArguments { index, fragment } => (index, fragment.as_str(), ""),
+                RecordedEvent::CallEnd { index, outcome } => (index, "", outcome.as_str()),
+            };
+            let call = calls.get_mut(*index as usize).ok_or(event)?;
+            call.arguments.push_str(fragment);
+            call.outcome.push_str(outcome);
+        }
+        Ok(calls)
+    }
+
     /// Appends a diagnostic behind the events so far, if it has a place.
-    fn place(&mut self, one: &Diagnostic) {
-        let place = one.place.map(|_| Place::behind(&self.events));
-        self.diagnostics.push(Diagnostic { place, ..one.clone() });
+    fn place(&mut self, one: &RecordedDiagnostic) {
+        let place = one.place.map(|_| RecordPlace::behind(&self.events));
+        self.diagnostics.push(RecordedDiagnostic { place, ..one.clone() });
     }
 
     /// The form that must not depend on the chunks: neighbouring texts of one channel and
@@ -202,24 +226,26 @@ impl Record {
         let mut whole = Self::default();
         let mut diagnostics = self.diagnostics.iter().peekable();
         for (position, event) in self.events.iter().enumerate() {
-            let before = |one: &&Diagnostic| one.place.is_none_or(|it| it.events <= position);
+            let before =
+                |one: &&RecordedDiagnostic| one.place.is_none_or(|it| it.events <= position);
             while let Some(one) = diagnostics.next_if(before) {
                 whole.place(one);
             }
             match (whole.events.last_mut(), event) {
                 (
                     _,
-                    Event::Text { text: piece, .. } | Event::CallArguments { fragment: piece, .. },
+                    RecordedEvent::Text { text: piece, .. }
+                    | RecordedEvent::CallArguments { fragment: piece, .. },
                 ) if piece.is_empty() => {
                     return Err(EmptyEvent { position });
                 }
                 (
-                    Some(Event::Text { channel, text }),
-                    Event::Text { channel: same, text: more },
+                    Some(RecordedEvent::Text { channel, text }),
+                    RecordedEvent::Text { channel: same, text: more },
                 ) if channel == same => text.push_str(more),
                 (
-                    Some(Event::CallArguments { index, fragment }),
-                    Event::CallArguments { index: same, fragment: more },
+                    Some(RecordedEvent::CallArguments { index, fragment }),
+                    RecordedEvent::CallArguments { index: same, fragment: more },
                 ) if index == same => fragment.push_str(more),
                 _ => whole.events.push(event.clone()),
             }
@@ -230,16 +256,33 @@ impl Record {
     }
 }
 
-/// The reports of a record without their places: for oracles that know none.
-#[must_use]
-pub fn unplaced(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    diagnostics.into_iter().map(|one| Diagnostic { place: None, ..one }).collect()
+/// A call of a record, put together from its events.
+#[derive(Debug, Default)]
+pub(crate) struct RecordedCall {
+    pub(crate) name: String,
+    pub(crate) id: String,
+    pub(crate) arguments: String,
+    /// The outcome of the call's end; empty while the call is open.
+    pub(crate) outcome: String,
 }
 
-fn merged(spans: &[Span]) -> Vec<Span> {
-    let mut sorted: Vec<Span> = spans.iter().copied().filter(|span| span.len > 0).collect();
+impl RecordedCall {
+    /// Returns whether the call ended with all of its arguments, repaired or not.
+    pub(crate) fn is_complete(&self) -> bool {
+        [COMPLETE, REPAIRED].contains(&self.outcome.as_str())
+    }
+}
+
+/// The reports of a record without their places: for oracles that know none.
+#[must_use]
+pub fn unplaced(diagnostics: Vec<RecordedDiagnostic>) -> Vec<RecordedDiagnostic> {
+    diagnostics.into_iter().map(|one| RecordedDiagnostic { place: None, ..one }).collect()
+}
+
+fn merged(spans: &[RecordedSpan]) -> Vec<RecordedSpan> {
+    let mut sorted: Vec<RecordedSpan> = spans.iter().copied().filter(|span| span.len > 0).collect();
     sorted.sort_by_key(|span| (span.at, span.kind));
-    let mut merged: Vec<Span> = Vec::new();
+    let mut merged: Vec<RecordedSpan> = Vec::new();
     for span in sorted {
         match merged.last_mut() {
             Some(last) if last.kind == span.kind && last.range().end == span.at => {
@@ -254,7 +297,7 @@ fn merged(spans: &[Span]) -> Vec<Span> {
 /// An event without text, which tells a reader nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmptyEvent {
-    /// Position in [`Record::events`].
+    /// Position in [`RunRecord::events`].
     pub position: usize,
 }
 

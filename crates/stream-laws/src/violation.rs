@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Debug, Display, Write as _};
 
-use crate::record::Record;
+use crate::record::RunRecord;
 
 /// The laws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,7 +63,7 @@ impl Display for Law {
 
 /// A law that did not hold, with what is needed to see why.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Violation {
+pub struct LawViolation {
     /// The law.
     pub law: Law,
     /// The name of the cut (or of the schedule, or of the prefix) that showed it.
@@ -72,7 +72,7 @@ pub struct Violation {
     pub detail: String,
 }
 
-impl Violation {
+impl LawViolation {
     /// A violation of `law` by `input` cut in the way `cut` names.
     pub fn new(law: Law, cut: impl Display, input: impl AsRef<[u8]>, detail: impl Display) -> Self {
         let detail = format!("{detail}\n  input: {}", excerpt(input.as_ref()));
@@ -80,24 +80,24 @@ impl Violation {
     }
 }
 
-impl Display for Violation {
+impl Display for LawViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} broken\n  cut: {}\n  {}", self.law, self.cut, self.detail)
     }
 }
 
 /// As [`Display`], so that `unwrap` in a test prints a readable report.
-impl Debug for Violation {
+impl Debug for LawViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(self, f)
     }
 }
 
-impl core::error::Error for Violation {}
+impl core::error::Error for LawViolation {}
 
 /// The first difference of two coalesced records, or `None`.
 #[must_use]
-pub fn difference(expected: &Record, got: &Record) -> Option<String> {
+pub fn difference(expected: &RunRecord, got: &RunRecord) -> Option<String> {
     first_difference("event", &expected.events, &got.events)
         .or_else(|| first_difference("diagnostic", &expected.diagnostics, &got.diagnostics))
         .or_else(|| first_difference("span", &expected.spans, &got.spans))

@@ -3,7 +3,7 @@
 
 use jail_match::{Edge, LimitPolicy, Settings, Table, Whitespace};
 use stream_laws::{
-    Cut, CutPlan, Record, check_chunk_invariance, check_nothing_lost, run, unplaced,
+    Cut, CutPlan, RunRecord, check_chunk_invariance, check_nothing_lost, run, unplaced,
 };
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     naive, naive_jail, naive_plain,
 };
 
-fn normal(record: &Record) -> Record {
+fn normal(record: &RunRecord) -> RunRecord {
     let mut record = record.coalesced().expect("no empty text");
     // Held whitespace is reported late: by offset the order is that of the stream.
     record.diagnostics.sort_by_key(|one| one.offset);

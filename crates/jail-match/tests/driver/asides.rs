@@ -1,7 +1,7 @@
 //! What stands between pieces of text: what is held comes out before it, whatever the cut.
 
 use jail_match::{Aside, Channel, Driver, End, InlineTags, Settings, Table, Whitespace};
-use stream_laws::Record;
+use stream_laws::RunRecord;
 
 use crate::{bodies::*, tables::*};
 
@@ -19,7 +19,7 @@ fn seen(steps: &[Step], settings: Settings) -> (String, Vec<bool>) {
         let mut driver = Driver::new(Table::new(all()).unwrap(), settings);
         let (mut bodies, mut seen, mut taken) = (Tiny::default(), String::new(), Vec::new());
         let step = |seen: &mut String, run: &mut dyn FnMut(&mut Out<'_>)| {
-            let mut record = Record::default();
+            let mut record = RunRecord::default();
             run(&mut Out(&mut record));
             seen.push_str(&show(&record));
         };
@@ -98,7 +98,7 @@ fn tags_behind_reasoning_told_apart_count_unless_they_are_literal() {
     let again = [thought(), T("r "), thought(), T("s")];
     assert_eq!(seen(&again, verbatim().whitespace(Whitespace::Trim)).0, "|{r}|{ s}");
 
-    let (mut bodies, mut record) = (Tiny::default(), Record::default());
+    let (mut bodies, mut record) = (Tiny::default(), RunRecord::default());
     let mut driver = Driver::new(Table::new(all()).unwrap(), verbatim());
     driver.push("<think>", &mut bodies, &mut Out(&mut record)).unwrap();
     assert!(driver.is_unclosed());

@@ -4,7 +4,7 @@ use jail_match::{
     AtEnd, BodyId, BodyParsers, Channel, Driver, End, Event, Feed, Opener, Outcome, Resume,
     Settings, Sink, Span, SpanKind, Table,
 };
-use stream_laws::{Held, HeldKind, Machine, Record};
+use stream_laws::{HeldBytes, HeldReason, RunRecord, StreamMachine};
 
 /// Commits at `:`, refutes on `!`, ends at [`CLOSER`]; `;` makes it markup, `?` its opener alone.
 /// Cut, it is markup.
@@ -116,7 +116,7 @@ impl BodyParsers for Tiny {
 }
 
 /// A record as the driver's sink.
-pub(crate) struct Out<'a>(pub(crate) &'a mut Record);
+pub(crate) struct Out<'a>(pub(crate) &'a mut RunRecord);
 
 impl Sink for Out<'_> {
     fn event(&mut self, event: Event<'_>) {
@@ -133,10 +133,10 @@ impl Sink for Out<'_> {
 
     fn account(&mut self, span: Span) {
         let kind = match span.kind {
-            SpanKind::Markup => stream_laws::SpanKind::Markup,
-            SpanKind::Framing => stream_laws::SpanKind::Framing,
-            SpanKind::Body => stream_laws::SpanKind::Call,
-            SpanKind::Dropped => stream_laws::SpanKind::Dropped,
+            SpanKind::Markup => stream_laws::RecordedSpanKind::Markup,
+            SpanKind::Framing => stream_laws::RecordedSpanKind::Framing,
+            SpanKind::Body => stream_laws::RecordedSpanKind::Call,
+            SpanKind::Dropped => stream_laws::RecordedSpanKind::Dropped,
         };
         self.0.span(kind, span.at, span.len);
     }
@@ -155,13 +155,13 @@ impl Cursor {
     }
 }
 
-impl Machine for Cursor {
-    fn push(&mut self, chunk: &str, out: &mut Record) {
+impl StreamMachine for Cursor {
+    fn push(&mut self, chunk: &str, out: &mut RunRecord) {
         // The error policy has tests of its own; elsewhere it is not set.
         self.driver.push(chunk, &mut self.bodies, &mut Out(out)).expect("no error policy");
     }
 
-    fn finish(&mut self, out: &mut Record) {
+    fn finish(&mut self, out: &mut RunRecord) {
         self.driver.finish(End::Stop, &mut self.bodies, &mut Out(out)).expect("no error policy");
     }
 
@@ -170,7 +170,7 @@ impl Machine for Cursor {
         self.bodies = Tiny::default();
     }
 
-    fn held(&self) -> Held {
+    fn held(&self) -> HeldBytes {
         held(self.driver.held())
     }
 
@@ -183,14 +183,14 @@ impl Machine for Cursor {
     }
 }
 
-pub(crate) fn held(held: jail_match::Held) -> Held {
+pub(crate) fn held(held: jail_match::Held) -> HeldBytes {
     let kind = match held.kind {
-        jail_match::HeldKind::Nothing => HeldKind::None,
-        jail_match::HeldKind::Marker => HeldKind::Marker,
-        jail_match::HeldKind::Candidate => HeldKind::Candidate,
-        jail_match::HeldKind::Whitespace => HeldKind::Whitespace,
-        jail_match::HeldKind::Call => HeldKind::Call,
+        jail_match::HeldKind::Nothing => HeldReason::None,
+        jail_match::HeldKind::Marker => HeldReason::Marker,
+        jail_match::HeldKind::Candidate => HeldReason::Candidate,
+        jail_match::HeldKind::Whitespace => HeldReason::Whitespace,
+        jail_match::HeldKind::Call => HeldReason::Call,
         other => panic!("a driver holds nothing because of {other:?}"),
     };
-    Held { bytes: held.bytes, kind }
+    HeldBytes { bytes: held.bytes, kind }
 }

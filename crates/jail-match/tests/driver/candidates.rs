@@ -4,7 +4,7 @@ use jail_match::{
     Aside, AtEnd, BodyId, BodyParsers, Driver, Edge, End, Feed, Held, HeldKind, LimitPolicy,
     Limits, Newlines, OnCommit, Opener, Resume, Sink, Stretch, Table, Then, Whitespace,
 };
-use stream_laws::{Cut, CutPlan, Machine, Record, check_nothing_lost, run};
+use stream_laws::{Cut, CutPlan, RunRecord, StreamMachine, check_nothing_lost, run};
 
 use crate::{bodies::*, tables::*};
 
@@ -48,7 +48,7 @@ impl BodyParsers for Refusing {
 #[test]
 fn a_body_is_read_once_unless_it_asks_for_more() {
     let mut driver = Driver::new(Table::new(calls()).unwrap(), verbatim());
-    let (mut out, mut bodies) = (Record::default(), Refusing::default());
+    let (mut out, mut bodies) = (RunRecord::default(), Refusing::default());
     driver.push("a<call>b", &mut bodies, &mut Out(&mut out)).unwrap();
     assert_eq!((out.all_text().as_str(), bodies.feeds), ("a<call>b", 1));
 }
@@ -77,13 +77,13 @@ impl BodyParsers for Nowhere {
 #[test]
 fn the_opener_of_a_body_that_may_not_begin_is_text() {
     let mut driver = Driver::new(Table::new(calls()).unwrap(), verbatim());
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     driver.push("<call>b<call>", &mut Nowhere, &mut Out(&mut out)).unwrap();
     assert_eq!(out.all_text(), "<call>b<call>");
     let bound = Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay))
         .bound(Newlines::declared(2, 0));
     let mut driver = Driver::new(Table::new(vec![bound]).unwrap(), verbatim());
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     driver.push("a\n\n<c>b", &mut Nowhere, &mut Out(&mut out)).unwrap();
     assert_eq!(out.all_text(), "a\n\n<c>b");
 }
@@ -94,7 +94,7 @@ fn an_opener_is_not_tried_again_at_each_newline_bound_to_it() {
         .bound(Newlines::declared(Newlines::MANY, 0));
     let cursor = cursor(vec![edge], verbatim());
     let mut fork = cursor.clone();
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     fork.push(&format!("{}<c>!", "\n".repeat(20)), &mut out);
     assert_eq!(fork.driver.counters().refuted, 1);
     assert_eq!(out.all_text().len(), 24);
@@ -123,7 +123,7 @@ fn the_limit_falls_on_the_same_byte_for_every_chunking() {
     assert_eq!((show(&record), notices(&record)), ("ab#".into(), vec![("candidate_limit", 2, 9)]));
     for cut in [Cut::Whole, Cut::EachScalar, Cut::TwoWay { at: 5 }, Cut::TwoWay { at: 14 }] {
         let mut driver = Driver::new(Table::new(calls()).unwrap(), of(LimitPolicy::Error));
-        let (mut out, mut bodies) = (Record::default(), Tiny::default());
+        let (mut out, mut bodies) = (RunRecord::default(), Tiny::default());
         let mut errors = Vec::new();
         for piece in cut.pieces(text) {
             errors.extend(driver.push(piece, &mut bodies, &mut Out(&mut out)).err());
@@ -147,7 +147,7 @@ fn a_failed_driver_takes_no_quiet_text() {
     let settings =
         verbatim().limits(Limits { candidate: 8, policy: LimitPolicy::Error, ..Limits::default() });
     let mut driver = Driver::new(Table::new(calls()).unwrap(), settings);
-    let (mut out, mut bodies) = (Record::default(), Tiny::default());
+    let (mut out, mut bodies) = (RunRecord::default(), Tiny::default());
     assert!(driver.push("so quiet", &mut bodies, &mut Out(&mut out)).is_ok());
     assert!(driver.push("<call>xxxxx", &mut bodies, &mut Out(&mut out)).is_err());
     assert!(driver.push("so quiet", &mut bodies, &mut Out(&mut out)).is_err());
@@ -217,7 +217,7 @@ fn openers_cut_by_the_end_are_markup_and_counted() {
 #[test]
 fn what_is_held_has_its_kind() {
     let mut machine = cursor(all(), verbatim().whitespace(Whitespace::Framing));
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     for (chunk, bytes, kind) in [
         ("  ", 2, HeldKind::Whitespace),
         ("a", 0, HeldKind::Nothing),
@@ -242,7 +242,7 @@ fn counters_count() {
     let text = "a<call>b!<call>c:</call>d";
     for cut in [Cut::Whole, Cut::EachScalar] {
         let mut machine = cursor(calls(), verbatim());
-        stream_laws::push_all(&mut machine, text, cut, &mut Record::default());
+        stream_laws::push_all(&mut machine, text, cut, &mut RunRecord::default());
         let counters = machine.driver.counters();
         assert_eq!((counters.candidates, counters.refuted, counters.committed), (2, 1, 1));
         assert_eq!(counters.bytes_in, text.len() as u64);
@@ -254,7 +254,7 @@ fn counters_count() {
 #[test]
 fn a_boundary_starts_a_message_and_keeps_a_split_tag() {
     let mut machine = cursor(all(), verbatim());
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     for chunk in ["<think>r</think>x <thi", "nk>s</think>y"] {
         machine.push(chunk, &mut out);
         machine.driver.message_boundary(&mut Out(&mut out));
@@ -267,7 +267,7 @@ fn a_boundary_starts_a_message_and_keeps_a_split_tag() {
 #[test]
 fn a_boundary_frees_newlines_bound_to_the_message_before() {
     let mut machine = cursor(think(), verbatim().whitespace(Whitespace::Framing));
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     machine.push("<think>r</think>", &mut out);
     machine.driver.message_boundary(&mut Out(&mut out));
     machine.push("\nx", &mut out);
@@ -293,12 +293,12 @@ fn whitespace_policies_keep_source_order_where_they_promise_it() {
 fn reset_makes_a_driver_as_new_and_a_clone_goes_its_own_way() {
     let fresh = cursor(all(), verbatim());
     let mut used = fresh.clone();
-    used.push("<think>a\n\n<call>b", &mut Record::default());
+    used.push("<think>a\n\n<call>b", &mut RunRecord::default());
     let mut fork = used.clone();
     used.reset();
     let text = "</think><call>x:</call>";
     assert_eq!(run(&used, text, Cut::EachScalar), run(&fresh, text, Cut::EachScalar));
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     fork.push("!</think>c", &mut out);
     assert_eq!(show(&out.coalesced().unwrap()), "{<call>b!}c");
 }
@@ -330,7 +330,7 @@ fn a_complete_opener_before_literal_text_opens() {
         Edge::new("<c>!", CONTENT_ONLY, Then::Erase),
     ];
     let mut machine = cursor(edges, verbatim());
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     machine.push("a<c>", &mut out);
     for text in ["x:", "<c>!"] {
         machine.driver.push_literal(text, &mut machine.bodies, &mut Out(&mut out)).unwrap();
@@ -363,7 +363,7 @@ fn nothing_is_read_behind_a_body_that_halts() {
     assert_eq!((show(&record), notices(&record)), ("a #".into(), vec![]));
 
     let mut machine = cursor(halting(), verbatim());
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     machine.push("a[[LAST]]b.xyz", &mut out);
     assert!(machine.driver.is_halted());
     machine.driver.message_boundary(&mut Out(&mut out));
@@ -389,7 +389,7 @@ fn marked(text: &str, marks: &[(&str, bool, Option<&str>)]) -> String {
                 shown: shown.map(str::to_owned),
             });
         }
-        let mut out = Record::default();
+        let mut out = RunRecord::default();
         chunks.iter().for_each(|chunk| machine.push(chunk, &mut out));
         machine.finish(&mut out);
         show(&out.coalesced().unwrap())
@@ -427,7 +427,7 @@ fn what_is_shown_for_a_stretch_stands_where_that_is_text_only() {
 #[test]
 fn offsets_count_what_was_settled_or_literal_and_a_reset_forgets_it() {
     let mut machine = cursor(all(), verbatim());
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     machine.push("a<call>b", &mut out);
     machine.driver.aside(Aside::Call, &mut machine.bodies, &mut Out(&mut out)).unwrap();
     machine.driver.push_literal("cd", &mut machine.bodies, &mut Out(&mut out)).unwrap();
@@ -439,7 +439,7 @@ fn offsets_count_what_was_settled_or_literal_and_a_reset_forgets_it() {
     machine.reset();
     machine.driver.mark(Stretch { from: 0, to: 6, literal: true, shown: None });
     machine.reset();
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     machine.push("<call>:</call>", &mut out);
     assert_eq!(show(&out), "#");
 }
@@ -471,12 +471,12 @@ impl BodyParsers for Told {
 }
 
 /// What comes out of the chunks, with the bodies that answer so.
-fn answered(feeds: &[Feed], at_end: AtEnd, chunks: &[&str]) -> (Record, Told) {
+fn answered(feeds: &[Feed], at_end: AtEnd, chunks: &[&str]) -> (RunRecord, Told) {
     let erase = |marker: &'static str| Edge::new(marker, CONTENT_ONLY, Then::Erase);
     let edges = [calls(), vec![erase("xy"), erase("<e>")]].concat();
     let mut driver = Driver::new(Table::new(edges).unwrap(), verbatim());
     let mut bodies = Told { feeds: feeds.to_vec(), at_end, openers: vec![], ended: 0 };
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     for chunk in chunks {
         driver.push(chunk, &mut bodies, &mut Out(&mut out)).unwrap();
     }
@@ -536,7 +536,7 @@ fn blanks_go_as_their_policy_says() {
         [(" <call>:", 0, HeldKind::Nothing), ("a <call>:", 1, HeldKind::Whitespace)]
     {
         let mut machine = cursor(calls(), verbatim().whitespace(Whitespace::Trim));
-        machine.push(text, &mut Record::default());
+        machine.push(text, &mut RunRecord::default());
         assert_eq!(machine.driver.held(), Held { bytes, kind }, "{text:?}");
     }
 }

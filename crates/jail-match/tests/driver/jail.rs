@@ -4,7 +4,9 @@ use jail_match::{
     At, Case, EndOrder, Inner, Jail, JailBuilder, JailEvent, Mark, Nested, OnFail, Pair, Quote,
     Release,
 };
-use stream_laws::{CutPlan, Machine, Record, check_chunk_invariance, check_prompt, suffixes};
+use stream_laws::{
+    CutPlan, RunRecord, StreamMachine, check_chunk_invariance, check_prompt, suffixes,
+};
 
 use crate::machines::Jailed;
 
@@ -92,7 +94,7 @@ fn nothing_is_held_that_cannot_be_a_mark() {
     for text in ["a<b<s", "◁◁x", "<s>a</s>b<s>>", "<<<s", "“◁"] {
         check_prompt(&Jailed::new(jail.clone()), text, &witnesses).unwrap();
     }
-    let (mut machine, mut out) = (Jailed::new(jail), Record::default());
+    let (mut machine, mut out) = (Jailed::new(jail), RunRecord::default());
     for (chunk, held) in [("a<", 1), ("s", 2), ("x", 0), ("<s>", 3), ("x", 4), ("</s>", 0)] {
         machine.push(chunk, &mut out);
         assert_eq!(machine.held().bytes, held, "after {chunk:?}");

@@ -2,7 +2,7 @@
 
 use jail_match::{At, Inner, Jail, JailBuilder, JailEvent, Mark, OnFail, Pair};
 use stream_laws::{
-    CutPlan, Machine, Record, Work, check_bounded, check_linear, check_nothing_lost,
+    CutPlan, RunRecord, StreamMachine, Work, check_bounded, check_linear, check_nothing_lost,
 };
 
 use crate::{
@@ -37,7 +37,7 @@ fn expressions_may_be_anchored() {
 #[test]
 fn the_hold_is_derived_or_stated() {
     let jail = built(pair("<t[0-9]{1,3}>", "</t>"));
-    let (mut machine, mut out) = (Jailed::new(jail), Record::default());
+    let (mut machine, mut out) = (Jailed::new(jail), RunRecord::default());
     for (chunk, held) in [("a<", 1), ("t12", 4), ("3", 5), ("4", 0), ("<t1", 3), (">", 4)] {
         machine.push(chunk, &mut out);
         assert_eq!(machine.held().bytes, held, "after {chunk:?}");
@@ -185,7 +185,7 @@ fn text_behind_a_long_mark_is_looked_at_at_once() {
     assert_eq!(shown(&jail, "abcx"), "[|]bcx");
     // What the limit left of one may begin another.
     assert_eq!(shown(&key(OnFail::End), "k-abcdefghk-abcd"), "!jail_bytes![|-]gh[|]");
-    let (mut machine, mut out) = (Jailed::new(key(OnFail::Drop)), Record::default());
+    let (mut machine, mut out) = (Jailed::new(key(OnFail::Drop)), RunRecord::default());
     machine.push("k-abcdefgh b", &mut out);
     assert_eq!((out.all_text().as_str(), machine.held().bytes), (" b", 0));
 }

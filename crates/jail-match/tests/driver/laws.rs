@@ -2,9 +2,9 @@
 
 use jail_match::{Jail, Limits, Settings, Whitespace};
 use stream_laws::{
-    CutPlan, Machine, Record, Unit, Work, check_bounded, check_chunk_invariance, check_held,
-    check_idle, check_linear, check_no_leak, check_nothing_lost, check_prompt, check_total,
-    continuations,
+    CutPlan, RunRecord, StreamMachine, TextForm, Work, check_bounded, check_chunk_invariance,
+    check_held, check_idle, check_linear, check_no_leak, check_nothing_lost, check_prompt,
+    check_total, continuations,
 };
 
 use crate::{
@@ -62,18 +62,18 @@ fn jail() -> Jailed {
     Jailed::new(jail.limit(64).build().unwrap())
 }
 
-fn everywhere<M: Machine>(machine: &M, text: &str) {
+fn everywhere<M: StreamMachine>(machine: &M, text: &str) {
     check_chunk_invariance(machine, text, CutPlan::standard(3)).unwrap();
     check_total(machine, text, CutPlan::standard(4)).unwrap();
 }
 
-fn bounded<M: Machine>(machine: &M, limit: usize) {
+fn bounded<M: StreamMachine>(machine: &M, limit: usize) {
     for unit in ENDLESS {
         check_bounded(machine, std::iter::repeat_n(*unit, 4 * limit), limit).unwrap();
     }
 }
 
-fn linear<M: Machine>(machine: &M, per_byte: u64) {
+fn linear<M: StreamMachine>(machine: &M, per_byte: u64) {
     for unit in ENDLESS {
         let work = Work { bytes: 4096, per_byte, growth_percent: 230 };
         check_linear(machine, |bytes| unit.repeat(bytes.div_ceil(unit.len())), work).unwrap();
@@ -103,7 +103,7 @@ fn nothing_is_lost() {
 fn what_is_held_is_what_is_said_and_nothing_at_the_end() {
     for text in TEXTS {
         for machine in machines() {
-            check_held(&machine, text, Unit::WireBytes).unwrap();
+            check_held(&machine, text, TextForm::WireBytes).unwrap();
             check_idle(&machine, text, CutPlan::quick(7)).unwrap();
         }
         check_idle(&plain(), text, CutPlan::quick(7)).unwrap();
@@ -149,7 +149,7 @@ fn endless_beginnings_of_markers_are_looked_at_once() {
         let text = repeated.repeat(4096);
         let mut machine = cursor(all(), verbatim());
         for at in (0..text.len()).step_by(4) {
-            machine.push(&text[at..at + 4], &mut Record::default());
+            machine.push(&text[at..at + 4], &mut RunRecord::default());
         }
         let counters = machine.driver.counters();
         let most = 2 * counters.bytes_in + 64;

@@ -3,7 +3,7 @@
 use jail_match::{
     Found, HeldKind as Kind, Jail, JailEvent, JailSignal, Jailed as Block, LimitError, Matcher,
 };
-use stream_laws::{CONTENT, Held, HeldKind, Machine, Record, SpanKind};
+use stream_laws::{CONTENT, HeldBytes, HeldReason, RecordedSpanKind, RunRecord, StreamMachine};
 
 use crate::bodies::held;
 
@@ -19,7 +19,7 @@ impl Plain {
     }
 }
 
-fn found(n: &mut u32, found: Found<'_>, out: &mut Record) {
+fn found(n: &mut u32, found: Found<'_>, out: &mut RunRecord) {
     match found {
         Found::Text(text) => out.text(CONTENT, text),
         Found::Marker { id, text } => {
@@ -30,12 +30,12 @@ fn found(n: &mut u32, found: Found<'_>, out: &mut Record) {
     }
 }
 
-impl Machine for Plain {
-    fn push(&mut self, chunk: &str, out: &mut Record) {
+impl StreamMachine for Plain {
+    fn push(&mut self, chunk: &str, out: &mut RunRecord) {
         self.matcher.push(chunk, |one| found(&mut self.found, one, out));
     }
 
-    fn finish(&mut self, out: &mut Record) {
+    fn finish(&mut self, out: &mut RunRecord) {
         self.matcher.finish(|one| found(&mut self.found, one, out));
     }
 
@@ -44,8 +44,8 @@ impl Machine for Plain {
         self.found = 0;
     }
 
-    fn held(&self) -> Held {
-        Held::new(HeldKind::Marker, self.matcher.held().len())
+    fn held(&self) -> HeldBytes {
+        HeldBytes::new(HeldReason::Marker, self.matcher.held().len())
     }
 
     fn work(&self) -> u64 {
@@ -70,7 +70,7 @@ impl Jailed {
         Self { jail, found: 0, failed: false }
     }
 
-    fn note(&mut self, result: Result<(), LimitError>, out: &mut Record) {
+    fn note(&mut self, result: Result<(), LimitError>, out: &mut RunRecord) {
         if let Err(error) = result
             && !std::mem::replace(&mut self.failed, true)
         {
@@ -79,7 +79,7 @@ impl Jailed {
     }
 }
 
-fn jailed(n: &mut u32, event: JailEvent<'_>, out: &mut Record) {
+fn jailed(n: &mut u32, event: JailEvent<'_>, out: &mut RunRecord) {
     let mut block = |kind, block: Block<'_>| {
         let Block { pair, at, start, body, end } = block;
         let whole = format!("{kind} {pair} {at}|{start}|{body}|{}", end.unwrap_or(""));
@@ -93,7 +93,7 @@ fn jailed(n: &mut u32, event: JailEvent<'_>, out: &mut Record) {
             block("jailed", one);
             // True of blocks from which no inner one was taken.
             let len = one.start.len() + one.body.len() + one.end.map_or(0, str::len);
-            out.span(SpanKind::Call, one.at, len as u64);
+            out.span(RecordedSpanKind::Call, one.at, len as u64);
         }
         JailEvent::Tapped(one) => block("tapped", one),
         JailEvent::Signal(signal) => match signal {
@@ -105,7 +105,7 @@ fn jailed(n: &mut u32, event: JailEvent<'_>, out: &mut Record) {
             }
             JailSignal::Dropped { at, bytes, why } => {
                 out.diagnostic(why.name(), at, bytes);
-                out.span(SpanKind::Dropped, at, bytes);
+                out.span(RecordedSpanKind::Dropped, at, bytes);
             }
             JailSignal::Limit { kind, at, bytes, then } => {
                 out.diagnostic(format!("{}: {then:?}", kind.name()), at, bytes);
@@ -116,13 +116,13 @@ fn jailed(n: &mut u32, event: JailEvent<'_>, out: &mut Record) {
     }
 }
 
-impl Machine for Jailed {
-    fn push(&mut self, chunk: &str, out: &mut Record) {
+impl StreamMachine for Jailed {
+    fn push(&mut self, chunk: &str, out: &mut RunRecord) {
         let pushed = self.jail.push(chunk, |event| jailed(&mut self.found, event, out));
         self.note(pushed, out);
     }
 
-    fn finish(&mut self, out: &mut Record) {
+    fn finish(&mut self, out: &mut RunRecord) {
         let finished = self.jail.finish(|event| jailed(&mut self.found, event, out));
         self.note(finished, out);
     }
@@ -132,7 +132,7 @@ impl Machine for Jailed {
         (self.found, self.failed) = (0, false);
     }
 
-    fn held(&self) -> Held {
+    fn held(&self) -> HeldBytes {
         let got = self.jail.held();
         assert_eq!(got.bytes == 0, got.kind == Kind::Nothing);
         held(got)

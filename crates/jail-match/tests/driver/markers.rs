@@ -5,7 +5,7 @@ use jail_match::{
     Event, InlineTags, Limits, MarkerSetBuilder, Newlines, NoBodies, OnCommit, Outcome, Settings,
     Suffix, Table, Then, Uses, Whitespace,
 };
-use stream_laws::{Cut, Machine as _, Record, SpanKind, run};
+use stream_laws::{Cut, RecordedSpanKind, RunRecord, StreamMachine as _, run};
 
 use crate::{bodies::*, tables::*};
 
@@ -32,10 +32,10 @@ fn a_short_marker_waits_only_while_a_longer_one_may_match() {
         vec![erase("<a>"), Edge::new("<a>bcd", CONTENT_ONLY, Then::Enter(Channel::REASONING))];
     assert_eq!(shown(edges.clone(), verbatim(), "1<a>bcX2<a>bcd3<a>b"), "1bcX2{3<a>b}");
     let mut machine = cursor(edges, verbatim());
-    let mut out = Record::default();
-    stream_laws::Machine::push(&mut machine, "<a>", &mut out);
+    let mut out = RunRecord::default();
+    stream_laws::StreamMachine::push(&mut machine, "<a>", &mut out);
     assert_eq!(machine.driver.held().bytes, 3);
-    stream_laws::Machine::push(&mut machine, "c", &mut out);
+    stream_laws::StreamMachine::push(&mut machine, "c", &mut out);
     assert_eq!(machine.driver.held().bytes, 0);
     assert_eq!(show(&out), "c");
 }
@@ -85,10 +85,10 @@ fn a_suffix_only_the_checkpoint_knows_belongs_to_the_marker() {
     let long = format!("<t:{word}x>");
     assert_eq!(shown(edges(), verbatim(), &long), long);
     let mut machine = cursor(edges(), verbatim());
-    let mut out = Record::default();
-    stream_laws::Machine::push(&mut machine, &long[..long.len() - 2], &mut out);
+    let mut out = RunRecord::default();
+    stream_laws::StreamMachine::push(&mut machine, &long[..long.len() - 2], &mut out);
     assert_eq!(machine.driver.held().bytes, long.len() - 2);
-    stream_laws::Machine::push(&mut machine, "x", &mut out);
+    stream_laws::StreamMachine::push(&mut machine, "x", &mut out);
     assert_eq!(machine.driver.held().bytes, 0, "longer than any suffix");
 }
 
@@ -153,8 +153,8 @@ fn newlines_go_with_the_longest_marker_behind_them() {
 fn no_newline_waits_for_a_marker_that_is_not_live() {
     // The stray closer is live at the lead only, the closer in reasoning only.
     let mut machine = cursor(think(), verbatim().whitespace(Whitespace::Framing));
-    let mut out = Record::default();
-    stream_laws::Machine::push(&mut machine, "text\n", &mut out);
+    let mut out = RunRecord::default();
+    stream_laws::StreamMachine::push(&mut machine, "text\n", &mut out);
     assert_eq!(show(&out), "text\n");
     assert_eq!(machine.driver.held().bytes, 0);
 }
@@ -312,7 +312,7 @@ fn hidden_text_is_markup() {
     assert_eq!(show(&record), "ab");
     assert_eq!(
         (record.spans.len(), record.spans[0].kind, record.spans[0].len),
-        (1, SpanKind::Markup, 13)
+        (1, RecordedSpanKind::Markup, 13)
     );
 }
 
@@ -386,7 +386,7 @@ fn settings_are_what_they_are_told() {
 #[test]
 fn a_driver_that_begins_again_counts_from_nothing() {
     let mut cursor = cursor(all(), verbatim());
-    let mut record = Record::default();
+    let mut record = RunRecord::default();
     cursor.push("<think>why<call>a:b</call>", &mut record);
     assert_eq!(cursor.driver.counters().reasoning_bytes, 3);
     cursor.reset();
@@ -397,7 +397,7 @@ fn a_driver_that_begins_again_counts_from_nothing() {
 /// What is shown of a stream that ends so, and where its notices are.
 fn ended(edges: Vec<Edge>, settings: Settings, text: &str, end: End) -> (String, Vec<(u64, u64)>) {
     let mut machine = cursor(edges, settings);
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     machine.push(text, &mut out);
     machine.driver.finish(end, &mut machine.bodies, &mut Out(&mut out)).expect("no error policy");
     let told = notices(&out).into_iter().map(|(_, at, bytes)| (at, bytes)).collect();

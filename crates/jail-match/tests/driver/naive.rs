@@ -5,7 +5,7 @@ use jail_match::{
     Anchor, Bind, Case, Channel, Cut, Edge, InCode, Newlines, OnCommit, Resume, Settings, Suffix,
     Then, Uses, Whitespace,
 };
-use stream_laws::{Record, SpanKind};
+use stream_laws::{RecordedSpanKind, RunRecord};
 
 use crate::{
     bodies::{self, Verdict, verdict},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What the driver must report for `text`, coalesced.
-pub(crate) fn record(edges: &[Edge], settings: Settings, text: &str) -> Record {
+pub(crate) fn record(edges: &[Edge], settings: Settings, text: &str) -> RunRecord {
     let mut naive = Naive::new(edges, settings, text);
     naive.scan();
     let mut out = naive.out;
@@ -50,7 +50,7 @@ struct Naive<'t> {
     rescan: (usize, u32),
     calls: u32,
     steps: Vec<Step>,
-    out: Record,
+    out: RunRecord,
 }
 
 struct Match {
@@ -79,7 +79,7 @@ impl<'t> Naive<'t> {
             rescan: (0, 0),
             calls: 0,
             steps: Vec::new(),
-            out: Record::default(),
+            out: RunRecord::default(),
         };
         if settings.start != Channel::CONTENT {
             naive.stack.push((settings.start, 0));
@@ -101,7 +101,7 @@ impl<'t> Naive<'t> {
         while let Some(scalar) = self.text[self.at..].chars().next() {
             if self.swallow > 0 && scalar == '\n' {
                 self.swallow -= 1;
-                self.out.span(SpanKind::Markup, self.at as u64, 1);
+                self.out.span(RecordedSpanKind::Markup, self.at as u64, 1);
                 self.see_line("\n");
                 self.at += 1;
                 continue;
@@ -112,7 +112,7 @@ impl<'t> Naive<'t> {
                 None if self.is_cut() => {
                     let bytes = (self.text.len() - self.at) as u64;
                     self.out.diagnostic("cut_opener", self.at as u64, bytes);
-                    self.out.span(SpanKind::Dropped, self.at as u64, bytes);
+                    self.out.span(RecordedSpanKind::Dropped, self.at as u64, bytes);
                     self.steps.push(Step::Mark);
                     self.at = self.text.len();
                 }
@@ -128,7 +128,7 @@ impl<'t> Naive<'t> {
             let at = self.at + offset;
             self.see_line(scalar.encode_utf8(&mut [0; 4]));
             if channel == Channel::HIDDEN {
-                self.out.span(SpanKind::Markup, at as u64, scalar.len_utf8() as u64);
+                self.out.span(RecordedSpanKind::Markup, at as u64, scalar.len_utf8() as u64);
                 continue;
             }
             self.steps.push(Step::Text(channel, at, scalar));
@@ -255,7 +255,7 @@ impl<'t> Naive<'t> {
         }
         self.ended_by_call &= edge.anchor != Anchor::Ended;
         self.block_opened &= edge.anchor != Anchor::Opened;
-        self.out.span(SpanKind::Markup, start as u64, found.len as u64);
+        self.out.span(RecordedSpanKind::Markup, start as u64, found.len as u64);
         self.at = end;
         self.swallow = self.binds(found.edge).1;
         match edge.then {
@@ -374,7 +374,7 @@ impl<'t> Naive<'t> {
                     self.spent[found.edge] |= spend;
                     self.learn(found);
                     self.see_line(&"\n".repeat(found.bound));
-                    self.out.span(SpanKind::Markup, start as u64, found.len as u64);
+                    self.out.span(RecordedSpanKind::Markup, start as u64, found.len as u64);
                     self.steps.push(Step::Mark);
                     (self.at, self.blank, self.block_opened) = (open, true, true);
                     self.swallow = 0;
@@ -384,7 +384,7 @@ impl<'t> Naive<'t> {
                     self.spent[found.edge] |= spend;
                     self.learn(found);
                     self.see_line(&"\n".repeat(found.bound));
-                    self.out.span(SpanKind::Markup, start as u64, (to - start) as u64);
+                    self.out.span(RecordedSpanKind::Markup, start as u64, (to - start) as u64);
                     self.steps.push(Step::Mark);
                     (self.at, self.blank) = (to, true);
                     match then {
@@ -429,7 +429,7 @@ impl<'t> Naive<'t> {
 
     fn drop_to(&mut self, found: &Match, to: usize) {
         self.see_line(&"\n".repeat(found.bound));
-        self.out.span(SpanKind::Dropped, self.at as u64, (to - self.at) as u64);
+        self.out.span(RecordedSpanKind::Dropped, self.at as u64, (to - self.at) as u64);
         self.steps.push(Step::Mark);
         (self.at, self.blank) = (to, true);
     }
@@ -438,7 +438,7 @@ impl<'t> Naive<'t> {
         let closer = if body == bodies::EAGER { "." } else { bodies::CLOSER };
         let rest = &self.text[committed..];
         let to = rest.find(closer).map_or(self.text.len(), |at| committed + at + closer.len());
-        self.out.span(SpanKind::Call, start as u64, (to - start) as u64);
+        self.out.span(RecordedSpanKind::Call, start as u64, (to - start) as u64);
         self.steps.push(Step::Call(self.calls));
         if on_commit == OnCommit::Leave && self.channel() != Channel::CONTENT {
             let ended = self.channel() == Channel::REASONING;

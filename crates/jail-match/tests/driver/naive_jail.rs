@@ -2,7 +2,7 @@
 
 use jail_match::{BlockDelivery, EndOrder, Inner, Nested, OnFail, Release};
 use regex::Regex;
-use stream_laws::{CONTENT, Record, SpanKind};
+use stream_laws::{CONTENT, RecordedSpanKind, RunRecord};
 
 use crate::jail_spec::{Kind, Sequence, Spec};
 
@@ -41,7 +41,7 @@ struct Naive<'t> {
     stack: Vec<Open>,
     outermost: u64,
     blocks: u32,
-    out: Record,
+    out: RunRecord,
 }
 
 /// Whether and how long `sequence` stands at `pos`.
@@ -71,9 +71,9 @@ fn stands(sequence: &Sequence, text: &str, pos: usize) -> Option<usize> {
     }
 }
 
-pub(crate) fn record(spec: &Spec, text: &str) -> Record {
+pub(crate) fn record(spec: &Spec, text: &str) -> RunRecord {
     let mut naive =
-        Naive { spec, text, stack: Vec::new(), outermost: 0, blocks: 0, out: Record::default() };
+        Naive { spec, text, stack: Vec::new(), outermost: 0, blocks: 0, out: RunRecord::default() };
     if naive.scan().is_some() {
         naive.close_all();
     }
@@ -267,7 +267,7 @@ impl Naive<'_> {
         self.blocks += 1;
         if kind == "jailed" {
             let len = start.len() + kept.len() + end.len();
-            self.out.span(SpanKind::Call, *at as u64, len as u64);
+            self.out.span(RecordedSpanKind::Call, *at as u64, len as u64);
         }
     }
 
@@ -277,7 +277,7 @@ impl Naive<'_> {
                 around.gone += bytes;
             }
             self.out.diagnostic(kind, at as u64, bytes as u64);
-            self.out.span(SpanKind::Dropped, at as u64, bytes as u64);
+            self.out.span(RecordedSpanKind::Dropped, at as u64, bytes as u64);
         }
     }
 
@@ -348,7 +348,7 @@ impl Naive<'_> {
                     (inner.mode, inner.gone) = (Mode::Follow, inner.gone + bytes);
                     if bytes > 0 {
                         self.out.diagnostic("jail_dropped_limit", lost as u64, bytes as u64);
-                        self.out.span(SpanKind::Dropped, lost as u64, bytes as u64);
+                        self.out.span(RecordedSpanKind::Dropped, lost as u64, bytes as u64);
                     }
                 }
                 Mode::Keep => {

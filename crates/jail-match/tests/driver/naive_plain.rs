@@ -1,6 +1,6 @@
 //! The matcher over a whole text.
 
-use stream_laws::{CONTENT, Record};
+use stream_laws::{CONTENT, RunRecord};
 
 /// The longest of `markers` at the head of `text`; of equal ones the first. Empty ones never.
 fn longest(markers: &[String], text: &str) -> Option<usize> {
@@ -8,8 +8,8 @@ fn longest(markers: &[String], text: &str) -> Option<usize> {
     hits.filter(|&n| text.starts_with(&markers[n])).max_by_key(|&n| markers[n].len())
 }
 
-pub(crate) fn matches(markers: &[String], text: &str) -> Record {
-    let (mut out, mut rest, mut n) = (Record::default(), text, 0);
+pub(crate) fn matches(markers: &[String], text: &str) -> RunRecord {
+    let (mut out, mut rest, mut n) = (RunRecord::default(), text, 0);
     while let Some(scalar) = rest.chars().next() {
         if let Some(id) = longest(markers, rest) {
             out.call_start(n, format!("{n}: {id}"), &markers[id]);

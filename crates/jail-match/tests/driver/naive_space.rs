@@ -1,7 +1,7 @@
 //! The whitespace policies over a whole message, one scalar at a time.
 
 use jail_match::{Channel, OnCommit, Settings, Whitespace};
-use stream_laws::{Record, SpanKind};
+use stream_laws::{RecordedSpanKind, RunRecord};
 
 /// What happened, in source order.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ pub(crate) enum Step {
     CallEnd(u32),
 }
 
-pub(crate) fn apply(steps: &[Step], settings: Settings, out: &mut Record) {
+pub(crate) fn apply(steps: &[Step], settings: Settings, out: &mut RunRecord) {
     match settings.whitespace {
         Whitespace::Framing => framing(steps, settings.limits.whitespace, out),
         Whitespace::Trim => trim(steps, out),
@@ -31,7 +31,7 @@ fn blank(scalar: char) -> bool {
     matches!(scalar, ' ' | '\t' | '\r' | '\n')
 }
 
-fn plain(step: &Step, out: &mut Record) {
+fn plain(step: &Step, out: &mut RunRecord) {
     match *step {
         Step::Text(channel, _, scalar) => out.text(channel.index() as u8, scalar),
         Step::Call(n) => out.call_start(n, format!("id{n}"), "tiny"),
@@ -40,19 +40,19 @@ fn plain(step: &Step, out: &mut Record) {
     }
 }
 
-fn dropped(run: &[(Channel, usize, char)], out: &mut Record) {
-    run.iter().for_each(|&(_, at, _)| out.span(SpanKind::Framing, at as u64, 1));
+fn dropped(run: &[(Channel, usize, char)], out: &mut RunRecord) {
+    run.iter().for_each(|&(_, at, _)| out.span(RecordedSpanKind::Framing, at as u64, 1));
 }
 
-fn kept(run: &[(Channel, usize, char)], out: &mut Record) {
+fn kept(run: &[(Channel, usize, char)], out: &mut RunRecord) {
     run.iter().for_each(|&(channel, at, scalar)| plain(&Step::Text(channel, at, scalar), out));
 }
 
-fn framing(steps: &[Step], limit: usize, out: &mut Record) {
+fn framing(steps: &[Step], limit: usize, out: &mut RunRecord) {
     runs(steps, limit, out, |_, _| true);
 }
 
-fn before_calls(steps: &[Step], limit: usize, out: &mut Record) {
+fn before_calls(steps: &[Step], limit: usize, out: &mut RunRecord) {
     runs(steps, limit, out, |channel, next| {
         channel == Channel::CONTENT && matches!(next, Some(Step::Call(..)))
     });
@@ -62,7 +62,7 @@ fn before_calls(steps: &[Step], limit: usize, out: &mut Record) {
 fn runs(
     steps: &[Step],
     limit: usize,
-    out: &mut Record,
+    out: &mut RunRecord,
     drop: impl Fn(Channel, Option<&Step>) -> bool,
 ) {
     let mut run: Vec<(Channel, usize, char)> = Vec::new();
@@ -72,7 +72,7 @@ fn runs(
         // Channels that no run is ever dropped from hold none.
         let holds = drop(channel, Some(&Step::Call(0)));
         if lead > limit && holds {
-            Record::diagnostic(out, "whitespace_limit", (at + limit) as u64, limit as u64);
+            RunRecord::diagnostic(out, "whitespace_limit", (at + limit) as u64, limit as u64);
         }
         if lead == run.len() && lead <= limit && drop(channel, next) {
             dropped(run, out);
@@ -95,7 +95,7 @@ fn runs(
 }
 
 /// Limits are not modelled: the tests keep runs short.
-fn trim(steps: &[Step], out: &mut Record) {
+fn trim(steps: &[Step], out: &mut RunRecord) {
     let (mut content, mut reasoning) = (Vec::new(), Vec::new());
     let (mut seen, mut thought) = (false, false);
     let (mut called, mut marked, mut eat) = (false, false, false);
@@ -157,7 +157,7 @@ fn trim(steps: &[Step], out: &mut Record) {
     }
 }
 
-fn reasoning_end(steps: &[Step], out: &mut Record) {
+fn reasoning_end(steps: &[Step], out: &mut RunRecord) {
     let mut run = Vec::new();
     for step in steps {
         match *step {

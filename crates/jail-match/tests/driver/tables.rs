@@ -4,7 +4,9 @@ use jail_match::{
     Anchor, Channel, ChannelMask, Edge, Limits, Newlines, OnCommit, Settings, Table, Then, Uses,
     Whitespace,
 };
-use stream_laws::{CONTENT, CutPlan, Event, REASONING, Record, check_chunk_invariance, run};
+use stream_laws::{
+    CONTENT, CutPlan, REASONING, RecordedEvent, RunRecord, check_chunk_invariance, run,
+};
 
 use crate::bodies::{CALL, Cursor, HEADER, TWICE};
 
@@ -59,24 +61,24 @@ pub(crate) fn shown(edges: Vec<Edge>, settings: Settings, text: &str) -> String 
     show(&recorded(edges, settings, text))
 }
 
-pub(crate) fn recorded(edges: Vec<Edge>, settings: Settings, text: &str) -> Record {
+pub(crate) fn recorded(edges: Vec<Edge>, settings: Settings, text: &str) -> RunRecord {
     let cursor = cursor(edges, settings);
     check_chunk_invariance(&cursor, text, CutPlan::standard(1)).unwrap();
     run(&cursor, text, stream_laws::Cut::Whole).coalesced().expect("no empty text")
 }
 
-pub(crate) fn show(record: &Record) -> String {
-    let piece = |event: &Event| match event {
-        Event::Text { channel: CONTENT, text } => text.clone(),
-        Event::Text { channel: REASONING, text } => format!("{{{text}}}"),
-        Event::Text { channel, text } => format!("{channel}{{{text}}}"),
-        Event::CallStart { .. } => "#".to_owned(),
+pub(crate) fn show(record: &RunRecord) -> String {
+    let piece = |event: &RecordedEvent| match event {
+        RecordedEvent::Text { channel: CONTENT, text } => text.clone(),
+        RecordedEvent::Text { channel: REASONING, text } => format!("{{{text}}}"),
+        RecordedEvent::Text { channel, text } => format!("{channel}{{{text}}}"),
+        RecordedEvent::CallStart { .. } => "#".to_owned(),
         _ => String::new(),
     };
     record.events.iter().map(piece).collect()
 }
 
 /// Names, offsets and sizes of the notices.
-pub(crate) fn notices(record: &Record) -> Vec<(&str, u64, u64)> {
+pub(crate) fn notices(record: &RunRecord) -> Vec<(&str, u64, u64)> {
     record.diagnostics.iter().map(|one| (one.kind.as_str(), one.offset, one.bytes)).collect()
 }

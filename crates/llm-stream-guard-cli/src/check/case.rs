@@ -7,8 +7,8 @@ use llm_stream_guard::{
 };
 use llm_stream_guard_serve::OwnFamily;
 use stream_laws::{
-    json::Value,
-    vector::{Case, Finish, Kind, Policy, Start},
+    json::JsonValue,
+    vector::{CaseFinish, CaseKind, CaseStart, CaseWhitespace, VectorCase},
 };
 use think_filter::{DupOpen, MarkerCase, Openers, Recur, StrayClose, StripRemarks};
 use toolcall_parsers::{Family, Grammar, grammar, same_name};
@@ -20,7 +20,7 @@ use crate::lookup;
 /// # Errors
 /// A family that is not registered, an option or a value of one that is not supported, tools
 /// that are none. Each is a failure of the case.
-pub fn machine_for(case: &Case) -> Result<GuardMachine, String> {
+pub fn machine_for(case: &VectorCase) -> Result<GuardMachine, String> {
     machine_with(case, &[])
 }
 
@@ -29,29 +29,29 @@ pub fn machine_for(case: &Case) -> Result<GuardMachine, String> {
 ///
 /// # Errors
 /// As [`machine_for`].
-pub fn machine_with(case: &Case, own: &[OwnFamily]) -> Result<GuardMachine, String> {
+pub fn machine_with(case: &VectorCase, own: &[OwnFamily]) -> Result<GuardMachine, String> {
     let guard = builder_with(case, own)?.build().map_err(|error| error.to_string())?;
     Ok(GuardMachine::new(guard, end(case)))
 }
 
 /// How the stream of `case` ends.
-pub(super) fn end(case: &Case) -> End {
+pub(super) fn end(case: &VectorCase) -> End {
     match case.finish {
-        Finish::Stop => End::Stop,
-        Finish::Length => End::Length,
+        CaseFinish::Stop => End::Stop,
+        CaseFinish::Length => End::Length,
     }
 }
 
 /// What builds the guard of [`machine_with`].
-pub(super) fn builder_with(case: &Case, own: &[OwnFamily]) -> Result<GuardBuilder, String> {
+pub(super) fn builder_with(case: &VectorCase, own: &[OwnFamily]) -> Result<GuardBuilder, String> {
     let own = own.iter().find(|own| same_name(own.grammar.name(), &case.family));
     // A file that says nothing of reasoning is its family's calls alone.
-    let own_calls = own.filter(|_| case.kind != Kind::Reasoning);
-    let own_format = own.filter(|own| case.kind != Kind::Tools && own.reasons());
+    let own_calls = own.filter(|_| case.kind != CaseKind::Reasoning);
+    let own_format = own.filter(|own| case.kind != CaseKind::Tools && own.reasons());
     let profile = match (own_calls, own_format) {
         (Some(own), Some(_)) => own.profile.clone(),
         (None, Some(own)) => Profile { tools: None, ..own.profile.clone() },
-        (Some(_), None) if case.kind == Kind::Both => {
+        (Some(_), None) if case.kind == CaseKind::Both => {
             lookup::family(&case.family).unwrap_or_else(|_| Profile::named(&case.family))
         }
         (Some(_), None) => Profile::named(&case.family),
@@ -78,32 +78,32 @@ pub(super) fn builder_with(case: &Case, own: &[OwnFamily]) -> Result<GuardBuilde
     with_options(builder, case, &profile, format)
 }
 
-fn profile_for(case: &Case) -> Result<Profile, UnknownName> {
+fn profile_for(case: &VectorCase) -> Result<Profile, UnknownName> {
     match case.kind {
-        Kind::Tools => {
+        CaseKind::Tools => {
             grammar(&case.family)?;
             Ok(Profile::tools(&case.family))
         }
         // Whether the format exists shows when the guard is built.
-        Kind::Reasoning => Ok(Profile::reasoning(&case.family)),
-        Kind::Both => lookup::whole_family(&case.family),
+        CaseKind::Reasoning => Ok(Profile::reasoning(&case.family)),
+        CaseKind::Both => lookup::whole_family(&case.family),
     }
 }
 
 /// What the vector knows of the prompt.
-fn start(case: &Case) -> Option<think_filter::Start> {
+fn start(case: &VectorCase) -> Option<think_filter::Start> {
     match case.start {
-        Start::Default => None,
-        Start::Content => Some(think_filter::Start::Content),
-        Start::Reasoning => Some(think_filter::Start::Reasoning),
+        CaseStart::Default => None,
+        CaseStart::Content => Some(think_filter::Start::Content),
+        CaseStart::Reasoning => Some(think_filter::Start::Reasoning),
     }
 }
 
-fn whitespace(case: &Case) -> Result<Whitespace, String> {
+fn whitespace(case: &VectorCase) -> Result<Whitespace, String> {
     let policy = match case.whitespace {
-        Policy::Verbatim => Whitespace::Verbatim,
-        Policy::Framing => Whitespace::Framing,
-        Policy::Trim => Whitespace::Trim,
+        CaseWhitespace::Verbatim => Whitespace::Verbatim,
+        CaseWhitespace::Framing => Whitespace::Framing,
+        CaseWhitespace::Trim => Whitespace::Trim,
     };
     let reasoning_end = one_of(case, "trim", &[("reasoning_end", true)])?.unwrap_or(false);
     let before_calls = flag(case, "drop_ws_before_tools")?.unwrap_or(false);
@@ -127,7 +127,7 @@ const OF_WHITESPACE: [&str; 2] = ["trim", "drop_ws_before_tools"];
 
 fn with_options(
     mut builder: GuardBuilder,
-    case: &Case,
+    case: &VectorCase,
     profile: &Profile,
     own: Option<Format>,
 ) -> Result<GuardBuilder, String> {
@@ -195,8 +195,8 @@ fn with_options(
 
 /// `markers` names the generation of a vocabulary. A grammar knows them all at once; it is an error
 /// if this one does not.
-fn knows_markers(case: &Case, profile: &Profile) -> Result<(), String> {
-    let wanted = case.option("markers").and_then(Value::as_str);
+fn knows_markers(case: &VectorCase, profile: &Profile) -> Result<(), String> {
+    let wanted = case.option("markers").and_then(JsonValue::as_str);
     let wanted = wanted.ok_or("option `markers`: expected a string")?;
     let grammar = profile.tools.as_deref().map(grammar);
     let grammar = grammar.transpose().map_err(|error| error.to_string())?;
@@ -244,7 +244,7 @@ const FORMAT_OPTIONS: [&str; 8] = [
     "thinking",
 ];
 
-fn set(format: &mut Format, case: &Case, name: &str) -> Result<(), String> {
+fn set(format: &mut Format, case: &VectorCase, name: &str) -> Result<(), String> {
     let pick = |truth| flag(case, name).map(|value| value == Some(truth));
     match name {
         "lead_only" => {
@@ -289,7 +289,7 @@ fn unsupported(name: &str) -> String {
     format!("option `{name}` is not supported yet")
 }
 
-fn flag(case: &Case, name: &str) -> Result<Option<bool>, String> {
+fn flag(case: &VectorCase, name: &str) -> Result<Option<bool>, String> {
     let Some(value) = case.option(name) else { return Ok(None) };
     match value.as_bool() {
         Some(truth) => Ok(Some(truth)),
@@ -297,20 +297,24 @@ fn flag(case: &Case, name: &str) -> Result<Option<bool>, String> {
     }
 }
 
-fn word<'c>(case: &'c Case, name: &str) -> Result<&'c str, String> {
+fn word<'c>(case: &'c VectorCase, name: &str) -> Result<&'c str, String> {
     case.option(name)
-        .and_then(Value::as_str)
+        .and_then(JsonValue::as_str)
         .ok_or_else(|| format!("option `{name}`: expected a string"))
 }
 
-fn one_of<T: Copy>(case: &Case, name: &str, known: &[(&str, T)]) -> Result<Option<T>, String> {
+fn one_of<T: Copy>(
+    case: &VectorCase,
+    name: &str,
+    known: &[(&str, T)],
+) -> Result<Option<T>, String> {
     let Some(value) = case.option(name) else { return Ok(None) };
     let word = value.as_str();
     match known.iter().find(|(one, _)| Some(*one) == word) {
         Some((_, value)) => Ok(Some(*value)),
         None => {
             let names: Vec<_> = known.iter().map(|(one, _)| *one).collect();
-            let found: &Value = value;
+            let found: &JsonValue = value;
             Err(format!("option `{name}`: expected one of {names:?}, found {found:?}"))
         }
     }

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, path::Path};
 
 use llm_stream_guard::response_templates::Value;
-use stream_laws::vector::{Case, read_cases};
+use stream_laws::vector::{VectorCase, read_cases};
 
 use super::template::TemplateCase;
 
@@ -24,7 +24,7 @@ pub struct Line {
 #[derive(Debug, Clone)]
 pub enum AnyCase {
     /// A family, format or profile reads its wire.
-    Family(Case),
+    Family(VectorCase),
     /// A response template does.
     Template(TemplateCase),
 }
@@ -79,7 +79,7 @@ fn read_line(
     Line { file: file.to_owned(), number, id, case }
 }
 
-fn family_case(text: &str) -> Result<Case, String> {
+fn family_case(text: &str) -> Result<VectorCase, String> {
     match read_cases(text) {
         Err(error) if error.field.is_empty() => Err(error.problem),
         Err(error) => Err(format!("`{}`: {}", error.field, error.problem)),

@@ -16,10 +16,10 @@ use llm_stream_guard_serve::OwnFamily;
 use response_templates::{Boundaries, Settings};
 use serde_json::json;
 use stream_laws::{
-    COMPLETE, Cut, Event, Machine, REASONING,
-    json::{Value, parse_object},
+    COMPLETE, Cut, REASONING, RecordedEvent, StreamMachine,
+    json::{JsonValue, parse_object},
     run,
-    vector::{Case, Finish, Kind, Start, read_cases},
+    vector::{CaseFinish, CaseKind, CaseStart, VectorCase, read_cases},
 };
 
 use toolcall_parsers::{
@@ -30,21 +30,27 @@ use toolcall_parsers::{
 use crate::support::{root, run as run_command};
 
 /// The names and arguments of complete calls.
-pub(crate) fn calls(events: &[Event]) -> Vec<(String, String)> {
+pub(crate) fn calls(events: &[RecordedEvent]) -> Vec<(String, String)> {
     let mut calls: Vec<(String, String, bool)> = Vec::new();
     for event in events {
         match event {
-            Event::CallStart { name, .. } => calls.push((name.clone(), String::new(), false)),
-            Event::CallArguments { index, fragment } => calls[*index as usize].1.push_str(fragment),
-            Event::CallEnd { index, outcome } => calls[*index as usize].2 = outcome == COMPLETE,
-            Event::Text { .. } => {}
+            RecordedEvent::CallStart { name, .. } => {
+                calls.push((name.clone(), String::new(), false))
+            }
+            RecordedEvent::CallArguments { index, fragment } => {
+                calls[*index as usize].1.push_str(fragment)
+            }
+            RecordedEvent::CallEnd { index, outcome } => {
+                calls[*index as usize].2 = outcome == COMPLETE
+            }
+            RecordedEvent::Text { .. } => {}
         }
     }
     calls.into_iter().filter(|call| call.2).map(|(name, text, _)| (name, text)).collect()
 }
 
 /// Whether `machine` reads the calls that the case expects.
-fn agrees(machine: &impl Machine, case: &Case) -> bool {
+fn agrees(machine: &impl StreamMachine, case: &VectorCase) -> bool {
     [Cut::Whole, Cut::EachScalar].into_iter().all(|cut| {
         let got = calls(&run(machine, &case.wire, cut).events);
         got.len() == case.expect.calls.len()
@@ -58,13 +64,13 @@ fn agrees(machine: &impl Machine, case: &Case) -> bool {
 fn by_template(
     profile: &Profile,
     exported: &Exported,
-    case: &Case,
+    case: &VectorCase,
     boundaries: Boundaries,
 ) -> GuardMachine {
     let mut settings = Settings::default();
     settings.boundaries = boundaries;
     let mut builder = Guard::builder(&profile_of(exported)).template_settings(settings);
-    if let (Start::Reasoning, Some(name)) = (case.start, &profile.reasoning) {
+    if let (CaseStart::Reasoning, Some(name)) = (case.start, &profile.reasoning) {
         let format = think_filter::format(name).expect("a format");
         builder = builder.prompt(&format!("<bot>{}", format.open[0]));
     }
@@ -72,7 +78,7 @@ fn by_template(
         let tools = serde_json::from_str(tools).expect("JSON");
         builder = builder.tools(Tools::from_json(&tools).expect("tools"));
     }
-    let end = if case.finish == Finish::Stop { End::Stop } else { End::Length };
+    let end = if case.finish == CaseFinish::Stop { End::Stop } else { End::Length };
     GuardMachine::new(builder.build().expect("an exported template is good"), end)
 }
 
@@ -268,7 +274,7 @@ const LOST: [(&str, &[&str]); 11] = [
 ];
 
 /// The family of the case without the ways to write a call that it only reads.
-fn only_written(family: &Family, case: &Case) -> Grammar {
+fn only_written(family: &Family, case: &VectorCase) -> Grammar {
     let mut family = Family { name: case.family.clone(), ..family.clone() };
     let mut form = family.forms.swap_remove(std::mem::take(&mut family.write.form));
     form.sections.truncate(1);
@@ -290,7 +296,7 @@ const FAULTS: [&str; 5] =
 
 /// Why the template of the family may read the case in another way: it is not written as the family
 /// writes, or the family itself tells of a fault.
-fn is_otherwise(family: &Family, case: &Case) -> bool {
+fn is_otherwise(family: &Family, case: &VectorCase) -> bool {
     let written =
         machine_with(case, &[OwnFamily::of_calls(only_written(family, case))]).expect("a machine");
     let known = run(&machine_for(case).expect("a machine"), &case.wire, Cut::Whole);
@@ -298,12 +304,12 @@ fn is_otherwise(family: &Family, case: &Case) -> bool {
 }
 
 /// Whether an argument holds what may be a marker, or a limit cut the call.
-fn needs_strings(case: &Case) -> bool {
-    fn holds(value: &Value) -> bool {
+fn needs_strings(case: &VectorCase) -> bool {
+    fn holds(value: &JsonValue) -> bool {
         match value {
-            Value::String(text) => ["<", "[", "```"].iter().any(|it| text.contains(it)),
-            Value::Object(members) => members.values().any(holds),
-            Value::Array(items) => items.iter().any(holds),
+            JsonValue::String(text) => ["<", "[", "```"].iter().any(|it| text.contains(it)),
+            JsonValue::Object(members) => members.values().any(holds),
+            JsonValue::Array(items) => items.iter().any(holds),
             _ => false,
         }
     }
@@ -311,14 +317,14 @@ fn needs_strings(case: &Case) -> bool {
 }
 
 /// Every vector with calls of a family that can be a template.
-fn cases() -> Vec<(Profile, Exported, Case)> {
+fn cases() -> Vec<(Profile, Exported, VectorCase)> {
     let mut all = Vec::new();
     for directory in ["tools", "profiles"] {
         for file in fs::read_dir(root().join("vectors").join(directory)).expect("vectors") {
             let text = fs::read_to_string(file.expect("a file").path()).expect("a file");
             for case in read_cases(&text).expect("vectors") {
                 let profile = match case.kind {
-                    Kind::Both => whole_family(&case.family).expect("a profile"),
+                    CaseKind::Both => whole_family(&case.family).expect("a profile"),
                     _ => Profile::tools(&case.family),
                 };
                 if let Ok(exported) = export(&profile, "<bot>") {

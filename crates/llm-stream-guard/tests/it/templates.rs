@@ -8,8 +8,8 @@ use llm_stream_guard::{
 };
 use serde_json::json;
 use stream_laws::{
-    CONTENT, Cut, CutPlan, Event, REASONING, check_byte_chunk_invariance, check_chunk_invariance,
-    check_nothing_lost, run,
+    CONTENT, Cut, CutPlan, REASONING, RecordedEvent, check_byte_chunk_invariance,
+    check_chunk_invariance, check_nothing_lost, run,
 };
 
 const TEMPLATE: &str = r#"{"start_anchor": "<bot>", "fields": {
@@ -37,7 +37,8 @@ fn a_template_reads_the_message_at_every_cut() {
     let record = run(&machine, WIRE, Cut::Whole);
     assert_eq!(record.channel_text(REASONING), "Why?");
     assert_eq!(record.channel_text(CONTENT), "Because <b.Done");
-    let starts = record.events.iter().filter(|event| matches!(event, Event::CallStart { .. }));
+    let starts =
+        record.events.iter().filter(|event| matches!(event, RecordedEvent::CallStart { .. }));
     assert_eq!(starts.count(), 3);
     check_chunk_invariance(&machine, WIRE, CutPlan::standard(1))
         .unwrap_or_else(|it| panic!("{it}"));
@@ -75,7 +76,8 @@ fn policies_of_calls_and_stages_hold() {
     let mut options = Options::default();
     options.parallel = Parallel::One;
     let record = run(&machine(Guard::builder(&profile()).options(options)), WIRE, Cut::Whole);
-    let starts = record.events.iter().filter(|event| matches!(event, Event::CallStart { .. }));
+    let starts =
+        record.events.iter().filter(|event| matches!(event, RecordedEvent::CallStart { .. }));
     assert_eq!(starts.count(), 1);
     let stop = [StopString::hidden("Done")];
     let builder = Guard::builder(&profile()).stop(stop).force_nonempty_content(100);

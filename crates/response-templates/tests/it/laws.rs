@@ -4,7 +4,7 @@ use guard_laws::TemplateMachine;
 use proptest::prelude::*;
 use response_templates::Boundaries;
 use stream_laws::{
-    CutPlan, Machine as _, Unit, Work, check_bounded, check_chunk_invariance, check_held,
+    CutPlan, StreamMachine as _, TextForm, Work, check_bounded, check_chunk_invariance, check_held,
     check_idle, check_linear, check_nothing_lost, check_prompt, check_total, push_all, suffixes,
 };
 
@@ -124,8 +124,8 @@ proptest! {
         let strings = [PLAIN, PARAMETERS, LENIENT, AGAIN].map(aware);
         let machines = fields.map(machine).into_iter().chain(strings);
         // A dialect is longer as JSON, and a value that is no text comes out as JSON of our own.
-        let decoded = [DIALECT, KINDS, STUCK].map(|fields| (machine(fields), Unit::Decoded));
-        for (machine, unit) in machines.map(|it| (it, Unit::WireBytes)).chain(decoded) {
+        let decoded = [DIALECT, KINDS, STUCK].map(|fields| (machine(fields), TextForm::Decoded));
+        for (machine, unit) in machines.map(|it| (it, TextForm::WireBytes)).chain(decoded) {
             check_held(&machine, &wire, unit)
                 .map_err(|it| TestCaseError::fail(it.to_string()))?;
         }

@@ -3,7 +3,8 @@
 use guard_laws::TemplateMachine;
 use response_templates::{Boundaries, MalformedPolicy, MessageError, NoAnchor, Parser, Settings};
 use stream_laws::{
-    COMPLETE, CONTENT, Cut, CutPlan, Event, REASONING, Record, check_chunk_invariance, run,
+    COMPLETE, CONTENT, Cut, CutPlan, REASONING, RecordedEvent, RunRecord, check_chunk_invariance,
+    run,
 };
 
 use crate::support::{
@@ -15,17 +16,17 @@ const NAMES: &str = r#""tool_calls": {"open": "<c>", "close": "</c>", "content":
     "transform_each": true, "transform": {"type": "function",
     "function": {"name": "{n}", "arguments": "{args}"}}}, "content": {}"#;
 
-fn outcomes(record: &Record) -> Vec<&str> {
-    let outcome = |event: &'_ Event| matches!(event, Event::CallEnd { .. });
+fn outcomes(record: &RunRecord) -> Vec<&str> {
+    let outcome = |event: &'_ RecordedEvent| matches!(event, RecordedEvent::CallEnd { .. });
     let ends = record.events.iter().filter(|event| outcome(event));
     ends.filter_map(|event| match event {
-        Event::CallEnd { outcome, .. } => Some(outcome.as_str()),
+        RecordedEvent::CallEnd { outcome, .. } => Some(outcome.as_str()),
         _ => None,
     })
     .collect()
 }
 
-fn kinds(record: &Record) -> Vec<&str> {
+fn kinds(record: &RunRecord) -> Vec<&str> {
     record.diagnostics.iter().map(|one| one.kind.as_str()).collect()
 }
 

@@ -3,7 +3,7 @@
 use guard_laws::TemplateMachine;
 use response_templates::{Boundaries, Parser, Tools};
 use serde_json::json;
-use stream_laws::{Event, Machine as _, Record};
+use stream_laws::{RecordedEvent, RunRecord, StreamMachine as _};
 
 use crate::support::{
     AGAIN, DIALECT, KINDS, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, all_arguments, machine,
@@ -11,29 +11,29 @@ use crate::support::{
 };
 
 /// The events of each piece.
-fn each(mut machine: TemplateMachine, pieces: &[&str]) -> Vec<Vec<Event>> {
+fn each(mut machine: TemplateMachine, pieces: &[&str]) -> Vec<Vec<RecordedEvent>> {
     let mut all = Vec::new();
     for piece in pieces {
-        let mut record = Record::default();
+        let mut record = RunRecord::default();
         machine.push(piece, &mut record);
         all.push(record.events);
     }
-    let mut record = Record::default();
+    let mut record = RunRecord::default();
     machine.finish(&mut record);
     all.push(record.events);
     all
 }
 
-fn arguments(fragment: &str) -> Event {
-    Event::CallArguments { index: 0, fragment: fragment.to_owned() }
+fn arguments(fragment: &str) -> RecordedEvent {
+    RecordedEvent::CallArguments { index: 0, fragment: fragment.to_owned() }
 }
 
-fn text(channel: u8, text: &str) -> Event {
-    Event::Text { channel, text: text.to_owned() }
+fn text(channel: u8, text: &str) -> RecordedEvent {
+    RecordedEvent::Text { channel, text: text.to_owned() }
 }
 
-fn is_start(event: &Event, named: &str) -> bool {
-    matches!(event, Event::CallStart { name, .. } if name == named)
+fn is_start(event: &RecordedEvent, named: &str) -> bool {
+    matches!(event, RecordedEvent::CallStart { name, .. } if name == named)
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_parameter_in_a_tag_comes_when_the_tag_ends() {
     let events = each(machine(PARAMETERS), &["<c f>", "none", "</c>"]);
     assert_eq!(events[2][0], arguments("}"));
     let lost = each(machine(PARAMETERS), &["<c f><a>x</><b>y</c>"]);
-    let ended = Event::CallEnd { index: 0, outcome: stream_laws::COMPLETE.into() };
+    let ended = RecordedEvent::CallEnd { index: 0, outcome: stream_laws::COMPLETE.into() };
     assert_eq!(lost[0][1..], [arguments("{"), arguments("\"a\": \"x\""), arguments("}"), ended]);
 }
 
@@ -89,7 +89,7 @@ fn a_string_in_a_tag_comes_as_it_grows_where_the_tag_is_closed_before_the_region
     assert_eq!(events[6], [arguments("\"")]);
     assert_eq!(events[7][0], arguments("}"));
     let cut = each(aware(), &["<c f><a>x</c>y"]);
-    let ended = Event::CallEnd { index: 0, outcome: "incomplete".into() };
+    let ended = RecordedEvent::CallEnd { index: 0, outcome: "incomplete".into() };
     assert_eq!(cut[1][0], ended, "{cut:?}");
 }
 
@@ -198,7 +198,7 @@ fn a_delimiter_in_a_string_counts_if_it_is_closed() {
         (r#"<c f>{a:"x <q> y",b:<q>z</q>}</c>"#, "malformed"),
     ] {
         let all = each(machine(DIALECT), &[wire]).concat();
-        let ended = Event::CallEnd { index: 0, outcome: outcome.into() };
+        let ended = RecordedEvent::CallEnd { index: 0, outcome: outcome.into() };
         assert!(all.contains(&ended), "{wire}: {all:?}");
         assert_eq!(all[1], arguments("{\"a\":\"x "), "{wire}: {all:?}");
     }
@@ -215,9 +215,9 @@ fn parameters_become_what_the_schema_says_one_by_one() {
     ] {
         let parser = Parser::new(&template(fields)).tools(tools());
         let events = each(TemplateMachine::new(parser), &pieces);
-        let said = |events: &[Event]| -> String {
+        let said = |events: &[RecordedEvent]| -> String {
             let fragments = events.iter().filter_map(|event| match event {
-                Event::CallArguments { fragment, .. } => Some(fragment.replace(": ", ":")),
+                RecordedEvent::CallArguments { fragment, .. } => Some(fragment.replace(": ", ":")),
                 _ => None,
             });
             fragments.collect::<String>().replace(", ", ",")
@@ -243,12 +243,12 @@ fn a_text_that_was_to_be_json_completes_no_call() {
     let lenient =
         DIALECT.replace("\"unquoted_keys\"", "\"allow_non_json\": true, \"unquoted_keys\"");
     for wire in ["<c f>{a:1} x</c>", "<c f></c>", "<c f>{a:1</c>", "<c f>{a:</c>"] {
-        let mut record = Record::default();
+        let mut record = RunRecord::default();
         let mut machine = machine(&lenient);
         machine.push(wire, &mut record);
         machine.finish(&mut record);
         let complete = record.events.iter().any(
-            |event| matches!(event, Event::CallEnd { outcome, .. } if outcome == stream_laws::COMPLETE),
+            |event| matches!(event, RecordedEvent::CallEnd { outcome, .. } if outcome == stream_laws::COMPLETE),
         );
         assert!(!complete, "{wire}: {:?}", record.events);
     }

@@ -2,7 +2,7 @@
 
 use guard_laws::TemplateMachine;
 use response_templates::{Parser, Settings, Template};
-use stream_laws::Event;
+use stream_laws::RecordedEvent;
 
 /// A template whose fields are `fields`.
 pub(crate) fn template(fields: &str) -> Template {
@@ -99,9 +99,9 @@ pub(crate) const KINDS: &str = calls_of!(
 );
 
 /// The arguments of all calls, one behind the other.
-pub(crate) fn all_arguments<'e>(events: impl IntoIterator<Item = &'e Event>) -> String {
-    let fragment = |event: &'e Event| match event {
-        Event::CallArguments { fragment, .. } => Some(fragment.as_str()),
+pub(crate) fn all_arguments<'e>(events: impl IntoIterator<Item = &'e RecordedEvent>) -> String {
+    let fragment = |event: &'e RecordedEvent| match event {
+        RecordedEvent::CallArguments { fragment, .. } => Some(fragment.as_str()),
         _ => None,
     };
     events.into_iter().filter_map(fragment).collect()

@@ -1,9 +1,9 @@
 //! L4: memory is a matter of limits, not of how long the stream is.
 
 use crate::{
-    machine::Machine,
-    record::Record,
-    violation::{Law, Violation},
+    machine::StreamMachine,
+    record::RunRecord,
+    violation::{Law, LawViolation},
 };
 
 /// The input must be this many times the limit, or staying below it proves nothing.
@@ -12,13 +12,13 @@ const LONGER: usize = 2;
 /// Checks L4: fed with `chunks`, then finished, live buffers never exceed `limit` bytes.
 ///
 /// ```
-/// # use stream_laws::{CONTENT, Held, Machine, Record, check_bounded};
+/// # use stream_laws::{CONTENT, HeldBytes, StreamMachine, RunRecord, check_bounded};
 /// # #[derive(Clone)] struct Echo;
-/// # impl Machine for Echo {
-/// #     fn push(&mut self, chunk: &str, out: &mut Record) { out.text(CONTENT, chunk); }
-/// #     fn finish(&mut self, _: &mut Record) {}
+/// # impl StreamMachine for Echo {
+/// #     fn push(&mut self, chunk: &str, out: &mut RunRecord) { out.text(CONTENT, chunk); }
+/// #     fn finish(&mut self, _: &mut RunRecord) {}
 /// #     fn reset(&mut self) {}
-/// #     fn held(&self) -> Held { Held::NOTHING }
+/// #     fn held(&self) -> HeldBytes { HeldBytes::NOTHING }
 /// #     fn work(&self) -> u64 { 0 }
 /// #     fn state_size(&self) -> usize { 0 }
 /// # }
@@ -26,14 +26,14 @@ const LONGER: usize = 2;
 /// ```
 ///
 /// # Errors
-/// The first chunk after which [`Machine::state_size`] or the held bytes exceed the limit, or an
+/// The first chunk after which [`StreamMachine::state_size`] or the held bytes exceed the limit, or an
 /// input too short to tell.
-pub fn check_bounded<'t, M: Machine>(
+pub fn check_bounded<'t, M: StreamMachine>(
     machine: &M,
     chunks: impl IntoIterator<Item = &'t str>,
     limit: usize,
-) -> Result<(), Violation> {
-    let (mut machine, mut out) = (machine.clone(), Record::default());
+) -> Result<(), LawViolation> {
+    let (mut machine, mut out) = (machine.clone(), RunRecord::default());
     let (mut fed, mut last) = (0, "");
     for (number, chunk) in chunks.into_iter().enumerate() {
         machine.push(chunk, &mut out);
@@ -41,7 +41,7 @@ pub fn check_bounded<'t, M: Machine>(
         (fed, last) = (fed + chunk.len(), chunk);
         let (state, held) = (machine.state_size(), machine.held().bytes);
         if state.max(held) > limit {
-            return Err(Violation::new(
+            return Err(LawViolation::new(
                 Law::Bounded,
                 format!("after chunk {number}, {fed} bytes in all"),
                 chunk,
@@ -50,7 +50,7 @@ pub fn check_bounded<'t, M: Machine>(
         }
     }
     if fed < limit.saturating_mul(LONGER) {
-        return Err(Violation::new(
+        return Err(LawViolation::new(
             Law::Bounded,
             "as given",
             last,

@@ -3,9 +3,9 @@
 use super::coalesced;
 use crate::{
     cuts::{Cut, CutPlan},
-    machine::{ByteMachine, Machine, push_all, run, run_bytes},
-    record::Record,
-    violation::{Law, Violation, difference},
+    machine::{ByteMachine, StreamMachine, push_all, run, run_bytes},
+    record::RunRecord,
+    violation::{Law, LawViolation, difference},
 };
 
 /// At most this many prefixes of an input are forked or reset at: each costs two runs.
@@ -15,18 +15,18 @@ const FORKS: usize = 256;
 ///
 /// # Errors
 /// The first cut whose coalesced record differs from that of the whole input.
-pub fn check_chunk_invariance<M: Machine>(
+pub fn check_chunk_invariance<M: StreamMachine>(
     machine: &M,
     input: &str,
     plan: CutPlan,
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     let law = Law::ChunkInvariance;
     let whole = coalesced(law, Cut::Whole, input, &run(machine, input, Cut::Whole))?;
-    let compare = |name: String, got: &Record| match difference(
+    let compare = |name: String, got: &RunRecord| match difference(
         &whole,
         &coalesced(law, &name, input, got)?,
     ) {
-        Some(detail) => Err(Violation::new(law, &name, input, detail)),
+        Some(detail) => Err(LawViolation::new(law, &name, input, detail)),
         None => Ok(()),
     };
 
@@ -42,7 +42,7 @@ pub fn check_chunk_invariance<M: Machine>(
     Ok(())
 }
 
-/// Checks L1 for bytes, inside scalars too; text must give what [`Machine::push`] gives.
+/// Checks L1 for bytes, inside scalars too; text must give what [`StreamMachine::push`] gives.
 ///
 /// # Errors
 /// The first cut whose coalesced record differs from that of the whole input.
@@ -50,7 +50,7 @@ pub fn check_byte_chunk_invariance<M: ByteMachine>(
     machine: &M,
     input: &[u8],
     plan: CutPlan,
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     let law = Law::ChunkInvariance;
     let expected = match core::str::from_utf8(input) {
         Ok(text) => run(machine, text, Cut::Whole),
@@ -61,7 +61,7 @@ pub fn check_byte_chunk_invariance<M: ByteMachine>(
         let name = format!("bytes, {cut}");
         let got = coalesced(law, &name, input, &run_bytes(machine, input, cut))?;
         if let Some(detail) = difference(&expected, &got) {
-            return Err(Violation::new(law, name, input, detail));
+            return Err(LawViolation::new(law, name, input, detail));
         }
     }
     Ok(())
@@ -74,8 +74,8 @@ fn fork_points(input: &str, plan: CutPlan) -> impl Iterator<Item = usize> {
 }
 
 /// Abandons the stream at `at` (or, at the end, finishes it) and starts over.
-fn after_reset<M: Machine>(machine: &M, input: &str, at: usize) -> Record {
-    let (mut machine, mut out) = (machine.clone(), Record::default());
+fn after_reset<M: StreamMachine>(machine: &M, input: &str, at: usize) -> RunRecord {
+    let (mut machine, mut out) = (machine.clone(), RunRecord::default());
     machine.push(&input[..at], &mut out);
     if at == input.len() {
         machine.finish(&mut out);
@@ -88,8 +88,8 @@ fn after_reset<M: Machine>(machine: &M, input: &str, at: usize) -> Record {
 }
 
 /// The records of a machine and of its copy, the copy made and finished at `at`.
-fn forked<M: Machine>(machine: &M, input: &str, at: usize) -> (Record, Record) {
-    let (mut original, mut out) = (machine.clone(), Record::default());
+fn forked<M: StreamMachine>(machine: &M, input: &str, at: usize) -> (RunRecord, RunRecord) {
+    let (mut original, mut out) = (machine.clone(), RunRecord::default());
     original.push(&input[..at], &mut out);
 
     let (mut fork, mut fork_out) = (original.clone(), out.clone());
@@ -98,9 +98,9 @@ fn forked<M: Machine>(machine: &M, input: &str, at: usize) -> (Record, Record) {
 
     // A second copy takes another way: nothing of it may reach the original.
     let mut astray = original.clone();
-    astray.push("\u{1F980} elsewhere <", &mut Record::default());
-    astray.push(input, &mut Record::default());
-    astray.finish(&mut Record::default());
+    astray.push("\u{1F980} elsewhere <", &mut RunRecord::default());
+    astray.push(input, &mut RunRecord::default());
+    astray.finish(&mut RunRecord::default());
 
     original.push(&input[at..], &mut out);
     original.finish(&mut out);

@@ -2,10 +2,10 @@
 
 use crate::{
     cuts::Cut,
-    json::{Value, parse},
-    machine::{Machine, run},
-    record::{COMPLETE, Event},
-    violation::{Law, Violation},
+    json::{JsonValue, parse},
+    machine::{StreamMachine, run},
+    record::{COMPLETE, RecordedEvent},
+    violation::{Law, LawViolation},
 };
 
 /// What may quote a text on any wire.
@@ -16,45 +16,45 @@ const QUOTES: [char; 3] = ['"', '\'', '`'];
 ///
 /// # Errors
 /// The first string that does.
-pub fn check_clean_arguments<M: Machine>(
+pub fn check_clean_arguments<M: StreamMachine>(
     machine: &M,
     input: &str,
     markup: &[&str],
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     let mut arguments = String::new();
     for event in run(machine, input, Cut::Whole).events {
         match event {
-            Event::CallStart { .. } => arguments.clear(),
-            Event::CallArguments { fragment, .. } => arguments.push_str(&fragment),
-            Event::CallEnd { outcome, .. } if outcome == COMPLETE => {
+            RecordedEvent::CallStart { .. } => arguments.clear(),
+            RecordedEvent::CallArguments { fragment, .. } => arguments.push_str(&fragment),
+            RecordedEvent::CallEnd { outcome, .. } if outcome == COMPLETE => {
                 let held = parse(&arguments).ok();
                 if let Some((text, marker)) = held.and_then(|it| unquoted(it, input, markup)) {
                     let detail = format!("a complete call's argument {text:?} holds {marker:?}");
-                    return Err(Violation::new(Law::CleanArguments, Cut::Whole, input, detail));
+                    return Err(LawViolation::new(Law::CleanArguments, Cut::Whole, input, detail));
                 }
             }
-            Event::CallEnd { .. } | Event::Text { .. } => {}
+            RecordedEvent::CallEnd { .. } | RecordedEvent::Text { .. } => {}
         }
     }
     Ok(())
 }
 
 /// A string of `value` with one of `markup` that `wire` does not quote.
-fn unquoted<'m>(value: Value, wire: &str, markup: &[&'m str]) -> Option<(String, &'m str)> {
+fn unquoted<'m>(value: JsonValue, wire: &str, markup: &[&'m str]) -> Option<(String, &'m str)> {
     let mut values = vec![value];
     while let Some(value) = values.pop() {
         let texts = match value {
-            Value::String(text) => vec![text],
-            Value::Array(elements) => {
+            JsonValue::String(text) => vec![text],
+            JsonValue::Array(elements) => {
                 values.extend(elements);
                 continue;
             }
-            Value::Object(members) => {
+            JsonValue::Object(members) => {
                 let (keys, inner): (Vec<_>, Vec<_>) = members.into_iter().unzip();
                 values.extend(inner);
                 keys
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => continue,
+            JsonValue::Null | JsonValue::Bool(_) | JsonValue::Number(_) => continue,
         };
         for text in texts {
             if let Some(marker) = markup.iter().find(|marker| is_bare(&text, marker, wire)) {

@@ -3,9 +3,9 @@
 use super::coalesced;
 use crate::{
     cuts::CutPlan,
-    machine::{Machine, run},
-    record::{Event, Record, unplaced},
-    violation::{Law, Violation, first_difference},
+    machine::{StreamMachine, run},
+    record::{RecordedEvent, RunRecord, unplaced},
+    violation::{Law, LawViolation, first_difference},
 };
 
 /// Checks L10 under every cut of `plan`: the two machines agree on texts, calls and diagnostics
@@ -13,14 +13,14 @@ use crate::{
 ///
 /// # Errors
 /// The first difference, or a call that `atomic` delivered in parts.
-pub fn check_delivery<A: Machine, S: Machine>(
+pub fn check_delivery<A: StreamMachine, S: StreamMachine>(
     atomic: &A,
     streaming: &S,
     input: &str,
     plan: CutPlan,
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     for cut in plan.text(input) {
-        let broken = |detail| Violation::new(Law::Delivery, cut, input, detail);
+        let broken = |detail| LawViolation::new(Law::Delivery, cut, input, detail);
         let at_once = run(atomic, input, cut);
         if let Some(event) = first_in_parts(&at_once.events) {
             return Err(broken(format!("{event:?} is not delivered with the rest of its call")));
@@ -42,17 +42,25 @@ pub fn check_delivery<A: Machine, S: Machine>(
 }
 
 /// The first event of a call that does not directly follow the one it should.
-fn first_in_parts(events: &[Event]) -> Option<&Event> {
-    let mut before: Option<&Event> = None;
+fn first_in_parts(events: &[RecordedEvent]) -> Option<&RecordedEvent> {
+    let mut before: Option<&RecordedEvent> = None;
     for event in events {
         let together = match (before, event) {
-            (Some(Event::CallStart { index, .. }), Event::CallArguments { index: same, .. })
+            (
+                Some(RecordedEvent::CallStart { index, .. }),
+                RecordedEvent::CallArguments { index: same, .. },
+            )
             | (
-                Some(Event::CallStart { index, .. } | Event::CallArguments { index, .. }),
-                Event::CallEnd { index: same, .. },
+                Some(
+                    RecordedEvent::CallStart { index, .. }
+                    | RecordedEvent::CallArguments { index, .. },
+                ),
+                RecordedEvent::CallEnd { index: same, .. },
             ) => index == same,
-            (_, Event::CallArguments { .. } | Event::CallEnd { .. }) => false,
-            (Some(Event::CallStart { .. } | Event::CallArguments { .. }), _) => false,
+            (_, RecordedEvent::CallArguments { .. } | RecordedEvent::CallEnd { .. }) => false,
+            (Some(RecordedEvent::CallStart { .. } | RecordedEvent::CallArguments { .. }), _) => {
+                false
+            }
             _ => true,
         };
         if !together {
@@ -64,22 +72,22 @@ fn first_in_parts(events: &[Event]) -> Option<&Event> {
 }
 
 /// Moves the events of each call to its end and merges what then adjoins.
-fn per_call(events: &[Event]) -> Result<Vec<Event>, String> {
-    let mut open: Vec<(u32, Vec<Event>)> = Vec::new();
-    let mut moved = Record::default();
+fn per_call(events: &[RecordedEvent]) -> Result<Vec<RecordedEvent>, String> {
+    let mut open: Vec<(u32, Vec<RecordedEvent>)> = Vec::new();
+    let mut moved = RunRecord::default();
     for event in events.iter().cloned() {
-        let find = |open: &Vec<(u32, Vec<Event>)>, wanted: u32| {
+        let find = |open: &Vec<(u32, Vec<RecordedEvent>)>, wanted: u32| {
             let place = open.iter().position(|(index, _)| *index == wanted);
             place.ok_or_else(|| format!("call {wanted} is not open"))
         };
         match event {
-            Event::Text { .. } => moved.events.push(event),
-            Event::CallStart { index, .. } => open.push((index, vec![event])),
-            Event::CallArguments { index, .. } => {
+            RecordedEvent::Text { .. } => moved.events.push(event),
+            RecordedEvent::CallStart { index, .. } => open.push((index, vec![event])),
+            RecordedEvent::CallArguments { index, .. } => {
                 let place = find(&open, index)?;
                 open[place].1.push(event);
             }
-            Event::CallEnd { index, .. } => {
+            RecordedEvent::CallEnd { index, .. } => {
                 let place = find(&open, index)?;
                 moved.events.append(&mut open.remove(place).1);
                 moved.events.push(event);

@@ -1,14 +1,14 @@
 //! L11: what a machine says it holds is what it holds.
 
 use crate::{
-    machine::{Held, HeldKind, Machine},
-    record::{Event, Record},
-    violation::{Law, Violation},
+    machine::{HeldBytes, HeldReason, StreamMachine},
+    record::{RecordedEvent, RunRecord},
+    violation::{Law, LawViolation},
 };
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum TextForm {
     /// Text comes out byte for byte as it came in.
     WireBytes,
     /// Text comes out decoded: only that cuts do not matter is checked.
@@ -26,8 +26,12 @@ pub enum Unit {
 ///
 /// # Errors
 /// The first prefix after which that is not so.
-pub fn check_held<M: Machine>(machine: &M, input: &str, unit: Unit) -> Result<(), Violation> {
-    let (mut growing, mut out) = (machine.clone(), Record::default());
+pub fn check_held<M: StreamMachine>(
+    machine: &M,
+    input: &str,
+    unit: TextForm,
+) -> Result<(), LawViolation> {
+    let (mut growing, mut out) = (machine.clone(), RunRecord::default());
     let mut piece = [0; 4];
     let mut before = 0;
     for (at, scalar) in input.char_indices() {
@@ -37,8 +41,8 @@ pub fn check_held<M: Machine>(machine: &M, input: &str, unit: Unit) -> Result<()
         let held = growing.held();
 
         let mut fresh = machine.clone();
-        fresh.push(prefix, &mut Record::default());
-        let (mut ended, mut end) = (growing.clone(), Record::default());
+        fresh.push(prefix, &mut RunRecord::default());
+        let (mut ended, mut end) = (growing.clone(), RunRecord::default());
         ended.finish(&mut end);
 
         let new = written(&out.events[known..], prefix);
@@ -46,12 +50,12 @@ pub fn check_held<M: Machine>(machine: &M, input: &str, unit: Unit) -> Result<()
         let wrong = (fresh.held() != held)
             .then(|| format!("{held:?} behind single scalars, {:?} at once", fresh.held()))
             .or_else(|| match unit {
-                Unit::WireBytes => contradiction(held, (had, new), &end, prefix, &out),
-                Unit::Decoded => None,
+                TextForm::WireBytes => contradiction(held, (had, new), &end, prefix, &out),
+                TextForm::Decoded => None,
             });
         if let Some(detail) = wrong {
             let name = format!("prefix of {} bytes", prefix.len());
-            return Err(Violation::new(Law::Held, name, prefix, detail));
+            return Err(LawViolation::new(Law::Held, name, prefix, detail));
         }
         before = held.bytes;
     }
@@ -60,17 +64,17 @@ pub fn check_held<M: Machine>(machine: &M, input: &str, unit: Unit) -> Result<()
 
 /// What speaks against it that `held` is held, where of `had` bytes so many came out as `new`.
 fn contradiction(
-    held: Held,
+    held: HeldBytes,
     (had, new): (usize, usize),
-    end: &Record,
+    end: &RunRecord,
     prefix: &str,
-    out: &Record,
+    out: &RunRecord,
 ) -> Option<String> {
     let received = prefix.len();
     let (at_end, left) = (decided(end), received.saturating_sub(decided(out)));
     let last = written(&end.events, prefix);
     Some(match held.bytes {
-        bytes if (held.kind == HeldKind::None) != (bytes == 0) => {
+        bytes if (held.kind == HeldReason::None) != (bytes == 0) => {
             format!("{held:?}: bytes without a reason, or a reason without bytes")
         }
         bytes if at_end != bytes => format!("{held:?}, but the end emits or drops {at_end} bytes"),
@@ -87,10 +91,10 @@ fn contradiction(
 
 /// Bytes of the input that events show at least: all of their text, and of arguments the words that
 /// are in the input.
-fn written(events: &[Event], input: &str) -> usize {
-    let bytes = |event: &Event| match event {
-        Event::Text { text, .. } => text.len(),
-        Event::CallArguments { fragment, .. } => words(fragment, input),
+fn written(events: &[RecordedEvent], input: &str) -> usize {
+    let bytes = |event: &RecordedEvent| match event {
+        RecordedEvent::Text { text, .. } => text.len(),
+        RecordedEvent::CallArguments { fragment, .. } => words(fragment, input),
         _ => 0,
     };
     events.iter().map(bytes).sum()
@@ -111,7 +115,7 @@ fn words(json: &str, input: &str) -> usize {
 }
 
 /// Bytes of the input that a record decides: text that is out, and the account.
-fn decided(record: &Record) -> usize {
+fn decided(record: &RunRecord) -> usize {
     let text: usize = record.texts().map(|(_, text)| text.len()).sum();
     text + record.spans.iter().map(|span| span.len as usize).sum::<usize>()
 }

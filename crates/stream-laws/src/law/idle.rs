@@ -3,9 +3,9 @@
 use super::coalesced;
 use crate::{
     cuts::CutPlan,
-    machine::{Held, Machine, push_all},
-    record::Record,
-    violation::{Law, Violation, difference},
+    machine::{HeldBytes, StreamMachine, push_all},
+    record::RunRecord,
+    violation::{Law, LawViolation, difference},
 };
 
 /// Checks L12 under every cut of `plan`: after the end of the stream nothing is held or kept, a
@@ -13,19 +13,23 @@ use crate::{
 ///
 /// # Errors
 /// The first cut that leaves something behind, and what.
-pub fn check_idle<M: Machine>(machine: &M, input: &str, plan: CutPlan) -> Result<(), Violation> {
+pub fn check_idle<M: StreamMachine>(
+    machine: &M,
+    input: &str,
+    plan: CutPlan,
+) -> Result<(), LawViolation> {
     for cut in plan.text(input) {
-        let broken = |detail: String| Err(Violation::new(Law::Idle, cut, input, detail));
-        let (mut machine, mut first) = (machine.clone(), Record::default());
+        let broken = |detail: String| Err(LawViolation::new(Law::Idle, cut, input, detail));
+        let (mut machine, mut first) = (machine.clone(), RunRecord::default());
         push_all(&mut machine, input, cut, &mut first);
         machine.finish(&mut first);
         let (held, kept) = (machine.held(), machine.state_size());
-        if held != Held::NOTHING || kept > 0 {
+        if held != HeldBytes::NOTHING || kept > 0 {
             return broken(format!("after the end {held:?}, and {kept} bytes are kept"));
         }
-        let mut again = Record::default();
+        let mut again = RunRecord::default();
         machine.finish(&mut again);
-        if again != Record::default() {
+        if again != RunRecord::default() {
             return broken(format!("a second end says {again:?}"));
         }
         machine.reset();

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use crate::{
     cuts::Cut,
-    machine::{Machine, run},
-    record::{Event, Record},
-    violation::{Law, Violation},
+    machine::{StreamMachine, run},
+    record::{RecordedEvent, RunRecord},
+    violation::{Law, LawViolation},
 };
 
 /// Checks L14: in each response of `machine`, one of every input, ids differ; and no id that the
@@ -16,10 +16,10 @@ use crate::{
 ///
 /// # Errors
 /// The first id that comes twice.
-pub fn check_ids<'t, M: Machine>(
+pub fn check_ids<'t, M: StreamMachine>(
     mut respond: impl FnMut() -> M,
     inputs: impl IntoIterator<Item = &'t str>,
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     let mut made = HashSet::new();
     for input in inputs {
         let record = run(&respond(), input, Cut::Whole);
@@ -33,15 +33,15 @@ pub fn check_ids<'t, M: Machine>(
                 continue;
             };
             let detail = format!("another call {again} has the id {id:?}");
-            return Err(Violation::new(Law::Ids, Cut::Whole, input, detail));
+            return Err(LawViolation::new(Law::Ids, Cut::Whole, input, detail));
         }
     }
     Ok(())
 }
 
-fn ids(record: &Record) -> impl Iterator<Item = &str> {
+fn ids(record: &RunRecord) -> impl Iterator<Item = &str> {
     record.events.iter().filter_map(|event| match event {
-        Event::CallStart { id, .. } => Some(id.as_str()),
+        RecordedEvent::CallStart { id, .. } => Some(id.as_str()),
         _ => None,
     })
 }

@@ -3,10 +3,10 @@
 use super::coalesced;
 use crate::{
     cuts::Cut,
-    machine::{Machine, run},
+    machine::{StreamMachine, run},
     random::Random,
-    record::Record,
-    violation::{Law, Violation, difference},
+    record::RunRecord,
+    violation::{Law, LawViolation, difference},
 };
 
 /// How many random schedules are tried.
@@ -17,12 +17,13 @@ const SCHEDULES: u64 = 8;
 ///
 /// # Errors
 /// The first input whose record differs.
-pub fn check_isolation<M: Machine>(
+pub fn check_isolation<M: StreamMachine>(
     machine: &M,
     inputs: &[&str],
     seed: u64,
-) -> Result<(), Violation> {
-    let alone: Vec<Record> = inputs.iter().map(|input| run(machine, input, Cut::Whole)).collect();
+) -> Result<(), LawViolation> {
+    let alone: Vec<RunRecord> =
+        inputs.iter().map(|input| run(machine, input, Cut::Whole)).collect();
     for round in 0..SCHEDULES {
         let seed = seed.wrapping_add(round);
         for (number, together) in interleaved(machine, inputs, seed).iter().enumerate() {
@@ -31,16 +32,16 @@ pub fn check_isolation<M: Machine>(
             let expected = coalesced(Law::Isolation, &name, input, &alone[number])?;
             let got = coalesced(Law::Isolation, &name, input, together)?;
             if let Some(detail) = difference(&expected, &got) {
-                return Err(Violation::new(Law::Isolation, name, input, detail));
+                return Err(LawViolation::new(Law::Isolation, name, input, detail));
             }
         }
     }
     Ok(())
 }
 
-fn interleaved<M: Machine>(machine: &M, inputs: &[&str], seed: u64) -> Vec<Record> {
+fn interleaved<M: StreamMachine>(machine: &M, inputs: &[&str], seed: u64) -> Vec<RunRecord> {
     let mut random = Random::new(seed);
-    let mut records = vec![Record::default(); inputs.len()];
+    let mut records = vec![RunRecord::default(); inputs.len()];
     let mut running: Vec<_> = inputs
         .iter()
         .enumerate()

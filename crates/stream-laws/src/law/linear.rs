@@ -2,9 +2,9 @@
 
 use crate::{
     cuts::Cut,
-    machine::Machine,
-    record::Record,
-    violation::{Law, Violation},
+    machine::StreamMachine,
+    record::RunRecord,
+    violation::{Law, LawViolation},
 };
 
 /// How much work is linear enough.
@@ -30,11 +30,11 @@ impl Default for Work {
 ///
 /// # Errors
 /// Work above `bounds`, or a machine that does not count its work.
-pub fn check_linear<M: Machine>(
+pub fn check_linear<M: StreamMachine>(
     machine: &M,
     input: impl Fn(usize) -> String,
     bounds: Work,
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     let cuts = [Cut::Whole, Cut::EachScalar, Cut::Random { seed: 5 }];
     cuts.into_iter().try_for_each(|cut| check_under(cut, machine, &input, bounds))
 }
@@ -43,20 +43,20 @@ pub fn check_linear<M: Machine>(
 ///
 /// # Errors
 /// Work above `bounds`, or a machine that does not count its work.
-pub fn check_linear_push<M: Machine>(
+pub fn check_linear_push<M: StreamMachine>(
     machine: &M,
     input: impl Fn(usize) -> String,
     bounds: Work,
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     check_under(Cut::Whole, machine, &input, bounds)
 }
 
-fn check_under<M: Machine>(
+fn check_under<M: StreamMachine>(
     cut: Cut,
     machine: &M,
     input: &impl Fn(usize) -> String,
     bounds: Work,
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     let mut before: Option<(usize, u64)> = None;
     let lengths = [1, 4].map(|times| bounds.bytes.max(1) * times);
     // The lengths of random pieces depend on the input's: only equal cuts are compared.
@@ -65,14 +65,14 @@ fn check_under<M: Machine>(
         let input = input(bytes);
         let work = examined(machine, &input, cut);
         judge(bounds, input.len(), work, before)
-            .map_err(|detail| Violation::new(Law::Linear, cut, &input, detail))?;
+            .map_err(|detail| LawViolation::new(Law::Linear, cut, &input, detail))?;
         before = Some((input.len(), work));
     }
     Ok(())
 }
 
-fn examined<M: Machine>(machine: &M, input: &str, cut: Cut) -> u64 {
-    let (mut machine, mut out) = (machine.clone(), Record::default());
+fn examined<M: StreamMachine>(machine: &M, input: &str, cut: Cut) -> u64 {
+    let (mut machine, mut out) = (machine.clone(), RunRecord::default());
     let before = machine.work();
     for piece in cut.pieces(input) {
         machine.push(piece, &mut out);

@@ -20,7 +20,7 @@ pub use bounded::check_bounded;
 pub use chunk_invariance::{check_byte_chunk_invariance, check_chunk_invariance};
 pub use clean_arguments::check_clean_arguments;
 pub use delivery::check_delivery;
-pub use held::{Unit, check_held};
+pub use held::{TextForm, check_held};
 pub use idle::check_idle;
 pub use ids::check_ids;
 pub use isolation::check_isolation;
@@ -29,14 +29,14 @@ pub use no_leak::check_no_leak;
 pub use nothing_lost::check_nothing_lost;
 pub use prompt::{check_prompt, continuations, suffixes};
 pub use quoted_markup::check_quoted_markup;
-pub use round_trip::{Call, check_round_trip};
+pub use round_trip::{EncodedCall, check_round_trip};
 pub use total::{check_grammar, check_total, check_total_bytes};
 
 use core::fmt::Display;
 
 use crate::{
-    record::Record,
-    violation::{Law, Violation},
+    record::RunRecord,
+    violation::{Law, LawViolation},
 };
 
 /// The record in the form the laws compare, or a violation of the law being checked.
@@ -44,7 +44,7 @@ fn coalesced(
     law: Law,
     cut: impl Display,
     input: impl AsRef<[u8]>,
-    record: &Record,
-) -> Result<Record, Violation> {
-    record.coalesced().map_err(|empty| Violation::new(law, cut, input, empty))
+    record: &RunRecord,
+) -> Result<RunRecord, LawViolation> {
+    record.coalesced().map_err(|empty| LawViolation::new(law, cut, input, empty))
 }

@@ -3,8 +3,8 @@
 use super::coalesced;
 use crate::{
     cuts::CutPlan,
-    machine::{Machine, run},
-    violation::{Law, Violation, excerpt},
+    machine::{StreamMachine, run},
+    violation::{Law, LawViolation, excerpt},
 };
 
 /// Checks L8: none of `markup` occurs in a run of text, under any cut of `plan`.
@@ -14,13 +14,13 @@ use crate::{
 ///
 /// # Errors
 /// The first text that contains markup, or an input without any.
-pub fn check_no_leak<M: Machine>(
+pub fn check_no_leak<M: StreamMachine>(
     machine: &M,
     input: &str,
     markup: &[&str],
     plan: CutPlan,
-) -> Result<(), Violation> {
-    let broken = |cut: &str, detail| Violation::new(Law::NoLeak, cut, input, detail);
+) -> Result<(), LawViolation> {
+    let broken = |cut: &str, detail| LawViolation::new(Law::NoLeak, cut, input, detail);
     if !markup.iter().any(|marker| input.contains(marker)) {
         return Err(broken("as given", format!("the input has none of {markup:?} to leak")));
     }

@@ -3,34 +3,34 @@
 use super::coalesced;
 use crate::{
     cuts::CutPlan,
-    machine::{Machine, run},
-    record::{Record, SpanKind},
-    violation::{Law, Violation, excerpt},
+    machine::{StreamMachine, run},
+    record::{RecordedSpanKind, RunRecord},
+    violation::{Law, LawViolation, excerpt},
 };
 
 /// Checks L2 under every cut of `plan`.
 ///
 /// `drops` names the kinds of diagnostic that count dropped bytes; together they must count what
-/// the [`SpanKind::Dropped`] spans cover.
+/// the [`RecordedSpanKind::Dropped`] spans cover.
 ///
 /// # Errors
 /// Spans that overlap, leave the input or split a scalar; text that is not what the spans leave
 /// over; drops that are miscounted.
-pub fn check_nothing_lost<M: Machine>(
+pub fn check_nothing_lost<M: StreamMachine>(
     machine: &M,
     input: &str,
     drops: &[&str],
     plan: CutPlan,
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     for cut in plan.text(input) {
         let record = coalesced(Law::NothingLost, cut, input, &run(machine, input, cut))?;
         judge(&record, input, drops)
-            .map_err(|detail| Violation::new(Law::NothingLost, cut, input, detail))?;
+            .map_err(|detail| LawViolation::new(Law::NothingLost, cut, input, detail))?;
     }
     Ok(())
 }
 
-fn judge(record: &Record, input: &str, drops: &[&str]) -> Result<(), String> {
+fn judge(record: &RunRecord, input: &str, drops: &[&str]) -> Result<(), String> {
     let expected = without_spans(record, input)?;
     let got = record.all_text();
     if got != expected {
@@ -44,7 +44,7 @@ fn judge(record: &Record, input: &str, drops: &[&str]) -> Result<(), String> {
             record.spans,
         ));
     }
-    let dropped = record.spans.iter().filter(|span| span.kind == SpanKind::Dropped);
+    let dropped = record.spans.iter().filter(|span| span.kind == RecordedSpanKind::Dropped);
     let dropped: u64 = dropped.map(|span| span.len).sum();
     let counted = record.diagnostics.iter().filter(|one| drops.contains(&one.kind.as_str()));
     let counted: u64 = counted.map(|one| one.bytes).sum();
@@ -58,7 +58,7 @@ fn judge(record: &Record, input: &str, drops: &[&str]) -> Result<(), String> {
 }
 
 /// The input without the record's spans, which are sorted.
-fn without_spans(record: &Record, input: &str) -> Result<String, String> {
+fn without_spans(record: &RunRecord, input: &str) -> Result<String, String> {
     let (mut rest, mut at) = (String::new(), 0);
     for span in &record.spans {
         let range = span.range();

@@ -6,9 +6,9 @@
 
 use super::coalesced;
 use crate::{
-    machine::Machine,
-    record::{Event, Record},
-    violation::{Law, Violation},
+    machine::StreamMachine,
+    record::{RecordedEvent, RunRecord},
+    violation::{Law, LawViolation},
 };
 
 /// Checks L3 after every scalar of `input`.
@@ -22,18 +22,18 @@ use crate::{
 ///
 /// # Errors
 /// A prefix after which text is held whose fate is certain.
-pub fn check_prompt<M: Machine>(
+pub fn check_prompt<M: StreamMachine>(
     machine: &M,
     input: &str,
     witnesses: &[impl AsRef<str>],
-) -> Result<(), Violation> {
-    let (mut machine, mut out) = (machine.clone(), Record::default());
+) -> Result<(), LawViolation> {
+    let (mut machine, mut out) = (machine.clone(), RunRecord::default());
     let mut piece = [0; 4];
     for (at, scalar) in input.char_indices() {
         machine.push(scalar.encode_utf8(&mut piece), &mut out);
         let prefix = &input[..at + scalar.len_utf8()];
         let name = format!("prefix of {} bytes, one scalar at a time", prefix.len());
-        let broken = |detail| Violation::new(Law::Prompt, &name, prefix, detail);
+        let broken = |detail| LawViolation::new(Law::Prompt, &name, prefix, detail);
 
         let mut certain = future(&machine, "", prefix)?;
         // The rest of the input often shows what it was held for, and saves the others.
@@ -77,12 +77,12 @@ pub fn continuations(markers: &[&str], tails: &[&str]) -> Vec<String> {
 }
 
 /// What follows if the stream goes on with `continuation` and ends.
-fn future<M: Machine>(
+fn future<M: StreamMachine>(
     machine: &M,
     continuation: &str,
     prefix: &str,
-) -> Result<Vec<Event>, Violation> {
-    let (mut fork, mut out) = (machine.clone(), Record::default());
+) -> Result<Vec<RecordedEvent>, LawViolation> {
+    let (mut fork, mut out) = (machine.clone(), RunRecord::default());
     fork.push(continuation, &mut out);
     fork.finish(&mut out);
     let name = format!("prefix, then {continuation:?}");
@@ -90,16 +90,16 @@ fn future<M: Machine>(
 }
 
 /// The events both futures begin with, the last one possibly a part of both.
-fn common(mut one: Vec<Event>, other: &[Event]) -> Vec<Event> {
+fn common(mut one: Vec<RecordedEvent>, other: &[RecordedEvent]) -> Vec<RecordedEvent> {
     let same = one.iter().zip(other).take_while(|(left, right)| left == right).count();
     let part = match (one.get(same), other.get(same)) {
         (
-            Some(Event::Text { channel, text }),
-            Some(Event::Text { channel: same_channel, text: other_text }),
+            Some(RecordedEvent::Text { channel, text }),
+            Some(RecordedEvent::Text { channel: same_channel, text: other_text }),
         ) if channel == same_channel => {
             let scalars = text.chars().zip(other_text.chars());
             let text: String = scalars.take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
-            (!text.is_empty()).then_some(Event::Text { channel: *channel, text })
+            (!text.is_empty()).then_some(RecordedEvent::Text { channel: *channel, text })
         }
         _ => None,
     };
@@ -108,7 +108,9 @@ fn common(mut one: Vec<Event>, other: &[Event]) -> Vec<Event> {
     one
 }
 
-fn text_in(events: &[Event]) -> usize {
-    let bytes = |event: &Event| if let Event::Text { text, .. } = event { text.len() } else { 0 };
+fn text_in(events: &[RecordedEvent]) -> usize {
+    let bytes = |event: &RecordedEvent| {
+        if let RecordedEvent::Text { text, .. } = event { text.len() } else { 0 }
+    };
     events.iter().map(bytes).sum()
 }

@@ -1,11 +1,11 @@
 //! L15: markup that a value quotes is data.
 
-use super::round_trip::{Call, check_round_trip};
+use super::round_trip::{EncodedCall, check_round_trip};
 use crate::{
     cuts::{Cut, CutPlan},
-    machine::{Machine, run},
-    record::Event,
-    violation::{Law, Violation},
+    machine::{StreamMachine, run},
+    record::RecordedEvent,
+    violation::{Law, LawViolation},
 };
 
 /// Checks L15: under every cut of `plan`, `wire` gives `call`, whose arguments quote markup, complete
@@ -13,23 +13,23 @@ use crate::{
 ///
 /// # Errors
 /// The first difference.
-pub fn check_quoted_markup<M: Machine>(
+pub fn check_quoted_markup<M: StreamMachine>(
     machine: &M,
     wire: &str,
-    call: Call<'_>,
+    call: EncodedCall<'_>,
     plan: CutPlan,
-) -> Result<(), Violation> {
-    let renamed = |violation| Violation { law: Law::QuotedMarkup, ..violation };
+) -> Result<(), LawViolation> {
+    let renamed = |violation| LawViolation { law: Law::QuotedMarkup, ..violation };
     check_round_trip(machine, wire, &[call], plan).map_err(renamed)?;
     let text = run(machine, wire, Cut::Whole).events.into_iter().find_map(|event| match event {
-        Event::Text { text, .. } if !text.trim().is_empty() => Some(text),
+        RecordedEvent::Text { text, .. } if !text.trim().is_empty() => Some(text),
         _ => None,
     });
     match text {
         None => Ok(()),
         Some(text) => {
             let detail = format!("a part of the call is text: {text:?}");
-            Err(Violation::new(Law::QuotedMarkup, Cut::Whole, wire, detail))
+            Err(LawViolation::new(Law::QuotedMarkup, Cut::Whole, wire, detail))
         }
     }
 }

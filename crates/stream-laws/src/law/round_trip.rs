@@ -4,14 +4,14 @@ use super::coalesced;
 use crate::{
     cuts::CutPlan,
     json,
-    machine::{Machine, run},
-    record::{COMPLETE, Event, Record},
-    violation::{Law, Violation},
+    machine::{StreamMachine, run},
+    record::{COMPLETE, RecordedCall},
+    violation::{Law, LawViolation},
 };
 
 /// A call as it was encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Call<'c> {
+pub struct EncodedCall<'c> {
     /// The function's name.
     pub name: &'c str,
     /// Its arguments, as JSON text; compared as a value.
@@ -22,16 +22,16 @@ pub struct Call<'c> {
 ///
 /// # Errors
 /// The first call that differs, is missing, is too many or did not complete.
-pub fn check_round_trip<M: Machine>(
+pub fn check_round_trip<M: StreamMachine>(
     machine: &M,
     wire: &str,
-    expected: &[Call<'_>],
+    expected: &[EncodedCall<'_>],
     plan: CutPlan,
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     for cut in plan.text(wire) {
         let record = coalesced(Law::RoundTrip, cut, wire, &run(machine, wire, cut))?;
-        let got = calls(&record);
-        let broken = |detail| Violation::new(Law::RoundTrip, cut, wire, detail);
+        let broken = |detail| LawViolation::new(Law::RoundTrip, cut, wire, detail);
+        let got = record.calls().map_err(|event| broken(format!("no call began for {event:?}")))?;
         for (index, (call, back)) in expected.iter().zip(&got).enumerate() {
             judge(call, back).map_err(|why| broken(format!("call {index}: {why}")))?;
         }
@@ -43,37 +43,7 @@ pub fn check_round_trip<M: Machine>(
     Ok(())
 }
 
-#[derive(Debug, Default)]
-struct Received {
-    name: String,
-    arguments: String,
-    outcome: String,
-}
-
-fn calls(record: &Record) -> Vec<Received> {
-    let mut calls: Vec<Received> = Vec::new();
-    for event in &record.events {
-        match event {
-            Event::Text { .. } => {}
-            Event::CallStart { name, .. } => {
-                calls.push(Received { name: name.clone(), ..Received::default() });
-            }
-            Event::CallArguments { index, fragment } => {
-                if let Some(call) = calls.get_mut(*index as usize) {
-                    call.arguments.push_str(fragment);
-                }
-            }
-            Event::CallEnd { index, outcome } => {
-                if let Some(call) = calls.get_mut(*index as usize) {
-                    call.outcome.clone_from(outcome);
-                }
-            }
-        }
-    }
-    calls
-}
-
-fn judge(sent: &Call<'_>, back: &Received) -> Result<(), String> {
+fn judge(sent: &EncodedCall<'_>, back: &RecordedCall) -> Result<(), String> {
     let read = |json: &str| json::parse(json).map_err(|error| format!("{json:?}, {error}"));
     if back.outcome != COMPLETE {
         return Err(format!("expected it complete, got {:?}: {back:?}", back.outcome));

@@ -9,16 +9,20 @@ use super::coalesced;
 use crate::{
     cuts::{Cut, CutPlan},
     json,
-    machine::{ByteMachine, Machine, run, run_bytes},
-    record::{COMPLETE, Event, REPAIRED, Record},
-    violation::{Law, Violation},
+    machine::{ByteMachine, StreamMachine, run, run_bytes},
+    record::{COMPLETE, REPAIRED, RecordedEvent, RunRecord},
+    violation::{Law, LawViolation},
 };
 
 /// Checks L6 for text under every cut of `plan`.
 ///
 /// # Errors
 /// A panic, or what [`check_grammar`] finds.
-pub fn check_total<M: Machine>(machine: &M, input: &str, plan: CutPlan) -> Result<(), Violation> {
+pub fn check_total<M: StreamMachine>(
+    machine: &M,
+    input: &str,
+    plan: CutPlan,
+) -> Result<(), LawViolation> {
     plan.text(input).try_for_each(|cut| check(input, cut, || run(machine, input, cut)))
 }
 
@@ -30,20 +34,25 @@ pub fn check_total_bytes<M: ByteMachine>(
     machine: &M,
     input: &[u8],
     plan: CutPlan,
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     plan.bytes(input).try_for_each(|cut| check(input, cut, || run_bytes(machine, input, cut)))
 }
 
-fn check(input: impl AsRef<[u8]>, cut: Cut, run: impl FnOnce() -> Record) -> Result<(), Violation> {
+fn check(
+    input: impl AsRef<[u8]>,
+    cut: Cut,
+    run: impl FnOnce() -> RunRecord,
+) -> Result<(), LawViolation> {
     // A machine that panicked is dropped, so its broken invariants are seen by nobody.
     let record = catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
         let message = panic.downcast_ref::<String>().map(String::as_str);
         let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
         let message = message.unwrap_or("without a message");
-        Violation::new(Law::Total, cut, &input, format!("panicked: {message}"))
+        LawViolation::new(Law::Total, cut, &input, format!("panicked: {message}"))
     })?;
     let record = coalesced(Law::Total, cut, &input, &record)?;
-    check_grammar(&record.events).map_err(|detail| Violation::new(Law::Total, cut, &input, detail))
+    check_grammar(&record.events)
+        .map_err(|detail| LawViolation::new(Law::Total, cut, &input, detail))
 }
 
 /// Checks that the events of a finished stream are well formed: calls numbered from 0, named,
@@ -52,7 +61,7 @@ fn check(input: impl AsRef<[u8]>, cut: Cut, run: impl FnOnce() -> Record) -> Res
 ///
 /// # Errors
 /// The first event that breaks a rule, or a call that never ended.
-pub fn check_grammar(events: &[Event]) -> Result<(), String> {
+pub fn check_grammar(events: &[RecordedEvent]) -> Result<(), String> {
     let mut ids = HashSet::new();
     let mut calls: Vec<Option<String>> = Vec::new();
     for event in events {
@@ -63,8 +72,8 @@ pub fn check_grammar(events: &[Event]) -> Result<(), String> {
             None => Err(format!("{event:?} before the start of call {index}")),
         };
         match event {
-            Event::Text { .. } => {}
-            Event::CallStart { index, id, name } => {
+            RecordedEvent::Text { .. } => {}
+            RecordedEvent::CallStart { index, id, name } => {
                 if *index as usize != calls.len() {
                     return Err(format!("{event:?}: expected index {}", calls.len()));
                 }
@@ -76,11 +85,11 @@ pub fn check_grammar(events: &[Event]) -> Result<(), String> {
                 }
                 calls.push(Some(String::new()));
             }
-            Event::CallArguments { index, fragment } => {
+            RecordedEvent::CallArguments { index, fragment } => {
                 let arguments = open(&mut calls, *index)? + fragment;
                 calls[*index as usize] = Some(arguments);
             }
-            Event::CallEnd { index, outcome } => {
+            RecordedEvent::CallEnd { index, outcome } => {
                 let arguments = open(&mut calls, *index)?;
                 if [COMPLETE, REPAIRED].contains(&outcome.as_str()) {
                     json::parse_object(&arguments).map_err(|error| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::json::Value;
+use crate::json::JsonValue;
 
 /// The options a case may set. An adapter decides which of them, and which values, it knows.
 pub const OPTIONS: &[&str] = &[
@@ -27,23 +27,23 @@ pub const OPTIONS: &[&str] = &[
 
 /// One vector.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Case {
+pub struct VectorCase {
     /// Unique in its file.
     pub id: String,
     /// Which part of the family is under test.
-    pub kind: Kind,
+    pub kind: CaseKind,
     /// A tool-call family, a reasoning format or a profile, by kind.
     pub family: String,
     /// The whitespace policy the expectation was written for.
-    pub whitespace: Policy,
+    pub whitespace: CaseWhitespace,
     /// The declared tools as the line wrote them, JSON text of an array; `None` if it has none.
     pub tools: Option<String>,
     /// The channel the stream begins in.
-    pub start: Start,
+    pub start: CaseStart,
     /// How the stream ended.
-    pub finish: Finish,
+    pub finish: CaseFinish,
     /// Options of the format, all of them among [`OPTIONS`].
-    pub options: BTreeMap<String, Value>,
+    pub options: BTreeMap<String, JsonValue>,
     /// The model's raw text.
     pub wire: String,
     /// What must come out.
@@ -56,17 +56,17 @@ pub struct Case {
     pub disputed: String,
 }
 
-impl Case {
+impl VectorCase {
     /// The value of an option, if the case sets it.
     #[must_use]
-    pub fn option(&self, name: &str) -> Option<&Value> {
+    pub fn option(&self, name: &str) -> Option<&JsonValue> {
         self.options.get(name)
     }
 }
 
 /// Which part of a family a case is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum CaseKind {
     /// The tool-call grammar alone.
     Tools,
     /// The reasoning format alone.
@@ -77,7 +77,7 @@ pub enum Kind {
 
 /// What becomes of whitespace around markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Policy {
+pub enum CaseWhitespace {
     /// Everything but markup stays.
     Verbatim,
     /// Blank runs between markup, or markup and an edge, are dropped.
@@ -89,7 +89,7 @@ pub enum Policy {
 
 /// The channel a stream begins in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Start {
+pub enum CaseStart {
     /// The case does not say: content, unless the family knows better.
     #[default]
     Default,
@@ -101,7 +101,7 @@ pub enum Start {
 
 /// How a stream ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Finish {
+pub enum CaseFinish {
     /// The model stopped.
     #[default]
     Stop,
@@ -128,7 +128,7 @@ pub struct ExpectedCall {
     /// The name.
     pub name: String,
     /// The arguments, compared as a value.
-    pub arguments: Value,
+    pub arguments: JsonValue,
     /// The wire's id; `None` is not compared.
     pub id: Option<String>,
 }
@@ -150,5 +150,5 @@ pub enum Arguments {
     /// This JSON text, whitespace outside strings aside.
     Prefix(String),
     /// JSON text that is this value once what is open is closed.
-    SoFar(Value),
+    SoFar(JsonValue),
 }

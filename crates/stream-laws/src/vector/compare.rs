@@ -3,12 +3,12 @@
 use core::fmt::{self, Debug};
 
 use super::{
-    case::{Arguments, Case, ExpectedCall, Incomplete},
+    case::{Arguments, ExpectedCall, Incomplete, VectorCase},
     so_far::{value_so_far, without_blanks},
 };
 use crate::{
     json,
-    record::{COMPLETE, CONTENT, Event, REASONING, REPAIRED, Record},
+    record::{CONTENT, REASONING, RecordedCall, RunRecord},
     violation::shorten,
 };
 
@@ -32,30 +32,15 @@ impl fmt::Display for Mismatch {
 
 impl core::error::Error for Mismatch {}
 
-/// A call put together from its events.
-#[derive(Debug, Default)]
-struct Received {
-    name: String,
-    id: String,
-    arguments: String,
-    outcome: String,
-}
-
-impl Received {
-    fn is_complete(&self) -> bool {
-        [COMPLETE, REPAIRED].contains(&self.outcome.as_str())
-    }
-}
-
 /// Checks a finished run of `case` against its expectation.
 ///
 /// # Errors
 /// The first difference: content, reasoning, the complete calls in order, the incomplete call.
-pub fn check_record(case: &Case, record: &Record) -> Result<(), Mismatch> {
+pub fn check_record(case: &VectorCase, record: &RunRecord) -> Result<(), Mismatch> {
     let expect = &case.expect;
     same("content", expect.content.as_str(), &record.channel_text(CONTENT))?;
     same("reasoning", expect.reasoning.as_str(), &record.channel_text(REASONING))?;
-    let calls = received(record)?;
+    let calls = record.calls().map_err(|event| differ("events", &"a call that began", event))?;
     let (complete, broken): (Vec<_>, Vec<_>) = calls.iter().partition(|call| call.is_complete());
     for (number, (call, got)) in expect.calls.iter().zip(&complete).enumerate() {
         check_call(number, call, got)?;
@@ -70,7 +55,7 @@ pub fn check_record(case: &Case, record: &Record) -> Result<(), Mismatch> {
     }
 }
 
-fn check_call(number: usize, call: &ExpectedCall, got: &Received) -> Result<(), Mismatch> {
+fn check_call(number: usize, call: &ExpectedCall, got: &RecordedCall) -> Result<(), Mismatch> {
     let field = |name: &str| format!("calls[{number}].{name}");
     same(field("name"), call.name.as_str(), &got.name)?;
     if let Some(id) = &call.id {
@@ -88,8 +73,8 @@ fn check_call(number: usize, call: &ExpectedCall, got: &Received) -> Result<(), 
 }
 
 /// Of several calls that did not complete, one must be the expected one.
-fn check_incomplete(expected: &Incomplete, broken: &[&Received]) -> Result<(), Mismatch> {
-    let as_said = |call: &&&Received| {
+fn check_incomplete(expected: &Incomplete, broken: &[&RecordedCall]) -> Result<(), Mismatch> {
+    let as_said = |call: &&&RecordedCall| {
         call.name == expected.name
             && match &expected.arguments {
                 Arguments::Any => true,
@@ -101,30 +86,6 @@ fn check_incomplete(expected: &Incomplete, broken: &[&Received]) -> Result<(), M
         Some(_) => Ok(()),
         None => Err(differ("incomplete", expected, &broken)),
     }
-}
-
-fn received(record: &Record) -> Result<Vec<Received>, Mismatch> {
-    let mut calls: Vec<Received> = Vec::new();
-    for event in &record.events {
-        let index = match event {
-            Event::Text { .. } => continue,
-            Event::CallStart { id, name, .. } => {
-                let (name, id) = (name.clone(), id.clone());
-                calls.push(Received { name, id, ..Received::default() });
-                continue;
-            }
-            Event::CallArguments { index, .. } | Event::CallEnd { index, .. } => *index,
-        };
-        let Some(call) = calls.get_mut(index as usize) else {
-            return Err(differ("events", &"a call that began", event));
-        };
-        match event {
-            Event::CallArguments { fragment, .. } => call.arguments.push_str(fragment),
-            Event::CallEnd { outcome, .. } => call.outcome.clone_from(outcome),
-            Event::Text { .. } | Event::CallStart { .. } => {}
-        }
-    }
-    Ok(calls)
 }
 
 fn same(field: impl Into<String>, expected: &str, got: &str) -> Result<(), Mismatch> {

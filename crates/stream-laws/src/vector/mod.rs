@@ -1,6 +1,6 @@
 //! Vectors: recorded wires with the result they must give, at every cut.
 //!
-//! A file of vectors is JSON Lines, one [`Case`] a line; the format is described in
+//! A file of vectors is JSON Lines, one [`VectorCase`] a line; the format is described in
 //! `vectors/README.md` at the root of the repository. [`read_cases`] reads it, [`run_case`] runs
 //! a machine over a case at every cut of a plan and [`check_record`] judges one run.
 //!
@@ -14,7 +14,8 @@ mod run;
 mod so_far;
 
 pub use case::{
-    Arguments, Case, Expect, ExpectedCall, Finish, Incomplete, Kind, OPTIONS, Policy, Start,
+    Arguments, CaseFinish, CaseKind, CaseStart, CaseWhitespace, Expect, ExpectedCall, Incomplete,
+    OPTIONS, VectorCase,
 };
 pub use compare::{Mismatch, check_record};
 pub use read::{CaseError, read_cases};

@@ -4,9 +4,10 @@ use core::fmt;
 use std::collections::{BTreeMap, HashSet};
 
 use super::case::{
-    Arguments, Case, Expect, ExpectedCall, Finish, Incomplete, Kind, OPTIONS, Policy, Start,
+    Arguments, CaseFinish, CaseKind, CaseStart, CaseWhitespace, Expect, ExpectedCall, Incomplete,
+    OPTIONS, VectorCase,
 };
-use crate::json::{self, Value};
+use crate::json::{self, JsonValue};
 
 /// A line that is not a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl core::error::Error for CaseError {}
 ///
 /// # Errors
 /// The first line that is not a case, has a field this format does not know, or repeats an id.
-pub fn read_cases(text: &str) -> Result<Vec<Case>, CaseError> {
+pub fn read_cases(text: &str) -> Result<Vec<VectorCase>, CaseError> {
     let mut ids = HashSet::new();
     let mut cases = Vec::new();
     for (line, text) in (1..).zip(text.split('\n')) {
@@ -104,7 +105,7 @@ impl<'t> Fields<'t> {
     fn string(&mut self, key: &str) -> Read<Option<String>> {
         let Some(raw) = self.take(key) else { return Ok(None) };
         match json::parse(raw) {
-            Ok(Value::String(text)) => Ok(Some(text)),
+            Ok(JsonValue::String(text)) => Ok(Some(text)),
             _ => Err(fault(self.name(key), format!("expected a string, found {raw}"))),
         }
     }
@@ -128,7 +129,7 @@ impl<'t> Fields<'t> {
             .map_err(|error| fault(self.name(key), format!("expected an array: {error}")))
     }
 
-    fn object(&mut self, key: &str) -> Read<Value> {
+    fn object(&mut self, key: &str) -> Read<JsonValue> {
         let raw = self.need(key)?;
         json::parse_object(raw).map_err(|error| fault(self.name(key), error.to_string()))
     }
@@ -142,18 +143,22 @@ impl<'t> Fields<'t> {
     }
 }
 
-fn case(text: &str) -> Read<Case> {
+fn case(text: &str) -> Read<VectorCase> {
     let mut fields = Fields::new("", text)?;
-    let kinds = [("tools", Kind::Tools), ("reasoning", Kind::Reasoning), ("both", Kind::Both)];
-    let policies =
-        [("verbatim", Policy::Verbatim), ("framing", Policy::Framing), ("trim", Policy::Trim)];
-    let starts = [("reasoning", Start::Reasoning), ("content", Start::Content)];
-    let finishes = [("stop", Finish::Stop), ("length", Finish::Length)];
+    let kinds =
+        [("tools", CaseKind::Tools), ("reasoning", CaseKind::Reasoning), ("both", CaseKind::Both)];
+    let policies = [
+        ("verbatim", CaseWhitespace::Verbatim),
+        ("framing", CaseWhitespace::Framing),
+        ("trim", CaseWhitespace::Trim),
+    ];
+    let starts = [("reasoning", CaseStart::Reasoning), ("content", CaseStart::Content)];
+    let finishes = [("stop", CaseFinish::Stop), ("length", CaseFinish::Length)];
     let id = fields.need_string("id")?;
     if id.is_empty() {
         return Err(fault("id", "is empty"));
     }
-    let case = Case {
+    let case = VectorCase {
         id,
         kind: fields.one_of("kind", &kinds)?.ok_or_else(|| fault("kind", "is missing"))?,
         family: fields.need_string("family")?,
@@ -183,14 +188,14 @@ fn tools(raw: Option<&str>) -> Read<Option<String>> {
     Ok(Some(raw.to_owned()))
 }
 
-fn options(raw: Option<&str>) -> Read<BTreeMap<String, Value>> {
+fn options(raw: Option<&str>) -> Read<BTreeMap<String, JsonValue>> {
     let Some(raw) = raw else { return Ok(BTreeMap::new()) };
     let fields = Fields::new("options", raw)?;
     if let Some((key, _)) = fields.fields.iter().find(|(key, _)| !OPTIONS.contains(&key.as_str())) {
         return Err(fault(fields.name(key), format!("is no option; known are {OPTIONS:?}")));
     }
     match json::parse_object(raw) {
-        Ok(Value::Object(options)) => Ok(options),
+        Ok(JsonValue::Object(options)) => Ok(options),
         _ => Err(fault("options", "expected an object")),
     }
 }

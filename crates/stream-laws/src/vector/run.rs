@@ -3,13 +3,13 @@
 use core::fmt;
 
 use super::{
-    case::Case,
+    case::VectorCase,
     compare::{Mismatch, check_record, differ},
 };
 use crate::{
     cuts::{Cut, CutPlan},
-    machine::{ByteMachine, Machine, run, run_bytes},
-    record::{Event, Record},
+    machine::{ByteMachine, StreamMachine, run, run_bytes},
+    record::{RecordedEvent, RunRecord},
 };
 
 /// A case that failed: where, and how.
@@ -71,8 +71,8 @@ impl fmt::Display for CutInput {
 /// # Errors
 /// The first cut with another result than the expected one, or with other events than the whole
 /// wire gave.
-pub fn run_case<M: Machine>(
-    case: &Case,
+pub fn run_case<M: StreamMachine>(
+    case: &VectorCase,
     make_machine: impl Fn() -> M,
     plan: CutPlan,
 ) -> Result<(), Failure> {
@@ -89,7 +89,7 @@ pub fn run_case<M: Machine>(
 /// # Errors
 /// As [`run_case`].
 pub fn run_case_bytes<M: ByteMachine>(
-    case: &Case,
+    case: &VectorCase,
     make_machine: impl Fn() -> M,
     plan: CutPlan,
 ) -> Result<(), Failure> {
@@ -104,11 +104,11 @@ pub fn run_case_bytes<M: ByteMachine>(
 }
 
 fn judge(
-    case: &Case,
+    case: &VectorCase,
     cut: CutInput,
-    record: &Record,
-    whole: Option<&Vec<Event>>,
-) -> Result<Vec<Event>, Failure> {
+    record: &RunRecord,
+    whole: Option<&Vec<RecordedEvent>>,
+) -> Result<Vec<RecordedEvent>, Failure> {
     let fail =
         |mismatch| Failure { id: case.id.clone(), cut: Some(cut), mismatch: Box::new(mismatch) };
     let coalesced = record

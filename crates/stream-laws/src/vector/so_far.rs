@@ -1,10 +1,10 @@
 //! JSON text that stops early: what it says so far.
 
-use crate::json::{self, Value};
+use crate::json::{self, JsonValue};
 
 /// The value of `text` once everything open is closed. A key without a value, an unfinished
 /// literal and a cut escape are left out; no text at all is an empty object.
-pub(super) fn value_so_far(text: &str) -> Option<Value> {
+pub(super) fn value_so_far(text: &str) -> Option<JsonValue> {
     if text.trim().is_empty() {
         return json::parse("{}").ok();
     }

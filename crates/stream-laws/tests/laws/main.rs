@@ -9,10 +9,11 @@ mod vector;
 use std::iter::repeat_n;
 
 use stream_laws::{
-    Call, CutPlan, Law, Unit, Violation, Work, check_bounded, check_byte_chunk_invariance,
-    check_chunk_invariance, check_clean_arguments, check_delivery, check_held, check_idle,
-    check_ids, check_isolation, check_linear, check_no_leak, check_nothing_lost, check_prompt,
-    check_quoted_markup, check_round_trip, check_total, check_total_bytes, suffixes,
+    CutPlan, EncodedCall, Law, LawViolation, TextForm, Work, check_bounded,
+    check_byte_chunk_invariance, check_chunk_invariance, check_clean_arguments, check_delivery,
+    check_held, check_idle, check_ids, check_isolation, check_linear, check_no_leak,
+    check_nothing_lost, check_prompt, check_quoted_markup, check_round_trip, check_total,
+    check_total_bytes, suffixes,
 };
 use tiny::{Delivery, Fault, LIMIT, Tiny};
 
@@ -26,8 +27,10 @@ const LONG: &str = "<<think>r</thin></think> <call:no name \
     \"0123456789012345678901234567890123456789012345678901234567890123456789\"}</call>y\
     <call:bad>not json</call>\u{1F980}<call:i>{\"cut\":";
 const CALLS: &str = "<call:f>{\"A\":1}</call> and <call:g></call>";
-const SENT: &[Call<'_>] =
-    &[Call { name: "f", arguments: "{ \"A\": 1.0 }" }, Call { name: "g", arguments: "{}" }];
+const SENT: &[EncodedCall<'_>] = &[
+    EncodedCall { name: "f", arguments: "{ \"A\": 1.0 }" },
+    EncodedCall { name: "g", arguments: "{}" },
+];
 const MARKERS: &[&str] = &["<think>", "</think>", "<call:f>", "</call>"];
 
 fn witnesses() -> Vec<String> {
@@ -36,71 +39,71 @@ fn witnesses() -> Vec<String> {
     witnesses
 }
 
-fn invariant(machine: &Tiny) -> Result<(), Violation> {
+fn invariant(machine: &Tiny) -> Result<(), LawViolation> {
     [SHORT, LONG].iter().try_for_each(|input| check_chunk_invariance(machine, input, PLAN))
 }
 
-fn byte_invariant(machine: &Tiny) -> Result<(), Violation> {
+fn byte_invariant(machine: &Tiny) -> Result<(), LawViolation> {
     check_byte_chunk_invariance(machine, SHORT.as_bytes(), PLAN)?;
     check_byte_chunk_invariance(machine, b"a\xF0\x9F<think>\xC3\xFF\xE2\x80", PLAN)
 }
 
-fn lossless(machine: &Tiny) -> Result<(), Violation> {
+fn lossless(machine: &Tiny) -> Result<(), LawViolation> {
     [SHORT, LONG]
         .iter()
         .try_for_each(|input| check_nothing_lost(machine, input, &["dropped"], PLAN))
 }
 
-fn prompt(machine: &Tiny) -> Result<(), Violation> {
+fn prompt(machine: &Tiny) -> Result<(), LawViolation> {
     [SHORT, LONG].iter().try_for_each(|input| check_prompt(machine, input, &witnesses()))
 }
 
-fn bounded(machine: &Tiny) -> Result<(), Violation> {
+fn bounded(machine: &Tiny) -> Result<(), LawViolation> {
     for chunk in ["x", "<think", "<call:", "</think>", "<call:f>", "\u{1F980}<"] {
         check_bounded(machine, repeat_n(chunk, 4 * LIMIT), 2 * LIMIT)?;
     }
     Ok(())
 }
 
-fn linear(machine: &Tiny) -> Result<(), Violation> {
+fn linear(machine: &Tiny) -> Result<(), LawViolation> {
     for unit in ["x", "<thin", "<call:", "</think>", "<call:f>{"] {
         check_linear(machine, |bytes| unit.repeat(bytes / unit.len()), Work::default())?;
     }
     Ok(())
 }
 
-fn total(machine: &Tiny) -> Result<(), Violation> {
+fn total(machine: &Tiny) -> Result<(), LawViolation> {
     let nul = "\0<call:f>\0</call>";
     [SHORT, LONG, CALLS, nul].iter().try_for_each(|input| check_total(machine, input, PLAN))?;
     check_total_bytes(machine, b"\xFF<call:\xF0\x9F>\xFF", PLAN)
 }
 
-fn round_trip(machine: &Tiny) -> Result<(), Violation> {
+fn round_trip(machine: &Tiny) -> Result<(), LawViolation> {
     check_round_trip(machine, CALLS, SENT, PLAN)
 }
 
-fn leaks_nothing(machine: &Tiny) -> Result<(), Violation> {
+fn leaks_nothing(machine: &Tiny) -> Result<(), LawViolation> {
     check_no_leak(machine, "a<think>b</think>c<call:f>{}</call>", MARKERS, PLAN)
 }
 
-fn isolated(machine: &Tiny) -> Result<(), Violation> {
+fn isolated(machine: &Tiny) -> Result<(), LawViolation> {
     check_isolation(machine, &[SHORT, LONG, CALLS, "<think>"], 3)
 }
 
-fn tells_what_it_holds(machine: &Tiny) -> Result<(), Violation> {
-    [SHORT, LONG].iter().try_for_each(|input| check_held(machine, input, Unit::WireBytes))
+fn tells_what_it_holds(machine: &Tiny) -> Result<(), LawViolation> {
+    [SHORT, LONG].iter().try_for_each(|input| check_held(machine, input, TextForm::WireBytes))
 }
 
-fn rests(machine: &Tiny) -> Result<(), Violation> {
+fn rests(machine: &Tiny) -> Result<(), LawViolation> {
     [SHORT, LONG].iter().try_for_each(|input| check_idle(machine, input, PLAN))
 }
 
-fn keeps_markup_out(machine: &Tiny) -> Result<(), Violation> {
+fn keeps_markup_out(machine: &Tiny) -> Result<(), LawViolation> {
     let quoted = "<call:f>{\"quoted\":\"<think>\"}</call>";
     [CALLS, quoted].iter().try_for_each(|input| check_clean_arguments(machine, input, MARKERS))
 }
 
-fn identifies(fault: Fault) -> Result<(), Violation> {
+fn identifies(fault: Fault) -> Result<(), LawViolation> {
     let mut responses = 0..;
     check_ids(
         || Tiny::of_response(fault, responses.next().unwrap_or_default()),
@@ -108,7 +111,7 @@ fn identifies(fault: Fault) -> Result<(), Violation> {
     )
 }
 
-fn delivers(fault: Fault) -> Result<(), Violation> {
+fn delivers(fault: Fault) -> Result<(), LawViolation> {
     let (atomic, streaming) = (Delivery::Atomic, Delivery::Streaming);
     let (atomic, streaming) = (Tiny::new(fault, atomic), Tiny::new(fault, streaming));
     [SHORT, LONG, CALLS]
@@ -117,16 +120,16 @@ fn delivers(fault: Fault) -> Result<(), Violation> {
 }
 
 #[track_caller]
-fn caught(law: Law, fault: Fault, check: impl Fn(&Tiny) -> Result<(), Violation>) {
+fn caught(law: Law, fault: Fault, check: impl Fn(&Tiny) -> Result<(), LawViolation>) {
     check(&Tiny::good()).unwrap();
     let violation = check(&Tiny::with(fault)).expect_err("the fault must be caught");
     assert_eq!(violation.law, law, "{violation}");
 }
 
-fn quotes(machine: &Tiny) -> Result<(), Violation> {
+fn quotes(machine: &Tiny) -> Result<(), LawViolation> {
     let arguments = "{\"quoted\":\"a <think> b\"}";
     let wire = format!("<call:f>{arguments}</call>");
-    check_quoted_markup(machine, &wire, Call { name: "f", arguments }, PLAN)
+    check_quoted_markup(machine, &wire, EncodedCall { name: "f", arguments }, PLAN)
 }
 
 #[test]

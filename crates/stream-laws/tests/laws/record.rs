@@ -1,10 +1,12 @@
 //! Records are compared in a form that chunks cannot influence, and malformed ones are refused.
 
-use stream_laws::{COMPLETE, CONTENT, EmptyEvent, REASONING, Record, SpanKind, check_grammar};
+use stream_laws::{
+    COMPLETE, CONTENT, EmptyEvent, REASONING, RecordedSpanKind, RunRecord, check_grammar,
+};
 
 #[test]
 fn neighbours_merge_and_others_do_not() {
-    let mut record = Record::default();
+    let mut record = RunRecord::default();
     record.text(CONTENT, "a");
     record.text(CONTENT, "b");
     record.text(REASONING, "c");
@@ -14,7 +16,7 @@ fn neighbours_merge_and_others_do_not() {
     record.call_end(0, COMPLETE);
     record.text(REASONING, "d");
 
-    let mut merged = Record::default();
+    let mut merged = RunRecord::default();
     merged.text(CONTENT, "ab");
     merged.text(REASONING, "c");
     merged.call_start(0, "id", "f");
@@ -29,31 +31,31 @@ fn neighbours_merge_and_others_do_not() {
 
 #[test]
 fn spans_merge_whatever_their_order_and_parts() {
-    let mut parts = Record::default();
-    parts.span(SpanKind::Call, 4, 1);
-    parts.span(SpanKind::Markup, 2, 2);
-    parts.span(SpanKind::Markup, 0, 2);
-    parts.span(SpanKind::Call, 5, 0);
-    let mut whole = Record::default();
-    whole.span(SpanKind::Markup, 0, 4);
-    whole.span(SpanKind::Call, 4, 1);
+    let mut parts = RunRecord::default();
+    parts.span(RecordedSpanKind::Call, 4, 1);
+    parts.span(RecordedSpanKind::Markup, 2, 2);
+    parts.span(RecordedSpanKind::Markup, 0, 2);
+    parts.span(RecordedSpanKind::Call, 5, 0);
+    let mut whole = RunRecord::default();
+    whole.span(RecordedSpanKind::Markup, 0, 4);
+    whole.span(RecordedSpanKind::Call, 4, 1);
     assert_eq!(parts.coalesced(), Ok(whole));
 }
 
 #[test]
 fn empty_texts_and_fragments_are_refused() {
-    let mut record = Record::default();
+    let mut record = RunRecord::default();
     record.text(CONTENT, "a");
     record.text(CONTENT, "");
     assert_eq!(record.coalesced(), Err(EmptyEvent { position: 1 }));
-    let mut record = Record::default();
+    let mut record = RunRecord::default();
     record.call_arguments(0, "");
     assert_eq!(record.coalesced(), Err(EmptyEvent { position: 0 }));
 }
 
 /// Writes a record and returns what is wrong with its events, or nothing.
-fn fault(write: impl FnOnce(&mut Record)) -> String {
-    let mut record = Record::default();
+fn fault(write: impl FnOnce(&mut RunRecord)) -> String {
+    let mut record = RunRecord::default();
     write(&mut record);
     check_grammar(&record.events).err().unwrap_or_default()
 }

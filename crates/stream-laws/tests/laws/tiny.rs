@@ -6,7 +6,8 @@
 use std::sync::{Arc, Mutex};
 
 use stream_laws::{
-    ByteMachine, COMPLETE, CONTENT, Held, HeldKind, Machine, REASONING, Record, SpanKind, json,
+    ByteMachine, COMPLETE, CONTENT, HeldBytes, HeldReason, REASONING, RecordedSpanKind, RunRecord,
+    StreamMachine, json,
 };
 
 /// Longest name and longest arguments.
@@ -166,7 +167,7 @@ impl Tiny {
     }
 
     /// Decides as much of `pending` as can be decided.
-    fn settle(&mut self, out: &mut Record) {
+    fn settle(&mut self, out: &mut RunRecord) {
         while let Some(first) = self.pending.chars().next() {
             self.work += u64::from(self.fault != Fault::CountsNothing);
             let live = self.live();
@@ -184,7 +185,7 @@ impl Tiny {
         }
     }
 
-    fn marker(&mut self, marker: &str, out: &mut Record) {
+    fn marker(&mut self, marker: &str, out: &mut RunRecord) {
         let len = marker.len() as u64;
         let mut early = self.at - len;
         if self.fault == Fault::SpansOverlap {
@@ -207,7 +208,7 @@ impl Tiny {
             }
             Mode::Name => {
                 let header = (self.name.len() + "<call:>".len()) as u64;
-                out.span(SpanKind::Markup, self.at - header, header);
+                out.span(RecordedSpanKind::Markup, self.at - header, header);
                 if self.fault == Fault::OneCallOnly && self.calls > 0 {
                     self.mode = Mode::Dropping;
                     return;
@@ -230,10 +231,10 @@ impl Tiny {
             }
             Mode::Dropping => self.report_drop(out),
         }
-        out.span(SpanKind::Markup, early, len);
+        out.span(RecordedSpanKind::Markup, early, len);
     }
 
-    fn literal(&mut self, scalar: char, out: &mut Record) {
+    fn literal(&mut self, scalar: char, out: &mut RunRecord) {
         let len = scalar.len_utf8() as u64;
         self.at += len;
         match self.mode {
@@ -249,7 +250,7 @@ impl Tiny {
                 self.pending.insert(0, scalar);
             }
             Mode::Arguments if self.arguments.len() < LIMIT => {
-                out.span(SpanKind::Call, self.at - len, len);
+                out.span(RecordedSpanKind::Call, self.at - len, len);
                 self.grow(scalar, out);
             }
             Mode::Arguments => {
@@ -261,7 +262,7 @@ impl Tiny {
         }
     }
 
-    fn refute(&mut self, out: &mut Record) {
+    fn refute(&mut self, out: &mut RunRecord) {
         for _ in 0..=usize::from(self.fault == Fault::Duplicates) {
             out.text(CONTENT, format!("<call:{}", self.name));
         }
@@ -269,14 +270,14 @@ impl Tiny {
         self.mode = Mode::Content;
     }
 
-    fn start(&mut self, out: &mut Record) {
+    fn start(&mut self, out: &mut RunRecord) {
         let number = if self.fault == Fault::RepeatsIds { 0 } else { self.calls };
         // An empty name would be a fault of its own.
         let name = if self.name.is_empty() { "unnamed" } else { &self.name };
         out.call_start(self.calls, format!("call_{}_{number}", self.response), name);
     }
 
-    fn grow(&mut self, scalar: char, out: &mut Record) {
+    fn grow(&mut self, scalar: char, out: &mut RunRecord) {
         let lower = self.fault == Fault::Lowercases;
         let scalar = if lower { scalar.to_ascii_lowercase() } else { scalar };
         self.arguments.push(scalar);
@@ -285,7 +286,7 @@ impl Tiny {
         }
     }
 
-    fn end(&mut self, outcome: &str, out: &mut Record) {
+    fn end(&mut self, outcome: &str, out: &mut RunRecord) {
         if self.delivery == Delivery::Atomic {
             self.start(out);
             let forgets = self.fault == Fault::AtomicForgets && outcome != COMPLETE;
@@ -300,12 +301,12 @@ impl Tiny {
         self.mode = Mode::Content;
     }
 
-    fn drop_bytes(&mut self, len: u64, out: &mut Record) {
-        out.span(SpanKind::Dropped, self.at - len, len);
+    fn drop_bytes(&mut self, len: u64, out: &mut RunRecord) {
+        out.span(RecordedSpanKind::Dropped, self.at - len, len);
         self.dropped += len;
     }
 
-    fn report_drop(&mut self, out: &mut Record) {
+    fn report_drop(&mut self, out: &mut RunRecord) {
         let short = u64::from(self.fault == Fault::Miscounts);
         let bytes = std::mem::take(&mut self.dropped) - short;
         if self.fault == Fault::NotesLate {
@@ -317,8 +318,8 @@ impl Tiny {
     }
 }
 
-impl Machine for Tiny {
-    fn push(&mut self, chunk: &str, out: &mut Record) {
+impl StreamMachine for Tiny {
+    fn push(&mut self, chunk: &str, out: &mut RunRecord) {
         assert!(self.fault != Fault::PanicsOnNul || !chunk.contains('\0'), "met a NUL");
         if self.fault == Fault::SharesMode {
             self.mode = *self.shared.lock().unwrap();
@@ -347,7 +348,7 @@ impl Machine for Tiny {
         *self.shared.lock().unwrap() = self.mode;
     }
 
-    fn finish(&mut self, out: &mut Record) {
+    fn finish(&mut self, out: &mut RunRecord) {
         while let Some(first) = self.pending.chars().next() {
             self.pending.remove(0);
             self.literal(first, out);
@@ -375,19 +376,21 @@ impl Machine for Tiny {
         }
     }
 
-    fn held(&self) -> Held {
+    fn held(&self) -> HeldBytes {
         if self.fault == Fault::DeniesHolding {
-            return Held::NOTHING;
+            return HeldBytes::NOTHING;
         }
         let told = self.fault == Fault::TellsLastChunk;
         let most = if told { self.last_chunk } else { usize::MAX };
         match self.mode {
             Mode::Content | Mode::Reasoning => {
-                Held::new(HeldKind::Marker, self.pending.len().min(most))
+                HeldBytes::new(HeldReason::Marker, self.pending.len().min(most))
             }
-            Mode::Name => Held::new(HeldKind::Candidate, "<call:".len() + self.name.len()),
-            Mode::Arguments if self.fault == Fault::DeniesArguments => Held::NOTHING,
-            Mode::Arguments | Mode::Dropping => Held::new(HeldKind::Call, self.pending.len()),
+            Mode::Name => HeldBytes::new(HeldReason::Candidate, "<call:".len() + self.name.len()),
+            Mode::Arguments if self.fault == Fault::DeniesArguments => HeldBytes::NOTHING,
+            Mode::Arguments | Mode::Dropping => {
+                HeldBytes::new(HeldReason::Call, self.pending.len())
+            }
         }
     }
 
@@ -402,7 +405,7 @@ impl Machine for Tiny {
 }
 
 impl ByteMachine for Tiny {
-    fn push_bytes(&mut self, chunk: &[u8], out: &mut Record) {
+    fn push_bytes(&mut self, chunk: &[u8], out: &mut RunRecord) {
         if self.fault == Fault::LossyBytes {
             return self.push(&String::from_utf8_lossy(chunk), out);
         }

@@ -3,10 +3,10 @@
 use std::{fs, path::Path};
 
 use stream_laws::{
-    COMPLETE, CONTENT, Cut, CutPlan, REASONING, Record,
+    COMPLETE, CONTENT, Cut, CutPlan, REASONING, RunRecord,
     vector::{
-        Arguments, Case, Finish, Kind, Policy, Start, check_record, read_cases, run_case,
-        run_case_bytes,
+        Arguments, CaseFinish, CaseKind, CaseStart, CaseWhitespace, VectorCase, check_record,
+        read_cases, run_case, run_case_bytes,
     },
 };
 
@@ -24,7 +24,7 @@ fn line(text: &str) -> String {
     text.replace('\n', " ")
 }
 
-fn one(text: &str) -> Case {
+fn one(text: &str) -> VectorCase {
     read_cases(&line(text)).unwrap().remove(0)
 }
 
@@ -32,8 +32,8 @@ fn one(text: &str) -> Case {
 fn every_field_is_read() {
     let case = one(FULL);
     assert_eq!((case.id.as_str(), case.family.as_str()), ("a", "tiny"));
-    assert_eq!((case.kind, case.whitespace), (Kind::Both, Policy::Trim));
-    assert_eq!((case.start, case.finish), (Start::Reasoning, Finish::Length));
+    assert_eq!((case.kind, case.whitespace), (CaseKind::Both, CaseWhitespace::Trim));
+    assert_eq!((case.start, case.finish), (CaseStart::Reasoning, CaseFinish::Length));
     assert!(case.tools.as_ref().unwrap().starts_with(r#"[{"type""#));
     assert_eq!(case.option("recur").and_then(|value| value.as_bool()), Some(false));
     assert_eq!(case.expect.calls[0].id.as_deref(), Some("7"));
@@ -48,8 +48,8 @@ fn absent_fields_have_defaults_and_blank_lines_are_skipped() {
     let cases = read_cases(text).unwrap();
     assert_eq!(cases.len(), 1);
     let case = &cases[0];
-    assert_eq!((case.whitespace, case.start), (Policy::Framing, Start::Default));
-    assert_eq!((case.finish, &case.tools), (Finish::Stop, &None));
+    assert_eq!((case.whitespace, case.start), (CaseWhitespace::Framing, CaseStart::Default));
+    assert_eq!((case.finish, &case.tools), (CaseFinish::Stop, &None));
     assert_eq!(case.expect, Default::default());
 }
 
@@ -89,8 +89,8 @@ fn a_line_that_is_no_case_is_refused_with_its_line_and_field() {
 }
 
 /// Content `c`, reasoning `r`, a complete call and one that was cut.
-fn record() -> Record {
-    let mut record = Record::default();
+fn record() -> RunRecord {
+    let mut record = RunRecord::default();
     record.text(REASONING, "r");
     record.text(CONTENT, "c");
     record.call_start(0, "7", "weigh");
@@ -176,7 +176,7 @@ fn arguments_so_far_are_closed_before_they_are_compared() {
         (r#"{"a": [1, -"#, r#"{"a": [1]}"#),
         (r#"{"a": {"b": 2}"#, r#"{"a": {"b": 2}}"#),
     ] {
-        let mut record = Record::default();
+        let mut record = RunRecord::default();
         record.call_start(0, "1", "f");
         record.call_arguments(0, text);
         record.call_end(0, "incomplete");
@@ -227,12 +227,12 @@ struct Swaps {
     inner: Tiny,
 }
 
-impl stream_laws::Machine for Swaps {
-    fn push(&mut self, chunk: &str, out: &mut Record) {
+impl stream_laws::StreamMachine for Swaps {
+    fn push(&mut self, chunk: &str, out: &mut RunRecord) {
         self.first = if self.first == 0 { chunk.len() } else { self.first };
         self.inner.push(chunk, out);
     }
-    fn finish(&mut self, out: &mut Record) {
+    fn finish(&mut self, out: &mut RunRecord) {
         self.inner.finish(out);
         if self.first == 3 {
             out.events.reverse();
@@ -241,7 +241,7 @@ impl stream_laws::Machine for Swaps {
     fn reset(&mut self) {
         self.inner.reset();
     }
-    fn held(&self) -> stream_laws::Held {
+    fn held(&self) -> stream_laws::HeldBytes {
         self.inner.held()
     }
     fn work(&self) -> u64 {
@@ -265,9 +265,11 @@ fn another_order_of_events_at_some_cut_is_a_failure() {
 fn the_projects_own_vectors_are_cases_in_their_place_with_notes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
     let mut count = 0;
-    for (directory, kind) in
-        [("tools", Kind::Tools), ("reasoning", Kind::Reasoning), ("profiles", Kind::Both)]
-    {
+    for (directory, kind) in [
+        ("tools", CaseKind::Tools),
+        ("reasoning", CaseKind::Reasoning),
+        ("profiles", CaseKind::Both),
+    ] {
         for file in fs::read_dir(root.join(directory)).unwrap() {
             let path = file.unwrap().path();
             let text = fs::read_to_string(&path).unwrap();

@@ -1,7 +1,7 @@
 //! The laws over every registered format, on its own markers.
 
 use stream_laws::{
-    CutPlan, Unit, Work, check_bounded, check_byte_chunk_invariance, check_chunk_invariance,
+    CutPlan, TextForm, Work, check_bounded, check_byte_chunk_invariance, check_chunk_invariance,
     check_held, check_idle, check_isolation, check_linear, check_nothing_lost, check_prompt,
     check_total,
 };
@@ -81,7 +81,7 @@ fn what_is_held_is_what_is_said() {
     for format in formats() {
         for text in texts(&format) {
             for policy in POLICIES {
-                check_held(&Told::new(&format, policy), &text, Unit::WireBytes).unwrap();
+                check_held(&Told::new(&format, policy), &text, TextForm::WireBytes).unwrap();
             }
         }
     }

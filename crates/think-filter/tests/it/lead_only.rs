@@ -1,6 +1,6 @@
 //! Only leading blocks are reasoning: the rules of that filter, one by one.
 
-use stream_laws::{Machine, Record};
+use stream_laws::{RunRecord, StreamMachine};
 use think_filter::{Start, ThinkFilter, Whitespace, format};
 
 use crate::machine::{Think, show, shown};
@@ -74,7 +74,7 @@ fn tags_behind_an_open_fence_are_literal() {
 fn only_what_may_be_a_tag_is_held_back() {
     // Not a constant number of characters, and nothing once tags are literal.
     let mut think = Think::named("lead_only");
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     for (chunk, held) in
         [(" ", 0), ("<thi", 4), ("nk>a</thin", 6), ("g", 0), ("</think>", 0), ("b<thin", 0)]
     {
@@ -98,7 +98,7 @@ fn the_end_gives_out_the_rest_where_it_belongs() {
 #[test]
 fn empty_chunks_do_nothing() {
     let mut think = Think::named("lead_only");
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     for chunk in ["", "<think", "", ">a", "", "</think>", "", "b", ""] {
         think.push(chunk, &mut out);
     }
@@ -117,7 +117,7 @@ fn an_empty_block_is_nothing_and_whitespace_stays() {
 #[test]
 fn a_short_answer_goes_out_at_once() {
     let mut think = Think::named("lead_only");
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     for (chunk, so_far) in [("H", "H"), ("i", "Hi"), (".", "Hi.")] {
         think.push(chunk, &mut out);
         assert_eq!((show(&out).as_str(), think.held().bytes), (so_far, 0));

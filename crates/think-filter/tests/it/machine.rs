@@ -2,7 +2,7 @@
 
 use jail_match::{Driver, Event, NoBodies, Settings, Sink, Span, Table};
 use stream_laws::{
-    ByteMachine, CONTENT, Cut, CutPlan, Held, HeldKind, Machine, REASONING, Record,
+    ByteMachine, CONTENT, Cut, CutPlan, HeldBytes, HeldReason, REASONING, RunRecord, StreamMachine,
     check_chunk_invariance, continuations, run,
 };
 use think_filter::{End, Format, Piece, ThinkFilter, Whitespace, format};
@@ -49,7 +49,7 @@ impl From<ThinkFilter> for Think {
     }
 }
 
-pub(crate) fn write(piece: Piece<'_>, out: &mut Record) {
+pub(crate) fn write(piece: Piece<'_>, out: &mut RunRecord) {
     match piece {
         Piece::Content(text) => out.text(CONTENT, text),
         Piece::Reasoning(text) => out.text(REASONING, text),
@@ -57,12 +57,12 @@ pub(crate) fn write(piece: Piece<'_>, out: &mut Record) {
     }
 }
 
-impl Machine for Think {
-    fn push(&mut self, chunk: &str, out: &mut Record) {
+impl StreamMachine for Think {
+    fn push(&mut self, chunk: &str, out: &mut RunRecord) {
         self.0.push(chunk, |piece| write(piece, out)).expect("no error policy");
     }
 
-    fn finish(&mut self, out: &mut Record) {
+    fn finish(&mut self, out: &mut RunRecord) {
         self.0.finish(self.1, |piece| write(piece, out)).expect("no error policy");
     }
 
@@ -70,7 +70,7 @@ impl Machine for Think {
         self.0.reset();
     }
 
-    fn held(&self) -> Held {
+    fn held(&self) -> HeldBytes {
         held(self.0.held())
     }
 
@@ -84,29 +84,29 @@ impl Machine for Think {
 }
 
 impl ByteMachine for Think {
-    fn push_bytes(&mut self, chunk: &[u8], out: &mut Record) {
+    fn push_bytes(&mut self, chunk: &[u8], out: &mut RunRecord) {
         self.0.push_bytes(chunk, |piece| write(piece, out)).expect("no error policy");
     }
 }
 
-fn held(held: think_filter::Held) -> Held {
+fn held(held: think_filter::Held) -> HeldBytes {
     let kind = match held.kind {
-        think_filter::HeldKind::Nothing => HeldKind::None,
-        think_filter::HeldKind::Marker => HeldKind::Marker,
-        think_filter::HeldKind::Whitespace => HeldKind::Whitespace,
-        think_filter::HeldKind::Utf8 => HeldKind::Utf8,
+        think_filter::HeldKind::Nothing => HeldReason::None,
+        think_filter::HeldKind::Marker => HeldReason::Marker,
+        think_filter::HeldKind::Whitespace => HeldReason::Whitespace,
+        think_filter::HeldKind::Utf8 => HeldReason::Utf8,
         // Kept until it is certain that an answer comes; the laws know no such thing.
-        think_filter::HeldKind::Reasoning => HeldKind::Candidate,
+        think_filter::HeldKind::Reasoning => HeldReason::Candidate,
         other => panic!("a filter holds nothing because of {other:?}"),
     };
-    Held { bytes: held.bytes, kind }
+    HeldBytes { bytes: held.bytes, kind }
 }
 
 /// The filter with the starts and ends of spans as brackets on a channel of their own.
 #[derive(Debug, Clone)]
 pub(crate) struct Spanned(pub(crate) ThinkFilter);
 
-fn write_spans(piece: Piece<'_>, out: &mut Record) {
+fn write_spans(piece: Piece<'_>, out: &mut RunRecord) {
     const SPANS: u8 = 7;
     match piece {
         Piece::ReasoningStart => out.text(SPANS, "["),
@@ -115,8 +115,8 @@ fn write_spans(piece: Piece<'_>, out: &mut Record) {
     }
 }
 
-impl Machine for Spanned {
-    fn push(&mut self, chunk: &str, out: &mut Record) {
+impl StreamMachine for Spanned {
+    fn push(&mut self, chunk: &str, out: &mut RunRecord) {
         // A limit with the error policy stops it; what it says then is part of the outcome.
         if let Err(error) = self.0.push(chunk, |piece| write_spans(piece, out)) {
             out.diagnostics.clear();
@@ -124,7 +124,7 @@ impl Machine for Spanned {
         }
     }
 
-    fn finish(&mut self, out: &mut Record) {
+    fn finish(&mut self, out: &mut RunRecord) {
         let _ = self.0.finish(End::Stop, |piece| write_spans(piece, out));
     }
 
@@ -132,7 +132,7 @@ impl Machine for Spanned {
         self.0.reset();
     }
 
-    fn held(&self) -> Held {
+    fn held(&self) -> HeldBytes {
         held(self.0.held())
     }
 
@@ -150,8 +150,8 @@ pub(crate) fn spans(filter: &ThinkFilter, text: &str) -> String {
     let spanned = Spanned(filter.clone());
     check_chunk_invariance(&spanned, text, CutPlan::standard(1)).unwrap();
     let whole = run(&spanned, text, Cut::Whole).coalesced().expect("no empty text");
-    let text = |event: &stream_laws::Event| match event {
-        stream_laws::Event::Text { text, .. } => text.clone(),
+    let text = |event: &stream_laws::RecordedEvent| match event {
+        stream_laws::RecordedEvent::Text { text, .. } => text.clone(),
         other => panic!("{other:?} from a filter"),
     };
     whole.events.iter().map(text).collect()
@@ -172,12 +172,12 @@ impl Told {
     }
 
     /// Lets go of what may become a tag, as if it could not.
-    pub(crate) fn flush(&mut self, out: &mut Record) {
+    pub(crate) fn flush(&mut self, out: &mut RunRecord) {
         self.0.push_literal("", &mut NoBodies, &mut Out(out)).expect("no error policy");
     }
 }
 
-struct Out<'a>(&'a mut Record);
+struct Out<'a>(&'a mut RunRecord);
 
 impl Sink for Out<'_> {
     fn event(&mut self, event: Event<'_>) {
@@ -192,19 +192,19 @@ impl Sink for Out<'_> {
 
     fn account(&mut self, span: Span) {
         let kind = match span.kind {
-            jail_match::SpanKind::Dropped => stream_laws::SpanKind::Dropped,
-            _ => stream_laws::SpanKind::Markup,
+            jail_match::SpanKind::Dropped => stream_laws::RecordedSpanKind::Dropped,
+            _ => stream_laws::RecordedSpanKind::Markup,
         };
         self.0.span(kind, span.at, span.len);
     }
 }
 
-impl Machine for Told {
-    fn push(&mut self, chunk: &str, out: &mut Record) {
+impl StreamMachine for Told {
+    fn push(&mut self, chunk: &str, out: &mut RunRecord) {
         self.0.push(chunk, &mut NoBodies, &mut Out(out)).expect("no error policy");
     }
 
-    fn finish(&mut self, out: &mut Record) {
+    fn finish(&mut self, out: &mut RunRecord) {
         self.0.finish(End::Stop, &mut NoBodies, &mut Out(out)).expect("no error policy");
     }
 
@@ -212,7 +212,7 @@ impl Machine for Told {
         self.0.reset();
     }
 
-    fn held(&self) -> Held {
+    fn held(&self) -> HeldBytes {
         held(self.0.held())
     }
 
@@ -231,11 +231,11 @@ pub(crate) fn shown(think: &Think, text: &str) -> String {
     show(&run(think, text, Cut::Whole))
 }
 
-pub(crate) fn show(record: &Record) -> String {
+pub(crate) fn show(record: &RunRecord) -> String {
     let whole = record.coalesced().expect("no empty text");
-    let piece = |event: &stream_laws::Event| match event {
-        stream_laws::Event::Text { channel: CONTENT, text } => text.clone(),
-        stream_laws::Event::Text { text, .. } => format!("{{{text}}}"),
+    let piece = |event: &stream_laws::RecordedEvent| match event {
+        stream_laws::RecordedEvent::Text { channel: CONTENT, text } => text.clone(),
+        stream_laws::RecordedEvent::Text { text, .. } => format!("{{{text}}}"),
         other => panic!("{other:?} from a filter"),
     };
     whole.events.iter().map(piece).collect()

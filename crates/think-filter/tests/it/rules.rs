@@ -1,6 +1,6 @@
 //! Rules of the other formats: code, prompts that open, echoes, boundaries, names.
 
-use stream_laws::{Machine, Record};
+use stream_laws::{RunRecord, StreamMachine};
 use think_filter::{End, Format, Piece, Start, ThinkFilter, Whitespace, format, formats};
 
 use crate::machine::{Think, show, shown, write};
@@ -55,7 +55,7 @@ fn a_stray_closer_is_removed_at_the_lead_only() {
 #[test]
 fn a_boundary_arms_the_lead_again_and_keeps_a_split_tag() {
     let mut filter = Think::named("lead_only").0;
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     for chunk in ["answer <th", "<th"] {
         filter.push(chunk, |piece| write(piece, &mut out)).unwrap();
         filter.message_boundary(|piece| write(piece, &mut out));
@@ -70,7 +70,7 @@ fn a_boundary_arms_the_lead_again_and_keeps_a_split_tag() {
 fn newlines_of_content_are_not_held() {
     let filter = ThinkFilter::new(format("qwen3").unwrap()).unwrap();
     let mut think = Think::from(filter);
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     think.push("line\n\n", &mut out);
     assert_eq!((think.held().bytes, show(&out).as_str()), (0, "line\n\n"));
 }
@@ -100,7 +100,7 @@ fn a_custom_format_is_a_value_and_an_empty_marker_is_refused() {
 fn prepended_text_comes_once_before_the_first_byte() {
     let append = Think::named("minimax_append_think");
     let mut think = append;
-    let mut out = Record::default();
+    let mut out = RunRecord::default();
     for chunk in ["", "a", "b"] {
         think.push(chunk, &mut out);
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use stream_laws::{
-    CutPlan, Held, HeldKind, Machine, Record, Violation, Work, check_bounded,
+    CutPlan, HeldBytes, HeldReason, LawViolation, RunRecord, StreamMachine, Work, check_bounded,
     check_chunk_invariance, check_linear, check_no_leak, check_nothing_lost, check_prompt,
     suffixes,
 };
@@ -79,7 +79,7 @@ fn well_formed() -> impl Strategy<Value = (Format, String)> {
     })
 }
 
-fn fail(format: &Format) -> impl Fn(Violation) -> TestCaseError + '_ {
+fn fail(format: &Format) -> impl Fn(LawViolation) -> TestCaseError + '_ {
     |broken| TestCaseError::fail(format!("{}: {broken}", format.name))
 }
 
@@ -206,8 +206,8 @@ impl Broken {
     }
 }
 
-impl Machine for Broken {
-    fn push(&mut self, chunk: &str, out: &mut Record) {
+impl StreamMachine for Broken {
+    fn push(&mut self, chunk: &str, out: &mut RunRecord) {
         match self.fault {
             Fault::HoldsWholeChunksOnly => {
                 // Ends the text inside the chunk: a prefix of a tag at its end is not held.
@@ -229,7 +229,7 @@ impl Machine for Broken {
                 let (before, spans) = (out.events.len(), out.spans.len());
                 self.inner.push(chunk, out);
                 let reasoned = out.events[before..].iter().find_map(|event| match event {
-                    stream_laws::Event::Text { channel: 1, text } => Some(text.clone()),
+                    stream_laws::RecordedEvent::Text { channel: 1, text } => Some(text.clone()),
                     _ => None,
                 });
                 match reasoned {
@@ -249,7 +249,7 @@ impl Machine for Broken {
         }
     }
 
-    fn finish(&mut self, out: &mut Record) {
+    fn finish(&mut self, out: &mut RunRecord) {
         if self.fault != Fault::ForgetsTheTail {
             let kept = std::mem::take(&mut self.kept);
             if matches!(self.fault, Fault::HoldsAlways | Fault::KeepsAll) {
@@ -264,11 +264,11 @@ impl Machine for Broken {
         self.kept.clear();
     }
 
-    fn held(&self) -> Held {
+    fn held(&self) -> HeldBytes {
         let held = self.inner.held();
         match self.fault {
             Fault::HoldsAlways | Fault::KeepsAll => {
-                Held::new(HeldKind::Marker, held.bytes + self.kept.len())
+                HeldBytes::new(HeldReason::Marker, held.bytes + self.kept.len())
             }
             _ => held,
         }

@@ -8,7 +8,9 @@ use std::{
 
 use stream_laws::{
     CutPlan,
-    vector::{Case, Finish, Kind, Policy, Start as Opened, read_cases, run_case},
+    vector::{
+        CaseFinish, CaseKind, CaseStart as Opened, CaseWhitespace, VectorCase, read_cases, run_case,
+    },
 };
 use think_filter::{End, Format, Start, ThinkFilter, Whitespace, format, formats};
 
@@ -37,7 +39,7 @@ fn has_cases(name: &str) -> bool {
     path(name).is_file()
 }
 
-fn cases(name: &str) -> Vec<Case> {
+fn cases(name: &str) -> Vec<VectorCase> {
     let path = path(name);
     let text = fs::read_to_string(&path).unwrap_or_else(|no| panic!("{}: {no}", path.display()));
     read_cases(&text).unwrap_or_else(|no| panic!("{}: {no}", path.display()))
@@ -67,7 +69,7 @@ fn every_kind_of_format_has_a_vector_of_every_aspect() {
             let id = format!("{name}/{aspect}");
             assert!(cases.iter().any(|case| case.id == id), "no {id}");
         }
-        assert!(cases.iter().all(|case| case.kind == Kind::Reasoning && case.family == name));
+        assert!(cases.iter().all(|case| case.kind == CaseKind::Reasoning && case.family == name));
     }
 }
 
@@ -78,9 +80,9 @@ fn the_filter_alone_passes_them_at_every_cut() {
     for Format { name, .. } in kinds() {
         for case in cases(&name).into_iter().filter(|case| case.options.is_empty()) {
             let whitespace = match case.whitespace {
-                Policy::Verbatim => Whitespace::Verbatim,
-                Policy::Framing => Whitespace::Framing,
-                Policy::Trim => Whitespace::Trim,
+                CaseWhitespace::Verbatim => Whitespace::Verbatim,
+                CaseWhitespace::Framing => Whitespace::Framing,
+                CaseWhitespace::Trim => Whitespace::Trim,
             };
             let start = match case.start {
                 Opened::Reasoning => Some(Start::Reasoning),
@@ -88,8 +90,8 @@ fn the_filter_alone_passes_them_at_every_cut() {
                 Opened::Default => None,
             };
             let end = match case.finish {
-                Finish::Stop => End::Stop,
-                Finish::Length => End::Length,
+                CaseFinish::Stop => End::Stop,
+                CaseFinish::Length => End::Length,
             };
             let builder = ThinkFilter::builder(format(&case.family).unwrap());
             let builder = builder.whitespace(whitespace);

@@ -1,8 +1,8 @@
 //! What a family's vectors must show, whatever they are called.
 
 use stream_laws::{
-    json::Value,
-    vector::{Case, Finish},
+    json::JsonValue,
+    vector::{CaseFinish, VectorCase},
 };
 use toolcall_parsers::{
     EncodeCall, Family, Grammar, InReasoning, Tools, encode, families,
@@ -17,12 +17,12 @@ use crate::support::{
 };
 
 /// Something a case may show of a family.
-type Shows<'g> = Box<dyn Fn(&Case) -> bool + 'g>;
+type Shows<'g> = Box<dyn Fn(&VectorCase) -> bool + 'g>;
 
 /// What every family must show, if it can at all.
 fn wanted(grammar: &Grammar) -> Vec<(&'static str, Shows<'_>)> {
-    let complete = |case: &Case| !case.expect.calls.is_empty();
-    let cut = |case: &Case| case.finish == Finish::Length;
+    let complete = |case: &VectorCase| !case.expect.calls.is_empty();
+    let cut = |case: &VectorCase| case.finish == CaseFinish::Length;
     let mut wanted: Vec<(&str, Shows<'_>)> = vec![
         ("one call", Box::new(|case| case.expect.calls.len() == 1)),
         ("text around", Box::new(move |c| complete(c) && !c.expect.content.trim().is_empty())),
@@ -64,8 +64,8 @@ fn wanted(grammar: &Grammar) -> Vec<(&'static str, Shows<'_>)> {
 }
 
 /// `{}`.
-fn nothing() -> Value {
-    Value::Object(Default::default())
+fn nothing() -> JsonValue {
+    JsonValue::Object(Default::default())
 }
 
 fn can_write(grammar: &Grammar, calls: usize) -> bool {
@@ -79,7 +79,7 @@ fn has_end(grammar: &Grammar) -> bool {
 }
 
 /// Whether one of the keys `early` stands before all of the keys `late`.
-fn first(case: &Case, early: &[String], late: &[String]) -> bool {
+fn first(case: &VectorCase, early: &[String], late: &[String]) -> bool {
     let place = |keys: &[String]| {
         let quoted = keys.iter().flat_map(|key| [format!("\"{key}\""), format!("'{key}'")]);
         quoted.filter_map(|key| case.wire.find(&key)).min()
@@ -98,14 +98,14 @@ fn markup(grammar: &Grammar) -> Vec<String> {
 }
 
 /// Every string in the arguments of complete calls.
-fn strings(case: &Case) -> impl Iterator<Item = &str> {
+fn strings(case: &VectorCase) -> impl Iterator<Item = &str> {
     let (mut found, mut values) = (Vec::new(), Vec::new());
     values.extend(case.expect.calls.iter().map(|call| &call.arguments));
     while let Some(value) = values.pop() {
         match value {
-            Value::Object(members) => values.extend(members.values()),
-            Value::Array(elements) => values.extend(elements),
-            Value::String(text) => found.push(text.as_str()),
+            JsonValue::Object(members) => values.extend(members.values()),
+            JsonValue::Array(elements) => values.extend(elements),
+            JsonValue::String(text) => found.push(text.as_str()),
             _ => {}
         }
     }
@@ -113,7 +113,7 @@ fn strings(case: &Case) -> impl Iterator<Item = &str> {
 }
 
 /// The cases of the family, and of those that write calls as it does.
-fn cases(grammar: &Grammar) -> Vec<Case> {
+fn cases(grammar: &Grammar) -> Vec<VectorCase> {
     let alike = |name: &str| {
         let other = toolcall_parsers::family(name).expect("a registered family");
         // Where a call stands in reasoning is for vectors of both.

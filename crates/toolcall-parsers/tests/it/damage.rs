@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use stream_laws::{COMPLETE, Cut, Event, json, json::Value, run, vector::Case};
+use stream_laws::{COMPLETE, Cut, RecordedEvent, json, json::JsonValue, run, vector::VectorCase};
 use toolcall_parsers::{EncodeCall, Grammar, Tools, Whitespace, encode, grammars, template::Part};
 
 use crate::support::{
@@ -167,26 +167,26 @@ fn calls(machine: &ParserMachine, wire: &str) -> Vec<(String, String)> {
     let (mut found, mut name, mut arguments) = (Vec::new(), String::new(), String::new());
     for event in run(machine, wire, Cut::Whole).events {
         match event {
-            Event::CallStart { name: called, .. } => {
+            RecordedEvent::CallStart { name: called, .. } => {
                 name = called;
                 arguments.clear();
             }
-            Event::CallArguments { fragment, .. } => arguments.push_str(&fragment),
-            Event::CallEnd { outcome, .. } if outcome == COMPLETE => {
+            RecordedEvent::CallArguments { fragment, .. } => arguments.push_str(&fragment),
+            RecordedEvent::CallEnd { outcome, .. } if outcome == COMPLETE => {
                 found.push((name.clone(), arguments.clone()));
             }
-            Event::CallEnd { .. } | Event::Text { .. } => {}
+            RecordedEvent::CallEnd { .. } | RecordedEvent::Text { .. } => {}
         }
     }
     found
 }
 
 /// All strings and keys of `value`.
-fn strings(value: &Value) -> Vec<&str> {
+fn strings(value: &JsonValue) -> Vec<&str> {
     match value {
-        Value::String(text) => vec![text],
-        Value::Array(elements) => elements.iter().flat_map(strings).collect(),
-        Value::Object(members) => members
+        JsonValue::String(text) => vec![text],
+        JsonValue::Array(elements) => elements.iter().flat_map(strings).collect(),
+        JsonValue::Object(members) => members
             .iter()
             .flat_map(|(key, value)| [vec![key.as_str()], strings(value)].concat())
             .collect(),
@@ -406,7 +406,7 @@ fn no_complete_call_of_a_damaged_wire_holds_markup_or_another_call() {
 }
 
 /// Declares every tool that is called, where one is declared.
-fn declare_all(case: &mut Case) {
+fn declare_all(case: &mut VectorCase) {
     let Some(tools) = &mut case.tools else { return };
     let mut list: Vec<serde_json::Value> = serde_json::from_str(tools).expect("a list");
     for call in &case.expect.calls {

@@ -2,9 +2,9 @@
 //! to hurt.
 
 use stream_laws::{
-    CutPlan, Unit, Violation, Work, check_bounded, check_chunk_invariance, check_clean_arguments,
-    check_held, check_idle, check_isolation, check_linear, check_linear_push, check_no_leak,
-    check_nothing_lost, check_prompt, check_total,
+    CutPlan, LawViolation, TextForm, Work, check_bounded, check_chunk_invariance,
+    check_clean_arguments, check_held, check_idle, check_isolation, check_linear,
+    check_linear_push, check_no_leak, check_nothing_lost, check_prompt, check_total,
 };
 use toolcall_parsers::{CallLimits, Grammar, LimitPolicy, Limits, Whitespace, families, grammar};
 
@@ -63,7 +63,7 @@ macro_rules! law {
 }
 
 /// Checks a law for the families of a shard, and reports all that break it.
-fn families_of(shard: usize, law: impl Fn(&Grammar, &Inputs) -> Result<(), Violation>) {
+fn families_of(shard: usize, law: impl Fn(&Grammar, &Inputs) -> Result<(), LawViolation>) {
     // A developer of one family need not wait for all: `FAMILY=hermes cargo test`.
     let only = std::env::var("FAMILY").ok();
     let wanted =
@@ -88,8 +88,8 @@ fn suffixes_of(text: &str) -> impl Iterator<Item = &str> {
 fn under(
     policies: &[Whitespace],
     grammar: &Grammar,
-    law: impl Fn(&ParserMachine) -> Result<(), Violation>,
-) -> Result<(), Violation> {
+    law: impl Fn(&ParserMachine) -> Result<(), LawViolation>,
+) -> Result<(), LawViolation> {
     let machine = |&policy: &Whitespace| ParserMachine::new(grammar.clone(), policy);
     policies.iter().map(machine).try_for_each(|machine| law(&machine))
 }
@@ -180,7 +180,7 @@ law!(markup_of_calls_is_not_leaked, |grammar, inputs| {
 });
 
 law!(what_is_held_is_what_is_said, |grammar, inputs| {
-    let unit = if inputs.decodes_text { Unit::Decoded } else { Unit::WireBytes };
+    let unit = if inputs.decodes_text { TextForm::Decoded } else { TextForm::WireBytes };
     under(POLICIES, grammar, |machine| {
         let mut short = inputs.all().filter(|input| input.len() <= 400);
         short.try_for_each(|input| check_held(machine, input, unit))
@@ -237,7 +237,7 @@ fn behind_a_list_inside_an_object_nothing_is_held() {
         let family = grammar(name).expect("a registered family");
         let wire =
             if name == "hermes" { format!("<tool_call>{wire}</tool_call>") } else { wire.into() };
-        check_held(&ParserMachine::new(family, Whitespace::Verbatim), &wire, Unit::WireBytes)
+        check_held(&ParserMachine::new(family, Whitespace::Verbatim), &wire, TextForm::WireBytes)
             .unwrap();
     }
 }

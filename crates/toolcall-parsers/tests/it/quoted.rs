@@ -1,7 +1,7 @@
 //! Quoted markup (L15): a value that holds the family's own markup is one call with that value.
 
 use serde_json::json;
-use stream_laws::{Call, CutPlan, check_quoted_markup};
+use stream_laws::{CutPlan, EncodedCall, check_quoted_markup};
 use toolcall_parsers::{EncodeCall, Grammar, Tools, Whitespace, encode, grammars};
 
 use crate::support::{
@@ -78,7 +78,7 @@ fn a_value_that_quotes_markup_is_one_call_with_that_value() {
             let held = encode(&grammar, &[EncodeCall::new(NAME, &arguments)], &tools())
                 .map_err(|error| error.to_string())
                 .and_then(|wire| {
-                    let call = Call { name: NAME, arguments: &arguments };
+                    let call = EncodedCall { name: NAME, arguments: &arguments };
                     check_quoted_markup(&machine, &wire, call, CutPlan::quick(3))
                         .map_err(|violation| violation.to_string())
                 });

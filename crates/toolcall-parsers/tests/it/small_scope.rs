@@ -4,7 +4,7 @@
 //! `SMALL_SCOPE=5` asks for longer sequences than the three of a normal run; `FAMILY=hermes` for one
 //! family alone.
 
-use stream_laws::{Cut, Machine, Record, check_grammar, difference, run};
+use stream_laws::{Cut, RunRecord, StreamMachine, check_grammar, difference, run};
 use toolcall_parsers::{Grammar, Whitespace, families, grammar};
 
 use crate::support::{
@@ -60,7 +60,7 @@ pub(crate) fn alphabet(grammar: &Grammar) -> Vec<String> {
 }
 
 /// A machine that goes on from prefix to prefix, and what it wrote so far.
-type Walked = (ParserMachine, Record);
+type Walked = (ParserMachine, RunRecord);
 
 struct Walk<'a> {
     fresh: &'a ParserMachine,
@@ -92,7 +92,7 @@ impl Walk<'_> {
     fn judge(&mut self, text: &str, depth: usize, tokens: &Walked, scalars: &Walked) {
         self.sequences += 1;
         let whole = run(self.fresh, text, Cut::Whole).coalesced().expect("no empty text");
-        let same = |how: &str, record: Record| {
+        let same = |how: &str, record: RunRecord| {
             let record = record.coalesced().expect("no empty text");
             if let Some(detail) = difference(&whole, &record) {
                 panic!("{text:?} {how}: {detail}");
@@ -120,7 +120,7 @@ impl Walk<'_> {
 fn exhaust(grammar: &Grammar, length: usize) -> u64 {
     let alphabet = alphabet(grammar);
     let fresh = ParserMachine::new(grammar.clone(), Whitespace::Framing);
-    let start = (fresh.clone(), Record::default());
+    let start = (fresh.clone(), RunRecord::default());
     let mut walk = Walk { fresh: &fresh, alphabet: &alphabet, length, sequences: 0 };
     walk.go(&mut String::new(), 0, &start, &start);
     walk.sequences

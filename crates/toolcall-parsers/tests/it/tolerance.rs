@@ -2,7 +2,7 @@
 
 use std::{env, fs, path::PathBuf};
 
-use stream_laws::{COMPLETE, Cut, Event, Record, json, run};
+use stream_laws::{COMPLETE, Cut, RecordedEvent, RunRecord, json, run};
 use toolcall_parsers::{EncodeCall, Grammar, Tools, Whitespace, encode, families, grammar};
 
 use crate::support::{ParserMachine, families::end_tags};
@@ -47,17 +47,17 @@ fn without(wire: &str, place: Option<(usize, usize)>) -> Option<String> {
 /// How the damaged call came out, in a word.
 fn outcome(grammar: &Grammar, tools: &Tools, wire: &str) -> &'static str {
     let machine = ParserMachine::with_tools(grammar, tools.clone(), Whitespace::Framing);
-    let record: Record = run(&machine, wire, Cut::Whole).coalesced().expect("no empty text");
+    let record: RunRecord = run(&machine, wire, Cut::Whole).coalesced().expect("no empty text");
     let (mut arguments, mut found) = (String::new(), "text");
     for event in &record.events {
         match event {
-            Event::CallArguments { fragment, .. } => arguments.clone_from(fragment),
-            Event::CallEnd { outcome, .. } if outcome == COMPLETE => {
+            RecordedEvent::CallArguments { fragment, .. } => arguments.clone_from(fragment),
+            RecordedEvent::CallEnd { outcome, .. } if outcome == COMPLETE => {
                 let same = json::parse(&arguments) == json::parse(ARGUMENTS);
                 found = if same { "**call**" } else { "other" };
             }
-            Event::CallEnd { .. } => found = "part",
-            Event::CallStart { .. } | Event::Text { .. } => {}
+            RecordedEvent::CallEnd { .. } => found = "part",
+            RecordedEvent::CallStart { .. } | RecordedEvent::Text { .. } => {}
         }
     }
     found

@@ -4,7 +4,7 @@ use guard_laws::TemplateMachine;
 use llm_stream_guard::{Guard, GuardBuilder, Profile};
 use response_templates::{NoAnchor, Object, Parser, Settings, Template, TemplateError, Value};
 use stream_laws::{
-    Cut, CutPlan, Machine as _, Record,
+    Cut, CutPlan, RunRecord, StreamMachine as _,
     vector::{CutInput, Failure, Mismatch},
 };
 use toolcall_parsers::Tools;
@@ -136,10 +136,10 @@ impl TemplateCase {
         &self,
         machine: &TemplateMachine,
         cut: Cut,
-        whole: Option<&Record>,
-    ) -> Result<Record, Failure> {
+        whole: Option<&RunRecord>,
+    ) -> Result<RunRecord, Failure> {
         let mut machine = machine.clone();
-        let mut record = Record::default();
+        let mut record = RunRecord::default();
         stream_laws::push_all(&mut machine, &self.wire, cut, &mut record);
         machine.finish(&mut record);
         let fail = |field: &str, expected: &str, got: &str| {

@@ -1,7 +1,7 @@
 //! A message from outside: what is expected of it, and what came.
 
 use response_templates::{Object, Parser, Region, Value};
-use stream_laws::{COMPLETE, Event, Record};
+use stream_laws::{COMPLETE, RecordedEvent, RunRecord};
 
 /// What is expected.
 #[derive(Debug, Clone)]
@@ -128,7 +128,7 @@ impl Seen {
 
     /// Events must say what the regions do, where those are whole and began behind the prompt, and
     /// no call had its arguments twice: the first have streamed when the last come.
-    pub(super) fn check_events(&self, record: &Record) -> Result<(), Difference> {
+    pub(super) fn check_events(&self, record: &RunRecord) -> Result<(), Difference> {
         let is_other = self.regions.iter().any(|region| region.value.is_err() || region.in_prompt);
         let is_late = record.diagnostics.iter().any(|it| it.kind == "second_arguments");
         if is_other || is_late {
@@ -199,24 +199,24 @@ fn told(call: &Value) -> Option<(String, Value)> {
 }
 
 /// Names and arguments of the calls that completed.
-fn complete_calls(record: &Record) -> Vec<(String, String)> {
+fn complete_calls(record: &RunRecord) -> Vec<(String, String)> {
     let mut calls: Vec<(String, String, bool)> = Vec::new();
     for event in &record.events {
         match event {
-            Event::CallStart { name, .. } => {
+            RecordedEvent::CallStart { name, .. } => {
                 calls.push((name.clone(), String::new(), false));
             }
-            Event::CallArguments { index, fragment } => {
+            RecordedEvent::CallArguments { index, fragment } => {
                 if let Some(call) = calls.get_mut(*index as usize) {
                     call.1.push_str(fragment);
                 }
             }
-            Event::CallEnd { index, outcome } => {
+            RecordedEvent::CallEnd { index, outcome } => {
                 if let Some(call) = calls.get_mut(*index as usize) {
                     call.2 = outcome == COMPLETE;
                 }
             }
-            Event::Text { .. } => {}
+            RecordedEvent::Text { .. } => {}
         }
     }
     calls.into_iter().filter(|call| call.2).map(|(name, arguments, _)| (name, arguments)).collect()

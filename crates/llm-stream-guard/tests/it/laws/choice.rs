@@ -429,7 +429,7 @@ fn wires() -> Vec<String> {
 
 fn every_machine(
     adjust: impl Fn(GuardBuilder) -> GuardBuilder,
-    law: impl Fn(&GuardMachine, &[String]) -> Result<(), stream_laws::Violation>,
+    law: impl Fn(&GuardMachine, &[String]) -> Result<(), stream_laws::LawViolation>,
 ) {
     let wires = wires();
     let broken: Vec<String> = machines(adjust)

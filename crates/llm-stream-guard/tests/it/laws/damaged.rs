@@ -5,7 +5,7 @@ use llm_stream_guard::{
     BadPayload, BrokenBlock, Delivery, End, Guard, GuardBuilder, LimitPolicy, Limits, Profile,
     ToolChoice, profile, profiles,
 };
-use stream_laws::{CutPlan, Random, Violation, check_chunk_invariance, check_total};
+use stream_laws::{CutPlan, LawViolation, Random, check_chunk_invariance, check_total};
 
 /// Wires per profile and option.
 const WIRES: usize = 8;
@@ -61,7 +61,7 @@ fn cuts_do_not_show(profile: &Profile, damage: &Damage) -> Result<(), String> {
         let machine = machine(profile, adjust, n % 2 == 0 || name.contains("recover, "));
         for _ in 0..WIRES {
             let wire = damage.wire(&mut random);
-            let broken = |violation: Violation| format!("{}, {name}: {violation}", profile.name);
+            let broken = |violation: LawViolation| format!("{}, {name}: {violation}", profile.name);
             check_chunk_invariance(&machine, &wire, PLAN).map_err(broken)?;
             check_total(&machine, &wire, CutPlan::random(1, 3)).map_err(broken)?;
         }

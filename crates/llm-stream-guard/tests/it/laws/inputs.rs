@@ -8,11 +8,11 @@ use llm_stream_guard::{
 };
 use stream_laws::{
     Random, suffixes,
-    vector::{Case, Kind, read_cases},
+    vector::{CaseKind, VectorCase, read_cases},
 };
 
 /// Every vector of the repository.
-static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
+static CASES: LazyLock<Vec<VectorCase>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
     let mut cases = Vec::new();
     for directory in ["tools", "reasoning", "profiles"] {
@@ -37,7 +37,7 @@ const FILLERS: [&str; 13] =
 pub(crate) struct Inputs {
     pub(crate) profile: Profile,
     /// The vectors of the profile, its grammar and its reasoning format.
-    pub(crate) cases: Vec<&'static Case>,
+    pub(crate) cases: Vec<&'static VectorCase>,
     /// Their wires, and some of them inside and behind reasoning.
     pub(crate) wires: Vec<String>,
     /// Markers, their halves and fillers in random order.
@@ -84,7 +84,7 @@ impl Inputs {
     fn of(profile: Profile) -> Self {
         let tools = profile.tools.as_deref().map(|name| grammar(name).expect("a known family"));
         let format = profile.reasoning.as_deref().and_then(|name| think_filter::format(name).ok());
-        let cases: Vec<&Case> = CASES.iter().filter(|case| belongs(case, &profile)).collect();
+        let cases: Vec<&VectorCase> = CASES.iter().filter(|case| belongs(case, &profile)).collect();
         let mut wires: Vec<String> = cases.iter().map(|case| case.wire.clone()).collect();
         let tags = format.as_ref().and_then(|Format { open, close, .. }| {
             // Messages with headers have openers alone, or none.
@@ -128,12 +128,14 @@ impl Inputs {
 }
 
 /// Whether a vector is about the profile or a part of it.
-fn belongs(case: &Case, of: &Profile) -> bool {
+fn belongs(case: &VectorCase, of: &Profile) -> bool {
     match case.kind {
-        Kind::Tools => grammar(&case.family).is_ok_and(|g| of.tools.as_deref() == Some(g.name())),
-        Kind::Reasoning => think_filter::format(&case.family)
+        CaseKind::Tools => {
+            grammar(&case.family).is_ok_and(|g| of.tools.as_deref() == Some(g.name()))
+        }
+        CaseKind::Reasoning => think_filter::format(&case.family)
             .is_ok_and(|format| of.reasoning.as_deref() == Some(&format.name)),
-        Kind::Both => profile(&case.family).is_ok_and(|profile| profile.name == of.name),
+        CaseKind::Both => profile(&case.family).is_ok_and(|profile| profile.name == of.name),
     }
 }
 
@@ -194,7 +196,7 @@ fn endless(wires: &[String], markers: &[String]) -> Vec<(String, &'static str)> 
     endless
 }
 
-fn witnesses(cases: &[&Case], markers: &[String]) -> Vec<String> {
+fn witnesses(cases: &[&VectorCase], markers: &[String]) -> Vec<String> {
     let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
     let mut witnesses: Vec<String> = ["x", "\n", "x\n", "`"].map(String::from).to_vec();
     // A bare name, and a tag that goes on as another attribute before that of the name.

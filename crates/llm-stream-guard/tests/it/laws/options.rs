@@ -5,7 +5,7 @@ use llm_stream_guard::{
     End, Event, Guard, LimitPolicy, Limits, Options, ReasoningLimit, Tools, profile,
 };
 use serde_json::json;
-use stream_laws::{CutPlan, Random, Violation, check_chunk_invariance, check_total};
+use stream_laws::{CutPlan, LawViolation, Random, check_chunk_invariance, check_total};
 
 use crate::laws::inputs::{Inputs, of_shard};
 
@@ -17,7 +17,7 @@ fn tools(inputs: &Inputs) -> Tools {
     Tools::new(names.into_iter().map(|name| (name, json!({"type": "object"}))))
 }
 
-fn whatever_is_set(inputs: &Inputs) -> Result<(), Violation> {
+fn whatever_is_set(inputs: &Inputs) -> Result<(), LawViolation> {
     let tools = tools(inputs);
     let texts: Vec<&str> = inputs.all().collect();
     let mut random = Random::new(inputs.profile.name.bytes().map(u64::from).sum());

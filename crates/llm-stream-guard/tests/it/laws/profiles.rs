@@ -6,11 +6,11 @@ use llm_stream_guard::{
     Limits, Options, Start, ToolChoice, Tools, Whitespace,
 };
 use stream_laws::{
-    CutPlan, Unit, Violation, Work, check_bounded, check_byte_chunk_invariance,
+    CutPlan, LawViolation, TextForm, Work, check_bounded, check_byte_chunk_invariance,
     check_chunk_invariance, check_delivery, check_held, check_idle, check_ids, check_isolation,
     check_linear, check_linear_push, check_no_leak, check_nothing_lost, check_prompt, check_total,
     check_total_bytes,
-    vector::{Case, Finish, Policy, Start as Begin},
+    vector::{CaseFinish, CaseStart as Begin, CaseWhitespace, VectorCase},
 };
 
 use crate::laws::inputs::{Inputs, of_shard};
@@ -89,7 +89,7 @@ sharded! {
 }
 
 /// Checks a law for the profiles of a shard and reports all that break it.
-fn profiles(shard: usize, law: impl Fn(&Inputs) -> Result<(), Violation>) {
+fn profiles(shard: usize, law: impl Fn(&Inputs) -> Result<(), LawViolation>) {
     let broken: Vec<String> = of_shard(shard, 4)
         .iter()
         .filter_map(|inputs| {
@@ -101,7 +101,7 @@ fn profiles(shard: usize, law: impl Fn(&Inputs) -> Result<(), Violation>) {
 }
 
 // Contract: S1.15.
-fn chunks_do_not_matter(inputs: &Inputs) -> Result<(), Violation> {
+fn chunks_do_not_matter(inputs: &Inputs) -> Result<(), LawViolation> {
     for policy in POLICIES {
         let machine = guard(inputs, policy);
         inputs.all().try_for_each(|input| check_chunk_invariance(&machine, input, PLAN))?;
@@ -111,7 +111,7 @@ fn chunks_do_not_matter(inputs: &Inputs) -> Result<(), Violation> {
 }
 
 // Contract: S1.2, S3.26.
-fn bytes_may_be_cut_anywhere(inputs: &Inputs) -> Result<(), Violation> {
+fn bytes_may_be_cut_anywhere(inputs: &Inputs) -> Result<(), LawViolation> {
     let machine = guard(inputs, Whitespace::Framing);
     for input in inputs.all() {
         check_byte_chunk_invariance(&machine, input.as_bytes(), PLAN)?;
@@ -125,7 +125,7 @@ fn bytes_may_be_cut_anywhere(inputs: &Inputs) -> Result<(), Violation> {
 }
 
 // Contract: S1.12, S1.14.
-fn nothing_is_lost(inputs: &Inputs) -> Result<(), Violation> {
+fn nothing_is_lost(inputs: &Inputs) -> Result<(), LawViolation> {
     // `Trim` puts whitespace behind a call that it stood before.
     for policy in [Whitespace::Verbatim, Whitespace::Framing] {
         let machine = guard(inputs, policy);
@@ -135,7 +135,7 @@ fn nothing_is_lost(inputs: &Inputs) -> Result<(), Violation> {
 }
 
 // Contract: S1.3.
-fn text_comes_promptly(inputs: &Inputs) -> Result<(), Violation> {
+fn text_comes_promptly(inputs: &Inputs) -> Result<(), LawViolation> {
     let machine = guard(inputs, Whitespace::Framing);
     let short = inputs.wires.iter().filter(|wire| wire.len() <= 120).take(8);
     for input in short.chain(inputs.soups.iter().filter(|soup| soup.len() <= 64)) {
@@ -148,25 +148,25 @@ fn text_comes_promptly(inputs: &Inputs) -> Result<(), Violation> {
     Ok(())
 }
 
-fn what_is_held_is_what_is_said(inputs: &Inputs) -> Result<(), Violation> {
+fn what_is_held_is_what_is_said(inputs: &Inputs) -> Result<(), LawViolation> {
     for policy in POLICIES {
         let machine = guard(inputs, policy);
         let short = inputs.wires.iter().filter(|wire| wire.len() <= 200);
         short
             .chain(&inputs.soups)
-            .try_for_each(|input| check_held(&machine, input, Unit::WireBytes))?;
+            .try_for_each(|input| check_held(&machine, input, TextForm::WireBytes))?;
     }
     Ok(())
 }
 
-fn nothing_stays_behind_the_end(inputs: &Inputs) -> Result<(), Violation> {
+fn nothing_stays_behind_the_end(inputs: &Inputs) -> Result<(), LawViolation> {
     POLICIES.iter().try_for_each(|&policy| {
         let machine = guard(inputs, policy);
         inputs.all().try_for_each(|input| check_idle(&machine, input, PLAN))
     })
 }
 
-fn calls_have_ids_of_their_own(inputs: &Inputs) -> Result<(), Violation> {
+fn calls_have_ids_of_their_own(inputs: &Inputs) -> Result<(), LawViolation> {
     let guard = Guard::builder(&inputs.profile).options(options()).build().expect("builds");
     // Guards, clones of one guard, and the messages of one.
     let mut responses = 0..;
@@ -182,7 +182,7 @@ fn calls_have_ids_of_their_own(inputs: &Inputs) -> Result<(), Violation> {
 }
 
 // Contract: S1.3.
-fn memory_is_bounded(inputs: &Inputs) -> Result<(), Violation> {
+fn memory_is_bounded(inputs: &Inputs) -> Result<(), LawViolation> {
     let calls = options().limits;
     let hold =
         LIMITS.candidate + LIMITS.whitespace + calls.name + calls.early_arguments + calls.value;
@@ -194,7 +194,7 @@ fn memory_is_bounded(inputs: &Inputs) -> Result<(), Violation> {
 }
 
 // Contract: S1.62.
-fn work_is_linear(inputs: &Inputs) -> Result<(), Violation> {
+fn work_is_linear(inputs: &Inputs) -> Result<(), LawViolation> {
     // A newline may cost a look at all that some formats bind to a marker behind them.
     let work = Work { bytes: 1024, per_byte: 256, growth_percent: 220 };
     let machine = machine(Guard::builder(&inputs.profile).limits(LIMITS).options(options()));
@@ -209,7 +209,7 @@ fn work_is_linear(inputs: &Inputs) -> Result<(), Violation> {
 }
 
 // Contract: S1.62.
-fn one_push_takes_linear_work(inputs: &Inputs) -> Result<(), Violation> {
+fn one_push_takes_linear_work(inputs: &Inputs) -> Result<(), LawViolation> {
     const SIGNS: [&str; 12] =
         ["\n", " ", "x", "{", "}", "[", "]", "\"", "\\", "<", "`", "\u{2581}"];
     let work = Work { bytes: 4096, per_byte: 256, growth_percent: 220 };
@@ -235,7 +235,7 @@ fn one_push_takes_linear_work(inputs: &Inputs) -> Result<(), Violation> {
     Ok(())
 }
 
-fn nothing_panics_and_complete_calls_hold_objects(inputs: &Inputs) -> Result<(), Violation> {
+fn nothing_panics_and_complete_calls_hold_objects(inputs: &Inputs) -> Result<(), LawViolation> {
     for end in [End::Stop, End::Length] {
         let guard = Guard::builder(&inputs.profile).limits(LIMITS).options(options()).build();
         let machine = GuardMachine::new(guard.expect("a registered profile builds"), end);
@@ -244,7 +244,7 @@ fn nothing_panics_and_complete_calls_hold_objects(inputs: &Inputs) -> Result<(),
     Ok(())
 }
 
-fn markup_is_not_leaked(inputs: &Inputs) -> Result<(), Violation> {
+fn markup_is_not_leaked(inputs: &Inputs) -> Result<(), LawViolation> {
     let markup: Vec<&str> = inputs.markup.iter().map(String::as_str).collect();
     for case in &inputs.cases {
         // Where markers are text the vector says so; they are data in arguments only.
@@ -259,15 +259,15 @@ fn markup_is_not_leaked(inputs: &Inputs) -> Result<(), Violation> {
 }
 
 /// The whole profile with the settings of a vector that is about a part of it.
-fn of_case(inputs: &Inputs, case: &Case) -> GuardMachine {
+fn of_case(inputs: &Inputs, case: &VectorCase) -> GuardMachine {
     let tools = case.tools.as_deref().map_or_else(Tools::none, |tools| {
         let tools = serde_json::from_str(tools).expect("the reader checked it");
         Tools::from_json(&tools).expect("tools")
     });
     let whitespace = match case.whitespace {
-        Policy::Verbatim => Whitespace::Verbatim,
-        Policy::Framing => Whitespace::Framing,
-        Policy::Trim => Whitespace::Trim,
+        CaseWhitespace::Verbatim => Whitespace::Verbatim,
+        CaseWhitespace::Framing => Whitespace::Framing,
+        CaseWhitespace::Trim => Whitespace::Trim,
     };
     let guard = Guard::builder(&inputs.profile).tools(tools).whitespace(whitespace);
     let guard = match case.start {
@@ -276,18 +276,18 @@ fn of_case(inputs: &Inputs, case: &Case) -> GuardMachine {
         // Nobody saw the prompt.
         _ => guard,
     };
-    let end = if case.finish == Finish::Length { End::Length } else { End::Stop };
+    let end = if case.finish == CaseFinish::Length { End::Length } else { End::Stop };
     GuardMachine::new(guard.build().expect("a registered profile builds"), end)
 }
 
 // Contract: X.26.
-fn neighbours_do_not_matter(inputs: &Inputs) -> Result<(), Violation> {
+fn neighbours_do_not_matter(inputs: &Inputs) -> Result<(), LawViolation> {
     let machine = guard(inputs, Whitespace::Framing);
     let wires: Vec<&str> = inputs.wires.iter().map(String::as_str).collect();
     wires.chunks(8).try_for_each(|wires| check_isolation(&machine, wires, 3))
 }
 
-fn delivery_changes_when_and_not_what(inputs: &Inputs) -> Result<(), Violation> {
+fn delivery_changes_when_and_not_what(inputs: &Inputs) -> Result<(), LawViolation> {
     let streaming = guard(inputs, Whitespace::Framing);
     let atomic = machine(
         Guard::builder(&inputs.profile).whitespace(Whitespace::Framing).delivery(Delivery::Atomic),

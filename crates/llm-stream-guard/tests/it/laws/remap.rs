@@ -7,7 +7,8 @@ use llm_stream_guard::{
     wire_remap::{InText, Regime, RemapTable, Truncated},
 };
 use stream_laws::{
-    Cut, CutPlan, Event, Record, check_byte_chunk_invariance, check_chunk_invariance, run,
+    Cut, CutPlan, RecordedEvent, RunRecord, check_byte_chunk_invariance, check_chunk_invariance,
+    run,
 };
 
 use crate::laws::inputs::{Inputs, of_shard};
@@ -53,15 +54,15 @@ fn machine(inputs: &Inputs, policy: Whitespace, regime: Regime) -> GuardMachine 
     GuardMachine::new(guard.build().expect("a registered profile builds"), End::Stop)
 }
 
-fn whole(machine: &GuardMachine, text: &str) -> Record {
+fn whole(machine: &GuardMachine, text: &str) -> RunRecord {
     run(machine, text, Cut::Whole).coalesced().expect("calls are ordered")
 }
 
 /// The record with wire markers in its texts replaced by the canonical ones.
-fn swapped_back(record: &Record, table: &RemapTable) -> Vec<Event> {
+fn swapped_back(record: &RunRecord, table: &RemapTable) -> Vec<RecordedEvent> {
     let mut events = record.events.clone();
     for event in &mut events {
-        if let Event::Text { text, .. } = event {
+        if let RecordedEvent::Text { text, .. } = event {
             for pair in table.pairs() {
                 *text = text.replace(pair.wire(), pair.canonical());
             }

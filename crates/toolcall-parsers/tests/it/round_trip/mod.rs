@@ -6,7 +6,7 @@ mod canonical;
 mod parts_of_tags;
 mod refused;
 
-use stream_laws::{Call, CutPlan, Violation, check_round_trip};
+use stream_laws::{CutPlan, EncodedCall, LawViolation, check_round_trip};
 use toolcall_parsers::{EncodeCall, Grammar, Tools, Whitespace};
 
 use crate::support::ParserMachine;
@@ -18,9 +18,11 @@ pub(crate) fn reads_back(
     calls: &[EncodeCall<'_>],
     wire: &str,
     plan: CutPlan,
-) -> Result<(), Violation> {
+) -> Result<(), LawViolation> {
     let machine = ParserMachine::with_tools(grammar, tools.clone(), Whitespace::Verbatim);
-    let expected: Vec<_> =
-        calls.iter().map(|call| Call { name: call.name, arguments: call.arguments }).collect();
+    let expected: Vec<_> = calls
+        .iter()
+        .map(|call| EncodedCall { name: call.name, arguments: call.arguments })
+        .collect();
     check_round_trip(&machine, wire, &expected, plan)
 }

@@ -8,8 +8,8 @@ use std::{fs, path::PathBuf};
 
 use guard_laws::Recorder;
 use stream_laws::{
-    Held, HeldKind, Machine, Record,
-    vector::{Case, Finish, Kind, Policy, Start, read_cases},
+    HeldBytes, HeldReason, RunRecord, StreamMachine,
+    vector::{CaseFinish, CaseKind, CaseStart, CaseWhitespace, VectorCase, read_cases},
 };
 use toolcall_parsers::{
     CallLimits, End, Family, Grammar, HeldKind as Holds, Ids, Limits, Options, Parser,
@@ -32,8 +32,8 @@ impl ParserMachine {
     ///
     /// # Panics
     /// If the case asks for what a tool-call parser has not got.
-    pub(crate) fn of_case(grammar: &Grammar, case: &Case) -> Self {
-        assert_eq!(case.kind, Kind::Tools, "{}", case.id);
+    pub(crate) fn of_case(grammar: &Grammar, case: &VectorCase) -> Self {
+        assert_eq!(case.kind, CaseKind::Tools, "{}", case.id);
         let tag = case.option("tag").map(|tag| tag.as_str().expect("a tag is a string"));
         let known = usize::from(tag.is_some());
         assert_eq!(case.options.len(), known, "{}: {:?}", case.id, case.options);
@@ -41,19 +41,19 @@ impl ParserMachine {
             || grammar.clone(),
             |tag| Grammar::new(Family::from_tag(tag).expect("a tag")).expect("a family"),
         );
-        assert_ne!(case.start, Start::Reasoning, "{}", case.id);
+        assert_ne!(case.start, CaseStart::Reasoning, "{}", case.id);
         let tools = case.tools.as_deref().map_or_else(Tools::none, |tools| {
             let tools = serde_json::from_str(tools).expect("the reader checked it");
             Tools::from_json(&tools).unwrap_or_else(|error| panic!("{}: {error}", case.id))
         });
         let whitespace = match case.whitespace {
-            Policy::Verbatim => Whitespace::Verbatim,
-            Policy::Framing => Whitespace::Framing,
-            Policy::Trim => Whitespace::Trim,
+            CaseWhitespace::Verbatim => Whitespace::Verbatim,
+            CaseWhitespace::Framing => Whitespace::Framing,
+            CaseWhitespace::Trim => Whitespace::Trim,
         };
         let end = match case.finish {
-            Finish::Stop => End::Stop,
-            Finish::Length => End::Length,
+            CaseFinish::Stop => End::Stop,
+            CaseFinish::Length => End::Length,
         };
         Self::built(builder(grammar, tools, whitespace), end)
     }
@@ -92,12 +92,12 @@ fn options() -> Options {
     options
 }
 
-impl Machine for ParserMachine {
-    fn push(&mut self, chunk: &str, out: &mut Record) {
+impl StreamMachine for ParserMachine {
+    fn push(&mut self, chunk: &str, out: &mut RunRecord) {
         self.parser.push(chunk, &mut Recorder(out)).expect("limits release");
     }
 
-    fn finish(&mut self, out: &mut Record) {
+    fn finish(&mut self, out: &mut RunRecord) {
         self.parser.finish(self.end, &mut Recorder(out)).expect("limits release");
     }
 
@@ -105,18 +105,18 @@ impl Machine for ParserMachine {
         self.parser.reset();
     }
 
-    fn held(&self) -> Held {
+    fn held(&self) -> HeldBytes {
         let held = self.parser.held();
         let kind = match held.kind {
-            Holds::Marker => HeldKind::Marker,
-            Holds::Candidate => HeldKind::Candidate,
-            Holds::Whitespace => HeldKind::Whitespace,
-            Holds::Utf8 => HeldKind::Utf8,
-            Holds::Nothing => HeldKind::None,
-            _ => HeldKind::Call,
+            Holds::Marker => HeldReason::Marker,
+            Holds::Candidate => HeldReason::Candidate,
+            Holds::Whitespace => HeldReason::Whitespace,
+            Holds::Utf8 => HeldReason::Utf8,
+            Holds::Nothing => HeldReason::None,
+            _ => HeldReason::Call,
         };
-        // Not `Held::new`: a reason without bytes is a fault the laws must see.
-        Held { bytes: held.bytes, kind }
+        // Not `HeldBytes::new`: a reason without bytes is a fault the laws must see.
+        HeldBytes { bytes: held.bytes, kind }
     }
 
     fn work(&self) -> u64 {
@@ -129,14 +129,14 @@ impl Machine for ParserMachine {
 }
 
 /// The vectors of `vectors/tools/NAME.jsonl`.
-pub(crate) fn vectors(name: &str) -> Vec<Case> {
+pub(crate) fn vectors(name: &str) -> Vec<VectorCase> {
     let path = directory().join(format!("{name}.jsonl"));
     let text = fs::read_to_string(&path).unwrap_or_else(|no| panic!("{}: {no}", path.display()));
     read_cases(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// The vectors of a family, none if it has no file.
-pub(crate) fn vectors_if_any(name: &str) -> Vec<Case> {
+pub(crate) fn vectors_if_any(name: &str) -> Vec<VectorCase> {
     if families_with_vectors().iter().any(|family| family == name) {
         vectors(name)
     } else {
@@ -145,7 +145,7 @@ pub(crate) fn vectors_if_any(name: &str) -> Vec<Case> {
 }
 
 /// The cases of `vectors/profiles/NAME.jsonl`, none if there is no such file.
-pub(crate) fn profile_cases(name: &str) -> Vec<Case> {
+pub(crate) fn profile_cases(name: &str) -> Vec<VectorCase> {
     let path = directory().join(format!("../profiles/{name}.jsonl"));
     let Ok(text) = fs::read_to_string(&path) else { return Vec::new() };
     read_cases(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
