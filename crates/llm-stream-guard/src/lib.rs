@@ -82,17 +82,19 @@ pub use wire_remap::{Collapse, CollapseAction, CollapseLimits};
 /// The crates below, whole.
 pub use {jail_match, response_templates, think_filter, toolcall_parsers, wire_remap};
 
-/// The workspace README's example, compiled.
+/// Examples of pages outside of this crate, compiled and run as documentation tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
-
-/// The guide's example, compiled.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/adding-a-family.md")]
-struct AddingAFamily;
-
-/// The example of the page on servers, compiled.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/servers.md")]
-struct Servers;
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/adding-a-family.md")]
+    struct AddingAFamily;
+    #[doc = include_str!("../../../docs/how-to-gateway.md")]
+    struct Gateway;
+    #[doc = include_str!("../../../docs/how-to-pipeline.md")]
+    struct Pipeline;
+    #[doc = include_str!("../../../docs/servers.md")]
+    struct Servers;
+    #[doc = include_str!("../../../docs/tutorial-rust.md")]
+    struct Tutorial;
+}
