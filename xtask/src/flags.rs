@@ -25,6 +25,7 @@ cargo xtask mutants [PART] [--shard K/N]   changes of the code, by `cargo mutant
 cargo xtask seeded                         faults put back one at a time: a law must see each
 cargo xtask templates [--count N] [SEED]   random templates' wires against the `transformers` package
 cargo xtask page                           the page of `explain` in a headless Chromium, if there is one
+cargo xtask book                           the pages of docs/ as a book in target/book, by `mdbook`
 cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
 
 /// What is spent on each fuzz target unless told otherwise.
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Size,
     E2e(Against),
     Page,
+    Book,
     Seeded,
     Mutants {
         part: Option<String>,
@@ -142,6 +144,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "size" => Command::Size,
         "e2e" => Command::E2e(Against::Clients),
         "page" => Command::Page,
+        "book" => Command::Book,
         "seeded" => Command::Seeded,
         "mutants" => Command::Mutants { part: None, shard: None },
         "tidy" => Command::Tidy,

@@ -1,6 +1,7 @@
 //! Development tasks of this workspace: `cargo xtask help` lists them.
 
 mod bench;
+mod book;
 mod ci;
 mod cycles;
 mod drift;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::E2e(Against::Clients) => e2e::run(&root),
         Command::E2e(Against::Crowd) => e2e::soak(&root),
         Command::Page => page::run(&root),
+        Command::Book => book::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Drift { wheels } => drift::run(&root, wheels.as_deref()),
         Command::Families(Tables::Written) => families::run(&root),

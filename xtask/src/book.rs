@@ -1,0 +1,72 @@
+//! `cargo xtask book`: builds the pages of `docs/` as a book, and checks that its index is whole.
+
+use std::path::Path;
+
+use crate::process::{Invocation, required};
+
+/// Builds the book into `target/book`.
+///
+/// # Errors
+/// `mdbook` is missing or fails.
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    required("mdbook")?;
+    Invocation::new("mdbook build docs").run(root)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    /// The targets of all links of a page that lead to a file of the repository.
+    fn links(text: &str) -> BTreeSet<&str> {
+        let targets = text.split("](").skip(1).filter_map(|part| part.split([')', '#']).next());
+        targets.filter(|target| !target.is_empty() && !target.contains(':')).collect()
+    }
+
+    /// Pages of the directory that none of `links` leads to.
+    fn missing<'a>(pages: &'a BTreeSet<String>, links: &BTreeSet<&str>) -> Vec<&'a str> {
+        pages.iter().map(String::as_str).filter(|page| !links.contains(page)).collect()
+    }
+
+    fn pages(docs: &Path) -> BTreeSet<String> {
+        let entries = fs::read_dir(docs).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".md") && name != "SUMMARY.md").collect()
+    }
+
+    #[test]
+    fn every_page_is_in_the_index_and_in_the_table_of_contents() {
+        let docs = crate::root().join("docs");
+        let pages = pages(&docs);
+        let contents = fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+        assert_eq!(missing(&pages, &links(&contents)), Vec::<&str>::new());
+        let mut indexed = pages.clone();
+        indexed.remove("README.md");
+        let index = fs::read_to_string(docs.join("README.md")).unwrap();
+        let glossary = "glossary.md";
+        assert!(links(&index).contains(glossary));
+        assert_eq!(missing(&indexed, &links(&index)), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_page_that_no_link_leads_to_is_found() {
+        let pages = BTreeSet::from(["a.md".to_owned(), "b.md".to_owned()]);
+        let text = "[A](a.md#part) [out](https://example.com) [part](#b.md)";
+        assert_eq!(missing(&pages, &links(text)), ["b.md"]);
+    }
+
+    #[test]
+    fn every_link_of_a_page_leads_to_a_file() {
+        let root = crate::root();
+        let mut broken = Vec::new();
+        for page in pages(&root.join("docs")) {
+            let text = fs::read_to_string(root.join("docs").join(&page)).unwrap();
+            for target in links(&text) {
+                if !root.join("docs").join(target).exists() {
+                    broken.push(format!("{page}: {target}"));
+                }
+            }
+        }
+        assert_eq!(broken, Vec::<String>::new());
+    }
+}
