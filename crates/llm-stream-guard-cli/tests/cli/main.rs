@@ -1,6 +1,7 @@
 //! The command as a user runs it.
 
 mod check;
+mod console;
 mod encode;
 mod explain;
 mod export;
