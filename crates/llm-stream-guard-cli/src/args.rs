@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use llm_stream_guard_serve::{Choice, Span, Upstream};
+use llm_stream_guard_serve::{Choice, Span, listen_address};
 
 use crate::pattern::Pattern;
 
@@ -46,9 +46,9 @@ pub enum Command {
 pub struct ServeArgs {
     /// The inference server, such as `http://127.0.0.1:8000`
     #[arg(long, value_name = "URL", required_unless_present_any = ["demo", "config", "print_config"])]
-    pub upstream: Option<Upstream>,
+    pub upstream: Option<String>,
     /// Where to listen [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = listen_address)]
     pub listen: Option<SocketAddr>,
     /// One family for all models: a profile, a model's id, or the file of a family's calls
     ///

@@ -10,7 +10,7 @@ use std::{
 };
 
 use llm_stream_guard_serve::{
-    Choice, Config, FamilyName, Proxy, Record, Upstream, demo, is_open, read_models,
+    Choice, Config, FamilyName, Fault, Proxy, Record, Upstream, demo, is_open, read_models,
     serve as listen,
 };
 use tokio::net::TcpListener;
@@ -50,7 +50,9 @@ fn config(args: &ServeArgs) -> Result<Config, Error> {
         config.models.extend(models);
     }
     if let Some(upstream) = &args.upstream {
-        config.upstream = upstream.clone();
+        // Read here and not by the parser of the command line, whose faults repeat passwords.
+        config.upstream =
+            upstream.parse().map_err(|error| misuse(format!("--upstream: {error}")))?;
     }
     if let Some(listen) = args.listen {
         config.listen = listen;
@@ -91,7 +93,7 @@ async fn run(mut config: Config, demo: Option<Duration>, out: &mut dyn Write) ->
     let address = config.listen;
     let listener = TcpListener::bind(address).await.map_err(|error| fault(address, error))?;
     let address = listener.local_addr()?;
-    let proxy = Proxy::new(config).map_err(misuse)?;
+    let proxy = Proxy::new(config).map_err(|fault| refused(&fault))?;
     writeln!(out, "http://{address} guards {}", proxy.config().upstream)?;
     if is_open(address) {
         tracing::warn!("{address} can be reached from other machines, and asks for no key");
@@ -107,6 +109,14 @@ async fn run(mut config: Config, demo: Option<Duration>, out: &mut dyn Write) ->
     }
     out.flush()?;
     Ok(listen(&proxy, listener, interrupted()).await?)
+}
+
+/// A configuration that the proxy refuses, with the field at fault.
+fn refused(fault: &Fault) -> Error {
+    match &fault.field {
+        Some(field) => misuse(format!("`{field}`: {fault}")),
+        None => misuse(fault),
+    }
 }
 
 /// Resolves when the process is asked to end.

@@ -12,13 +12,10 @@ use axum::{
 use http_body_util::BodyExt as _;
 
 use crate::{
-    config::Config,
+    config::{COPIES, Config},
     error::{Fault, Kind},
     idle::{Break, Idle},
 };
-
-/// Memory a body takes for each of its bytes: as it came, its fields, and as it is sent.
-const COPIES: usize = 3;
 
 /// How much is taken, of how much.
 #[derive(Debug)]

@@ -48,7 +48,8 @@ mod trace;
 pub use config::{
     BareEnd, BrokenCalls, CallDelivery, Choice, Completions, Config, FamilyName, Limits, Model,
     Models, Output, OwnFamily, ReasoningName, Record, Remap, ServerName, Span, Start, Timeouts,
-    UnknownModel, UnsupportedTools, Upstream, family_file, read_family, read_models, read_template,
+    UnknownModel, UnsupportedTools, Upstream, family_file, listen_address, read_family,
+    read_models, read_template,
 };
 pub use error::{Fault, Kind, Reported};
 pub use proxy::Proxy;

@@ -24,7 +24,7 @@ use crate::{
     body::Body as RequestBody,
     catalog::Catalog,
     client::Client,
-    config::{Completions, Config, UnsupportedTools},
+    config::{Checked as _, Completions, Config, UnsupportedTools},
     dialect::{Dialect, encoded::broken_call, unsupported::Unsupported},
     error::{Fault, Kind},
     families::Families,
@@ -64,8 +64,12 @@ impl Proxy {
     /// A proxy that does what `config` says; where it says to listen is [`crate::serve`]'s.
     ///
     /// # Errors
-    /// The roots of trust for `https` cannot be loaded, or the directory for records not made.
+    /// A value cannot be in force, the roots of trust for `https` cannot be loaded, or the directory
+    /// for records cannot be made.
     pub fn new(config: Config) -> Result<Self, Fault> {
+        config
+            .check()
+            .map_err(|bad| Fault::new(Kind::Request, &bad.expected).at(bad.path.join(".")))?;
         let records = config.record.as_ref().map(Records::new).transpose();
         let records = records.map_err(|error| Fault::new(Kind::Request, error).at("record.dir"))?;
         let shared = Shared {

@@ -78,7 +78,7 @@ fn spawn(
 
 fn builder(config: &Config) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
-    // Less is refused with a panic.
+    // Fewer bytes are refused with a panic; a checked configuration has no fewer.
     let head = config.limits.head.max(Limits::LEAST_HEAD);
     builder
         .http1()

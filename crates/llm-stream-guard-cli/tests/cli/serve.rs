@@ -83,6 +83,18 @@ fn mistakes_name_place_and_field() {
         &["--model-map", "line 1", "`a`", "qwen9000"],
     );
     refused(&["serve"], &["--upstream"]);
+    refused(
+        &["serve", "--demo", "--listen", "localhost:99999"],
+        &["--listen", "a port up to 65535"],
+    );
+    let secret = ["serve", "--listen", "127.0.0.1:0", "--upstream", "http://me:secret@127.0.0.1:1"];
+    refused(&secret, &["`upstream`: expected an address without a name and password"]);
+    assert!(!String::from_utf8_lossy(&run(&secret).stderr).contains("secret"));
+    let secret_port = ["serve", "--upstream", "http://me:secret@127.0.0.1:99999"];
+    refused(&secret_port, &["--upstream: expected a port from 1 to 65535"]);
+    assert!(!String::from_utf8_lossy(&run(&secret_port).stderr).contains("secret"));
+    let printed = run(&[&secret[..], &["--print-config"]].concat());
+    assert!(!String::from_utf8_lossy(&printed.stdout).contains("secret"));
     refused(&["serve", "--upstream", "localhost"], &["http://127.0.0.1:8000"]);
     refused(&["serve", "--upstream", "http://a", "--profile", "qwen9000"], &["qwen9000"]);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use http_body_util::BodyExt as _;
-use llm_stream_guard_serve::{Config, Limits, Span, Timeouts};
+use llm_stream_guard_serve::{Config, Limits, Proxy, Span, Timeouts};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -105,12 +105,12 @@ async fn an_error_in_the_stream_passes_behind_what_was_held() {
     assert_eq!(errors, 1, "{events:?}");
 }
 
-#[tokio::test]
-async fn a_limit_of_heads_that_is_too_small_counts_as_the_least() {
+#[test]
+fn a_configuration_with_a_bad_value_is_refused_with_its_field() {
     let limits = Limits { head: 1, ..Limits::default() };
-    let served = Served::new(1, Config { limits, ..config() }).await;
-    let request = axum::http::Request::get("/healthz").body(Default::default()).unwrap();
-    assert_eq!(served.send(request).await.status(), StatusCode::OK);
+    let fault = Proxy::new(Config { limits, ..config() }).unwrap_err();
+    assert_eq!(fault.field.as_deref(), Some("limits.head"));
+    assert_eq!(fault.message, "expected at least 8192");
 }
 
 #[tokio::test]

@@ -143,8 +143,12 @@ async fn no_spelling_of_a_path_goes_past_the_guard() {
 
 #[tokio::test]
 async fn bodies_beyond_the_memory_for_all_are_refused_for_now() {
-    let limits = Limits { bodies: 1000, ..Limits::default() };
+    let limits = Limits { body: 2000, bodies: 6000, ..Limits::default() };
     let served = Served::new(1, Config { limits, ..config() }).await;
+    let half = format!("{:x}\r\n{}\r\n", 1500, " ".repeat(1500));
+    let head = "POST /v1/messages HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n";
+    let first = connected(&served, format!("{head}{half}").as_bytes()).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
     let body = asks(MODEL, json!({"user": "x".repeat(1000)}));
     let got = served.ask(&body).await;
     assert_eq!(got.status, StatusCode::SERVICE_UNAVAILABLE);
@@ -152,8 +156,10 @@ async fn bodies_beyond_the_memory_for_all_are_refused_for_now() {
         (&got.headers["retry-after"], got.json()["error"]["code"].as_str()),
         (&"1".parse().unwrap(), Some("overloaded"))
     );
-    // What was taken is given back.
-    let got = served.ask(&asks(MODEL, json!({}))).await;
+    // A body that is given up frees its memory.
+    drop(first);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let got = served.ask(&body).await;
     assert_eq!(got.status, StatusCode::BAD_GATEWAY);
 }
 

@@ -1,0 +1,222 @@
+//! Values that are well-formed and cannot be in force.
+
+use super::{Config, Limits, Models, Record};
+
+/// Memory a body takes for each of its bytes: as received, its fields, and as it is sent.
+pub(crate) const COPIES: usize = 3;
+
+/// A value that cannot be in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BadValue {
+    /// The names of the tables around the value, and its own.
+    pub(crate) path: Vec<String>,
+    /// The values that would do: `expected at least 1`.
+    pub(crate) expected: String,
+}
+
+/// A configuration, or a part of one that has a file to itself.
+pub(crate) trait Checked {
+    /// Reports the first value that cannot be in force.
+    fn check(&self) -> Result<(), BadValue>;
+}
+
+impl BadValue {
+    pub(super) fn new(path: &[&str], expected: impl Into<String>) -> Self {
+        let path = path.iter().map(|name| (*name).to_owned()).collect();
+        Self { path, expected: expected.into() }
+    }
+}
+
+impl Checked for Config {
+    fn check(&self) -> Result<(), BadValue> {
+        limits(&self.limits)?;
+        if self.upstream.has_credentials() {
+            return Err(credentials(&["upstream"]));
+        }
+        if self.ca.as_ref().is_some_and(|ca| ca.as_os_str().is_empty()) {
+            return Err(BadValue::new(&["ca"], "expected the file of a certificate (PEM)"));
+        }
+        if let Some(record) = &self.record {
+            self::record(record)?;
+        }
+        models(&self.models, &["models"])
+    }
+}
+
+impl Checked for Models {
+    fn check(&self) -> Result<(), BadValue> {
+        models(self, &[])
+    }
+}
+
+fn limits(limits: &Limits) -> Result<(), BadValue> {
+    let Limits { body, head, answer, choices, bodies } = *limits;
+    let amounts = [("body", body), ("answer", answer), ("choices", choices), ("bodies", bodies)];
+    if let Some((name, _)) = amounts.into_iter().find(|(_, amount)| *amount == 0) {
+        return Err(BadValue::new(&["limits", name], "expected at least 1"));
+    }
+    let least = Limits::LEAST_HEAD;
+    if head < least {
+        return Err(BadValue::new(&["limits", "head"], format!("expected at least {least}")));
+    }
+    let least = body.saturating_mul(COPIES);
+    if bodies < least {
+        let expected = format!(
+            "expected at least {least}, {COPIES} times `limits.body`: a body of that length is never read otherwise"
+        );
+        return Err(BadValue::new(&["limits", "bodies"], expected));
+    }
+    Ok(())
+}
+
+fn record(record: &Record) -> Result<(), BadValue> {
+    let Record { dir, most, each } = record;
+    if dir.as_os_str().is_empty() {
+        return Err(BadValue::new(&["record", "dir"], "expected the name of a directory"));
+    }
+    if *each == 0 {
+        return Err(BadValue::new(&["record", "each"], "expected at least 1"));
+    }
+    if *most == 0 {
+        return Err(BadValue::new(&["record", "most"], "expected at least 1"));
+    }
+    Ok(())
+}
+
+fn models(models: &Models, at: &[&str]) -> Result<(), BadValue> {
+    let is_bad = |pattern: &&String| pattern.trim().is_empty() || pattern.trim() != *pattern;
+    match models.keys().find(is_bad) {
+        None => Ok(()),
+        Some(pattern) => {
+            let expected =
+                "expected a model's id or a pattern such as `team-*`, without blanks around it";
+            Err(BadValue::new(&[at, &[pattern]].concat(), expected))
+        }
+    }
+}
+
+fn credentials(path: &[&str]) -> BadValue {
+    BadValue::new(path, "expected an address without a name and password")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::{Config, Models, Record, place::parse};
+
+    /// Keys, each with a line that sets it and what its fault says.
+    const ROWS: &[(&str, &str, &str)] = &[
+        ("listen", "listen = '127.0.0.1:99999'", "a port up to 65535"),
+        ("listen", "listen = 'localhost:80'", "such as `127.0.0.1:8080`"),
+        ("listen", "listen = 8080", "expected a string"),
+        ("upstream", "upstream = 'http://a:99999'", "expected a port from 1 to 65535"),
+        ("upstream", "upstream = 'http://a:0'", "expected a port from 1 to 65535"),
+        ("upstream", "upstream = 'http://a:'", "expected a port from 1 to 65535"),
+        ("upstream", "upstream = 'http://a:x'", "expected a port from 1 to 65535"),
+        ("upstream", "upstream = 'http://:80'", "expected an address such as"),
+        ("upstream", "upstream = 'http://'", "expected an address such as"),
+        ("upstream", "upstream = 'a:80'", "expected an address such as"),
+        ("upstream", "upstream = 'ftp://a'", "expected an address such as"),
+        ("upstream", "upstream = 'http://a?b'", "expected an address such as"),
+        ("upstream", "upstream = 'http://a#b'", "expected an address such as"),
+        ("upstream", "upstream = 'http://me:secret@a'", "without a name and password"),
+        ("upstream", "upstream = 'http://me:secret@a:99999'", "expected a port from 1 to 65535"),
+        ("upstream", "upstream = ''", "expected an address such as"),
+        ("ca", "ca = ''", "expected the file of a certificate"),
+        ("server", "server = 'tgi'", "expected one of `auto`, `vllm`"),
+        ("bare_end", "bare_end = 'x'", "expected `fail` or `accept`"),
+        ("profile", "profile = 'qwen9000'", "unknown profile `qwen9000`"),
+        ("profile", "profile = ''", "unknown profile"),
+        ("unknown_model", "unknown_model = 'x'", "expected `pass` or `refuse`"),
+        ("unsupported_tools", "unsupported_tools = 'x'", "expected `drop` or `refuse`"),
+        ("completions", "completions = 'x'", "expected `pass` or `guard`"),
+        ("output.reasoning", "[output]\nreasoning = 'x'", "expected `reasoning_content` or"),
+        ("output.calls", "[output]\ncalls = 'x'", "expected `streaming` or `atomic`"),
+        ("output.broken_calls", "[output]\nbroken_calls = 'x'", "expected one of `auto`"),
+        ("timeouts.connect", "[timeouts]\nconnect = '0s'", "expected a length of time such as"),
+        ("timeouts.first_byte", "[timeouts]\nfirst_byte = '1'", "expected a length of time"),
+        ("timeouts.idle", "[timeouts]\nidle = '-1s'", "expected a length of time"),
+        ("timeouts.head", "[timeouts]\nhead = '1.5s'", "expected a length of time"),
+        ("timeouts.body", "[timeouts]\nbody = ''", "expected a length of time"),
+        ("timeouts.write", "[timeouts]\nwrite = 's'", "expected a length of time"),
+        ("timeouts.keep_alive", "[timeouts]\nkeep_alive = '0ms'", "expected a length of time"),
+        ("timeouts.shutdown", "[timeouts]\nshutdown = 30", "expected a string"),
+        ("limits.body", "[limits]\nbody = 0", "expected at least 1"),
+        ("limits.body", "[limits]\nbody = -1", "expected a whole number, at least 1"),
+        ("limits.body", "[limits]\nbody = 1.5", "expected a whole number, at least 1"),
+        ("limits.body", "[limits]\nbody = '64M'", "expected a whole number, at least 1"),
+        ("limits.head", "[limits]\nhead = 100", "expected at least 8192"),
+        ("limits.head", "[limits]\nhead = 5000000000", "expected a smaller number"),
+        ("limits.answer", "[limits]\nanswer = 0", "expected at least 1"),
+        ("limits.choices", "[limits]\nchoices = 0", "expected at least 1"),
+        ("limits.bodies", "[limits]\nbodies = 0", "expected at least 1"),
+        ("limits.bodies", "[limits]\nbodies = 1000", "times `limits.body`"),
+        ("record.dir", "[record]\ndir = ''", "expected the name of a directory"),
+        ("record.each", "[record]\ndir = 'a'\neach = 0", "expected at least 1"),
+        ("record.most", "[record]\ndir = 'a'\nmost = 0", "expected at least 1"),
+        ("models.PATTERN.profile", "[models]\nPATTERN = { profile = 'x9' }", "unknown profile"),
+        (
+            "models.PATTERN.remap",
+            "[models]\nPATTERN = { profile = 'qwen3', remap = 'x' }",
+            "expected `hermes` or",
+        ),
+        (
+            "models.PATTERN.start",
+            "[models]\nPATTERN = { profile = 'qwen3', start = 'x' }",
+            "expected `reasoning` or",
+        ),
+    ];
+
+    /// Keys whose fault names a table, since they are missing, new, or patterns themselves.
+    const OTHERS: &[(&str, &str, &str)] = &[
+        ("other", "other = 1", "unknown field `other`, expected one of `listen`"),
+        ("timeouts.slow", "[timeouts]\nslow = 1", "unknown field `slow`, expected one of"),
+        ("limits.slow", "[limits]\nslow = 1", "unknown field `slow`, expected one of"),
+        ("output.slow", "[output]\nslow = 1", "unknown field `slow`, expected one of"),
+        ("record.slow", "[record]\ndir = 'a'\nslow = 1", "unknown field `slow`, expected one of"),
+        ("models.a", "[models]\na = { profile = 'qwen3', slow = 1 }", "unknown field `slow`"),
+        ("models.a", "[models]\na = {}", "missing field `profile`"),
+        ("models.a", "[models]\na = 1", "expected a family's name, or a table"),
+        ("models.", "[models]\n'' = 'qwen3'", "expected a model's id or a pattern"),
+        ("models. ", "[models]\n' ' = 'qwen3'", "expected a model's id or a pattern"),
+        ("models. a", "[models]\n' a' = 'qwen3'", "expected a model's id or a pattern"),
+    ];
+
+    #[test]
+    fn bad_values_are_refused_with_place_field_and_remedy() {
+        for (key, text, remedy) in ROWS.iter().chain(OTHERS) {
+            let text = format!("# A comment.\n{text}\n");
+            let error = parse::<Config>(&text).expect_err(&text);
+            let line = text.lines().count();
+            assert!(error.starts_with(&format!("line {line}, column ")), "{text}: {error}");
+            assert!(error.contains(&format!("`{key}")), "{text}: {error}");
+            assert!(error.contains(remedy), "{text}: {error}");
+            assert!(!error.contains("secret"), "{error}");
+        }
+        let error = parse::<Models>("'' = 'qwen3'\n").unwrap_err();
+        assert!(error.starts_with("line 1, column 1: expected a model's id"), "{error}");
+    }
+
+    #[test]
+    fn every_key_has_a_bad_value_in_the_table() {
+        let mut config = Config { ca: Some("a".into()), ..Config::default() };
+        config.record = Some(Record::to("a"));
+        let whole = "PATTERN = { profile = 'qwen3', remap = 'hermes', start = 'content' }";
+        config.models = parse(whole).unwrap();
+        let known: BTreeSet<String> = ROWS.iter().map(|(key, ..)| (*key).to_owned()).collect();
+        let mut keys = BTreeSet::new();
+        let whole: toml::Table = config.to_toml().parse().unwrap();
+        leaves("", &whole, &mut keys);
+        assert_eq!(keys, known);
+    }
+
+    fn leaves(at: &str, table: &toml::Table, keys: &mut BTreeSet<String>) {
+        for (name, value) in table {
+            match value {
+                toml::Value::Table(inner) => leaves(&format!("{at}{name}."), inner, keys),
+                _ => drop(keys.insert(format!("{at}{name}"))),
+            }
+        }
+    }
+}
