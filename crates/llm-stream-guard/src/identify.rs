@@ -1,4 +1,5 @@
-//! Which family is it? What recordings tell, and what a checkpoint's files tell.
+//! Identification of families: from recordings ([`detect`]) and from the files of a checkpoint
+//! ([`identify`]).
 
 mod checkpoint;
 #[cfg(feature = "jinja")]

@@ -1,10 +1,10 @@
-//! Values of JSON as templates see them.
+//! Conversion of JSON values into values of the template engine.
 
 use minijinja::Value;
 use serde_json::Value as Json;
 
-/// The template's value of a JSON value. serde would hand numbers over as objects if the program
-/// keeps their spelling (serde_json's `arbitrary_precision`).
+/// Converts a JSON value into the engine's value. A conversion by serde would turn numbers into
+/// objects when `serde_json` keeps their spelling (`arbitrary_precision`).
 pub(super) fn value_of(json: Json) -> Value {
     match json {
         Json::Null => Value::from(()),

@@ -1,4 +1,4 @@
-//! From recordings to families.
+//! Detection: from recordings to the families that may have written them.
 
 use std::{cmp::Reverse, fmt};
 
@@ -7,21 +7,21 @@ use serde::Serialize;
 use super::reading::{Reading, readers};
 use crate::{Profile, Start, Tools, profile};
 
-/// How much of a text is read.
+/// Bytes of each text that are read.
 const MOST: usize = 1 << 20;
 
-/// How many sets of families are told.
+/// Maximum number of candidates in a result.
 const CANDIDATES: usize = 5;
 
-/// How sure an answer is.
+/// Confidence in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
-    /// Nothing speaks for any family, or too much against the best.
+    /// No evidence for any family, or too much against the best one.
     Unknown,
-    /// Something speaks for it.
+    /// Some evidence for the first candidate.
     Likely,
-    /// Nothing else reads it as well.
+    /// No other family reads the text as well.
     Sure,
 }
 
@@ -35,36 +35,36 @@ impl fmt::Display for Certainty {
     }
 }
 
-/// Which families' models may have written some text.
+/// The families whose models may have written some text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Detection {
-    /// How sure the first candidate is. Where it is unknown, candidates are guesses.
+    /// Confidence in the first candidate. Under [`Certainty::Unknown`], candidates are guesses.
     pub certainty: Certainty,
-    /// Sets of families, the best first; none if nothing looks like any family's markup.
+    /// Groups of families, best first. Empty if the text contains no family's markup.
     pub candidates: Vec<Candidate>,
 }
 
-/// Families that make the same of a text, and what speaks for them.
+/// Families that read a text alike, and the evidence for them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// Their names, those with the most known models first.
+    /// Names of the families, those with the most known models first.
     pub families: Vec<String>,
-    /// How many calls they read.
+    /// Number of calls that these families read.
     pub calls: usize,
-    /// How many calls broke or were cut.
+    /// Number of calls that were malformed or cut.
     pub broken: usize,
-    /// What is markup to them, in order of appearance.
+    /// Texts that are markup to these families, in order of appearance.
     pub markers: Vec<String>,
-    /// What looks like markup and is text to them.
+    /// Texts that look like markup and are ordinary text to these families.
     pub leftovers: Vec<String>,
-    /// Where the text begins: in reasoning if it is closed before any is opened.
+    /// Where the text begins: in reasoning if reasoning is closed before any is opened.
     pub start: Start,
 }
 
 impl Detection {
-    /// The profile that reads the text best; none if there is no telling.
+    /// Returns the profile that reads the text best, or `None` if the certainty is too low.
     #[must_use]
     pub fn profile(&self) -> Option<Profile> {
         let best = self.candidates.first().filter(|_| self.certainty > Certainty::Unknown)?;
@@ -74,7 +74,7 @@ impl Detection {
 }
 
 impl fmt::Display for Candidate {
-    /// What speaks for it, in one line.
+    /// Writes the evidence in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let calls = |f: &mut fmt::Formatter<'_>, n: usize, what: &str| {
             write!(f, "{n} call{} {what}", if n == 1 { "" } else { "s" })
@@ -97,7 +97,7 @@ impl fmt::Display for Candidate {
     }
 }
 
-/// The first few of some marks.
+/// Formats the first few of some marks.
 fn shown(marks: &[String]) -> String {
     const FEW: usize = 6;
     let mut shown: Vec<String> =
@@ -108,11 +108,12 @@ fn shown(marks: &[String]) -> String {
     shown.join(" ")
 }
 
-/// Which families' models may have written these messages, raw text with special tokens kept.
+/// Returns the families whose models may have written these messages, given as raw text with
+/// special tokens kept.
 ///
-/// Every registered family reads them, up to a megabyte of each. Families that make the same of them
-/// are named together: what is on the wire does not tell them apart. A text without markup says
-/// nothing, and neither do marks that no family knows.
+/// Every registered family reads up to one megabyte of each text. Families that read the texts
+/// alike are named together, because the wire does not distinguish them. A text without markup is
+/// no evidence, and neither are marks that no family knows.
 ///
 /// ```
 /// use llm_stream_guard::{Certainty, detect};
@@ -142,13 +143,13 @@ pub fn detect<'t>(messages: impl IntoIterator<Item = &'t str>) -> Detection {
     Detection { certainty, candidates: candidates.collect() }
 }
 
-/// The part of a text that is read.
+/// Returns the part of a text that is read.
 fn head(text: &str) -> &str {
     let end = (0..=text.len().min(MOST)).rev().find(|&at| text.is_char_boundary(at));
     &text[..end.unwrap_or_default()]
 }
 
-/// How many models are known to write so.
+/// Counts the models that are known to write like these profiles.
 fn known(profiles: &[Profile]) -> usize {
     profiles.iter().map(|profile| profile.models.len()).max().unwrap_or_default()
 }
@@ -165,14 +166,15 @@ fn candidate(reading: Reading, mut profiles: Vec<Profile>) -> Candidate {
     }
 }
 
-/// How sure the first of the groups is; a text may be `code` if it begins with a letter.
+/// Returns the certainty of the first group. `code` says that a text begins with a letter and may
+/// be program code.
 fn certainty(groups: &[(Reading, Vec<Profile>)], code: bool) -> Certainty {
     let Some((best, _)) = groups.first() else { return Certainty::Unknown };
     let marked = !best.explained.is_empty();
     let example = !marked && (best.made.has_text() || code);
     let mention = best.complete == 0 && !best.has_arguments;
-    // Tokens that nobody knows belong to a family that nobody knows. A call without markup among
-    // other text, or in no list, may be an example, a marker without arguments behind it a mention.
+    // Unknown tokens belong to an unknown family. A call without markup among other text may be an
+    // example, and a marker without arguments after it may be a mention.
     if best.left_special || example || mention && !best.reasons() {
         return Certainty::Unknown;
     }
@@ -184,7 +186,7 @@ fn certainty(groups: &[(Reading, Vec<Profile>)], code: bool) -> Certainty {
 }
 
 impl Reading {
-    /// Whether there is reasoning, and no call.
+    /// Whether the reading has reasoning and no call.
     fn reasons(&self) -> bool {
         self.made.calls.is_empty() && (self.orphan || self.made.has_reasoning())
     }
@@ -193,7 +195,7 @@ impl Reading {
         !self.explained.is_empty() || !self.made.calls.is_empty()
     }
 
-    /// What speaks against it, the gravest first.
+    /// Returns the evidence against a reading, the gravest first.
     fn badness(&self) -> (usize, usize, Reverse<usize>, Reverse<usize>) {
         let (calls, marks) = (Reverse(self.complete), Reverse(self.explained.len()));
         (self.left_count, self.made.broken, calls, marks)

@@ -1,4 +1,4 @@
-//! From a checkpoint's files to its family.
+//! Identification: from a checkpoint's files to its family.
 
 use std::fmt;
 
@@ -9,33 +9,33 @@ use toolcall_parsers::family;
 use super::{Certainty, Checkpoint, job::Render, probe, rules};
 use crate::{Profile, Start, profile, resolve_model};
 
-/// What a checkpoint's files tell of how its model writes.
+/// The result of identifying a checkpoint: how its model writes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Identification {
-    /// How sure the first family is.
+    /// Confidence in the first family.
     pub certainty: Certainty,
-    /// The families that may be the model's, the best first: those that cannot be told apart by what
-    /// they read of its calls. None if it is not known.
+    /// Families that the model may belong to, best first. Families that read its calls alike are
+    /// all listed. Empty if the family is unknown.
     pub families: Vec<String>,
-    /// How to read the model's answers: by the checkpoint's own response template if that is good,
-    /// else the profile of the first family, with its variant and the start that the chat template
-    /// has.
+    /// The profile that reads the model's answers. It uses the checkpoint's own response template
+    /// if that is valid, and otherwise the first family with the variant and start of the chat
+    /// template.
     pub profile: Option<Profile>,
     /// Tokens that end a turn, as the template writes them.
     pub end_of_turn: Vec<String>,
-    /// What stands in the checkpoint's tags before their closing bracket; see
+    /// Text in the checkpoint's tags before their closing bracket; see
     /// [`crate::GuardBuilder::token_suffix`].
     pub token_suffix: Option<String>,
-    /// Whether the template wants the arguments of calls as a string of JSON; not known without
+    /// Whether the template expects arguments of calls as a string of JSON. `None` without a
     /// rendering.
     pub string_arguments: Option<bool>,
-    /// Whether the encoder of the first family writes what the template does, byte for byte; not
-    /// known without rendering.
+    /// Whether the encoder of the first family writes the same bytes as the template. `None`
+    /// without a rendering.
     pub encode_equal: Option<bool>,
-    /// The response template of the checkpoint, as it stands there.
+    /// The checkpoint's response template, unchanged.
     pub response_template: Option<Value>,
-    /// What speaks for the answer, in words.
+    /// The evidence for the answer, in words.
     pub evidence: Vec<String>,
 }
 
@@ -113,7 +113,7 @@ pub fn identify_trusted(checkpoint: &Checkpoint) -> Identification {
     identified(checkpoint, Some(&super::render::render))
 }
 
-/// Identifies a checkpoint, with a rendering if there is a way to make one.
+/// Identifies a checkpoint, with a rendering of its template if `render` can make one.
 pub(super) fn identified(checkpoint: &Checkpoint, render: Option<Render<'_>>) -> Identification {
     let mut found = Identification {
         certainty: Certainty::Unknown,
@@ -182,7 +182,7 @@ pub(super) fn identified(checkpoint: &Checkpoint, render: Option<Render<'_>>) ->
 }
 
 impl Identification {
-    /// A response template of the checkpoint's own, if it is good, takes the place of the family.
+    /// Replaces the profile by the checkpoint's own response template if that is valid.
     fn prefer_own(&mut self) {
         let Some(template) = &self.response_template else { return };
         match Profile::from_response_template(&template.to_string()) {
@@ -199,8 +199,8 @@ impl Identification {
 }
 
 impl Identification {
-    /// Adds what rendering tells; whether it is certain that the template writes no calls of a
-    /// known family, so that those in its text are quoted.
+    /// Adds the evidence of a rendering. Returns whether the template certainly writes no calls of
+    /// a known family, so that calls in its text are quoted.
     fn probe(
         &mut self,
         checkpoint: &Checkpoint,

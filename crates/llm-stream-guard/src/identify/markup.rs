@@ -1,18 +1,18 @@
-//! What looks like markup, whoever writes it.
+//! A search for text that looks like markup of any family.
 
-/// The longest piece of markup.
+/// Maximum length of a piece of markup, in bytes.
 const LONGEST: usize = 96;
 
 /// A piece of text that looks like a tag or a special token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Mark<'t> {
     pub(super) text: &'t str,
-    /// Whether nothing but a chat template or a model writes it: `<|im_end|>`, not `<b>`.
+    /// Whether only chat templates and models write such text: `<|im_end|>`, not `<b>`.
     pub(super) special: bool,
 }
 
-/// The marks in a text, in order: `<tag ...>`, `</tag>`, `<|token|>`, `[TOKEN]`, `[|token|]`, and the
-/// same with the wide brackets that some vocabularies have.
+/// Returns the marks in a text, in order: `<tag ...>`, `</tag>`, `<|token|>`, `[TOKEN]`,
+/// `[|token|]`, and the same with the wide brackets of some vocabularies.
 pub(super) fn marks(text: &str) -> impl Iterator<Item = Mark<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -29,7 +29,7 @@ pub(super) fn marks(text: &str) -> impl Iterator<Item = Mark<'_>> {
     })
 }
 
-/// The mark at the beginning of a text.
+/// Returns the mark at the beginning of a text.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "the lengths of the beginning of `text`, of what is inside, and of its end"
@@ -59,7 +59,7 @@ fn mark(text: &str) -> Option<Mark<'_>> {
     is_mark.then(|| Mark { text: &text[..len], special })
 }
 
-/// Whether what stands in square brackets is a token: `TOOL_CALLS`, `/THINK`, `|endofturn|`, not `A1`
+/// Whether the text in square brackets is a token: `TOOL_CALLS`, `/THINK`, `|endofturn|`, not `A1`
 /// or an index.
 fn is_token(inside: &str) -> bool {
     if inside.len() > 2 && inside.starts_with('|') && inside.ends_with('|') {

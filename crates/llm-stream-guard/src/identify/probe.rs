@@ -1,4 +1,4 @@
-//! Probe turns: what a template renders of known calls says how they are written.
+//! Probe turns: a template renders known calls, and every family tries to read the result.
 
 use std::{
     cmp::Reverse,
@@ -16,37 +16,38 @@ use super::{
 };
 use crate::{Profile, Start, Tools, reasoning};
 
-/// What rendering tells of a checkpoint's template.
+/// Evidence from rendering a checkpoint's template.
 #[derive(Debug, Default)]
 pub(super) struct Probed {
-    /// Families that read the probe's calls, the best first: a profile each, of the variant that
-    /// writes the same if there is one.
+    /// Families that read the probe's calls, best first. Each has a profile, of the variant that
+    /// writes the same bytes if there is one.
     pub(super) readers: Vec<Fit>,
-    /// Whether the calls are in what was rendered, readable or not.
+    /// Whether the rendering contains the calls, readable or not.
     pub(super) calls_are_rendered: bool,
-    /// Whether the template wants arguments as a string of JSON.
+    /// Whether the template expects arguments as a string of JSON.
     pub(super) string_arguments: bool,
-    /// Tokens behind an answer.
+    /// Tokens after an answer.
     pub(super) end_of_turn: Vec<String>,
-    /// What stands in the tags before their closing bracket.
+    /// Text in the tags before their closing bracket.
     pub(super) token_suffix: Option<String>,
-    /// Why nothing was rendered.
+    /// The reason why no rendering succeeded.
     pub(super) problem: Option<String>,
 }
 
-/// A family that reads the calls.
+/// A family that reads the calls of a rendering.
 #[derive(Debug)]
 pub(super) struct Fit {
     pub(super) profile: Profile,
-    /// Whether its encoder writes what the template does.
+    /// Whether the family's encoder writes the same bytes as the template.
     pub(super) encodes: bool,
-    /// How well the rest fits: marks left as text, then what else tells wire-equal families apart.
+    /// Distance of the rest of the rendering: marks left as text, then other differences between
+    /// families with the same wire.
     pub(super) left: usize,
     pub(super) ends: bool,
     pub(super) reasons: bool,
 }
 
-/// Renders probe turns with a template.
+/// Renders probe turns with a template and tries every family on them.
 #[expect(
     clippy::indexing_slicing,
     reason = "a turn of the table makes at most as many calls as there are"
@@ -76,7 +77,7 @@ pub(super) fn probe(checkpoint: &Checkpoint, text: &str, render: Render<'_>) -> 
             (fits, suffix)
         });
         let found = tried.filter(|(fits, _)| !fits.is_empty());
-        // Families that learn suffixes read those they are not told of, and cannot write them.
+        // Families that learn suffixes read unknown suffixes, but cannot write them.
         let worst = |(fits, _): &(Vec<Fit>, _)| fits.first().map(|best| (best.left, !best.encodes));
         if let Some((readers, token_suffix)) = found.min_by_key(worst) {
             if let Some(best) = readers.first() {
@@ -86,13 +87,13 @@ pub(super) fn probe(checkpoint: &Checkpoint, text: &str, render: Render<'_>) -> 
             return Probed { readers, string_arguments, token_suffix, problem: None, ..probed };
         }
     }
-    // Some ways to write a turn fail with most templates.
+    // Some forms of a turn fail with most templates.
     probed.problem = problems.filter(|_| !rendered);
     probed
 }
 
 impl Prompter<'_> {
-    /// Tokens behind an answer.
+    /// Returns the tokens after an answer.
     #[expect(clippy::arithmetic_side_effects, reason = "`at` is where the answer was found")]
     fn ends(&self) -> Vec<String> {
         let whole = self.rendering(ANSWERED).unwrap_or_default();
@@ -105,7 +106,7 @@ impl Prompter<'_> {
         ends
     }
 
-    /// The families that read exactly `calls` in `wire`.
+    /// Returns the families that read exactly `calls` in `wire`.
     fn fits(&self, wire: &str, calls: &[Probe], suffix: Option<&str>, ends: &[String]) -> Vec<Fit> {
         let expected = calls_of(calls.iter().map(|&(name, arguments, _)| (name, arguments)));
         let tools = serde_json::from_str(TOOLS).unwrap_or_default();
@@ -147,8 +148,8 @@ impl Prompter<'_> {
         self.checkpoint.template.as_ref().is_some_and(|template| template.contains(text))
     }
 
-    /// The variant of a family that writes the calls as the template does, else the family; and
-    /// whether it does.
+    /// Returns the variant of a family that writes the calls as the template does, or the family
+    /// itself, and whether the bytes are equal.
     fn variant(
         &self,
         profile: Profile,
@@ -159,7 +160,7 @@ impl Prompter<'_> {
         let writes = |grammar: Grammar| {
             let grammar =
                 suffix.map_or(grammar.clone(), |suffix| grammar.with_token_suffix(suffix));
-            // Ids are written where templates do, or nowhere.
+            // Ids are at the template's place, or absent.
             [true, false].into_iter().any(|ids| {
                 let calls = calls.iter().map(|&(name, arguments, id)| {
                     let call = EncodeCall::new(name, arguments);
@@ -181,14 +182,14 @@ impl Prompter<'_> {
         (profile, false)
     }
 
-    /// Where the template's prompt leaves off, and what moves that.
+    /// Sets where the template's prompt leaves off, and which switch changes that.
     fn open(&self, profile: &mut Profile) {
         let Some(Ok(format)) = profile.reasoning.as_deref().map(reasoning) else { return };
         let start = |prompt: Option<&str>| prompt.map(|prompt| format.start_after(prompt));
         profile.start = start(self.rendering(PROMPT).ok()).unwrap_or_default();
         let moved = SWITCHES.into_iter().enumerate().filter(|&(n, _)| {
             let [off, on] = [false, true].map(|on| start(self.switched(n, on)));
-            // Only what a thought begins with counts: some switches close what was opened.
+            // Only a switch that begins a thought counts: some switches close an open one.
             off != on && on == Some(Start::Reasoning)
         });
         let moved = moved.map(|(_, name)| name);
@@ -198,8 +199,8 @@ impl Prompter<'_> {
 }
 
 impl Fit {
-    /// Of the marks behind an answer, those the family knows as ends of a turn; behind them another
-    /// turn begins. The first if it knows none.
+    /// Keeps those marks after an answer that the family knows as ends of a turn, or the first mark
+    /// if the family knows none. Later marks belong to the next turn.
     fn keep_ends(&self, ends: &mut Vec<String>) {
         let grammar = self.profile.grammar().ok().flatten().unwrap_or_default();
         let known = |end: &&String| grammar.removed().any(|text| text == *end);
@@ -209,20 +210,20 @@ impl Fit {
         ends.truncate(count.max(1));
     }
 
-    /// What tells wire-equal families apart, the more the better.
+    /// Returns the rank among families with the same wire; greater is better.
     pub(super) fn rank(&self) -> (bool, bool, bool) {
         (self.encodes, self.ends, self.reasons)
     }
 }
 
-/// Calls in messages have headers, of which the prompt wrote the first, and an end that servers
+/// Removes the first header, which the prompt writes, and the end of the message, which servers
 /// leave out.
 fn within(written: &str) -> &str {
     let header = written.strip_prefix("<|start|>assistant").unwrap_or(written);
     header.trim_end_matches("<|call|>").trim_end_matches("<|eom|>")
 }
 
-/// What stands behind a colon in several tags.
+/// Returns the text that several tags have in common after a colon.
 #[expect(clippy::arithmetic_side_effects, reason = "counts tags of a text in memory")]
 fn suffix_of(wire: &str) -> Option<String> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();

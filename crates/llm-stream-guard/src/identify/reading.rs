@@ -1,4 +1,4 @@
-//! Reading a text as each family would.
+//! Readings: a text as each family reads it.
 
 use std::collections::BTreeMap;
 
@@ -8,61 +8,62 @@ use toolcall_parsers::{DiagnosticKind, Outcome};
 use super::markup::{Mark, marks};
 use crate::{End, Guard, Message, Profile, Tools, profile::profiles};
 
-/// A family that reads.
+/// A family with its guard and profile.
 pub(super) struct Reader {
     pub(super) profile: Profile,
     guard: Guard,
 }
 
-/// What a family makes of texts.
+/// The result of reading texts as one family.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Reading {
-    /// What tells this reading from others.
+    /// The part of the result that distinguishes this reading from others.
     pub(super) made: Made,
-    /// How many calls are complete.
+    /// Number of complete calls.
     pub(super) complete: usize,
-    /// Whether a call has arguments, or the beginning of some.
+    /// Whether a call has arguments, complete or begun.
     pub(super) has_arguments: bool,
-    /// Marks that are markup to the family, in order of appearance, once each.
+    /// Marks that are markup to the family, once each, in order of appearance.
     pub(super) explained: Vec<String>,
-    /// Marks that came out as text, once each.
+    /// Marks that are ordinary text to the family, once each.
     pub(super) left: Vec<String>,
-    /// How many marks came out as text.
+    /// Number of marks that are ordinary text, with repetitions.
     pub(super) left_count: usize,
-    /// Whether one of those is nothing but markup.
+    /// Whether one of the leftover marks is a special token.
     pub(super) left_special: bool,
     /// Whether reasoning was closed that nothing had opened.
     pub(super) orphan: bool,
 }
 
-/// What was made of texts, whitespace and the types of untyped values aside.
+/// Content, reasoning and calls of texts, without white space and without the types of untyped
+/// values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Made {
-    /// Words of the answer and of the reasoning, of each text.
+    /// Words of the answer and of the reasoning, per text.
     texts: Vec<[String; 2]>,
-    /// Calls, and how many of them broke.
+    /// Calls by name and arguments.
     pub(super) calls: Vec<(String, Value)>,
     pub(super) broken: usize,
 }
 
 impl Made {
-    /// Whether there is reasoning.
+    /// Whether any text has reasoning.
     pub(super) fn has_reasoning(&self) -> bool {
         self.texts.iter().any(|[_, reasoning]| !reasoning.is_empty())
     }
 
-    /// Whether there is text beside calls.
+    /// Whether any text has content next to calls.
     pub(super) fn has_text(&self) -> bool {
         self.texts.iter().flatten().any(|text| !text.is_empty())
     }
 }
 
-/// All families, with the tools that were declared and the suffix of tags, if there is one.
+/// Returns every family, with the declared tools and the suffix of tags, if any.
 pub(super) fn readers(tools: &Tools, suffix: Option<&str>) -> Vec<Reader> {
     let all = profiles()
         .into_iter()
         .filter(|profile| profile.tools.is_some() || profile.reasoning.is_some());
-    // A registered profile makes a guard, as a test holds.
+    // A test checks that every registered profile makes a guard.
     let made = all.filter_map(|profile| {
         let mut builder = Guard::builder(&profile).tools(tools.clone());
         if let Some(suffix) = suffix {
@@ -74,7 +75,7 @@ pub(super) fn readers(tools: &Tools, suffix: Option<&str>) -> Vec<Reader> {
     made.collect()
 }
 
-/// Calls by name and JSON arguments, as they stand in [`Made`].
+/// Returns calls by name and JSON arguments, in the form of [`Made`].
 pub(super) fn calls_of<'c>(
     calls: impl Iterator<Item = (&'c str, &'c str)>,
 ) -> Vec<(String, Value)> {
@@ -83,11 +84,11 @@ pub(super) fn calls_of<'c>(
 }
 
 impl Reader {
-    /// Reads whole texts, each a message.
+    /// Reads whole texts, each as one message.
     pub(super) fn read(&self, texts: &[&str]) -> Reading {
         let mut reading = Reading::default();
         for text in texts {
-            // The default limits release what hits them: no text fails.
+            // The default limits release text, so that reading never fails.
             let message = self.guard.parse(text, End::Stop).unwrap_or_default();
             reading.add(text, &message);
         }
@@ -146,7 +147,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A value in which a string that spells JSON is that: without schemas families differ in it.
+/// Decodes a string that spells JSON: without schemas, families differ in whether they decode it.
 fn untyped(value: Value) -> Value {
     match value {
         Value::String(text) => match serde_json::from_str(&text) {

@@ -1,4 +1,4 @@
-//! Chat templates, rendered as `transformers` would.
+//! Rendering of chat templates as `transformers` does it.
 
 use std::{fmt::Write as _, thread};
 
@@ -14,25 +14,25 @@ use super::{
     job::{Job, Rendered},
 };
 
-/// What a template may compute, in instructions: it comes from a stranger's file. Rendering a few
-/// messages and tools takes thousands.
+/// Maximum number of engine instructions per rendering. A few messages and tools take thousands; a
+/// stranger's template may loop.
 const FUEL: u64 = 200_000;
 
-/// Each instruction may put a list into another one, and the engine prints and drops lists by calls
-/// inside calls. A system gives out of this what is touched.
+/// Bytes of stack for a rendering. Each instruction may nest a list, and the engine prints and
+/// drops nested lists recursively. The system allocates only touched pages.
 const STACK: usize = 128 << 20;
 
-/// An indentation is less.
+/// Maximum indentation, in columns.
 const WIDEST: usize = 256;
 
-/// The longest template that is rendered. The engine reads it by calls inside calls, of which each
-/// takes a character or more, and a kilobyte of the stack or less.
+/// Maximum length of a template, in bytes. The engine's parser recurses at most once per character
+/// and uses at most a kilobyte of stack each time.
 const LONGEST_TEMPLATE: usize = 96 << 10;
 
-/// The longest rendering that is kept.
+/// Maximum length of a rendering, in bytes.
 const LONGEST_RENDERING: usize = 128 << 10;
 
-/// The longest problem that is told.
+/// Maximum length of a reported problem, in bytes.
 const LONGEST_PROBLEM: usize = 400;
 
 /// Renders a template with each context.
@@ -52,14 +52,14 @@ pub(super) fn render(job: &Job) -> Vec<Rendered> {
     })
 }
 
-/// The engine with a template that compiles, or what it says of the template.
+/// Compiles a template, or returns the engine's error.
 fn environment(text: &str) -> Result<Environment<'static>, String> {
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     environment.set_syntax(syntax.map_err(|error| error.to_string())?);
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_unknown_method_callback(|state, value, method, arguments| match method {
-        // Values do not change here: what a list grew by is written another way.
+        // Values are immutable here: `adapted` rewrites appending to lists.
         "append" | "extend" | "pop" | "update" => Ok(Value::from(())),
         _ => unknown_method_callback(state, value, method, arguments),
     });
@@ -69,7 +69,7 @@ fn environment(text: &str) -> Result<Environment<'static>, String> {
     environment.add_function("raise_exception", |problem: String| -> Result<String, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, problem))
     });
-    // A date is no part of what is looked at.
+    // A fixed date, because dates are irrelevant to the family.
     environment.add_function("strftime_now", |_: String| "2024-01-01");
     let text = adapted(text);
     if text.len() > LONGEST_TEMPLATE {
@@ -98,8 +98,8 @@ fn shortened(problem: String) -> String {
     cut.map_or(problem.clone(), |at| problem[..at].to_owned())
 }
 
-/// The template without the tags that tell a trainer which text is the model's, which no engine of
-/// templates knows by itself, and with lists made anew where it appends to one.
+/// Removes the tags that mark a model's text for training, which the engine does not know, and
+/// rewrites `append` as the construction of a new list.
 fn adapted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -109,7 +109,7 @@ fn adapted(text: &str) -> String {
         out.push_str(text);
         match tag.trim_matches(['-', '+', ' ']) {
             "generation" | "endgeneration" => {
-                // A comment keeps the marks that trim whitespace.
+                // A comment keeps the signs that trim white space.
                 out.extend(["{#", tag, "#}"]);
             }
             inside => match appended(inside) {
@@ -127,7 +127,7 @@ fn adapted(text: &str) -> String {
     out
 }
 
-/// How wide an indentation is, if it is none that only fills memory.
+/// Returns the width of an indentation, or an error if it would only fill memory.
 fn wide(indent: Option<usize>) -> Result<Option<usize>, Error> {
     match indent {
         Some(WIDEST..) => Err(Error::new(ErrorKind::InvalidOperation, "the indentation is wide")),
@@ -135,7 +135,7 @@ fn wide(indent: Option<usize>) -> Result<Option<usize>, Error> {
     }
 }
 
-/// Lines behind the first, or all, indented as Jinja does: what ends the text stays.
+/// Indents all lines, or all but the first, as Jinja does. The end of the text is unchanged.
 fn indent(text: &str, width: Option<usize>, options: Kwargs) -> Result<String, Error> {
     let width = wide(width.or(options.get("width")?))?.unwrap_or(4);
     let first = options.get::<Option<bool>>("first")?.unwrap_or(false);
@@ -152,7 +152,7 @@ fn indent(text: &str, width: Option<usize>, options: Kwargs) -> Result<String, E
     Ok(out)
 }
 
-/// The list and the item of `set _ = list.append(item)`.
+/// Returns the list and the item of `set _ = list.append(item)`.
 fn appended(tag: &str) -> Option<(&str, &str)> {
     let assigned = tag.strip_prefix("set ")?.split_once('=')?.1.trim();
     let (list, item) = assigned.split_once(".append(")?;
@@ -160,7 +160,7 @@ fn appended(tag: &str) -> Option<(&str, &str)> {
     Some((list, item.strip_suffix(')')?)).filter(|(list, _)| list.chars().all(is_name))
 }
 
-/// JSON as Python writes it.
+/// Writes JSON with the separators and escapes of Python.
 fn tojson(value: &Value, options: Kwargs) -> Result<String, Error> {
     let ascii = options.get::<Option<bool>>("ensure_ascii")?.unwrap_or(false);
     let indent = wide(options.get::<Option<usize>>("indent")?)?;
@@ -204,7 +204,7 @@ impl Json {
                 let items: Vec<Value> = value.try_iter()?.collect();
                 self.all('[', ']', depth, &items, |json, item| json.value(item, inside))?;
             }
-            // Numbers and truth.
+            // Numbers, `true` and `false`.
             _ => self.out.push_str(&value.to_string().to_lowercase()),
         }
         Ok(())

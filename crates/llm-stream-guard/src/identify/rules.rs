@@ -1,10 +1,10 @@
-//! What the text of a chat template tells, without rendering it.
+//! Rules on the text of a chat template, which need no rendering.
 
 use crate::profile::template_rules;
 
-/// The families whose rules fit a template, those of the heaviest rule: the one with the most literal
-/// characters. The first text of a rule must stand where the template writes what the model writes,
-/// not where it tells the model about tools.
+/// Returns the families of the heaviest rule that fits a template: the rule with the most literal
+/// characters. The first text of a rule must be where the template writes the model's output, not
+/// in its instructions about tools.
 pub(super) fn families(template: &str) -> Vec<(&'static str, &'static [&'static str])> {
     let written = written(template);
     let fits = |rule: &[&str]| {
@@ -34,8 +34,8 @@ pub(super) fn families(template: &str) -> Vec<(&'static str, &'static [&'static 
     best
 }
 
-/// The template without the blocks that stand there only if tools are declared, but with what in
-/// them is about calls: what is left is written of messages.
+/// Removes the blocks that depend on declared tools, except for text about calls inside them. The
+/// rest is written for messages.
 fn written(template: &str) -> String {
     let (mut out, mut rest) = (String::new(), template);
     // Whether each open block is kept, by its own condition.
@@ -57,23 +57,23 @@ fn written(template: &str) -> String {
                     *last = kept(tag);
                 }
             }
-            // The names of the blocks that are counted, and of some that are not.
+            // Names of blocks that are counted, and of some that are not.
             "endif" | "endfor" | "endmacro" | "endfilter" | "endcall" | "endset" => {
                 blocks.pop();
             }
-            // Constants, too.
+            // Constants count, too.
             "set" if is_kept(&blocks) => out.push_str(tag),
             _ => {}
         }
     }
 }
 
-/// Whether what stands in these blocks is kept: the innermost that says something decides.
+/// Whether text in these blocks is kept: the innermost block with an opinion decides.
 fn is_kept(blocks: &[Option<bool>]) -> bool {
     blocks.iter().rev().find_map(|block| *block).unwrap_or(true)
 }
 
-/// Whether a block is about calls, or about tools; neither if it says nothing.
+/// Returns `true` for a block about calls, `false` for one about tools, and `None` for others.
 fn kept(tag: &str) -> Option<bool> {
     let calls = tag.contains("tool_call") || tag.contains("function_call");
     let tools = tag.contains("tools") || tag.contains("functions");

@@ -15,7 +15,7 @@ pub(super) const CALLS: [Probe; 2] = [
     ("probe_bell", r#"{"times": 2, "tone": {"low": false}}"#, "kL9mN1pQ3"),
 ];
 
-/// The tools they are of.
+/// Definitions of the tools that the probe's calls use.
 pub(super) const TOOLS: &str = r#"[
     {"type": "function", "function": {"name": "probe_tide", "description": "A probe.",
         "parameters": {"type": "object", "properties": {
@@ -33,24 +33,24 @@ pub(super) const TOOLS: &str = r#"[
 
 const QUESTION: &str = r#"{"role": "user", "content": "Is it high tide?"}"#;
 
-/// What the probe's answer is, where it has one.
+/// Content of the probe's answer, in turns that have one.
 pub(super) const ANSWER: &str = "Probe answered.";
 
 /// Arguments of templates that turn thinking on or off.
 pub(super) const SWITCHES: [&str; 3] = ["enable_thinking", "thinking", "reasoning"];
 
-/// The longest turn of a few calls that is looked at.
+/// Maximum length of a rendered turn that is examined, in bytes.
 const LONGEST_TURN: usize = 16 << 10;
 
-/// A way to write the probe's turn: templates differ in what they take.
+/// One form of the probe's turn: templates differ in the forms they accept.
 #[derive(Clone, Copy)]
 pub(super) struct Turn {
     pub(super) calls: usize,
-    /// Whether arguments are a string.
+    /// Whether arguments are a string of JSON.
     pub(super) string: bool,
-    /// The answer beside the calls, JSON.
+    /// The answer next to the calls, as JSON.
     content: &'static str,
-    /// Whether ids are names with numbers, as models write them whose calls have no other name.
+    /// Whether ids consist of a name and a number, which some models write in place of a name.
     named_ids: bool,
 }
 
@@ -72,7 +72,7 @@ pub(super) const TURNS: [Turn; 9] = {
 };
 
 impl Turn {
-    /// A question and the turn that answers it, JSON.
+    /// Returns a question and the turn that answers it, as JSON.
     #[expect(
         clippy::indexing_slicing,
         reason = "a turn of the table makes at most as many calls as there are"
@@ -95,7 +95,7 @@ impl Turn {
     }
 }
 
-/// The variables of a rendering, JSON.
+/// Returns the variables of a rendering, as JSON.
 fn context(
     checkpoint: &Checkpoint,
     messages: &str,
@@ -111,14 +111,14 @@ fn context(
     )
 }
 
-/// A template's renderings: of a question, also with each switch on and off, of an answer, and of
+/// The renderings of a template: a question, the same with each switch on and off, an answer, and
 /// each turn.
 pub(super) struct Prompter<'c> {
     pub(super) checkpoint: &'c Checkpoint,
     rendered: Vec<Rendered>,
 }
 
-/// The places of renderings that are made of all templates.
+/// Index of the question's rendering in every job.
 pub(super) const PROMPT: usize = 0;
 const SWITCHED: usize = 1;
 pub(super) const ANSWERED: usize = SWITCHED + 2 * SWITCHES.len();
@@ -146,13 +146,13 @@ impl<'c> Prompter<'c> {
         }
     }
 
-    /// The prompt with the switch of this place in the list of all, off or on.
+    /// Returns the prompt with the switch at this index of [`SWITCHES`] off or on.
     #[expect(clippy::arithmetic_side_effects, reason = "`switch` is the place in a short list")]
     pub(super) fn switched(&self, switch: usize, on: bool) -> Option<&str> {
         self.rendering(SWITCHED + 2 * switch + usize::from(on)).ok()
     }
 
-    /// What the model would have written for the calls of a turn.
+    /// Returns the text that the model would have written for the calls of a turn.
     #[expect(clippy::arithmetic_side_effects, reason = "`turn` is the place in a short list")]
     pub(super) fn wire(&self, turn: usize) -> Result<String, String> {
         let whole = self.rendering(TURNED + turn)?;
@@ -165,8 +165,8 @@ impl<'c> Prompter<'c> {
     }
 }
 
-/// What of `whole` stands behind what it has in common with the prompt, cut before a mark rather
-/// than in it.
+/// Returns the part of `whole` after its common prefix with the prompt, cut before a mark rather
+/// than inside it.
 fn behind<'w>(prompt: &str, whole: &'w str) -> &'w str {
     let common = prompt.chars().zip(whole.chars()).take_while(|(a, b)| a == b);
     let common: usize = common.map(|(scalar, _)| scalar.len_utf8()).sum();

@@ -1,8 +1,8 @@
 //! A process of its own that renders a stranger's chat template.
 //!
-//! A template is a program, and its engine bounds neither memory nor recursion: `[a, a]` thirty
-//! times over is a list that takes forever to print. Only a process can be given limits from
-//! outside and lost without harm.
+//! A template is a program, and its engine bounds neither memory nor recursion: a list of two
+//! lists, nested thirty times, takes forever to print. Only a process can be limited from outside
+//! and killed without harm.
 
 use std::{
     ffi::OsString,
@@ -20,10 +20,10 @@ use super::{
     job::{Job, Rendered},
 };
 
-/// The time after which a worker is ended, whatever it does.
+/// Time after which a worker is killed.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The longest reply that is read.
+/// Maximum length of a worker's reply, in bytes.
 const REPLY: u64 = 16 << 20;
 
 /// A program that renders chat templates in a process of its own.
@@ -50,23 +50,23 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker that `program` is when it is started without arguments.
+    /// Creates a worker from a program without arguments.
     #[must_use]
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self { program: program.into(), args: Vec::new() }
     }
 
-    /// The same, started with these arguments, too.
+    /// Adds arguments for the program.
     #[must_use]
     pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.args.extend(args.into_iter().map(Into::into));
         self
     }
 
-    /// Identifies a checkpoint as [`identify`](super::identify) does, and by what its chat template
-    /// renders.
+    /// Identifies a checkpoint as [`identify`](super::identify) does, and by a rendering of its
+    /// chat template.
     ///
-    /// If the worker does not start, or is ended, the texts of the checkpoint alone count, and the
+    /// If the worker does not start or is killed, only the text of the checkpoint counts, and the
     /// evidence says why.
     #[must_use]
     pub fn identify(&self, checkpoint: &Checkpoint) -> Identification {
@@ -82,7 +82,7 @@ impl Worker {
         job.contexts.iter().map(|_| Err(problem.clone())).collect()
     }
 
-    /// Starts the worker, and waits for its reply.
+    /// Starts the worker and waits for its reply.
     fn run(&self, job: &Job) -> Result<Vec<Rendered>, String> {
         let job = serde_json::to_vec(job).map_err(|error| error.to_string())?;
         let mut command = Command::new(&self.program);
@@ -94,17 +94,17 @@ impl Worker {
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let (send, receive) = mpsc::channel();
         thread::spawn(move || {
-            // A worker that reads nothing has nothing to say either.
+            // A worker that does not read its input does not reply either.
             let _ = stdin.map(|mut stdin| stdin.write_all(&job));
         });
         thread::spawn(move || {
             let mut reply = Vec::new();
             let read = stdout.map(|stdout| stdout.take(REPLY).read_to_end(&mut reply));
-            // Nobody waits any more if this fails.
+            // Sending fails only if the caller stopped waiting.
             let _ = send.send(read.map(|_| reply));
         });
         let reply = receive.recv_timeout(PATIENCE);
-        // One that has replied ends by itself, and one that has not is not waited for.
+        // A worker that has replied exits by itself; one that has not is not waited for.
         let _ = child.kill();
         let status = child.wait().map_err(|error| error.to_string())?;
         let reply = match reply {
@@ -133,14 +133,14 @@ pub fn serve_renderings() -> std::io::Result<()> {
     std::io::stdin().read_to_end(&mut job)?;
     let job: Job = serde_json::from_slice(&job)?;
     let rendered = super::render::render(&job);
-    // A line of its own, whatever was written before it.
+    // A line of its own, after anything that was written before.
     let reply = [&b"\n"[..], &serde_json::to_vec(&rendered)?, b"\n"].concat();
     let mut out = std::io::stdout();
     out.write_all(&reply)?;
     out.flush()
 }
 
-/// Limits this process: its memory, its time, and that it leaves no core behind.
+/// Limits memory and computing time of this process and disables core dumps.
 #[cfg(all(feature = "jinja", unix))]
 fn limit() -> std::io::Result<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};
