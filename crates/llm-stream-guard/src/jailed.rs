@@ -18,15 +18,17 @@ use crate::{
     stream::Guarded,
 };
 
-/// Withholds tool calls until they are whole, and releases each as one piece.
+/// A stream adapter that withholds tool calls until they are whole and releases each as one piece.
 ///
-/// With [`JailedStreamBuilder::tool_call_parser`] the family's own markers begin and end a
-/// jail; sequences given by hand replace them. Where a family's calls are messages (`harmony`), no
-/// sequence can stand for what begins one: what stands between the sequences is read, and is text
-/// as it was written if no call is in it. Without a parser, and for the rules of
-/// [`JailedStreamBuilder::rule`], a [`crate::Jailer`] does the work. Text outside passes through
-/// unchanged, but for whitespace that stands alone between calls and the edges of the message, and what was jailed but is no call comes out verbatim, in place, unless a rule says
-/// otherwise.
+/// With [`JailedStreamBuilder::tool_call_parser`] the family's own markers begin and end a jail.
+/// Sequences given by hand replace those markers. Where a family's calls are messages (`harmony`),
+/// no sequence can replace a header: the text between the sequences is read, and stays text if it
+/// contains no call. Without a parser, and for the rules of [`JailedStreamBuilder::rule`], a
+/// [`crate::Jailer`] does the work.
+///
+/// Text outside of jails passes unchanged, except for white space alone between calls and the edges
+/// of the message. Jailed text that is not a call is emitted verbatim, in its place, unless a rule
+/// changes that.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -70,7 +72,7 @@ impl JailedStream {
         Guarded::new(inner, self.guard.clone())
     }
 
-    /// The machine behind it, sans-IO: a clone of it guards one stream.
+    /// Returns the guard inside. A clone of it guards one stream, without input or output.
     #[must_use]
     pub fn guard(&self) -> &Guard {
         &self.guard
@@ -87,8 +89,8 @@ pub enum JailedError {
     Jail(JailError),
     /// The family could not be read with the sequences in the place of its markers.
     Sequences(String),
-    /// The parser reads what stands between the sequences and nowhere else, because the calls of
-    /// its family are messages; this option asks for calls outside of them.
+    /// The option asks for calls outside of the sequences, but the calls of this family are
+    /// messages, which are read only between the sequences.
     BetweenSequences(&'static str),
     /// This option is about blocks that no parser reads, and there are none: the parser reads what
     /// the sequences begin. A rule makes blocks of their own

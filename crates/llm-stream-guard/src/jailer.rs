@@ -15,14 +15,14 @@ use crate::{
     stages::OutputStage,
 };
 
-/// What comes in place of a block that was handed over.
+/// The text that replaces a block which was handed over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replacement {
     /// The block, as it was written.
     Verbatim,
-    /// This text.
+    /// A text in place of the block.
     Text(String),
-    /// Nothing.
+    /// No text: the block disappears.
     Nothing,
 }
 
@@ -33,11 +33,11 @@ pub(crate) trait ParseBlocks: fmt::Debug + Send + Sync {
     /// Whether the block is one to read.
     fn takes(&self, block: &Jailed<'_>) -> bool;
 
-    /// Emits what stands in the block if there is a call, else the block as it was written. Returns
-    /// whether there was a call.
+    /// Emits the events of the block if it contains a call, and the block as it was written
+    /// otherwise. Returns whether there was a call.
     fn read(&mut self, block: &Jailed<'_>, next: &mut dyn Sink) -> Result<bool, LimitError>;
 
-    /// So the stream ended: a block may be open.
+    /// Records how the stream ended: a block may still be open.
     fn ended(&mut self, end: End);
 
     fn reset(&mut self);
@@ -80,7 +80,7 @@ pub struct Jailer {
     taken_out: u64,
 }
 
-/// What a host says about blocks beyond the rules of the jail.
+/// Options of a host about blocks, beyond the rules of the jail.
 #[derive(Clone, Default)]
 pub(crate) struct HostLimits {
     pub(crate) handler: Option<Handler>,
@@ -124,8 +124,8 @@ impl Jailer {
         Self { jail, limits, parser: None, open: None, reported: (0, 0), taken_out: 0 }
     }
 
-    /// What comes in place of each block handed over ([`jail_match::Release::Hand`]). Of tapped
-    /// blocks, whose text has passed, it learns too; what it returns does not matter then.
+    /// Sets the closure that replaces each block handed over ([`jail_match::Release::Hand`]). The
+    /// closure also sees tapped blocks, whose text has passed; its result is then ignored.
     #[must_use]
     pub fn on_jailed(
         mut self,
@@ -135,28 +135,28 @@ impl Jailer {
         self
     }
 
-    /// The most chunks a block may take, that of its start included, and what becomes of one
-    /// that takes more.
+    /// Sets the maximum number of chunks of a block, its first one included, and the policy for a
+    /// block that exceeds it.
     #[must_use]
     pub fn chunk_limit(mut self, chunks: u64, over: OnFail) -> Self {
         self.limits.chunks = Some((chunks, over));
         self
     }
 
-    /// How long a block may be open, and what becomes of one that is open longer. The clock is
-    /// read when a chunk comes and [`crate::Guard::tick`] is called: nothing wakes by itself.
+    /// Sets how long a block may be open, and the policy for a block that exceeds it. The clock is
+    /// read when a chunk arrives and when [`crate::Guard::tick`] is called; no timer runs.
     #[must_use]
     pub fn time_limit(mut self, time: Duration, over: OnFail, clock: impl Clock + 'static) -> Self {
         self.limits.time = Some((time, over, Arc::new(clock)));
         self
     }
 
-    /// What stands in blocks is read by `parser`.
+    /// Sets the parser of the text inside blocks.
     pub(crate) fn parsed(self, parser: Option<Box<dyn ParseBlocks>>) -> Self {
         Self { parser, ..self }
     }
 
-    /// What reads blocks.
+    /// Returns the parser of blocks, if there is one.
     pub(crate) fn parser(&self) -> Option<&dyn ParseBlocks> {
         self.parser.as_deref()
     }

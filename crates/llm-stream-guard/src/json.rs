@@ -8,7 +8,7 @@ pub(crate) struct Strings {
 }
 
 impl Strings {
-    /// Takes the next byte, and says whether it is part of a string, quotes included.
+    /// Takes the next byte and returns whether it is part of a string, quotes included.
     pub(crate) fn take(&mut self, byte: u8) -> bool {
         match byte {
             _ if self.escaped => self.escaped = false,

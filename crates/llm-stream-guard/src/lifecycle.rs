@@ -1,8 +1,8 @@
-//! The life of a stream on record, for the streams of this crate: [`stream_lifecycle`], with
-//! collectors of events and chunks, and with guardrails that redact them.
+//! Records of the streams of this crate: [`stream_lifecycle`] with collectors of events and chunks,
+//! and with guardrails that redact them.
 //!
-//! A wrapper may stand in front of a guard, behind it, or both: same id, different
-//! [`Lifecycle::tap`], one END each.
+//! A wrapper may be before a guard, after it, or both: the same id, different [`Lifecycle::tap`],
+//! one END each.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -26,16 +26,18 @@ use stream_lifecycle::Clock;
 
 use crate::stages::{Link, OutputStage};
 
-/// What tells how long things took.
+/// The clock that measures durations.
 pub(crate) type SharedClock = Arc<dyn Clock>;
 
-/// Is told what happens, never the text. Every method does nothing unless overridden.
+/// A receiver of events about a stream, never of its text. Every method does nothing unless
+/// overridden.
 ///
-/// Calls come from within `push` and `finish`, on the thread that calls those: be quick. Sizes
-/// and offsets are bytes; names in `&'static str` are short and stable, fit to be labels.
+/// Calls are made inside `push` and `finish`, on the calling thread, and should return quickly.
+/// Sizes and offsets are bytes. Names of type `&'static str` are short and stable, fit to be
+/// labels.
 pub trait Observer {
-    /// The observer of one choice of a chat stream, if it is another one than this: so it knows
-    /// of which choice it is told. This one is told of all choices by default.
+    /// Returns the observer of one choice of a chat stream, if it differs from this one. By default
+    /// this observer receives the events of all choices.
     fn of_choice(&self, choice: u32) -> Option<Arc<dyn Observer + Send + Sync>> {
         let _ = choice;
         None
@@ -46,7 +48,7 @@ pub trait Observer {
         let _ = bytes;
     }
 
-    /// What is held now that a piece was processed.
+    /// Reports the bytes held after a piece was processed.
     fn held(&self, held: Held) {
         let _ = held;
     }
@@ -65,31 +67,31 @@ pub trait Observer {
     /// A piece ended in what may become a mark of a jail.
     fn jail_partial(&self) {}
 
-    /// What might have become a mark of a jail is text.
+    /// Reports that a possible mark of a jail is text.
     fn jail_refuted(&self) {}
 
-    /// What may be a call is withheld: its opener was met.
+    /// Reports that a candidate for a call is withheld, because its opener was found.
     fn candidate_opened(&self) {}
 
-    /// What might have been a call is text.
+    /// Reports that a candidate is text.
     fn candidate_refuted(&self) {}
 
-    /// A jail dropped bytes. No diagnostic tells of it again.
+    /// Reports bytes that a jail dropped, which no diagnostic reports again.
     fn dropped(&self, bytes: u64, why: Dropped) {
         let _ = (bytes, why);
     }
 
-    /// A limit was hit after so many bytes; [`Observer::diagnostic`] follows.
+    /// Reports that a limit was reached after `bytes` bytes; [`Observer::diagnostic`] follows.
     fn limit(&self, name: &'static str, bytes: u64) {
         let _ = (name, bytes);
     }
 
-    /// A call began.
+    /// Reports the start of a call.
     fn call_started(&self, index: u32) {
         let _ = index;
     }
 
-    /// A call ended.
+    /// Reports the end of a call.
     fn call_ended(&self, index: u32, outcome: Outcome) {
         let _ = (index, outcome);
     }
@@ -105,7 +107,7 @@ pub trait Observer {
         let _ = marker;
     }
 
-    /// The message ended.
+    /// Reports the end of the message.
     fn finished(&self, end: End) {
         let _ = end;
     }
@@ -115,9 +117,9 @@ pub trait Observer {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Pieces processed.
+    /// Number of pieces processed.
     pub chunks: u64,
-    /// Bytes received.
+    /// Number of bytes received.
     pub bytes: u64,
     /// The most bytes held after a piece.
     pub held_max: usize,
@@ -133,11 +135,11 @@ pub struct Stats {
     pub jail_refuted: u64,
     /// Openers of calls met: what follows one is withheld until it is certain to be a call.
     pub candidates: u64,
-    /// Those of them behind which there was no call: they are text.
+    /// Number of candidates that were not calls; their text was emitted.
     pub candidates_refuted: u64,
     /// Bytes that jails dropped.
     pub dropped: u64,
-    /// Calls begun.
+    /// Number of calls begun.
     pub calls: u64,
     /// Calls ended, by the name of the outcome.
     pub calls_ended: BTreeMap<&'static str, u64>,
@@ -150,7 +152,7 @@ pub struct Stats {
     pub foreign: BTreeMap<Box<str>, u64>,
 }
 
-/// Counts, and tells the observer if there is one.
+/// A stage that counts events and forwards them to an observer, if there is one.
 #[derive(Clone, Default)]
 pub(crate) struct StatsCollector {
     observer: Option<Arc<dyn Observer + Send + Sync>>,
@@ -292,7 +294,7 @@ impl StatsCollector {
             self.tell(|observer| observer.limit(name, diagnostic.bytes));
         }
         count(&mut self.stats.diagnostics, name);
-        // Of a drop the jail told itself.
+        // The jail reported this drop itself.
         if diagnostic.kind != DiagnosticKind::JailDropped {
             self.tell(|observer| observer.diagnostic(diagnostic));
         }

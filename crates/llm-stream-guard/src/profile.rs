@@ -29,7 +29,7 @@ use self::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// The profile's name.
+    /// Name of the profile.
     pub name: String,
     /// Other names it goes by.
     #[serde(default)]
@@ -47,19 +47,19 @@ pub struct Profile {
     /// [`toolcall_parsers::family_variant`].
     #[serde(default)]
     pub variant: Option<usize>,
-    /// Where its streams begin when the caller does not say. A profile found by its name begins in
+    /// Where streams begin if the caller does not decide. A profile found by name begins in
     /// content, one found by a model's id where that model's chat template leaves off.
     #[serde(default)]
     pub start: Start,
-    /// The arguments of the chat template that say whether it opens the reasoning, and what each is
-    /// when a request does not say; see [`crate::GuardBuilder::request`]. Only where the model is
-    /// known.
+    /// Arguments of the chat template that decide whether it opens the reasoning, with their values
+    /// for a request that does not set them; see [`crate::GuardBuilder::request`]. Empty unless the
+    /// model is known.
     #[serde(default)]
     pub switch: BTreeMap<String, bool>,
-    /// What a tool opener inside reasoning does.
+    /// Effect of a tool call's opener inside reasoning.
     #[serde(default)]
     pub tool_in_reasoning: InReasoning,
-    /// What becomes of whitespace that frames markup: `framing`, `verbatim` or `trim`.
+    /// Policy for white space around markup: `framing`, `verbatim` or `trim`.
     #[serde(default)]
     pub whitespace: Framing,
     /// Whether the server must be asked to keep special tokens in the text
@@ -119,7 +119,7 @@ impl Profile {
     /// What is wrong with the template, and where.
     pub fn from_response_template(text: &str) -> Result<Self, TemplateError> {
         Template::from_json(text)?;
-        // Of a tokenizer's file the template is kept alone.
+        // Only the template of a tokenizer's file is kept.
         let whole = Value::from_json(text).unwrap_or_default();
         let template = whole.get("response_template").unwrap_or(&whole);
         Ok(Self {
@@ -129,7 +129,8 @@ impl Profile {
         })
     }
 
-    /// What the table says of a family, for models whose streams look like `stream`.
+    /// Creates a profile from a row of the table, for models whose streams have the properties
+    /// `stream`.
     fn of(row: &Row, stream: &Stream) -> Self {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
         Self {
@@ -144,8 +145,8 @@ impl Profile {
         }
     }
 
-    /// How the models write tool calls, in the profile's variant of the family; `None` if they
-    /// call no tools.
+    /// Returns the grammar of the models' tool calls, in the profile's variant of the family, or
+    /// `None` if they call no tools.
     ///
     /// # Errors
     /// No family is registered under that name, or it has no such variant.
@@ -179,7 +180,7 @@ impl Profile {
     }
 }
 
-/// The rules by which the texts of a chat template tell a family; see
+/// Returns the rules that recognise families by texts of their chat templates; see
 /// [`crate::Identification`].
 pub(crate) fn template_rules()
 -> impl Iterator<Item = (&'static str, &'static [&'static [&'static str]])> {

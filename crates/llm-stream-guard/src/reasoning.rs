@@ -4,17 +4,17 @@ use jail_match::{Alias, Channel, Driver, Limits, Settings, Table, resolve, same_
 use think_filter::{Format, Opening, Start, last_turn};
 use toolcall_parsers::{Event, Grammar, InReasoning, Options, ToolCallParser, Tools, UnknownName};
 
-/// What tells reasoning from the answer.
+/// The way in which a family separates reasoning from the answer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Reasoning {
-    /// Markers around it.
+    /// Markers around the reasoning.
     Format(Format),
-    /// The headers of the messages a family writes, in which calls stand, too.
+    /// Headers of the messages that a family writes, which may also contain calls.
     Channels(Grammar),
 }
 
-/// What engines call the families that write in messages, by engine.
+/// Engines' names for the families that write in messages, by engine.
 const CHANNELS: &[(&str, &[(&str, &str)])] = &[
     (
         "vllm",
@@ -28,7 +28,7 @@ const CHANNELS: &[(&str, &[(&str, &str)])] = &[
 ];
 
 impl Reasoning {
-    /// Its name.
+    /// Returns the name of the format.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -37,14 +37,15 @@ impl Reasoning {
         }
     }
 
-    /// Where the answer to `prompt` begins, as the rendered prompt (or just its last turn) tells;
-    /// see [`Format::start_after`].
+    /// Returns where the answer to `prompt` begins. `prompt` is the rendered prompt or its last
+    /// turn; see [`Format::start_after`].
     #[must_use]
     pub fn start_after(&self, prompt: &str) -> Start {
         self.opening_after(prompt).start
     }
 
-    /// How a stream begins that the caller says to begin in `start`; see [`Format::opening`].
+    /// Returns the state in which a stream begins if the caller chose `start`; see
+    /// [`Format::opening`].
     pub(crate) fn opening(&self, start: Start) -> Opening {
         match self {
             Self::Format(format) => format.opening(start),
@@ -79,7 +80,7 @@ pub fn reasoning_formats() -> Vec<Reasoning> {
     think_filter::formats().into_iter().map(Reasoning::Format).chain(channels).collect()
 }
 
-/// What engines call them.
+/// Returns the names that engines use for the formats.
 pub fn reasoning_aliases() -> impl Iterator<Item = Alias> + Clone {
     let rows = CHANNELS.iter().flat_map(|&(engine, names)| {
         names.iter().map(move |&(name, of)| Alias { engine, name, of })
@@ -87,8 +88,8 @@ pub fn reasoning_aliases() -> impl Iterator<Item = Alias> + Clone {
     think_filter::aliases().chain(rows)
 }
 
-/// The reasoning format called `name`, or what engines mean by that name; ASCII case does not
-/// count, and `-` equals `_`. `engine:name` asks for one engine's meaning.
+/// Returns the reasoning format called `name`, or the one that engines mean by that name. ASCII
+/// case does not matter, and `-` equals `_`. `engine:name` asks for one engine's meaning.
 ///
 /// # Errors
 /// A name that is not registered, with the nearest that are; one by which engines mean different

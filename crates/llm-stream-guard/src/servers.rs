@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 pub enum Server {
     /// vLLM's OpenAI-compatible server.
     Vllm,
-    /// SGLang.
+    /// SGLang's OpenAI-compatible server.
     Sglang,
     /// llama.cpp's `llama-server`.
     LlamaCpp,
-    /// Ollama.
+    /// Ollama's OpenAI-compatible server.
     Ollama,
 }
 
@@ -28,11 +28,11 @@ pub enum Answer {
 }
 
 /// Changes the body of a request so that `server` answers with the text as the model wrote it:
-/// special tokens kept, its own parsers off. What the server must be told when it is started is
-/// in the project's `docs/servers.md`.
+/// special tokens kept, its own parsers off. Options that the server needs at its start are in the
+/// project's `docs/servers.md`.
 ///
-/// Read the request with [`crate::GuardBuilder::request`] before: the body sent to vLLM no longer
-/// says which tool was to be called. A body that is no object is left as it is.
+/// Read the request with [`crate::GuardBuilder::request`] first: the body sent to vLLM no longer
+/// names the tool to call. A body that is not an object is unchanged.
 ///
 /// ```
 /// use llm_stream_guard::{Answer, Server, forward_request};

@@ -1,7 +1,7 @@
-//! Output stages: what stands between the cursor and the caller's sink.
+//! Output stages: the chain between the cursor and the caller's sink.
 //!
-//! A stage sees every event; what it does not handle it passes on. Stages make a
-//! chain of [`Link`]s.
+//! A stage sees every event and passes on those that it does not handle. Stages form a chain of
+//! [`Link`]s.
 
 pub(crate) mod atomic;
 pub(crate) mod withholding;

@@ -14,7 +14,7 @@ use jail_match::{MarkerSet, MarkerSetBuilder, Match, Search};
 /// A text that ends a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopString {
-    /// The text.
+    /// Text of the stop string.
     pub text: String,
     /// Whether it is emitted.
     pub shown: Shown,
@@ -92,11 +92,11 @@ pub struct StopStrings {
 #[derive(Debug)]
 struct Strings {
     set: MarkerSet,
-    /// What the markers of the set are: position in the caller's list, and whether it is shown.
+    /// For each marker of the set: its index in the caller's list, and whether it is shown.
     listed: Vec<(usize, Shown)>,
-    /// Some are shown.
+    /// Whether some strings are shown.
     mixed: bool,
-    /// The caller's list.
+    /// Texts in the caller's order.
     texts: Box<[String]>,
 }
 
@@ -164,7 +164,7 @@ impl StopStrings {
             text.push_str(head);
             let keep = self.scan(&text, false, &mut on);
             if self.stopped.is_none() && keep >= before {
-                // What must still be kept came from this chunk.
+                // The text to keep came from this chunk.
                 rest = &rest[keep - before..];
                 text.clear();
             } else {
@@ -214,7 +214,7 @@ impl StopStrings {
         if until > passed {
             on(&text[passed..until]);
         }
-        // Nothing is kept after a stop string, whatever of it was passed on.
+        // Nothing is kept after a stop string, even if part of it was passed on.
         self.passed = if found.is_some() { 0 } else { until.max(passed) - keep };
         self.at += keep as u64;
         keep
@@ -250,7 +250,8 @@ impl StopStrings {
         self.stopped
     }
 
-    /// The string at a position of the list given to [`StopStrings::new`]; empty behind its end.
+    /// Returns the string at an index of the list given to [`StopStrings::new`], or an empty text
+    /// beyond its end.
     #[must_use]
     pub fn text(&self, string: usize) -> &str {
         self.strings.texts.get(string).map_or("", String::as_str)
@@ -268,7 +269,7 @@ impl StopStrings {
         self.examined
     }
 
-    /// Makes it as new.
+    /// Resets the state to that of a new value.
     pub fn reset(&mut self) {
         self.kept.clear();
         (self.passed, self.at, self.stopped, self.examined) = (0, 0, None, 0);

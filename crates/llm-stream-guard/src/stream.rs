@@ -54,7 +54,7 @@ pub trait Stage {
     /// As [`Stage::push`].
     fn finish(&mut self, end: End, on: impl FnMut(Event<'_>)) -> Result<(), LimitError>;
 
-    /// What is held, and why.
+    /// Returns the held bytes and the reason why they are held.
     fn held(&self) -> Held;
 
     /// Whether the message is over already: more text would be ignored.
@@ -130,8 +130,8 @@ impl<S: TryItem, M> Guarded<S, M> {
         self.limit
     }
 
-    /// How far the stream is: what the machine holds, how many events wait to be fetched, and
-    /// the limit that ended it, one that is no error included.
+    /// Returns the progress of the stream: held bytes, events waiting to be fetched, and the limit
+    /// that ended the stream, if any.
     pub fn progress(&self) -> Progress
     where
         M: Stage,
@@ -141,7 +141,7 @@ impl<S: TryItem, M> Guarded<S, M> {
         Progress::new(withheld, limit.map(limit_hit))
     }
 
-    /// The inner stream.
+    /// Returns the inner stream.
     pub fn into_inner(self) -> S {
         self.inner
     }

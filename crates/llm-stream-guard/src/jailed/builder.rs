@@ -47,7 +47,7 @@ impl Default for JailedStreamBuilder {
 }
 
 impl JailedStreamBuilder {
-    /// Changes the guard below: whatever has no method here.
+    /// Changes the guard inside the jail, for options that have no method here.
     #[must_use]
     pub fn guard(self, change: impl FnOnce(GuardBuilder) -> GuardBuilder) -> Self {
         Self { guard: change(self.guard), ..self }
@@ -77,7 +77,7 @@ impl JailedStreamBuilder {
         self
     }
 
-    /// Adds end sequences.
+    /// Adds several end sequences.
     #[must_use]
     pub fn jail_end_sequences<T: Into<String>>(
         mut self,
@@ -98,8 +98,8 @@ impl JailedStreamBuilder {
         self
     }
 
-    /// Adds a kind of block that no parser reads: nesting, quotes, expressions, limits, and what
-    /// becomes of it are the rule's own. With a parser it applies to the content beside calls.
+    /// Adds a kind of block that no parser reads, with its own nesting, quotes, expressions, limits
+    /// and release. With a parser, the rule applies to content next to calls.
     #[must_use]
     pub fn rule(self, pair: Pair) -> Self {
         self.rules(|rules| rules.rule(pair))
@@ -111,7 +111,7 @@ impl JailedStreamBuilder {
         Self { rules: change(self.rules), ..self }
     }
 
-    /// What comes in place of each block that no parser reads; see [`Jailer::on_jailed`].
+    /// Sets the closure that replaces each block that no parser reads; see [`Jailer::on_jailed`].
     #[must_use]
     pub fn on_jailed(
         mut self,
@@ -154,7 +154,7 @@ impl JailedStreamBuilder {
         self.guard(|guard| guard.tools(tools))
     }
 
-    /// Policies for calls.
+    /// Sets the policies for calls.
     #[must_use]
     pub fn options(self, options: Options) -> Self {
         self.guard(|guard| guard.options(options))
@@ -184,7 +184,7 @@ impl JailedStreamBuilder {
         self.guard(|guard| guard.delivery(delivery))
     }
 
-    /// Tells `observer` what happens; see [`GuardBuilder::observer`].
+    /// Reports events to `observer`; see [`GuardBuilder::observer`].
     #[must_use]
     pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
         self.guard(|guard| guard.observer(observer))

@@ -15,7 +15,7 @@ impl JailedStreamBuilder {
         self
     }
 
-    /// What becomes of the annotations of withheld items under [`JailedStream::apply`].
+    /// Sets how [`JailedStream::apply`] treats annotations of withheld items.
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.annotations = annotations;

@@ -33,7 +33,7 @@ impl Sequences {
             return Ok(());
         }
         if self.starts.is_empty() && !self.ends.is_empty() {
-            // The family's openers are closed by the ends; this one stands for them.
+            // Given ends close the family's openers; this mark represents those openers.
             rules = rules.start("\0");
         }
         rules.build().map(drop)
@@ -44,8 +44,8 @@ impl Sequences {
         self.starts.is_empty() && self.ends.is_empty() && self.pairs.is_empty()
     }
 
-    /// Whether `grammar` is to be read between these: its calls are messages, which headers begin,
-    /// and no sequence stands for a header.
+    /// Whether `grammar` is read between the sequences: its calls are messages that begin with
+    /// headers, which no sequence can replace.
     pub(super) fn frame(&self, grammar: &Grammar) -> bool {
         grammar.has_messages() && !self.is_empty()
     }

@@ -15,7 +15,7 @@ use crate::chat::{Aggregator, Chunk, ToolCallDelta};
 #[derive(Debug, Clone)]
 pub struct ChatCollector {
     response: Aggregator,
-    /// Whether each choice has finished, of the first so many.
+    /// Whether each choice has finished, for the first choices up to a limit.
     finished: BTreeMap<u32, bool>,
     counted: bool,
 }

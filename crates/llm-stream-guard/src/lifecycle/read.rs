@@ -1,4 +1,4 @@
-//! What a check of passages is shown of events and chunks.
+//! The text of events and chunks that a check of passages reads.
 
 use toolcall_parsers::OwnedEvent;
 

@@ -1,4 +1,4 @@
-//! Redaction: text that a jail catches is replaced, wherever the stream was cut.
+//! Redaction: text that a jail catches is replaced, at every cut.
 
 mod chunks;
 mod events;
@@ -48,12 +48,12 @@ use stream_lifecycle::{Decision, Sanitizer, Subject, Verdict};
 #[derive(Debug, Clone)]
 pub struct Redactor {
     jail: Jail,
-    /// What stands for the blocks of each pair; the last for those of all others.
+    /// Substitutes of each pair; the last one is for all other pairs.
     rules: Arc<[Rule]>,
     state: State,
     /// The pair of the block that opened last.
     pair: usize,
-    /// What may be seen of a piece; kept for its capacity.
+    /// The part of a piece that may be shown, kept for its capacity.
     seen: String,
 }
 
@@ -82,9 +82,9 @@ impl fmt::Display for MatchTooLong {
 impl std::error::Error for MatchTooLong {}
 
 impl Redactor {
-    /// A redactor that puts `label` where `jail` catches something.
+    /// Creates a redactor that replaces text caught by `jail` with `label`.
     ///
-    /// Blocks that the jail hands over or drops are replaced; what it is told to release is not.
+    /// Blocks that the jail hands over or drops are replaced. Blocks that it releases are not.
     pub fn new(jail: Jail, label: impl Into<Arc<str>>) -> Self {
         let name = label.into();
         let substitute = Substitute::label(Arc::clone(&name));
@@ -106,8 +106,8 @@ impl Redactor {
         Ok(Self::with_rules(jail.build()?, rules))
     }
 
-    /// A redactor that puts back what the tokens that `vault` gave out so far stand for: in text,
-    /// events or chunks, wherever they are cut.
+    /// Creates a redactor that replaces tokens of `vault` by the texts they represent, in text,
+    /// events or chunks, at every cut. Only tokens given out so far are replaced.
     ///
     /// # Errors
     /// None that is known: every token is a good mark.
@@ -175,7 +175,7 @@ impl Redactor {
         result
     }
 
-    /// What becomes of the next piece.
+    /// Redacts the next piece.
     fn pass(&mut self, text: &str) -> (Passed, Result<(), MatchTooLong>) {
         let mut seen = std::mem::take(&mut self.seen);
         seen.clear();
@@ -189,14 +189,14 @@ impl Redactor {
         (passed, result)
     }
 
-    /// What is seen of the text now that it has ended, if that is anything.
+    /// Returns the visible part of the held text after the end of the text, if any.
     fn rest(&mut self) -> Option<String> {
         let mut rest = String::new();
         self.finish(&mut rest);
         (!rest.is_empty()).then_some(rest)
     }
 
-    /// What is held, and why.
+    /// Returns the held bytes and the reason why they are held.
     #[must_use]
     pub fn held(&self) -> Held {
         self.jail.held()
@@ -251,8 +251,8 @@ impl Redactor {
         }
     }
 
-    /// Redacts a text of its own; one that is JSON is searched as JSON first, so that what its
-    /// escapes hide is found.
+    /// Redacts one whole text. JSON is searched as JSON first, so that text hidden by escapes is
+    /// found.
     fn redact_text(&mut self, text: &mut String) -> Result<(), MatchTooLong> {
         let holds_json = text.trim_start().starts_with(['{', '[', '"'])
             && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
@@ -278,10 +278,10 @@ fn insert(map: &mut Map<String, Value>, mut key: String, item: Value) {
     map.insert(key, item);
 }
 
-/// What becomes of a piece of text.
+/// The result of redacting a piece of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Passed {
-    /// It is seen as it is.
+    /// The piece is shown as it is.
     Unchanged,
     /// This is seen in its place.
     Changed(String),
@@ -344,7 +344,7 @@ impl<'r> Writer<'r> {
         self.out.push_str(&seen);
     }
 
-    /// Stands for a match whose text is gone.
+    /// Writes the label of a match whose text was discarded.
     fn label(&mut self) {
         let Some(Rule { name, substitute }) = self.rule(*self.pair) else { return };
         let label = substitute.label_of(name);

@@ -7,8 +7,8 @@ use stream_lifecycle::{Decision, Guardrail, Output, UpstreamEnd};
 
 use crate::chat::{Choice, Chunk, Delta, Field};
 
-/// Tells a client of chat completions that a guardrail ended the stream. Stands behind the other
-/// guardrails, and changes nothing unless one of them ends it.
+/// A guardrail that tells a client of chat completions that another guardrail ended the stream.
+/// Place it after the other guardrails. Without such an end it changes nothing.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,7 +33,7 @@ use crate::chat::{Choice, Chunk, Delta, Field};
 #[derive(Debug, Clone)]
 pub struct RefuseChunks {
     refusal: Refusal,
-    /// Whether each choice has finished, of the first so many.
+    /// Whether each choice has finished, for the first choices up to a limit.
     finished: BTreeMap<u32, bool>,
     /// Fields of the first chunk, for one of our own.
     fields: Map<String, Value>,

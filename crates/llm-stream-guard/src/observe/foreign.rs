@@ -16,7 +16,7 @@ pub(crate) struct Foreign {
 }
 
 impl Foreign {
-    /// All registered markers but those that contain, or stand in, one of `own`.
+    /// Collects all registered markers except those that contain, or are part of, one of `own`.
     pub(crate) fn new<'m>(own: impl IntoIterator<Item = &'m str>) -> Self {
         let own: Vec<&str> = own.into_iter().filter(|own| own.len() >= SHORTEST).collect();
         let mut markers: Vec<String> = grammars()

@@ -18,7 +18,7 @@ static PATTERNS: LazyLock<Vec<(ModelPattern, (&'static Row, &'static str))>> =
         all.map(|(row, text)| (ModelPattern::new(text), (row, text))).collect()
     });
 
-/// What is known of a model by its id.
+/// The result of looking up a model's id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelMatch {
@@ -30,13 +30,13 @@ pub struct ModelMatch {
     pub variant_pattern: Option<&'static str>,
 }
 
-/// The profile for a model's id: `Qwen/Qwen3-8B`, `qwen3:8b`, `./Qwen3-8B-Q4_K_M.gguf`.
+/// Returns the profile for a model's id: `Qwen/Qwen3-8B`, `qwen3:8b`, `./Qwen3-8B-Q4_K_M.gguf`.
 ///
-/// Ids and patterns are compared as [`ModelId`] normalises them. `*` stands for any run of
-/// characters that does not begin with a version, and a `-*` at the end for nothing, too. What begins first in the id wins, so that
-/// `hermes-2-pro-llama-3-8b` is a Hermes, then the pattern with the most literal characters. The
-/// profile begins where the model's chat template leaves off ([`Profile::start`]); a request may
-/// move that ([`crate::GuardBuilder::request`]).
+/// Ids and patterns are compared as [`ModelId`] normalises them. `*` matches any run of characters
+/// that does not begin with a version; a `-*` at the end also matches nothing. The match that
+/// begins first in the id wins, so that `hermes-2-pro-llama-3-8b` is a Hermes; then the pattern
+/// with the most literal characters. The profile begins where the model's chat template leaves off
+/// ([`Profile::start`]); a request may change that ([`crate::GuardBuilder::request`]).
 ///
 /// # Errors
 /// No family is known to be the model's.
@@ -75,7 +75,7 @@ fn variant_pattern(variant: &Variant, text: &str) -> Option<&'static str> {
     variant.models.iter().find(|pattern| ModelPattern::new(pattern).is_for(text)).copied()
 }
 
-/// Where streams begin when the request says nothing.
+/// Returns where streams begin if the request does not decide.
 fn start(stream: &Stream) -> Start {
     let opened = match stream.starts {
         Starts::Closed => false,

@@ -2,10 +2,10 @@
 
 use toolcall_parsers::InReasoning;
 
-/// What a family's file says to a guard.
+/// A row of the table of families: the part of a family's file that guards need.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// The family's name.
+    /// Name of the family.
     pub(crate) name: &'static str,
     /// Other names of ours for it.
     pub(crate) other_names: &'static [&'static str],
@@ -15,7 +15,7 @@ pub(crate) struct Row {
     /// Rules of texts in a chat template; of the texts of a rule all must be there, but those that
     /// begin with `!`.
     pub(crate) template: &'static [&'static [&'static str]],
-    /// How its streams look unless a variant says otherwise.
+    /// Properties of the family's streams, for models without a variant.
     pub(crate) stream: Stream,
     /// Its variants; the first that fits counts.
     pub(crate) variants: &'static [Variant],
@@ -30,14 +30,14 @@ pub(crate) struct Variant {
     pub(crate) stream: Stream,
 }
 
-/// How a stream looks.
+/// Properties of a stream.
 #[derive(Debug)]
 pub(crate) struct Stream {
     /// The tool-call family and the variant of it, if the models call tools.
     pub(crate) calls: Option<(&'static str, Option<usize>)>,
     /// The reasoning format, if the models reason between tags.
     pub(crate) reasoning: Option<&'static str>,
-    /// What an opener of calls inside reasoning does.
+    /// Effect of a call's opener inside reasoning.
     pub(crate) in_reasoning: InReasoning,
     /// Where streams begin.
     pub(crate) starts: Starts,
@@ -50,10 +50,10 @@ pub(crate) struct Stream {
 /// Whether the prompt opens the reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Starts {
-    /// It does not.
+    /// The prompt never opens the reasoning.
     Closed,
-    /// It does.
+    /// The prompt always opens the reasoning.
     Open,
-    /// It does, unless the request's template arguments turn reasoning off.
+    /// The prompt opens the reasoning unless the request's template arguments turn reasoning off.
     Switch,
 }

@@ -83,7 +83,7 @@ fn common_start(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }
 
-/// The letters a text begins with, if they say something: `v2` and `r1` do not.
+/// Returns the letters at the start of a text if they identify a brand: `v2` and `r1` do not.
 fn brand(text: &str) -> &str {
     let end = text.find(|char: char| !char.is_alphabetic()).unwrap_or(text.len());
     if end < 3 { "" } else { &text[..end] }

@@ -63,7 +63,7 @@ impl<S: Sink + ?Sized> OutputStage<S> for Atomic {
             }
             Event::CallId { index, id, at } => match &mut self.call {
                 Some(call) => call.id = id.to_owned(),
-                // It streams already: the id comes too late.
+                // The call streams already: the id arrived too late.
                 None => {
                     let late = Diagnostic::new(DiagnosticKind::LateId, at, 0).about(Some(index));
                     next.event(late.into());

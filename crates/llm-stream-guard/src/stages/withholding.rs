@@ -1,4 +1,5 @@
-//! Reasoning that may turn out to be the answer: there is no other, or its end was forgotten.
+//! Withheld reasoning that may become the answer: there is no other answer, or its closer is
+//! missing.
 
 use jail_match::{Edge, End, Event, Sink, Then};
 use think_filter::{Kept, Withheld};
@@ -46,7 +47,7 @@ impl Withholding {
     }
 }
 
-/// Where spans of reasoning end is no event here.
+/// Emits a kept text. Ends of spans are not events here.
 fn put<S: Sink + ?Sized>(kept: Kept<'_>, next: &mut S) {
     if let Kept::Text(channel, text) = kept {
         next.event(Event::text(channel, text));

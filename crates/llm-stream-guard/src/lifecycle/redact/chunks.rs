@@ -11,14 +11,14 @@ use super::{
 };
 use crate::chat::{Choice, Chunk, Delta, Field};
 
-/// Redacts the texts of chat-completion chunks, choice by choice, and on request the arguments
-/// of calls, which are then held until the call ends.
+/// A guardrail that redacts the texts of chat-completion chunks, choice by choice, and on request
+/// the arguments of calls, which are then held until the call ends.
 ///
-/// The content of a choice is one text, whatever else comes between its pieces; so are its
-/// reasoning under either name, its refusal, the transcript of its audio, and each text of an
-/// entry of its `reasoning_details`. What is held comes out with the choice's finish reason, or
-/// in a chunk of its own at the end. Log probabilities are removed: their tokens tell the text.
-/// Names, ids and fields that are not named here pass as they are.
+/// The content of a choice is one text, whatever comes between its pieces. Further texts are its
+/// reasoning under either name, its refusal, the transcript of its audio, and each text of an entry
+/// of its `reasoning_details`. Held text is emitted with the choice's finish reason, or in an extra
+/// chunk at the end. Log probabilities are removed, because their tokens contain the text. Names,
+/// ids and fields not listed here pass unchanged.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

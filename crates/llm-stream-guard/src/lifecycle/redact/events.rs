@@ -19,7 +19,7 @@ pub struct RedactEvents {
     arguments: Arguments,
 }
 
-/// What the text in the redactor belongs to.
+/// The channel that the redactor's current text belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Channel {
     Content,

@@ -4,8 +4,8 @@ use super::{MatchTooLong, Redactor};
 use crate::json::Strings;
 
 /// Redacts every string in `json`, keys included, and appends the result to `out`. Strings are
-/// decoded before they are searched and escaped when they were changed, so that JSON stays
-/// JSON. Text that is no JSON, or is cut, is redacted as far as it can be read.
+/// decoded before the search and escaped after a change, so that JSON stays JSON. Malformed or cut
+/// JSON is redacted as far as it can be read.
 pub(super) fn redact(
     redactor: &mut Redactor,
     json: &str,

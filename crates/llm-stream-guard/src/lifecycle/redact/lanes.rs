@@ -1,4 +1,4 @@
-//! The texts of a choice, each with a redactor of its own.
+//! The texts of a choice, each with its own redactor.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ impl From<MatchTooLong> for Overrun {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lanes {
     open: BTreeMap<Lane, Redactor>,
-    /// What describes an entry of `reasoning_details`, for one of our own.
+    /// Further members of an entry of `reasoning_details`, for entries made here.
     details: BTreeMap<u64, Map<String, Value>>,
     /// Arguments of calls, by index, and of a call in the old form: kept until they end.
     arguments: BTreeMap<Option<u32>, String>,
@@ -125,7 +125,7 @@ impl Lanes {
             }
             Field::Value(Content::Parts(mut parts)) => {
                 let mut texts = parts.iter_mut().filter_map(|part| part.get_mut("text"));
-                // A part is a text of its own.
+                // Each part is a separate text.
                 let result = texts.try_for_each(|text| new.clone().redact_value(text));
                 delta.content = Field::Value(Content::Parts(parts));
                 Ok(result?)
@@ -158,8 +158,8 @@ impl Lanes {
         result
     }
 
-    /// Keeps the arguments of calls. Those of calls before a new one come out in front of it;
-    /// those of calls that are whole are redacted where they stand.
+    /// Holds the arguments of calls. Arguments of earlier calls are emitted before a new call;
+    /// arguments of whole calls are redacted in place.
     fn calls(&mut self, new: &Redactor, delta: &mut Delta, limit: usize) -> Result<(), Overrun> {
         let mut result = Ok(());
         let calls = std::mem::take(&mut delta.tool_calls);

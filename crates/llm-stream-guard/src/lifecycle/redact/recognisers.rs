@@ -1,7 +1,8 @@
-//! Ready-made recognisers: an expression each, and a check of what it matched.
+//! Ready-made recognisers: an expression each, and a check of its match.
 //!
-//! Expressions are ASCII, begin at a word's edge so that few positions are looked at, and are
-//! followed beyond their hold. The checks decide: a number that does not add up is no card.
+//! Expressions are ASCII, begin at the edge of a word so that few positions are examined, and are
+//! followed beyond their hold. Checks decide: a number with a wrong check digit is not a card
+//! number.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

@@ -1,4 +1,4 @@
-//! What is looked for, by name.
+//! Recognisers: texts to redact, by name.
 
 use std::sync::Arc;
 
@@ -6,17 +6,16 @@ use jail_match::{Mark, OnFail, Pair};
 
 use super::substitute::Substitute;
 
-/// What is put where a block of a pair stood.
+/// The replacement for a block of a pair.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub(super) name: Arc<str>,
     pub(super) substitute: Substitute,
 }
 
-/// Something that can be told by its text: a name, marks that match it whole, and what is put in
-/// its place.
+/// A class of text to redact: a name, marks that match it whole, and the replacement.
 ///
-/// Ready-made ones need the feature `regex`; with a check of one's own:
+/// Ready-made recognisers need the feature `regex`. With a check of your own:
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,8 +36,8 @@ pub struct Recogniser {
 }
 
 impl Recogniser {
-    /// A recogniser of what `mark` matches. In its place stands its name in brackets, and a match
-    /// that outgrows the mark's hold is followed to its end.
+    /// Creates a recogniser of the text that `mark` matches. The default replacement is the name in
+    /// brackets, and a match longer than the mark's hold is followed to its end.
     pub fn new(name: impl Into<Arc<str>>, mark: impl Into<Mark>) -> Self {
         let (name, marks) = (name.into(), vec![mark.into()]);
         Self { name, marks, too_long: OnFail::Drop, substitute: None }
@@ -51,7 +50,7 @@ impl Recogniser {
         self
     }
 
-    /// The same, only where `check` says so of what was matched; see [`Mark::checked`].
+    /// Restricts the recogniser to matches that `check` accepts; see [`Mark::checked`].
     #[must_use]
     pub fn when(mut self, check: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         let check = Arc::new(check);
@@ -69,8 +68,8 @@ impl Recogniser {
         Self { substitute: Some(substitute), ..self }
     }
 
-    /// What becomes of a match that outgrows its mark's hold: it is replaced up to its end
-    /// ([`OnFail::Drop`], the default), or ends the text ([`OnFail::End`]).
+    /// Sets the policy for a match longer than its mark's hold: replace it up to its end
+    /// ([`OnFail::Drop`], the default), or end the text ([`OnFail::End`]).
     #[must_use]
     pub fn too_long(self, then: OnFail) -> Self {
         Self { too_long: then, ..self }
@@ -79,7 +78,7 @@ impl Recogniser {
     pub(super) fn into_parts(self) -> (Pair, Rule) {
         let Self { name, marks, too_long, substitute } = self;
         let mut marks = marks.into_iter();
-        // There is a first.
+        // A recogniser always has a first mark.
         let pair = Pair::single(marks.next().unwrap_or_else(|| Mark::from("")));
         let pair = marks.fold(pair, Pair::start).limit(usize::MAX, too_long);
         let label = || Substitute::label(format!("[{name}]"));

@@ -1,4 +1,4 @@
-//! What is put in the place of a match.
+//! Replacements for matches.
 
 use std::{borrow::Cow, fmt, hash::Hasher, sync::Arc};
 
@@ -12,13 +12,13 @@ use super::vault::Vault;
 pub struct Found<'a> {
     /// The recogniser's name.
     pub name: &'a str,
-    /// What it matched, with its delimiters if there are some.
+    /// The matched text, with its delimiters if it has any.
     pub text: &'a str,
 }
 
-/// What is put in the place of a match.
+/// The replacement for a match.
 ///
-/// A match that outgrew a limit is not kept, and has a label in its place whatever the substitute.
+/// A match that exceeded a limit was not kept: it is replaced by a label under every substitute.
 ///
 /// ```
 /// # #[cfg(feature = "regex")]
@@ -47,7 +47,7 @@ enum Kind {
 }
 
 impl Substitute {
-    /// This text.
+    /// Creates a substitute of a fixed text.
     pub fn label(text: impl Into<Arc<str>>) -> Self {
         Self(Kind::Label(text.into()))
     }
@@ -72,12 +72,12 @@ impl Substitute {
         Self(Kind::Token(vault.clone()))
     }
 
-    /// What `make` returns.
+    /// Creates a substitute that calls `make`.
     pub fn with(make: impl Fn(Found<'_>) -> String + Send + Sync + 'static) -> Self {
         Self(Kind::Made(Arc::new(make)))
     }
 
-    /// What is put in the place of `found`.
+    /// Returns the replacement for `found`.
     pub(super) fn put<'a>(&'a self, found: Found<'_>) -> Cow<'a, str> {
         let Found { name, text } = found;
         match &self.0 {
@@ -95,7 +95,7 @@ impl Substitute {
         }
     }
 
-    /// What is put in the place of a match that is not known any more.
+    /// Returns the replacement for a match whose text is not known any more.
     pub(super) fn label_of(&self, name: &str) -> Cow<'_, str> {
         match &self.0 {
             Kind::Label(label) => Cow::Borrowed(label),
@@ -119,7 +119,7 @@ fn mask(text: &str, keep: usize) -> String {
 
 impl fmt::Debug for Substitute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // No key, no text.
+        // Neither keys nor texts are printed.
         f.write_str(match self.0 {
             Kind::Label(_) => "Substitute::Label",
             Kind::Mask { .. } => "Substitute::Mask",

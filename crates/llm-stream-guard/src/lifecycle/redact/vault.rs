@@ -1,4 +1,4 @@
-//! Tokens that stand for what was redacted, and the way back.
+//! Tokens that replace redacted text, and the way back.
 
 use std::{
     collections::HashMap,
@@ -6,11 +6,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Keeps what was redacted behind tokens, `[email_1]`, and puts it back: for text that goes to a
-/// model without its names and numbers, and whose answer comes back with them.
+/// A store of redacted texts and their tokens, such as `[email_1]`. It serves text that goes to a
+/// model without names and numbers, and whose answer returns with them.
 ///
-/// Shared by its clones. Equal matches have one token. It locks for each match. Text that looks
-/// like a token before anything was redacted is taken for one afterwards.
+/// Clones share their content. Equal matches have one token. Each match takes a lock. Text that
+/// looked like a token before anything was redacted is mistaken for one afterwards.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -51,7 +51,7 @@ impl Vault {
         Self { kept: Arc::new(Mutex::new(kept)) }
     }
 
-    /// The tokens given out so far, each with what it stands for.
+    /// Returns the tokens given out so far, each with the text it replaces.
     pub(super) fn given(&self) -> Vec<(String, String)> {
         let kept = self.lock();
         let given = kept.tokens.iter().map(|((_, text), token)| (token.clone(), text.clone()));
