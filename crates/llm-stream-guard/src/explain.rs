@@ -22,10 +22,10 @@ pub use self::report::{
 };
 use crate::{End, Guard};
 
-/// Replays a recording through a guard and notes what becomes of each chunk, and why.
+/// A replay of a recording through a guard, which records the fate of each chunk and the reason.
 ///
-/// It recognises nothing itself: what it tells are the guard's events, account and traces. It keeps
-/// the whole text and a step per chunk: it is for recordings, not for live streams.
+/// The explainer recognises nothing itself: its sources are the guard's events, account and traces.
+/// It keeps the whole text and a step per chunk, so that it suits recordings and not live streams.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -54,15 +54,14 @@ pub struct Explainer {
     summary: Summary,
     /// When the first chunk came.
     began: Option<Duration>,
-    /// What the recording said since the last chunk.
+    /// Notes of the recording since the last chunk.
     notes: Vec<Note>,
     over: bool,
 }
 
 impl Explainer {
-    /// Explains what `guard`, which must be as new, does; `name` says in the explanation how the
-    /// recording was read. Only a guard with [`crate::GuardBuilder::stats`] notices the markers of
-    /// other families.
+    /// Creates an explainer of a new `guard`. `name` appears in the explanation as the way of
+    /// reading. Only a guard with [`crate::GuardBuilder::stats`] notices markers of other families.
     #[must_use]
     pub fn new(name: impl Into<String>, guard: Guard) -> Self {
         Self {
@@ -80,8 +79,8 @@ impl Explainer {
         }
     }
 
-    /// Feeds the next chunk of the model's text, and when it came, if the recording says; any
-    /// start of the time will do.
+    /// Feeds the next chunk of the model's text, with its time of arrival if the recording has one.
+    /// Times may count from any start.
     pub fn push(&mut self, chunk: &str, time: Option<Duration>) {
         let step = self.step(chunk.len(), time);
         self.wire.push_str(chunk);
@@ -89,12 +88,12 @@ impl Explainer {
         self.run(step, |guard, sink| guard.push(chunk, sink));
     }
 
-    /// The recording says something besides text, behind the chunks so far.
+    /// Adds an item of the recording that is not text, after the chunks so far.
     pub fn note(&mut self, note: Note) {
         self.notes.push(note);
     }
 
-    /// Ends the recording.
+    /// Ends the recording and returns the explanation.
     #[must_use]
     pub fn finish(mut self, end: End) -> Explanation {
         let mut step = self.step(0, None);
@@ -164,7 +163,7 @@ fn openings(guard: &Guard) -> Vec<String> {
     templates.map(ToString::to_string).collect()
 }
 
-/// Adds up what only the whole tells.
+/// Adds the totals that need the whole recording.
 fn total(summary: &mut Summary, steps: &[Step], regions: &[Region]) {
     for step in steps {
         summary.content += step.content;
@@ -186,7 +185,7 @@ fn total(summary: &mut Summary, steps: &[Step], regions: &[Region]) {
     }
 }
 
-/// Writes what the guard tells into a step.
+/// A sink that writes the guard's events into a step.
 struct Listener<'l> {
     index: usize,
     step: Step,

@@ -51,7 +51,7 @@ use crate::{
 /// How the events of a call are delivered. Outcomes are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Delivery {
-    /// As they come.
+    /// Events are emitted as they arrive.
     #[default]
     Streaming,
     /// Together, when the call ended. A call whose arguments outgrow
@@ -78,7 +78,7 @@ pub struct Guard {
 
 type Pushed = Result<(), LimitError>;
 
-/// What follows for the output stages when the cursor has read.
+/// The hook of the output stages to run after the cursor returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
     ChunkEnded,
@@ -120,7 +120,7 @@ impl Guard {
         self.staged(sink, Then::ChunkEnded, |_, input, cursor, out| input.push(chunk, cursor, out))
     }
 
-    /// Whether `text` is known to pass as it is, as content, with nothing held behind it.
+    /// Whether `text` certainly passes unchanged as content, with nothing held after it.
     pub(crate) fn passes(&self, text: &str) -> bool {
         self.plain && self.cursor.passes(text)
     }
@@ -189,8 +189,8 @@ impl Guard {
         });
     }
 
-    /// Time has passed and nothing came: a jail may have been open for too long. Only needed
-    /// where [`Jailer::time_limit`] must hold while a stream stands still.
+    /// Checks time limits when no text arrives: a jail may have been open for too long. Only needed
+    /// where [`Jailer::time_limit`] must hold while a stream pauses.
     ///
     /// # Errors
     /// As [`Guard::push`].
@@ -258,8 +258,10 @@ impl Guard {
         self.cursor.set_ids(ids);
     }
 
-    /// What is held, as it may come out (a call as JSON), and why. Under atomic delivery an open call is held, too,
-    /// under [`GuardBuilder::force_nonempty_content`] or [`GuardBuilder::unclosed`] the reasoning; with a jail its block.
+    /// Returns the bytes held, in the form in which they would be emitted (a call as JSON), and the
+    /// reason. Under atomic delivery an open call is held, under
+    /// [`GuardBuilder::force_nonempty_content`] or [`GuardBuilder::unclosed`] the reasoning, and
+    /// with a jail its block.
     #[must_use]
     pub fn held(&self) -> Held {
         let held = self.cursor.held();
@@ -287,8 +289,8 @@ impl Guard {
         self.cursor.counters()
     }
 
-    /// How many tokens the reasoning so far is estimated to be, as
-    /// [`GuardBuilder::token_estimate`] says. A number from the backend is better.
+    /// Returns the estimated number of reasoning tokens so far; see
+    /// [`GuardBuilder::token_estimate`]. Prefer a number from the server.
     #[must_use]
     pub fn reasoning_tokens(&self) -> u64 {
         (self.estimate)(self.counters().reasoning_bytes)
@@ -337,8 +339,8 @@ impl Guard {
         self.input.collapsed().is_some()
     }
 
-    /// What decoding did since the start, where delimiters are remapped. Mixed forms are those of
-    /// calls.
+    /// Returns the counts of decoding since the start, where delimiters are remapped. Mixed forms
+    /// are those of calls.
     #[must_use]
     pub fn remap_tally(&self) -> Option<Tally> {
         let mut tally = self.input.wire.as_ref()?.tally().clone();
@@ -353,7 +355,7 @@ impl Guard {
         self.cursor.edges()
     }
 
-    /// What calls look like. `None` where a checkpoint's template is read.
+    /// Returns the grammar of calls, or `None` where a checkpoint's template is read.
     #[must_use]
     pub fn grammar(&self) -> Option<&Grammar> {
         self.cursor.grammar()

@@ -1,4 +1,4 @@
-//! What went wrong, as far as the guard's own events tell.
+//! Findings: likely causes of faults, derived from the guard's events.
 
 use jail_match::DiagnosticKind;
 use toolcall_parsers::{Grammar, grammars};
@@ -6,7 +6,7 @@ use toolcall_parsers::{Grammar, grammars};
 use super::report::{Finding, Happening, Note, Step, Summary};
 use crate::identify::{Candidate, detect};
 
-/// What the guard knows apart from the steps.
+/// Facts for the findings that are not in the steps.
 #[derive(Debug)]
 pub(super) struct Facts<'f> {
     pub(super) wire: &'f str,
@@ -89,8 +89,8 @@ fn stripped(facts: &Facts<'_>, summary: &Summary, found: &mut Found) {
     found.add("stripped_markers", at as u64, says, advice);
 }
 
-/// A diagnostic becomes a finding of its name; an orphaned closer says how much of the answer was
-/// reasoning.
+/// Converts a diagnostic into a finding of its name. An orphaned closer reports how much of the
+/// answer was reasoning.
 fn diagnosed(facts: &Facts<'_>, found: &mut Found, what: Diagnosed<'_>) {
     let Diagnosed { kind, at, bytes, says, advice } = what;
     if kind == DiagnosticKind::OrphanCloser.name() {
@@ -151,7 +151,7 @@ fn foreign(facts: &Facts<'_>, kind: &'static str, summary: &mut Summary, found: 
     found.add(kind, at as u64, says, &advice);
 }
 
-/// The text in which families are looked for: enough of what stands around a marker.
+/// Returns the text around a marker in which families are searched.
 fn around(wire: &str, at: usize) -> &str {
     const BEFORE: usize = 4 << 10;
     const BEHIND: usize = 64 << 10;
@@ -184,7 +184,7 @@ fn cut(facts: &Facts<'_>, summary: &Summary, found: &mut Found) {
     }
 }
 
-/// What the recording says beside the text, where it comes at a wrong time.
+/// Adds findings about notes of the recording that came at a wrong time.
 fn beside(facts: &Facts<'_>, found: &mut Found) {
     let mut open = None;
     let text_ends = facts.steps.iter().rposition(|step| step.len > 0).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What became of each byte: the guard's account, laid over the text.
+//! The fate of each byte: the guard's account, laid over the text.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -24,7 +24,7 @@ pub(super) struct Ledger {
     pub(super) accounted: usize,
     /// Where the last call or what opened it begins.
     pub(super) call_at: usize,
-    /// Whether a call ended, behind whose text another may begin.
+    /// Whether a call has ended, after which another may begin.
     pub(super) call_ended: bool,
 }
 
@@ -81,18 +81,17 @@ impl Ledger {
         self.spans.push(Entry { at: at as usize, len: len as usize, fate, step });
     }
 
-    /// Where what is held begins, of which there are so many bytes, `came` having come. What is
-    /// accounted for and yet held belongs to a call that is to come out whole.
+    /// Returns the offset at which the `bytes` held bytes begin after `came` received ones. Bytes
+    /// that are accounted for and held belong to a call that is emitted whole.
     pub(super) fn kept(&self, came: usize, bytes: usize) -> usize {
         let last = came.saturating_sub(bytes);
         if self.accounted > last { self.call_at.min(last) } else { last }
     }
 
-    /// Lays the account over the `wire`: its regions. The delays of what came out late go into
-    /// `steps`.
+    /// Lays the account over the `wire` and returns its regions. Delays of text go into `steps`.
     ///
-    /// Spans say where they stand; what lies between them is the text that came out, in order. Where
-    /// it is other text, a stage rewrote it, and from there on only spans are known.
+    /// Spans have offsets; the text between them is the emitted text, in order. Where the emitted
+    /// text differs, a stage rewrote it, and only spans are known after that.
     pub(super) fn settle(mut self, wire: &str, steps: &mut [Step]) -> Vec<Region> {
         self.spans.sort_by_key(|span| span.at);
         self.markers.sort_by_key(|marker| marker.at);
@@ -177,7 +176,7 @@ impl Map<'_> {
         }
     }
 
-    /// What stands at `at` was decided about in `step`.
+    /// The region at `at` was decided in `step`.
     #[expect(
         clippy::indexing_slicing,
         reason = "`step` is that of an entry, which the report has, and `came` is an earlier one"

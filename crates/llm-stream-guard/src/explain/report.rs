@@ -1,62 +1,62 @@
-//! What an explanation holds, as data: it serializes to JSON.
+//! The data of an explanation. All types serialize to JSON.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
-/// What became of a recording, read in one way.
+/// The fate of a recording under one reading.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Explanation {
     /// How it was read: the name the caller gave.
     pub name: String,
-    /// What there is to know, first.
+    /// The most important facts.
     pub summary: Summary,
     /// The text of the model, whole.
     pub wire: String,
-    /// What became of each part of `wire`; without gaps, in order.
+    /// The fate of each part of `wire`, in order and without gaps.
     pub regions: Vec<Region>,
-    /// What happened with each chunk; the last step is the end of the stream.
+    /// The effect of each chunk. The last step is the end of the stream.
     pub steps: Vec<Step>,
 }
 
 /// A part of the text, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Region {
-    /// Offset in bytes.
+    /// Offset in `wire`, in bytes.
     pub at: usize,
     /// Length in bytes; never 0.
     pub len: usize,
-    /// What became of it.
+    /// Fate of the region's bytes.
     pub fate: Fate,
-    /// What the marker does, if the region is one that acted.
+    /// Effect of the marker, if the region is a marker that acted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marker: Option<Cow<'static, str>>,
 }
 
-/// What became of a byte.
+/// The fate of a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// It passed as the answer.
+    /// Emitted as content.
     Content,
-    /// It passed as reasoning.
+    /// Emitted as reasoning.
     Reasoning,
-    /// It passed in a channel of the caller's own.
+    /// Emitted in a channel of the caller's own.
     Other,
-    /// It is markup, and was removed.
+    /// Markup, which was removed.
     Markup,
-    /// It is whitespace around markup, and was removed.
+    /// White space around markup, which was removed.
     Framing,
-    /// It belongs to a tool call.
+    /// Part of a tool call.
     Call,
-    /// It was dropped.
+    /// Dropped and counted.
     Dropped,
-    /// It cannot be said byte by byte: a stage of the guard rewrites text.
+    /// Unknown for single bytes, because a stage of the guard rewrites text.
     Rewritten,
 }
 
-/// What happened when a chunk came.
+/// The effect of one chunk.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Step {
@@ -64,7 +64,7 @@ pub struct Step {
     pub at: usize,
     /// Its length in bytes.
     pub len: usize,
-    /// When it came, in milliseconds since the first, where the recording says.
+    /// Arrival in milliseconds after the first chunk, where the recording has times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<f64>,
     /// How the stream ended, on the last step only: `stop`, `length` or `aborted`.
@@ -82,10 +82,10 @@ pub struct Step {
     /// Bytes of arguments passed.
     #[serde(skip_serializing_if = "is_zero")]
     pub arguments: usize,
-    /// What else happened, in order.
+    /// Further events of the step, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Happening>,
-    /// What is held back afterwards.
+    /// Text held back after the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Holding>,
     /// The longest wait of what came out now.
@@ -104,62 +104,62 @@ fn is_zero(bytes: &usize) -> bool {
 pub enum Happening {
     /// A marker acted.
     Marker {
-        /// Where it stands.
+        /// Offset of the marker.
         at: u64,
         /// Its length, newlines bound to it included.
         len: u64,
         /// The marker, as the family writes it.
         marker: String,
-        /// What it does, in words.
+        /// Effect of the marker, in words.
         does: Cow<'static, str>,
     },
     /// A marker that may open a call was read; what follows decides.
     Opener {
-        /// Where it stands.
+        /// Offset of the text.
         at: u64,
-        /// Its length.
+        /// Length of the text.
         len: u64,
-        /// The marker.
+        /// Text of the marker.
         marker: String,
         /// The templates of the family that begin so.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         templates: Vec<String>,
     },
-    /// What an opener began is no call: it is text.
+    /// A candidate was not a call: its opener is text.
     Refuted {
-        /// Where the opener stands.
+        /// Offset of the opener.
         at: u64,
         /// How far was read to know it.
         len: u64,
-        /// The marker.
+        /// Text of the opener.
         marker: String,
     },
-    /// What an opener began is markup without a call in it: it was removed.
+    /// A candidate was markup without a call, and was removed.
     Empty {
-        /// Where the opener stands.
+        /// Offset of the opener.
         at: u64,
-        /// How much is markup.
+        /// Length of the markup.
         len: u64,
-        /// The marker.
+        /// Text of the opener.
         marker: String,
     },
-    /// What an opener began is certain to be a call, or markup of calls.
+    /// A candidate is certainly a call, or markup of calls.
     Committed {
-        /// Where the opener stands.
+        /// Offset of the opener.
         at: u64,
         /// How far was read to know it.
         len: u64,
     },
-    /// A call began.
+    /// Start of a call.
     CallStarted {
         /// Position among the calls.
         index: u32,
-        /// Its id.
+        /// Id of the call.
         id: String,
-        /// Its name.
+        /// Name of the tool.
         name: String,
     },
-    /// A call ended.
+    /// End of a call.
     CallEnded {
         /// Position among the calls.
         index: u32,
@@ -168,80 +168,80 @@ pub enum Happening {
     },
     /// Whitespace around markup was removed.
     Framing {
-        /// Where it stands.
+        /// Offset of the text.
         at: u64,
-        /// Its length.
+        /// Length of the text.
         len: u64,
     },
     /// Text was dropped.
     Dropped {
-        /// Where it stands.
+        /// Offset of the text.
         at: u64,
-        /// Its length.
+        /// Length of the text.
         len: u64,
     },
     /// The guard reported something.
     Diagnosed {
         /// The diagnostic's name.
         kind: &'static str,
-        /// Where.
+        /// Offset of the diagnostic.
         at: u64,
         /// How many bytes it concerns.
         bytes: u64,
         /// The call it is about.
         #[serde(skip_serializing_if = "Option::is_none")]
         call: Option<u32>,
-        /// What it means.
+        /// Meaning of the diagnostic.
         says: &'static str,
-        /// What to do; empty where nothing need be done.
+        /// Advice; empty where no action is needed.
         #[serde(skip_serializing_if = "str::is_empty")]
         advice: &'static str,
     },
     /// The recording said something besides text.
     Noted {
-        /// What.
+        /// The recorded item.
         note: Note,
     },
     /// A limit ended the message.
     Stopped {
-        /// Which.
+        /// Name of the limit.
         limit: String,
     },
 }
 
-/// What a recording says besides the model's text.
+/// An item of a recording that is not text of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Note {
-    /// Token usage.
+    /// Token usage of the answer.
     Usage,
-    /// A reason to finish.
+    /// A finish reason.
     Finish {
-        /// The server's word.
+        /// The server's word for the reason.
         reason: String,
     },
     /// An error of the server.
     Error {
-        /// What it says.
+        /// Text of the error.
         message: String,
     },
-    /// Reasoning or calls that the server had told from the text itself: no part of the text.
+    /// Reasoning or calls that the server had separated from the text.
     Native {
         /// The field it came in.
         field: &'static str,
     },
 }
 
-/// What is held back.
+/// Text held back after a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Holding {
-    /// How many bytes.
+    /// Number of bytes held.
     pub bytes: usize,
     /// Where in the text it begins: what is held are the bytes from there on, and where a call is
     /// delivered whole the call with its markup.
     pub from: usize,
-    /// Why, in a word.
+    /// Reason for holding, in a word.
     pub kind: &'static str,
     /// Why, and what would release it.
     pub why: String,
@@ -252,47 +252,47 @@ pub struct Holding {
 pub struct Delay {
     /// Chunks between its arrival and its coming out.
     pub chunks: usize,
-    /// Bytes that waited.
+    /// Number of bytes that waited.
     pub bytes: usize,
     /// Milliseconds, where the recording has times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<f64>,
 }
 
-/// The whole in short.
+/// Totals of an explanation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// What went wrong or is worth knowing, the likeliest causes first.
+    /// Findings, the likeliest causes first.
     pub findings: Vec<Finding>,
     /// Bytes of the answer.
     pub content: usize,
-    /// Bytes of reasoning.
+    /// Number of bytes of reasoning.
     pub reasoning: usize,
     /// Bytes in other channels.
     pub other: usize,
     /// Bytes of text removed as markup or whitespace around it.
     pub removed: usize,
-    /// Bytes dropped.
+    /// Number of bytes dropped.
     pub dropped: usize,
     /// The calls, in order.
     pub calls: Vec<CallSummary>,
-    /// Chunks of text.
+    /// Number of chunks with text.
     pub chunks: usize,
     /// The most bytes held after a chunk.
     pub held_max: usize,
-    /// The longest wait.
+    /// Longest delay of any byte.
     pub delay: Delay,
     /// Families whose markers passed as text, the likeliest first.
     pub looks_like: Vec<String>,
 }
 
-/// A call in short.
+/// Totals of one call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CallSummary {
     /// Position among the calls.
     pub index: u32,
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
     /// Its arguments, as JSON text.
     pub arguments: String,
@@ -309,8 +309,8 @@ pub struct Finding {
     pub count: usize,
     /// Where it was found first: offset in the text, in bytes.
     pub at: u64,
-    /// What was found.
+    /// Text of the finding.
     pub says: String,
-    /// What to do; empty where nothing need be done.
+    /// Advice; empty where no action is needed.
     pub advice: String,
 }

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use jail_match::{Channel, ChannelMask, Edge, Held, HeldKind, OnCommit, Then};
 
-/// What an end tag does.
+/// Effect of an end tag.
 pub(super) const END_TAG: &str = "ends a call, or a block of calls";
 
-/// What a marker does.
+/// Returns the effect of a marker, in words.
 pub(super) fn edge(edge: &Edge) -> Cow<'static, str> {
     let channel = |channel| match channel {
         Channel::REASONING => "reasoning",

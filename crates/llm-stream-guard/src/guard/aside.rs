@@ -1,14 +1,14 @@
-//! What a server told apart itself, between the pieces of a message's text.
+//! Items that the server already separated (calls, reasoning), interleaved with text.
 
 use jail_match::{Aside, ByRef, Channel, LimitError, Sink};
 
 use super::{Guard, Then, cursor::Cursor, input::Input, output::Chain};
 
 impl Guard {
-    /// Takes note of what stands here without being text: a call, or a change of the channel that
-    /// the text behind is of. What is held as the possible start of markup is text and comes out.
+    /// Records an item at this position that is not text: a call, or a change of the channel of the
+    /// following text. Text held as the possible start of markup is emitted as text.
     ///
-    /// `false` if nothing was done because a call of the text is open, which goes on; see
+    /// Returns `false` if nothing was done because a call of the text is still open; see
     /// [`jail_match::Driver::aside`].
     ///
     /// # Errors
@@ -66,7 +66,8 @@ impl Input {
             return Ok(true);
         }
         self.settle(cursor, out)?;
-        // What is to stand before the text stands for reasoning that is not told apart.
+        // Text that an option puts first also belongs before reasoning that the server did not
+        // separate.
         if matches!(what, Aside::Channel(channel) if channel != Channel::CONTENT) {
             self.skip_prepended();
         }

@@ -6,7 +6,8 @@ use toolcall_parsers::Ids;
 use super::Guard;
 use crate::jailer::{ParseBlocks, verbatim};
 
-/// Reads each block as a message of its own. The calls of all are numbered as those of one.
+/// A parser that reads each block as a message. Calls of all blocks are numbered as those of one
+/// message.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockParser {
     guard: Guard,
@@ -37,7 +38,7 @@ impl ParseBlocks for BlockParser {
         let read = guard.push(block.body, &mut sink);
         let read = read.and_then(|()| guard.finish(end, &mut sink));
         let starts = events.iter().filter(|event| matches!(event, OwnedEvent::CallStart { .. }));
-        // What an error cut off begins no call.
+        // A block that an error cut begins no call.
         let calls = if end == End::Aborted { 0 } else { starts.count() };
         if calls == 0 {
             next.event(Event::Content(&verbatim(block)));

@@ -35,7 +35,7 @@ use crate::{
     stop::{StopString, StopStrings},
 };
 
-/// Builds a [`Guard`].
+/// A builder of [`Guard`] values.
 #[derive(Debug, Clone)]
 pub struct GuardBuilder {
     pub(super) profile: Profile,
@@ -108,15 +108,16 @@ impl GuardBuilder {
         }
     }
 
-    /// Where the stream begins, if not where the profile says. Not told, and without a prompt, the
-    /// first closer of reasoning that nothing opened ends what a prompt may have opened.
+    /// Sets where the stream begins, in place of the profile's start. Without a start and a prompt,
+    /// the first closer of reasoning that nothing opened ends reasoning that a prompt may have
+    /// opened.
     #[must_use]
     pub fn start(self, start: Start) -> Self {
         Self { start: Some(start), ..self }
     }
 
-    /// The rendered prompt, or its last turn: the stream begins where it ends, unless
-    /// [`GuardBuilder::start`] says otherwise. See [`Reasoning::start_after`].
+    /// Sets the rendered prompt, or its last turn: the stream begins in the channel where the
+    /// prompt ends, unless [`GuardBuilder::start`] is set. See [`Reasoning::start_after`].
     #[must_use]
     pub fn prompt(self, prompt: &str) -> Self {
         Self { prompt: Some(prompt.to_owned()), ..self }
@@ -124,16 +125,16 @@ impl GuardBuilder {
 
     /// Watches for a model that repeats its opener instead of making a call; off by default.
     ///
-    /// What counts are the openers of the remapping in use, of
-    /// [`wire_remap::RemapTable::hermes`] if there is none: canonical, as on the wire, and their fragments. [`Guard::collapse`] tells the first.
-    /// One that ends the stream ends the message as aborted after the opener that made it one;
-    /// under the error policy every push from there on fails, too.
+    /// Openers of the remapping in use count, or of [`wire_remap::RemapTable::hermes`] without one:
+    /// canonical, as on the wire, and their fragments. [`Guard::collapse`] returns the first
+    /// collapse. A collapse that ends the stream ends the message as aborted after the opener that
+    /// completed it. Under the error policy every later push fails, too.
     #[must_use]
     pub fn collapse(self, limits: CollapseLimits) -> Self {
         Self { collapse: Some(limits), ..self }
     }
 
-    /// What becomes of whitespace that frames markup, if not what the profile says.
+    /// Sets the policy for white space around markup, in place of the profile's.
     #[must_use]
     pub fn whitespace(self, whitespace: Whitespace) -> Self {
         Self { whitespace, ..self }
@@ -181,15 +182,15 @@ impl GuardBuilder {
         Self { jailer: Some(jailer), ..self }
     }
 
-    /// Tells `observer` what happens, and counts as [`GuardBuilder::stats`] does. Clones of the
-    /// guard tell the same observer.
+    /// Reports events to `observer`, and counts as [`GuardBuilder::stats`] does. Clones of the
+    /// guard report to the same observer.
     #[must_use]
     pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
         let stats = self.stats.unwrap_or_default().observed(observer);
         Self { stats: Some(stats), ..self }
     }
 
-    /// Counts as [`GuardBuilder::stats`] does, and tells by `clock` how long jails are open.
+    /// Counts as [`GuardBuilder::stats`] does, and measures with `clock` how long jails are open.
     #[must_use]
     pub fn clock(self, clock: impl Clock + 'static) -> Self {
         let stats = self.stats.unwrap_or_default().timed(Arc::new(clock));
@@ -202,26 +203,25 @@ impl GuardBuilder {
         Self { stats: self.stats.or_else(|| Some(StatsCollector::default())), ..self }
     }
 
-    /// The delimiters the request was remapped to, in place of the profile's: a table, or the
-    /// regime that rewrote the request.
+    /// Sets the delimiters that the request was remapped to, in place of the profile's: a table, or
+    /// the regime that rewrote the request.
     ///
-    /// They are mapped back before anything is recognised, stop strings included, and offsets are
-    /// those of the text mapped back. A decoded marker is what the canonical one would be in its
-    /// place, unless the regime's [`Regime::with_detection`] binds it to where a tool format puts
-    /// it; [`Regime::with_in_text`] says what is shown of one that is text. A literal marker
-    /// (`[[~CALL]]`) is never markup. Damaged and mixed forms are told as diagnostics.
+    /// Delimiters are mapped back before recognition, stop strings included, and offsets are those
+    /// of the text mapped back. A decoded marker acts like the canonical one in its place, unless
+    /// [`Regime::with_detection`] binds it to places where a tool format puts it.
+    /// [`Regime::with_in_text`] decides how a marker that is text is shown. A literal marker
+    /// (`[[~CALL]]`) is never markup. Damaged and mixed forms are reported as diagnostics.
     #[must_use]
     pub fn remap(self, regime: impl Into<Regime>) -> Self {
         Self { remap: Some(regime.into()), ..self }
     }
 
-    /// Looks the profile's names up and compiles the table.
+    /// Looks up the profile's names and compiles the table.
     ///
     /// # Errors
-    /// An unknown reasoning format or tool-call family, a named tool that is not declared, a faulty
-    /// marker, a limit of zero, an empty stop string; an option about tags of reasoning where there
-    /// are none; the faults that [`GuardBuilder::model`] and
-    /// [`GuardBuilder::request`] tell of.
+    /// An unknown reasoning format or tool-call family, a named tool that is not declared, an
+    /// invalid marker, a limit of zero, an empty stop string, an option about reasoning tags
+    /// without such tags, and the errors of [`GuardBuilder::model`] and [`GuardBuilder::request`].
     pub fn build(self) -> Result<Guard, BuildError> {
         self.heeding_request()?.compile()
     }

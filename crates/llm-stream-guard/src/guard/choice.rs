@@ -1,8 +1,8 @@
-//! Tool choice: what the request says about calls, as a grammar.
+//! Tool choice: the request's rules about calls, as a grammar.
 //!
-//! Where calls are required the answer is guided: bare JSON at the lead of the content. Its
-//! openers stand before the family's own, so that one cursor reads both; a payload that is not
-//! JSON of calls is refuted, and the family's own syntax or text takes its place.
+//! Where calls are required the answer is guided: bare JSON at the start of the content. Openers of
+//! guided JSON come before the family's own in the table, so that one cursor reads both. A payload
+//! that is not JSON of calls is refuted and then read as the family's own syntax or as text.
 
 use jail_match::{Channel, Edge, Then};
 use toolcall_parsers::{
@@ -10,11 +10,11 @@ use toolcall_parsers::{
     guided::{OwnCalls, Payload},
 };
 
-/// What the request says about calls.
+/// The request's rule about calls.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ToolChoice {
-    /// The model may call.
+    /// The model decides whether to call.
     #[default]
     Auto,
     /// No call is emitted. Markup of calls is removed; text that may be a call without markup is
@@ -38,7 +38,7 @@ impl ToolChoice {
     }
 }
 
-/// What becomes of a guided payload that is not calls, or not all of it: an answer under
+/// Policy for a guided payload that is not, or not entirely, made of calls: an answer under
 /// [`ToolChoice::Required`] or [`ToolChoice::Named`] that begins with `{` or `[`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -47,16 +47,16 @@ pub enum BadPayload {
     /// payload with no call in it is text.
     #[default]
     BestEffort,
-    /// Nothing is emitted before the payload is whole. If one of its calls is broken, all of it is
-    /// text. At most [`jail_match::Limits::candidate`] bytes are held.
+    /// Emits nothing before the payload is whole. If one of its calls is broken, the whole payload
+    /// is text. At most [`jail_match::Limits::candidate`] bytes are held.
     RecoverAsText,
-    /// Nothing is emitted before the payload is whole. If one of its calls is broken, or the
-    /// payload is longer than [`jail_match::Limits::candidate`], it is dropped with all that
-    /// follows: see [`super::Guard::rejected`].
+    /// Emits nothing before the payload is whole. If one of its calls is broken, or the payload is
+    /// longer than [`jail_match::Limits::candidate`], it is dropped with all text after it: see
+    /// [`super::Guard::rejected`].
     Reject,
 }
 
-/// What is read under a choice.
+/// The grammar under a tool choice.
 pub(super) struct GuidedGrammar {
     pub(super) grammar: Grammar,
     /// How many of its openers, the first ones, are those of a guided payload.
@@ -73,10 +73,10 @@ enum OpenersRead {
 }
 
 impl GuidedGrammar {
-    /// What is read under `choice` of a family that writes `native`.
+    /// Compiles the grammar under `choice` for a family that writes `native`.
     ///
     /// # Errors
-    /// A named tool is not among those that are declared.
+    /// A named tool is not declared.
     pub(super) fn new(
         choice: &ToolChoice,
         bad: BadPayload,
@@ -104,7 +104,7 @@ impl GuidedGrammar {
             BadPayload::Reject => OwnCalls::Shadowed,
             _ => OwnCalls::Tried,
         };
-        // What compiled alone compiles behind a payload.
+        // A grammar that compiles alone also compiles after a payload.
         let (grammar, guided) = native.guided(payload, tools, own).unwrap_or((native, 0));
         Ok(Self { grammar, guided, read: all })
     }

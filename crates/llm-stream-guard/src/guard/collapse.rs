@@ -18,7 +18,7 @@ enum State {
     Watching,
     /// The message is over, for this reason: what comes is ignored.
     Ended(LimitError),
-    /// As before, and every push says so.
+    /// As `Ended`, and every push returns this error.
     Failed(LimitError),
 }
 
@@ -68,7 +68,7 @@ impl Watch {
         until.min(chunk.len())
     }
 
-    /// What a push or the end comes to once the message is over.
+    /// Returns the result of a push or finish after the message is over.
     pub(super) fn over(&self) -> Option<Result<(), LimitError>> {
         match self.state {
             State::Watching => None,

@@ -39,8 +39,8 @@ impl Cursor {
         }
     }
 
-    /// Whether `text` would pass as it is, as content, with nothing held behind it. A guess on the
-    /// safe side.
+    /// Whether `text` would pass unchanged as content, with nothing held after it. May return
+    /// `false` where it would.
     pub(super) fn passes(&self, text: &str) -> bool {
         match self {
             Self::Family(FamilyCursor { driver, .. }) => {
@@ -60,7 +60,8 @@ impl Cursor {
         }
     }
 
-    /// What a wire decoder knows of a stretch of the text. No decoder stands before a template.
+    /// Records a wire decoder's knowledge about a stretch of the text. No decoder is used with a
+    /// template.
     pub(super) fn mark(&mut self, stretch: Stretch) {
         if let Self::Family(family) = self {
             family.driver.mark(stretch);
@@ -94,7 +95,8 @@ impl Cursor {
         }
     }
 
-    /// Takes note of what a server told apart; `false` if nothing was done, as a template does not.
+    /// Records an item that a server separated. Returns `false` if nothing was done, as always with
+    /// a template.
     pub(super) fn aside(&mut self, what: Aside, sink: &mut dyn Sink) -> Result<bool, LimitError> {
         match self {
             Self::Family(FamilyCursor { driver, bodies }) => driver.aside(what, bodies, sink),

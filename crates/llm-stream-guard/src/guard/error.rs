@@ -15,11 +15,11 @@ use crate::{profile::UnknownModel, stop::EmptyStop};
 pub enum BuildError {
     /// A name is not registered.
     Unknown(UnknownName),
-    /// A marker is faulty.
+    /// A marker is invalid.
     Table(TableError),
     /// A limit is zero.
     Limit(ZeroLimit),
-    /// Reasoning is told by the messages of one family, calls are another's.
+    /// Reasoning is marked by the messages of one family, and calls belong to another.
     TwoGrammars {
         /// The family of the messages.
         reasoning: String,
@@ -32,8 +32,7 @@ pub enum BuildError {
     UnknownModel(UnknownModel),
     /// The request is malformed.
     Request(RequestError),
-    /// Tools are declared and the choice is left to the model, but nothing says what its calls look
-    /// like.
+    /// Tools are declared and the model may choose, but the profile has no grammar of calls.
     NoToolGrammar {
         /// The profile without calls.
         profile: String,
@@ -42,17 +41,17 @@ pub enum BuildError {
     Template(TemplateError),
     /// An option is set that does nothing where a response template reads the message.
     NotWithTemplate {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
     },
-    /// An option is set that is about tags of reasoning, and nothing says what they look like.
+    /// An option about reasoning tags is set, but the profile has no such tags.
     NoTags {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
     },
     /// An option is set that is for response templates, and there is none.
     NoTemplate {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
     },
 }

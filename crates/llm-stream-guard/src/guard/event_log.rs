@@ -19,9 +19,10 @@ pub(super) enum CommitAt {
     FirstCall,
     /// The same, but a body whose first call is cut is text, too.
     WholeFirstCall,
-    /// The end of the body. If one of its calls is broken, the body is text.
+    /// At the end of the body. If one of its calls is broken, the body is text.
     BlockEnd,
-    /// The end of the body. If one of its calls is broken, or the body is too long, it is dropped.
+    /// At the end of the body. If one of its calls is broken, or the body is too long, it is
+    /// dropped.
     BlockEndOrNothing,
 }
 
@@ -68,7 +69,7 @@ pub(super) enum Decision {
     Wait { used: usize },
     /// The body acts: [`EventLog::commit`] is due.
     Commit(Feed),
-    /// The body is what `Feed` says: [`EventLog::give_up`] is due.
+    /// The body has the outcome of `Feed`: [`EventLog::give_up`] is due.
     RollBack(Feed),
 }
 
@@ -248,7 +249,7 @@ impl Sink for EventLog {
             }
             _ => None,
         };
-        // Where all calls count, only a broken one decides.
+        // Where all calls count, only a broken call decides.
         let decides =
             |verdict: &Verdict| *verdict != Verdict::Good || !self.commit_at.waits_for_all();
         self.verdict = self.verdict.or(verdict.filter(decides));

@@ -12,7 +12,7 @@ use crate::stages::OutputStage;
 pub(crate) struct Forms {
     canonical: Matcher,
     roles: Vec<Role>,
-    /// Markers the cursor has not told of.
+    /// Markers that the cursor has not reported yet.
     seen: VecDeque<Seen>,
     /// Whether the marker that opened a call last was canonical.
     opened: Option<bool>,
@@ -44,7 +44,7 @@ impl Forms {
         (self.opened, self.mixed) = (None, 0);
     }
 
-    /// The cursor is done: it tells of no more markers.
+    /// Ends the message: the cursor reports no more markers.
     pub(super) fn ended(&mut self) {
         self.seen.clear();
     }
@@ -59,8 +59,8 @@ impl Forms {
         self.seen.len().saturating_mul(size_of::<Seen>())
     }
 
-    /// Looks at the next piece of the decoded text, which begins at `from`. What stands before
-    /// `settled` is text or accounted for.
+    /// Examines the next piece of the decoded text, which begins at `from`. Text before `settled`
+    /// is emitted or accounted for.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "places of the stream, counted with 64 bits; what the matcher holds is the end \

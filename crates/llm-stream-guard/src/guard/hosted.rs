@@ -1,4 +1,4 @@
-//! What those ask of a guard who use it as a part: a chat guard, a jailed stream.
+//! The interface of a guard inside of a chat guard or a jailed stream.
 
 use think_filter::Start;
 use toolcall_parsers::{Grammar, Ids, Parallel, Wanted};
@@ -6,7 +6,7 @@ use wire_remap::Regime;
 
 use super::{Guard, GuardBuilder, ToolChoice};
 
-/// No remapping.
+/// The regime without remapping.
 static OFF: Regime = Regime::OFF;
 
 impl Guard {
@@ -41,17 +41,17 @@ impl Guard {
         self.cursor.wanted()
     }
 
-    /// Whether more than one call may come out.
+    /// Returns whether more than one call may be emitted.
     pub(crate) fn parallel(&self) -> Parallel {
         self.cursor.parallel()
     }
 
-    /// It is the guard of this choice: its observer is to know.
+    /// Makes this the guard of a choice, and tells its observer.
     pub(crate) fn observe_choice(&mut self, choice: u32) {
         self.count(|stats| stats.of_choice(choice));
     }
 
-    /// So many calls of the message were read elsewhere.
+    /// Numbers ids after `calls` calls of the message that were read elsewhere.
     pub(crate) fn number_ids_after(&mut self, calls: u32) {
         let ids = self.ids().clone();
         let earlier = ids.earlier().saturating_add(calls);

@@ -7,7 +7,7 @@ use jail_match::{Diagnostic, DiagnosticKind, End, Event, LimitError, Sink, Span,
 use super::{collapse::Watch, cursor::Cursor, output::Chain, wire::Wire};
 use crate::stop::{StopStrings, Stopped};
 
-/// What is done with text, in this order. A stage that is not configured is none.
+/// The input stages, in their order. A stage that is not configured is `None`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Input {
     pub(super) watch: Option<Box<Watch>>,
@@ -15,7 +15,7 @@ pub(super) struct Input {
     pub(super) text: TextInput,
 }
 
-/// What is done with canonical text.
+/// The stages for canonical text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TextInput {
     stop: Option<Box<StopStrings>>,
@@ -42,7 +42,7 @@ impl Input {
         (*prepended, *ended) = (false, false);
     }
 
-    /// What every push comes to since a collapse ended the message.
+    /// Returns the result of every push after a collapse ended the message.
     pub(super) fn collapsed(&self) -> Option<Result<(), LimitError>> {
         self.watch.as_ref().and_then(|watch| watch.over())
     }
@@ -62,7 +62,7 @@ impl Input {
         self.text.ended
     }
 
-    /// Bytes of text held.
+    /// Returns the bytes of text held by the stages.
     pub(super) fn held(&self) -> usize {
         self.wire.as_ref().map_or(0, |wire| wire.held()).saturating_add(self.buffered())
     }
@@ -108,7 +108,7 @@ impl Input {
         }
     }
 
-    /// What is held as the beginning of a stop string or a delimiter is text.
+    /// Emits text held as the start of a stop string or a delimiter as text.
     pub(super) fn settle(
         &mut self,
         cursor: &mut Cursor,
@@ -120,12 +120,12 @@ impl Input {
         self.text.stopping(|stop, on| stop.finish(on), cursor, out)
     }
 
-    /// What is to stand before the first text of the model stands there, or is not wanted.
+    /// Skips the text that an option puts before the model's first text.
     pub(super) fn skip_prepended(&mut self) {
         self.text.prepended = true;
     }
 
-    /// Ends the message.
+    /// Ends the message and releases held text.
     pub(super) fn finish(
         &mut self,
         end: End,
@@ -212,7 +212,8 @@ impl TextInput {
         let Some(stopped) = stopped else {
             return result.and_then(|()| self.end_cursor(end, cursor, out));
         };
-        // Also where a limit failed the message: that one did may have been told before.
+        // This also applies after a limit failed the message: its limit may have been reported
+        // already.
         if stopped.dropped > 0 {
             let kind = DiagnosticKind::AfterStop;
             out.event(Diagnostic::new(kind, stopped.end, stopped.dropped).into());
@@ -236,7 +237,7 @@ impl TextInput {
     }
 }
 
-/// Before the model's first text comes what is to stand before it.
+/// Emits the text that an option puts before the model's first text.
 fn place_first(prepend: &Option<Arc<str>>, done: &mut bool, text: &str, out: &mut Chain<'_>) {
     if let Some(prepend) = prepend
         && !*done

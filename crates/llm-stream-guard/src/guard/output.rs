@@ -9,7 +9,7 @@ use crate::{
     stages::{Link, atomic::Atomic, withholding::Withholding},
 };
 
-/// What is done with events, in this order. A stage that is not configured is none.
+/// The output stages, in their order. A stage that is not configured is `None`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Output {
     pub(super) forms: Option<Box<Forms>>,
@@ -96,12 +96,12 @@ impl Output {
         self.atomic.as_ref().is_some_and(|atomic| atomic.is_open())
     }
 
-    /// What atomic delivery holds.
+    /// Returns the bytes that atomic delivery holds.
     pub(super) fn held_of_call(&self) -> usize {
         self.atomic.as_ref().map_or(0, |atomic| atomic.held())
     }
 
-    /// What is held, with the shares of the stages after atomic delivery.
+    /// Adds the bytes held by the stages after atomic delivery to `held`.
     pub(super) fn held(&self, mut held: Held) -> Held {
         let kept = self.withheld.as_ref().map_or(0, |withheld| withheld.held());
         if kept > 0 {
@@ -115,7 +115,7 @@ impl Output {
         }
     }
 
-    /// Bytes of text held.
+    /// Returns the bytes of text held by the stages.
     pub(super) fn texts(&self) -> usize {
         let withheld = self.withheld.as_ref().map_or(0, |withheld| withheld.held());
         withheld.saturating_add(self.jail.as_ref().map_or(0, |jail| jail.jailer.held().bytes))
@@ -188,7 +188,7 @@ impl Chain<'_> {
         });
     }
 
-    /// The message ended.
+    /// Ends the message and releases held events.
     pub(super) fn finish(&mut self) {
         self.jail(|jail, next| jail.run(|jailer| jailer.finish(next)));
     }

@@ -34,16 +34,16 @@ impl fmt::Display for Rejected {
 
 impl std::error::Error for Rejected {}
 
-/// What becomes of a block of calls whose first call breaks or is cut.
+/// Policy for a block of calls whose first call is malformed or cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BrokenBlock {
-    /// The call comes out as far as it goes.
+    /// Emits the call as far as it goes.
     #[default]
     Emit,
-    /// What was read of the block is text, in its place. Nothing of a block comes out before its
-    /// first call is whole, or the block is longer than [`jail_match::Limits::candidate`]: then it is
-    /// what [`BrokenBlock::Emit`] says.
+    /// Emits the text of the block in its place. Nothing of a block is emitted before its first
+    /// call is whole. A block longer than [`jail_match::Limits::candidate`] is emitted as under
+    /// [`BrokenBlock::Emit`].
     Text,
 }
 
@@ -137,7 +137,7 @@ impl GuidedParser {
         self.inner.ids()
     }
 
-    /// Whether more than one call may come out.
+    /// Returns whether more than one call may be emitted.
     pub(super) fn parallel(&self) -> Parallel {
         self.inner.parallel()
     }
@@ -269,8 +269,8 @@ impl BodyParsers for GuidedParser {
     }
 
     fn end(&mut self) {
-        // The driver gave up a body that was still uncertain: a limit, or a server that told
-        // something apart in the middle of it.
+        // The driver gave up an uncertain body: by a limit, or because a server separated an item
+        // in the middle of it.
         if let Some(log) = self.log.take() {
             log.roll_back(&mut self.inner);
         }

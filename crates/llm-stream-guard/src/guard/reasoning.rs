@@ -1,4 +1,4 @@
-//! What is done about reasoning: where it ends, how much there may be, when it is the answer.
+//! Options about reasoning: where it ends, its limit, and when it becomes the answer.
 
 use jail_match::{Dangling, InlineTags, ReasoningLimit};
 use think_filter::{TokenEstimate, Unclosed};
@@ -6,24 +6,24 @@ use think_filter::{TokenEstimate, Unclosed};
 use super::GuardBuilder;
 
 impl GuardBuilder {
-    /// Makes the reasoning the answer if there is no other: when the stream stopped of itself,
-    /// nothing visible was emitted and no call, the reasoning is emitted as content.
+    /// Emits the reasoning as content if there is no other answer: the stream stopped by itself
+    /// without visible content and without a call.
     ///
-    /// The same text never goes to two channels, so reasoning is withheld until something
-    /// visible comes, a call begins, or it outgrew `limit` bytes, which makes it reasoning for
-    /// good: no reasoning streams before that, and up to `limit` bytes are kept. A stream cut by
-    /// a length limit, and a message that a boundary ends, keep their reasoning.
+    /// The same text never goes to two channels. Reasoning is therefore withheld until visible
+    /// content or a call begins, or until it exceeds `limit` bytes and stays reasoning. No
+    /// reasoning streams before that, and up to `limit` bytes are kept. A stream cut by a length
+    /// limit, and a message that a boundary ends, keep their reasoning.
     #[must_use]
     pub fn force_nonempty_content(self, limit: usize) -> Self {
         Self { nonempty: Some(limit), ..self }
     }
 
-    /// What becomes of the last span of reasoning if the message ends before it is closed: the
-    /// answer may be in it, its closer forgotten. It is reasoning unless set.
+    /// Sets the policy for the last span of reasoning if the message ends inside it: the answer may
+    /// be in the span, its closer forgotten. By default it is reasoning.
     ///
-    /// Each span is withheld until its closer, a call, the message's end, or more than `limit`
-    /// bytes, which make it reasoning however it ends. It is not withheld under
-    /// [`Unclosed::Reasoning`]. Of reasoning that a server told apart itself nothing is asked.
+    /// Each span is withheld until its closer, a call, the end of the message, or more than `limit`
+    /// bytes, which make it reasoning. Spans are not withheld under [`Unclosed::Reasoning`].
+    /// Reasoning that a server separated is not affected.
     #[must_use]
     pub fn unclosed(self, unclosed: Unclosed, limit: usize) -> Self {
         Self { unclosed: Some((unclosed, limit)), ..self }
@@ -36,15 +36,15 @@ impl GuardBuilder {
         Self { spans: Some(most), ..self }
     }
 
-    /// Whether openers of reasoning in the text still count once a server told reasoning apart
-    /// itself ([`crate::Guard::aside`]; a chat guard does so). They do unless set.
+    /// Sets whether openers of reasoning in the text count after a server has separated reasoning
+    /// ([`crate::Guard::aside`], which a chat guard calls). By default they count.
     #[must_use]
     pub fn inline_tags(self, inline_tags: InlineTags) -> Self {
         Self { inline_tags, ..self }
     }
 
-    /// What becomes of a marker, of reasoning or calls, that a token limit cuts: it is text unless
-    /// set, but where nothing else can stand.
+    /// Sets the policy for a marker of reasoning or calls that a token limit cuts. By default it is
+    /// text, except where only markup is possible.
     #[must_use]
     pub fn dangling(self, dangling: Dangling) -> Self {
         Self { dangling, ..self }
@@ -56,7 +56,8 @@ impl GuardBuilder {
         Self { reasoning_limit: Some(limit), ..self }
     }
 
-    /// How [`crate::Guard::reasoning_tokens`] guesses; four bytes a token if not told.
+    /// Sets the estimate behind [`crate::Guard::reasoning_tokens`]. The default is four bytes per
+    /// token.
     #[must_use]
     pub fn token_estimate(self, estimate: TokenEstimate) -> Self {
         Self { estimate, ..self }

@@ -1,4 +1,4 @@
-//! What a chat-completion request says about the text that answers it.
+//! Reading of chat-completion requests: the parts that matter for the text of the answer.
 
 mod choice;
 mod tools;
@@ -17,7 +17,7 @@ use crate::{
     stop::{Shown, StopString},
 };
 
-/// What a request and a model's id said, for [`GuardBuilder::build`].
+/// Settings from a request and a model's id, for [`GuardBuilder::build`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
     unknown_model: Option<UnknownModel>,
@@ -31,7 +31,7 @@ pub(super) struct Asked {
     reasoning: Option<bool>,
     /// Whether the request's `reasoning_effort`, for the template or beside it, asks for any.
     effort: Option<bool>,
-    /// How many answers are asked for, if the request says so.
+    /// Number of answers the request asks for, if it has one.
     answers: Option<u32>,
     /// The prompt is the text of the message that is to be continued.
     pub(super) continued: bool,
@@ -45,7 +45,7 @@ impl GuardBuilder {
     pub fn model(mut self, id: &str) -> Self {
         match profile_for_model(id) {
             Ok(profile) => {
-                // What the caller said of these stays.
+                // Settings made by the caller stay.
                 if self.whitespace == self.profile.whitespace.into() {
                     self.whitespace = profile.whitespace.into();
                 }
@@ -61,22 +61,22 @@ impl GuardBuilder {
     }
 
     /// Reads the body of the chat-completion request that the stream answers: `tools`,
-    /// `tool_choice`, `parallel_tool_calls`, `stop`, `n`, and whether reasoning is on. What it does
-    /// not say stays as it is.
+    /// `tool_choice`, `parallel_tool_calls`, `stop`, `n`, and whether reasoning is on. Settings
+    /// without a field in the request stay.
     ///
-    /// - Tools of the type `function` count, and those of Anthropic's requests; the others
-    ///   (`custom`, `web_search`) are kept aside: [`GuardBuilder::tools_set_aside`].
-    /// - `tool_choice` as [`ToolChoice::from_json`] reads it. `allowed_tools` declares no others;
-    ///   the choice of a tool that is kept aside leaves the choice to the model.
-    /// - Where the template of a model found by its id opens the reasoning unless told otherwise,
-    ///   `chat_template_kwargs` tell, else the request's own options: `enable_thinking`, `think`,
+    /// - Tools of the type `function` count, and those of Anthropic's requests. Others (`custom`,
+    ///   `web_search`) are set aside: [`GuardBuilder::tools_set_aside`].
+    /// - `tool_choice` is read as by [`ToolChoice::from_json`]. `allowed_tools` declares only its
+    ///   tools. The choice of a tool that was set aside becomes the model's choice.
+    /// - For a model found by its id whose template opens the reasoning by default,
+    ///   `chat_template_kwargs` decide, then the request's own options: `enable_thinking`, `think`,
     ///   `thinking`, `reasoning`, and a `reasoning_effort` of `none`. Where the template reads
     ///   `reasoning_effort`, that decides first.
-    /// - A final message that is to be continued tells where its text leaves off.
-    /// - Ids that are made count on behind the calls of earlier messages.
+    /// - A final message to be continued decides where the text leaves off.
+    /// - Generated ids continue after the calls of earlier messages.
     ///
-    /// A request that is malformed in one of these, and tools of which the profile reads no calls,
-    /// are errors of [`GuardBuilder::build`]. To pass tools for names and types alone, use
+    /// A malformed field, and tools for a profile that reads no calls, are errors of
+    /// [`GuardBuilder::build`]. To pass tools for their names and types alone, use
     /// [`GuardBuilder::tools`].
     #[must_use]
     pub fn request(mut self, body: &Value) -> Self {
@@ -87,15 +87,15 @@ impl GuardBuilder {
         self
     }
 
-    /// The tools of the request that are no functions: the model's calls of them are not JSON that
-    /// a schema describes, or the server makes them.
+    /// Returns the tools of the request that are not functions: the server makes their calls, or
+    /// their calls are not JSON with a schema.
     #[must_use]
     pub fn tools_set_aside(&self) -> &[Value] {
         &self.asked.set_aside
     }
 
-    /// How many answers the request asks for, `n`: each is read by a guard of its own, of which
-    /// [`crate::chat::ChatGuard`] makes as many as come.
+    /// Returns the number of answers that the request asks for, `n`. Each is read by its own guard;
+    /// [`crate::chat::ChatGuard`] creates one per choice.
     #[must_use]
     pub fn answers(&self) -> u32 {
         self.asked.answers.unwrap_or(1)
@@ -148,7 +148,7 @@ impl GuardBuilder {
         if let Some(fault) = self.asked.fault.take() {
             return Err(BuildError::Request(fault));
         }
-        // What must be a call is read without a grammar, too.
+        // A required call is read without a grammar, too.
         let declares = self.asked.declares || !self.tools.is_empty();
         let by_grammar = declares && self.choice == ToolChoice::Auto;
         if by_grammar
@@ -172,7 +172,7 @@ impl Asked {
         }
         // Templates that read the effort prefer it to an argument that is on or off.
         let effort = self.effort.filter(|_| profile.switch.contains_key(EFFORT));
-        // Of several arguments that mean the same, requests name one.
+        // Requests set one of several arguments with the same meaning.
         let mut named =
             profile.switch.keys().filter_map(|name| self.arguments.get(name)).peekable();
         let is_on = match (named.peek(), self.reasoning) {
@@ -185,7 +185,7 @@ impl Asked {
     }
 }
 
-/// Whether a profile says what calls look like: some do by how they tell reasoning.
+/// Whether a profile reads calls: some profiles do so by their reasoning format.
 fn reads_calls(profile: &Profile) -> bool {
     let format = profile.reasoning.as_deref().map(reasoning);
     profile.tools.is_some() || matches!(format, Some(Ok(Reasoning::Channels(_))))
@@ -233,7 +233,7 @@ fn earlier_calls(body: &Value) -> u32 {
     u32::try_from(calls.sum::<usize>()).unwrap_or(u32::MAX)
 }
 
-/// What the options of a request say about reasoning, each as one API has it.
+/// Returns whether the options of a request turn reasoning on or off, in the spelling of each API.
 fn reasoning_is_on(body: &Value) -> Option<bool> {
     let flag = |name: &str| body.get(name).and_then(Value::as_bool);
     let word = |path: &str| body.pointer(path).and_then(Value::as_str);
@@ -244,7 +244,7 @@ fn reasoning_is_on(body: &Value) -> Option<bool> {
         _ => None,
     })
     .or_else(|| body.pointer("/reasoning/enabled").and_then(Value::as_bool))
-    // Only some templates reason because of an effort; without any none does.
+    // Only some templates reason because of an effort; none reasons with effort `none`.
     .or_else(|| effort_is_on(body).filter(|on| !on))
 }
 

@@ -85,10 +85,11 @@ impl GuardBuilder {
         self
     }
 
-    /// How the response template is read. An error of [`GuardBuilder::build`] without one.
+    /// Sets how the response template is read. Without a template, it is an error of
+    /// [`GuardBuilder::build`].
     ///
-    /// [`GuardBuilder::limits`], if told, decide over what is held: `candidate` bytes that may be
-    /// part of a boundary, `whitespace` bytes that may end a text.
+    /// [`GuardBuilder::limits`] override the limits of held text: `candidate` for bytes that may be
+    /// part of a boundary, `whitespace` for bytes that may end a text.
     #[must_use]
     pub fn template_settings(mut self, settings: Settings) -> Self {
         self.template_settings = Some(settings);

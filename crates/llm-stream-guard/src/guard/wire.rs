@@ -101,7 +101,7 @@ fn read(
     *at += piece.text().len() as u64;
     let to = *at;
     if text.ended() {
-        // It is dropped, and nobody asks what it was.
+        // The text is dropped, so its former role does not matter.
         return text.push(piece.text(), cursor, out);
     }
     let mut mark = |literal, shown| cursor.mark(Stretch { from, to, literal, shown });
@@ -140,7 +140,7 @@ pub(super) fn detect(edges: &mut [Edge], table: &RemapTable, regime: &Regime) {
     }
 }
 
-/// What notices blocks that begin in one form and end in the other.
+/// Returns the observer of blocks that begin in one form of the delimiters and end in the other.
 pub(super) fn forms(table: &RemapTable) -> Box<Forms> {
     Box::new(Forms::new(table))
 }

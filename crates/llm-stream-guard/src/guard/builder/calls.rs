@@ -1,4 +1,4 @@
-//! What a builder is told of calls.
+//! Options about calls.
 
 use toolcall_parsers::{InReasoning, Options, Tools};
 
@@ -12,31 +12,31 @@ impl GuardBuilder {
         Self { tools, ..self }
     }
 
-    /// Policies for calls. What becomes of ids that come late follows from the delivery.
+    /// Sets the policies for calls. The policy for late ids follows from the delivery.
     #[must_use]
     pub fn options(self, options: Options) -> Self {
         Self { options, ..self }
     }
 
-    /// What the request says about calls.
+    /// Sets the request's rule about calls.
     #[must_use]
     pub fn tool_choice(self, choice: ToolChoice) -> Self {
         Self { choice, ..self }
     }
 
-    /// What becomes of a payload that is not calls where calls are required.
+    /// Sets the policy for a payload that is not calls where calls are required.
     #[must_use]
     pub fn bad_payload(self, bad_payload: BadPayload) -> Self {
         Self { bad_payload, ..self }
     }
 
-    /// What becomes of a block of calls whose first call breaks or is cut.
+    /// Sets the policy for a block of calls whose first call is malformed or cut.
     #[must_use]
     pub fn broken_block(self, broken_block: BrokenBlock) -> Self {
         Self { broken_block, ..self }
     }
 
-    /// What a tool opener inside reasoning does, if not what the profile says.
+    /// Sets the effect of a tool call's opener inside reasoning, in place of the profile's.
     #[must_use]
     pub fn tool_in_reasoning(self, in_reasoning: InReasoning) -> Self {
         Self { in_reasoning, ..self }

@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::{RequestError, tools::name_of};
 use crate::guard::ToolChoice;
 
-/// What a request says about calls.
+/// The request's rule about calls.
 #[derive(Debug, Default)]
 pub(super) struct Choice {
-    /// `None` if it says nothing.
+    /// `None` if the request has no rule.
     pub(super) choice: Option<ToolChoice>,
     /// The names of the tools that may be called, if not all that are declared.
     pub(super) allowed: Option<Vec<String>>,
