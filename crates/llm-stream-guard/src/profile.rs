@@ -146,7 +146,7 @@ impl Profile {
     }
 
     /// Returns the grammar of the models' tool calls, in the profile's variant of the family, or
-    /// `None` if they call no tools.
+    /// `None` if the models call no tools.
     ///
     /// # Errors
     /// No family is registered under that name, or it has no such variant.

@@ -113,7 +113,7 @@ impl Aggregator {
         &self.response
     }
 
-    /// The response.
+    /// Returns the joined response.
     #[must_use]
     pub fn finish(self) -> Completion {
         let mut response = self.response;

@@ -7,33 +7,32 @@ use super::{
     chunk::Chunk,
 };
 
-/// What becomes of the annotations of chunks that are withheld. One that comes out has its own,
-/// once, on one of what it became ([`AnnotationPlace`]); text that was withheld has that of the chunk it began
-/// in.
+/// Policy for annotations of withheld chunks. An emitted chunk has its own annotation, once, on one
+/// of the chunks made of it ([`AnnotationPlace`]). Text that was withheld has the annotation of the
+/// chunk it began in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Annotations {
-    /// They join those of what comes out next.
+    /// Joins them to the annotation of the next emitted chunk.
     #[default]
     Coalesce,
-    /// They vanish, but for that of the chunk in which withheld text begins.
+    /// Drops them, except for that of the chunk in which withheld text begins.
     Swallow,
-    /// They come at once, on a chunk without choices. A chunk that says nothing becomes such a
-    /// chunk, too.
+    /// Emits them at once, on a chunk without choices. An empty chunk becomes such a chunk, too.
     EmptyChunk,
 }
 
 /// Which of the items that an item became has its annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AnnotationPlace {
-    /// The first.
+    /// On the first chunk.
     #[default]
     First,
     /// The last: who has seen an item's id has all of it.
     Last,
 }
 
-/// The most annotations that wait under [`Annotations::Coalesce`]; more come out alone, where
-/// items can carry them so, and are dropped where not.
+/// Maximum number of annotations that wait under [`Annotations::Coalesce`]. Further ones are
+/// emitted alone where items can carry them so, and dropped otherwise.
 const WAITING: usize = 1024;
 
 /// Annotations that wait, with the number of the chunk they came with.

@@ -8,32 +8,32 @@ use super::{
     error::error_object,
 };
 
-/// A chunk with what a transport says beside it, as server-sent events do. An item without data
-/// is a heartbeat, a comment or an event of its own.
+/// A chunk with the annotations of its transport, as server-sent events have them. An item without
+/// data is a heartbeat, a comment or another event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotated<T> {
-    /// What is carried.
+    /// The chunk or other payload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<T>,
-    /// The item's id.
+    /// Id of the item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The kind of event; `error` is an error, and ends the stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// Comments.
+    /// Comments of the item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<Vec<String>>,
 }
 
-/// What stands beside a chunk.
+/// The annotations of a chunk: id, event kind and comments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Annotation {
-    /// The item's id.
+    /// Id of the item.
     pub id: Option<String>,
-    /// The kind of event.
+    /// Kind of the event.
     pub event: Option<String>,
-    /// Comments.
+    /// Comments of the item.
     pub comment: Option<Vec<String>>,
 }
 
@@ -50,14 +50,13 @@ impl<T> Annotated<T> {
 }
 
 impl Annotation {
-    /// Whether it says nothing.
+    /// Whether the annotation is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Adds a later annotation: comments come behind one another, of ids and events the first
-    /// stays.
+    /// Adds a later annotation: comments are appended, and the first id and event stay.
     pub fn join(&mut self, later: Self) {
         let Self { id, event, comment } = later;
         if self.id.is_none() {
@@ -72,21 +71,21 @@ impl Annotation {
     }
 }
 
-/// What an item of a stream is.
+/// An item of a stream after inspection.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "taken apart at once; a box would be one per chunk")]
 pub enum Opened<I> {
-    /// It carries a chunk.
+    /// An item that carries a chunk.
     Chunk(Chunk, Annotation),
-    /// It is something else, and passes at once.
+    /// Another item, which passes at once.
     Pass(I),
-    /// It is an error, and ends the stream.
+    /// An error, which ends the stream.
     Error(I),
 }
 
 /// An item of a stream that may carry a chunk: a chunk, a result of one, an [`Annotated`].
 pub trait ChatItem: Sized {
-    /// What the item is.
+    /// Inspects the item.
     fn open(self) -> Opened<Self>;
 
     /// An item that carries `chunk`. Kinds of items that have no place for the annotation drop
@@ -100,9 +99,9 @@ pub trait ChatItem: Sized {
     }
 }
 
-/// An item that can tell of an error; see [`super::Failures::Written`].
+/// An item that can carry an error message; see [`super::Failures::Written`].
 pub trait FailureItem: ChatItem {
-    /// An item that says `message`: OpenAI's error object, or an event `error` with a comment.
+    /// Creates an item with `message`: OpenAI's error object, or an event `error` with a comment.
     fn failure(message: &str) -> Self;
 }
 

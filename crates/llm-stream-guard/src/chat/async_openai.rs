@@ -94,7 +94,7 @@ impl ChatChunk for CreateChatCompletionStreamResponse {
     }
 
     fn from_chunk(chunk: Chunk) -> Self {
-        // What came from this type fits it; finish reasons are OpenAI's own.
+        // A chunk made from this type fits it; finish reasons are OpenAI's own.
         through_json(&chunk).unwrap_or_default()
     }
 }

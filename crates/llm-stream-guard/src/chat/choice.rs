@@ -30,13 +30,13 @@ use crate::{guard::Guard, observe::Stats};
 pub(super) struct ChoiceState {
     pub(super) guard: Guard,
     pub(super) lane: Lane,
-    /// The guard reads reasoning that upstream told apart.
+    /// Whether the guard also reads reasoning that the server separated.
     apart: bool,
     counted: Counted,
     inbound: Option<Box<Inbound>>,
 }
 
-/// What is kept of the guard when a finish reason makes it as new.
+/// Counts that survive when a finish reason resets the guard.
 #[derive(Debug, Clone, Default)]
 struct Counted {
     stats: Option<Box<Stats>>,
@@ -66,13 +66,13 @@ impl ChoiceState {
         self.lane.stopped.is_some() || self.guard.is_over()
     }
 
-    /// What was counted of the choice.
+    /// Returns the counters of the choice.
     pub(super) fn stats(&self) -> Option<&Stats> {
         self.counted.stats.as_deref().or_else(|| self.guard.stats())
     }
 
-    /// The tokens of its reasoning so far. A `whole` answer is one delta: if its tokens did not come,
-    /// its bytes say more.
+    /// Returns the tokens of its reasoning so far. A `whole` answer is one delta: without token
+    /// counts, its bytes are the better estimate.
     pub(super) fn reasoning_tokens(&self, whole: bool) -> ReasoningCount {
         let mut count = self.lane.entries.reasoning;
         if whole && count.estimated {
@@ -82,7 +82,7 @@ impl ChoiceState {
         count
     }
 
-    /// What remapping did so far.
+    /// Returns the counts of remapping so far.
     pub(super) fn remap_report(&self) -> RemapReport {
         let content = self.guard.remap_tally().map(|mut tally| {
             tally += &self.counted.decoded;
@@ -142,7 +142,7 @@ impl ChoiceState {
             writer.piece(Kind::Plain, false);
         }
         if writer.lane.hid {
-            // They stand for the text.
+            // Token ids describe the original text.
             extra.shift_remove("token_ids");
         }
         match finish_reason {
@@ -179,11 +179,11 @@ impl ChoiceState {
         result
     }
 
-    /// Takes in text that comes out as it is, if it does; otherwise it does nothing and says so.
+    /// Takes text that passes unchanged. Returns `false`, without an effect, if the text does not.
     pub(super) fn pass(&mut self, text: &str) -> bool {
         let passes = !self.apart && self.lane.is_level() && self.guard.passes(text);
         if passes {
-            // It has no limit to hit: it is not held.
+            // The push reaches no limit, because the text is not held.
             let _ = self.guard.push(text, &mut |_: Event<'_>| {});
             self.lane.fed += text.len() as u64;
             self.lane.at = self.lane.fed;
@@ -191,7 +191,7 @@ impl ChoiceState {
         passes
     }
 
-    /// Queues what goes with the chunk's text: other fields, and what says which tokens it has.
+    /// Queues fields that belong to the chunk's text, and the counts of its tokens.
     fn ride(
         &mut self,
         fields: Map<String, Value>,
@@ -225,7 +225,7 @@ impl ChoiceState {
         }
     }
 
-    /// Reasoning that upstream told apart: the guard reads it as such, to find calls in it.
+    /// Feeds reasoning that the server separated to the guard, which finds calls in it.
     fn reasoning(&mut self, text: &str, step: &mut Step<'_>) -> Result<(), LimitError> {
         let Self { guard, lane, apart, .. } = self;
         lane.fed += text.len() as u64;
@@ -264,7 +264,7 @@ impl ChoiceState {
         Ok(())
     }
 
-    /// Time has passed.
+    /// Checks time limits.
     pub(super) fn tick(&mut self, step: &mut Step<'_>) -> Result<(), LimitError> {
         let Self { guard, lane, .. } = self;
         lane.begin_step(step);
@@ -277,8 +277,8 @@ impl ChoiceState {
         result
     }
 
-    /// The stream ended: what is held comes out, and a finish reason if `reason` says so and
-    /// upstream sent none.
+    /// Ends the choice: held text is emitted, and a finish reason if `reason` has one and the
+    /// server sent none.
     pub(super) fn close(
         &mut self,
         end: End,
@@ -307,7 +307,7 @@ impl ChoiceState {
     }
 }
 
-/// A delta of a call upstream made: what the text held before it comes out first.
+/// Handles a delta of a call that the server made: text held before it is emitted first.
 fn native(
     guard: &mut Guard,
     call: ToolCallDelta,

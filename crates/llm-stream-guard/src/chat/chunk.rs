@@ -36,27 +36,27 @@ pub struct Choice {
     /// Which choice; `null` or missing reads as 0.
     #[serde(default, deserialize_with = "null_as_default")]
     pub index: u32,
-    /// What is new.
+    /// New text, calls and fields.
     #[serde(default, deserialize_with = "null_as_default")]
     pub delta: Delta,
-    /// Log probabilities, as they came: entries of its `content` list stand for tokens.
+    /// Log probabilities, unchanged: entries of the `content` list represent tokens.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub logprobs: Field<Value>,
     /// Why the choice ended: `stop`, `length`, `tool_calls`, or any other word of the server's.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub finish_reason: Field<String>,
-    /// Every other field.
+    /// Fields without a member of their own here.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
-/// What a chunk adds to a message, or a whole message.
+/// The addition of a chunk to a message, or a whole message.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Delta {
-    /// Who speaks.
+    /// Role of the speaker.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub role: Field<String>,
-    /// Visible text.
+    /// Visible text of the message.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub content: Field<Content>,
     /// Reasoning text under the one name servers use.
@@ -68,7 +68,7 @@ pub struct Delta {
     /// Tool calls; none is not written.
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallDelta>,
-    /// Every other field: `refusal`, `audio`, `function_call` and whatever else came.
+    /// Fields without a member of their own here: `refusal`, `audio`, `function_call` and others.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -77,13 +77,13 @@ pub struct Delta {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Content {
-    /// Text.
+    /// Content as one text.
     Text(String),
     /// Parts: text, images and others.
     Parts(Vec<Value>),
 }
 
-/// What a chunk adds to a tool call, or a whole call.
+/// The addition of a chunk to a tool call, or a whole call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ToolCallDelta {
     /// Which call of the message.
@@ -92,13 +92,13 @@ pub struct ToolCallDelta {
     /// The call's id; written once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What is called, `function` as a rule; written once.
+    /// Kind of the call, usually `function`; written once.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Name and arguments.
+    /// Name and arguments of the function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<FunctionDelta>,
-    /// Every other field.
+    /// Fields without a member of their own here.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -109,11 +109,11 @@ pub struct FunctionDelta {
     /// The name; written once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The next piece of the arguments' JSON text. Arguments that are no string are read as
-    /// their JSON text, as it is written.
+    /// The next piece of the arguments' JSON text. Arguments that are not a string are read as
+    /// their JSON text, unchanged.
     #[serde(default, deserialize_with = "text_or_json", skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
-    /// Every other field.
+    /// Fields without a member of their own here.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }

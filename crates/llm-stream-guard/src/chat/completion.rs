@@ -14,10 +14,10 @@ pub struct Completion {
     /// Every other field, in the order it came in.
     #[serde(flatten)]
     pub fields: Map<String, Value>,
-    /// The choices.
+    /// The choices of the response.
     #[serde(default)]
     pub choices: Vec<CompletionChoice>,
-    /// Token usage.
+    /// Token usage of the response.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub usage: Field<Value>,
 }
@@ -25,18 +25,18 @@ pub struct Completion {
 /// A choice of a [`Completion`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CompletionChoice {
-    /// Which choice.
+    /// Index of the choice.
     #[serde(default)]
     pub index: u32,
     /// The message: it has the fields of a delta, calls without an index.
     pub message: Delta,
-    /// Log probabilities.
+    /// Log probabilities of the choice.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub logprobs: Field<Value>,
     /// Why the choice ended.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub finish_reason: Field<String>,
-    /// Every other field.
+    /// Fields without a member of their own here.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -48,7 +48,7 @@ impl Completion {
         let Self { choices, usage, fields } = self;
         let choices = choices.into_iter().map(|choice| {
             let CompletionChoice { index, mut message, finish_reason, logprobs, extra } = choice;
-            // Each is a call of its own, whatever its id.
+            // Each entry is a separate call, whatever its id.
             for (index, call) in (0..).zip(&mut message.tool_calls) {
                 call.index = Some(index);
             }

@@ -35,7 +35,7 @@ impl Pieces {
         }
     }
 
-    /// All of the text.
+    /// Returns the text of all parts.
     pub(super) fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),

@@ -8,23 +8,22 @@ use super::{chunk::Chunk, repair::repaired};
 /// A type that carries chat-completion chunks: [`Chunk`] itself, [`serde_json::Value`], or a
 /// caller's own.
 pub trait ChatChunk: Sized {
-    /// The chunk, or the item itself if it is something else: an error, a heartbeat. Such items
-    /// pass untouched.
+    /// Converts the item into a chunk.
     ///
     /// # Errors
-    /// The item, unchanged, if it is no chunk.
+    /// The item, unchanged, if it is not a chunk: an error, a heartbeat. Such items pass untouched.
     fn into_chunk(self) -> Result<Chunk, Self>;
 
     /// An item that carries `chunk`.
     fn from_chunk(chunk: Chunk) -> Self;
 
-    /// Whether an item that is no chunk is an error, behind which nothing comes.
+    /// Whether an item that is not a chunk is an error, after which the stream ends.
     fn is_error(&self) -> bool {
         false
     }
 }
 
-/// A type of chunks in which OpenAI's error object may stand in the place of one.
+/// A type of chunks that can also hold OpenAI's error object.
 pub trait FailureChunk: ChatChunk {
     /// An item that is this object: `{"error": {"message": ..}}`.
     fn from_error(error: Value) -> Self;
@@ -75,7 +74,7 @@ impl ChatChunk for Value {
 pub(super) enum NoChunk {
     /// An error of upstream.
     Error,
-    /// Something else.
+    /// Data that is neither a chunk nor an error.
     Other,
     /// Choices that cannot be read.
     Unreadable,

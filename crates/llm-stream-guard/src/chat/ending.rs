@@ -49,8 +49,8 @@ impl ChatGuard {
         self.choices.iter().filter(|state| !state.lane.called()).count()
     }
 
-    /// How many choices a stop string ended. If that is all of them, nothing more that upstream
-    /// writes comes out but usage, and the stream may be left.
+    /// Returns the number of choices that a stop string ended. If that is every choice, only usage
+    /// is still emitted, and the stream may be left.
     #[must_use]
     pub fn stopped(&self) -> usize {
         self.choices.iter().filter(|state| state.lane.stopped.is_some()).count()

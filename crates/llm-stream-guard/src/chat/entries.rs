@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use super::tokens::{is_text, narrow, token_len, tokens};
 
-/// What became of a stretch of text.
+/// The fate of a stretch of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Content,
@@ -69,7 +69,7 @@ enum Kind {
     /// The log probabilities of one token: an object of one-element lists. `exact`: the tokens of its
     /// chunk concatenate to the chunk's text.
     Token { logprobs: Map<String, Value>, exact: bool },
-    /// A chunk with this number of token ids; `None`: nothing says how many tokens it had.
+    /// A chunk with this number of token ids, or `None` if its number of tokens is unknown.
     Chunk(Option<u64>),
 }
 
@@ -228,7 +228,7 @@ impl Entries {
         self.calls.clear();
     }
 
-    /// Drops what tells of the text up to `to`, which is not written.
+    /// Drops the entries of text up to `to`, which is not written.
     pub(super) fn forget(&mut self, to: u64) {
         self.ready.clear();
         self.calls.clear();

@@ -1,5 +1,5 @@
-//! What surrounds the choices: fields that describe the response and stand on every chunk, fields
-//! that come once, usage, and counters of chunks that were withheld.
+//! Fields around the choices: fields on every chunk, fields that come once, usage, and counters of
+//! withheld chunks.
 
 use serde_json::{Map, Number, Value};
 
@@ -15,7 +15,7 @@ use super::{
 const REPEATED: [&str; 7] =
     ["id", "object", "created", "model", "provider", "service_tier", "system_fingerprint"];
 
-/// Where usage says how many tokens were reasoning.
+/// The member of usage that counts reasoning tokens.
 const DETAILS: &str = "completion_tokens_details";
 const REASONING_TOKENS: &str = "reasoning_tokens";
 /// Whether that is an estimate: a field of our own.
@@ -39,7 +39,7 @@ pub(super) struct Envelope {
 }
 
 impl Envelope {
-    /// Remembers what stands on every chunk, and makes of the chunk's own fields what is asked.
+    /// Remembers fields of every chunk, and applies the field policies to the chunk's own fields.
     pub(super) fn learn(&mut self, chunk: &mut Chunk, options: &ChatOptions) {
         self.null_usage |= chunk.usage == Field::Null;
         if let Field::Value(usage) = &chunk.usage {
@@ -68,7 +68,7 @@ impl Envelope {
         self.latest.as_ref()
     }
 
-    /// A chunk with usage and no choices comes: it says all that withheld usage said.
+    /// Drops withheld usage, because a chunk with usage and without choices includes it.
     pub(super) fn supersede_usage(&mut self) {
         self.usage = None;
     }
@@ -78,8 +78,8 @@ impl Envelope {
         self.usage.is_none() && self.counters.is_empty()
     }
 
-    /// What is withheld of a chunk none of whose choices came out. The rest is worth a chunk if
-    /// there is any.
+    /// Withholds the fields of a chunk none of whose choices was emitted. Remaining fields are
+    /// worth a chunk.
     pub(super) fn withhold(
         &mut self,
         mut fields: Map<String, Value>,
@@ -109,7 +109,7 @@ impl Envelope {
         Chunk { fields: self.repeated.clone(), usage: self.no_usage(), ..Chunk::default() }
     }
 
-    /// Adds the counters of withheld chunks to the fields of one that comes out.
+    /// Adds the counters of withheld chunks to the fields of an emitted one.
     pub(super) fn count(&mut self, fields: &mut Map<String, Value>) {
         for (name, count) in std::mem::take(&mut self.counters) {
             add(fields, &name, count);
@@ -181,7 +181,7 @@ pub(super) fn count_reasoning(
     let tokens = counts.clone().fold(0, |all, count| count.tokens.saturating_add(all));
     let estimated = counts.clone().any(|count| count.estimated);
     let completion = usage.get("completion_tokens").and_then(Value::as_u64);
-    // An estimate is no more than all tokens.
+    // An estimate must not exceed the number of all tokens.
     let tokens = match completion {
         Some(most @ 1..) if estimated => tokens.min(most),
         _ => tokens,
@@ -218,7 +218,7 @@ fn order(pieces: &mut [Piece], emission: Emission) {
     pieces.sort_by_key(|piece| piece.ordinal);
 }
 
-/// Adds `count` to the number under `name`; what is no number replaces it.
+/// Adds `count` to the number under `name`. A value that is not a number is replaced.
 fn add(fields: &mut Map<String, Value>, name: &str, count: Value) {
     let sum = match (fields.get(name), &count) {
         (Some(Value::Number(one)), Value::Number(other)) => sum(one, other).map(Value::Number),

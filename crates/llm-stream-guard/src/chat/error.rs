@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 
 use crate::guard::Rejected;
 
-/// What becomes of an error that ends the stream early: a limit that was hit, or upstream's.
+/// Policy for an error that ends the stream early: a limit, or an error of upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Failures {
-    /// It is returned, or kept, and the stream ends.
+    /// The error is returned or kept, and the stream ends.
     #[default]
     Returned,
-    /// The stream tells of it, too: who reads a response whose status is out already learns of it
-    /// in no other way. Bytes end with an event that holds OpenAI's error object, and `[DONE]`;
-    /// streams of chunks with an item that does ([`super::FailureItem`]).
+    /// The stream also reports the error, because the status of the response is already out. Bytes
+    /// end with an event that holds OpenAI's error object, and `[DONE]`. Streams of chunks end with
+    /// an item that holds it ([`super::FailureItem`]).
     Written,
 }
 

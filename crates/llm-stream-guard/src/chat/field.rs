@@ -3,15 +3,15 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// A field that may be missing or `null`, which strict readers tell apart.
+/// A field that may be missing or `null`, which strict readers distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Field<T> {
-    /// Not in the object.
+    /// The object lacks the field.
     #[default]
     Missing,
     /// In the object, as `null`.
     Null,
-    /// In the object.
+    /// The field with its value.
     Value(T),
 }
 
@@ -48,7 +48,7 @@ impl<T> Field<T> {
 }
 
 impl Field<String> {
-    /// Adds text behind that which is there.
+    /// Appends text to the field's text.
     pub fn append(&mut self, text: &str) {
         match self {
             Self::Value(there) => there.push_str(text),
@@ -57,7 +57,7 @@ impl Field<String> {
     }
 }
 
-/// Adds text behind that of a member of an object.
+/// Appends text to the text of an object's member.
 pub(crate) fn append_to(members: &mut Map<String, Value>, name: &str, text: &str) {
     match members.get_mut(name) {
         Some(Value::String(there)) => there.push_str(text),

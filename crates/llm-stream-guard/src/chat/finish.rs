@@ -1,4 +1,4 @@
-//! Finish reasons: what upstream's words say, and which are written.
+//! Finish reasons: the meaning of upstream's words, and the words to write.
 
 use jail_match::End;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use super::{
     options::{Calls, ChatOptions, FinishWords, Stop},
 };
 
-/// What a word says about how the text ended; `None` for words nobody knows.
+/// Returns the standard word for a finish reason, or `None` for an unknown one.
 fn meaning(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().as_str() {
         "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "stop_token" | "complete"
@@ -38,7 +38,7 @@ pub(super) fn finish_word(lane: &Lane, options: &ChatOptions, upstream: String) 
     let keep = options.stop == Stop::Keep || options.stop == Stop::Convention && named;
     match meaning(&upstream) {
         Some("tool_calls") if suppressed => "stop".into(),
-        // What the limit cut came behind the stop string.
+        // The text that the limit cut was after the stop string.
         Some("length") if lane.stopped.is_some() => finish_word(lane, options, "stop".into()),
         Some("stop") if lane.called() && !suppressed && !keep => "tool_calls".into(),
         Some(known) if options.finish_words == FinishWords::OpenAi => known.into(),
@@ -46,10 +46,10 @@ pub(super) fn finish_word(lane: &Lane, options: &ChatOptions, upstream: String) 
     }
 }
 
-/// Where servers say which stop string ended the text.
+/// Members in which servers name the stop string that ended the text.
 const STOP_REASONS: [&str; 2] = ["stop_reason", "matched_stop"];
 
-/// Says which stop string ended the text, unless upstream does: where it would.
+/// Names the stop string that ended the text in the server's own member, unless the server does so.
 pub(super) fn tell_stop(lane: &Lane, extra: &mut Map<String, Value>) {
     let Some(string) = &lane.stopped else { return };
     let named = STOP_REASONS.into_iter().find(|name| extra.contains_key(*name));

@@ -17,20 +17,20 @@ const LONGEST: usize = 4 * 1024;
 /// Choices whose frames are kept.
 const MOST: usize = 8;
 
-/// So many frames that no event had are learnt one after the other; behind them, one of as many.
-/// Some servers write something new into each event, and learning costs half of a reading.
+/// Number of frames learnt in a row that no event matched. After that, one event in as many is
+/// learnt. Some servers write something new into each event, and learning costs half of a reading.
 const IN_VAIN: u32 = 16;
 
-/// What a chunk came as.
+/// The origin of a chunk.
 pub(super) enum Came {
-    /// In bytes or lines that do not come out as they are.
+    /// Bytes or lines that are not emitted as they are.
     Damaged,
     Read(Chunk),
     /// As an event that has the frame at this place.
     Framed(usize),
 }
 
-/// What stood around the text of the last event of each choice.
+/// The frames of the last event of each choice.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Frames {
     frames: Vec<Frame>,
@@ -79,7 +79,7 @@ impl Frames {
         same: bool,
     ) {
         match (came, chunks) {
-            // What surrounds the text is the same whatever that is.
+            // The frame does not depend on the text.
             (Came::Read(came), [(chunk, _)])
                 if chunk.fields == came.fields && chunk.usage == came.usage =>
             {
@@ -94,7 +94,7 @@ impl Frames {
         }
     }
 
-    /// Remembers what stands around the text of `data`, which was read as `chunk`.
+    /// Learns the frame of `data`, which was read as `chunk`.
     fn learn(&mut self, data: &[u8], chunk: Chunk, same: bool) {
         self.in_vain = self.in_vain.saturating_add(1);
         if self.in_vain > IN_VAIN && !self.in_vain.is_multiple_of(IN_VAIN) {
@@ -113,7 +113,7 @@ impl Frames {
     }
 }
 
-/// What stands around the text of an event with one choice.
+/// The bytes around the text of an event with one choice.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
     /// Up to the text, its quotation mark included.
@@ -122,13 +122,13 @@ pub(super) struct Frame {
     /// The choice without its text.
     choice: Choice,
     usage: Field<Value>,
-    /// What surrounds the choice, unless it was taken.
+    /// The fields around the choice, unless they were taken.
     fields: Option<Map<String, Value>>,
     /// An event that has it left as its bytes.
     passes: bool,
 }
 
-/// Where the text of a chunk stands.
+/// The position of the text in an event.
 #[derive(Deserialize)]
 struct Outline<'e> {
     #[serde(borrow)]
@@ -145,7 +145,7 @@ struct ChoiceOutline<'e> {
 struct DeltaOutline<'e> {
     #[serde(borrow)]
     content: &'e RawValue,
-    /// Written once a choice: what says it is not like what follows.
+    /// A role is written once per choice: such a chunk is not like the next one.
     #[serde(default)]
     role: Option<IgnoredAny>,
 }
@@ -162,7 +162,7 @@ impl Frame {
     )]
     pub(super) fn of(data: &[u8], mut chunk: Chunk) -> Option<Self> {
         let [choice] = chunk.choices.as_mut_slice() else { return None };
-        // Both tell of this chunk's tokens, and are others in the next one.
+        // Both describe this chunk's tokens and differ in the next chunk.
         if chunk.usage.value().is_some() || choice.logprobs.value().is_some() {
             return None;
         }

@@ -16,16 +16,16 @@ use super::{
 };
 use crate::guard::Guard;
 
-/// Turns the chunks of a chat-completion stream whose text holds markup into chunks a strict
-/// client accepts.
+/// Turns the chunks of a chat-completion stream whose text contains markup into chunks that a
+/// strict client accepts.
 ///
-/// Feed it with [`ChatGuard::push`] any number of times, then [`ChatGuard::finish`] once. Every
-/// choice has its own guard, a clone of the one given here.
+/// Call [`ChatGuard::push`] any number of times, then [`ChatGuard::finish`] once. Every choice has
+/// its own guard, a clone of the given one.
 ///
-/// * The role stands on the first chunk of a choice only, the finish reason on its last.
-/// * Calls count over the whole turn, upstream's own included; their ids are unique.
+/// * The role is on the first chunk of a choice only, the finish reason on its last.
+/// * Calls are counted over the whole turn, upstream's own included; their ids are unique.
 /// * `stop` becomes `tool_calls` if a call completed; other reasons stay.
-/// * Whatever else came, known or not, comes out once, in order; see [`ChatOptions`].
+/// * Other fields, known or not, are emitted once, in order; see [`ChatOptions`].
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -131,7 +131,7 @@ impl ChatGuard {
         result.or_else(|error| self.fail(error, sink))
     }
 
-    /// The stream cannot go on: all that is held comes out before the error.
+    /// Fails the stream: held text is emitted before the error.
     fn fail<S: ChatSink + ?Sized>(
         &mut self,
         error: ChatError,
@@ -152,8 +152,8 @@ impl ChatGuard {
         }
     }
 
-    /// Takes in a chunk that is like the last of its choice but for `text`, if it comes out as it
-    /// is; otherwise nothing is done, and it is to be pushed.
+    /// Takes a chunk that differs from the last one of its choice only by `text`, if it passes
+    /// unchanged. Returns `false`, without an effect, if the chunk must be pushed.
     pub(super) fn pass(&mut self, index: u32, text: &str) -> bool {
         let found = self.choices.binary_search_by_key(&index, |state| state.lane.index).ok();
         let ready = found.filter(|_| !self.ended && self.owes_nothing());
@@ -210,10 +210,10 @@ impl ChatGuard {
         self.on_each(false, sink, ChoiceState::tick).or_else(|error| self.fail(error, sink))
     }
 
-    /// Ends the stream: what is held comes out, then finish reasons that are due, then usage
-    /// that was withheld. With [`End::Aborted`] no call begins and no reason is made up. A second
-    /// call does nothing. [`End::Stop`] means that upstream ended the answer, for example with
-    /// `[DONE]`; where its chunks merely cease, call [`ChatGuard::end`].
+    /// Ends the stream: emits held text, then finish reasons that are due, then withheld usage.
+    /// With [`End::Aborted`] no call begins and no reason is made up. A second call has no effect.
+    /// [`End::Stop`] means that upstream ended the answer, for example with `[DONE]`; where its
+    /// chunks merely cease, call [`ChatGuard::end`].
     ///
     /// # Errors
     /// As [`ChatGuard::push`].
@@ -317,7 +317,7 @@ impl ChatGuard {
         (self.seq, self.ended, self.failed) = (0, false, None);
     }
 
-    /// What upstream counted, as it said last.
+    /// Returns the latest usage that upstream sent.
     #[must_use]
     pub fn usage(&self) -> Option<&serde_json::Value> {
         self.envelope.usage()

@@ -29,13 +29,13 @@ impl Inbound {
         Some(Box::new(Self { remap: regime.response(), open: Vec::new() }))
     }
 
-    /// What was done so far.
+    /// Returns the counts of remapping so far.
     pub(super) fn report(&self) -> RemapReport {
         self.remap.report()
     }
 
-    /// Decodes what a chunk says. A text ends with the choice, or when another one goes on: then
-    /// what was held of it comes out in front.
+    /// Decodes the texts of a chunk. A text ends with the choice, or when another text continues;
+    /// its held part is then emitted first.
     pub(super) fn read(&mut self, choice: &mut Choice) {
         let delta = &mut choice.delta;
         let silent = self.open.is_empty() && delta.tool_calls.is_empty() && delta.extra.is_empty();
@@ -62,7 +62,7 @@ impl Inbound {
         }
     }
 
-    /// What is held of texts that did not end.
+    /// Returns the held parts of texts that did not end.
     pub(super) fn rest(&mut self, index: u32) -> Option<Choice> {
         let mut choice = Choice { index, ..Choice::default() };
         for slot in std::mem::take(&mut self.open) {
@@ -203,7 +203,7 @@ fn put(delta: &mut Delta, slot: Slot, text: &str) {
     }
 }
 
-/// What remapping did in a choice: in its content, and in the rest.
+/// Returns the counts of remapping in a choice: of its content and of the other texts.
 pub(super) fn report(content: Option<wire_remap::Tally>, inbound: Option<&Inbound>) -> RemapReport {
     let mut report = inbound.map(Inbound::report).unwrap_or_default();
     if let Some(content) = content {

@@ -11,8 +11,8 @@ use super::guard::ChatGuard;
 
 /// A guarded stream that takes note of time: [`super::ChatStream`], [`super::SseStream`].
 pub trait Ticking: FusedStream {
-    /// Time has passed and nothing came; see [`ChatGuard::tick`]. What that sets free comes out
-    /// next.
+    /// Checks time limits when no item arrives; see [`ChatGuard::tick`]. Released text is the next
+    /// item.
     fn tick(self: Pin<&mut Self>);
 
     /// The guard, for what it holds.
@@ -51,7 +51,7 @@ pin_project_lite::pin_project! {
 }
 
 impl<C, K, F> KeepAlive<C, K, F> {
-    /// The stream inside.
+    /// Returns the inner stream.
     pub fn get_ref(&self) -> &C {
         &self.inner
     }

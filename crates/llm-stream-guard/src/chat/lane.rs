@@ -1,4 +1,4 @@
-//! What a choice remembers between chunks, and what a step shares between choices.
+//! The state of a choice between chunks, and the state that a step shares between choices.
 
 use jail_match::LimitError;
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::guard::Rejected;
 
-/// What a choice remembers between chunks, its guard apart.
+/// The state of a choice between chunks, without its guard.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lane {
     pub(super) index: u32,
@@ -48,7 +48,7 @@ pub(super) struct Lane {
     pub(super) hid: bool,
     /// A jail may take text out of the content.
     pub(super) jailed: bool,
-    /// How often it did.
+    /// Number of texts that a jail took out.
     pub(super) taken: u64,
     pub(super) native: NativeCalls,
     pub(super) ids: Ids,
@@ -69,7 +69,7 @@ pub(super) struct Lane {
     pub(super) take_back: TakeBack,
     /// The most bytes of arguments of a call that is taken back.
     pub(super) take_back_limit: usize,
-    /// Calls written.
+    /// Number of calls written.
     pub(super) next_call: u32,
     /// Calls completed in the text.
     pub(super) completed: u32,
@@ -85,7 +85,7 @@ pub(super) struct Names {
 /// A content part that text goes to.
 #[derive(Debug, Clone)]
 pub(super) struct OpenPart {
-    /// The list it stands in.
+    /// The list that the part belongs to.
     pub(super) list: u64,
     /// Numbers the parts of the choice, from 1.
     pub(super) number: u64,
@@ -104,7 +104,7 @@ pub(super) struct OpenCall {
     pub(super) bytes: usize,
 }
 
-/// What one step shares between choices.
+/// The state that one step shares between choices.
 pub(super) struct Step<'s> {
     pub(super) options: &'s ChatOptions,
     pub(super) pieces: &'s mut Vec<Piece>,
@@ -133,8 +133,8 @@ impl Lane {
         }
     }
 
-    /// Whether text that passes the guard as it is comes out as it is: nothing waits, and nothing
-    /// is due before it.
+    /// Whether text that passes the guard unchanged may be emitted at once: nothing waits before
+    /// it.
     pub(super) fn is_level(&self) -> bool {
         let waits = self.held_since.is_some() || !self.riders.is_empty() || self.at != self.fed;
         let waits = waits || !self.entries.is_empty();
@@ -156,7 +156,7 @@ impl Lane {
         Piece { choice, kind, logprobs: None, origin: origin.unwrap_or(seq), part: 0, ordinal: 0 }
     }
 
-    /// What every chunk may say of the choice.
+    /// Records facts about the choice that any chunk may contain.
     pub(super) fn learn(&mut self, delta: &Delta, has_finish: bool) {
         if let (Field::Value(role), false) = (&delta.role, self.role_written) {
             self.role.get_or_insert_with(|| role.clone());

@@ -7,12 +7,12 @@ use super::room::Room;
 /// Names whose text is said again rather than continued.
 const WHOLE: [&str; 6] = ["id", "type", "role", "index", "format", "signature_type"];
 
-/// What becomes of text under a name that has some.
+/// Policy for text under a name that has text already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Texts {
-    /// It goes on: the fields are a message's.
+    /// Appends it: the fields belong to a message.
     Grow,
-    /// It is said again: the fields stand beside a message.
+    /// Keeps the first: the fields are next to a message.
     Stay,
 }
 

@@ -23,8 +23,9 @@ pub(super) struct NativeCalls {
 }
 
 impl NativeCalls {
-    /// The call `delta` belongs to: neither index nor id alone says it. A new id opens a call
-    /// unless the open one goes on without a name, and so does an index not seen; without both, a name does. `None` if `limit` calls are open already.
+    /// Returns the call that `delta` belongs to. Neither index nor id alone decides: a new id opens
+    /// a call unless the open call goes on without a name, and so does a new index; without both, a
+    /// name does. `None` if `limit` calls are open.
     #[expect(
         clippy::arithmetic_side_effects,
         clippy::indexing_slicing,
@@ -34,7 +35,7 @@ impl NativeCalls {
         let id = delta.id.as_deref().filter(|id| !id.is_empty());
         let named = delta.function.as_ref().and_then(|function| function.name.as_deref());
         let named = named.is_some_and(|name| !name.is_empty());
-        // Some servers give each delta of a call an id of its own: without a name it goes on.
+        // Some servers give each delta of a call a new id: without a name the call goes on.
         let goes_on = |call: &NativeCall| !named && !call.arguments.is_closed();
         let fits = |call: &NativeCall| match (id, call.id.as_deref()) {
             (Some(id), Some(known)) => id == known || goes_on(call),

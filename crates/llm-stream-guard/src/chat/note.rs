@@ -32,7 +32,7 @@ impl ChatSink for VecDeque<Chunk> {
     }
 }
 
-/// What a stream adapter calls with every note.
+/// The closure that a stream adapter calls with every note.
 #[derive(Default)]
 pub(super) struct OnNote(pub(super) Option<Box<dyn FnMut(ChatNote) + Send>>);
 
@@ -53,23 +53,23 @@ impl fmt::Debug for OnNote {
 /// A note about a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatNote {
-    /// The choice's index.
+    /// Index of the choice.
     pub choice: u32,
-    /// What.
+    /// The note itself.
     pub note: Note,
 }
 
-/// What a [`ChatNote`] says.
+/// The content of a [`ChatNote`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// The guard's own.
+    /// A diagnostic of the guard.
     Diagnostic(Diagnostic),
-    /// A call ended, as the wire cannot say.
+    /// A call ended, with the outcome that chunks cannot express.
     CallEnd {
         /// The call's index as written.
         index: u32,
-        /// How.
+        /// Outcome of the call.
         outcome: Outcome,
     },
     /// The payload of the choice was dropped; see [`crate::BadPayload::Reject`].
@@ -78,11 +78,11 @@ pub enum Note {
     Violation(Violation),
 }
 
-/// How upstream broke the protocol, or which limit was hit. Nothing is lost unless it says so.
+/// A breach of the protocol by upstream, or a limit. Nothing is lost unless the variant says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Violation {
-    /// Something came behind the finish reason; it was passed on.
+    /// A chunk came after the finish reason and was passed on.
     AfterFinish,
     /// A second finish reason was dropped.
     SecondFinish,

@@ -12,7 +12,7 @@ pub struct ChatOptions {
     pub reasoning: ReasoningField,
     /// When a finish reason that upstream did not send is written.
     pub synthesis: Synthesis,
-    /// What becomes of calls that broke or were cut before any of them was written.
+    /// Policy for calls that were malformed or cut before any part of them was written.
     pub broken_calls: BrokenCalls,
     /// Whether a completed call turns `stop` into `tool_calls`.
     pub stop: Stop,
@@ -20,41 +20,41 @@ pub struct ChatOptions {
     pub finish_words: FinishWords,
     /// Whether calls are written at all.
     pub calls: Calls,
-    /// What becomes of further fields beside the choices, by name, and of those that stand on every
-    /// chunk unless said otherwise (`id`, `model`..): where a chunk is split, withheld, or made up.
-    /// A field nothing is said of comes out once.
+    /// Policies for further fields next to the choices, by name, and for fields that are repeated
+    /// on every chunk by default (`id`, `model`). They apply where a chunk is split, withheld or
+    /// made up. A field without a policy is emitted once.
     pub fields: Vec<(String, FieldPolicy)>,
-    /// Numeric fields that count something of their own chunk: those of withheld chunks are
-    /// added to the next that comes out.
+    /// Numeric fields that count something of their own chunk. The counts of withheld chunks are
+    /// added to the next emitted one.
     pub counters: Vec<String>,
-    /// Where a stream ends as soon as stop strings, or a collapse, ended so many choices and every
-    /// other has its finish reason: the `n` of the request. Adapters then write what is due and
-    /// drop upstream, without its usage. `None` reads on to the end.
+    /// Ends the stream as soon as stop strings, or a collapse, ended this number of choices and
+    /// every other choice has its finish reason: the `n` of the request. Adapters then write the
+    /// rest and drop upstream, without its usage. `None` reads to the end.
     pub end_at_stop: Option<u32>,
-    /// Whether usage says how many tokens were reasoning.
+    /// Whether usage reports the number of reasoning tokens.
     pub reasoning_tokens: ReasoningTokens,
     /// Where the log probabilities of tokens go.
     pub logprobs: Logprobs,
-    /// Bounds.
+    /// Limits of the chat guard.
     pub limits: ChatLimits,
 }
 
-/// What becomes of a field that describes the response.
+/// Policy for a field that describes the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FieldPolicy {
-    /// It stands on every chunk, as the latest that had it wrote it.
+    /// Every chunk has the latest value of the field.
     Latest,
-    /// It stands on every chunk, as the first that had it wrote it.
+    /// Every chunk has the first value of the field.
     First,
-    /// It comes out nowhere.
+    /// No chunk has the field.
     Drop,
 }
 
 /// How choices share chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Emission {
-    /// What one chunk sets free of several choices comes in one chunk, each index at most once;
-    /// what a choice has more to say follows in further chunks.
+    /// The parts of several choices that one chunk releases share a chunk, with each index at most
+    /// once. Further parts of a choice follow in further chunks.
     #[default]
     Packed,
     /// Each chunk holds one choice.
@@ -68,24 +68,24 @@ pub enum ReasoningField {
     /// In `reasoning_content`, which more clients know.
     #[default]
     ReasoningContent,
-    /// In `reasoning`.
+    /// In the field `reasoning`.
     Reasoning,
-    /// In both.
+    /// In both fields at once.
     Both,
     /// Where upstream writes its own; in `reasoning_content` until it does.
     AsUpstream,
     /// In the content, as `<think>..</think>`.
     Inline,
-    /// Nowhere: it is dropped, with its log probabilities and token ids and with what upstream
-    /// says of it in other fields.
+    /// Nowhere: reasoning is dropped, with its log probabilities, token ids and further fields
+    /// about it.
     Hidden,
 }
 
-/// When a finish reason that upstream did not send is written: `tool_calls` if a call completed,
-/// else `stop`. Never behind an error.
+/// When to write a finish reason that upstream did not send: `tool_calls` if a call completed,
+/// `stop` otherwise. After an error, none is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Synthesis {
-    /// Never.
+    /// Never writes a finish reason.
     Off,
     /// Before the usage chunk that nothing of a choice follows, which only a server that is done
     /// sends, for every choice; at `[DONE]` for choices with a completed call; at any end for
@@ -93,7 +93,7 @@ pub enum Synthesis {
     /// [`ChatError::Unfinished`](super::ChatError::Unfinished).
     #[default]
     Proven,
-    /// At any end, for every choice, for servers that never say that they are done: a stream that
+    /// At any end and for every choice, for servers that never signal their end. A stream that
     /// merely ceases counts as whole.
     Always,
 }
@@ -106,14 +106,15 @@ pub enum BrokenCalls {
     /// that was cut is kept, as in a stream.
     #[default]
     Auto,
-    /// They come out as far as they go.
+    /// Emits them as far as they go.
     Keep,
-    /// They are dropped and noted. Each call is delivered at its end, as under
-    /// [`crate::Delivery::Atomic`]; one longer than [`crate::GuardBuilder::atomic_limit`] is kept.
+    /// Drops and notes them. Each call is delivered at its end, as under
+    /// [`crate::Delivery::Atomic`]; a call longer than [`crate::GuardBuilder::atomic_limit`] is
+    /// kept.
     Drop,
-    /// A block whose first call breaks is text, in its place, as
-    /// [`crate::BrokenBlock::Text`] says. Calls that break after a whole one of their block, in a
-    /// block that is too long, in one of a jail or by a response template are dropped, as under
+    /// A block whose first call is broken is text, in its place, as under
+    /// [`crate::BrokenBlock::Text`]. Calls that break after a whole one of their block, in a block
+    /// that is too long, in a jail or under a response template are dropped, as under
     /// [`BrokenCalls::Drop`].
     Release,
 }
@@ -149,23 +150,23 @@ impl BrokenCalls {
     }
 }
 
-/// What a completed call does to `stop`, and to other words that mean it.
+/// Effect of a completed call on `stop` and on other words with its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Stop {
-    /// It becomes `tool_calls`, unless the request names the tool
+    /// The reason becomes `tool_calls`, unless the request names the tool
     /// ([`crate::ToolChoice::Named`]).
     #[default]
     Convention,
-    /// It becomes `tool_calls`.
+    /// The reason becomes `tool_calls`.
     Rewrite,
-    /// It stays.
+    /// Keeps the reason.
     Keep,
 }
 
 /// Whether finish reasons keep the words of upstream. What they mean is understood either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum FinishWords {
-    /// They do.
+    /// Keeps upstream's finish reasons unchanged.
     #[default]
     AsUpstream,
     /// Those that mean the same as one of OpenAI's become that: `eos`, `end_turn` and
@@ -177,10 +178,10 @@ pub enum FinishWords {
 /// Whether calls are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Calls {
-    /// They are, unless the request wants none ([`crate::ToolChoice::None`]).
+    /// Calls are written, unless the request wants none ([`crate::ToolChoice::None`]).
     #[default]
     Write,
-    /// They are recognised and dropped, upstream's own too; `tool_calls` becomes `stop`.
+    /// Calls are recognised and dropped, upstream's own included; `tool_calls` becomes `stop`.
     Suppress,
 }
 
@@ -219,8 +220,8 @@ pub struct ChatLimits {
     /// Calls of a choice, upstream's own included. Default 1024; more are dropped and noted. 1
     /// for requests that forbid parallel calls.
     pub calls: usize,
-    /// Token entries and fields that wait for the text before them. Default 65536; more come out
-    /// early, in order.
+    /// Maximum number of token entries and fields that wait for the text before them. The default
+    /// is 65536. Beyond it, they are emitted early, in order.
     pub waiting: usize,
 }
 

@@ -8,7 +8,7 @@ use super::{
     lane::{Names, OpenPart},
 };
 
-/// What a piece holds. Kinds do not mix, so that order within a choice is the order of chunks.
+/// The kind of a piece. Kinds do not mix, so that the order within a choice is the order of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A role, unknown fields, or nothing yet: anything may join.
@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Reasoning,
     Content,
     Calls,
-    /// Content in parts, which joins those of its own list.
+    /// Content in parts of one list.
     Parts(u64),
 }
 
@@ -39,7 +39,7 @@ impl Piece {
         self.kind == Kind::Plain || self.kind == kind
     }
 
-    /// Whether it says nothing.
+    /// Whether the piece is empty.
     pub(super) fn is_bare(&self) -> bool {
         let Choice { delta, finish_reason, extra, .. } = &self.choice;
         *delta == Delta::default()
@@ -75,7 +75,7 @@ impl Piece {
         parts.push(Value::Object(object));
     }
 
-    /// Adds a content part that is no text.
+    /// Adds a content part that is not text.
     pub(super) fn add_part(&mut self, part: Value) {
         self.part = 0;
         self.parts().push(part);
@@ -148,7 +148,7 @@ fn grow(old: &mut Value, more: Value) {
     }
 }
 
-/// Whether a value says nothing: `null`, or an empty text, list or object.
+/// Whether a value is empty: `null`, or an empty text, list or object.
 pub(super) fn says_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,

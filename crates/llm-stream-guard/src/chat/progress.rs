@@ -11,7 +11,7 @@ use super::{
 use crate::record::{limit_hit, withheld};
 
 impl ChatGuard {
-    /// What the choices hold together, by the reason of the first that holds anything.
+    /// Returns the bytes that all choices hold, with the reason of the first that holds any.
     fn withheld(&self) -> Withheld {
         let held = self.choices.iter().map(|choice| withheld(choice.guard.held()));
         held.fold(Withheld::NOTHING, Withheld::and)

@@ -1,4 +1,4 @@
-//! JSON that some servers write and strict readers refuse.
+//! Repair of JSON that some servers write and strict readers refuse.
 //!
 //! ```text
 //! "a\ud83d"    half a surrogate pair, where a token ends inside a character   "a\ufffd"

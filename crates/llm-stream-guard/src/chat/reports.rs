@@ -6,9 +6,9 @@ use super::guard::ChatGuard;
 use crate::observe::Stats;
 
 impl ChatGuard {
-    /// What remapping did so far, over all choices, where the guard has a
-    /// [`crate::GuardBuilder::remap`]: in content, as far as the guard was given it, and in
-    /// reasoning, refusals, arguments and parts, which are decoded as they come.
+    /// Returns the counts of remapping so far over all choices, where the guard has a
+    /// [`crate::GuardBuilder::remap`]: in the content given to the guard, and in reasoning,
+    /// refusals, arguments and parts, which are decoded as they arrive.
     #[must_use]
     #[expect(clippy::arithmetic_side_effects, reason = "reports add without overflow")]
     pub fn remap_report(&self) -> RemapReport {
@@ -17,8 +17,8 @@ impl ChatGuard {
         report
     }
 
-    /// What was counted of each choice, if the guard counts ([`crate::GuardBuilder::stats`]), by
-    /// the choices' indices.
+    /// Returns the counters of each choice by its index, if the guard counts
+    /// ([`crate::GuardBuilder::stats`]).
     pub fn stats(&self) -> impl Iterator<Item = (u32, &Stats)> {
         self.choices.iter().filter_map(|state| Some((state.lane.index, state.stats()?)))
     }

@@ -1,4 +1,4 @@
-//! What rides along with text: it comes out with, or behind, the text it came with.
+//! Pending fields: they are emitted with, or after, the text they arrived with.
 
 #![expect(clippy::arithmetic_side_effects, reason = "`behind` counts some of the queue")]
 
@@ -8,22 +8,22 @@ use serde_json::{Map, Value};
 
 #[derive(Debug, Clone)]
 pub(super) enum Rider {
-    /// Members of the log probabilities that are no tokens, or such as are no object.
+    /// Log probabilities that are not lists of tokens.
     Logprobs(Value),
     /// Fields of a delta.
     Fields(Map<String, Value>),
-    /// Text behind goes to this part, or a part that is no text stands here.
+    /// The start of a content part, or a part that is not text.
     Part(Part),
 }
 
-/// What content that comes in parts says about the text behind.
+/// The content part that the following text belongs to.
 #[derive(Debug, Clone)]
 pub(super) enum Part {
-    /// It stands in no list.
+    /// Text outside of any list of parts.
     None,
-    /// It is that of a part, whose other fields these are.
+    /// Text of a part, with the part's other fields.
     Text { list: u64, fields: Map<String, Value>, text: String },
-    /// Content that is no text.
+    /// A part that is not text.
     Other { list: u64, part: Value },
 }
 
@@ -79,7 +79,7 @@ impl Riders {
         self.queue.insert(self.queue.len() - behind, (at, rider));
     }
 
-    /// The first rider, if `due` says so.
+    /// Removes and returns the first pending field if `due` accepts it.
     pub(super) fn pop_if(&mut self, due: impl FnOnce(u64, &Rider) -> bool) -> Option<(u64, Rider)> {
         let (at, rider) = self.queue.front()?;
         if !due(*at, rider) {

@@ -14,7 +14,7 @@ use super::{
 /// text counted without spare capacity.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Room {
-    /// Without it there is no limit.
+    /// Bytes left, or `None` without a limit.
     left: Option<usize>,
     exceeded: bool,
 }
@@ -85,7 +85,7 @@ impl Room {
         }
     }
 
-    /// Adds text.
+    /// Appends text within the limit.
     pub(super) fn append(&mut self, text: &mut String, more: &str) {
         if self.take(more.len()) {
             text.push_str(more);

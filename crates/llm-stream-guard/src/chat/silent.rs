@@ -1,4 +1,5 @@
-//! Fields that say nothing: they ride on what comes out of their chunk, and are worth no chunk.
+//! Empty fields (`null`, `""`, `[]`, `{}`). They are forwarded with other output of their chunk and
+//! never cause a chunk of their own.
 
 use serde_json::{Map, Value};
 
@@ -21,7 +22,7 @@ pub(super) struct Silent {
 }
 
 impl Silent {
-    /// Takes them out.
+    /// Removes the empty fields from a delta and its log probabilities.
     pub(super) fn take(delta: &mut Delta, logprobs: &mut Field<Value>) -> Self {
         let text_or_parts = |content: &Content| match content {
             Content::Text(text) => text.is_empty(),
@@ -85,7 +86,7 @@ fn fill<T>(field: &mut Field<T>, silent: Field<T>) {
     }
 }
 
-/// `null`, or the members that say nothing.
+/// Removes log probabilities that are `null`, or their empty members.
 fn silent_logprobs(logprobs: &mut Field<Value>) -> Field<Value> {
     let Field::Value(Value::Object(object)) = logprobs else {
         return take_if(logprobs, says_nothing);

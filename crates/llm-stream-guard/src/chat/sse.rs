@@ -14,7 +14,7 @@ use super::{
 
 /// Receives what a [`ChatSse`] writes, in order.
 pub trait SseSink {
-    /// Whole events.
+    /// Receives whole events as bytes.
     fn bytes(&mut self, bytes: &[u8]);
 
     /// Something worth knowing. Ignored unless overridden.
@@ -29,23 +29,23 @@ impl SseSink for Vec<u8> {
     }
 }
 
-/// What becomes of the `[DONE]` that ends a stream.
+/// Policy for the `[DONE]` that ends a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Done {
-    /// It is written once if it came.
+    /// Written once if upstream sent it.
     #[default]
     AsUpstream,
-    /// It is written once at the end of the stream even if it did not come, and not at all if the
-    /// stream broke.
+    /// Written once at the end of the stream, even if upstream did not send it, and not at all if
+    /// the stream broke.
     Always,
 }
 
 /// A chat guard for the bytes of an event stream.
 ///
-/// Events the guard does not change come out as the bytes they came in; so do comments, events
-/// without data and data that is no chunk. Of a changed one the other lines stay. `[DONE]` and
-/// errors come behind all that was held; no chunk comes out behind them. What comes out does not
-/// depend on how the bytes were cut.
+/// Events that the guard does not change are forwarded byte for byte, and so are comments, events
+/// without data, and data that is not a chunk. In a changed event the other lines stay. `[DONE]`
+/// and errors follow all held text, and no chunk follows them. The output does not depend on how
+/// the bytes were cut.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -140,12 +140,12 @@ impl ChatSse {
         result
     }
 
-    /// Ends the stream. The last event is read without its blank line if its data is whole, and
-    /// dropped if it was cut. Then what was held comes out.
+    /// Ends the stream. A last event without its blank line is read if its data is whole, and
+    /// dropped if it was cut. Then held text is emitted.
     ///
     /// # Errors
-    /// As [`ChatSse::push`]. With [`End::Stop`], which means that the bytes ended of themselves, also
-    /// [`ChatError::Unfinished`] if they hold no finish reason, `[DONE]` or error.
+    /// As [`ChatSse::push`]. With [`End::Stop`], which means that the bytes ended by themselves,
+    /// also [`ChatError::Unfinished`] if they contain no finish reason, `[DONE]` or error.
     pub fn finish<S: SseSink + ?Sized>(
         &mut self,
         end: End,
@@ -165,7 +165,7 @@ impl ChatSse {
         result
     }
 
-    /// Makes it as new.
+    /// Resets the state to that of a new value.
     pub fn reset(&mut self) {
         self.decoder.reset();
         self.wire.reset();
@@ -218,7 +218,7 @@ impl ChatSse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChatSseError {
-    /// The chat guard's.
+    /// An error of the chat guard.
     Chat(ChatError),
     /// An event was beyond the limits, and the policy is to fail.
     Event(sse::TooLong),

@@ -49,17 +49,18 @@ where
     }
 }
 
-/// What clients are told of an upstream that broke: its error may say more than they should know.
+/// The error text for clients when upstream broke. Upstream's own error may reveal more than they
+/// should know.
 const BROKE: &str = "the upstream stream broke";
 
 pin_project_lite::pin_project! {
-    /// A guarded event stream: yields bytes, whole events at a time.
+    /// A guarded event stream of bytes, whole events at a time.
     ///
-    /// Made by [`guard_sse`]. Behind an upstream error comes what was held, then the error, then
-    /// nothing. Bytes that end without a finish reason, `[DONE]` or an error were cut
-    /// ([`SseStream::error`]). If errors are written ([`super::Failures::Written`]) the bytes tell of it, and it
-    /// is kept. Upstream is dropped as soon as the stream is over. Fused. `Unpin` if the inner
-    /// stream is.
+    /// Created by [`guard_sse`]. After an upstream error the stream yields held text, then the
+    /// error, then nothing. Bytes that end without a finish reason, `[DONE]` or an error were cut
+    /// ([`SseStream::error`]). If errors are written ([`super::Failures::Written`]) the bytes
+    /// report it, and it is kept. Upstream is dropped as soon as the stream is over. Fused. `Unpin`
+    /// if the inner stream is.
     #[derive(Debug)]
     #[must_use = "streams do nothing unless polled"]
     pub struct SseStream<S: TryItem> {
@@ -106,7 +107,7 @@ impl<S: TryItem> SseStream<S> {
         self.error
     }
 
-    /// Upstream's error, if the bytes told of it in its place.
+    /// Returns upstream's error if the bytes reported it.
     pub fn upstream_error(&self) -> Option<&S::Error> {
         self.upstream.as_ref()
     }

@@ -58,13 +58,13 @@ where
 pin_project_lite::pin_project! {
     /// A guarded stream of chat-completion chunks.
     ///
-    /// Made by [`guard_chunks`]. Everything an item became comes out before upstream is polled
-    /// again. Items that carry no chunk pass at once. Behind an upstream error comes what was
-    /// held (no call begins and no finish reason is made up), then the error, then nothing. An
-    /// upstream that ceases without a finish reason was cut: what was held comes out, and
-    /// [`ChatStream::error`] is [`ChatError::Unfinished`].
-    /// Upstream is dropped as soon as the stream is over. Nothing is lost if a poll's future is
-    /// dropped. Fused. `Unpin` if the inner stream is.
+    /// Created by [`guard_chunks`]. All chunks made of an item are yielded before upstream is
+    /// polled again. Items without a chunk pass at once. After an upstream error the stream yields
+    /// held text (no call begins and no finish reason is made up), then the error, then nothing. An
+    /// upstream that ceases without a finish reason was cut: held text is yielded, and
+    /// [`ChatStream::error`] returns [`ChatError::Unfinished`]. Upstream is dropped as soon as the
+    /// stream is over. Nothing is lost if the future of a poll is dropped. Fused. `Unpin` if the
+    /// inner stream is.
     #[must_use = "streams do nothing unless polled"]
     #[derive(Debug)]
     pub struct ChatStream<S: Stream> {
@@ -96,7 +96,7 @@ impl ChatSink for Collect<'_> {
 }
 
 impl<S: Stream> ChatStream<S> {
-    /// What becomes of the annotations of chunks that are withheld.
+    /// Sets the policy for annotations of withheld chunks.
     pub fn annotations(mut self, mode: Annotations) -> Self {
         self.annotator.mode = mode;
         self
@@ -145,7 +145,7 @@ impl<S: Stream> ChatStream<S> {
     }
 }
 
-/// What tells of the error that ended the stream, if it is to be told.
+/// Returns the item that reports the error which ended the stream, if errors are written.
 fn told<I>(error: Option<ChatError>, failure: Option<fn(&str) -> I>) -> Option<I> {
     Some(failure?(&error?.to_string()))
 }

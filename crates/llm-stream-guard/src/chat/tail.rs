@@ -1,12 +1,12 @@
-//! What may be the tail of a stream: a usage chunk without choices, and what follows it.
+//! The possible tail of a stream: a usage chunk without choices, and chunks after it.
 
 use super::chunk::Chunk;
 
-/// More chunks without choices are no tail.
+/// Maximum number of chunks without choices in a tail.
 const MOST: usize = 16;
 
-/// Chunks without choices that wait until it is known whether choices go on behind them, each
-/// with the number of its input.
+/// Chunks without choices that wait until it is known whether choices follow, each with the number
+/// of its input.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tail(Vec<(Chunk, u64)>);
 
@@ -19,7 +19,7 @@ impl Tail {
         self.0.len() > MOST
     }
 
-    /// Whether usage came behind which no choice went on: only a server that is done sends that.
+    /// Whether usage arrived and no choice followed: only a finished server sends that.
     pub(super) fn proves_the_end(&self) -> bool {
         self.0.iter().any(|(chunk, _)| chunk.usage.value().is_some())
     }

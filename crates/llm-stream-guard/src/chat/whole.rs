@@ -23,7 +23,7 @@ impl ChatGuard {
         self.complete_noting(response, |_| {})
     }
 
-    /// The same, and tells `on_note` what is worth knowing: diagnostics, and how each call ended.
+    /// Guards a whole response and calls `on_note` with diagnostics and the outcome of each call.
     ///
     /// # Errors
     /// As [`ChatGuard::complete`].

@@ -28,7 +28,7 @@ pub(super) struct Wire {
     pub(super) guard: ChatGuard,
     pub(super) done: Done,
     pub(super) failures: Failures,
-    /// `[DONE]` came.
+    /// Whether `[DONE]` arrived.
     pub(super) came: bool,
     pub(super) ended: bool,
     pub(super) dropped: u64,
@@ -41,7 +41,7 @@ pub(super) struct Wire {
     /// An error of upstream ended it.
     pub(super) broken: bool,
     failed: Option<ChatError>,
-    /// The client was told why.
+    /// Whether the client received the reason of the end.
     told: bool,
     /// Events whose chunks wait in the guard because they may be the tail of the stream.
     tail: Vec<Waiting>,
@@ -93,7 +93,7 @@ impl Wire {
         (self.broken, self.told) = (false, false);
     }
 
-    /// Time has passed.
+    /// Checks time limits.
     pub(super) fn tick<S: SseSink + ?Sized>(&mut self, sink: &mut S) {
         if self.ended {
             return;
@@ -137,7 +137,8 @@ impl Wire {
         let text = String::from_utf8_lossy(data);
         match read(&text) {
             Ok(ReadChunk { chunk, exact }) if !is_error => {
-                // Bytes that are no text, or that clients may read otherwise, are not passed on.
+                // Bytes that are not UTF-8, or that clients may read differently, are not forwarded
+                // as they are.
                 let exact = exact && event.is_standard() && data.len() == text.len();
                 let came = if exact { Came::Read(chunk.clone()) } else { Came::Damaged };
                 self.chunk(chunk, came, event, sink);
@@ -232,7 +233,7 @@ impl Wire {
         match (came, chunk.choices.as_slice()) {
             (Came::Framed(at), [choice]) => self.frames.is(*at, choice, data),
             (Came::Read(came), _) => {
-                // Arguments that are no text are read as text, and must be written so.
+                // Arguments that are not strings are read as text, and must be written as text.
                 let calls = came.choices.iter().any(|choice| !choice.delta.tool_calls.is_empty());
                 let as_text = || {
                     let came = serde_json::from_slice::<Value>(data);
@@ -244,7 +245,7 @@ impl Wire {
         }
     }
 
-    /// Ends the chunks: what was held comes out, in front of `event` if there is one.
+    /// Ends the chunks: held text is emitted, before `event` if there is one.
     pub(super) fn end<S: SseSink + ?Sized>(
         &mut self,
         ending: Ending,
@@ -303,7 +304,7 @@ impl Wire {
                 self.write(chunk, Place::Of(event), sink);
             }
         };
-        // It was an event within the limits.
+        // The event was within the limits.
         let _ = decoder.push(&raw, &mut on);
         let _ = decoder.finish(on);
         true
@@ -346,9 +347,9 @@ impl Wire {
 enum Place<'e> {
     /// In place of an event's data.
     Of(Event<'e>),
-    /// In a further event.
+    /// In an event after this one.
     Behind(Event<'e>),
-    /// In an event of its own.
+    /// In a separate event.
     Own,
 }
 

@@ -128,7 +128,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Content that follows stands in a part, or a part stands here.
+    /// Records the part that following content belongs to, or writes a part.
     pub(super) fn part(&mut self, part: Part) {
         let in_part = !matches!(part, Part::None);
         if std::mem::replace(&mut self.lane.in_parts, in_part) || in_part {
@@ -136,7 +136,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A jail took text out so often by now: what told of it is dropped.
+    /// Records the number of texts that a jail took out so far, and drops their entries.
     pub(super) fn forget_taken(&mut self, taken: u64) {
         if std::mem::replace(&mut self.lane.taken, taken) != taken {
             self.forget_logprobs(self.lane.at);
@@ -199,7 +199,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// What became of the next `len` bytes of the choice's text.
+    /// Records the fate of the next `len` bytes of the choice's text.
     fn decide(&mut self, len: usize, place: Place, text: &str) {
         let at = self.lane.at;
         self.lane.at += len as u64;
@@ -210,7 +210,7 @@ impl Writer<'_, '_> {
 
     fn decide_at(&mut self, at: u64, len: usize, place: Place, text: &str) {
         self.lane.entries.decide(at, len as u64, place, text);
-        // What a jail takes out is known when all of the chunk was read.
+        // Text that a jail takes out is known only after the whole chunk was read.
         if !self.lane.jailed {
             self.write_entries(false);
         }
@@ -268,7 +268,7 @@ impl Writer<'_, '_> {
         self.piece(Kind::Plain, !fits).choice.delta.extra.extend(fields);
     }
 
-    /// The parts of `text` between the riders that stand inside it, and the riders.
+    /// Writes the parts of `text` between its pending fields, and the fields.
     fn text_with_riders(&mut self, kind: Kind, mut text: &str) {
         if kind == Kind::Reasoning && self.step.options.reasoning == ReasoningField::Hidden {
             self.lane.riders.forget_logprobs(self.lane.at + text.len() as u64);

@@ -44,7 +44,7 @@ pub enum BuildError {
         /// Name of the option.
         option: &'static str,
     },
-    /// An option about reasoning tags is set, but the profile has no such tags.
+    /// An option about reasoning tags is set, but the profile has none.
     NoTags {
         /// Name of the option.
         option: &'static str,

@@ -56,8 +56,8 @@ impl GuardBuilder {
         Self { reasoning_limit: Some(limit), ..self }
     }
 
-    /// Sets the estimate behind [`crate::Guard::reasoning_tokens`]. The default is four bytes per
-    /// token.
+    /// Sets the estimate that [`crate::Guard::reasoning_tokens`] uses. The default is four bytes
+    /// per token.
     #[must_use]
     pub fn token_estimate(self, estimate: TokenEstimate) -> Self {
         Self { estimate, ..self }

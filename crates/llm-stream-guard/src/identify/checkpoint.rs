@@ -1,4 +1,4 @@
-//! What the files of a checkpoint say about how its model writes.
+//! The files of a checkpoint that show how its model writes.
 
 use std::{
     error::Error,
@@ -25,16 +25,16 @@ pub struct Checkpoint {
     pub python_template: Option<String>,
     /// The engine's parser that the tokenizer's file names, `tool_parser_type`.
     pub tool_parser: Option<String>,
-    /// What the checkpoint calls itself.
+    /// Name of the model, from the checkpoint's own files.
     pub name: Option<String>,
     /// The token before every text.
     pub bos_token: Option<String>,
     /// The token that ends a turn or a text.
     pub eos_token: Option<String>,
-    /// What the tokenizer puts into its tags, before the closing bracket.
+    /// Text that the tokenizer puts into its tags, before the closing bracket.
     pub token_suffix: Option<String>,
-    /// The response template, as it stands: it says how answers are to be parsed, and overrules
-    /// what the chat template tells.
+    /// The response template, unchanged. It describes how answers are parsed, and overrides the
+    /// chat template.
     pub response_template: Option<Value>,
 }
 
@@ -83,7 +83,8 @@ impl Checkpoint {
         Self { template: Some(template.to_owned()), ..Self::default() }
     }
 
-    /// What a `tokenizer_config.json` says; also `chat_template.json`, which has the template alone.
+    /// Reads the text of a `tokenizer_config.json`, or of a `chat_template.json`, which has the
+    /// template alone.
     #[must_use]
     pub fn from_tokenizer_config(config: &Value) -> Self {
         let text = |key: &str| config.get(key).and_then(token);

@@ -33,10 +33,10 @@ impl<F: Seek> Seek for Head<'_, F> {
     }
 }
 
-/// Reads what a GGUF file says about its chat template, and the tokens that a template names.
+/// Reads the chat template of a GGUF file, and the tokens that a template names.
 ///
 /// # Errors
-/// Of kind `InvalidData`: it is no GGUF file, or of a version that is not known. Others are the
+/// Of kind `InvalidData` for a file that is not GGUF or has an unknown version. Others are the
 /// reader's.
 pub(super) fn read(file: &mut (impl Read + Seek)) -> io::Result<Checkpoint> {
     let file = &mut Head { file, left: HEAD };

@@ -102,7 +102,7 @@ pub fn identify(checkpoint: &Checkpoint) -> Identification {
 /// renders in this process.
 ///
 /// The chat template renders a turn with known calls, which every family reads; the families that
-/// find the calls are named. Families that read the same are told apart by the bytes that their
+/// find the calls are named. Families that read the same are distinguished by the bytes that their
 /// encoders write, the end of the turn, the tags of reasoning, and the texts in the template.
 ///
 /// Only for checkpoints whose author is trusted: a template may take all memory, or all of the stack,

@@ -1,4 +1,4 @@
-//! A process of its own that renders a stranger's chat template.
+//! A separate process that renders a stranger's chat template.
 //!
 //! A template is a program, and its engine bounds neither memory nor recursion: a list of two
 //! lists, nested thirty times, takes forever to print. Only a process can be limited from outside
@@ -26,13 +26,13 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Maximum length of a worker's reply, in bytes.
 const REPLY: u64 = 16 << 20;
 
-/// A program that renders chat templates in a process of its own.
+/// A program that renders chat templates in a separate process.
 ///
-/// The process limits itself to 256 MiB of memory and one second of computing, and is ended after
-/// three seconds. A template that takes more tells nothing, and harms nobody. The limits of memory
-/// and computing need Unix.
+/// The process limits itself to 256 MiB of memory and one second of computing time, and is killed
+/// after three seconds. A template that exceeds this gives no evidence and does no harm. The limits
+/// of memory and computing time need Unix.
 ///
-/// The command `llm-stream-guard` is such a program. Another one calls `serve_renderings`:
+/// The command `llm-stream-guard` is such a program. Another program calls `serve_renderings`:
 ///
 /// ```no_run
 /// use llm_stream_guard::{Checkpoint, Worker};

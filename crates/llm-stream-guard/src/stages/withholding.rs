@@ -1,5 +1,4 @@
-//! Withheld reasoning that may become the answer: there is no other answer, or its closer is
-//! missing.
+//! Withheld reasoning that may become the answer: the answer is missing, or the closer is.
 
 use jail_match::{Edge, End, Event, Sink, Then};
 use think_filter::{Kept, Withheld};

@@ -14,11 +14,11 @@ use super::{
 /// How the chunks of a stream end.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::chat) enum Ending {
-    /// As `[DONE]`, an error or the caller says.
+    /// As `[DONE]`, an error or the caller decided.
     Of(End),
     /// With the bytes, and without a word.
     Bare,
-    /// Inside an event.
+    /// Inside of an event.
     Half,
 }
 
@@ -28,7 +28,7 @@ pub(super) fn is_json(text: &str) -> bool {
 }
 
 impl Wire {
-    /// What a push comes to; the client is told if it is an error.
+    /// Returns the result of a push, and reports an error to the client.
     pub(in crate::chat) fn checked<S: SseSink + ?Sized>(
         &mut self,
         result: Result<(), sse::TooLong>,
@@ -44,7 +44,7 @@ impl Wire {
         result
     }
 
-    /// Tells the client why the stream ends, once.
+    /// Reports the reason of the end to the client, once.
     pub(in crate::chat) fn write_failure<S: SseSink + ?Sized>(
         &mut self,
         message: &str,
@@ -60,7 +60,7 @@ impl Wire {
         sink.bytes(&self.text);
     }
 
-    /// Behind an error of upstream comes `[DONE]`, if errors are written.
+    /// Writes `[DONE]` after an error of upstream, if errors are written.
     pub(in crate::chat) fn close_broken<S: SseSink + ?Sized>(&mut self, sink: &mut S) {
         let tells = self.broken && !self.came && self.failures == Failures::Written;
         if tells && !std::mem::replace(&mut self.told, true) {
