@@ -14,7 +14,7 @@ use llm_stream_guard::{
 };
 use serde_json::json;
 use stream_laws::StreamMachine;
-use wire_remap::{Detection, InText, Regime, RemapTable};
+use wire_remap::{MarkerDetection, Regime, RemapTable};
 
 use crate::{
     input::{Input, halved, spelled},
@@ -205,10 +205,10 @@ pub(crate) fn built(
     if input.one_in(5) {
         let mut regime = Regime::on(RemapTable::hermes());
         if input.one_in(2) {
-            regime =
-                regime.with_detection(*input.pick(&[Detection::Everywhere, Detection::Structural]));
+            regime = regime.with_detection(
+                *input.pick(&[MarkerDetection::Everywhere, MarkerDetection::Structural]),
+            );
         }
-        regime = regime.with_in_text(*input.pick(&[InText::Canonical, InText::AsWritten]));
         guard = guard.remap(regime);
     }
     if input.one_in(5) {

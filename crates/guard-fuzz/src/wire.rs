@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 use stream_laws::{Cut, CutPlan};
 use wire_remap::{
-    AnthropicMessages, BodyShape, Detection, Mode, OpenAiChat, OpenAiResponses, Piece, Regime,
-    RemapTable, StreamDecoder, StreamEncoder, Syntax, Truncated,
+    DecodedPiece, MarkerDetection, Mode, Regime, RemapTable, StreamDecoder, StreamEncoder, Syntax,
+    Truncated,
+    bodies::{AnthropicMessages, BodyShape, OpenAiChat, OpenAiResponses},
 };
 
 use crate::input::{Input, halved};
@@ -114,10 +115,10 @@ const LOOKS: u64 = 64;
 fn decoded(new: &StreamDecoder, most: usize, text: &str, cut: Cut) -> (String, Vec<String>) {
     let (mut decoder, mut out) = (new.clone(), String::new());
     let mut said = Vec::new();
-    let mut on = |piece: Piece<'_>| {
+    let mut on = |piece: DecodedPiece<'_>| {
         out.push_str(piece.text());
         match piece {
-            Piece::Text(_) => {}
+            DecodedPiece::Text(_) => {}
             other => said.push(format!("{} {other:?}", out.len())),
         }
     };
@@ -138,7 +139,7 @@ pub(crate) fn text(data: &[u8]) {
     let Some(table) = table(&mut input) else { return };
     let plan = input.cuts();
     let syntax = *input.pick(&[Syntax::Text, Syntax::Json]);
-    let detection = *input.pick(&[Detection::Structural, Detection::Everywhere]);
+    let detection = *input.pick(&[MarkerDetection::Structural, MarkerDetection::Everywhere]);
     let text = input.text(&halved(PIECES.map(String::from)));
     let (encode, decode): (Way, Way) = match syntax {
         Syntax::Json => (
@@ -180,10 +181,10 @@ pub(crate) fn text(data: &[u8]) {
 /// All texts that a shape visits in a request.
 fn texts(shape: &dyn BodyShape, body: &mut Value, blank: bool) -> Vec<(Syntax, String)> {
     let mut texts = Vec::new();
-    shape.request(body, &mut |spot| {
-        texts.push((spot.syntax, spot.text.clone()));
+    shape.request(body, &mut |field| {
+        texts.push((field.syntax, field.text.clone()));
         if blank {
-            spot.text.clear();
+            field.text.clear();
         }
     });
     texts

@@ -6,7 +6,7 @@ use llm_stream_guard::{
 };
 use std::sync::Arc;
 use toolcall_parsers::family::{ModelId, ModelPattern};
-use wire_remap::{OpenAiChat, Regime, RemapTable};
+use wire_remap::{Regime, RemapTable, bodies::OpenAiChat};
 
 use crate::{
     body::Body,

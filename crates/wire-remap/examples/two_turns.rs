@@ -2,7 +2,7 @@
 //! marker, and what a user typed comes back as typed.
 
 use serde_json::{Value, json};
-use wire_remap::{CapabilityTable, OpenAiChat};
+use wire_remap::{CapabilityTable, bodies::OpenAiChat};
 
 /// Stands for a server: streams an answer in pieces of three bytes.
 fn answer(text: &str) -> Vec<Value> {

@@ -3,10 +3,10 @@
 use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
 
 use crate::{
-    error::{Problem, TableError},
+    error::{Problem, RemapTableError},
     fnv::{BASIS, hashed},
-    pair::{Mode, Pair, Role, Settings, Truncated},
-    spelling,
+    pair::{MarkerPair, Mode, Role, Settings, Truncated},
+    rules, spelling,
     table::RemapTable,
     words::Compiled,
 };
@@ -29,23 +29,21 @@ impl RemapTable {
     /// The markers of the Hermes tool format, `<tool_call>` and `</tool_call>`, as `[[CALL]]` and
     /// `[[/CALL]]`, and their compact spelling `<toolcall>` as `[[TOOLCALL]]`; exact.
     #[must_use]
-    #[expect(clippy::expect_used, reason = "a table that no caller changes; a test builds it")]
     pub fn hermes() -> Self {
-        Self::hermes_builder().build().expect("these markers are disjoint")
+        Self::hermes_builder().build_unchecked()
     }
 
     /// The same pairs swapped as plain substrings, without escapes ([`Mode::Plain`]).
     #[must_use]
-    #[expect(clippy::expect_used, reason = "a table that no caller changes; a test builds it")]
     pub fn hermes_plain() -> Self {
-        Self::hermes_builder().mode(Mode::Plain).build().expect("these markers are disjoint")
+        Self::hermes_builder().mode(Mode::Plain).build_unchecked()
     }
 }
 
 /// Collects the pairs and options of a [`RemapTable`].
 #[derive(Debug, Clone)]
 pub struct RemapTableBuilder {
-    pairs: Vec<Pair>,
+    pairs: Vec<MarkerPair>,
     settings: Settings,
     nonce: Option<String>,
 }
@@ -74,7 +72,11 @@ impl RemapTableBuilder {
     }
 
     fn add(mut self, role: Role, canonical: &str, wire: &str) -> Self {
-        self.pairs.push(Pair { canonical: canonical.to_owned(), wire: wire.to_owned(), role });
+        self.pairs.push(MarkerPair {
+            canonical: canonical.to_owned(),
+            wire: wire.to_owned(),
+            role,
+        });
         self
     }
 
@@ -127,9 +129,9 @@ impl RemapTableBuilder {
     /// in JSON outside of strings, or contains the escape character; when there is no pair or too many; when the nonce is
     /// malformed. Forms added by [`accept_garbled`](Self::accept_garbled) and
     /// [`truncated`](Self::truncated) obey the same rules.
-    pub fn build(self) -> Result<RemapTable, TableError> {
+    pub fn build(self) -> Result<RemapTable, RemapTableError> {
         let fail = |entry, marker: &str, problem| {
-            Err(TableError { entry, marker: marker.to_owned(), problem })
+            Err(RemapTableError { entry, marker: marker.to_owned(), problem })
         };
         if self.pairs.is_empty() {
             return fail(0, "", Problem::NoEntries);
@@ -144,8 +146,8 @@ impl RemapTableBuilder {
             }
         }
         let version = version(&self.pairs, &self.settings);
-        let mut pairs = self.pairs;
-        if let Some(nonce) = &self.nonce {
+        let Self { mut pairs, settings, nonce } = self;
+        if let Some(nonce) = &nonce {
             let fits = (1..=32).contains(&nonce.len());
             if !fits || !nonce.bytes().all(|b| b.is_ascii_alphanumeric()) {
                 return fail(0, nonce, Problem::BadNonce);
@@ -154,7 +156,14 @@ impl RemapTableBuilder {
                 pair.wire = spelling::with_nonce(&pair.wire, nonce);
             }
         }
-        Ok(RemapTable { inner: Arc::new(Compiled::new(pairs, self.settings, version)?) })
+        rules::check(&pairs, &settings)?;
+        Ok(RemapTable { inner: Arc::new(Compiled::new(pairs, settings, version)) })
+    }
+
+    /// Compiles a table of this file without a check; a test builds the same tables with one.
+    fn build_unchecked(self) -> RemapTable {
+        let version = version(&self.pairs, &self.settings);
+        RemapTable { inner: Arc::new(Compiled::new(self.pairs, self.settings, version)) }
     }
 }
 
@@ -182,7 +191,7 @@ fn is_json_syntax(text: &str) -> bool {
 }
 
 /// A fingerprint (FNV-1a) of what the table means.
-fn version(pairs: &[Pair], settings: &Settings) -> u64 {
+fn version(pairs: &[MarkerPair], settings: &Settings) -> u64 {
     let mut hash = BASIS;
     let mut feed = |bytes: &[u8]| {
         for &byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {

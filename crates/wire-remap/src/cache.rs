@@ -1,36 +1,33 @@
 //! Cache keys over the canonical form.
 
-use alloc::{string::ToString, vec::Vec};
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::{regime::Regime, table::RemapTable};
-
-/// A SHA-256 key for the result of sending `canonical` to `model` under `table`.
-///
-/// Hashes the canonical body, the model's name and the table's [version](RemapTable::version).
-/// Pass the body *before* it was remapped: then wire text and nonces never enter the key, the
-/// same request has the same key in every session, and two regimes never share one. The order of
-/// object members does not matter; parts cannot run into each other.
-#[must_use]
-pub fn cache_key(model: &str, canonical: &Value, table: Option<&RemapTable>) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    hash.update(b"wire-remap cache key 1");
-    part(&mut hash, b'm', model.as_bytes());
-    match table {
-        Some(table) => part(&mut hash, b't', &table.version().to_le_bytes()),
-        None => part(&mut hash, b'-', b""),
-    }
-    value(&mut hash, canonical);
-    hash.finalize().into()
-}
+use crate::regime::Regime;
 
 impl Regime {
-    /// A key for caching results: [`cache_key`] of the canonical body.
+    /// Returns a SHA-256 key for caching the result of sending `canonical` to `model`.
+    ///
+    /// The key is a hash of the canonical body, the model's name and the table's
+    /// [version](crate::RemapTable::version). Pass the body *before* it is remapped: then wire text and nonces
+    /// never enter the key, the same request has the same key in every session, and two regimes never
+    /// share one. The order of object members does not matter.
     #[must_use]
     pub fn cache_key(&self, model: &str, canonical: &Value) -> [u8; 32] {
-        cache_key(model, canonical, self.table())
+        let mut hash = Sha256::new();
+        hash.update(b"wire-remap cache key 1");
+        part(&mut hash, b'm', model.as_bytes());
+        match self.table() {
+            Some(table) => part(&mut hash, b't', &table.version().to_le_bytes()),
+            None => part(&mut hash, b'-', b""),
+        }
+        value(&mut hash, canonical);
+        hash.finalize().into()
     }
 }
 
@@ -54,7 +51,7 @@ fn value(hash: &mut Sha256, json: &Value) {
     }
 }
 
-fn object(hash: &mut Sha256, members: &Map<alloc::string::String, Value>) {
+fn object(hash: &mut Sha256, members: &Map<String, Value>) {
     part(hash, b'{', &(members.len() as u64).to_le_bytes());
     // The map may keep insertion order, if another crate asked serde_json for that.
     let mut sorted: Vec<_> = members.iter().collect();

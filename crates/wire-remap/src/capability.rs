@@ -13,13 +13,35 @@ use core::fmt;
 
 use crate::{glob::Glob, regime::Regime, table::RemapTable};
 
-/// A row: routes and what they need.
+/// A row of a [`CapabilityTable`]: the routes it matches, and the table they need.
 #[derive(Debug, Clone)]
-struct Row {
+pub struct CapabilityRow<'a> {
+    /// Glob of provider names. `*` matches any text, `?` one character, in either letter case.
+    pub provider: &'a str,
+    /// Glob of model names.
+    pub model: &'a str,
+    /// The table of these routes; `None` switches remapping off.
+    pub table: Option<RemapTable>,
+    /// How the need for the table is known, such as "measured on our prompts".
+    pub because: &'a str,
+}
+
+/// A row with compiled patterns.
+#[derive(Debug, Clone)]
+struct CompiledRow {
     provider: Glob,
     model: Glob,
     table: Option<RemapTable>,
     because: String,
+}
+
+impl CompiledRow {
+    /// Compiles a row; `None` if a pattern is too long.
+    fn new(row: CapabilityRow<'_>) -> Option<Self> {
+        let CapabilityRow { provider, model, table, because } = row;
+        let (provider, model) = (Glob::new(provider)?, Glob::new(model)?);
+        Some(Self { provider, model, table, because: because.to_owned() })
+    }
 }
 
 /// Picks a [`Regime`] by provider and model.
@@ -32,7 +54,7 @@ struct Row {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct CapabilityTable {
-    rows: Vec<Row>,
+    rows: Vec<CompiledRow>,
 }
 
 impl CapabilityTable {
@@ -48,14 +70,19 @@ impl CapabilityTable {
     #[must_use]
     pub fn hermes_families() -> Self {
         let why = "`<tool_call>` is one reserved token of this tokenizer";
+        let hermes = RemapTable::hermes();
         let mut routes = Self::new();
+        let mut add = |model, table, because| {
+            let row = CapabilityRow { provider: "*", model, table, because };
+            routes.rows.extend(CompiledRow::new(row));
+        };
         // Reasoning models distilled into Qwen's weights speak their own format.
         for (model, because) in [
             ("*embed*", "it writes no text"),
             ("*rerank*", "it writes no text"),
             ("*deepseek*qwen*", "it speaks DeepSeek's format"),
         ] {
-            routes.add("*", model, None, because);
+            add(model, None, because);
         }
         for model in [
             "*qwen2.5*",
@@ -81,39 +108,23 @@ impl CapabilityTable {
             "*hermes_4*",
             "*hermes4*",
         ] {
-            routes.add("*", model, Some(RemapTable::hermes()), why);
+            add(model, Some(hermes.clone()), why);
         }
         routes
     }
 
-    /// Adds a row behind the others: `table` for a route that needs it, `None` to switch the
-    /// route off. `because` says how that is known.
+    /// Adds a row after the others.
     ///
     /// # Errors
     ///
-    /// When a pattern is longer than [`Glob::MAX_LEN`]; nothing is added.
-    pub fn push(
-        &mut self,
-        provider: &str,
-        model: &str,
-        table: Option<RemapTable>,
-        because: &str,
-    ) -> Result<(), CapabilityError> {
-        let glob = |pattern: &str| {
-            let row = self.rows.len();
-            Glob::new(pattern).ok_or_else(|| CapabilityError {
-                row: Some(row),
-                message: "pattern is longer than 127 characters".to_string(),
-            })
-        };
-        let (provider, model) = (glob(provider)?, glob(model)?);
-        self.rows.push(Row { provider, model, table, because: because.to_owned() });
+    /// When a pattern has more than 127 characters, `*` not counted; the row is then not added.
+    pub fn push(&mut self, row: CapabilityRow<'_>) -> Result<(), CapabilityError> {
+        let row = CompiledRow::new(row).ok_or_else(|| CapabilityError {
+            row: Some(self.rows.len()),
+            message: "pattern is longer than 127 characters".to_string(),
+        })?;
+        self.rows.push(row);
         Ok(())
-    }
-
-    #[expect(clippy::expect_used, reason = "called with the patterns of this file alone")]
-    fn add(&mut self, provider: &str, model: &str, table: Option<RemapTable>, because: &str) {
-        self.push(provider, model, table, because).expect("the pattern is short");
     }
 
     /// Puts the rows of `other` behind these.
@@ -138,7 +149,7 @@ impl CapabilityTable {
         self.row(provider, model).map(|row| &*row.because)
     }
 
-    fn row(&self, provider: &str, model: &str) -> Option<&Row> {
+    fn row(&self, provider: &str, model: &str) -> Option<&CompiledRow> {
         self.rows.iter().find(|row| row.provider.matches(provider) && row.model.matches(model))
     }
 

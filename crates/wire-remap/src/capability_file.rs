@@ -22,26 +22,26 @@ use alloc::{
 use serde::Deserialize;
 
 use crate::{
-    capability::{CapabilityError, CapabilityTable},
-    error::TableError,
+    capability::{CapabilityError, CapabilityRow, CapabilityTable},
+    error::RemapTableError,
     pair::{Mode, Truncated},
     table::RemapTable,
 };
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct CapabilityFile {
     #[serde(default)]
-    tables: BTreeMap<String, Table>,
+    tables: BTreeMap<String, TableRows>,
     #[serde(default)]
-    routes: Vec<Route>,
+    routes: Vec<RouteRow>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct TableRows {
     #[serde(default)]
-    blocks: Vec<Block>,
+    blocks: Vec<BlockRow>,
     #[serde(default)]
     pairs: Vec<[String; 2]>,
     mode: Option<ModeName>,
@@ -54,7 +54,7 @@ struct Table {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Block {
+struct BlockRow {
     canonical: [String; 2],
     wire: [String; 2],
 }
@@ -76,7 +76,7 @@ enum TruncatedName {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Route {
+struct RouteRow {
     provider: Option<String>,
     model: String,
     remap: String,
@@ -84,10 +84,10 @@ struct Route {
     because: String,
 }
 
-impl Table {
-    fn build(self) -> Result<RemapTable, TableError> {
+impl TableRows {
+    fn build(self) -> Result<RemapTable, RemapTableError> {
         let mut builder = RemapTable::builder();
-        for Block { canonical: [open, close], wire: [wire_open, wire_close] } in &self.blocks {
+        for BlockRow { canonical: [open, close], wire: [wire_open, wire_close] } in &self.blocks {
             builder = builder.block((open, wire_open), (close, wire_close));
         }
         for [canonical, wire] in &self.pairs {
@@ -124,7 +124,8 @@ impl CapabilityTable {
     /// route names no table.
     pub fn from_toml(text: &str) -> Result<Self, CapabilityError> {
         let fail = |row, message| CapabilityError { row, message };
-        let file: File = toml::from_str(text).map_err(|error| fail(None, error.to_string()))?;
+        let file: CapabilityFile =
+            toml::from_str(text).map_err(|error| fail(None, error.to_string()))?;
         let mut tables = BTreeMap::new();
         tables.insert("hermes".to_string(), RemapTable::hermes());
         tables.insert("hermes-plain".to_string(), RemapTable::hermes_plain());
@@ -145,7 +146,8 @@ impl CapabilityTable {
                 })?),
             };
             let provider = route.provider.as_deref().unwrap_or("*");
-            routes.push(provider, &route.model, table, &route.because)?;
+            let (model, because) = (&*route.model, &*route.because);
+            routes.push(CapabilityRow { provider, model, table, because })?;
         }
         Ok(routes)
     }

@@ -15,7 +15,7 @@ use jail_match::{Found, Matcher};
 use crate::{
     fnv::{BASIS, hashed},
     pair::Role,
-    place::{Layout, Place},
+    place::{Layout, MarkerPlace},
     table::RemapTable,
     word::WordKind,
 };
@@ -55,7 +55,7 @@ impl Default for CollapseLimits {
 /// What was repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Repeated {
+pub enum CollapseKind {
     /// Openers and their fragments.
     Openers,
     /// A block, from its opener to its closer.
@@ -73,15 +73,15 @@ pub struct Collapse {
     /// How many openers and fragments, or blocks, up to there.
     pub run: u32,
     /// What they are.
-    pub repeated: Repeated,
+    pub repeated: CollapseKind,
 }
 
 impl fmt::Display for Collapse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { start, end, run, repeated } = self;
         let what = match repeated {
-            Repeated::Openers => "tool-call openers in a row",
-            Repeated::Block => "times the same tool call",
+            CollapseKind::Openers => "tool-call openers in a row",
+            CollapseKind::Block => "times the same tool call",
         };
         write!(f, "model collapsed: byte {start}: {run} {what} up to byte {end}")
     }
@@ -93,7 +93,7 @@ impl core::error::Error for Collapse {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum CollapseVerdict {
     /// Nothing.
     Fine,
     /// A collapse, under [`CollapseAction::Observe`].
@@ -118,7 +118,7 @@ const INSIDE: u32 = 4;
 
 /// What stands behind an opener.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+struct OpenBlock {
     start: u64,
     /// Nothing but whitespace.
     blank: bool,
@@ -133,10 +133,10 @@ struct Block {
 /// brings its last byte. Memory is bounded by the longest marker, time is linear.
 ///
 /// ```
-/// use wire_remap::{CollapseDetector, CollapseLimits, RemapTable, Verdict};
+/// use wire_remap::{CollapseDetector, CollapseLimits, RemapTable, CollapseVerdict};
 /// let mut detector = CollapseDetector::new(&RemapTable::hermes(), CollapseLimits::default());
-/// assert_eq!(detector.observe("<tool_call>\n<tool_call>\n_call>\n"), Verdict::Fine);
-/// assert!(matches!(detector.observe("[[CALL]]"), Verdict::Observed(c) if c.run == 4));
+/// assert_eq!(detector.observe("<tool_call>\n<tool_call>\n_call>\n"), CollapseVerdict::Fine);
+/// assert!(matches!(detector.observe("[[CALL]]"), CollapseVerdict::Observed(c) if c.run == 4));
 /// ```
 #[derive(Debug, Clone)]
 pub struct CollapseDetector {
@@ -150,7 +150,7 @@ pub struct CollapseDetector {
     run: u32,
     longest: u32,
     reported: bool,
-    block: Option<Block>,
+    block: Option<OpenBlock>,
     /// The last block that ended: its hash, where the first like it began, and how many there were.
     last: Option<(u64, u64, u32)>,
 }
@@ -159,10 +159,6 @@ impl CollapseDetector {
     /// A detector for the openers of `table`: canonical, wire and garbled spellings where the
     /// table has them, and the fragments of the canonical ones (`tool_call>`, `_call>`).
     #[must_use]
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "a word's `entry` is the place of its pair in the table that made the word"
-    )]
     pub fn new(table: &RemapTable, limits: CollapseLimits) -> Self {
         let (mut texts, mut parts): (Vec<String>, Vec<Part>) = (Vec::new(), Vec::new());
         let part = |role| match role {
@@ -204,7 +200,7 @@ impl CollapseDetector {
 
     /// Feeds the next piece. A run is reported once, when it reaches the limit, and so is a block
     /// repeated; if several do in one piece, the first is reported.
-    pub fn observe(&mut self, text: &str) -> Verdict {
+    pub fn observe(&mut self, text: &str) -> CollapseVerdict {
         let mut first = None;
         let mut matcher = core::mem::replace(&mut self.matcher, Matcher::new([""; 0]));
         matcher.push(text, |found| {
@@ -213,10 +209,10 @@ impl CollapseDetector {
         });
         self.matcher = matcher;
         match (first, self.limits.action) {
-            (None, _) => Verdict::Fine,
-            (Some(collapse), CollapseAction::Observe) => Verdict::Observed(collapse),
-            (Some(collapse), CollapseAction::EndStream) => Verdict::EndStream(collapse),
-            (Some(collapse), CollapseAction::Error) => Verdict::Error(collapse),
+            (None, _) => CollapseVerdict::Fine,
+            (Some(collapse), CollapseAction::Observe) => CollapseVerdict::Observed(collapse),
+            (Some(collapse), CollapseAction::EndStream) => CollapseVerdict::EndStream(collapse),
+            (Some(collapse), CollapseAction::Error) => CollapseVerdict::Error(collapse),
         }
     }
 
@@ -245,12 +241,6 @@ impl CollapseDetector {
         (self.run, self.reported) = (0, false);
     }
 
-    #[expect(
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects,
-        reason = "the matcher was made of as many texts as `parts` has; `at` counts the bytes of \
-                  one stream with 64 bits"
-    )]
     fn take(&mut self, found: Found<'_>) -> Option<Collapse> {
         let (part, text) = match found {
             Found::Text(text) => {
@@ -267,10 +257,10 @@ impl CollapseDetector {
         let place = self.layout.place(role);
         let inside = self.block.is_some_and(|block| block.says);
         let counts = match place {
-            Place::Structural | Place::Prose => true,
+            MarkerPlace::Structural | MarkerPlace::Prose => true,
             // Nothing in the block has a name yet.
-            Place::Quotes => self.block.is_some() && !inside,
-            Place::Fence | Place::InlineCode => false,
+            MarkerPlace::Quotes => self.block.is_some() && !inside,
+            MarkerPlace::Fence | MarkerPlace::InlineCode => false,
         };
         if part == Part::Other || !counts {
             self.text(text);
@@ -283,7 +273,7 @@ impl CollapseDetector {
             return self.close();
         }
         if !inside && part == Part::Opener {
-            self.block = Some(Block { start, blank: true, says: false, hash: BASIS });
+            self.block = Some(OpenBlock { start, blank: true, says: false, hash: BASIS });
         }
         if self.run == 0 {
             self.start = start;
@@ -296,13 +286,9 @@ impl CollapseDetector {
         }
         self.reported = true;
         let (start, end, run) = (self.start, self.at, self.run);
-        Some(Collapse { start, end, run, repeated: Repeated::Openers })
+        Some(Collapse { start, end, run, repeated: CollapseKind::Openers })
     }
 
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`at` counts the bytes of one stream with 64 bits"
-    )]
     fn text(&mut self, text: &str) {
         self.at += text.len() as u64;
         self.layout.text(text);
@@ -337,7 +323,7 @@ impl CollapseDetector {
             start,
             end: self.at,
             run: count,
-            repeated: Repeated::Block,
+            repeated: CollapseKind::Block,
         })
     }
 }

@@ -1,35 +1,36 @@
-//! Wire to canonical, as a stream of pieces.
+//! Streaming decoder: wire text to canonical text, as a stream of pieces.
 
 use alloc::{borrow::Cow, string::String};
 
 use crate::{
-    bit::{Bit, Kind, Syntax, Way},
     json_text::{Channel, escape_json},
     pair::{Role, Truncated},
-    piece::{Detection, Form, Marker, Piece, Suspect},
-    place::Place,
+    piece::{DecodedPiece, Marker, MarkerDetection, MarkerForm, Suspect},
+    place::MarkerPlace,
     scan::Scanner,
+    segment::{Direction, Segment, SegmentKind, Syntax},
     table::RemapTable,
     tally::Tally,
-    watch::{Watch, mixed},
+    watch::{Watch, count_mixed},
     word::WordKind,
     words::Compiled,
 };
 
-/// Decodes a stream of wire text: one per choice and field.
+/// Decodes one stream of wire text, such as the content of one choice.
 ///
-/// Pieces, neighbouring texts joined, depend on the concatenated input only. Holds back a proper
-/// beginning of a marker and nothing else, at most [`RemapTable::max_held`] bytes; a complete
-/// marker waits only while a longer one may match.
+/// The pieces, neighbouring texts joined, depend on the concatenated input only. The decoder holds
+/// back a proper prefix of a marker and nothing else, at most [`RemapTable::max_held`] bytes. A
+/// complete marker is held only while a longer one may match.
 ///
 /// ```
-/// use wire_remap::{Piece, RemapTable, StreamDecoder};
+/// use wire_remap::{DecodedPiece, RemapTable, StreamDecoder};
 /// let mut decoder = StreamDecoder::new(&RemapTable::hermes());
 /// let (mut text, mut calls) = (String::new(), 0);
 /// for chunk in ["`[[CALL]]` it is.\n[[CA", "LL]]{}[[/CALL]]"] {
 ///     decoder.push(chunk, |piece| {
 ///         text.push_str(piece.text());
-///         calls += usize::from(matches!(piece, Piece::Marker(m) if m.counts && m.entry == 0));
+///         let opens = |piece| matches!(piece, DecodedPiece::Marker(m) if m.counts && m.entry == 0);
+///         calls += usize::from(opens(piece));
 ///     });
 /// }
 /// decoder.finish(|piece| text.push_str(piece.text()));
@@ -41,65 +42,72 @@ pub struct StreamDecoder {
     table: RemapTable,
     channel: Channel,
     watch: Option<Watch>,
-    detection: Detection,
+    detection: MarkerDetection,
     tally: Tally,
 }
 
 impl StreamDecoder {
-    /// A decoder of plain text.
+    /// Creates a decoder of plain text.
     #[must_use]
     pub fn new(table: &RemapTable) -> Self {
-        Self::of(table, Syntax::Text)
+        Self::with_syntax(table, Syntax::Text)
     }
 
-    /// A decoder of text in the given syntax. In JSON no marker is structural.
+    /// Creates a decoder of text in the given syntax. In JSON, markers are never structural.
     #[must_use]
     pub fn with_syntax(table: &RemapTable, syntax: Syntax) -> Self {
-        Self::of(table, syntax)
+        let channel = Channel::new(Scanner::new(&table.inner, Direction::Decode(syntax)), syntax);
+        let watch = (!channel.is_json()).then(|| Watch::new(&table.inner));
+        let detection = MarkerDetection::default();
+        Self { table: table.clone(), channel, watch, detection, tally: Tally::default() }
     }
 
-    /// Chooses which markers count; [`Detection::Structural`] unless set.
+    /// Sets which markers count. The default is [`MarkerDetection::Structural`].
     #[must_use]
-    pub fn detection(mut self, detection: Detection) -> Self {
+    pub fn detection(mut self, detection: MarkerDetection) -> Self {
         self.detection = detection;
         self
     }
 
-    pub(crate) fn of(table: &RemapTable, syntax: Syntax) -> Self {
-        let channel = Channel::new(Scanner::new(&table.inner, Way::Decode(syntax)), syntax);
-        let watch = (!channel.is_json()).then(|| Watch::new(&table.inner));
-        let detection = Detection::default();
-        Self { table: table.clone(), channel, watch, detection, tally: Tally::default() }
-    }
-
-    /// Stops classifying markers unless decoded text depends on it.
-    pub(crate) fn watch_only_if_needed(&mut self) {
+    /// Stops classifying markers, unless the decoded text depends on it.
+    pub(crate) fn classify_only_if_needed(&mut self) {
         if self.table.inner.settings.truncated != Truncated::Recover {
             self.watch = None;
         }
     }
 
-    /// Feeds the next piece of the stream and reports what is certain.
-    pub fn push(&mut self, chunk: &str, mut on: impl FnMut(Piece<'_>)) {
-        self.push_pieces(chunk, &mut |piece, _| on(piece));
+    /// Feeds the next chunk and reports the pieces that no later chunk can change.
+    pub fn push(&mut self, chunk: &str, mut on: impl FnMut(DecodedPiece<'_>)) {
+        let (channel, mut reader) = self.reader();
+        channel.push(chunk, &mut |segment| reader.read(segment, &mut on));
+        reader.tally.max_held = reader.tally.max_held.max(channel.held());
     }
 
-    /// Ends the stream and reports what was held; the decoder is then as new, its tally kept.
-    pub fn finish(&mut self, mut on: impl FnMut(Piece<'_>)) {
-        self.finish_pieces(&mut |piece, _| on(piece));
+    /// Ends the stream and reports the held text. The decoder can then decode another stream and
+    /// keeps its tally.
+    pub fn finish(&mut self, mut on: impl FnMut(DecodedPiece<'_>)) {
+        let cut = cut_word(&self.table.inner, &self.channel);
+        let (channel, mut reader) = self.reader();
+        channel.finish(&mut |segment| match (cut, segment.kind) {
+            (Some(entry), SegmentKind::Text) => reader.read_cut(entry, segment.text, &mut on),
+            _ => reader.read(segment, &mut on),
+        });
+        if let Some(watch) = &mut self.watch {
+            *watch = Watch::new(&self.table.inner);
+        }
     }
 
-    /// As [`push`](Self::push), appending text.
+    /// Feeds the next chunk as [`push`](Self::push) does, and appends the text of its pieces.
     pub fn push_str(&mut self, chunk: &str, out: &mut String) {
         self.push(chunk, |piece| out.push_str(piece.text()));
     }
 
-    /// As [`finish`](Self::finish), appending text.
+    /// Ends the stream as [`finish`](Self::finish) does, and appends the text of its pieces.
     pub fn finish_str(&mut self, out: &mut String) {
         self.finish(|piece| out.push_str(piece.text()));
     }
 
-    /// Forgets everything received, and the tally.
+    /// Discards the held text and clears the tally.
     pub fn reset(&mut self) {
         self.channel.reset();
         self.tally = Tally::default();
@@ -108,152 +116,134 @@ impl StreamDecoder {
         }
     }
 
-    /// Bytes received and not yet reported.
+    /// Returns the number of bytes received and not yet reported.
     #[must_use]
     pub fn held(&self) -> usize {
         self.channel.held()
     }
 
-    /// What was found so far.
+    /// Returns the counters of this stream.
     #[must_use]
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// Bytes looked at so far: a measure of work that does not depend on the clock.
+    /// Returns the number of bytes examined, a measure of work without a clock.
     #[must_use]
     pub fn examined(&self) -> u64 {
         let watched = self.watch.as_ref().map_or(0, |watch| watch.canonical.examined());
         self.channel.scanner().examined().saturating_add(watched)
     }
 
-    /// Reports pieces and whether each equals the input it stands for.
-    pub(crate) fn push_pieces(&mut self, chunk: &str, on: &mut impl FnMut(Piece<'_>, bool)) {
+    /// Splits the decoder into its input and the reader of the input's segments.
+    fn reader(&mut self) -> (&mut Channel, Reader<'_>) {
         let Self { table, channel, watch, detection, tally } = self;
         let (json, detection) = (channel.is_json(), *detection);
-        let mut reader = Reader { compiled: &table.inner, json, watch, detection, tally };
-        channel.push(chunk, &mut |bit| reader.read(bit, on));
-        tally.max_held = tally.max_held.max(channel.held());
-    }
-
-    pub(crate) fn finish_pieces(&mut self, on: &mut impl FnMut(Piece<'_>, bool)) {
-        let Self { table, channel, watch, detection, tally } = self;
-        let cut = cut_word(&table.inner, channel);
-        let (json, detection) = (channel.is_json(), *detection);
-        let mut reader = Reader { compiled: &table.inner, json, watch, detection, tally };
-        channel.finish(&mut |bit| match (cut, bit.kind) {
-            (Some(entry), Kind::Text) => reader.cut(entry, bit.text, on),
-            _ => reader.read(bit, on),
-        });
-        if let Some(watch) = watch {
-            *watch = Watch::new(&table.inner);
-        }
+        (channel, Reader { compiled: &table.inner, json, watch, detection, tally })
     }
 }
 
-/// The pair whose wire marker the stream ended in, if enough of it came to know that.
+/// Returns the entry whose wire marker the end of the stream cut, if the marker's name is complete
+/// (`[[CALL` and `[[CALL]`, but not `[[CA`).
 fn cut_word(compiled: &Compiled, channel: &Channel) -> Option<usize> {
     if compiled.settings.truncated == Truncated::Ignore || channel.is_json() {
         return None;
     }
     let held = channel.scanner().pending()?;
-    let mut words = compiled.words.iter();
-    let word = words.find(|word| {
-        let names = crate::spelling::naming_prefix(&word.text);
-        let whole = compiled.words.iter().any(|word| word.text == held);
-        word.kind == WordKind::Wire && held.len() >= names && word.text.starts_with(held) && !whole
+    if compiled.words.iter().any(|word| word.text == held) {
+        return None;
+    }
+    let word = compiled.words.iter().find(|word| {
+        let name_end = crate::spelling::naming_prefix(&word.text);
+        word.kind == WordKind::Wire && held.len() >= name_end && word.text.starts_with(held)
     })?;
     Some(word.entry)
 }
 
-/// Turns the scanner's bits into pieces.
+/// Turns the scanner's segments into pieces.
 struct Reader<'d> {
     compiled: &'d Compiled,
     json: bool,
     watch: &'d mut Option<Watch>,
-    detection: Detection,
+    detection: MarkerDetection,
     tally: &'d mut Tally,
 }
 
-#[expect(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "words and pairs are told by the places they have in the same `compiled`; the \
-              tallies count markers of one stream with 64 bits"
-)]
 impl Reader<'_> {
-    fn read(&mut self, bit: Bit<'_>, on: &mut impl FnMut(Piece<'_>, bool)) {
-        match bit.kind {
-            Kind::Word(word) => self.word(word, bit.text, on),
-            Kind::Unescaped | Kind::Unquoted => {
+    fn read(&mut self, segment: Segment<'_>, on: &mut impl FnMut(DecodedPiece<'_>)) {
+        match segment.kind {
+            SegmentKind::Word(word) => self.word(word, segment.text, on),
+            SegmentKind::Unescaped | SegmentKind::Unquoted => {
                 self.tally.unescaped += 1;
-                self.plain(bit.text);
-                on(Piece::Literal(bit.text), false);
+                self.skip(segment.text);
+                on(DecodedPiece::Literal(segment.text));
             }
-            Kind::Text | Kind::Encoded | Kind::Escaped => {
+            SegmentKind::Text | SegmentKind::Encoded | SegmentKind::Escaped => {
                 if let Some(watch) = self.watch {
-                    watch.text(self.compiled, bit.text, self.tally);
+                    watch.text(self.compiled, segment.text, self.tally);
                 }
-                on(Piece::Text(bit.text), true);
+                on(DecodedPiece::Text(segment.text));
             }
         }
     }
 
-    fn word(&mut self, id: usize, written: &str, on: &mut impl FnMut(Piece<'_>, bool)) {
+    fn word(&mut self, id: usize, written: &str, on: &mut impl FnMut(DecodedPiece<'_>)) {
         let word = &self.compiled.words[id];
-        let (entry, role) = (word.entry, self.compiled.pairs[word.entry].role);
+        let (entry, pair) = (word.entry, &self.compiled.pairs[word.entry]);
+        let role = pair.role;
         let place = self.place(role);
-        let structural = place == Place::Structural;
+        let structural = place == MarkerPlace::Structural;
         let form = match word.kind {
-            WordKind::Wire | WordKind::Canonical => Form::Wire,
-            WordKind::Garbled => Form::Garbled,
-            WordKind::NoLast | WordKind::NoFirst => Form::Truncated,
+            WordKind::Wire | WordKind::Canonical => MarkerForm::Wire,
+            WordKind::Garbled => MarkerForm::Garbled,
+            WordKind::NoLast | WordKind::NoFirst => MarkerForm::Truncated,
         };
-        if form == Form::Truncated {
+        if form == MarkerForm::Truncated {
             let recover = self.compiled.settings.truncated == Truncated::Recover;
             if !structural {
-                self.plain(written);
-                return on(Piece::Text(written), true);
+                self.skip(written);
+                return on(DecodedPiece::Text(written));
             }
             if !recover || word.kind == WordKind::NoFirst {
                 self.tally.suspects += 1;
-                self.plain(written);
-                return on(Piece::Suspect(Suspect { entry, text: written, form }), true);
+                self.skip(written);
+                return on(DecodedPiece::Suspect(Suspect { entry, text: written, form }));
             }
             self.tally.recovered += 1;
         }
         self.tally.decoded += 1;
-        self.tally.garbled += u64::from(form == Form::Garbled);
-        let counts = structural || self.detection == Detection::Everywhere;
+        self.tally.garbled += u64::from(form == MarkerForm::Garbled);
+        let counts = structural || self.detection == MarkerDetection::Everywhere;
         if let Some(watch) = self.watch {
             watch.layout.marker(role, place);
             if structural {
-                mixed(&mut watch.open_canonical, role, false, self.tally);
+                count_mixed(&mut watch.open_canonical, role, false, self.tally);
             }
         }
-        let canonical = &self.compiled.pairs[entry].canonical;
-        let text = if self.json { escape_json(canonical) } else { Cow::Borrowed(&**canonical) };
-        on(Piece::Marker(Marker { entry, text: &text, written, role, form, place, counts }), false);
+        let canonical = &*pair.canonical;
+        let text = if self.json { escape_json(canonical) } else { Cow::Borrowed(canonical) };
+        on(DecodedPiece::Marker(Marker { entry, text: &text, written, role, form, place, counts }));
     }
 
-    /// The stream ended in a wire marker.
-    fn cut(&mut self, entry: usize, text: &str, on: &mut impl FnMut(Piece<'_>, bool)) {
-        if self.place(self.compiled.pairs[entry].role) == Place::Structural {
+    /// Reports a wire marker that the end of the stream cut.
+    fn read_cut(&mut self, entry: usize, text: &str, on: &mut impl FnMut(DecodedPiece<'_>)) {
+        if self.place(self.compiled.pairs[entry].role) == MarkerPlace::Structural {
             self.tally.suspects += 1;
-            on(Piece::Suspect(Suspect { entry, text, form: Form::Cut }), true);
+            on(DecodedPiece::Suspect(Suspect { entry, text, form: MarkerForm::Cut }));
         } else {
-            on(Piece::Text(text), true);
+            on(DecodedPiece::Text(text));
         }
     }
 
-    fn place(&mut self, role: Role) -> Place {
-        let Some(watch) = self.watch else { return Place::Quotes };
+    /// Classifies the place of the marker that comes next.
+    fn place(&mut self, role: Role) -> MarkerPlace {
+        let Some(watch) = self.watch else { return MarkerPlace::Quotes };
         watch.settle();
         watch.layout.place(role)
     }
 
-    /// Text that holds no canonical marker worth counting.
-    fn plain(&mut self, text: &str) {
+    /// Follows the layout of text in which canonical markers are not counted.
+    fn skip(&mut self, text: &str) {
         if let Some(watch) = self.watch {
             watch.settle();
             watch.layout.text(text);

@@ -1,11 +1,11 @@
-//! Canonical to wire, as a stream.
+//! Streaming encoder: canonical text to wire text.
 
 use alloc::string::String;
 
 use crate::{
-    bit::{Bit, Kind, Quoting, Syntax, Way},
     json_text::Channel,
     scan::Scanner,
+    segment::{Direction, Quoting, Segment, SegmentKind, Syntax},
     table::RemapTable,
     tally::Tally,
 };
@@ -13,7 +13,7 @@ use crate::{
 /// Encodes a stream of canonical text.
 ///
 /// The output depends on the concatenated input only, and equals [`RemapTable::encode`] of it.
-/// Holds back a proper beginning of a marker and nothing else, at most
+/// The encoder holds back a proper prefix of a marker and nothing else, at most
 /// [`RemapTable::max_held`] bytes.
 ///
 /// ```
@@ -33,79 +33,80 @@ pub struct StreamEncoder {
 }
 
 impl StreamEncoder {
-    /// An encoder of plain text.
+    /// Creates an encoder of plain text.
     #[must_use]
     pub fn new(table: &RemapTable) -> Self {
-        Self::of(table, Quoting::Protocol, Syntax::Text)
+        Self::with_syntax(table, Syntax::Text)
     }
 
-    /// An encoder of text in the given syntax.
+    /// Creates an encoder of text in the given syntax.
     #[must_use]
     pub fn with_syntax(table: &RemapTable, syntax: Syntax) -> Self {
-        Self::of(table, Quoting::Protocol, syntax)
+        Self::with_quoting(table, Quoting::Protocol, syntax)
     }
 
-    pub(crate) fn of(table: &RemapTable, quoting: Quoting, syntax: Syntax) -> Self {
-        let scanner = Scanner::new(&table.inner, Way::Encode(quoting));
+    pub(crate) fn with_quoting(table: &RemapTable, quoting: Quoting, syntax: Syntax) -> Self {
+        let scanner = Scanner::new(&table.inner, Direction::Encode(quoting));
         Self { channel: Channel::new(scanner, syntax), tally: Tally::default() }
     }
 
-    /// Feeds the next piece and appends what is certain to `out`.
+    /// Feeds the next chunk and appends the output that no later chunk can change to `out`.
     pub fn push(&mut self, chunk: &str, out: &mut String) {
-        self.push_bits(chunk, &mut |text, _| out.push_str(text));
+        self.push_segments(chunk, &mut |segment| out.push_str(segment.text));
     }
 
-    /// Ends the stream and appends what was held; the encoder is then as new, its tally kept.
+    /// Ends the stream and appends the held text. The encoder can then encode another stream and
+    /// keeps its tally.
     pub fn finish(&mut self, out: &mut String) {
-        self.finish_bits(&mut |text, _| out.push_str(text));
+        self.finish_segments(&mut |segment| out.push_str(segment.text));
     }
 
-    /// Forgets everything received, and the tally.
+    /// Discards the held text and clears the tally.
     pub fn reset(&mut self) {
         self.channel.reset();
         self.tally = Tally::default();
     }
 
-    /// Bytes received and not yet written.
+    /// Returns the number of bytes received and not yet written.
     #[must_use]
     pub fn held(&self) -> usize {
         self.channel.held()
     }
 
-    /// What was rewritten so far.
+    /// Returns the counters of this stream.
     #[must_use]
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// Bytes looked at so far: a measure of work that does not depend on the clock.
+    /// Returns the number of bytes examined, a measure of work without a clock.
     #[must_use]
     pub fn examined(&self) -> u64 {
         self.channel.scanner().examined()
     }
 
-    /// Reports output and whether it equals the input it stands for.
-    pub(crate) fn push_bits(&mut self, chunk: &str, on: &mut impl FnMut(&str, bool)) {
-        let tally = &mut self.tally;
-        self.channel.push(chunk, &mut |bit| note(bit, tally, on));
-        tally.max_held = tally.max_held.max(self.channel.held());
+    pub(crate) fn push_segments(&mut self, chunk: &str, on: &mut impl FnMut(Segment<'_>)) {
+        let Self { channel, tally } = self;
+        channel.push(chunk, &mut |segment| {
+            count(segment.kind, tally);
+            on(segment);
+        });
+        tally.max_held = tally.max_held.max(channel.held());
     }
 
-    pub(crate) fn finish_bits(&mut self, on: &mut impl FnMut(&str, bool)) {
-        let tally = &mut self.tally;
-        self.channel.finish(&mut |bit| note(bit, tally, on));
+    pub(crate) fn finish_segments(&mut self, on: &mut impl FnMut(Segment<'_>)) {
+        let Self { channel, tally } = self;
+        channel.finish(&mut |segment| {
+            count(segment.kind, tally);
+            on(segment);
+        });
     }
 }
 
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "the tally counts markers of one stream with 64 bits"
-)]
-fn note(bit: Bit<'_>, tally: &mut Tally, on: &mut impl FnMut(&str, bool)) {
-    match bit.kind {
-        Kind::Encoded => tally.encoded += 1,
-        Kind::Escaped => tally.escaped += 1,
+fn count(kind: SegmentKind, tally: &mut Tally) {
+    match kind {
+        SegmentKind::Encoded => tally.encoded += 1,
+        SegmentKind::Escaped => tally.escaped += 1,
         _ => {}
     }
-    on(bit.text, bit.kind == Kind::Text);
 }

@@ -5,7 +5,7 @@ use core::fmt;
 
 /// Why a [`RemapTable`](crate::RemapTable) was refused; nothing was built.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TableError {
+pub struct RemapTableError {
     pub(crate) entry: usize,
     pub(crate) marker: String,
     pub(crate) problem: Problem,
@@ -55,7 +55,7 @@ pub enum Problem {
     PlainCannotEscape,
 }
 
-impl TableError {
+impl RemapTableError {
     /// Position of the offending entry, in the order in which markers were added.
     #[must_use]
     pub fn entry(&self) -> usize {
@@ -75,7 +75,7 @@ impl TableError {
     }
 }
 
-impl fmt::Display for TableError {
+impl fmt::Display for RemapTableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.problem {
             Problem::NoEntries => return f.write_str("remap table: expected at least one entry"),
@@ -124,4 +124,4 @@ impl fmt::Display for TableError {
     }
 }
 
-impl core::error::Error for TableError {}
+impl core::error::Error for RemapTableError {}

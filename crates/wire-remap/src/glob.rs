@@ -9,7 +9,7 @@ use core::fmt;
 /// Matching takes time linear in the name, whatever the pattern: all ways to match are followed
 /// at once as the bits of a 128-bit word.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Glob {
+pub(crate) struct Glob {
     /// What each state reads on its way to the next; `None` is `?`.
     atoms: Vec<Option<char>>,
     /// Bit `i`: state `i` stands at a `*` and may read anything without moving on.
@@ -18,11 +18,10 @@ pub struct Glob {
 
 impl Glob {
     /// The most characters, `*` not counted, that a pattern may have.
-    pub const MAX_LEN: usize = 127;
+    const MAX_LEN: usize = 127;
 
     /// Compiles a pattern; `None` if it is longer than [`Glob::MAX_LEN`].
-    #[must_use]
-    pub fn new(pattern: &str) -> Option<Self> {
+    pub(crate) fn new(pattern: &str) -> Option<Self> {
         let (mut atoms, mut stars) = (Vec::new(), 0);
         for c in pattern.chars() {
             match c {
@@ -35,12 +34,7 @@ impl Glob {
     }
 
     /// Whether the whole of `name` matches.
-    #[must_use]
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "an ASCII character is less than 128, the length of `ascii`"
-    )]
-    pub fn matches(&self, name: &str) -> bool {
+    pub(crate) fn matches(&self, name: &str) -> bool {
         let mut ascii = [0u128; 128];
         let reads = |c: char| {
             let bits = self.atoms.iter().enumerate();
@@ -71,5 +65,55 @@ impl fmt::Debug for Glob {
             }
         }
         f.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    use super::Glob;
+
+    #[test]
+    fn globs_match_whole_names_in_either_case() {
+        for (pattern, name, matches) in [
+            ("", "", true),
+            ("", "a", false),
+            ("*", "", true),
+            ("*", "anything/at all", true),
+            ("qwen3*", "Qwen3.6-27B", true),
+            ("qwen3*", "my-qwen3", false),
+            ("*qwen?.6*", "x/QWEN3.6:latest", true),
+            ("a?c", "ac", false),
+            ("a?c", "aéc", true),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "a-c-b", false),
+            ("**a**", "za", true),
+            ("É", "é", false),
+        ] {
+            assert_eq!(Glob::new(pattern).unwrap().matches(name), matches, "{pattern} {name}");
+        }
+    }
+
+    /// The obvious recursive matcher.
+    fn naive(pattern: &[char], name: &[char]) -> bool {
+        match (pattern, name) {
+            ([], []) => true,
+            (['*', rest @ ..], _) => {
+                naive(rest, name) || !name.is_empty() && naive(pattern, &name[1..])
+            }
+            (['?', rest @ ..], [_, name @ ..]) => naive(rest, name),
+            ([a, rest @ ..], [b, name @ ..]) => a.eq_ignore_ascii_case(b) && naive(rest, name),
+            _ => false,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn globs_do_what_the_recursive_matcher_does(pattern in "[abé*?]{0,8}", name in "[aAbBé]{0,10}") {
+            let chars = |text: &str| text.chars().collect::<Vec<_>>();
+            prop_assert_eq!(Glob::new(&pattern).unwrap().matches(&name), naive(&chars(&pattern), &chars(&name)));
+        }
     }
 }

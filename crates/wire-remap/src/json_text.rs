@@ -1,10 +1,19 @@
-//! The text of JSON documents: markers live in string values, spellings live in bytes.
+//! Remapping of the text of JSON documents, where markers may be spelled with escapes.
 //!
-//! Arguments of native tool calls are JSON text inside a JSON string. A model or a library may
-//! write `<\/tool_call>` or `\u003ctool_call>` there, and a chat template that parses the
-//! arguments would still show the reserved marker to the model. So escapes are resolved before
-//! the search, and their spelling is remembered and put back around everything that the search
-//! leaves alone. Nothing else of JSON is parsed: backslashes mean the same in broken documents.
+//! The arguments of a native tool call are JSON text inside a JSON string. A model or a library may
+//! write `<\/tool_call>` or `\u003ctool_call>` there, and a chat template that parses the arguments
+//! would still show the reserved marker to the model. Escapes are therefore resolved before the
+//! scan. Their spelling is remembered and restored around all text that the scan leaves unchanged:
+//!
+//! ```text
+//! input                     {"a": "\u00e9 <\/tool_call>"}
+//! text given to the scan     é </tool_call>
+//! segments                  text " é ", encoded marker "[[/CALL]]"
+//! output                    {"a": "\u00e9 [[/CALL]]"}
+//! ```
+//!
+//! Nothing else of JSON is parsed, so malformed documents are remapped too. A quotation mark ends
+//! the text given to the scan: no marker reaches over the end of a string.
 
 use alloc::{
     borrow::{Cow, ToOwned},
@@ -14,33 +23,35 @@ use alloc::{
 };
 
 use crate::{
-    bit::{Bit, Kind, Syntax},
     scan::Scanner,
+    segment::{Segment, SegmentKind, Syntax},
 };
 
-/// A scanner, and for JSON the spelling of what it was given.
+/// A scanner and, for JSON text, the spelling of its input.
 #[derive(Debug, Clone)]
 pub(crate) struct Channel {
     scanner: Scanner,
-    json: Option<Json>,
+    json: Option<JsonInput>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Json {
-    /// An escape whose end has not arrived; at most 11 bytes.
+struct JsonInput {
+    /// The beginning of an escape whose end has not arrived; at most 11 bytes.
     partial: String,
     spelling: Spelling,
 }
 
-/// Escapes in the text the scanner has and has not reported yet.
+/// The escapes of the text that the scanner has received and not yet reported.
 #[derive(Debug, Clone, Default)]
 struct Spelling {
     escapes: VecDeque<Escape>,
-    /// Bytes of unescaped text given to the scanner, and reported by it.
+    /// Number of bytes given to the scanner.
     given: u64,
+    /// Number of bytes the scanner reported.
     reported: u64,
 }
 
+/// An escape of the input, at its offset in the unescaped text.
 #[derive(Debug, Clone)]
 struct Escape {
     at: u64,
@@ -50,28 +61,22 @@ struct Escape {
 
 impl Channel {
     pub(crate) fn new(scanner: Scanner, syntax: Syntax) -> Self {
-        Self { scanner, json: (syntax == Syntax::Json).then(Json::default) }
+        Self { scanner, json: (syntax == Syntax::Json).then(JsonInput::default) }
     }
 
     pub(crate) fn reset(&mut self) {
         self.scanner.reset();
         if let Some(json) = &mut self.json {
-            *json = Json::default();
+            *json = JsonInput::default();
         }
     }
 
-    /// Bytes received and not yet reported, as they were written.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "an escape is at least as long as the UTF-8 of its value: a backslash alone \
-                  stands for itself, two characters for one byte, six for at most three bytes, \
-                  twelve for four"
-    )]
+    /// Returns the number of input bytes received and not yet reported.
     pub(crate) fn held(&self) -> usize {
         let Some(json) = &self.json else { return self.scanner.held() };
+        // An escape is at least as long as the UTF-8 text of its value.
         let respelled = json.spelling.escapes.iter().map(|e| e.raw.len() - e.value.len_utf8());
-        let held = self.scanner.held().saturating_add(respelled.sum());
-        held.saturating_add(json.partial.len())
+        self.scanner.held() + respelled.sum::<usize>() + json.partial.len()
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -82,12 +87,10 @@ impl Channel {
         &self.scanner
     }
 
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "text is appended to text, and both are in memory"
-    )]
-    pub(crate) fn push(&mut self, chunk: &str, on: &mut impl FnMut(Bit<'_>)) {
-        let Some(json) = &mut self.json else { return self.scanner.push(chunk, on) };
+    /// Scans the next chunk and reports the segments that no later text can change.
+    pub(crate) fn push(&mut self, chunk: &str, on: &mut impl FnMut(Segment<'_>)) {
+        let Self { scanner, json } = self;
+        let Some(json) = json else { return scanner.push(chunk, on) };
         let joined;
         let mut rest = chunk;
         if !json.partial.is_empty() {
@@ -96,204 +99,152 @@ impl Channel {
         }
         let spelling = &mut json.spelling;
         while let Some(at) = rest.find(['\\', '"']) {
-            spelling.pass(&mut self.scanner, &rest[..at], on);
+            spelling.pass(scanner, &rest[..at], on);
             rest = &rest[at..];
-            if let Some(behind) = rest.strip_prefix('"') {
-                spelling.quote(&mut self.scanner, on);
-                rest = behind;
+            if let Some(after) = rest.strip_prefix('"') {
+                spelling.quote(scanner, on);
+                rest = after;
                 continue;
             }
-            match read_escape(rest) {
-                Read::Partial => {
-                    json.partial = rest.to_owned();
-                    return;
-                }
-                Read::Escape { value, len } => {
-                    spelling.escape(&mut self.scanner, value, &rest[..len], on);
-                    rest = &rest[len..];
-                }
-            }
+            let Some((value, len)) = read_escape(rest) else {
+                json.partial = rest.to_owned();
+                return;
+            };
+            spelling.remember(value, &rest[..len]);
+            spelling.pass(scanner, value.encode_utf8(&mut [0; 4]), on);
+            rest = &rest[len..];
         }
-        spelling.pass(&mut self.scanner, rest, on);
+        spelling.pass(scanner, rest, on);
     }
 
-    pub(crate) fn finish(&mut self, on: &mut impl FnMut(Bit<'_>)) {
-        let Some(json) = &mut self.json else { return self.scanner.finish(on) };
-        let partial = core::mem::take(&mut json.partial);
-        // A high surrogate whose partner never came is whole; anything else is broken text.
-        let (escape, text) = match partial.get(..6) {
-            Some(lone) if partial.starts_with("\\u") => (lone, &partial[6..]),
-            _ => ("", &*partial),
-        };
-        if !escape.is_empty() {
+    /// Ends the text and reports the rest.
+    pub(crate) fn finish(&mut self, on: &mut impl FnMut(Segment<'_>)) {
+        let Self { scanner, json } = self;
+        let Some(json) = json else { return scanner.finish(on) };
+        let JsonInput { partial, mut spelling } = core::mem::take(json);
+        // A high surrogate without a low one is a complete escape. Any other partial is text.
+        let lone = partial.get(..6).filter(|text| text.starts_with("\\u")).unwrap_or_default();
+        if !lone.is_empty() {
             let value = char::REPLACEMENT_CHARACTER;
-            json.spelling.escape(&mut self.scanner, value, escape, on);
+            spelling.remember(value, lone);
+            spelling.pass(scanner, value.encode_utf8(&mut [0; 4]), on);
         }
-        json.spelling.pass(&mut self.scanner, text, on);
-        let spelling = &mut json.spelling;
-        self.scanner.finish(&mut |bit| spelling.report(bit, on));
-        *json = Json::default();
+        spelling.pass(scanner, &partial[lone.len()..], on);
+        scanner.finish(&mut |segment| spelling.report(segment, on));
     }
 }
 
 impl Spelling {
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`given` counts the bytes of one stream with 64 bits"
-    )]
-    fn pass(&mut self, scanner: &mut Scanner, text: &str, on: &mut impl FnMut(Bit<'_>)) {
+    /// Gives unescaped text to the scanner.
+    fn pass(&mut self, scanner: &mut Scanner, text: &str, on: &mut impl FnMut(Segment<'_>)) {
         self.given += text.len() as u64;
-        scanner.push(text, &mut |bit| self.report(bit, on));
+        scanner.push(text, &mut |segment| self.report(segment, on));
     }
 
-    /// A string begins or ends: no marker goes over that, whatever it looks like.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`given` counts the bytes of one stream with 64 bits"
-    )]
-    fn quote(&mut self, scanner: &mut Scanner, on: &mut impl FnMut(Bit<'_>)) {
-        scanner.finish(&mut |bit| self.report(bit, on));
+    /// Passes a quotation mark, which ends every marker.
+    fn quote(&mut self, scanner: &mut Scanner, on: &mut impl FnMut(Segment<'_>)) {
+        scanner.finish(&mut |segment| self.report(segment, on));
         self.given += 1;
-        self.report(Bit::text("\""), on);
+        self.report(Segment::text("\""), on);
     }
 
-    fn escape(
-        &mut self,
-        scanner: &mut Scanner,
-        value: char,
-        raw: &str,
-        on: &mut impl FnMut(Bit<'_>),
-    ) {
+    /// Remembers the spelling of the text that is passed next.
+    fn remember(&mut self, value: char, raw: &str) {
         self.escapes.push_back(Escape { at: self.given, value, raw: raw.to_owned() });
-        self.pass(scanner, value.encode_utf8(&mut [0; 4]), on);
     }
 
-    /// Reports a piece of unescaped text in its own spelling.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "the scanner reports in order and no more than was given to it, so the first \
-                  escape that is left lies at `start` or behind it, and its value in `bit` whole"
-    )]
-    fn report(&mut self, bit: Bit<'_>, on: &mut impl FnMut(Bit<'_>)) {
+    /// Reports a segment in the spelling of its input.
+    fn report(&mut self, segment: Segment<'_>, on: &mut impl FnMut(Segment<'_>)) {
         let start = self.reported;
-        self.reported += bit.consumed as u64;
-        if bit.kind != Kind::Text {
+        self.reported += segment.consumed as u64;
+        if segment.kind != SegmentKind::Text {
             while self.escapes.front().is_some_and(|escape| escape.at < self.reported) {
                 self.escapes.pop_front();
             }
-            return on(Bit { text: &escape_json(bit.text), ..bit });
+            return on(Segment { text: &escape_json(segment.text), ..segment });
         }
         let mut done = 0;
-        while let Some(escape) = self.escapes.front() {
-            if escape.at >= self.reported {
-                break;
-            }
+        while let Some(escape) = self.escapes.front()
+            && escape.at < self.reported
+        {
             let at = (escape.at - start) as usize;
             if at > done {
-                on(Bit { text: &bit.text[done..at], ..bit });
+                on(Segment { text: &segment.text[done..at], ..segment });
             }
-            on(Bit { text: &escape.raw, ..bit });
+            on(Segment { text: &escape.raw, ..segment });
             done = at + escape.value.len_utf8();
             self.escapes.pop_front();
         }
-        if done < bit.text.len() {
-            on(Bit { text: &bit.text[done..], ..bit });
+        if done < segment.text.len() {
+            on(Segment { text: &segment.text[done..], ..segment });
         }
     }
 }
 
-enum Read {
-    /// More text decides.
-    Partial,
-    Escape {
-        value: char,
-        len: usize,
-    },
-}
-
-/// Reads the escape at the start of `text`, which begins with a backslash.
+/// Reads the escape at the start of `text`, which begins with a backslash. Returns its value and
+/// its length, or `None` if more text decides.
 ///
-/// What is no JSON escape has the backslash itself as its value; a lone surrogate stands for the
-/// replacement character.
-fn read_escape(text: &str) -> Read {
-    let plain = |value| Read::Escape { value, len: 2 };
-    match text.as_bytes().get(1) {
-        None => Read::Partial,
-        Some(b'"') => plain('"'),
-        Some(b'\\') => plain('\\'),
-        Some(b'/') => plain('/'),
-        Some(b'b') => plain('\u{8}'),
-        Some(b'f') => plain('\u{c}'),
-        Some(b'n') => plain('\n'),
-        Some(b'r') => plain('\r'),
-        Some(b't') => plain('\t'),
-        Some(b'u') => read_unicode(text),
-        Some(_) => Read::Escape { value: '\\', len: 1 },
-    }
+/// The value of a malformed escape is its backslash, and that of a lone surrogate is U+FFFD.
+fn read_escape(text: &str) -> Option<(char, usize)> {
+    let value = match text.as_bytes().get(1)? {
+        b'"' => '"',
+        b'\\' => '\\',
+        b'/' => '/',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'u' => return read_unicode(text),
+        _ => return Some(('\\', 1)),
+    };
+    Some((value, 2))
 }
 
-#[expect(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "`hex4` found four digits behind the two characters that begin the escape; what is \
-              no character and less than 0xDC00 is a high surrogate, at least 0xD800"
-)]
-fn read_unicode(text: &str) -> Read {
-    let broken = Read::Escape { value: '\\', len: 1 };
-    let high = match hex4(text, 2) {
-        Hex::Partial => return Read::Partial,
-        Hex::No => return broken,
-        Hex::Unit(unit) => unit,
-    };
-    let lone = Read::Escape { value: char::REPLACEMENT_CHARACTER, len: 6 };
+/// Reads an escape of four digits, or of two surrogates.
+fn read_unicode(text: &str) -> Option<(char, usize)> {
+    let Some(high) = code_unit(text, 2)? else { return Some(('\\', 1)) };
     if let Some(value) = char::from_u32(high) {
-        return Read::Escape { value, len: 6 };
+        return Some((value, 6));
     }
+    let lone = Some((char::REPLACEMENT_CHARACTER, 6));
     if high >= 0xDC00 {
         return lone;
     }
-    let next = &text.as_bytes()[6..];
-    if next.len() < 2 && b"\\u".starts_with(next) {
-        return Read::Partial;
+    let next = &text[6..];
+    if next.len() < 2 && "\\u".starts_with(next) {
+        return None;
     }
-    if !next.starts_with(b"\\u") {
+    if !next.starts_with("\\u") {
         return lone;
     }
-    match hex4(text, 8) {
-        Hex::Partial => Read::Partial,
-        Hex::Unit(low) if (0xDC00..0xE000).contains(&low) => {
+    match code_unit(text, 8)? {
+        Some(low @ 0xDC00..0xE000) => {
             let scalar = 0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-            let value = char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER);
-            Read::Escape { value, len: 12 }
+            Some((char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER), 12))
         }
         _ => lone,
     }
 }
 
-enum Hex {
-    Partial,
-    No,
-    Unit(u32),
-}
-
-#[expect(clippy::arithmetic_side_effects, reason = "`at` is 2 or 8")]
-fn hex4(text: &str, at: usize) -> Hex {
+/// Reads four hexadecimal digits at `at`. Returns `None` if more text decides, `Some(None)` if one
+/// of them is not a digit.
+fn code_unit(text: &str, at: usize) -> Option<Option<u32>> {
     let mut unit = 0;
-    for i in 0..4 {
-        let Some(&byte) = text.as_bytes().get(at + i) else { return Hex::Partial };
-        let Some(digit) = (byte as char).to_digit(16) else { return Hex::No };
+    for &byte in text.as_bytes().get(at..).unwrap_or_default().iter().take(4) {
+        let Some(digit) = (byte as char).to_digit(16) else { return Some(None) };
         unit = unit << 4 | digit;
     }
-    Hex::Unit(unit)
+    (text.len() >= at + 4).then_some(Some(unit))
 }
 
-/// The text as it may stand inside a JSON string.
+/// Escapes text for the inside of a JSON string.
 pub(crate) fn escape_json(text: &str) -> Cow<'_, str> {
     let special = |c: char| c < ' ' || c == '"' || c == '\\';
     if !text.contains(special) {
         return Cow::Borrowed(text);
     }
-    let mut out = String::with_capacity(text.len().saturating_add(2));
+    let mut out = String::with_capacity(text.len() + 2);
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),

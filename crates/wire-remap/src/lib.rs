@@ -15,7 +15,7 @@
 //! | `</tool_call>` | `[[/CALL]]` | |
 //! | `<toolcall>` | `[[TOOLCALL]]` | the compact spelling keeps its identity |
 //! | `[[CALL]]` | `[[~CALL]]` | someone typed it: literal text, escaped |
-//! | `<tool_call>`, quoted | `[[~~CALL]]` | user or tool text under [`Policy::EscapeLiteral`] |
+//! | `<tool_call>`, quoted | `[[~~CALL]]` | user or tool text under [`MarkerPolicy::EscapeLiteral`] |
 //! | `[[~CALL]]` | `[[~~~CALL]]` | an escape someone typed: two more |
 //! | `[[CALLER]`, `[[a]]`, `~` | the same | nothing else is ever touched |
 //!
@@ -56,12 +56,12 @@
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 
-mod bit;
+#[cfg(feature = "json")]
+pub mod bodies;
 mod builder;
 #[cfg(feature = "cache-key")]
 mod cache;
@@ -79,14 +79,9 @@ mod pair;
 mod piece;
 mod place;
 mod regime;
-#[cfg(feature = "json")]
-mod request;
-#[cfg(feature = "json")]
-mod response;
 mod rules;
 mod scan;
-#[cfg(feature = "json")]
-mod shape;
+mod segment;
 mod spelling;
 mod table;
 mod tally;
@@ -95,32 +90,22 @@ mod whole;
 mod word;
 mod words;
 
-#[cfg(feature = "cache-key")]
-pub use crate::cache::cache_key;
 pub use crate::{
-    bit::Syntax,
     builder::RemapTableBuilder,
-    capability::{CapabilityError, CapabilityTable},
-    collapse::{Collapse, CollapseAction, CollapseDetector, CollapseLimits, Repeated, Verdict},
+    capability::{CapabilityError, CapabilityRow, CapabilityTable},
+    collapse::{
+        Collapse, CollapseAction, CollapseDetector, CollapseKind, CollapseLimits, CollapseVerdict,
+    },
     decode::StreamDecoder,
     encode::StreamEncoder,
-    error::{Problem, TableError},
-    glob::Glob,
-    pair::{Mode, Pair, Role, Truncated},
-    piece::{Detection, Form, InText, Marker, Piece, Suspect},
-    place::Place,
-    regime::{Policy, Provenance, Regime, Scope},
+    error::{Problem, RemapTableError},
+    pair::{MarkerPair, Mode, Role, Truncated},
+    piece::{DecodedPiece, Marker, MarkerDetection, MarkerForm, Suspect},
+    place::MarkerPlace,
+    regime::{MarkerPolicy, Provenance, Regime, Scope},
+    segment::Syntax,
     table::RemapTable,
     tally::{Location, RemapReport, Tally},
-};
-#[cfg(feature = "json")]
-pub use crate::{
-    request::RequestRemap,
-    response::ResponseRemap,
-    shape::{
-        AnthropicMessages, BodyError, BodyShape, Field, GeminiContents, Happening, OpenAiChat,
-        OpenAiResponses, Slot, Spot,
-    },
 };
 
 /// The README's example, compiled.

@@ -33,7 +33,7 @@ pub enum Mode {
 pub enum Truncated {
     /// Nothing: it is text.
     Ignore,
-    /// Keep it as text and report it as [`Piece::Suspect`](crate::Piece::Suspect).
+    /// Keep it as text and report it as [`DecodedPiece::Suspect`](crate::DecodedPiece::Suspect).
     #[default]
     Diagnose,
     /// Read `[[CALL]` at the start of a line as the marker. Encoding then escapes literal
@@ -43,13 +43,13 @@ pub enum Truncated {
 
 /// One canonical marker and its spelling on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
+pub struct MarkerPair {
     pub(crate) canonical: String,
     pub(crate) wire: String,
     pub(crate) role: Role,
 }
 
-impl Pair {
+impl MarkerPair {
     /// The marker of transcripts, tools and parsers.
     #[must_use]
     pub fn canonical(&self) -> &str {

@@ -1,36 +1,22 @@
 //! What a decoder reports.
 
-use crate::{pair::Role, place::Place};
+use crate::{pair::Role, place::MarkerPlace};
 
 /// Which markers count as tool markup. Decoded text is the same under both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
-pub enum Detection {
-    /// Those at a [`Place::Structural`].
+pub enum MarkerDetection {
+    /// Those at a [`MarkerPlace::Structural`].
     #[default]
     Structural,
     /// All of them.
     Everywhere,
 }
 
-/// What is shown of a decoded marker that turned out to be text, where something that reads the
-/// decoded text (a guard) finds that out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum InText {
-    /// The canonical marker, as [`RemapTable::decode`](crate::RemapTable::decode) gives: what was
-    /// encoded comes back as it was, and the next request says what this one said.
-    #[default]
-    Canonical,
-    /// The marker as the model wrote it. A canonical marker in a request and the same literal wire
-    /// marker in it then come back alike.
-    AsWritten,
-}
-
 /// How a marker was spelled on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Form {
+pub enum MarkerForm {
     /// The wire marker as declared.
     Wire,
     /// A garbled spelling, see [`accept_garbled`](crate::RemapTableBuilder::accept_garbled).
@@ -54,10 +40,10 @@ pub struct Marker<'a> {
     /// What the pair is used for.
     pub role: Role,
     /// How it was spelled.
-    pub form: Form,
-    /// Where it stands. In a JSON stream always [`Place::Quotes`].
-    pub place: Place,
-    /// Whether it is tool markup under the decoder's [`Detection`]; if not, it is text that
+    pub form: MarkerForm,
+    /// Where it stands. In a JSON stream always [`MarkerPlace::Quotes`].
+    pub place: MarkerPlace,
+    /// Whether it is tool markup under the decoder's [`MarkerDetection`]; if not, it is text that
     /// happens to look like it.
     pub counts: bool,
 }
@@ -71,13 +57,13 @@ pub struct Suspect<'a> {
     /// What was written.
     pub text: &'a str,
     /// How it is damaged.
-    pub form: Form,
+    pub form: MarkerForm,
 }
 
 /// A piece of decoded output. The texts of all pieces together are the decoded text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Piece<'a> {
+pub enum DecodedPiece<'a> {
     /// Text; never empty. May hold canonical markers that the model wrote itself.
     Text(&'a str),
     /// Text that was escaped on the wire: a literal marker that must not be read as one.
@@ -88,14 +74,18 @@ pub enum Piece<'a> {
     Suspect(Suspect<'a>),
 }
 
-impl<'a> Piece<'a> {
+impl<'a> DecodedPiece<'a> {
     /// The decoded text of this piece.
     #[must_use]
     pub fn text(&self) -> &'a str {
         match *self {
-            Piece::Text(text) | Piece::Literal(text) => text,
-            Piece::Marker(marker) => marker.text,
-            Piece::Suspect(suspect) => suspect.text,
+            DecodedPiece::Text(text) | DecodedPiece::Literal(text) => text,
+            DecodedPiece::Marker(marker) => marker.text,
+            DecodedPiece::Suspect(suspect) => suspect.text,
         }
+    }
+    /// Returns whether the piece's text equals its input.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        matches!(self, Self::Text(_) | Self::Suspect(_))
     }
 }

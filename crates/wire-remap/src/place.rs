@@ -8,7 +8,7 @@ use crate::pair::Role;
 /// Where a marker stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Place {
+pub enum MarkerPlace {
     /// Where a tool format puts it: at the start of a line, directly after a closed block, or as
     /// the end of an open block.
     Structural,
@@ -65,10 +65,6 @@ impl Layout {
         }
     }
 
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "a run of one character is as long as a piece of one message"
-    )]
     fn char(&mut self, c: char) {
         if let Some(run) = &mut self.run {
             if run.tick == c {
@@ -119,35 +115,35 @@ impl Layout {
     }
 
     /// Where a marker stands that comes next.
-    pub(crate) fn place(&mut self, role: Role) -> Place {
+    pub(crate) fn place(&mut self, role: Role) -> MarkerPlace {
         self.end_run();
         if self.in_block {
             return match role {
-                _ if self.quoted => Place::Quotes,
-                Role::Close => Place::Structural,
-                _ if self.at_line_start => Place::Structural,
-                _ => Place::Prose,
+                _ if self.quoted => MarkerPlace::Quotes,
+                Role::Close => MarkerPlace::Structural,
+                _ if self.at_line_start => MarkerPlace::Structural,
+                _ => MarkerPlace::Prose,
             };
         }
         if self.fence.is_some() {
-            Place::Fence
+            MarkerPlace::Fence
         } else if self.inline.is_some() {
-            Place::InlineCode
+            MarkerPlace::InlineCode
         } else if self.at_line_start || self.after_block {
-            Place::Structural
+            MarkerPlace::Structural
         } else if self.quoted {
-            Place::Quotes
+            MarkerPlace::Quotes
         } else {
-            Place::Prose
+            MarkerPlace::Prose
         }
     }
 
     /// Passes a marker that stands at `place`.
-    pub(crate) fn marker(&mut self, role: Role, place: Place) {
+    pub(crate) fn marker(&mut self, role: Role, place: MarkerPlace) {
         self.at_line_start = false;
         self.after_block = false;
         self.backslash = false;
-        if place != Place::Structural {
+        if place != MarkerPlace::Structural {
             return;
         }
         match role {

@@ -3,12 +3,12 @@
 use alloc::{borrow::Cow, string::String};
 
 use crate::{
-    bit::{Quoting, Syntax},
     decode::StreamDecoder,
     encode::StreamEncoder,
-    error::{Problem, TableError},
+    error::{Problem, RemapTableError},
     pair::Mode,
-    piece::{Detection, InText},
+    piece::MarkerDetection,
+    segment::{Quoting, Syntax},
     table::RemapTable,
     tally::Location,
 };
@@ -38,31 +38,25 @@ impl Default for Scope {
 /// What happens to markers in text that is not protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
-pub enum Policy {
+pub enum MarkerPolicy {
     /// As protocol text: canonical markers become wire markers, literal wire markers are escaped.
     #[default]
     Encode,
     /// Canonical markers become quoted ones (`[[~~CALL]]`): the model sees neither marker, and
     /// what it echoes decodes to text, not to markup. Exact mode only.
     EscapeLiteral,
-    /// Canonical markers become wire markers, and nothing is escaped: for text that was shown as
-    /// the model wrote it ([`InText::AsWritten`]), which it then gets back as it wrote it. A literal
-    /// wire marker in such text comes back as a marker.
-    Swap,
     /// Untouched: reserved tokens reach the model, and wire markers in the text come back as
     /// canonical ones. Exactness does not hold for such text.
     Leave,
 }
 
-/// Policies for outbound text by who wrote it; [`Policy::Encode`] unless set.
+/// Policies for outbound text by who wrote it; [`MarkerPolicy::Encode`] unless set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Provenance {
     /// User messages.
-    pub user: Policy,
+    pub user: MarkerPolicy,
     /// Tool results.
-    pub tool: Policy,
-    /// Assistant messages, a last one included, but not their reasoning and arguments.
-    pub assistant: Policy,
+    pub tool: MarkerPolicy,
 }
 
 /// How one request, and the response to it, are remapped.
@@ -83,28 +77,19 @@ pub struct Regime {
     table: Option<RemapTable>,
     scope: Scope,
     provenance: Provenance,
-    detection: Option<Detection>,
-    in_text: InText,
+    detection: Option<MarkerDetection>,
 }
 
 impl Regime {
-    /// No remap: every operation is the identity.
-    pub const OFF: Self = Self {
-        table: None,
-        scope: Scope { reasoning: true, arguments: true, schemas: true },
-        provenance: Provenance {
-            user: Policy::Encode,
-            tool: Policy::Encode,
-            assistant: Policy::Encode,
-        },
-        detection: None,
-        in_text: InText::Canonical,
-    };
-
-    /// No remap: every operation is the identity.
+    /// Creates a regime without a remap: every operation is the identity.
     #[must_use]
-    pub fn off() -> Self {
-        Self::OFF
+    pub const fn off() -> Self {
+        Self {
+            table: None,
+            scope: Scope { reasoning: true, arguments: true, schemas: true },
+            provenance: Provenance { user: MarkerPolicy::Encode, tool: MarkerPolicy::Encode },
+            detection: None,
+        }
     }
 
     /// Remaps by `table`.
@@ -123,42 +108,30 @@ impl Regime {
     ///
     /// # Errors
     ///
-    /// When [`Policy::EscapeLiteral`] is asked of a table in [`Mode::Plain`].
-    pub fn with_provenance(self, provenance: Provenance) -> Result<Self, TableError> {
-        let Provenance { user, tool, assistant } = provenance;
-        let escapes = [user, tool, assistant].contains(&Policy::EscapeLiteral);
+    /// When [`MarkerPolicy::EscapeLiteral`] is asked of a table in [`Mode::Plain`].
+    pub fn with_provenance(self, provenance: Provenance) -> Result<Self, RemapTableError> {
+        let Provenance { user, tool } = provenance;
+        let escapes = [user, tool].contains(&MarkerPolicy::EscapeLiteral);
         if escapes && self.table.as_ref().is_some_and(|table| table.mode() == Mode::Plain) {
             let problem = Problem::PlainCannotEscape;
-            return Err(TableError { entry: 0, marker: String::new(), problem });
+            return Err(RemapTableError { entry: 0, marker: String::new(), problem });
         }
         Ok(Self { provenance, ..self })
     }
 
     /// Chooses which decoded markers count as tool markup.
     ///
-    /// Unless chosen, [`Detection::Structural`] for the pieces of a decoder; what reads decoded
+    /// Unless chosen, [`MarkerDetection::Structural`] for the pieces of a decoder; what reads decoded
     /// text itself (a guard) then lets each be what the canonical marker would be there.
     #[must_use]
-    pub fn with_detection(self, detection: Detection) -> Self {
+    pub fn with_detection(self, detection: MarkerDetection) -> Self {
         Self { detection: Some(detection), ..self }
-    }
-
-    /// Chooses what is shown of decoded markers that are text, where that is found out.
-    #[must_use]
-    pub fn with_in_text(self, in_text: InText) -> Self {
-        Self { in_text, ..self }
     }
 
     /// Which decoded markers count as tool markup, if that was chosen.
     #[must_use]
-    pub fn detection(&self) -> Option<Detection> {
+    pub fn detection(&self) -> Option<MarkerDetection> {
         self.detection
-    }
-
-    /// What is shown of decoded markers that are text.
-    #[must_use]
-    pub fn in_text(&self) -> InText {
-        self.in_text
     }
 
     /// The table; `None` when off.
@@ -190,7 +163,7 @@ impl Regime {
     #[must_use]
     pub fn encoder(&self, location: Location) -> Option<StreamEncoder> {
         let quoting = self.outgoing(location)?;
-        Some(StreamEncoder::of(self.table.as_ref()?, quoting, Syntax::Text))
+        Some(StreamEncoder::with_quoting(self.table.as_ref()?, quoting, Syntax::Text))
     }
 
     /// A decoder for one stream of model text; `None` when off.
@@ -205,15 +178,13 @@ impl Regime {
         let policy = match location {
             Location::User => self.provenance.user,
             Location::ToolResult => self.provenance.tool,
-            Location::Assistant | Location::Prefill => self.provenance.assistant,
-            _ => Policy::Encode,
+            _ => MarkerPolicy::Encode,
         };
         match policy {
             _ if !self.covers(location) => None,
-            Policy::Encode => Some(Quoting::Protocol),
-            Policy::EscapeLiteral => Some(Quoting::Literal),
-            Policy::Swap => Some(Quoting::Swap),
-            Policy::Leave => None,
+            MarkerPolicy::Encode => Some(Quoting::Protocol),
+            MarkerPolicy::EscapeLiteral => Some(Quoting::Literal),
+            MarkerPolicy::Leave => None,
         }
     }
 

@@ -8,13 +8,36 @@
 use alloc::string::ToString;
 
 use crate::{
-    error::{Problem, TableError},
+    error::{Problem, RemapTableError},
+    pair::{MarkerPair, Mode, Settings},
+    spelling,
     word::{Word, WordKind},
 };
 
-/// Checks every pair of words.
-pub(crate) fn check(words: &[Word]) -> Result<(), TableError> {
-    // What was declared is blamed before what was derived from it.
+/// Checks the markers of a table, and every pair of its words.
+pub(crate) fn check(pairs: &[MarkerPair], settings: &Settings) -> Result<(), RemapTableError> {
+    let fail = |entry, marker: &str, problem| {
+        Err(RemapTableError { entry, marker: marker.into(), problem })
+    };
+    for (entry, pair) in pairs.iter().enumerate() {
+        if pair.canonical.is_empty() || pair.wire.is_empty() {
+            return fail(entry, "", Problem::Empty);
+        }
+        if settings.mode == Mode::Exact && spelling::escape_point(&pair.wire).is_none() {
+            return fail(entry, &pair.wire, Problem::TooShort);
+        }
+    }
+    let words = Word::of_pairs(pairs, settings);
+    check_words(&words)?;
+    let escaped = words.iter().find(|word| word.text.contains(settings.escape));
+    match escaped.filter(|_| settings.mode == Mode::Exact) {
+        Some(word) => fail(word.entry, &word.text, Problem::HoldsEscape(settings.escape)),
+        None => Ok(()),
+    }
+}
+
+fn check_words(words: &[Word]) -> Result<(), RemapTableError> {
+    // Declared markers are blamed before the forms derived from them.
     let declared = |word: &Word| matches!(word.kind, WordKind::Canonical | WordKind::Wire);
     each_pair(words, |_| true, same)?;
     each_pair(words, declared, contains)?;
@@ -28,13 +51,13 @@ fn each_pair(
     words: &[Word],
     chosen: impl Fn(&Word) -> bool,
     problem: impl Fn((usize, &Word), (usize, &Word)) -> Option<Problem>,
-) -> Result<(), TableError> {
+) -> Result<(), RemapTableError> {
     let chosen = || words.iter().enumerate().filter(|(_, word)| chosen(word));
     for a in chosen() {
         for b in chosen() {
             if let Some(problem) = problem(a, b) {
                 let (entry, marker) = (a.1.entry, a.1.text.clone());
-                return Err(TableError { entry, marker, problem });
+                return Err(RemapTableError { entry, marker, problem });
             }
         }
     }

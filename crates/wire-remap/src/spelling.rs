@@ -19,10 +19,6 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`rest` is what is left of `marker`, and not longer"
-    )]
     pub(crate) fn of(marker: &'a str) -> Self {
         let rest = marker.trim_start_matches(|c: char| !c.is_alphanumeric());
         let core = rest.trim_end_matches(|c: char| !c.is_alphanumeric());
@@ -74,7 +70,6 @@ pub(crate) fn without_first(marker: &str) -> Option<&str> {
 }
 
 /// Length of the shortest prefix that already names the marker: its lead and core, `[[CALL`.
-#[expect(clippy::arithmetic_side_effects, reason = "both are parts of `marker`")]
 pub(crate) fn naming_prefix(marker: &str) -> usize {
     let parts = Parts::of(marker);
     if parts.core.is_empty() { marker.len() } else { parts.lead.len() + parts.core.len() }

@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 
 use crate::{
-    pair::{Mode, Pair},
+    pair::{MarkerPair, Mode},
     words::Compiled,
 };
 
@@ -28,7 +28,7 @@ impl RemapTable {
 
     /// The pairs, in the order in which they were added; events refer to them by position.
     #[must_use]
-    pub fn pairs(&self) -> &[Pair] {
+    pub fn pairs(&self) -> &[MarkerPair] {
         &self.inner.pairs
     }
 

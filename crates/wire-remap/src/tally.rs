@@ -9,7 +9,7 @@ pub struct Tally {
     /// Texts visited.
     pub texts: u64,
     /// Outbound: canonical markers written as wire markers (or quoted, see
-    /// [`Policy::EscapeLiteral`](crate::Policy::EscapeLiteral)).
+    /// [`MarkerPolicy::EscapeLiteral`](crate::MarkerPolicy::EscapeLiteral)).
     pub encoded: u64,
     /// Outbound: literal wire markers escaped.
     pub escaped: u64,
@@ -121,11 +121,6 @@ pub struct RemapReport {
     pub(crate) undecoded: u64,
 }
 
-#[expect(
-    clippy::indexing_slicing,
-    reason = "`Location::ALL` has every location, so each one's number is less than its length"
-)]
-#[expect(clippy::arithmetic_side_effects, reason = "`Tally` adds without overflow")]
 impl RemapReport {
     /// The counters of one location.
     #[must_use]
@@ -167,7 +162,6 @@ impl RemapReport {
     }
 }
 
-#[expect(clippy::arithmetic_side_effects, reason = "`Tally` adds without overflow")]
 impl AddAssign<&Self> for RemapReport {
     fn add_assign(&mut self, other: &Self) {
         for (tally, more) in self.tallies.iter_mut().zip(&other.tallies) {

@@ -1,16 +1,11 @@
 //! What a decoder follows beside the text: where markers stand, and canonical markers that the
 //! model wrote itself. Neither holds text back.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the tally counts markers of one stream with 64 bits"
-)]
-
 use jail_match::{Found, Matcher};
 
 use crate::{
     pair::Role,
-    place::{Layout, Place},
+    place::{Layout, MarkerPlace},
     tally::Tally,
     words::Compiled,
 };
@@ -30,10 +25,6 @@ impl Watch {
         Self { canonical, layout: Layout::new(), open_canonical: None }
     }
 
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "the matcher of canonical markers was made of the pairs, in their order"
-    )]
     pub(crate) fn text(&mut self, compiled: &Compiled, text: &str, tally: &mut Tally) {
         let Self { canonical, layout, open_canonical } = self;
         canonical.push(text, |found| match found {
@@ -43,8 +34,8 @@ impl Watch {
                 let place = layout.place(role);
                 layout.marker(role, place);
                 tally.canonical += 1;
-                if place == Place::Structural {
-                    mixed(open_canonical, role, true, tally);
+                if place == MarkerPlace::Structural {
+                    count_mixed(open_canonical, role, true, tally);
                 }
             }
         });
@@ -62,7 +53,7 @@ impl Watch {
 }
 
 /// Counts a block opened in one form and closed in the other.
-pub(crate) fn mixed(open: &mut Option<bool>, role: Role, canonical: bool, tally: &mut Tally) {
+pub(crate) fn count_mixed(open: &mut Option<bool>, role: Role, canonical: bool, tally: &mut Tally) {
     match role {
         Role::Open => *open = Some(canonical),
         Role::Close => {

@@ -1,72 +1,73 @@
-//! Whole texts: a push and a finish.
+//! Whole texts: one push and one finish, borrowed while nothing changes.
 
 use alloc::{borrow::Cow, string::String};
 
 use crate::{
-    bit::{Quoting, Syntax},
     decode::StreamDecoder,
     encode::StreamEncoder,
-    piece::Piece,
+    piece::DecodedPiece,
+    segment::{Segment, SegmentKind, Syntax},
     table::RemapTable,
 };
 
 impl RemapTable {
-    /// Canonical text to wire text; borrowed when nothing had to change.
+    /// Encodes canonical text as wire text. Unchanged text is returned borrowed.
     #[must_use]
     pub fn encode<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.encode_with(text, Quoting::Protocol, Syntax::Text)
+        self.encode_with(text, Syntax::Text)
     }
 
-    /// Wire text to canonical text; borrowed when nothing had to change.
+    /// Decodes wire text to canonical text. Unchanged text is returned borrowed.
     ///
-    /// Total: any text decodes. Text without wire markers and escapes decodes to itself.
+    /// Every text decodes. Text without wire markers and escapes decodes to itself.
     #[must_use]
     pub fn decode<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.decode_with(text, Syntax::Text)
     }
 
-    /// As [`encode`](Self::encode), for the text of a JSON document: markers are found in the
-    /// values of its strings, however they are escaped there (`<\/tool_call>`, `\u003c`), and
-    /// what replaces them is escaped as JSON needs it. All other bytes stay as they are.
+    /// Encodes the text of a JSON document.
+    ///
+    /// Markers are found in the values of its strings in every spelling (`<\/tool_call>`,
+    /// `\u003c`), and their replacements are escaped for JSON. All other bytes are unchanged.
     #[must_use]
     pub fn encode_json<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.encode_with(text, Quoting::Protocol, Syntax::Json)
+        self.encode_with(text, Syntax::Json)
     }
 
-    /// The inverse of [`encode_json`](Self::encode_json): string values are restored exactly, and
-    /// bytes too, unless a marker had been spelled with JSON escapes.
+    /// Decodes the text of a JSON document, the inverse of [`encode_json`](Self::encode_json).
+    ///
+    /// String values are restored exactly. Bytes are restored exactly too, except those of a marker
+    /// that was written with JSON escapes.
     #[must_use]
     pub fn decode_json<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.decode_with(text, Syntax::Json)
     }
 
-    pub(crate) fn encode_with<'a>(
-        &self,
-        text: &'a str,
-        quoting: Quoting,
-        syntax: Syntax,
-    ) -> Cow<'a, str> {
-        let mut encoder = StreamEncoder::of(self, quoting, syntax);
+    fn encode_with<'a>(&self, text: &'a str, syntax: Syntax) -> Cow<'a, str> {
+        let mut encoder = StreamEncoder::with_syntax(self, syntax);
         let mut whole = Whole::new(text);
-        encoder.push_bits(text, &mut |piece, same| whole.add(piece, same));
-        encoder.finish_bits(&mut |piece, same| whole.add(piece, same));
+        let mut on =
+            |segment: Segment<'_>| whole.add(segment.text, segment.kind == SegmentKind::Text);
+        encoder.push_segments(text, &mut on);
+        encoder.finish_segments(&mut on);
         whole.end()
     }
 
     fn decode_with<'a>(&self, text: &'a str, syntax: Syntax) -> Cow<'a, str> {
-        let mut decoder = StreamDecoder::of(self, syntax);
-        decoder.watch_only_if_needed();
+        let mut decoder = StreamDecoder::with_syntax(self, syntax);
+        decoder.classify_only_if_needed();
         let mut whole = Whole::new(text);
-        let mut on = |piece: Piece<'_>, same| whole.add(piece.text(), same);
-        decoder.push_pieces(text, &mut on);
-        decoder.finish_pieces(&mut on);
+        let mut on = |piece: DecodedPiece<'_>| whole.add(piece.text(), piece.is_unchanged());
+        decoder.push(text, &mut on);
+        decoder.finish(&mut on);
         whole.end()
     }
 }
 
-/// Collects the output of a whole-text pass; stays borrowed while it equals the input.
+/// Collects the output of a whole text, borrowed while the output equals the input.
 struct Whole<'a> {
     text: &'a str,
+    /// Length of the unchanged prefix.
     same: usize,
     changed: Option<String>,
 }
@@ -76,13 +77,8 @@ impl<'a> Whole<'a> {
         Self { text, same: 0, changed: None }
     }
 
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "what is the same is a prefix of `text`; two texts in memory are shorter than \
-                  all of it"
-    )]
-    fn add(&mut self, piece: &str, same: bool) {
-        if same && self.changed.is_none() {
+    fn add(&mut self, piece: &str, unchanged: bool) {
+        if unchanged && self.changed.is_none() {
             self.same += piece.len();
             return;
         }

@@ -1,43 +1,79 @@
-//! The words of a pair: its markers, and the forms derived from them.
+//! Words: the markers of a pair and the forms derived from them.
 
 use alloc::{string::String, vec, vec::Vec};
 
 use crate::{
-    error::{Problem, TableError},
-    pair::{Mode, Pair, Settings, Truncated},
+    pair::{MarkerPair, Mode, Settings, Truncated},
     spelling,
 };
 
-/// Where a word comes from.
+/// Origin of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WordKind {
+    /// The canonical marker, `<tool_call>`.
     Canonical,
-    /// The wire marker as declared (nonce included).
+    /// The declared wire marker with its nonce, `[[CALL]]`.
     Wire,
-    /// A garbled spelling of the wire marker.
+    /// A garbled spelling of the wire marker, `[[ call ]]`.
     Garbled,
-    /// The wire marker without its last character.
+    /// The wire marker without its last character, `[[CALL]`.
     NoLast,
-    /// The wire marker without its first character.
+    /// The wire marker without its first character, `[CALL]]`.
     NoFirst,
 }
 
+/// A word of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Word {
-    /// The pair it belongs to.
+    /// Index of its pair.
     pub(crate) entry: usize,
     pub(crate) kind: WordKind,
     pub(crate) text: String,
-    /// Where escapes are inserted.
+    /// Byte offset at which escapes are inserted.
     pub(crate) point: usize,
     /// The word with one escape: its literal form on the wire.
     pub(crate) literal: String,
-    /// Two escapes and the rest of the word: what replaces the rest when one more level is due.
+    /// Two escapes and the rest of the word, which replace the rest to add a level of escaping.
     pub(crate) deeper: String,
 }
 
 impl Word {
-    /// What follows the escapes.
+    fn new(entry: usize, kind: WordKind, text: &str, escape: char) -> Self {
+        let point = spelling::escape_point(text).unwrap_or(0);
+        Self {
+            entry,
+            kind,
+            point,
+            literal: spelling::escaped(text, point, escape, 1),
+            deeper: spelling::escaped(&text[point..], 0, escape, 2),
+            text: text.into(),
+        }
+    }
+
+    /// Returns all words of the pairs, in the order of the pairs.
+    pub(crate) fn of_pairs(pairs: &[MarkerPair], settings: &Settings) -> Vec<Self> {
+        let pairs = pairs.iter().enumerate();
+        pairs.flat_map(|(entry, pair)| Self::of_pair(entry, pair, settings)).collect()
+    }
+
+    fn of_pair(entry: usize, pair: &MarkerPair, settings: &Settings) -> Vec<Self> {
+        let word = |kind, text: &str| Self::new(entry, kind, text, settings.escape);
+        let mut words =
+            vec![word(WordKind::Canonical, &pair.canonical), word(WordKind::Wire, &pair.wire)];
+        if settings.garbled {
+            let forms = spelling::garbled(&pair.wire);
+            words.extend(forms.iter().map(|form| word(WordKind::Garbled, form)));
+        }
+        if settings.truncated != Truncated::Ignore {
+            let last = spelling::without_last(&pair.wire);
+            words.extend(last.map(|text| word(WordKind::NoLast, text)));
+            let first = spelling::without_first(&pair.wire);
+            words.extend(first.map(|text| word(WordKind::NoFirst, text)));
+        }
+        words
+    }
+
+    /// Returns the part after the escapes.
     pub(crate) fn rest(&self) -> &str {
         &self.text[self.point..]
     }
@@ -45,55 +81,15 @@ impl Word {
     pub(crate) fn is_truncated(&self) -> bool {
         matches!(self.kind, WordKind::NoLast | WordKind::NoFirst)
     }
-}
 
-/// All words of one pair.
-pub(crate) fn words_of(
-    entry: usize,
-    pair: &Pair,
-    settings: &Settings,
-) -> Result<Vec<Word>, TableError> {
-    let fail = |marker: &str, problem| Err(TableError { entry, marker: marker.into(), problem });
-    for marker in [&pair.canonical, &pair.wire] {
-        if marker.is_empty() {
-            return fail(marker, Problem::Empty);
-        }
-    }
-    if settings.mode == Mode::Exact && spelling::escape_point(&pair.wire).is_none() {
-        return fail(&pair.wire, Problem::TooShort);
-    }
-    let word = |kind, text: &str| {
-        let point = spelling::escape_point(text).unwrap_or(0);
-        Word {
-            entry,
-            kind,
-            point,
-            literal: spelling::escaped(text, point, settings.escape, 1),
-            deeper: spelling::escaped(&text[point..], 0, settings.escape, 2),
-            text: text.into(),
-        }
-    };
-    let mut words =
-        vec![word(WordKind::Canonical, &pair.canonical), word(WordKind::Wire, &pair.wire)];
-    if settings.garbled {
-        let forms = spelling::garbled(&pair.wire);
-        words.extend(forms.iter().map(|form| word(WordKind::Garbled, form)));
-    }
-    if settings.truncated != Truncated::Ignore {
-        let last = spelling::without_last(&pair.wire);
-        words.extend(last.map(|text| word(WordKind::NoLast, text)));
-        let first = spelling::without_first(&pair.wire);
-        words.extend(first.map(|text| word(WordKind::NoFirst, text)));
-    }
-    Ok(words)
-}
-
-/// Whether decoding may put something else in this word's place, so that its literal occurrences
-/// need an escape.
-pub(crate) fn is_escapable(kind: WordKind, settings: &Settings) -> bool {
-    match kind {
-        WordKind::Wire | WordKind::Garbled => true,
-        WordKind::NoLast => settings.truncated == Truncated::Recover,
-        WordKind::NoFirst | WordKind::Canonical => false,
+    /// Returns whether decoding may replace this word, so that encoding must escape literal text
+    /// that equals it.
+    pub(crate) fn is_escapable(&self, settings: &Settings) -> bool {
+        settings.mode == Mode::Exact
+            && match self.kind {
+                WordKind::Wire | WordKind::Garbled => true,
+                WordKind::NoLast => settings.truncated == Truncated::Recover,
+                WordKind::NoFirst | WordKind::Canonical => false,
+            }
     }
 }

@@ -1,154 +1,123 @@
-//! The words a table knows, and the two search plans compiled from them.
+//! The words of a table, compiled to one search plan per direction.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
 use jail_match::Matcher;
 
 use crate::{
-    error::{Problem, TableError},
-    pair::{Mode, Pair, Settings},
-    rules, spelling,
-    word::{Word, WordKind, is_escapable, words_of},
+    pair::{MarkerPair, Settings},
+    spelling,
+    word::{Word, WordKind},
 };
 
-/// What a matcher id stands for.
+/// Meaning of a matcher's id.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Token {
-    /// The canonical marker of a pair.
+    /// The canonical marker of a pair, by the pair's index.
     Canonical(usize),
-    /// A word.
+    /// A word, by its index.
     Word(usize),
-    /// The beginning of an escaped word: its lead and one escape.
+    /// The beginning of escaped words: a lead and one escape, by the stem's index.
     Stem(usize),
 }
 
-/// The beginning of escaped words.
+/// The beginning of escaped words, such as `[[~` of `[[~CALL]]` and `[[~TOOLCALL]]`.
 #[derive(Debug, Clone)]
 pub(crate) struct Stem {
     /// The lead, without the escape.
     pub(crate) lead: String,
-    /// The words that may follow: those whose lead ends this one.
+    /// Indices of the words that may follow: those whose lead is an end of this one. Never empty.
     pub(crate) words: Vec<usize>,
 }
 
-/// What one direction searches for.
+/// The search of one direction.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) matcher: Matcher,
+    /// Meaning of each id of the matcher.
     pub(crate) tokens: Vec<Token>,
+    /// Length of the longest text searched for.
+    longest: usize,
 }
 
-/// Everything derived from a table's pairs.
+impl Plan {
+    fn new(texts: Vec<(String, Token)>) -> Self {
+        let (texts, tokens): (Vec<String>, _) = texts.into_iter().unzip();
+        let longest = texts.iter().map(String::len).max().unwrap_or(0);
+        Self { matcher: Matcher::new(&texts), tokens, longest }
+    }
+}
+
+/// A table's pairs and all that is derived from them.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    pub(crate) pairs: Vec<Pair>,
+    pub(crate) pairs: Vec<MarkerPair>,
     pub(crate) settings: Settings,
     pub(crate) version: u64,
+    /// All words except canonical markers.
     pub(crate) words: Vec<Word>,
     pub(crate) stems: Vec<Stem>,
-    /// By pair: the canonical marker quoted for the wire (two escapes).
+    /// Per pair, the canonical marker quoted for the wire (with two escapes).
     pub(crate) quoted: Vec<String>,
     pub(crate) encode: Plan,
     pub(crate) decode: Plan,
-    /// Canonical markers only; ids are pairs.
+    /// Finds canonical markers only; its ids are indices of pairs.
     pub(crate) canonical: Matcher,
-    /// The most bytes either direction holds back.
+    /// Maximum number of bytes a scan holds back.
     pub(crate) max_held: usize,
 }
 
 impl Compiled {
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "words, pairs and stems are told by the places they were given in this function"
-    )]
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "lengths of markers and of two escapes, from the caller's table in memory"
-    )]
-    pub(crate) fn new(
-        pairs: Vec<Pair>,
-        settings: Settings,
-        version: u64,
-    ) -> Result<Self, TableError> {
-        let mut words = Vec::new();
-        for (entry, pair) in pairs.iter().enumerate() {
-            words.extend(words_of(entry, pair, &settings)?);
-        }
-        rules::check(&words)?;
-        if settings.mode == Mode::Exact
-            && let Some(word) = words.iter().find(|word| word.text.contains(settings.escape))
-        {
-            let problem = Problem::HoldsEscape(settings.escape);
-            return Err(TableError { entry: word.entry, marker: word.text.clone(), problem });
-        }
+    /// Compiles pairs that [`rules::check`](crate::rules::check) accepted.
+    pub(crate) fn new(pairs: Vec<MarkerPair>, settings: Settings, version: u64) -> Self {
+        let mut words = Word::of_pairs(&pairs, &settings);
         words.retain(|word| word.kind != WordKind::Canonical);
-        let escapable: Vec<usize> = if settings.mode == Mode::Exact {
-            (0..words.len()).filter(|&w| is_escapable(words[w].kind, &settings)).collect()
-        } else {
-            Vec::new()
-        };
-        let stems = stems(&words, &escapable);
-        let quoted = (0..pairs.len())
-            .map(|entry| {
-                let wire = &pairs[entry].wire;
-                let point = spelling::escape_point(wire).unwrap_or(0);
-                spelling::escaped(wire, point, settings.escape, 2)
-            })
-            .collect();
-        let stem_text = |stem: &Stem| {
+        let escape = settings.escape;
+        let stems = stems(&words, &settings);
+        let stem_tokens = stems.iter().enumerate().map(|(id, stem)| {
             let mut text = stem.lead.clone();
-            text.push(settings.escape);
-            text
-        };
-        let mut out = (Vec::new(), Vec::new());
-        for (entry, pair) in pairs.iter().enumerate() {
-            out.0.push(pair.canonical.clone());
-            out.1.push(Token::Canonical(entry));
-        }
-        let canonical = Matcher::new(&out.0);
-        for &word in &escapable {
-            out.0.push(words[word].text.clone());
-            out.1.push(Token::Word(word));
-        }
-        let mut back = (Vec::new(), Vec::new());
-        for (id, word) in words.iter().enumerate() {
-            back.0.push(word.text.clone());
-            back.1.push(Token::Word(id));
-        }
-        for (id, stem) in stems.iter().enumerate() {
-            for way in [&mut out, &mut back] {
-                way.0.push(stem_text(stem));
-                way.1.push(Token::Stem(id));
-            }
-        }
-        let longest = out.0.iter().chain(&back.0).map(String::len).max().unwrap_or(0);
-        let escapes = if escapable.is_empty() { 0 } else { 2 * settings.escape.len_utf8() };
-        let plan =
-            |way: (Vec<String>, Vec<Token>)| Plan { matcher: Matcher::new(&way.0), tokens: way.1 };
-        Ok(Self {
-            pairs,
+            text.push(escape);
+            (text, Token::Stem(id))
+        });
+        let literals = words.iter().enumerate().filter(|(_, word)| word.is_escapable(&settings));
+        let canonical = pairs.iter().map(|pair| &*pair.canonical);
+        let encode = (canonical.clone().map(String::from).zip((0..).map(Token::Canonical)))
+            .chain(literals.map(|(id, word)| (word.text.clone(), Token::Word(id))))
+            .chain(stem_tokens.clone());
+        let decode = (words.iter().enumerate())
+            .map(|(id, word)| (word.text.clone(), Token::Word(id)))
+            .chain(stem_tokens);
+        let quoted = pairs.iter().map(|pair| {
+            let point = spelling::escape_point(&pair.wire).unwrap_or(0);
+            spelling::escaped(&pair.wire, point, escape, 2)
+        });
+        let (encode, decode) = (Plan::new(encode.collect()), Plan::new(decode.collect()));
+        let escapes = if stems.is_empty() { 0 } else { 2 * escape.len_utf8() };
+        Self {
             version,
+            quoted: quoted.collect(),
+            canonical: Matcher::new(canonical),
+            max_held: (encode.longest.max(decode.longest) + escapes).saturating_sub(1),
+            encode,
+            decode,
             stems,
-            quoted,
-            encode: plan(out),
-            decode: plan(back),
-            canonical,
-            max_held: (longest + escapes).saturating_sub(1),
             words,
+            pairs,
             settings,
-        })
+        }
     }
 }
 
-#[expect(clippy::indexing_slicing, reason = "the escapable words are places in `words`")]
-fn stems(words: &[Word], escapable: &[usize]) -> Vec<Stem> {
-    let lead = |word: usize| &words[word].text[..words[word].point];
+/// Returns the stems of the words that encoding escapes, each lead once.
+fn stems(words: &[Word], settings: &Settings) -> Vec<Stem> {
+    let lead = |word: &Word| word.text[..word.point].to_owned();
+    let escapable = || words.iter().enumerate().filter(|(_, word)| word.is_escapable(settings));
     let mut stems: Vec<Stem> = Vec::new();
-    for &word in escapable {
-        if stems.iter().all(|stem| stem.lead != lead(word)) {
-            let fits = |&other: &usize| lead(word).ends_with(lead(other));
-            let words = escapable.iter().copied().filter(fits).collect();
-            stems.push(Stem { lead: lead(word).into(), words });
+    for (_, word) in escapable() {
+        let lead_here = lead(word);
+        if stems.iter().all(|stem| stem.lead != lead_here) {
+            let words = escapable().filter(|(_, other)| lead_here.ends_with(&lead(other)));
+            stems.push(Stem { words: words.map(|(id, _)| id).collect(), lead: lead_here });
         }
     }
     stems

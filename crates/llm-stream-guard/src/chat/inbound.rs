@@ -2,7 +2,10 @@
 //! they come.
 
 use serde_json::{Map, Value};
-use wire_remap::{Field as Text, Location, Regime, RemapReport, ResponseRemap, Slot};
+use wire_remap::{
+    Location, Regime, RemapReport,
+    bodies::{ResponseRemap, TextId, TextKind as Text},
+};
 
 use super::{
     chunk::{Choice, Content, Delta, FunctionDelta, ToolCallDelta},
@@ -14,7 +17,7 @@ use super::{
 pub(super) struct Inbound {
     remap: ResponseRemap,
     /// Texts that have begun and not ended, in the order in which they began.
-    open: Vec<Slot>,
+    open: Vec<TextId>,
 }
 
 /// The call of the older form shares no numbering with others.
@@ -55,9 +58,9 @@ impl Inbound {
         let ended = choice.finish_reason.value().is_some();
         if ended || speaks || !said.is_empty() {
             // Calls take turns, and none of them is over before the choice is.
-            let is_call = |slot: &Slot| matches!(slot.field, Text::Arguments | Text::Input);
-            let over = |slot: &Slot| ended || !is_call(slot) && !said.contains(slot);
-            let over: Vec<Slot> = self.open.iter().copied().filter(over).collect();
+            let is_call = |slot: &TextId| matches!(slot.field, Text::Arguments | Text::Input);
+            let over = |slot: &TextId| ended || !is_call(slot) && !said.contains(slot);
+            let over: Vec<TextId> = self.open.iter().copied().filter(over).collect();
             over.into_iter().for_each(|slot| self.end(slot, &mut choice.delta));
         }
     }
@@ -71,7 +74,7 @@ impl Inbound {
         (choice.delta != Delta::default()).then_some(choice)
     }
 
-    fn decode(&mut self, slot: Slot, text: &mut String) {
+    fn decode(&mut self, slot: TextId, text: &mut String) {
         let mut out = String::with_capacity(text.len());
         if self.remap.push(slot, text, |piece| out.push_str(piece.text())) {
             *text = out;
@@ -81,7 +84,7 @@ impl Inbound {
         }
     }
 
-    fn end(&mut self, slot: Slot, delta: &mut Delta) {
+    fn end(&mut self, slot: TextId, delta: &mut Delta) {
         self.open.retain(|open| *open != slot);
         let mut rest = String::new();
         self.remap.end(slot, |piece| rest.push_str(piece.text()));
@@ -92,8 +95,8 @@ impl Inbound {
 }
 
 /// Visits the texts of a delta but for that of its content.
-fn each_text(delta: &mut Delta, on: &mut dyn FnMut(Slot, &mut String)) {
-    let slot = |part, field| Slot { choice: 0, part, field };
+fn each_text(delta: &mut Delta, on: &mut dyn FnMut(TextId, &mut String)) {
+    let slot = |part, field| TextId { choice: 0, part, field };
     let named = [
         (&mut delta.reasoning, Text::Reasoning),
         (&mut delta.reasoning_content, Text::ReasoningContent),
@@ -148,7 +151,7 @@ const DETAILS: [(&str, Text); 2] = [("text", Text::Reasoning), ("summary", Text:
 
 /// Adds the last piece of a text to the delta.
 #[expect(clippy::indexing_slicing, reason = "`at` is where the call is, found or just pushed")]
-fn put(delta: &mut Delta, slot: Slot, text: &str) {
+fn put(delta: &mut Delta, slot: TextId, text: &str) {
     match slot.field {
         Text::Reasoning | Text::ReasoningSummary if slot.part >= PARTS => {
             let name = if slot.field == Text::Reasoning { "text" } else { "summary" };

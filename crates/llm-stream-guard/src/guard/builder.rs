@@ -209,8 +209,8 @@ impl GuardBuilder {
     /// Delimiters are mapped back before recognition, stop strings included, and offsets are those
     /// of the text mapped back. A decoded marker acts like the canonical one in its place, unless
     /// [`Regime::with_detection`] binds it to places where a tool format puts it.
-    /// [`Regime::with_in_text`] decides how a marker that is text is shown. A literal marker
-    /// (`[[~CALL]]`) is never markup. Damaged and mixed forms are reported as diagnostics.
+    /// A literal marker (`[[~CALL]]`) is never markup. Damaged and mixed forms are reported as
+    /// diagnostics.
     #[must_use]
     pub fn remap(self, regime: impl Into<Regime>) -> Self {
         Self { remap: Some(regime.into()), ..self }

@@ -1,7 +1,9 @@
 //! Watching for a model that repeats its opener without end.
 
 use jail_match::{DiagnosticKind, LimitError};
-use wire_remap::{Collapse, CollapseDetector, CollapseLimits, RemapTable, Verdict};
+use wire_remap::{
+    Collapse, CollapseDetector, CollapseLimits, CollapseVerdict as Verdict, RemapTable,
+};
 
 /// The detector in front of a guard, over the text as it came.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use jail_match::{Diagnostic, DiagnosticKind, Event, Found, Matcher, Sink, Span, SpanKind};
-use wire_remap::{Piece, RemapTable, Role};
+use wire_remap::{DecodedPiece, RemapTable, Role};
 
 use crate::stages::OutputStage;
 
@@ -70,15 +70,15 @@ impl Forms {
         clippy::indexing_slicing,
         reason = "the matcher was made of the same pairs as `roles`, in their order"
     )]
-    pub(super) fn see(&mut self, piece: Piece<'_>, from: u64, settled: u64) {
+    pub(super) fn see(&mut self, piece: DecodedPiece<'_>, from: u64, settled: u64) {
         let Self { canonical, roles, seen, .. } = self;
         while seen.front().is_some_and(|seen| seen.at < settled) {
             seen.pop_front();
         }
         // No marker begins another, so one that is a piece is found with that piece.
         let came = match piece {
-            Piece::Literal(_) => None,
-            Piece::Marker(_) => Some(false),
+            DecodedPiece::Literal(_) => None,
+            DecodedPiece::Marker(_) => Some(false),
             _ => Some(true),
         };
         let mut at = from - canonical.held().len() as u64;

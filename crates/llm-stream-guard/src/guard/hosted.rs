@@ -7,7 +7,7 @@ use wire_remap::Regime;
 use super::{Guard, GuardBuilder, ToolChoice};
 
 /// The regime without remapping.
-static OFF: Regime = Regime::OFF;
+static OFF: Regime = Regime::off();
 
 impl Guard {
     /// Whether a call that began is kept back until it ends.

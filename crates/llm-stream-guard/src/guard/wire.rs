@@ -3,7 +3,7 @@
 #![expect(clippy::arithmetic_side_effects, reason = "places of the stream, counted with 64 bits")]
 
 use jail_match::{Diagnostic, DiagnosticKind, Edge, InCode, LimitError, Sink, Stretch, Then};
-use wire_remap::{Detection, InText, Piece, Regime, RemapTable, StreamDecoder, Tally};
+use wire_remap::{DecodedPiece, MarkerDetection, Regime, RemapTable, StreamDecoder, Tally};
 
 use super::{cursor::Cursor, forms::Forms, input::TextInput, output::Chain};
 
@@ -15,7 +15,6 @@ use super::{cursor::Cursor, forms::Forms, input::TextInput, output::Chain};
 pub(super) struct Wire {
     decoder: StreamDecoder,
     regime: Regime,
-    in_text: InText,
     /// Offset of the next byte in the decoded text.
     at: u64,
     /// The limit that ended the text.
@@ -25,7 +24,7 @@ pub(super) struct Wire {
 impl Wire {
     pub(super) fn new(table: &RemapTable, regime: &Regime) -> Self {
         let (decoder, regime) = (StreamDecoder::new(table), regime.clone());
-        Self { decoder, in_text: regime.in_text(), regime, at: 0, failed: None }
+        Self { decoder, regime, at: 0, failed: None }
     }
 
     pub(super) fn reset(&mut self) {
@@ -72,16 +71,16 @@ impl Wire {
     /// Takes a step of the decoder and reads what it gives.
     fn decode(
         &mut self,
-        step: impl FnOnce(&mut StreamDecoder, &mut dyn FnMut(Piece<'_>)),
+        step: impl FnOnce(&mut StreamDecoder, &mut dyn FnMut(DecodedPiece<'_>)),
         text: &mut TextInput,
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        let Self { decoder, in_text, at, failed, .. } = self;
+        let Self { decoder, at, failed, .. } = self;
         let mut result = failed.map_or(Ok(()), Err);
         step(decoder, &mut |piece| {
             if result.is_ok() {
-                result = read(*in_text, at, piece, text, cursor, out);
+                result = read(at, piece, text, cursor, out);
             }
         });
         *failed = result.err();
@@ -90,9 +89,8 @@ impl Wire {
 }
 
 fn read(
-    in_text: InText,
     at: &mut u64,
-    piece: Piece<'_>,
+    piece: DecodedPiece<'_>,
     text: &mut TextInput,
     cursor: &mut Cursor,
     out: &mut Chain<'_>,
@@ -104,14 +102,12 @@ fn read(
         // The text is dropped, so its former role does not matter.
         return text.push(piece.text(), cursor, out);
     }
-    let mut mark = |literal, shown| cursor.mark(Stretch { from, to, literal, shown });
     match piece {
         // Escaped on the wire, or quoted: it looks like a delimiter and is none.
-        Piece::Literal(_) => mark(true, None),
-        Piece::Marker(marker) if in_text == InText::AsWritten => {
-            mark(false, Some(marker.written.to_owned()));
+        DecodedPiece::Literal(_) => {
+            cursor.mark(Stretch { from, to, literal: true, shown: None });
         }
-        Piece::Suspect(_) => {
+        DecodedPiece::Suspect(_) => {
             let kind = DiagnosticKind::DamagedMarker;
             out.event(Diagnostic::new(kind, from, to - from).into());
         }
@@ -126,7 +122,7 @@ fn read(
 /// Binds openers that are remapped to where a tool format puts them, if that is asked for: lines,
 /// fences and the ends of markup are the cursor's.
 pub(super) fn detect(edges: &mut [Edge], table: &RemapTable, regime: &Regime) {
-    if regime.detection() != Some(Detection::Structural) {
+    if regime.detection() != Some(MarkerDetection::Structural) {
         return;
     }
     for edge in edges {

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use llm_stream_guard::{
     CallLimits, Guard, Limits, Profile, chat::ChatLimits, lifecycle::ByteBudget,
-    lifecycle::Windows, sse, wire_remap::ResponseRemap,
+    lifecycle::Windows, sse, wire_remap::bodies::ResponseRemap,
 };
 
 const PAGE: &str = include_str!("../../../../docs/limits.md");

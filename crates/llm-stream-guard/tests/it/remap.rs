@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     Call, End, Event, Guard, Ids, StopString, Whitespace, profile,
-    wire_remap::{Detection, InText, Regime, RemapTable, Truncated},
+    wire_remap::{MarkerDetection, Regime, RemapTable, Truncated},
 };
 
 const WIRE: &str = "Let me look.\n[[CALL]]\n{\"name\": \"look\", \"arguments\": {\"file\": \"src\"}}\n\
@@ -154,23 +154,11 @@ fn regime(regime: Regime) -> Guard {
     builder.remap(regime).build().unwrap()
 }
 
-#[test]
-fn a_marker_that_is_text_may_be_shown_as_the_model_wrote_it() {
-    let table = RemapTable::hermes_builder().accept_garbled().build().unwrap();
-    let guard = regime(Regime::on(table).with_in_text(InText::AsWritten));
-    let call = "[[call]]{\"name\": \"say\", \"arguments\": {\"x\": \"[[CALL]]\"}}[[/CALL]]";
-    let text =
-        format!("<think>a [[ CALL ]]</think>The [[call]] tag, [[~CALL]], <tool_call>. {call}");
-    let seen = seen(&guard, &text);
-    assert_eq!(seen.reasoning, "a [[ CALL ]]");
-    assert_eq!(seen.content, "The [[call]] tag, [[CALL]], <tool_call>. ");
-    assert_eq!(seen.calls[0].arguments, "{\"x\": \"<tool_call>\"}");
-}
-
 // Contract: S2.14.
 #[test]
 fn structural_detection_goes_by_where_the_cursor_stands() {
-    let guard = regime(Regime::from(RemapTable::hermes()).with_detection(Detection::Structural));
+    let guard =
+        regime(Regime::from(RemapTable::hermes()).with_detection(MarkerDetection::Structural));
     let call = "[[CALL]]{\"name\": \"f\"}[[/CALL]]";
     for (text, calls) in [
         (call.to_owned(), 1),

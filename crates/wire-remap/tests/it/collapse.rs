@@ -2,16 +2,19 @@
 
 use proptest::prelude::*;
 use wire_remap::{
-    Collapse, CollapseAction, CollapseDetector, CollapseLimits, RemapTable, Repeated, Verdict,
+    Collapse, CollapseAction, CollapseDetector, CollapseKind, CollapseLimits, CollapseVerdict,
+    RemapTable,
 };
 
 fn detector(run: u32, action: CollapseAction) -> CollapseDetector {
     CollapseDetector::new(&RemapTable::hermes(), CollapseLimits { run, repeats: 5, action })
 }
 
-fn collapse(verdict: Verdict) -> Option<Collapse> {
+fn collapse(verdict: CollapseVerdict) -> Option<Collapse> {
     match verdict {
-        Verdict::Observed(c) | Verdict::EndStream(c) | Verdict::Error(c) => Some(c),
+        CollapseVerdict::Observed(c)
+        | CollapseVerdict::EndStream(c)
+        | CollapseVerdict::Error(c) => Some(c),
         _ => None,
     }
 }
@@ -34,8 +37,8 @@ fn repeated_openers_are_a_collapse() {
 fn calls_in_a_row_are_none() {
     let mut detector = detector(2, CollapseAction::Error);
     let calls = "<tool_call>{}</tool_call>\n<tool_call>{}</tool_call>[[CALL]]{}[[/CALL]][[CALL]]x";
-    assert_eq!(detector.observe(calls), Verdict::Fine);
-    assert_eq!(detector.observe("</tool_call></tool_call></tool_call>"), Verdict::Fine);
+    assert_eq!(detector.observe(calls), CollapseVerdict::Fine);
+    assert_eq!(detector.observe("</tool_call></tool_call></tool_call>"), CollapseVerdict::Fine);
     assert_eq!(detector.score(), 1);
 }
 
@@ -50,7 +53,7 @@ fn what_says_nothing_between_openers_does_not_hide_a_collapse() {
         "<think>\n</think>\n<tool_call><tool_call><tool_call>",
     ] {
         let found = collapse(detector(3, CollapseAction::Observe).observe(text)).expect(text);
-        assert_eq!((found.run, found.repeated), (3, Repeated::Openers), "{text}");
+        assert_eq!((found.run, found.repeated), (3, CollapseKind::Openers), "{text}");
     }
 }
 
@@ -61,12 +64,12 @@ fn the_same_block_over_and_over_is_a_collapse() {
     for text in [call.repeat(5), format!("again {call}").repeat(5), "[[CALL]]{}[[/CALL]]".repeat(5)]
     {
         let found = collapse(detector(3, CollapseAction::Observe).observe(&text)).expect(&text);
-        assert_eq!((found.run, found.repeated), (5, Repeated::Block), "{text}");
+        assert_eq!((found.run, found.repeated), (5, CollapseKind::Block), "{text}");
         assert!(found.to_string().contains("5 times the same tool call"), "{found}");
     }
     let other = "<tool_call>{\"name\": \"g\"}</tool_call>\n";
     let text = format!("{}{other}", call.repeat(4)).repeat(3);
-    assert_eq!(detector(3, CollapseAction::Observe).observe(&text), Verdict::Fine);
+    assert_eq!(detector(3, CollapseAction::Observe).observe(&text), CollapseVerdict::Fine);
 }
 
 // Contract: S2.19.
@@ -82,7 +85,11 @@ fn openers_in_code_and_in_arguments_are_text() {
             "<tool_call>\n<function=f>\n<parameter=x>\n{openers}</parameter>\n</function></tool_call>"
         ),
     ] {
-        assert_eq!(detector(3, CollapseAction::Observe).observe(&text), Verdict::Fine, "{text}");
+        assert_eq!(
+            detector(3, CollapseAction::Observe).observe(&text),
+            CollapseVerdict::Fine,
+            "{text}"
+        );
     }
     let endless = format!("<tool_call>{{\"name\": \n{}", openers.repeat(3));
     let found = collapse(detector(3, CollapseAction::Observe).observe(&endless)).expect("much");
@@ -93,20 +100,26 @@ fn openers_in_code_and_in_arguments_are_text() {
 #[test]
 fn the_action_decides_the_verdict_and_a_run_is_reported_once() {
     let run = "<tool_call>".repeat(3);
-    assert!(matches!(detector(3, CollapseAction::Observe).observe(&run), Verdict::Observed(_)));
-    assert!(matches!(detector(3, CollapseAction::EndStream).observe(&run), Verdict::EndStream(_)));
+    assert!(matches!(
+        detector(3, CollapseAction::Observe).observe(&run),
+        CollapseVerdict::Observed(_)
+    ));
+    assert!(matches!(
+        detector(3, CollapseAction::EndStream).observe(&run),
+        CollapseVerdict::EndStream(_)
+    ));
     let mut detector = detector(3, CollapseAction::Error);
-    let Verdict::Error(error) = detector.observe(&run) else { panic!("no error") };
+    let CollapseVerdict::Error(error) = detector.observe(&run) else { panic!("no error") };
     assert_eq!(
         error.to_string(),
         "model collapsed: byte 0: 3 tool-call openers in a row up to byte 33"
     );
-    assert_eq!(detector.observe("<tool_call>"), Verdict::Fine);
+    assert_eq!(detector.observe("<tool_call>"), CollapseVerdict::Fine);
     assert_eq!(detector.score(), 4);
-    assert_eq!(detector.observe("text"), Verdict::Fine);
+    assert_eq!(detector.observe("text"), CollapseVerdict::Fine);
     assert!(collapse(detector.observe(&run)).is_some());
     detector.reset();
-    assert_eq!((detector.observe("<tool_call>"), detector.score()), (Verdict::Fine, 1));
+    assert_eq!((detector.observe("<tool_call>"), detector.score()), (CollapseVerdict::Fine, 1));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Where markers stand: structure, prose, code, quotes.
 
-use wire_remap::{Detection, RemapTable, StreamDecoder};
+use wire_remap::{MarkerDetection, RemapTable, StreamDecoder};
 
 use crate::support::pieces;
 
@@ -66,7 +66,7 @@ fn a_closer_inside_an_argument_string_is_text() {
 #[test]
 fn detection_everywhere_counts_all_and_changes_no_text() {
     let text = "write [[CALL]] or `[[/CALL]]`";
-    let decoder = StreamDecoder::new(&RemapTable::hermes()).detection(Detection::Everywhere);
+    let decoder = StreamDecoder::new(&RemapTable::hermes()).detection(MarkerDetection::Everywhere);
     assert_eq!(
         pieces(&decoder, [text]),
         [

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use wire_remap::{Policy, Provenance, Regime, RemapTable};
+use wire_remap::{MarkerPolicy, Provenance, Regime, RemapTable};
 
 #[test]
 fn plain_mode_swaps_substrings_and_escapes_nothing() {
@@ -33,7 +33,7 @@ fn a_second_decoding_changes_nothing() {
 
 #[test]
 fn plain_mode_cannot_quote() {
-    let quote = Provenance { user: Policy::EscapeLiteral, ..Provenance::default() };
+    let quote = Provenance { user: MarkerPolicy::EscapeLiteral, ..Provenance::default() };
     let error = Regime::on(RemapTable::hermes_plain()).with_provenance(quote).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -3,8 +3,11 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use wire_remap::{
-    AnthropicMessages, BodyShape, Field, GeminiContents, Location, OpenAiChat, OpenAiResponses,
-    Piece, Regime, RemapTable, ResponseRemap, Scope, Slot,
+    DecodedPiece, Location, Regime, RemapTable, Scope,
+    bodies::{
+        AnthropicMessages, BodyShape, GeminiContents, OpenAiChat, OpenAiResponses, ResponseRemap,
+        TextId, TextKind,
+    },
 };
 
 use crate::support::texts;
@@ -282,12 +285,12 @@ fn the_greatest_sequence_number_stays_it_where_events_are_inserted() {
 
 #[test]
 fn texts_can_be_fed_without_bodies() {
-    let slot = Slot { choice: 0, part: 0, field: Field::Content };
+    let slot = TextId { choice: 0, part: 0, field: TextKind::Content };
     let mut remap = response();
     let mut counted = 0;
     for text in ["[[CA", "LL]]{}", "[[/CALL]] [["] {
         assert!(remap.push(slot, text, |piece| {
-            counted += u32::from(matches!(piece, Piece::Marker(marker) if marker.counts));
+            counted += u32::from(matches!(piece, DecodedPiece::Marker(marker) if marker.counts));
         }));
     }
     assert_eq!((counted, remap.held()), (2, 2));

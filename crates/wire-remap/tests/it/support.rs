@@ -1,7 +1,7 @@
 //! Checkers, marker fragments, and a naive oracle.
 
 use proptest::prelude::*;
-use wire_remap::{Piece, RemapTable, StreamDecoder, StreamEncoder};
+use wire_remap::{DecodedPiece, RemapTable, StreamDecoder, StreamEncoder};
 
 /// Pieces of markers, of escapes, and of what surrounds them.
 pub(crate) const FRAGMENTS: &[&str] = &[
@@ -143,17 +143,17 @@ pub(crate) fn pieces<'c>(
 ) -> Vec<String> {
     let mut decoder = new.clone();
     let mut seen: Vec<String> = Vec::new();
-    let mut on = |piece: Piece<'_>| match piece {
-        Piece::Text(text) => match seen.last_mut() {
+    let mut on = |piece: DecodedPiece<'_>| match piece {
+        DecodedPiece::Text(text) => match seen.last_mut() {
             Some(last) if last.starts_with("text ") => last.push_str(text),
             _ => seen.push(format!("text {text}")),
         },
-        Piece::Literal(text) => seen.push(format!("literal {text}")),
-        Piece::Marker(m) => {
+        DecodedPiece::Literal(text) => seen.push(format!("literal {text}")),
+        DecodedPiece::Marker(m) => {
             let counts = if m.counts { "" } else { " as text" };
             seen.push(format!("{:?} {:?} {}{counts}", m.form, m.place, m.text));
         }
-        Piece::Suspect(s) => seen.push(format!("suspect {:?} {}", s.form, s.text)),
+        DecodedPiece::Suspect(s) => seen.push(format!("suspect {:?} {}", s.form, s.text)),
         _ => unreachable!("a new kind of piece"),
     };
     for chunk in chunks {

@@ -1,25 +1,15 @@
 //! Where the texts stand in a body: one trait, one implementation per API.
 
-mod anthropic;
-mod chat;
-mod gemini;
-mod responses;
-mod walk;
-
 use alloc::string::String;
 use core::fmt;
 
 use serde_json::Value;
 
-pub use self::{
-    anthropic::AnthropicMessages, chat::OpenAiChat, gemini::GeminiContents,
-    responses::OpenAiResponses,
-};
-use crate::{bit::Syntax, tally::Location};
+use crate::{segment::Syntax, tally::Location};
 
 /// A text in a body.
 #[derive(Debug)]
-pub struct Spot<'a> {
+pub struct TextField<'a> {
     /// Where it stands.
     pub location: Location,
     /// What kind of text it is.
@@ -31,7 +21,7 @@ pub struct Spot<'a> {
 /// The field a streamed text belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Field {
+pub enum TextKind {
     /// Answer text.
     Content,
     /// Reasoning, in the field named `reasoning` or in the API's own.
@@ -50,7 +40,7 @@ pub enum Field {
     Input,
 }
 
-impl Field {
+impl TextKind {
     /// The location of such texts.
     #[must_use]
     pub fn location(self) -> Location {
@@ -73,28 +63,28 @@ impl Field {
 
 /// Names one of the texts that a streamed response interleaves; each is decoded on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Slot {
+pub struct TextId {
     /// Index of the choice, or of the output item.
     pub choice: u64,
     /// Index of the tool call, content block or content part in it; 0 where there is but one.
     pub part: u64,
     /// The field.
-    pub field: Field,
+    pub field: TextKind,
 }
 
 /// What an event of a stream holds.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Happening<'a> {
+pub enum StreamEvent<'a> {
     /// The next piece of a text.
     Delta {
         /// Which text.
-        slot: Slot,
+        id: TextId,
         /// The piece, to be rewritten in place.
         text: &'a mut String,
     },
     /// A whole text, independent of the pieces.
-    Whole(Spot<'a>),
+    Whole(TextField<'a>),
     /// Texts end with this event.
     End {
         /// Those of this choice only, if given.
@@ -102,7 +92,7 @@ pub enum Happening<'a> {
         /// Those of this part only, if given.
         part: Option<u64>,
         /// Those of this field only, if given.
-        field: Option<Field>,
+        field: Option<TextKind>,
     },
 }
 
@@ -121,20 +111,20 @@ pub trait BodyShape {
     fn check_request(&self, body: &Value) -> Result<(), BodyError>;
 
     /// Visits the texts of a request.
-    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>));
+    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(TextField<'_>));
 
     /// Visits the texts of a whole response.
-    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>));
+    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(TextField<'_>));
 
     /// Visits what an event of a streamed response holds.
-    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(Happening<'_>));
+    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(StreamEvent<'_>));
 
     /// Adds the last piece of a text to the event that ended it. Returns an event to be sent
     /// before it, if `event` has no place for the text.
-    fn leftover(&self, event: &mut Value, slot: Slot, text: &str) -> Option<Value>;
+    fn leftover(&self, event: &mut Value, id: TextId, text: &str) -> Option<Value>;
 
     /// An event that carries the last piece of a text whose stream ended without saying so.
-    fn tail(&self, slot: Slot, text: &str) -> Value;
+    fn tail(&self, id: TextId, text: &str) -> Value;
 }
 
 /// Why a body was refused; it was not changed.

@@ -5,9 +5,9 @@ use alloc::string::String;
 use serde_json::Value;
 
 use crate::{
+    bodies::shape::{BodyError, BodyShape, TextField},
     encode::StreamEncoder,
     regime::Regime,
-    shape::{BodyError, BodyShape, Spot},
     table::RemapTable,
     tally::{Location, RemapReport},
 };
@@ -16,7 +16,7 @@ use crate::{
 ///
 /// ```
 /// use serde_json::json;
-/// use wire_remap::{Location, OpenAiChat, Regime, RemapTable};
+/// use wire_remap::{Location, Regime, RemapTable, bodies::OpenAiChat};
 /// let regime = Regime::on(RemapTable::hermes());
 /// let mut body = json!({
 ///     "messages": [{"role": "system", "content": "Calls go between <tool_call> and </tool_call>."}],
@@ -25,7 +25,7 @@ use crate::{
 /// let report = regime.request().apply(&mut body, &OpenAiChat)?;
 /// assert_eq!(body["stop"][0], "[[/CALL]]");
 /// assert_eq!(report.at(Location::System).encoded, 2);
-/// # Ok::<(), wire_remap::BodyError>(())
+/// # Ok::<(), wire_remap::bodies::BodyError>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct RequestRemap<'r> {
@@ -51,30 +51,27 @@ impl RequestRemap<'_> {
         let mut report = RemapReport::default();
         let Some(table) = self.regime.table() else { return Ok(report) };
         shape.check_request(body)?;
-        shape.request(body, &mut |spot| self.encode(table, spot, &mut report));
+        shape.request(body, &mut |field| self.encode(table, field, &mut report));
         Ok(report)
     }
 
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "counts texts of a body in memory, with 64 bits; `Tally` adds without overflow"
-    )]
-    fn encode(&self, table: &RemapTable, spot: Spot<'_>, report: &mut RemapReport) {
-        let Some(quoting) = self.regime.outgoing(spot.location) else { return };
-        if spot.location == Location::Stop {
-            let piece = |canonical: &str| canonical != spot.text && canonical.contains(&*spot.text);
+    fn encode(&self, table: &RemapTable, field: TextField<'_>, report: &mut RemapReport) {
+        let Some(quoting) = self.regime.outgoing(field.location) else { return };
+        if field.location == Location::Stop {
+            let piece =
+                |canonical: &str| canonical != field.text && canonical.contains(&*field.text);
             let fragment = table.pairs().iter().any(|pair| piece(pair.canonical()));
-            report.stop_fragments += u64::from(fragment && spot.text.len() > 1);
+            report.stop_fragments += u64::from(fragment && field.text.len() > 1);
         }
-        let mut encoder = StreamEncoder::of(table, quoting, spot.syntax);
-        let mut out = String::with_capacity(spot.text.len());
-        encoder.push(spot.text, &mut out);
+        let mut encoder = StreamEncoder::with_quoting(table, quoting, field.syntax);
+        let mut out = String::with_capacity(field.text.len());
+        encoder.push(field.text, &mut out);
         encoder.finish(&mut out);
-        let tally = report.at_mut(spot.location);
+        let tally = report.at_mut(field.location);
         tally.texts += 1;
         *tally += encoder.tally();
         if encoder.tally().changed() {
-            *spot.text = out;
+            *field.text = out;
         }
     }
 }

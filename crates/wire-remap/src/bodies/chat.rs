@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    BodyError, BodyShape, Field, Happening, Slot, Spot,
+    shape::{BodyError, BodyShape, StreamEvent, TextField, TextId, TextKind},
     walk::{self, Visit},
 };
 use crate::tally::Location;
@@ -28,8 +28,7 @@ impl BodyShape for OpenAiChat {
         }
     }
 
-    #[expect(clippy::arithmetic_side_effects, reason = "`at` is less than `count`")]
-    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(TextField<'_>)) {
         let count = walk::items(body, "messages").count();
         for (at, message) in walk::items(body, "messages").enumerate() {
             request_message(message, at + 1 == count, visit);
@@ -65,7 +64,7 @@ impl BodyShape for OpenAiChat {
         }
     }
 
-    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(TextField<'_>)) {
         for choice in walk::items(body, "choices") {
             if let Some(message) = choice.get_mut("message") {
                 walk::content(message.get_mut("content"), Location::Content, TEXT_PARTS, visit);
@@ -78,48 +77,47 @@ impl BodyShape for OpenAiChat {
         }
     }
 
-    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(Happening<'_>)) {
+    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(StreamEvent<'_>)) {
         for (at, choice) in walk::items(event, "choices").enumerate() {
             let index = choice.get("index").and_then(Value::as_u64).unwrap_or(at as u64);
-            let slot = |part, field| Slot { choice: index, part, field };
-            let mut delta = |value: Option<&mut Value>, slot| {
+            let id = |part, field| TextId { choice: index, part, field };
+            let mut delta = |value: Option<&mut Value>, id| {
                 if let Some(Value::String(text)) = value {
-                    visit(Happening::Delta { slot, text });
+                    visit(StreamEvent::Delta { id, text });
                 }
             };
-            delta(choice.get_mut("text"), slot(0, Field::Content));
+            delta(choice.get_mut("text"), id(0, TextKind::Content));
             if let Some(message) = choice.get_mut("delta") {
                 for (name, field) in FIELDS {
-                    delta(message.get_mut(*name), slot(0, *field));
+                    delta(message.get_mut(*name), id(0, *field));
                 }
                 for (at, call) in walk::items(message, "tool_calls").enumerate() {
                     let part = call.get("index").and_then(Value::as_u64).unwrap_or(at as u64);
                     let arguments = call.pointer_mut("/function/arguments");
-                    delta(arguments, slot(part, Field::Arguments));
-                    delta(call.pointer_mut("/custom/input"), slot(part, Field::Input));
+                    delta(arguments, id(part, TextKind::Arguments));
+                    delta(call.pointer_mut("/custom/input"), id(part, TextKind::Input));
                 }
                 // The one call of the older form shares no numbering with `tool_calls`.
                 let arguments = message.pointer_mut("/function_call/arguments");
-                delta(arguments, slot(u64::MAX, Field::Arguments));
+                delta(arguments, id(u64::MAX, TextKind::Arguments));
             }
-            matched_stop(choice, &mut |spot| visit(Happening::Whole(spot)));
+            matched_stop(choice, &mut |field| visit(StreamEvent::Whole(field)));
             if choice.get("finish_reason").is_some_and(|reason| !reason.is_null()) {
-                visit(Happening::End { choice: Some(index), part: None, field: None });
+                visit(StreamEvent::End { choice: Some(index), part: None, field: None });
             }
         }
     }
 
-    #[expect(clippy::arithmetic_side_effects, reason = "counts the choices of an event in memory")]
-    fn leftover(&self, event: &mut Value, slot: Slot, text: &str) -> Option<Value> {
-        let tail = self.tail(slot, text);
+    fn leftover(&self, event: &mut Value, id: TextId, text: &str) -> Option<Value> {
+        let tail = self.tail(id, text);
         let mut at = 0u64;
         let choice = walk::items(event, "choices").find(|choice| {
             let index = choice.get("index").and_then(Value::as_u64).unwrap_or(at);
             at += 1;
-            index == slot.choice
+            index == id.choice
         })?;
         if let Some(Value::String(written)) =
-            choice.get_mut("text").filter(|_| slot.field == Field::Content)
+            choice.get_mut("text").filter(|_| id.field == TextKind::Content)
         {
             written.push_str(text);
             return None;
@@ -129,33 +127,33 @@ impl BodyShape for OpenAiChat {
         None
     }
 
-    fn tail(&self, slot: Slot, text: &str) -> Value {
-        let delta = match slot.field {
-            Field::Arguments if slot.part == u64::MAX => {
+    fn tail(&self, id: TextId, text: &str) -> Value {
+        let delta = match id.field {
+            TextKind::Arguments if id.part == u64::MAX => {
                 json!({"function_call": {"arguments": text}})
             }
-            Field::Arguments => {
-                json!({"tool_calls": [{"index": slot.part, "function": {"arguments": text}}]})
+            TextKind::Arguments => {
+                json!({"tool_calls": [{"index": id.part, "function": {"arguments": text}}]})
             }
-            Field::Input => {
-                json!({"tool_calls": [{"index": slot.part, "custom": {"input": text}}]})
+            TextKind::Input => {
+                json!({"tool_calls": [{"index": id.part, "custom": {"input": text}}]})
             }
             field => {
                 let name = FIELDS.iter().find(|(_, f)| *f == field).map_or("content", |(n, _)| n);
                 json!({ name: text })
             }
         };
-        let choice = json!({"index": slot.choice, "delta": delta, "finish_reason": null});
+        let choice = json!({"index": id.choice, "delta": delta, "finish_reason": null});
         json!({"object": "chat.completion.chunk", "choices": [choice]})
     }
 }
 
-const FIELDS: &[(&str, Field)] = &[
-    ("content", Field::Content),
-    ("reasoning", Field::Reasoning),
-    ("reasoning_content", Field::ReasoningContent),
-    ("thinking", Field::Thinking),
-    ("refusal", Field::Refusal),
+const FIELDS: &[(&str, TextKind)] = &[
+    ("content", TextKind::Content),
+    ("reasoning", TextKind::Reasoning),
+    ("reasoning_content", TextKind::ReasoningContent),
+    ("thinking", TextKind::Thinking),
+    ("refusal", TextKind::Refusal),
 ];
 
 fn request_message(message: &mut Value, last: bool, visit: &mut Visit<'_>) {

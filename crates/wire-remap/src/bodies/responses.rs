@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    BodyError, BodyShape, Field, Happening, Slot, Spot,
+    shape::{BodyError, BodyShape, StreamEvent, TextField, TextId, TextKind},
     walk::{self, Members, Reading, Visit},
 };
 use crate::tally::Location;
@@ -18,16 +18,16 @@ pub struct OpenAiResponses;
 const TEXT_PARTS: &[&str] = &["input_text", "output_text", "text"];
 
 /// Kinds of streamed text: the event's stem, the field, the name of its whole text in `done`.
-const STREAMS: &[(&str, Field, &str)] = &[
-    ("response.output_text", Field::Content, "text"),
-    ("response.reasoning_text", Field::Reasoning, "text"),
-    ("response.reasoning_summary_text", Field::ReasoningSummary, "text"),
-    ("response.refusal", Field::Refusal, "refusal"),
-    ("response.function_call_arguments", Field::Arguments, "arguments"),
-    ("response.custom_tool_call_input", Field::Input, "input"),
-    ("response.mcp_call_arguments", Field::Arguments, "arguments"),
-    ("response.code_interpreter_call_code", Field::Input, "code"),
-    ("response.apply_patch_call_operation_diff", Field::Input, "diff"),
+const STREAMS: &[(&str, TextKind, &str)] = &[
+    ("response.output_text", TextKind::Content, "text"),
+    ("response.reasoning_text", TextKind::Reasoning, "text"),
+    ("response.reasoning_summary_text", TextKind::ReasoningSummary, "text"),
+    ("response.refusal", TextKind::Refusal, "refusal"),
+    ("response.function_call_arguments", TextKind::Arguments, "arguments"),
+    ("response.custom_tool_call_input", TextKind::Input, "input"),
+    ("response.mcp_call_arguments", TextKind::Arguments, "arguments"),
+    ("response.code_interpreter_call_code", TextKind::Input, "code"),
+    ("response.apply_patch_call_operation_diff", TextKind::Input, "diff"),
 ];
 
 impl BodyShape for OpenAiResponses {
@@ -38,8 +38,7 @@ impl BodyShape for OpenAiResponses {
         }
     }
 
-    #[expect(clippy::arithmetic_side_effects, reason = "`at` is less than `count`")]
-    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(TextField<'_>)) {
         walk::text(body.get_mut("instructions"), Location::System, visit);
         walk::text(body.get_mut("input"), Location::User, visit);
         let count = walk::items(body, "input").count();
@@ -67,7 +66,7 @@ impl BodyShape for OpenAiResponses {
         tools(body, visit);
     }
 
-    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(TextField<'_>)) {
         walk::text(body.get_mut("instructions"), Location::System, visit);
         for each in walk::items(body, "output") {
             item(each, Location::Content, visit);
@@ -75,28 +74,28 @@ impl BodyShape for OpenAiResponses {
         tools(body, visit);
     }
 
-    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(Happening<'_>)) {
+    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(StreamEvent<'_>)) {
         let Some(kind) = walk::kind(event).map(alloc::string::String::from) else { return };
         for &(stem, field, done) in STREAMS {
-            let slot = slot(event, field);
+            let id = id(event, field);
             match kind.strip_prefix(stem) {
                 Some(".delta") => {
                     if let Some(Value::String(text)) = event.get_mut("delta") {
-                        visit(Happening::Delta { slot, text });
+                        visit(StreamEvent::Delta { id, text });
                     }
                 }
                 Some(".done") => {
                     if let Some(Value::String(text)) = event.get_mut(done) {
                         let (location, syntax) = (field.location(), field.syntax());
-                        visit(Happening::Whole(Spot { location, syntax, text }));
+                        visit(StreamEvent::Whole(TextField { location, syntax, text }));
                     }
-                    let (choice, part) = (Some(slot.choice), Some(slot.part));
-                    visit(Happening::End { choice, part, field: Some(field) });
+                    let (choice, part) = (Some(id.choice), Some(id.part));
+                    visit(StreamEvent::End { choice, part, field: Some(field) });
                 }
                 _ => {}
             }
         }
-        let mut whole = |spot: Spot<'_>| visit(Happening::Whole(spot));
+        let mut whole = |field: TextField<'_>| visit(StreamEvent::Whole(field));
         if let Some(response) = event.get_mut("response") {
             self.response(response, &mut whole);
         }
@@ -108,17 +107,16 @@ impl BodyShape for OpenAiResponses {
         }
         let ends = ["response.completed", "response.incomplete", "response.failed"];
         if ends.contains(&&*kind) {
-            visit(Happening::End { choice: None, part: None, field: None });
+            visit(StreamEvent::End { choice: None, part: None, field: None });
         }
     }
 
-    #[expect(clippy::indexing_slicing, reason = "`tail` makes an object")]
-    fn leftover(&self, event: &mut Value, slot: Slot, text: &str) -> Option<Value> {
-        let mut tail = self.tail(slot, text);
+    fn leftover(&self, event: &mut Value, id: TextId, text: &str) -> Option<Value> {
+        let mut tail = self.tail(id, text);
         // Calls of several kinds share a field: the event that ends the text says which.
         let kind = walk::kind(event).and_then(|kind| kind.strip_suffix(".done"));
         let ended =
-            STREAMS.iter().find(|(stem, field, _)| Some(*stem) == kind && *field == slot.field);
+            STREAMS.iter().find(|(stem, field, _)| Some(*stem) == kind && *field == id.field);
         if let Some((stem, ..)) = ended {
             tail["type"] = alloc::format!("{stem}.delta").into();
         }
@@ -128,26 +126,26 @@ impl BodyShape for OpenAiResponses {
         Some(tail)
     }
 
-    fn tail(&self, slot: Slot, text: &str) -> Value {
-        let stem = STREAMS.iter().find(|(_, field, _)| *field == slot.field);
+    fn tail(&self, id: TextId, text: &str) -> Value {
+        let stem = STREAMS.iter().find(|(_, field, _)| *field == id.field);
         let stem = stem.map_or("response.output_text", |(stem, _, _)| stem);
         let mut event = Map::new();
         event.insert("type".into(), alloc::format!("{stem}.delta").into());
-        event.insert("output_index".into(), slot.choice.into());
-        match slot.field {
-            Field::ReasoningSummary => event.insert("summary_index".into(), slot.part.into()),
-            Field::Arguments | Field::Input => None,
-            _ => event.insert("content_index".into(), slot.part.into()),
+        event.insert("output_index".into(), id.choice.into());
+        match id.field {
+            TextKind::ReasoningSummary => event.insert("summary_index".into(), id.part.into()),
+            TextKind::Arguments | TextKind::Input => None,
+            _ => event.insert("content_index".into(), id.part.into()),
         };
         event.insert("delta".into(), json!(text));
         Value::Object(event)
     }
 }
 
-fn slot(event: &Value, field: Field) -> Slot {
+fn id(event: &Value, field: TextKind) -> TextId {
     let index = |name: &str| event.get(name).and_then(Value::as_u64);
-    let part = if field == Field::ReasoningSummary { "summary_index" } else { "content_index" };
-    Slot { choice: index("output_index").unwrap_or(0), part: index(part).unwrap_or(0), field }
+    let part = if field == TextKind::ReasoningSummary { "summary_index" } else { "content_index" };
+    TextId { choice: index("output_index").unwrap_or(0), part: index(part).unwrap_or(0), field }
 }
 
 /// Visits an item of an input or an output.

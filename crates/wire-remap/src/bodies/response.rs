@@ -1,20 +1,15 @@
 //! Inbound: whole responses, streamed events, and the texts themselves.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "reports count texts with 64 bits; `Tally` adds without overflow"
-)]
-
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use serde_json::Value;
 
 use crate::{
-    bit::Syntax,
+    bodies::shape::{BodyError, BodyShape, StreamEvent, TextField, TextId, TextKind},
     decode::StreamDecoder,
-    piece::Piece,
+    piece::DecodedPiece,
     regime::Regime,
-    shape::{BodyError, BodyShape, Field, Happening, Slot, Spot},
+    segment::Syntax,
     tally::RemapReport,
 };
 
@@ -25,7 +20,7 @@ use crate::{
 ///
 /// ```
 /// use serde_json::json;
-/// use wire_remap::{OpenAiChat, Regime, RemapTable};
+/// use wire_remap::{Regime, RemapTable, bodies::OpenAiChat};
 /// let mut response = Regime::on(RemapTable::hermes()).response();
 /// let chunk = |text| json!({"choices": [{"index": 0, "delta": {"content": text}}]});
 /// let mut seen = String::new();
@@ -39,7 +34,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct ResponseRemap {
     regime: Regime,
-    decoders: BTreeMap<Slot, StreamDecoder>,
+    decoders: BTreeMap<TextId, StreamDecoder>,
     report: RemapReport,
     /// Events inserted so far, by which later sequence numbers grow.
     inserted: u64,
@@ -51,14 +46,14 @@ pub struct ResponseRemap {
 struct Ended {
     choice: Option<u64>,
     part: Option<u64>,
-    field: Option<Field>,
+    field: Option<TextKind>,
 }
 
 impl Ended {
-    fn covers(&self, slot: Slot) -> bool {
-        self.choice.is_none_or(|choice| choice == slot.choice)
-            && self.part.is_none_or(|part| part == slot.part)
-            && self.field.is_none_or(|field| field == slot.field)
+    fn covers(&self, id: TextId) -> bool {
+        self.choice.is_none_or(|choice| choice == id.choice)
+            && self.part.is_none_or(|part| part == id.part)
+            && self.field.is_none_or(|field| field == id.field)
     }
 }
 
@@ -108,7 +103,7 @@ impl ResponseRemap {
         if !body.is_object() {
             return Err(BodyError::new("response", "an object", Some(body)));
         }
-        shape.response(body, &mut |spot| decode_whole(&self.regime, spot, &mut self.report));
+        shape.response(body, &mut |field| decode_whole(&self.regime, field, &mut self.report));
         Ok(())
     }
 
@@ -122,23 +117,23 @@ impl ResponseRemap {
             return before;
         }
         let mut ended = Vec::new();
-        shape.event(event, &mut |happening| match happening {
-            Happening::Delta { slot, text } => {
+        shape.event(event, &mut |found| match found {
+            StreamEvent::Delta { id, text } => {
                 let mut out = String::with_capacity(text.len());
-                if self.push(slot, text, |piece| out.push_str(piece.text())) {
+                if self.push(id, text, |piece| out.push_str(piece.text())) {
                     *text = out;
                 }
             }
-            Happening::Whole(spot) => decode_whole(&self.regime, spot, &mut self.report),
-            Happening::End { choice, part, field } => ended.push(Ended { choice, part, field }),
+            StreamEvent::Whole(field) => decode_whole(&self.regime, field, &mut self.report),
+            StreamEvent::End { choice, part, field } => ended.push(Ended { choice, part, field }),
         });
         for ended in ended {
-            let slots: Vec<Slot> =
-                self.decoders.keys().copied().filter(|&slot| ended.covers(slot)).collect();
-            for slot in slots {
-                let rest = self.end_str(slot);
+            let ids: Vec<TextId> =
+                self.decoders.keys().copied().filter(|&id| ended.covers(id)).collect();
+            for id in ids {
+                let rest = self.end_str(id);
                 if !rest.is_empty() {
-                    before.extend(shape.leftover(event, slot, &rest));
+                    before.extend(shape.leftover(event, id, &rest));
                 }
             }
         }
@@ -148,12 +143,12 @@ impl ResponseRemap {
 
     /// Ends the stream: events with what was still held. None after a stream that ended properly.
     pub fn finish(&mut self, shape: &dyn BodyShape) -> Vec<Value> {
-        let slots: Vec<Slot> = self.decoders.keys().copied().collect();
+        let ids: Vec<TextId> = self.decoders.keys().copied().collect();
         let mut events = Vec::new();
-        for slot in slots {
-            let rest = self.end_str(slot);
+        for id in ids {
+            let rest = self.end_str(id);
             if !rest.is_empty() {
-                events.push(shape.tail(slot, &rest));
+                events.push(shape.tail(id, &rest));
             }
         }
         events
@@ -162,36 +157,36 @@ impl ResponseRemap {
     /// Feeds the next piece of one text, for callers that take responses apart themselves.
     /// Returns whether the text is remapped at all; if not, nothing is reported and the piece
     /// is canonical as it is.
-    pub fn push(&mut self, slot: Slot, text: &str, on: impl FnMut(Piece<'_>)) -> bool {
-        if !self.regime.covers(slot.field.location()) {
+    pub fn push(&mut self, id: TextId, text: &str, on: impl FnMut(DecodedPiece<'_>)) -> bool {
+        if !self.regime.covers(id.field.location()) {
             return false;
         }
-        if !self.decoders.contains_key(&slot) {
+        if !self.decoders.contains_key(&id) {
             if self.regime.table().is_some() && self.decoders.len() >= self.limit {
                 self.report.undecoded += 1;
                 return false;
             }
-            let Some(decoder) = self.regime.decoder_of(slot.field.syntax()) else { return false };
-            self.report.at_mut(slot.field.location()).texts += 1;
-            self.decoders.insert(slot, decoder);
+            let Some(decoder) = self.regime.decoder_of(id.field.syntax()) else { return false };
+            self.report.at_mut(id.field.location()).texts += 1;
+            self.decoders.insert(id, decoder);
         }
-        if let Some(decoder) = self.decoders.get_mut(&slot) {
+        if let Some(decoder) = self.decoders.get_mut(&id) {
             decoder.push(text, on);
         }
         true
     }
 
     /// Ends one text and reports what was held of it.
-    pub fn end(&mut self, slot: Slot, on: impl FnMut(Piece<'_>)) {
-        if let Some(mut decoder) = self.decoders.remove(&slot) {
+    pub fn end(&mut self, id: TextId, on: impl FnMut(DecodedPiece<'_>)) {
+        if let Some(mut decoder) = self.decoders.remove(&id) {
             decoder.finish(on);
-            *self.report.at_mut(slot.field.location()) += decoder.tally();
+            *self.report.at_mut(id.field.location()) += decoder.tally();
         }
     }
 
-    fn end_str(&mut self, slot: Slot) -> String {
+    fn end_str(&mut self, id: TextId) -> String {
         let mut rest = String::new();
-        self.end(slot, |piece| rest.push_str(piece.text()));
+        self.end(id, |piece| rest.push_str(piece.text()));
         rest
     }
 
@@ -205,8 +200,8 @@ impl ResponseRemap {
     #[must_use]
     pub fn report(&self) -> RemapReport {
         let mut report = self.report.clone();
-        for (slot, decoder) in &self.decoders {
-            *report.at_mut(slot.field.location()) += decoder.tally();
+        for (id, decoder) in &self.decoders {
+            *report.at_mut(id.field.location()) += decoder.tally();
         }
         report
     }
@@ -225,18 +220,18 @@ impl ResponseRemap {
     }
 }
 
-fn decode_whole(regime: &Regime, spot: Spot<'_>, report: &mut RemapReport) {
-    if !regime.covers(spot.location) {
+fn decode_whole(regime: &Regime, field: TextField<'_>, report: &mut RemapReport) {
+    if !regime.covers(field.location) {
         return;
     }
-    let Some(mut decoder) = regime.decoder_of(spot.syntax) else { return };
-    let mut out = String::with_capacity(spot.text.len());
-    decoder.push_str(spot.text, &mut out);
+    let Some(mut decoder) = regime.decoder_of(field.syntax) else { return };
+    let mut out = String::with_capacity(field.text.len());
+    decoder.push_str(field.text, &mut out);
     decoder.finish_str(&mut out);
-    let tally = report.at_mut(spot.location);
+    let tally = report.at_mut(field.location);
     tally.texts += 1;
     *tally += decoder.tally();
     if decoder.tally().changed() {
-        *spot.text = out;
+        *field.text = out;
     }
 }

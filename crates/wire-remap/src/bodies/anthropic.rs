@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    BodyError, BodyShape, Field, Happening, Slot, Spot,
+    shape::{BodyError, BodyShape, StreamEvent, TextField, TextId, TextKind},
     walk::{self, Members, Reading, Visit},
 };
 use crate::tally::Location;
@@ -24,8 +24,7 @@ impl BodyShape for AnthropicMessages {
         }
     }
 
-    #[expect(clippy::arithmetic_side_effects, reason = "`at` is less than `count`")]
-    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(TextField<'_>)) {
         walk::content(body.get_mut("system"), Location::System, TEXT_PARTS, visit);
         let count = walk::items(body, "messages").count();
         for (at, message) in walk::items(body, "messages").enumerate() {
@@ -45,23 +44,23 @@ impl BodyShape for AnthropicMessages {
         }
     }
 
-    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(TextField<'_>)) {
         blocks(body.get_mut("content"), Location::Content, visit);
         walk::text(body.get_mut("stop_sequence"), Location::Stop, visit);
     }
 
-    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(Happening<'_>)) {
+    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(StreamEvent<'_>)) {
         let part = event.get("index").and_then(Value::as_u64).unwrap_or(0);
-        let end = |part| Happening::End { choice: Some(0), part, field: None };
+        let end = |part| StreamEvent::End { choice: Some(0), part, field: None };
         let mut whole = |value: Option<&mut Value>| {
-            walk::text(value, Location::Stop, &mut |spot| visit(Happening::Whole(spot)));
+            walk::text(value, Location::Stop, &mut |field| visit(StreamEvent::Whole(field)));
         };
         match walk::kind(event) {
             Some("content_block_start") => {
                 let start = event.get_mut("content_block");
                 deltas(
                     start,
-                    &[("text", Field::Content), ("thinking", Field::Reasoning)],
+                    &[("text", TextKind::Content), ("thinking", TextKind::Reasoning)],
                     part,
                     visit,
                 );
@@ -76,33 +75,36 @@ impl BodyShape for AnthropicMessages {
         }
     }
 
-    fn leftover(&self, _: &mut Value, slot: Slot, text: &str) -> Option<Value> {
-        Some(self.tail(slot, text))
+    fn leftover(&self, _: &mut Value, id: TextId, text: &str) -> Option<Value> {
+        Some(self.tail(id, text))
     }
 
-    fn tail(&self, slot: Slot, text: &str) -> Value {
-        let delta = match slot.field {
-            Field::Reasoning => json!({"type": "thinking_delta", "thinking": text}),
-            Field::Arguments => json!({"type": "input_json_delta", "partial_json": text}),
+    fn tail(&self, id: TextId, text: &str) -> Value {
+        let delta = match id.field {
+            TextKind::Reasoning => json!({"type": "thinking_delta", "thinking": text}),
+            TextKind::Arguments => json!({"type": "input_json_delta", "partial_json": text}),
             _ => json!({"type": "text_delta", "text": text}),
         };
-        json!({"type": "content_block_delta", "index": slot.part, "delta": delta})
+        json!({"type": "content_block_delta", "index": id.part, "delta": delta})
     }
 }
 
-const FIELDS: &[(&str, Field)] =
-    &[("text", Field::Content), ("thinking", Field::Reasoning), ("partial_json", Field::Arguments)];
+const FIELDS: &[(&str, TextKind)] = &[
+    ("text", TextKind::Content),
+    ("thinking", TextKind::Reasoning),
+    ("partial_json", TextKind::Arguments),
+];
 
 fn deltas(
     value: Option<&mut Value>,
-    fields: &[(&str, Field)],
+    fields: &[(&str, TextKind)],
     part: u64,
-    visit: &mut dyn FnMut(Happening<'_>),
+    visit: &mut dyn FnMut(StreamEvent<'_>),
 ) {
     let Some(value) = value else { return };
     for &(name, field) in fields {
         if let Some(Value::String(text)) = value.get_mut(name) {
-            visit(Happening::Delta { slot: Slot { choice: 0, part, field }, text });
+            visit(StreamEvent::Delta { id: TextId { choice: 0, part, field }, text });
         }
     }
 }

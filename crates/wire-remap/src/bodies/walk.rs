@@ -4,15 +4,15 @@ use alloc::string::String;
 
 use serde_json::{Map, Value};
 
-use super::{BodyError, Spot};
-use crate::{bit::Syntax, tally::Location};
+use super::shape::{BodyError, TextField};
+use crate::{segment::Syntax, tally::Location};
 
-pub(super) type Visit<'v> = dyn FnMut(Spot<'_>) + 'v;
+pub(super) type Visit<'v> = dyn FnMut(TextField<'_>) + 'v;
 
 /// Visits a value if it is a string.
 pub(super) fn text(value: Option<&mut Value>, location: Location, visit: &mut Visit<'_>) {
     if let Some(Value::String(text)) = value {
-        visit(Spot { location, syntax: Syntax::Text, text });
+        visit(TextField { location, syntax: Syntax::Text, text });
     }
 }
 
@@ -20,7 +20,7 @@ pub(super) fn text(value: Option<&mut Value>, location: Location, visit: &mut Vi
 pub(super) fn arguments(value: Option<&mut Value>, visit: &mut Visit<'_>) {
     match value {
         Some(Value::String(text)) => {
-            visit(Spot { location: Location::Arguments, syntax: Syntax::Json, text });
+            visit(TextField { location: Location::Arguments, syntax: Syntax::Json, text });
         }
         Some(value) => strings(value, Location::Arguments, visit),
         None => {}
@@ -30,7 +30,7 @@ pub(super) fn arguments(value: Option<&mut Value>, visit: &mut Visit<'_>) {
 /// Visits every string, however deep, and the names of members.
 pub(super) fn strings(value: &mut Value, location: Location, visit: &mut Visit<'_>) {
     match value {
-        Value::String(text) => visit(Spot { location, syntax: Syntax::Text, text }),
+        Value::String(text) => visit(TextField { location, syntax: Syntax::Text, text }),
         Value::Array(items) => {
             items.iter_mut().for_each(|item| strings(item, location, visit));
         }
@@ -47,7 +47,7 @@ fn names(members: &mut Map<String, Value>, location: Location, visit: &mut Visit
     let mut all = Map::new();
     for (name, member) in core::mem::take(members) {
         let mut new = name.clone();
-        visit(Spot { location, syntax: Syntax::Text, text: &mut new });
+        visit(TextField { location, syntax: Syntax::Text, text: &mut new });
         let free = new == name || !all.contains_key(&new);
         all.insert(if free { new } else { name }, member);
     }
@@ -94,7 +94,7 @@ pub(super) fn content(
     visit: &mut Visit<'_>,
 ) {
     match value {
-        Some(Value::String(text)) => visit(Spot { location, syntax: Syntax::Text, text }),
+        Some(Value::String(text)) => visit(TextField { location, syntax: Syntax::Text, text }),
         Some(Value::Array(parts)) => {
             for part in parts {
                 if part.is_string() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    BodyError, BodyShape, Field, Happening, Slot, Spot,
+    shape::{BodyError, BodyShape, StreamEvent, TextField, TextId, TextKind},
     walk::{self, Visit},
 };
 use crate::tally::Location;
@@ -23,8 +23,7 @@ impl BodyShape for GeminiContents {
         }
     }
 
-    #[expect(clippy::arithmetic_side_effects, reason = "`at` is less than `count`")]
-    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+    fn request(&self, body: &mut Value, visit: &mut dyn FnMut(TextField<'_>)) {
         for name in ["systemInstruction", "system_instruction"] {
             if let Some(system) = body.get_mut(name) {
                 parts(system, Location::System, visit);
@@ -65,7 +64,7 @@ impl BodyShape for GeminiContents {
         }
     }
 
-    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(Spot<'_>)) {
+    fn response(&self, body: &mut Value, visit: &mut dyn FnMut(TextField<'_>)) {
         for candidate in walk::items(body, "candidates") {
             if let Some(content) = candidate.get_mut("content") {
                 parts(content, Location::Content, visit);
@@ -73,44 +72,45 @@ impl BodyShape for GeminiContents {
         }
     }
 
-    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(Happening<'_>)) {
+    fn event(&self, event: &mut Value, visit: &mut dyn FnMut(StreamEvent<'_>)) {
         for (at, candidate) in walk::items(event, "candidates").enumerate() {
             let choice = index(candidate, at);
             if let Some(content) = candidate.get_mut("content") {
                 for part in walk::items(content, "parts") {
-                    let field = if is_thought(part) { Field::Reasoning } else { Field::Content };
+                    let field =
+                        if is_thought(part) { TextKind::Reasoning } else { TextKind::Content };
                     let signed = is_signed(part);
                     if let Some(Value::String(text)) = part.get_mut("text").filter(|_| !signed) {
-                        visit(Happening::Delta { slot: Slot { choice, part: 0, field }, text });
+                        visit(StreamEvent::Delta { id: TextId { choice, part: 0, field }, text });
                     }
                     // Calls and what the server ran come whole.
-                    others(part, &mut |spot| visit(Happening::Whole(spot)));
+                    others(part, &mut |field| visit(StreamEvent::Whole(field)));
                 }
             }
             let ends = ["finishReason", "finish_reason"];
             if ends.iter().any(|name| candidate.get(*name).is_some_and(|it| !it.is_null())) {
-                visit(Happening::End { choice: Some(choice), part: None, field: None });
+                visit(StreamEvent::End { choice: Some(choice), part: None, field: None });
             }
         }
     }
 
-    fn leftover(&self, event: &mut Value, slot: Slot, text: &str) -> Option<Value> {
+    fn leftover(&self, event: &mut Value, id: TextId, text: &str) -> Option<Value> {
         let mut candidates = walk::items(event, "candidates").enumerate();
-        let (_, candidate) = candidates.find(|(at, it)| index(it, *at) == slot.choice)?;
+        let (_, candidate) = candidates.find(|(at, it)| index(it, *at) == id.choice)?;
         let content = candidate.as_object_mut()?.entry("content").or_insert_with(|| json!({}));
         let parts = content.as_object_mut()?.entry("parts").or_insert_with(|| json!([]));
-        parts.as_array_mut()?.push(text_part(slot, text));
+        parts.as_array_mut()?.push(text_part(id, text));
         None
     }
 
-    fn tail(&self, slot: Slot, text: &str) -> Value {
-        let content = json!({"role": "model", "parts": [text_part(slot, text)]});
-        json!({"candidates": [{"index": slot.choice, "content": content}]})
+    fn tail(&self, id: TextId, text: &str) -> Value {
+        let content = json!({"role": "model", "parts": [text_part(id, text)]});
+        json!({"candidates": [{"index": id.choice, "content": content}]})
     }
 }
 
-fn text_part(slot: Slot, text: &str) -> Value {
-    if slot.field == Field::Reasoning {
+fn text_part(id: TextId, text: &str) -> Value {
+    if id.field == TextKind::Reasoning {
         json!({"text": text, "thought": true})
     } else {
         json!({ "text": text })
