@@ -1,4 +1,4 @@
-//! Reads routes from TOML and shows what each would do.
+//! Reads routes from TOML and prints the remap of each.
 
 use wire_remap::{CapabilityError, CapabilityTable};
 

@@ -8,7 +8,7 @@ fn main() {
     for chunk in ["Let me look.\n<tool_", "call>\n<tool_call>\n_call>", "\n<tool_call>\n<tool"] {
         match detector.observe(chunk) {
             CollapseVerdict::EndStream(collapse) => {
-                println!("{collapse}; what came before byte {} is good", collapse.start);
+                println!("{collapse}; the text before byte {} is good", collapse.start);
                 return;
             }
             _ => println!("passed on: {chunk:?}"),

@@ -1,10 +1,10 @@
-//! Two turns of a conversation: the transcript stays canonical, the wire never shows a reserved
-//! marker, and what a user typed comes back as typed.
+//! Runs two turns of a conversation. The transcript stays canonical, the wire never shows a reserved
+//! marker, and markers that a user typed are restored.
 
 use serde_json::{Value, json};
 use wire_remap::{CapabilityTable, bodies::OpenAiChat};
 
-/// Stands for a server: streams an answer in pieces of three bytes.
+/// Plays the server: streams an answer in pieces of three bytes.
 fn answer(text: &str) -> Vec<Value> {
     let chunk = |piece: &[u8]| {
         let text = String::from_utf8_lossy(piece);

@@ -1,4 +1,9 @@
 //! Request and response bodies of four APIs.
+//!
+//! [`Regime::request`](crate::Regime::request) rewrites requests, and
+//! [`Regime::response`](crate::Regime::response) rewrites whole responses and streamed events. A
+//! [`BodyShape`] finds the texts: [`OpenAiChat`], [`OpenAiResponses`], [`AnthropicMessages`],
+//! [`GeminiContents`], or your own.
 
 mod anthropic;
 mod chat;

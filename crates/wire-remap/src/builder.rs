@@ -1,4 +1,4 @@
-//! Collecting, validating and compiling a table.
+//! Builds a table: collects markers and options, checks and compiles them.
 
 use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
 
@@ -12,13 +12,13 @@ use crate::{
 };
 
 impl RemapTable {
-    /// Starts a table without pairs.
+    /// Creates a builder without pairs.
     #[must_use]
     pub fn builder() -> RemapTableBuilder {
         RemapTableBuilder::new()
     }
 
-    /// A builder that already has the pairs of [`hermes`](Self::hermes).
+    /// Creates a builder with the pairs of [`hermes`](Self::hermes).
     #[must_use]
     pub fn hermes_builder() -> RemapTableBuilder {
         Self::builder()
@@ -26,14 +26,16 @@ impl RemapTable {
             .block(("<toolcall>", "[[TOOLCALL]]"), ("</toolcall>", "[[/TOOLCALL]]"))
     }
 
-    /// The markers of the Hermes tool format, `<tool_call>` and `</tool_call>`, as `[[CALL]]` and
-    /// `[[/CALL]]`, and their compact spelling `<toolcall>` as `[[TOOLCALL]]`; exact.
+    /// Returns the table of the Hermes tool format, in exact mode.
+    ///
+    /// It writes `<tool_call>` and `</tool_call>` as `[[CALL]]` and `[[/CALL]]`. The compact
+    /// spelling `<toolcall>` becomes `[[TOOLCALL]]`.
     #[must_use]
     pub fn hermes() -> Self {
         Self::hermes_builder().build_unchecked()
     }
 
-    /// The same pairs swapped as plain substrings, without escapes ([`Mode::Plain`]).
+    /// Returns the same pairs in [`Mode::Plain`]: plain replacement without escapes.
     #[must_use]
     pub fn hermes_plain() -> Self {
         Self::hermes_builder().mode(Mode::Plain).build_unchecked()
@@ -41,6 +43,18 @@ impl RemapTable {
 }
 
 /// Collects the pairs and options of a [`RemapTable`].
+///
+/// ```
+/// use wire_remap::RemapTable;
+/// let table = RemapTable::builder()
+///     .block(("<tool_call>", "[[CALL]]"), ("</tool_call>", "[[/CALL]]"))
+///     .pair("<|separator|>", "[[SEPARATOR]]")
+///     .accept_garbled()
+///     .build()?;
+/// assert_eq!(table.encode("<|separator|>"), "[[SEPARATOR]]");
+/// assert_eq!(table.decode("[[ call ]]"), "<tool_call>");
+/// # Ok::<(), wire_remap::RemapTableError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RemapTableBuilder {
     pairs: Vec<MarkerPair>,
@@ -59,13 +73,13 @@ impl RemapTableBuilder {
         Self { pairs: Vec::new(), settings, nonce: None }
     }
 
-    /// Adds a pair that is neither opener nor closer.
+    /// Adds a pair with [`Role::Other`].
     #[must_use]
     pub fn pair(self, canonical: &str, wire: &str) -> Self {
         self.add(Role::Other, canonical, wire)
     }
 
-    /// Adds two pairs, each (canonical, wire): the opener and the closer of a block.
+    /// Adds the opener and the closer of a block, each as (canonical, wire).
     #[must_use]
     pub fn block(self, open: (&str, &str), close: (&str, &str)) -> Self {
         self.add(Role::Open, open.0, open.1).add(Role::Close, close.0, close.1)
@@ -80,55 +94,61 @@ impl RemapTableBuilder {
         self
     }
 
-    /// Chooses exactness; [`Mode::Exact`] unless set.
+    /// Sets the mode. The default is [`Mode::Exact`].
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
         self.settings.mode = mode;
         self
     }
 
-    /// The character inserted into literal wire markers in exact mode; `~` unless set. No marker
-    /// may contain it.
+    /// Sets the escape character of exact mode. The default is `~`.
+    ///
+    /// Encoding inserts it into literal wire markers. No marker may contain it.
     #[must_use]
     pub fn escape(mut self, escape: char) -> Self {
         self.settings.escape = escape;
         self
     }
 
-    /// What becomes of damaged wire markers; [`Truncated::Diagnose`] unless set.
+    /// Sets the handling of damaged wire markers. The default is [`Truncated::Diagnose`].
     #[must_use]
     pub fn truncated(mut self, truncated: Truncated) -> Self {
         self.settings.truncated = truncated;
         self
     }
 
-    /// Also decodes the spellings models drift into: `[[call]]`, `[[Call]]`, `[[ CALL ]]`.
+    /// Also decodes spellings that models drift into: `[[call]]`, `[[Call]]`, `[[ CALL ]]`.
     ///
-    /// In exact mode literal text of those spellings is then escaped too.
+    /// In exact mode, encoding then escapes literal text of those spellings too.
     #[must_use]
     pub fn accept_garbled(mut self) -> Self {
         self.settings.garbled = true;
         self
     }
 
-    /// Puts a per-session token into every wire marker (`[[CALL:nonce]]`), so that text from
-    /// outside the session cannot forge one: 1 to 32 ASCII letters and digits.
+    /// Puts a session token into every wire marker, as in `[[CALL:nonce]]`.
     ///
-    /// The nonce is no part of [`RemapTable::version`].
+    /// Text from outside the session can then not forge a marker. A nonce has 1 to 32 ASCII letters
+    /// and digits. [`RemapTable::version`] ignores it.
     #[must_use]
     pub fn nonce(mut self, nonce: &str) -> Self {
         self.nonce = Some(nonce.to_owned());
         self
     }
 
-    /// Validates and compiles the table. Cost is quadratic in the number of pairs.
+    /// Checks and compiles the table. The cost is quadratic in the number of pairs.
     ///
     /// # Errors
     ///
-    /// When a marker is empty, repeated, contains another, could overlap another or itself, may occur
-    /// in JSON outside of strings, or contains the escape character; when there is no pair or too many; when the nonce is
-    /// malformed. Forms added by [`accept_garbled`](Self::accept_garbled) and
-    /// [`truncated`](Self::truncated) obey the same rules.
+    /// The table is refused if
+    ///
+    /// - a marker is empty, occurs twice, contains another, or could overlap another or itself,
+    /// - a marker may occur in JSON outside of strings, or contains the escape character,
+    /// - the table has no pair or more than [`RemapTable::MAX_ENTRIES`],
+    /// - the nonce is malformed.
+    ///
+    /// The forms that [`accept_garbled`](Self::accept_garbled) and [`truncated`](Self::truncated)
+    /// add obey the same rules.
     pub fn build(self) -> Result<RemapTable, RemapTableError> {
         let fail = |entry, marker: &str, problem| {
             Err(RemapTableError { entry, marker: marker.to_owned(), problem })
@@ -160,15 +180,18 @@ impl RemapTableBuilder {
         Ok(RemapTable { inner: Arc::new(Compiled::new(pairs, settings, version)) })
     }
 
-    /// Compiles a table of this file without a check; a test builds the same tables with one.
+    /// Compiles one of the tables of this file without checks. A test builds the same tables with
+    /// them.
     fn build_unchecked(self) -> RemapTable {
         let version = version(&self.pairs, &self.settings);
         RemapTable { inner: Arc::new(Compiled::new(self.pairs, self.settings, version)) }
     }
 }
 
-/// Whether a document of JSON may hold the text outside of its strings: brackets, numbers, and words
-/// that only the ends of the text cut.
+/// Returns whether a JSON document may contain the text outside of its strings.
+///
+/// Such text consists of brackets, numbers and literals like `true`. A literal may be cut by the
+/// ends of the text.
 fn is_json_syntax(text: &str) -> bool {
     const WORDS: [&str; 3] = ["true", "false", "null"];
     let sign = |scalar: char| "{}[]:, \t\n\r".contains(scalar);
@@ -190,7 +213,7 @@ fn is_json_syntax(text: &str) -> bool {
     !text.is_empty() && runs.iter().enumerate().all(may_be)
 }
 
-/// A fingerprint (FNV-1a) of what the table means.
+/// Returns a fingerprint (FNV-1a) of the pairs and settings.
 fn version(pairs: &[MarkerPair], settings: &Settings) -> u64 {
     let mut hash = BASIS;
     let mut feed = |bytes: &[u8]| {

@@ -1,8 +1,8 @@
-//! Which route needs which regime.
+//! Selects the remap table of a route.
 //!
-//! A reserved token is a property of a route, not of a model's name alone: the same weights behind
-//! another runtime may be prompted differently. So rows name a provider and a model, both globs,
-//! and the first row that matches decides.
+//! A reserved token is a property of a route, not only of a model's name: two servers may prompt
+//! the same weights differently. A row therefore names a provider and a model, both as globs. The
+//! first row that matches decides.
 
 use alloc::{
     borrow::ToOwned,
@@ -44,7 +44,7 @@ impl CompiledRow {
     }
 }
 
-/// Picks a [`Regime`] by provider and model.
+/// Selects a [`Regime`] by provider and model.
 ///
 /// ```
 /// use wire_remap::CapabilityTable;
@@ -58,15 +58,17 @@ pub struct CapabilityTable {
 }
 
 impl CapabilityTable {
-    /// A table without rows: every route is off.
+    /// Creates a table without rows, in which every route is off.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Model families whose tokenizers reserve `<tool_call>`: Qwen 2.5 and 3 and their coders,
-    /// QwQ, Hermes 2 Pro to 4, however their versions are written; models that only embed or rank,
-    /// and DeepSeek's distilled ones, are off. Any provider.
+    /// Returns rows for the model families whose tokenizers reserve `<tool_call>`, of any provider.
+    ///
+    /// These are Qwen 2.5 and 3 with their coders, QwQ, and Hermes 2 Pro to 4, in every spelling of
+    /// their versions. Models that only embed or rank are off, and so are DeepSeek's distilled
+    /// models.
     #[must_use]
     pub fn hermes_families() -> Self {
         let why = "`<tool_call>` is one reserved token of this tokenizer";
@@ -117,7 +119,7 @@ impl CapabilityTable {
     ///
     /// # Errors
     ///
-    /// When a pattern has more than 127 characters, `*` not counted; the row is then not added.
+    /// The row is refused if a pattern has more than 127 characters, not counting `*`.
     pub fn push(&mut self, row: CapabilityRow<'_>) -> Result<(), CapabilityError> {
         let row = CompiledRow::new(row).ok_or_else(|| CapabilityError {
             row: Some(self.rows.len()),
@@ -127,14 +129,14 @@ impl CapabilityTable {
         Ok(())
     }
 
-    /// Puts the rows of `other` behind these.
+    /// Adds the rows of `other` after the present ones.
     pub fn extend(&mut self, other: Self) {
         self.rows.extend(other.rows);
     }
 
-    /// The regime of a route: that of the first row that matches, off if none does.
+    /// Returns the regime of the first row that matches. Without such a row it is [`Regime::off`].
     ///
-    /// Ask once per request and keep the answer for the response.
+    /// Call this once per request and keep the regime for the response.
     #[must_use]
     pub fn regime(&self, provider: &str, model: &str) -> Regime {
         match self.row(provider, model).and_then(|row| row.table.clone()) {
@@ -143,7 +145,7 @@ impl CapabilityTable {
         }
     }
 
-    /// How the answer of [`regime`](Self::regime) is known; `None` if no row matches.
+    /// Returns the reason of the first row that matches, if there is one.
     #[must_use]
     pub fn because(&self, provider: &str, model: &str) -> Option<&str> {
         self.row(provider, model).map(|row| &*row.because)
@@ -153,20 +155,20 @@ impl CapabilityTable {
         self.rows.iter().find(|row| row.provider.matches(provider) && row.model.matches(model))
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns whether the table has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 }
 
-/// Why rows were refused.
+/// The reason why a capability table was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapabilityError {
     pub(crate) row: Option<usize>,
@@ -174,7 +176,7 @@ pub struct CapabilityError {
 }
 
 impl CapabilityError {
-    /// The offending row, counted from 0; `None` when the fault is elsewhere.
+    /// Returns the index of the offending row; `None` if the fault is elsewhere.
     #[must_use]
     pub fn row(&self) -> Option<usize> {
         self.row

@@ -11,6 +11,8 @@
 //! remap = "brackets"                    # or "hermes", "hermes-plain", "off"
 //! because = "measured 2026-06-01"
 //! ```
+//!
+//! `nonce`, `mode`, `escape`, `truncated`, `garbled` and `provider` are optional.
 
 use alloc::{
     collections::BTreeMap,
@@ -131,7 +133,7 @@ impl CapabilityTable {
         tables.insert("hermes-plain".to_string(), RemapTable::hermes_plain());
         for (name, table) in file.tables {
             if name == "off" || tables.contains_key(&name) {
-                return Err(fail(None, format!("table {name:?}: the name is taken")));
+                return Err(fail(None, format!("table {name:?}: the name is already used")));
             }
             let built = table.build();
             let table = built.map_err(|error| fail(None, format!("table {name:?}: {error}")))?;

@@ -1,11 +1,20 @@
 //! Detects a model that repeats itself instead of making a call.
 //!
-//! The failure that remapping avoids: a model that meets its reserved token where it never stood
-//! in training answers `<tool_call>\n<tool_call>\n...` without end, mixed with fragments such as
-//! `_call>`. A *run* is a sequence of openers (canonical or wire) and fragments with nothing but
-//! whitespace, punctuation and empty blocks between. Another failure is the same block over and
-//! over. What stands in code or in a JSON string is text, and so is what stands in a block that
-//! says something, unless there is very much of it.
+//! A model that meets its reserved token in unusual places may answer with openers without end:
+//!
+//! ```text
+//! <tool_call>
+//! <tool_call>
+//! _call>
+//! <tool_call>
+//! ```
+//!
+//! A *run* is a sequence of openers (canonical or wire) and their fragments. Only whitespace,
+//! punctuation and empty blocks may occur between them. A second kind of collapse is the same block
+//! many times in a row.
+//!
+//! Markers in code and in JSON strings are text. Markers inside a block that has content are text
+//! too, up to a higher limit.
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
@@ -20,29 +29,29 @@ use crate::{
     word::WordKind,
 };
 
-/// What the caller wants done about a collapse.
+/// Reaction to a collapse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum CollapseAction {
-    /// Take note.
+    /// Only report the collapse.
     #[default]
     Observe,
-    /// End the stream.
+    /// End the stream as if the model had stopped.
     EndStream,
-    /// Fail the stream.
+    /// End the stream with an error.
     Error,
 }
 
-/// When a run is a collapse, and what then.
+/// Limits of repetition, and the reaction to a collapse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CollapseLimits {
-    /// Length of the run, in openers and fragments, at which it is a collapse; 4 unless set. A
+    /// Number of openers and fragments in a run that is a collapse. The default is 4, because a
     /// doubled opener is common and harmless. 0 counts as 1.
     pub run: u32,
-    /// How many times in a row the same block is a collapse, whatever text is between; 16 unless
-    /// set. 0 counts as 1.
+    /// Number of equal blocks in a row that is a collapse, with any text between them. The default
+    /// is 16. 0 counts as 1.
     pub repeats: u32,
-    /// What is to be done.
+    /// Reaction to a collapse.
     pub action: CollapseAction,
 }
 
@@ -52,27 +61,27 @@ impl Default for CollapseLimits {
     }
 }
 
-/// What was repeated.
+/// Kind of repeated markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CollapseKind {
     /// Openers and their fragments.
     Openers,
-    /// A block, from its opener to its closer.
+    /// The same block, from its opener to its closer.
     Block,
 }
 
-/// Repetition that reached the limit.
+/// A repetition that reached its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Collapse {
-    /// Byte offset in the stream at which it begins.
+    /// Byte offset in the stream at which the repetition begins.
     pub start: u64,
-    /// Byte offset behind the marker that made it a collapse.
+    /// Byte offset after the marker that reached the limit.
     pub end: u64,
-    /// How many openers and fragments, or blocks, up to there.
+    /// Number of openers and fragments, or of blocks, up to `end`.
     pub run: u32,
-    /// What they are.
+    /// Kind of the repeated markup.
     pub repeated: CollapseKind,
 }
 
@@ -89,18 +98,18 @@ impl fmt::Display for Collapse {
 
 impl core::error::Error for Collapse {}
 
-/// What [`CollapseDetector::observe`] found.
+/// Result of [`CollapseDetector::observe`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub enum CollapseVerdict {
-    /// Nothing.
+    /// The text has no new collapse.
     Fine,
     /// A collapse, under [`CollapseAction::Observe`].
     Observed(Collapse),
-    /// A collapse: end the stream.
+    /// A collapse after which the caller should end the stream.
     EndStream(Collapse),
-    /// A collapse: fail the stream.
+    /// A collapse after which the caller should fail the stream.
     Error(Collapse),
 }
 
@@ -109,28 +118,28 @@ enum Part {
     Opener,
     Fragment,
     Closer,
-    /// Any other marker: text.
+    /// Another marker, which is treated as text.
     Other,
 }
 
-/// In a block that says something a run is this many times as long.
+/// Factor of the limit inside a block that has content.
 const INSIDE: u32 = 4;
 
-/// What stands behind an opener.
+/// The text after an opener.
 #[derive(Debug, Clone, Copy)]
 struct OpenBlock {
     start: u64,
-    /// Nothing but whitespace.
+    /// Whether the text is only whitespace.
     blank: bool,
-    /// Letters or digits.
+    /// Whether the text has letters or digits.
     says: bool,
     hash: u64,
 }
 
-/// Watches one stream of model text, decoded or not.
+/// Looks for a collapse in one stream of model text, decoded or not.
 ///
-/// Answers depend on the concatenated text only, except that a run is reported by the call that
-/// brings its last byte. Memory is bounded by the longest marker, time is linear.
+/// The result depends on the concatenated text only; a collapse is reported with the chunk that
+/// reaches the limit. Memory is bounded by the longest marker, and time is linear.
 ///
 /// ```
 /// use wire_remap::{CollapseDetector, CollapseLimits, RemapTable, CollapseVerdict};
@@ -144,20 +153,22 @@ pub struct CollapseDetector {
     parts: Vec<Part>,
     limits: CollapseLimits,
     layout: Layout,
-    /// Offset behind the last text reported by the matcher.
+    /// Offset after the last text that the matcher reported.
     at: u64,
     start: u64,
     run: u32,
     longest: u32,
     reported: bool,
     block: Option<OpenBlock>,
-    /// The last block that ended: its hash, where the first like it began, and how many there were.
+    /// The last block that ended: its hash, the offset of the first equal block, and their number.
     last: Option<(u64, u64, u32)>,
 }
 
 impl CollapseDetector {
-    /// A detector for the openers of `table`: canonical, wire and garbled spellings where the
-    /// table has them, and the fragments of the canonical ones (`tool_call>`, `_call>`).
+    /// Creates a detector for the openers of `table`.
+    ///
+    /// It looks for canonical, wire and garbled spellings where the table has them. It also looks
+    /// for fragments of canonical openers (`tool_call>`, `_call>`).
     #[must_use]
     pub fn new(table: &RemapTable, limits: CollapseLimits) -> Self {
         let (mut texts, mut parts): (Vec<String>, Vec<Part>) = (Vec::new(), Vec::new());
@@ -198,8 +209,9 @@ impl CollapseDetector {
         }
     }
 
-    /// Feeds the next piece. A run is reported once, when it reaches the limit, and so is a block
-    /// repeated; if several do in one piece, the first is reported.
+    /// Feeds the next chunk and reports a collapse at most once per run.
+    ///
+    /// If several repetitions reach their limit in one chunk, the first is reported.
     pub fn observe(&mut self, text: &str) -> CollapseVerdict {
         let mut first = None;
         let mut matcher = core::mem::replace(&mut self.matcher, Matcher::new([""; 0]));
@@ -216,19 +228,19 @@ impl CollapseDetector {
         }
     }
 
-    /// The longest run so far, in openers and fragments: the stream's collapse score.
+    /// Returns the length of the longest run, the collapse score of the stream.
     #[must_use]
     pub fn score(&self) -> u32 {
         self.longest
     }
 
-    /// Bytes looked at so far: a measure of work that does not depend on the clock.
+    /// Returns the number of bytes examined, a measure of work without a clock.
     #[must_use]
     pub fn examined(&self) -> u64 {
         self.matcher.examined()
     }
 
-    /// Forgets everything received.
+    /// Forgets the stream and all its repetitions.
     pub fn reset(&mut self) {
         self.matcher.reset();
         self.layout = Layout::new();
@@ -258,7 +270,7 @@ impl CollapseDetector {
         let inside = self.block.is_some_and(|block| block.says);
         let counts = match place {
             MarkerPlace::Structural | MarkerPlace::Prose => true,
-            // Nothing in the block has a name yet.
+            // The block has no content yet, so the quotes are around its opener.
             MarkerPlace::Quotes => self.block.is_some() && !inside,
             MarkerPlace::Fence | MarkerPlace::InlineCode => false,
         };
@@ -294,7 +306,7 @@ impl CollapseDetector {
         self.layout.text(text);
         let says = text.contains(char::is_alphanumeric);
         if says && self.reported {
-            // What a collapse left open is no block.
+            // An opener of a collapse opens no block.
             self.block = None;
         }
         if let Some(block) = &mut self.block {
@@ -307,7 +319,7 @@ impl CollapseDetector {
         }
     }
 
-    /// A closer: an empty block is part of a run, another one is compared with the last.
+    /// Ends a block. An empty one belongs to the run; any other is compared with the last block.
     fn close(&mut self) -> Option<Collapse> {
         let block = self.block.take().filter(|block| !block.blank)?;
         self.end_run();
@@ -328,8 +340,10 @@ impl CollapseDetector {
     }
 }
 
-/// The ends of an opener that leak when its token and its characters mix: what follows the first
-/// bracket, and what follows it from the last `_` or `-` on.
+/// Returns the ends of an opener that leak when its token and its characters mix.
+///
+/// These are the text after the first bracket, and that from the last `_` or `-` on: `tool_call>`
+/// and `_call>`.
 fn fragments(opener: &str) -> impl Iterator<Item = &str> {
     let named = opener.trim_start_matches(|c: char| !c.is_alphanumeric());
     let joint = named.rfind(['_', '-']).map(|at| &named[at..]);

@@ -1,9 +1,9 @@
-//! Why a table was refused.
+//! The error of a refused table.
 
 use alloc::string::String;
 use core::fmt;
 
-/// Why a [`RemapTable`](crate::RemapTable) was refused; nothing was built.
+/// The reason why a [`RemapTable`](crate::RemapTable) was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemapTableError {
     pub(crate) entry: usize,
@@ -11,7 +11,7 @@ pub struct RemapTableError {
     pub(crate) problem: Problem,
 }
 
-/// What is wrong with a marker.
+/// A rule that a table broke.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -21,54 +21,54 @@ pub enum Problem {
     TooManyEntries,
     /// The marker is the empty string.
     Empty,
-    /// A wire marker of one character has no place for an escape; needed in exact mode only.
+    /// The wire marker has one character, so an escape has no place. Exact mode only.
     TooShort,
-    /// The same string stands in another place of the table.
+    /// Another entry, or the other marker of this entry, has the same text.
     Same {
-        /// The entry with the same marker.
+        /// Index of the entry with the same marker.
         other: usize,
     },
-    /// The marker contains a marker of another place of the table.
+    /// The marker contains another marker of the table.
     Contains {
-        /// The entry whose marker it contains.
+        /// Index of the entry whose marker is contained.
         other: usize,
-        /// That marker.
+        /// The contained marker.
         part: String,
     },
-    /// The end of the marker is the beginning of a marker (perhaps of itself), so a text could
-    /// hold both at once.
+    /// The end of the marker is the beginning of a marker, perhaps of itself. One text could then
+    /// contain both at once.
     Overlaps {
-        /// The entry whose marker begins like this one ends.
+        /// Index of the entry whose marker begins with the shared text.
         other: usize,
-        /// That marker.
+        /// The marker that begins with the shared text.
         next: String,
-        /// What they share.
+        /// The text that both markers share.
         shared: String,
     },
-    /// JSON may hold the marker between its strings, as it may `{}`: documents would break.
+    /// JSON may contain the marker between its strings (`{}`), so remapping would damage documents.
     JsonSyntax,
     /// The marker contains the escape character.
     HoldsEscape(char),
     /// The nonce is not 1 to 32 ASCII letters and digits.
     BadNonce,
-    /// [`Provenance`](crate::Provenance) asks for `EscapeLiteral`, which plain mode cannot spell.
+    /// [`Provenance`](crate::Provenance) asks for `EscapeLiteral`, which plain mode cannot write.
     PlainCannotEscape,
 }
 
 impl RemapTableError {
-    /// Position of the offending entry, in the order in which markers were added.
+    /// Returns the index of the offending entry, in the order of the pairs.
     #[must_use]
     pub fn entry(&self) -> usize {
         self.entry
     }
 
-    /// The offending marker; a form derived from it (garbled, truncated) if that is what clashes.
+    /// Returns the offending marker. It may be a garbled or truncated form of a declared marker.
     #[must_use]
     pub fn marker(&self) -> &str {
         &self.marker
     }
 
-    /// What is wrong with it.
+    /// Returns the broken rule.
     #[must_use]
     pub fn problem(&self) -> &Problem {
         &self.problem
@@ -105,16 +105,16 @@ impl fmt::Display for RemapTableError {
             Problem::TooShort => {
                 f.write_str("has one character, exact mode needs two to escape it")
             }
-            Problem::JsonSyntax => {
-                f.write_str("is made of JSON's own signs and would be replaced between its strings")
-            }
+            Problem::JsonSyntax => f.write_str(
+                "may occur in JSON outside of strings, where a remap would damage documents",
+            ),
             Problem::Same { other } => write!(f, "is also a marker of entry {other}"),
             Problem::Contains { other, part } => {
                 write!(f, "contains {part:?} of entry {other}")
             }
             Problem::Overlaps { other, next, shared } => write!(
                 f,
-                "ends with {shared:?}, with which {next:?} of entry {other} begins, so one text could hold both"
+                "ends with {shared:?}, the beginning of {next:?} of entry {other}, so one text could contain both"
             ),
             Problem::HoldsEscape(c) => {
                 write!(f, "contains the escape character {c:?}; choose another with `escape`")

@@ -1,8 +1,8 @@
-//! FNV-1a: a hash that is the same everywhere, for fingerprints, not for security.
+//! FNV-1a: a hash that is equal on every machine. For fingerprints, not for security.
 
 pub(crate) const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// `hash` with another byte.
+/// Adds a byte to the hash.
 pub(crate) fn hashed(hash: u64, byte: u8) -> u64 {
     (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
 }

@@ -1,26 +1,26 @@
-//! Patterns over provider and model names.
+//! Patterns of provider and model names.
 
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A glob: `*` is any text, `?` any one character, everything else itself; ASCII letter case does
-/// not matter.
+/// A glob: `*` matches any text, `?` any one character, and every other character itself. The case
+/// of ASCII letters does not matter.
 ///
-/// Matching takes time linear in the name, whatever the pattern: all ways to match are followed
-/// at once as the bits of a 128-bit word.
+/// Matching takes time linear in the name, for every pattern: the bits of a 128-bit word follow all
+/// possible matches at once.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Glob {
-    /// What each state reads on its way to the next; `None` is `?`.
+    /// The character each state needs to reach the next state; `None` is `?`.
     atoms: Vec<Option<char>>,
-    /// Bit `i`: state `i` stands at a `*` and may read anything without moving on.
+    /// Bit `i` is set if state `i` is at a `*`, which accepts any character and stays.
     stars: u128,
 }
 
 impl Glob {
-    /// The most characters, `*` not counted, that a pattern may have.
+    /// Maximum number of characters of a pattern, not counting `*`.
     const MAX_LEN: usize = 127;
 
-    /// Compiles a pattern; `None` if it is longer than [`Glob::MAX_LEN`].
+    /// Compiles a pattern; `None` if it has more than [`Glob::MAX_LEN`] characters.
     pub(crate) fn new(pattern: &str) -> Option<Self> {
         let (mut atoms, mut stars) = (Vec::new(), 0);
         for c in pattern.chars() {
@@ -33,7 +33,7 @@ impl Glob {
         (atoms.len() <= Self::MAX_LEN).then_some(Self { atoms, stars })
     }
 
-    /// Whether the whole of `name` matches.
+    /// Returns whether the whole `name` matches.
     pub(crate) fn matches(&self, name: &str) -> bool {
         let mut ascii = [0u128; 128];
         let reads = |c: char| {
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// The obvious recursive matcher.
+    /// Matches recursively, as a reference.
     fn naive(pattern: &[char], name: &[char]) -> bool {
         match (pattern, name) {
             ([], []) => true,

@@ -1,44 +1,10 @@
 //! Exact remapping of reserved delimiters between a transcript and the wire to a model.
 //!
 //! Some tokenizers reserve `<tool_call>` and `</tool_call>` as single special tokens. An
-//! application whose text protocol uses those strings throughout its prompts shows such a model
-//! its own reserved token where it never stood in training, and the model may collapse into
-//! repeating it. This crate writes other markers on the wire, `[[CALL]]` and `[[/CALL]]`, and
-//! turns them back before anything else sees the answer. Transcripts, tools and parsers stay
-//! canonical.
-//!
-//! # What the model sees
-//!
-//! | in the transcript | on the wire | why |
-//! |---|---|---|
-//! | `<tool_call>` | `[[CALL]]` | the wire marker |
-//! | `</tool_call>` | `[[/CALL]]` | |
-//! | `<toolcall>` | `[[TOOLCALL]]` | the compact spelling keeps its identity |
-//! | `[[CALL]]` | `[[~CALL]]` | someone typed it: literal text, escaped |
-//! | `<tool_call>`, quoted | `[[~~CALL]]` | user or tool text under [`MarkerPolicy::EscapeLiteral`] |
-//! | `[[~CALL]]` | `[[~~~CALL]]` | an escape someone typed: two more |
-//! | `[[CALLER]`, `[[a]]`, `~` | the same | nothing else is ever touched |
-//!
-//! # What holds
-//!
-//! - `decode(encode(x)) == x` for every text `x`, in [`Mode::Exact`] (the default).
-//! - `encode(x)` contains no canonical marker.
-//! - `decode(x) == x` if `x` holds neither wire markers nor escapes.
-//! - Streams give the same output for every chunking, hold back only what may become a marker, at
-//!   most [`RemapTable::max_held`] bytes, and do work linear in the input.
-//!
-//! The proof is one rule, checked when a table is built: no marker contains another, and none
-//! ends as one begins. Then occurrences in any text are disjoint, and what replaces one cannot
-//! form another with its neighbours.
-//!
-//! A per-session [nonce](RemapTableBuilder::nonce) makes wire markers unforgeable as well.
-//!
-//! # One regime per request
-//!
-//! A [`Regime`] holds the table, the scope and the policies, and drives both directions: with the
-//! feature `json` its `request` rewrites request bodies and its `response` what comes back.
-//! [`CapabilityTable`] picks the regime of a route. Each turn is derived from the canonical history
-//! anew, so a conversation may switch models at any time.
+//! application whose prompts mention these strings shows the model its own reserved token in places
+//! where training never did, and the model may collapse into repeating it. This crate writes other
+//! markers on the wire, `[[CALL]]` and `[[/CALL]]`, and turns them back before anything else reads
+//! the answer. Transcripts, tools and parsers keep the *canonical* markers.
 //!
 //! ```
 //! use wire_remap::CapabilityTable;
@@ -48,11 +14,49 @@
 //! assert_eq!(regime.decode("`[[CALL]]` begins a call."), "`<tool_call>` begins a call.");
 //! ```
 //!
+//! # The wire form
+//!
+//! | in the transcript | on the wire | reason |
+//! |---|---|---|
+//! | `<tool_call>` | `[[CALL]]` | the wire marker |
+//! | `</tool_call>` | `[[/CALL]]` | |
+//! | `<toolcall>` | `[[TOOLCALL]]` | the compact spelling is kept apart |
+//! | `[[CALL]]` | `[[~CALL]]` | someone typed it: literal text, escaped |
+//! | `<tool_call>`, quoted | `[[~~CALL]]` | user or tool text under [`MarkerPolicy::EscapeLiteral`] |
+//! | `[[~CALL]]` | `[[~~~CALL]]` | someone typed an escape: two more |
+//! | `[[CALLER]`, `[[a]]`, `~` | the same | other text is unchanged |
+//!
+//! # Guarantees
+//!
+//! - `decode(encode(x)) == x` for every text `x`, in [`Mode::Exact`] (the default).
+//! - `encode(x)` contains no canonical marker.
+//! - `decode(x) == x` if `x` contains neither wire markers nor escapes.
+//! - Streams give the same output at every chunk boundary. They hold back only a possible marker,
+//!   at most [`RemapTable::max_held`] bytes, and their work is linear in the input.
+//!
+//! One rule, checked when a table is built, proves the first two: no marker contains another, and
+//! none ends as one begins. Occurrences in any text are then disjoint, and a replacement cannot
+//! form another marker with its neighbours.
+//!
+//! # Where to start
+//!
+//! | task | type |
+//! |---|---|
+//! | select a remap by provider and model | [`CapabilityTable`] |
+//! | remap one request and its response | [`Regime`] |
+//! | remap request and response bodies | `bodies` (feature `json`) |
+//! | encode and decode text | [`RemapTable`], [`StreamEncoder`], [`StreamDecoder`] |
+//! | declare your own markers | [`RemapTableBuilder`] |
+//! | notice a model that repeats openers | [`CollapseDetector`] |
+//!
+//! Each request is derived from the canonical transcript, so a conversation may switch models at
+//! any time. A session [nonce](RemapTableBuilder::nonce) makes wire markers unforgeable.
+//!
 //! # Features
 //!
-//! - `json`: bodies of requests and responses, in four APIs' shapes.
-//! - `cache-key`: a SHA-256 key of a canonical request.
-//! - `toml`: reading capability tables from TOML, `CapabilityTable::from_toml`.
+//! - `json`: bodies of requests and responses, in the shapes of four APIs.
+//! - `cache-key`: SHA-256 keys of canonical requests, `Regime::cache_key`.
+//! - `toml`: capability tables from TOML, `CapabilityTable::from_toml`.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -108,7 +112,7 @@ pub use crate::{
     tally::{Location, RemapReport, Tally},
 };
 
-/// The README's example, compiled.
+/// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,47 +1,51 @@
-//! What a table is made of: pairs of markers, and the options.
+//! Pairs of markers, and the settings of a table.
 
 use alloc::string::String;
 
-/// What a pair of markers is used for.
+/// Role of a pair of markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
-    /// Begins a block (a tool call).
+    /// Begins a block, such as a tool call.
     Open,
-    /// Ends one.
+    /// Ends a block, such as a tool call.
     Close,
-    /// Neither.
+    /// Neither begins nor ends a block.
     Other,
 }
 
-/// How faithful the remap is.
+/// Exactness of a remap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mode {
-    /// `decode(encode(x)) == x` for every text: literal wire markers are escaped.
+    /// `decode(encode(x)) == x` for every text: encoding escapes literal wire markers.
     #[default]
     Exact,
-    /// Substrings are swapped and nothing is escaped: a wire marker that a user typed comes back
-    /// as the canonical one.
+    /// Markers are replaced without escapes. A wire marker that a user typed is decoded to the
+    /// canonical one.
     Plain,
 }
 
-/// What decoding does with a wire marker that lost one bracket (`[[CALL]`, `[CALL]]`) or was cut
-/// by the end of the stream (`[[CALL`), where a marker is expected.
+/// Handling of damaged wire markers where a marker is expected.
+///
+/// A damaged marker is one without a bracket (`[[CALL]`, `[CALL]]`), or one that the end of the
+/// stream cut (`[[CALL`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Truncated {
-    /// Nothing: it is text.
+    /// Damaged markers are text.
     Ignore,
-    /// Keep it as text and report it as [`DecodedPiece::Suspect`](crate::DecodedPiece::Suspect).
+    /// Damaged markers are kept as text and reported as
+    /// [`DecodedPiece::Suspect`](crate::DecodedPiece::Suspect).
     #[default]
     Diagnose,
-    /// Read `[[CALL]` at the start of a line as the marker. Encoding then escapes literal
-    /// `[[CALL]` as well, so exactness holds. Other damage is reported only.
+    /// Decodes `[[CALL]` at the start of a line as the marker; other damage is only reported.
+    ///
+    /// Encoding then also escapes literal `[[CALL]`, so the remap stays exact.
     Recover,
 }
 
-/// One canonical marker and its spelling on the wire.
+/// A canonical marker and its spelling on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkerPair {
     pub(crate) canonical: String,
@@ -50,19 +54,19 @@ pub struct MarkerPair {
 }
 
 impl MarkerPair {
-    /// The marker of transcripts, tools and parsers.
+    /// Returns the marker of transcripts, tools and parsers.
     #[must_use]
     pub fn canonical(&self) -> &str {
         &self.canonical
     }
 
-    /// What stands for it on the wire, nonce included.
+    /// Returns the marker on the wire, with its nonce.
     #[must_use]
     pub fn wire(&self) -> &str {
         &self.wire
     }
 
-    /// What it is used for.
+    /// Returns the role of the pair.
     #[must_use]
     pub fn role(&self) -> Role {
         self.role

@@ -1,81 +1,88 @@
-//! What a decoder reports.
+//! Pieces of decoded text.
 
 use crate::{pair::Role, place::MarkerPlace};
 
-/// Which markers count as tool markup. Decoded text is the same under both.
+/// Selects the markers that count as tool markup. The decoded text does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MarkerDetection {
-    /// Those at a [`MarkerPlace::Structural`].
+    /// Markers at a [`MarkerPlace::Structural`] count.
     #[default]
     Structural,
-    /// All of them.
+    /// Every marker counts.
     Everywhere,
 }
 
-/// How a marker was spelled on the wire.
+/// Spelling of a marker on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MarkerForm {
-    /// The wire marker as declared.
+    /// The declared wire marker, `[[CALL]]`.
     Wire,
-    /// A garbled spelling, see [`accept_garbled`](crate::RemapTableBuilder::accept_garbled).
+    /// A garbled spelling such as `[[ call ]]`, see
+    /// [`accept_garbled`](crate::RemapTableBuilder::accept_garbled).
     Garbled,
-    /// The wire marker without its last character, or without its first.
+    /// The wire marker without its first or its last character: `[CALL]]`, `[[CALL]`.
     Truncated,
-    /// The wire marker cut by the end of the stream.
+    /// The wire marker, cut by the end of the stream: `[[CALL`.
     Cut,
 }
 
-/// A wire marker, decoded.
+/// A decoded wire marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Marker<'a> {
-    /// Position of its pair in [`RemapTable::pairs`](crate::RemapTable::pairs).
+    /// Index of the pair in [`RemapTable::pairs`](crate::RemapTable::pairs).
     pub entry: usize,
-    /// The canonical marker (escaped for JSON in a JSON stream).
+    /// The canonical marker, escaped for JSON in a JSON stream.
     pub text: &'a str,
-    /// What the model wrote.
+    /// The spelling in the input.
     pub written: &'a str,
-    /// What the pair is used for.
+    /// Role of the pair: opener, closer, or neither.
     pub role: Role,
-    /// How it was spelled.
+    /// Kind of the spelling in the input.
     pub form: MarkerForm,
-    /// Where it stands. In a JSON stream always [`MarkerPlace::Quotes`].
+    /// Place of the marker. In a JSON stream always [`MarkerPlace::Quotes`].
     pub place: MarkerPlace,
-    /// Whether it is tool markup under the decoder's [`MarkerDetection`]; if not, it is text that
-    /// happens to look like it.
+    /// Whether the marker is tool markup under the decoder's [`MarkerDetection`]. Otherwise it is
+    /// text that looks like markup.
     pub counts: bool,
 }
 
-/// A damaged wire marker where a marker is expected; passed on as text.
+/// A damaged wire marker where a marker is expected. It is passed on as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Suspect<'a> {
-    /// Position of the pair it seems to belong to.
+    /// Index of the pair the marker seems to belong to.
     pub entry: usize,
-    /// What was written.
+    /// The spelling in the input.
     pub text: &'a str,
-    /// How it is damaged.
+    /// Kind of the damage, a truncated or a cut marker.
     pub form: MarkerForm,
 }
 
-/// A piece of decoded output. The texts of all pieces together are the decoded text.
+/// A piece of decoded output. The texts of all pieces, joined, are the decoded text.
+///
+/// Decoding `<b> [[CALL]] [[~CALL]]` with the table of Hermes gives
+///
+/// ```text
+/// Text("<b> ")   Marker("<tool_call>")   Text(" ")   Literal("[[CALL]]")
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodedPiece<'a> {
-    /// Text; never empty. May hold canonical markers that the model wrote itself.
+    /// Text, never empty. It may contain canonical markers that the model wrote itself.
     Text(&'a str),
-    /// Text that was escaped on the wire: a literal marker that must not be read as one.
+    /// Text that was escaped on the wire. It looks like a marker and must not be read as one.
     Literal(&'a str),
-    /// A marker.
+    /// A wire marker, decoded.
     Marker(Marker<'a>),
-    /// A damaged marker, left as text.
+    /// A damaged marker, kept as text.
     Suspect(Suspect<'a>),
 }
 
 impl<'a> DecodedPiece<'a> {
-    /// The decoded text of this piece.
+    /// Returns the decoded text of this piece.
     #[must_use]
     pub fn text(&self) -> &'a str {
         match *self {

@@ -1,24 +1,31 @@
-//! Where in the text a marker stands.
+//! The place of a marker in a text.
 //!
-//! A reader of lines: it knows line starts, code fences, inline code, double quotes and whether a
-//! block is open. It is a classification of markers only and never changes a byte of text.
+//! This module reads lines. It knows the starts of lines, code fences, inline code, double quotes
+//! and whether a block is open. Places only classify markers and never change the text:
+//!
+//! ```text
+//! <tool_call>            structural: at the start of a line
+//! see <tool_call>        prose
+//! `<tool_call>`          inline code
+//! {"a": "<tool_call>"}   quotes
+//! ```
 
 use crate::pair::Role;
 
-/// Where a marker stands.
+/// Place of a marker in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MarkerPlace {
-    /// Where a tool format puts it: at the start of a line, directly after a closed block, or as
+    /// Where a tool format puts it: at the start of a line, directly after a closed block, or at
     /// the end of an open block.
     Structural,
     /// In the middle of a line.
     Prose,
     /// In a fenced code block.
     Fence,
-    /// In inline code, which ends at the line's end at the latest.
+    /// In inline code, which ends at the end of the line at the latest.
     InlineCode,
-    /// Inside double quotes, as in a JSON string; they end at the line's end at the latest.
+    /// In double quotes, as in a JSON string. They end at the end of the line at the latest.
     Quotes,
 }
 
@@ -29,12 +36,12 @@ struct Run {
     at_line_start: bool,
 }
 
-/// Follows the text of one message.
+/// Follows the layout of one message.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
-    /// Only blanks since the last newline.
+    /// Whether only blanks followed the last newline.
     at_line_start: bool,
-    /// Only blanks and newlines since a closed block.
+    /// Whether only blanks and newlines followed the last closed block.
     after_block: bool,
     in_block: bool,
     /// Backticks or tildes that may still grow.
@@ -114,7 +121,7 @@ impl Layout {
         }
     }
 
-    /// Where a marker stands that comes next.
+    /// Classifies the place of a marker that comes next.
     pub(crate) fn place(&mut self, role: Role) -> MarkerPlace {
         self.end_run();
         if self.in_block {
@@ -138,7 +145,7 @@ impl Layout {
         }
     }
 
-    /// Passes a marker that stands at `place`.
+    /// Passes a marker of the given place.
     pub(crate) fn marker(&mut self, role: Role, place: MarkerPlace) {
         self.at_line_start = false;
         self.after_block = false;

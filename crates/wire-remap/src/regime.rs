@@ -1,4 +1,4 @@
-//! One object per request that drives both directions.
+//! The settings of one request, for both directions.
 
 use alloc::{borrow::Cow, string::String};
 
@@ -13,56 +13,57 @@ use crate::{
     tally::Location,
 };
 
-/// Which optional texts are remapped, in both directions alike.
+/// Selects the optional texts that are remapped, in both directions.
 ///
-/// Messages, prompts, stop sequences and predictions always are; so are content and refusals on
-/// the way back.
+/// Messages, prompts, stop sequences and predictions always are remapped, as are content and
+/// refusals of the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Scope {
-    /// Replayed and arriving reasoning.
+    /// Reasoning, replayed in a request or received.
     pub reasoning: bool,
-    /// Arguments of native tool calls, replayed and arriving; and values named in tool schemas
-    /// (`enum`, `const`, `default`, `examples`) if `schemas` is set too.
+    /// Arguments of native tool calls, replayed in a request or received. With `schemas`, also the
+    /// values named in tool schemas (`enum`, `const`, `default`, `examples`).
     pub arguments: bool,
     /// Descriptions of tools and of their parameters.
     pub schemas: bool,
 }
 
 impl Default for Scope {
-    /// Everything: what is left out reaches the model with its reserved tokens.
+    /// Selects everything. A text left out reaches the model with its reserved tokens.
     fn default() -> Self {
         Self { reasoning: true, arguments: true, schemas: true }
     }
 }
 
-/// What happens to markers in text that is not protocol.
+/// Treatment of markers in text of users and tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MarkerPolicy {
-    /// As protocol text: canonical markers become wire markers, literal wire markers are escaped.
+    /// Treats the text like protocol text: canonical markers become wire markers, and literal wire
+    /// markers are escaped.
     #[default]
     Encode,
-    /// Canonical markers become quoted ones (`[[~~CALL]]`): the model sees neither marker, and
-    /// what it echoes decodes to text, not to markup. Exact mode only.
+    /// Quotes canonical markers (`[[~~CALL]]`). The model sees neither marker, and its echo decodes
+    /// to text instead of markup. Exact mode only.
     EscapeLiteral,
-    /// Untouched: reserved tokens reach the model, and wire markers in the text come back as
-    /// canonical ones. Exactness does not hold for such text.
+    /// Leaves the text unchanged. Reserved tokens reach the model, and wire markers in the text are
+    /// decoded as canonical ones. Such text is not restored exactly.
     Leave,
 }
 
-/// Policies for outbound text by who wrote it; [`MarkerPolicy::Encode`] unless set.
+/// Policies for outgoing text by author. The default is [`MarkerPolicy::Encode`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Provenance {
-    /// User messages.
+    /// Policy for user messages.
     pub user: MarkerPolicy,
-    /// Tool results.
+    /// Policy for tool results.
     pub tool: MarkerPolicy,
 }
 
-/// How one request, and the response to it, are remapped.
+/// The remap of one request and its response.
 ///
-/// Decide it once per request and use the same value for both directions; a value is immutable
-/// and cheap to clone. [`Regime::off`] changes nothing in either direction.
+/// Select it once per request and use the same value for both directions. A regime is immutable and
+/// cheap to clone. [`Regime::off`] changes nothing in either direction.
 ///
 /// ```
 /// use wire_remap::{CapabilityTable, Regime};
@@ -81,7 +82,7 @@ pub struct Regime {
 }
 
 impl Regime {
-    /// Creates a regime without a remap: every operation is the identity.
+    /// Creates a regime that changes nothing.
     #[must_use]
     pub const fn off() -> Self {
         Self {
@@ -92,23 +93,23 @@ impl Regime {
         }
     }
 
-    /// Remaps by `table`.
+    /// Creates a regime that remaps by `table`.
     #[must_use]
     pub fn on(table: RemapTable) -> Self {
         Self { table: Some(table), ..Self::default() }
     }
 
-    /// Chooses which optional texts are remapped.
+    /// Sets which optional texts are remapped.
     #[must_use]
     pub fn with_scope(self, scope: Scope) -> Self {
         Self { scope, ..self }
     }
 
-    /// Chooses what happens to markers in text of users, tools and the model.
+    /// Sets the policies for text of users and tools.
     ///
     /// # Errors
     ///
-    /// When [`MarkerPolicy::EscapeLiteral`] is asked of a table in [`Mode::Plain`].
+    /// Refuses [`MarkerPolicy::EscapeLiteral`] for a table in [`Mode::Plain`].
     pub fn with_provenance(self, provenance: Provenance) -> Result<Self, RemapTableError> {
         let Provenance { user, tool } = provenance;
         let escapes = [user, tool].contains(&MarkerPolicy::EscapeLiteral);
@@ -119,61 +120,63 @@ impl Regime {
         Ok(Self { provenance, ..self })
     }
 
-    /// Chooses which decoded markers count as tool markup.
+    /// Sets which decoded markers count as tool markup.
     ///
-    /// Unless chosen, [`MarkerDetection::Structural`] for the pieces of a decoder; what reads decoded
-    /// text itself (a guard) then lets each be what the canonical marker would be there.
+    /// Without this, the pieces of a decoder count by [`MarkerDetection::Structural`]. A guard,
+    /// which reads the decoded text itself, then treats each marker like a canonical one.
     #[must_use]
     pub fn with_detection(self, detection: MarkerDetection) -> Self {
         Self { detection: Some(detection), ..self }
     }
 
-    /// Which decoded markers count as tool markup, if that was chosen.
+    /// Returns the detection that was set, if any.
     #[must_use]
     pub fn detection(&self) -> Option<MarkerDetection> {
         self.detection
     }
 
-    /// The table; `None` when off.
+    /// Returns the table; `None` when off.
     #[must_use]
     pub fn table(&self) -> Option<&RemapTable> {
         self.table.as_ref()
     }
 
-    /// Which optional texts are remapped.
+    /// Returns the selection of optional texts.
     #[must_use]
     pub fn scope(&self) -> Scope {
         self.scope
     }
 
-    /// Protocol text to wire text; borrowed when unchanged.
+    /// Encodes protocol text as wire text. Unchanged text is returned borrowed.
     #[must_use]
     pub fn encode<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.table.as_ref().map_or(Cow::Borrowed(text), |table| table.encode(text))
     }
 
-    /// Wire text to canonical text; borrowed when unchanged.
+    /// Decodes wire text to canonical text. Unchanged text is returned borrowed.
     #[must_use]
     pub fn decode<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.table.as_ref().map_or(Cow::Borrowed(text), |table| table.decode(text))
     }
 
-    /// An encoder for one stream of text that stands at `location`, under the same scope and
-    /// provenance as in a body; `None` when such text is sent as it is.
+    /// Returns an encoder for one stream of text of a location, under the scope and policies of a
+    /// body.
+    ///
+    /// Returns `None` if such text is sent unchanged.
     #[must_use]
     pub fn encoder(&self, location: Location) -> Option<StreamEncoder> {
         let quoting = self.outgoing(location)?;
         Some(StreamEncoder::with_quoting(self.table.as_ref()?, quoting, Syntax::Text))
     }
 
-    /// A decoder for one stream of model text; `None` when off.
+    /// Returns a decoder for one stream of model text; `None` when off.
     #[must_use]
     pub fn decoder(&self) -> Option<StreamDecoder> {
         let decoder = StreamDecoder::new(self.table.as_ref()?);
         Some(decoder.detection(self.detection.unwrap_or_default()))
     }
 
-    /// How outgoing text of a location is written; `None` leaves it alone.
+    /// Returns the spelling of markers in outgoing text of a location; `None` leaves it unchanged.
     pub(crate) fn outgoing(&self, location: Location) -> Option<Quoting> {
         let policy = match location {
             Location::User => self.provenance.user,
@@ -188,7 +191,7 @@ impl Regime {
         }
     }
 
-    /// Whether texts of a location are in scope.
+    /// Returns whether texts of a location are in scope.
     pub(crate) fn covers(&self, location: Location) -> bool {
         match location {
             Location::Reasoning => self.scope.reasoning,

@@ -1,9 +1,15 @@
 //! The rule that makes replacement unambiguous.
 //!
-//! No marker may contain another, and no proper end of one may be a proper beginning of another
-//! or of itself. Then any two occurrences in any text are disjoint, whatever the text; and so
-//! text put in the place of a marker can never form a marker together with its neighbours.
-//! Exactness of the remap rests on this and on nothing else.
+//! No marker may contain another, and no proper end of one may be a proper beginning of another or
+//! of itself. Then any two occurrences in any text are disjoint. Text that replaces a marker can
+//! therefore never form a marker with its neighbours. The exactness of a remap follows from this
+//! rule alone.
+//!
+//! ```text
+//! [[CALL]] and [[/CALL]]   accepted
+//! <a> and <a><b>           refused: the second contains the first
+//! ab> and >cd              refused: "ab>cd" would contain both
+//! ```
 
 use alloc::string::ToString;
 
@@ -46,7 +52,8 @@ fn check_words(words: &[Word]) -> Result<(), RemapTableError> {
     each_pair(words, |_| true, overlaps)
 }
 
-/// Asks `problem` about every ordered pair of chosen words; the first blames the first of the two.
+/// Applies `problem` to every ordered pair of chosen words. A problem is reported for the first
+/// word of the pair.
 fn each_pair(
     words: &[Word],
     chosen: impl Fn(&Word) -> bool,
@@ -69,14 +76,14 @@ fn same((i, a): (usize, &Word), (j, b): (usize, &Word)) -> Option<Problem> {
 }
 
 fn contains((i, a): (usize, &Word), (j, b): (usize, &Word)) -> Option<Problem> {
-    // `[[CALL]` is a piece of `[[CALL]]` by its making; the longer of the two wins.
+    // `[[CALL]` is a part of `[[CALL]]` by construction, and the longer of the two wins.
     let piece = a.entry == b.entry && a.kind == WordKind::Wire && b.is_truncated();
     (i != j && !piece && a.text.contains(&*b.text))
         .then(|| Problem::Contains { other: b.entry, part: b.text.clone() })
 }
 
 fn overlaps((_, a): (usize, &Word), (_, b): (usize, &Word)) -> Option<Problem> {
-    // `[[CALL]` and `[CALL]]` overlap only where the whole `[[CALL]]` stands.
+    // `[[CALL]` and `[CALL]]` overlap only inside a whole `[[CALL]]`.
     let halves = a.kind == WordKind::NoLast && b.kind == WordKind::NoFirst;
     if halves && a.entry == b.entry {
         return None;
@@ -85,7 +92,7 @@ fn overlaps((_, a): (usize, &Word), (_, b): (usize, &Word)) -> Option<Problem> {
     Some(Problem::Overlaps { other: b.entry, next: b.text.clone(), shared })
 }
 
-/// The longest proper end of `a` that is a proper beginning of `b`.
+/// Returns the longest proper end of `a` that is a proper beginning of `b`.
 fn overlap<'a>(a: &'a str, b: &str) -> Option<&'a str> {
     a.char_indices()
         .skip(1)

@@ -32,7 +32,7 @@ pub(crate) enum Direction {
 /// Kind of a segment of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SegmentKind {
-    /// Unchanged text.
+    /// Text that the scan left unchanged.
     Text,
     /// Encoding: a wire marker or a quoted one, written for a canonical marker.
     Encoded,

@@ -1,8 +1,8 @@
-//! How a wire marker is spelled: its parts, and the forms derived from them.
+//! The parts of a wire marker, and the forms derived from them.
 //!
-//! A marker is cut into a *lead* (its leading punctuation, `[[` or `[[/`), a *core* (`CALL`) and
-//! a *trail* (its trailing punctuation, `]]`). Escapes go between lead and core, a nonce between
-//! core and trail; truncated forms lose one end of a doubled bracket.
+//! A marker has a *lead* (its leading punctuation, `[[` or `[[/`), a *core* (`CALL`) and a *trail*
+//! (its trailing punctuation, `]]`). Escapes go between lead and core, a nonce between core and
+//! trail. A truncated form lacks one end of a doubled bracket.
 
 use alloc::{
     format,
@@ -10,7 +10,7 @@ use alloc::{
     vec::Vec,
 };
 
-/// The three parts of a marker; any of them may be empty in a marker without letters.
+/// The three parts of a marker. Any of them may be empty in a marker without letters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) lead: &'a str,
@@ -27,8 +27,10 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Byte index at which the escape character is inserted; `None` if the marker has fewer than two
-/// characters. Both sides are non-empty.
+/// Returns the byte offset at which escapes are inserted.
+///
+/// Both sides of the offset are non-empty. Returns `None` if the marker has fewer than two
+/// characters.
 pub(crate) fn escape_point(marker: &str) -> Option<usize> {
     let parts = Parts::of(marker);
     let first = marker.chars().next()?.len_utf8();
@@ -42,14 +44,13 @@ pub(crate) fn escape_point(marker: &str) -> Option<usize> {
     }
 }
 
-/// The marker with a session's nonce: `[[CALL]]` becomes `[[CALL:nonce]]`.
+/// Adds a session's nonce to a marker: `[[CALL]]` becomes `[[CALL:nonce]]`.
 pub(crate) fn with_nonce(marker: &str, nonce: &str) -> String {
     let Parts { lead, core, trail } = Parts::of(marker);
     format!("{lead}{core}:{nonce}{trail}")
 }
 
-/// The marker without its last character, if that leaves the other half of a doubled bracket:
-/// `[[CALL]]` becomes `[[CALL]`.
+/// Removes the last character, if that halves a doubled bracket: `[[CALL]]` becomes `[[CALL]`.
 pub(crate) fn without_last(marker: &str) -> Option<&str> {
     let mut ends = marker.char_indices().rev();
     let (at, last) = ends.next()?;
@@ -59,7 +60,7 @@ pub(crate) fn without_last(marker: &str) -> Option<&str> {
     (whole && last == before && !last.is_alphanumeric()).then(|| &marker[..at])
 }
 
-/// The marker without its first character, likewise: `[[/CALL]]` becomes `[/CALL]]`.
+/// Removes the first character, if that halves a doubled bracket: `[[/CALL]]` becomes `[/CALL]]`.
 pub(crate) fn without_first(marker: &str) -> Option<&str> {
     let mut starts = marker.char_indices();
     let (_, first) = starts.next()?;
@@ -69,13 +70,15 @@ pub(crate) fn without_first(marker: &str) -> Option<&str> {
     (whole && first == second && !first.is_alphanumeric()).then(|| &marker[at..])
 }
 
-/// Length of the shortest prefix that already names the marker: its lead and core, `[[CALL`.
+/// Returns the length of the lead and the core, the shortest prefix that names the marker
+/// (`[[CALL`).
 pub(crate) fn naming_prefix(marker: &str) -> usize {
     let parts = Parts::of(marker);
     if parts.core.is_empty() { marker.len() } else { parts.lead.len() + parts.core.len() }
 }
 
-/// The ways models garble a marker: letter case, one blank inside each end, or both.
+/// Returns the ways in which models garble a marker: letter case, one blank inside each end, or
+/// both.
 pub(crate) fn garbled(marker: &str) -> Vec<String> {
     let Parts { lead, core, trail } = Parts::of(marker);
     let mut forms = Vec::new();
@@ -88,7 +91,7 @@ pub(crate) fn garbled(marker: &str) -> Vec<String> {
         .enumerate()
         .map(|(i, c)| if i == 0 { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() })
         .collect();
-    // `[[/` pads as `[[/ ` and as `[[ /`.
+    // Padding puts the blank after the slash (`[[/ `) or before it (`[[ /`).
     let slash = lead.strip_suffix('/').filter(|bare| !bare.is_empty());
     for core in [core, &lower, &title, &core.to_ascii_uppercase()] {
         forms.push(format!("{lead}{core}{trail}"));
@@ -105,7 +108,7 @@ pub(crate) fn garbled(marker: &str) -> Vec<String> {
     forms
 }
 
-/// The escaped spelling: `marker` with `escape` inserted `times` times at its escape point.
+/// Inserts `escape` at the offset `point` of the marker, `times` times.
 pub(crate) fn escaped(marker: &str, point: usize, escape: char, times: usize) -> String {
     let mut out = marker[..point].to_string();
     out.extend(core::iter::repeat_n(escape, times));

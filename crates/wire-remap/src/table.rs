@@ -7,7 +7,7 @@ use crate::{
     words::Compiled,
 };
 
-/// A validated table of marker pairs; cheap to clone, immutable, shared between threads.
+/// A validated table of marker pairs: immutable, cheap to clone, and shared between threads.
 ///
 /// ```
 /// use wire_remap::RemapTable;
@@ -23,32 +23,35 @@ pub struct RemapTable {
 }
 
 impl RemapTable {
-    /// The most pairs a table may have.
+    /// Maximum number of pairs of a table.
     pub const MAX_ENTRIES: usize = 256;
 
-    /// The pairs, in the order in which they were added; events refer to them by position.
+    /// Returns the pairs in the order they were added. Pieces refer to them by index.
     #[must_use]
     pub fn pairs(&self) -> &[MarkerPair] {
         &self.inner.pairs
     }
 
-    /// The table's mode.
+    /// Returns the mode of the table, exact or plain.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.inner.settings.mode
     }
 
-    /// A fingerprint of pairs and options: equal tables have equal versions on every machine,
-    /// different ones practically never. The nonce does not enter it.
+    /// Returns a fingerprint of the pairs and options.
+    ///
+    /// Equal tables have equal versions on every machine, and different tables almost surely have
+    /// different ones. The nonce is not part of the fingerprint.
     #[must_use]
     pub fn version(&self) -> u64 {
         self.inner.version
     }
 
-    /// The most bytes of text a stream over this table ever holds back: the longest marker, two
-    /// escapes in it, minus one byte. Text without escapes never holds more than the longest marker
-    /// minus one. In JSON text ([`Syntax::Json`](crate::Syntax::Json)) each of these bytes may be
-    /// spelled in six, and at most 11 bytes of an escape are held until it is whole.
+    /// Returns the maximum number of bytes that a stream over this table holds back.
+    ///
+    /// This is the length of the longest marker with two escapes, minus one. In JSON text
+    /// ([`Syntax::Json`](crate::Syntax::Json)) each of these bytes may be spelled with six, and at
+    /// most 11 bytes of an incomplete escape are held in addition.
     #[must_use]
     pub fn max_held(&self) -> usize {
         self.inner.max_held

@@ -1,38 +1,38 @@
-//! Counters.
+//! Counters of markers, by location.
 
 use core::ops::AddAssign;
 
-/// What a remap did to the texts of one location, or to one stream.
+/// Counters of the texts of one location, or of one stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
-    /// Texts visited.
+    /// Number of texts visited.
     pub texts: u64,
-    /// Outbound: canonical markers written as wire markers (or quoted, see
+    /// Outgoing: canonical markers written as wire markers, or quoted (see
     /// [`MarkerPolicy::EscapeLiteral`](crate::MarkerPolicy::EscapeLiteral)).
     pub encoded: u64,
-    /// Outbound: literal wire markers escaped.
+    /// Outgoing: literal wire markers escaped.
     pub escaped: u64,
-    /// Inbound: wire markers of any form decoded.
+    /// Incoming: wire markers of any form decoded.
     pub decoded: u64,
-    /// Inbound: escapes removed.
+    /// Incoming: escapes removed.
     pub unescaped: u64,
-    /// Inbound: canonical markers that the model wrote although told the wire form.
+    /// Incoming: canonical markers that the model wrote instead of wire markers.
     pub canonical: u64,
-    /// Inbound: blocks opened in one form and closed in the other.
+    /// Incoming: blocks opened by a wire marker and closed by a canonical one, or the reverse.
     pub mixed: u64,
-    /// Inbound: garbled spellings among `decoded`.
+    /// Incoming: garbled spellings among `decoded`.
     pub garbled: u64,
-    /// Inbound: truncated markers among `decoded`.
+    /// Incoming: truncated markers among `decoded`.
     pub recovered: u64,
-    /// Inbound: damaged markers reported and left as text.
+    /// Incoming: damaged markers reported and kept as text.
     pub suspects: u64,
-    /// The most bytes held back after a push.
+    /// Maximum number of bytes held after a push.
     pub max_held: usize,
 }
 
 impl Tally {
-    /// Whether any text was changed.
+    /// Returns whether any text was changed.
     #[must_use]
     pub fn changed(&self) -> bool {
         [self.encoded, self.escaped, self.decoded, self.unescaped].iter().any(|&count| count > 0)
@@ -56,35 +56,35 @@ impl AddAssign<&Self> for Tally {
     }
 }
 
-/// Where in a body a text stands.
+/// Location of a text in a request or a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Location {
     /// System prompt or instructions.
     System,
-    /// Developer message.
+    /// Message of the role `developer`.
     Developer,
-    /// User message.
+    /// Message of the role `user`.
     User,
     /// Assistant message of the history.
     Assistant,
-    /// Tool or function result; a document to answer from.
+    /// Result of a tool or function, or a document to answer from.
     ToolResult,
-    /// A last assistant message, which the model is to continue.
+    /// Last assistant message, which the model continues.
     Prefill,
     /// Raw prompt of a completion request.
     Prompt,
-    /// Stop sequence, in a request or reported in a response; a word that must not come.
+    /// Stop sequence of a request, one reported by a response, or a banned word.
     Stop,
-    /// Predicted output.
+    /// Predicted output of a request.
     Prediction,
-    /// Reasoning: replayed in a request, or arriving.
+    /// Reasoning, replayed in a request or received.
     Reasoning,
     /// Arguments of a native tool call.
     Arguments,
     /// Description of a tool or of its parameters.
     ToolDescription,
-    /// A value named in a tool's schema (`enum`, `const`, `default`, `examples`).
+    /// Value named in a tool's schema (`enum`, `const`, `default`, `examples`).
     ToolValue,
     /// Answer text of a response.
     Content,
@@ -93,7 +93,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// All locations.
+    /// All locations, in declaration order.
     pub const ALL: [Self; 15] = [
         Self::System,
         Self::Developer,
@@ -113,7 +113,7 @@ impl Location {
     ];
 }
 
-/// What a remap did to a body or a stream of events, by location.
+/// Counters of a body or a stream of events, by location.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RemapReport {
     tallies: [Tally; Location::ALL.len()],
@@ -122,7 +122,7 @@ pub struct RemapReport {
 }
 
 impl RemapReport {
-    /// The counters of one location.
+    /// Returns the counters of one location.
     #[must_use]
     pub fn at(&self, location: Location) -> &Tally {
         &self.tallies[location as usize]
@@ -138,7 +138,7 @@ impl RemapReport {
         self.tallies[location as usize] += tally;
     }
 
-    /// The counters of all locations together.
+    /// Returns the sum over all locations.
     #[must_use]
     pub fn total(&self) -> Tally {
         let mut total = Tally::default();
@@ -148,14 +148,16 @@ impl RemapReport {
         total
     }
 
-    /// Pieces of streamed texts that passed as they were, because too many texts were open.
+    /// Returns the number of streamed pieces passed on unchanged because too many texts were open.
     #[must_use]
     pub fn undecoded(&self) -> u64 {
         self.undecoded
     }
 
-    /// Stop sequences that are only a piece of a canonical marker (`</tool_call`). A piece has no
-    /// wire form, so they were left as they are and will not fire at that marker.
+    /// Returns the number of stop sequences that are only a part of a canonical marker
+    /// (`</tool_call`).
+    ///
+    /// A part has no wire form. Such a sequence is sent unchanged and does not fire at that marker.
     #[must_use]
     pub fn stop_fragments(&self) -> u64 {
         self.stop_fragments

@@ -1,5 +1,4 @@
-//! What a decoder follows beside the text: where markers stand, and canonical markers that the
-//! model wrote itself. Neither holds text back.
+//! Follows decoded text to classify markers and to count canonical ones, without holding text back.
 
 use jail_match::{Found, Matcher};
 
@@ -10,12 +9,12 @@ use crate::{
     words::Compiled,
 };
 
-/// Follows where markers stand, and canonical markers that the model wrote itself.
+/// Follows the layout of decoded text, and the canonical markers that the model wrote itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Watch {
     pub(crate) canonical: Matcher,
     pub(crate) layout: Layout,
-    /// Whether the last counted opener was written canonically.
+    /// Whether the last counted opener was written canonically; `None` when no block is open.
     pub(crate) open_canonical: Option<bool>,
 }
 
@@ -41,7 +40,7 @@ impl Watch {
         });
     }
 
-    /// A wire marker or a literal follows: a canonical marker begun before it is none.
+    /// Ends the search for a canonical marker, because a wire marker or a literal comes next.
     pub(crate) fn settle(&mut self) {
         let Self { canonical, layout, .. } = self;
         canonical.finish(|found| {
@@ -52,7 +51,7 @@ impl Watch {
     }
 }
 
-/// Counts a block opened in one form and closed in the other.
+/// Counts a block whose opener and closer have different forms.
 pub(crate) fn count_mixed(open: &mut Option<bool>, role: Role, canonical: bool, tally: &mut Tally) {
     match role {
         Role::Open => *open = Some(canonical),

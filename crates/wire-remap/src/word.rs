@@ -7,7 +7,7 @@ use crate::{
     spelling,
 };
 
-/// Origin of a word.
+/// Origin of a word: declared, or derived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WordKind {
     /// The canonical marker, `<tool_call>`.
@@ -22,10 +22,10 @@ pub(crate) enum WordKind {
     NoFirst,
 }
 
-/// A word of a table.
+/// A marker of a table, or a form derived from one.
 #[derive(Debug, Clone)]
 pub(crate) struct Word {
-    /// Index of its pair.
+    /// Index of the pair this word belongs to.
     pub(crate) entry: usize,
     pub(crate) kind: WordKind,
     pub(crate) text: String,

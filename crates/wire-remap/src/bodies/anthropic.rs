@@ -1,4 +1,4 @@
-//! Anthropic messages.
+//! The shape of Anthropic messages.
 
 use serde_json::{Value, json};
 
@@ -8,9 +8,10 @@ use super::{
 };
 use crate::tally::Location;
 
-/// `POST /v1/messages`, as Anthropic and compatible servers speak it.
+/// `POST /v1/messages`, of Anthropic and compatible servers.
 ///
-/// A thinking block with a signature is left alone: changed text would not fit its signature.
+/// A thinking block with a signature is left unchanged, because changed text would not match its
+/// signature.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AnthropicMessages;
 
@@ -109,7 +110,7 @@ fn deltas(
     }
 }
 
-/// Blocks beside text, thinking and those that hold other blocks.
+/// Blocks other than text, thinking and those that hold blocks.
 const BLOCKS: &[Members] = &[
     ("tool_use", &[("/input", Location::Arguments, Reading::Strings)]),
     ("server_tool_use", &[("/input", Location::Arguments, Reading::Strings)]),

@@ -1,4 +1,4 @@
-//! OpenAI chat completions, and the older completions with a raw prompt.
+//! The shape of OpenAI chat completions, and of the older completions with a raw prompt.
 
 use serde_json::{Value, json};
 
@@ -8,8 +8,8 @@ use super::{
 };
 use crate::tally::Location;
 
-/// `POST /v1/chat/completions` and `/v1/completions`, as OpenAI, vLLM, SGLang, llama.cpp, Ollama
-/// and many others speak them.
+/// `POST /v1/chat/completions` and `/v1/completions`, of OpenAI, vLLM, SGLang, llama.cpp, Ollama
+/// and others.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OpenAiChat;
 
@@ -97,7 +97,7 @@ impl BodyShape for OpenAiChat {
                     delta(arguments, id(part, TextKind::Arguments));
                     delta(call.pointer_mut("/custom/input"), id(part, TextKind::Input));
                 }
-                // The one call of the older form shares no numbering with `tool_calls`.
+                // The single call of the older form is not numbered with `tool_calls`.
                 let arguments = message.pointer_mut("/function_call/arguments");
                 delta(arguments, id(u64::MAX, TextKind::Arguments));
             }
@@ -176,7 +176,7 @@ fn reasoning(message: &mut Value, visit: &mut Visit<'_>) {
         walk::text(message.get_mut(name), Location::Reasoning, visit);
     }
     for detail in walk::items(message, "reasoning_details") {
-        // Signed text would no longer fit its signature.
+        // Changed text would not match its signature.
         if detail.get("signature").is_none_or(Value::is_null) {
             walk::text(detail.get_mut("text"), Location::Reasoning, visit);
             walk::text(detail.get_mut("summary"), Location::Reasoning, visit);
@@ -192,14 +192,14 @@ fn calls(message: &mut Value, visit: &mut Visit<'_>) {
     walk::arguments(message.pointer_mut("/function_call/arguments"), visit);
 }
 
-/// The stop sequence that fired, as some servers report it.
+/// Visits the stop sequence that fired, which some servers report.
 fn matched_stop(choice: &mut Value, visit: &mut Visit<'_>) {
     for name in ["stop_reason", "matched_stop"] {
         walk::text(choice.get_mut(name), Location::Stop, visit);
     }
 }
 
-/// Appends one delta to another: strings are joined, tool calls matched by index.
+/// Appends one delta to another: joins strings, and matches tool calls by index.
 fn append(to: &mut Value, addition: Value) {
     match (to, addition) {
         (Value::String(to), Value::String(text)) => to.push_str(&text),

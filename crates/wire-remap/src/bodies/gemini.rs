@@ -1,4 +1,4 @@
-//! Gemini's `generateContent`.
+//! The shape of Gemini's `generateContent`.
 
 use serde_json::{Value, json};
 
@@ -8,10 +8,10 @@ use super::{
 };
 use crate::tally::Location;
 
-/// `models/{model}:generateContent` and `:streamGenerateContent`, as Google's API and compatible
-/// servers speak them; members may be in camel or in snake case.
+/// `models/{model}:generateContent` and `:streamGenerateContent`, of Google and compatible servers.
 ///
-/// A part with a thought signature is left alone: changed text would not fit its signature.
+/// Members may be in camel case or snake case. A part with a thought signature is left unchanged,
+/// because changed text would not match its signature.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GeminiContents;
 
@@ -83,7 +83,7 @@ impl BodyShape for GeminiContents {
                     if let Some(Value::String(text)) = part.get_mut("text").filter(|_| !signed) {
                         visit(StreamEvent::Delta { id: TextId { choice, part: 0, field }, text });
                     }
-                    // Calls and what the server ran come whole.
+                    // Calls and code that the server ran arrive whole.
                     others(part, &mut |field| visit(StreamEvent::Whole(field)));
                 }
             }
@@ -134,7 +134,7 @@ fn parts(content: &mut Value, location: Location, visit: &mut Visit<'_>) {
     walk::items(content, "parts").for_each(|part| one(part, location, visit));
 }
 
-/// What a part may hold beside text: its path, and where that text counts.
+/// Texts of a part other than `text`: path and location.
 const MEMBERS: [(&str, Location); 8] = [
     ("/functionCall/args", Location::Arguments),
     ("/function_call/args", Location::Arguments),

@@ -1,4 +1,4 @@
-//! Outbound: request bodies.
+//! Outgoing bodies: requests.
 
 use alloc::string::String;
 
@@ -12,7 +12,7 @@ use crate::{
     tally::{Location, RemapReport},
 };
 
-/// Rewrites request bodies from canonical to wire form; made by [`Regime::request`].
+/// Rewrites request bodies from canonical to wire form. Created by [`Regime::request`].
 ///
 /// ```
 /// use serde_json::json;
@@ -33,7 +33,7 @@ pub struct RequestRemap<'r> {
 }
 
 impl Regime {
-    /// The outbound half: rewrites request bodies.
+    /// Returns the outgoing half, which rewrites request bodies.
     #[must_use]
     pub fn request(&self) -> RequestRemap<'_> {
         RequestRemap { regime: self }
@@ -41,12 +41,14 @@ impl Regime {
 }
 
 impl RequestRemap<'_> {
-    /// Rewrites every text in scope and says what was done. Work on a copy: the transcript
-    /// stays canonical.
+    /// Rewrites every text in scope and returns the counters.
+    ///
+    /// Apply it to a copy of the request, so that the transcript stays canonical.
     ///
     /// # Errors
     ///
-    /// When the body has not the shape; it is then unchanged. Never when the regime is off.
+    /// When the body does not have the shape. It is then unchanged. A regime that is off never
+    /// fails.
     pub fn apply(&self, body: &mut Value, shape: &dyn BodyShape) -> Result<RemapReport, BodyError> {
         let mut report = RemapReport::default();
         let Some(table) = self.regime.table() else { return Ok(report) };

@@ -1,4 +1,13 @@
-//! Inbound: whole responses, streamed events, and the texts themselves.
+//! Incoming bodies: whole responses, streamed events, and single texts.
+//!
+//! A stream whose text is cut inside a marker:
+//!
+//! ```text
+//! event                     forwarded text      state after it
+//! "delta": "sure\n[[CA"     "sure\n"            `[[CA` is held
+//! "delta": "LL]]"           "<tool_call>"       nothing is held
+//! "finish_reason": "stop"                       the decoder of the text is dropped
+//! ```
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
@@ -13,10 +22,9 @@ use crate::{
     tally::RemapReport,
 };
 
-/// Rewrites one response from wire to canonical form; made by [`Regime::response`].
+/// Rewrites one response from wire to canonical form. Created by [`Regime::response`].
 ///
-/// Each (choice, part, field) has a decoder of its own, kept until that text ends. Use one value
-/// per request and never share it between two.
+/// Each text (choice, part, field) has its own decoder until it ends. Use one value per response.
 ///
 /// ```
 /// use serde_json::json;
@@ -36,12 +44,12 @@ pub struct ResponseRemap {
     regime: Regime,
     decoders: BTreeMap<TextId, StreamDecoder>,
     report: RemapReport,
-    /// Events inserted so far, by which later sequence numbers grow.
+    /// Number of events inserted so far, which is added to later sequence numbers.
     inserted: u64,
     limit: usize,
 }
 
-/// Which texts an event ended.
+/// The texts an event ended; `None` matches all.
 #[derive(Debug, Clone, Copy)]
 struct Ended {
     choice: Option<u64>,
@@ -58,7 +66,7 @@ impl Ended {
 }
 
 impl Regime {
-    /// The inbound half, for one response: rewrites whole bodies and streamed events.
+    /// Returns the incoming half for one response, which rewrites whole bodies and streamed events.
     #[must_use]
     pub fn response(&self) -> ResponseRemap {
         let (decoders, report) = (BTreeMap::new(), RemapReport::default());
@@ -66,7 +74,7 @@ impl Regime {
         ResponseRemap { regime: self.clone(), decoders, report, inserted: 0, limit }
     }
 
-    /// A decoder for one text of a response.
+    /// Returns a decoder for one text of a response.
     fn decoder_of(&self, syntax: Syntax) -> Option<StreamDecoder> {
         let decoder = StreamDecoder::with_syntax(self.table()?, syntax);
         Some(decoder.detection(self.detection().unwrap_or_default()))
@@ -74,18 +82,18 @@ impl Regime {
 }
 
 impl ResponseRemap {
-    /// The most texts that may be open at once, unless told otherwise.
+    /// Default maximum number of texts open at once.
     pub const TEXTS: usize = 1024;
 
-    /// The same with another limit of open texts: over all choices, each with its fields and calls.
-    /// The pieces of one more pass as they are, and are counted in
-    /// [`RemapReport::undecoded`].
+    /// Sets the maximum number of open texts, over all choices, fields and calls.
+    ///
+    /// Pieces of further texts pass unchanged and are counted in [`RemapReport::undecoded`].
     #[must_use]
     pub fn with_limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
-    /// The regime that drives this response.
+    /// Returns the regime of this response.
     #[must_use]
     pub fn regime(&self) -> &Regime {
         &self.regime
@@ -95,7 +103,7 @@ impl ResponseRemap {
     ///
     /// # Errors
     ///
-    /// When the body is no object; it is then unchanged. Never when the regime is off.
+    /// When the body is not an object. It is then unchanged. A regime that is off never fails.
     pub fn body(&mut self, body: &mut Value, shape: &dyn BodyShape) -> Result<(), BodyError> {
         if self.regime.table().is_none() {
             return Ok(());
@@ -107,10 +115,10 @@ impl ResponseRemap {
         Ok(())
     }
 
-    /// Rewrites an event of a streamed response in place; returns events to be sent before it.
+    /// Rewrites a streamed event in place, and returns events to send before it.
     ///
-    /// Usually none: only where a text ended in the beginning of a marker, and the API's event
-    /// for the end has no place for text. Sequence numbers are adjusted.
+    /// There are such events only if a text ended inside a possible marker and the event for its
+    /// end has no room for text. Sequence numbers are adjusted.
     pub fn event(&mut self, event: &mut Value, shape: &dyn BodyShape) -> Vec<Value> {
         let mut before = Vec::new();
         if self.regime.table().is_none() {
@@ -141,7 +149,8 @@ impl ResponseRemap {
         before
     }
 
-    /// Ends the stream: events with what was still held. None after a stream that ended properly.
+    /// Ends the stream and returns events with the held text. A stream that ended its texts has
+    /// none.
     pub fn finish(&mut self, shape: &dyn BodyShape) -> Vec<Value> {
         let ids: Vec<TextId> = self.decoders.keys().copied().collect();
         let mut events = Vec::new();
@@ -154,9 +163,10 @@ impl ResponseRemap {
         events
     }
 
-    /// Feeds the next piece of one text, for callers that take responses apart themselves.
-    /// Returns whether the text is remapped at all; if not, nothing is reported and the piece
-    /// is canonical as it is.
+    /// Feeds the next piece of one text, for callers that read responses themselves.
+    ///
+    /// Returns whether the text is remapped. If not, nothing is reported, and the piece is
+    /// canonical as received.
     pub fn push(&mut self, id: TextId, text: &str, on: impl FnMut(DecodedPiece<'_>)) -> bool {
         if !self.regime.covers(id.field.location()) {
             return false;
@@ -176,7 +186,7 @@ impl ResponseRemap {
         true
     }
 
-    /// Ends one text and reports what was held of it.
+    /// Ends one text and reports its held text.
     pub fn end(&mut self, id: TextId, on: impl FnMut(DecodedPiece<'_>)) {
         if let Some(mut decoder) = self.decoders.remove(&id) {
             decoder.finish(on);
@@ -190,13 +200,13 @@ impl ResponseRemap {
         rest
     }
 
-    /// Bytes received and not yet passed on, over all texts.
+    /// Returns the number of bytes received and not yet forwarded, over all texts.
     #[must_use]
     pub fn held(&self) -> usize {
         self.decoders.values().map(StreamDecoder::held).sum()
     }
 
-    /// What was done so far, by location.
+    /// Returns the counters so far, by location.
     #[must_use]
     pub fn report(&self) -> RemapReport {
         let mut report = self.report.clone();
@@ -206,7 +216,7 @@ impl ResponseRemap {
         report
     }
 
-    /// Keeps sequence numbers without gaps and repetitions when events were inserted.
+    /// Renumbers events after insertions, without gaps and repetitions.
     fn number(&mut self, event: &mut Value, before: &mut [Value]) {
         let Some(number) = event.get("sequence_number").and_then(Value::as_u64) else { return };
         for inserted in before.iter_mut() {

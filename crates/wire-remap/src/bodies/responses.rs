@@ -1,4 +1,4 @@
-//! OpenAI Responses.
+//! The shape of OpenAI Responses.
 
 use serde_json::{Map, Value, json};
 
@@ -8,16 +8,16 @@ use super::{
 };
 use crate::tally::Location;
 
-/// `POST /v1/responses`.
+/// `POST /v1/responses`, of OpenAI and compatible servers.
 ///
-/// Events that repeat a whole text (`*.done`, `response.completed`) are decoded as whole texts;
-/// instructions and tools that a response repeats from its request are decoded too.
+/// Events that repeat a whole text (`*.done`, `response.completed`) are decoded as whole texts.
+/// Instructions and tools that a response repeats from its request are decoded too.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OpenAiResponses;
 
 const TEXT_PARTS: &[&str] = &["input_text", "output_text", "text"];
 
-/// Kinds of streamed text: the event's stem, the field, the name of its whole text in `done`.
+/// Streamed texts: stem of the event, kind, and name of the whole text in `done`.
 const STREAMS: &[(&str, TextKind, &str)] = &[
     ("response.output_text", TextKind::Content, "text"),
     ("response.reasoning_text", TextKind::Reasoning, "text"),
@@ -113,7 +113,7 @@ impl BodyShape for OpenAiResponses {
 
     fn leftover(&self, event: &mut Value, id: TextId, text: &str) -> Option<Value> {
         let mut tail = self.tail(id, text);
-        // Calls of several kinds share a field: the event that ends the text says which.
+        // Calls of several types share a kind of text. The event that ends the text has the type.
         let kind = walk::kind(event).and_then(|kind| kind.strip_suffix(".done"));
         let ended =
             STREAMS.iter().find(|(stem, field, _)| Some(*stem) == kind && *field == id.field);
@@ -148,7 +148,7 @@ fn id(event: &Value, field: TextKind) -> TextId {
     TextId { choice: index("output_index").unwrap_or(0), part: index(part).unwrap_or(0), field }
 }
 
-/// Visits an item of an input or an output.
+/// Visits an item of the input or the output.
 fn item(item: &mut Value, location: Location, visit: &mut Visit<'_>) {
     match walk::kind(item) {
         Some("message") | None => parts(item.get_mut("content"), location, visit),
@@ -168,7 +168,7 @@ fn item(item: &mut Value, location: Location, visit: &mut Visit<'_>) {
     }
 }
 
-/// Items that are calls, and results of those the server runs.
+/// Items that are calls, and results of calls that the server runs.
 const ITEMS: &[Members] = &[
     ("function_call", &[("/arguments", Location::Arguments, Reading::Arguments)]),
     ("custom_tool_call", &[("/input", Location::Arguments, Reading::Text)]),
@@ -212,7 +212,7 @@ fn part(part: &mut Value, location: Location, visit: &mut Visit<'_>) {
             walk::text(part.get_mut("text"), Location::Reasoning, visit);
         }
         Some("refusal") => {
-            // In a request a replayed refusal is history like any other.
+            // A refusal in a request is history.
             let answer = location == Location::Content;
             let location = if answer { Location::Refusal } else { location };
             walk::text(part.get_mut("refusal"), location, visit);

@@ -1,4 +1,4 @@
-//! Where the texts stand in a body: one trait, one implementation per API.
+//! The texts of a body: one trait, implemented once per API.
 
 use alloc::string::String;
 use core::fmt;
@@ -7,41 +7,41 @@ use serde_json::Value;
 
 use crate::{segment::Syntax, tally::Location};
 
-/// A text in a body.
+/// A text in a body, to be rewritten in place.
 #[derive(Debug)]
 pub struct TextField<'a> {
-    /// Where it stands.
+    /// Location that selects scope, policy and counters.
     pub location: Location,
-    /// What kind of text it is.
+    /// Kind of the text: plain, or JSON in a string.
     pub syntax: Syntax,
-    /// The text, to be rewritten in place.
+    /// The text to rewrite.
     pub text: &'a mut String,
 }
 
-/// The field a streamed text belongs to.
+/// Kind of a streamed text, by the field it arrives in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TextKind {
-    /// Answer text.
+    /// Answer text of a response.
     Content,
-    /// Reasoning, in the field named `reasoning` or in the API's own.
+    /// Reasoning in a field named `reasoning`, or in the field of the API.
     Reasoning,
-    /// Reasoning, in a field named `reasoning_content`.
+    /// Reasoning in a field named `reasoning_content`.
     ReasoningContent,
-    /// Reasoning, in a field named `thinking`.
+    /// Reasoning in a field named `thinking`.
     Thinking,
     /// Summary of reasoning.
     ReasoningSummary,
-    /// Refusal.
+    /// Refusal text of a response.
     Refusal,
-    /// Arguments of a tool call, JSON text.
+    /// Arguments of a tool call, as JSON text.
     Arguments,
     /// Input of a tool call that takes plain text.
     Input,
 }
 
 impl TextKind {
-    /// The location of such texts.
+    /// Returns the location of such texts.
     #[must_use]
     pub fn location(self) -> Location {
         match self {
@@ -54,56 +54,109 @@ impl TextKind {
         }
     }
 
-    /// The syntax of such texts.
+    /// Returns the syntax of such texts.
     #[must_use]
     pub fn syntax(self) -> Syntax {
         if self == Self::Arguments { Syntax::Json } else { Syntax::Text }
     }
 }
 
-/// Names one of the texts that a streamed response interleaves; each is decoded on its own.
+/// Identifies one of the texts that a streamed response interleaves. Each is decoded separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TextId {
     /// Index of the choice, or of the output item.
     pub choice: u64,
-    /// Index of the tool call, content block or content part in it; 0 where there is but one.
+    /// Index of the tool call, content block or content part in it; 0 if there is only one.
     pub part: u64,
-    /// The field.
+    /// Kind of the text, by its field.
     pub field: TextKind,
 }
 
-/// What an event of a stream holds.
+/// A text that an event of a stream carries, or an end of texts.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StreamEvent<'a> {
     /// The next piece of a text.
     Delta {
-        /// Which text.
+        /// The text the piece belongs to.
         id: TextId,
         /// The piece, to be rewritten in place.
         text: &'a mut String,
     },
     /// A whole text, independent of the pieces.
     Whole(TextField<'a>),
-    /// Texts end with this event.
+    /// The event ends texts.
     End {
-        /// Those of this choice only, if given.
+        /// Restricts the end to texts of this choice.
         choice: Option<u64>,
-        /// Those of this part only, if given.
+        /// Restricts the end to texts of this part.
         part: Option<u64>,
-        /// Those of this field only, if given.
+        /// Restricts the end to texts of this kind.
         field: Option<TextKind>,
     },
 }
 
-/// Knows where the texts of one API stand.
+/// Finds the texts in the bodies of one API.
 ///
-/// Implementations visit the texts of the members they know, which a model reads or wrote, and
-/// nothing else: no images, no identifiers, no names. A member or a kind of part that an
-/// implementation does not know is left as it is, text or not. Which texts are remapped, and
-/// how, is decided by the [`Regime`](crate::Regime), so every shape has the same scope.
+/// An implementation visits the texts that a model reads or wrote, in the members it knows. Images,
+/// identifiers, names and unknown members are not visited. The [`Regime`](crate::Regime) decides
+/// which of the texts are remapped and how, so the scope is the same for every shape.
+///
+/// A shape for bodies with a single prompt and answer:
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use wire_remap::{
+///     Location, Regime, RemapTable, Syntax,
+///     bodies::{BodyError, BodyShape, StreamEvent, TextField, TextId, TextKind},
+/// };
+///
+/// struct Prompt;
+///
+/// fn visit_text(value: Option<&mut Value>, location: Location, visit: &mut dyn FnMut(TextField<'_>)) {
+///     if let Some(Value::String(text)) = value {
+///         visit(TextField { location, syntax: Syntax::Text, text });
+///     }
+/// }
+///
+/// impl BodyShape for Prompt {
+///     fn check_request(&self, body: &Value) -> Result<(), BodyError> {
+///         let prompt = body.get("prompt");
+///         let is_text = prompt.is_some_and(Value::is_string);
+///         is_text.then_some(()).ok_or_else(|| BodyError::new("prompt", "a string", prompt))
+///     }
+///
+///     fn request(&self, body: &mut Value, visit: &mut dyn FnMut(TextField<'_>)) {
+///         visit_text(body.get_mut("prompt"), Location::User, visit);
+///     }
+///
+///     fn response(&self, body: &mut Value, visit: &mut dyn FnMut(TextField<'_>)) {
+///         visit_text(body.get_mut("answer"), Location::Content, visit);
+///     }
+///
+///     fn event(&self, event: &mut Value, visit: &mut dyn FnMut(StreamEvent<'_>)) {
+///         let id = TextId { choice: 0, part: 0, field: TextKind::Content };
+///         if let Some(Value::String(text)) = event.get_mut("answer") {
+///             visit(StreamEvent::Delta { id, text });
+///         }
+///     }
+///
+///     fn leftover(&self, _: &mut Value, id: TextId, text: &str) -> Option<Value> {
+///         Some(self.tail(id, text))
+///     }
+///
+///     fn tail(&self, _: TextId, text: &str) -> Value {
+///         json!({ "answer": text })
+///     }
+/// }
+///
+/// let mut body = json!({"prompt": "What does <tool_call> do?"});
+/// Regime::on(RemapTable::hermes()).request().apply(&mut body, &Prompt)?;
+/// assert_eq!(body["prompt"], "What does [[CALL]] do?");
+/// # Ok::<(), BodyError>(())
+/// ```
 pub trait BodyShape {
-    /// Checks that a request has this shape.
+    /// Checks the shape of a request.
     ///
     /// # Errors
     ///
@@ -116,18 +169,20 @@ pub trait BodyShape {
     /// Visits the texts of a whole response.
     fn response(&self, body: &mut Value, visit: &mut dyn FnMut(TextField<'_>));
 
-    /// Visits what an event of a streamed response holds.
+    /// Visits the texts of a streamed event, then the ends of texts.
     fn event(&self, event: &mut Value, visit: &mut dyn FnMut(StreamEvent<'_>));
 
-    /// Adds the last piece of a text to the event that ended it. Returns an event to be sent
-    /// before it, if `event` has no place for the text.
+    /// Adds the last piece of a text to the event that ended it.
+    ///
+    /// Returns an event to send before it, if `event` has no room for the text.
     fn leftover(&self, event: &mut Value, id: TextId, text: &str) -> Option<Value>;
 
-    /// An event that carries the last piece of a text whose stream ended without saying so.
+    /// Returns an event with the last piece of a text, for a stream that stopped without ending the
+    /// text.
     fn tail(&self, id: TextId, text: &str) -> Value;
 }
 
-/// Why a body was refused; it was not changed.
+/// The reason why a body was refused. It was not changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BodyError {
     pub(crate) path: &'static str,
@@ -136,7 +191,7 @@ pub struct BodyError {
 }
 
 impl BodyError {
-    /// `expected` at `path`, but `found` was there.
+    /// Creates an error: `expected` at `path`, where the body has `found`.
     #[must_use]
     pub fn new(path: &'static str, expected: &'static str, found: Option<&Value>) -> Self {
         let found = match found {
@@ -151,7 +206,7 @@ impl BodyError {
         Self { path, expected, found }
     }
 
-    /// Where in the body the fault is.
+    /// Returns the path of the fault in the body.
     #[must_use]
     pub fn path(&self) -> &'static str {
         self.path
@@ -161,7 +216,7 @@ impl BodyError {
 impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, expected, found } = self;
-        write!(f, "{path}: expected {expected}, found {found}; the body was left as it is")
+        write!(f, "{path}: expected {expected}, found {found}; the body was not changed")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Steps that all shapes take.
+//! Steps that all shapes share.
 
 use alloc::string::String;
 
@@ -27,7 +27,7 @@ pub(super) fn arguments(value: Option<&mut Value>, visit: &mut Visit<'_>) {
     }
 }
 
-/// Visits every string, however deep, and the names of members.
+/// Visits every string at any depth, and the names of members.
 pub(super) fn strings(value: &mut Value, location: Location, visit: &mut Visit<'_>) {
     match value {
         Value::String(text) => visit(TextField { location, syntax: Syntax::Text, text }),
@@ -42,7 +42,7 @@ pub(super) fn strings(value: &mut Value, location: Location, visit: &mut Visit<'
     }
 }
 
-/// Visits the names of members, in their order. A new name that another member has is not taken.
+/// Visits the names of members in order. A new name that another member has is not used.
 fn names(members: &mut Map<String, Value>, location: Location, visit: &mut Visit<'_>) {
     let mut all = Map::new();
     for (name, member) in core::mem::take(members) {
@@ -54,21 +54,21 @@ fn names(members: &mut Map<String, Value>, location: Location, visit: &mut Visit
     *members = all;
 }
 
-/// How the texts of a member are read.
+/// Reading of a member.
 #[derive(Clone, Copy)]
 pub(super) enum Reading {
-    /// A string.
+    /// The member is one text.
     Text,
-    /// Every string in it.
+    /// Every string in the member is a text.
     Strings,
-    /// JSON text, or its value.
+    /// The member is JSON text in a string, or its value.
     Arguments,
 }
 
-/// The members of things of one type: their path, their location, and how they are read.
+/// The texts of objects of one type: each has a path, a location and a reading.
 pub(super) type Members = (&'static str, &'static [(&'static str, Location, Reading)]);
 
-/// Visits the members that `table` has for values of this type.
+/// Visits the members that `table` lists for values of this type.
 pub(super) fn members(value: &mut Value, table: &[Members], visit: &mut Visit<'_>) {
     let Some(found) = kind(value).and_then(|kind| table.iter().find(|(name, _)| *name == kind))
     else {
@@ -85,8 +85,10 @@ pub(super) fn members(value: &mut Value, table: &[Members], visit: &mut Visit<'_
     }
 }
 
-/// Visits a string, or the texts of a list of parts: `text` of the part types named, and of parts
-/// that name none. Of an object, which is no part, every string is visited.
+/// Visits a string, or the texts of a list of parts.
+///
+/// Parts of a type in `types` have texts, and so have parts without a type. In an object, which is
+/// not a part, every string is visited.
 pub(super) fn content(
     value: Option<&mut Value>,
     location: Location,
@@ -113,12 +115,12 @@ pub(super) fn content(
     }
 }
 
-/// A value's `type`.
+/// Returns the `type` of a value.
 pub(super) fn kind(value: &Value) -> Option<&str> {
     value.get("type")?.as_str()
 }
 
-/// The items of an array member; none if it is missing or something else.
+/// Iterates over an array member; over nothing if it is missing or not an array.
 pub(super) fn items<'a>(
     value: &'a mut Value,
     name: &str,
@@ -126,7 +128,7 @@ pub(super) fn items<'a>(
     value.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
-/// Visits a description, the texts of a parameter schema and of one for results, and examples.
+/// Visits the description, parameter schema, result schema and examples of a tool.
 pub(super) fn tool(tool: &mut Value, parameters: &str, visit: &mut Visit<'_>) {
     text(tool.get_mut("description"), Location::ToolDescription, visit);
     for name in [parameters, "returns"] {
@@ -139,15 +141,14 @@ pub(super) fn tool(tool: &mut Value, parameters: &str, visit: &mut Visit<'_>) {
     }
 }
 
-/// Visits what a format of answers says of itself: its description and its schema.
+/// Visits the description and the schema of an answer format.
 pub(super) fn format(format: Option<&mut Value>, visit: &mut Visit<'_>) {
     if let Some(format) = format {
         tool(format, "schema", visit);
     }
 }
 
-/// Visits the texts of a JSON schema: descriptions, the names of properties wherever they occur, and
-/// the values it names.
+/// Visits the texts of a JSON schema: descriptions, names of properties, and named values.
 pub(super) fn schema(value: &mut Value, visit: &mut Visit<'_>) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| schema(item, visit)),
@@ -159,7 +160,7 @@ pub(super) fn schema(value: &mut Value, visit: &mut Visit<'_>) {
 fn schema_members(members: &mut Map<String, Value>, visit: &mut Visit<'_>) {
     for (name, member) in members {
         match (name.as_str(), member) {
-            // The names of these objects' members are the user's, not JSON Schema's.
+            // The user names the members of these objects, not JSON Schema.
             (
                 "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
                 Value::Object(named),
@@ -182,12 +183,12 @@ fn schema_members(members: &mut Map<String, Value>, visit: &mut Visit<'_>) {
     }
 }
 
-/// The body as an object.
+/// Returns the body as an object.
 pub(super) fn object(body: &Value) -> Result<&Map<String, Value>, BodyError> {
     body.as_object().ok_or_else(|| BodyError::new("body", "an object", Some(body)))
 }
 
-/// Checks that a member, if there, is an array of objects.
+/// Checks that a member is an array of objects.
 pub(super) fn check_objects(value: &Value, path: &'static str) -> Result<(), BodyError> {
     let Value::Array(items) = value else {
         return Err(BodyError::new(path, "an array", Some(value)));

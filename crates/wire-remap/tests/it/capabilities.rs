@@ -3,7 +3,7 @@
 use wire_remap::{CapabilityRow, CapabilityTable, RemapTable};
 
 #[test]
-fn a_pattern_has_a_longest_length() {
+fn overlong_patterns_are_refused() {
     fn row(model: &str) -> CapabilityRow<'_> {
         CapabilityRow { provider: "*", model, table: None, because: "" }
     }
@@ -20,7 +20,7 @@ fn a_pattern_has_a_longest_length() {
 
 // Contract: S2.16.
 #[test]
-fn the_first_row_that_matches_decides() {
+fn first_matching_row_selects_the_regime() {
     let mut routes = CapabilityTable::new();
     let because = "the server parses calls itself";
     routes.push(CapabilityRow { provider: "hosted", model: "*", table: None, because }).unwrap();
@@ -36,17 +36,17 @@ fn the_first_row_that_matches_decides() {
     assert_eq!(routes.because("ollama", "llama"), None);
 }
 
-/// Model ids with the family whose format they speak.
+/// Model ids with the family of their format.
 const MODELS: &str = include_str!("../../../../vectors/models.tsv");
 
 // Contract: S2.16.
 #[test]
-fn the_defaults_go_by_the_family_and_not_by_the_spelling() {
+fn default_rows_match_every_spelling_of_a_family() {
     let routes = CapabilityTable::hermes_families();
     let mut on = 0;
     for line in MODELS.lines() {
         let [id, family, ..] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
-        // Others speak the format without the token: Hermes 2, Qwen 2, and models of other makers.
+        // Hermes 2, Qwen 2 and some other models use the format without the token.
         let lower = id.to_lowercase();
         let has = |names: &[&str]| names.iter().any(|name| lower.contains(name));
         let families = ["qwen3", "qwen3_coder", "qwen25_coder", "hermes"];
@@ -66,7 +66,7 @@ fn the_defaults_go_by_the_family_and_not_by_the_spelling() {
 }
 
 #[test]
-fn the_defaults_know_the_hermes_families() {
+fn default_rows_match_the_hermes_families() {
     let routes = CapabilityTable::hermes_families();
     assert_eq!(routes.len(), 25, "no pattern is too long");
     for model in [
@@ -88,7 +88,7 @@ mod toml {
     use super::*;
 
     #[test]
-    fn a_file_declares_tables_and_routes() {
+    fn toml_file_declares_tables_and_routes() {
         let routes = CapabilityTable::from_toml(
             r#"
             [tables.do]
@@ -125,7 +125,7 @@ mod toml {
     }
 
     #[test]
-    fn faults_are_named() {
+    fn toml_errors_name_the_row_and_the_fault() {
         let fault = |text: &str| CapabilityTable::from_toml(text).unwrap_err().to_string();
         assert_eq!(
             fault("[[routes]]\nmodel = \"*\"\nremap = \"hermess\""),
@@ -137,7 +137,7 @@ mod toml {
         );
         assert_eq!(
             fault("[tables.hermes]\npairs = [[\"<a>\", \"[[a]]\"]]"),
-            "capability table: table \"hermes\": the name is taken"
+            "capability table: table \"hermes\": the name is already used"
         );
         assert!(fault("[[routes]]\nmodle = \"*\"\nremap = \"off\"").contains("modle"));
     }

@@ -34,7 +34,7 @@ fn repeated_openers_are_a_collapse() {
 }
 
 #[test]
-fn calls_in_a_row_are_none() {
+fn calls_in_a_row_are_not_a_collapse() {
     let mut detector = detector(2, CollapseAction::Error);
     let calls = "<tool_call>{}</tool_call>\n<tool_call>{}</tool_call>[[CALL]]{}[[/CALL]][[CALL]]x";
     assert_eq!(detector.observe(calls), CollapseVerdict::Fine);
@@ -44,7 +44,7 @@ fn calls_in_a_row_are_none() {
 
 // Contract: S2.19.
 #[test]
-fn what_says_nothing_between_openers_does_not_hide_a_collapse() {
+fn empty_blocks_and_punctuation_between_openers_do_not_end_a_run() {
     for text in [
         "<tool_call></tool_call>\n<tool_call> </tool_call><tool_call>",
         "<tool_call>\n{<tool_call>\n{[[CALL]]",
@@ -59,7 +59,7 @@ fn what_says_nothing_between_openers_does_not_hide_a_collapse() {
 
 // Contract: S2.19.
 #[test]
-fn the_same_block_over_and_over_is_a_collapse() {
+fn the_same_block_many_times_is_a_collapse() {
     let call = "<tool_call>{\"name\": \"f\"}</tool_call>\n";
     for text in [call.repeat(5), format!("again {call}").repeat(5), "[[CALL]]{}[[/CALL]]".repeat(5)]
     {
@@ -98,7 +98,7 @@ fn openers_in_code_and_in_arguments_are_text() {
 
 // Contract: S2.19, S2.20.
 #[test]
-fn the_action_decides_the_verdict_and_a_run_is_reported_once() {
+fn action_selects_the_verdict_and_a_run_is_reported_once() {
     let run = "<tool_call>".repeat(3);
     assert!(matches!(
         detector(3, CollapseAction::Observe).observe(&run),
@@ -123,7 +123,7 @@ fn the_action_decides_the_verdict_and_a_run_is_reported_once() {
 }
 
 #[test]
-fn work_and_memory_do_not_grow_with_the_run() {
+fn detector_work_is_linear_and_memory_is_constant() {
     let work = |n: usize| {
         let mut detector = detector(3, CollapseAction::Observe);
         for _ in 0..n {

@@ -17,7 +17,7 @@ fn exact(table: &RemapTable, text: &str) -> Result<(), String> {
 }
 
 #[test]
-fn canonical_markers_travel_as_wire_markers_and_come_back() {
+fn canonical_markers_round_trip_as_wire_markers() {
     let table = RemapTable::hermes();
     let text = "<tool_call>\nopen({ path: \"a\" })\n</tool_call> and <tool_call>2</tool_call>";
     let wire = table.encode(text);
@@ -27,7 +27,7 @@ fn canonical_markers_travel_as_wire_markers_and_come_back() {
 
 // Contract: S2.4, X.12.
 #[test]
-fn what_a_user_typed_is_escaped_and_restored() {
+fn typed_wire_markers_are_escaped_and_restored() {
     let table = RemapTable::hermes();
     for (text, wire) in [
         ("[[CALL]]", "[[~CALL]]"),
@@ -46,7 +46,7 @@ fn what_a_user_typed_is_escaped_and_restored() {
 }
 
 #[test]
-fn the_compact_spelling_comes_back_as_it_was() {
+fn compact_spelling_round_trips() {
     let table = RemapTable::hermes();
     let text = "<toolcall>a</toolcall><tool_call>b</tool_call>";
     let wire = table.encode(text);
@@ -75,7 +75,7 @@ fn decoding_canonical_text_changes_nothing() {
 
 // Contract: S2.3.
 #[test]
-fn no_reserved_marker_survives_json_or_html_escaping_of_the_wire_text() {
+fn escaped_wire_text_contains_no_canonical_marker() {
     let table = RemapTable::hermes();
     let wire = table.encode("<tool_call>[[CALL]]</tool_call><toolcall></toolcall>").into_owned();
     let json = serde_json::to_string(&wire).unwrap();
@@ -91,7 +91,7 @@ fn no_reserved_marker_survives_json_or_html_escaping_of_the_wire_text() {
 
 // Contract: S2.23.
 #[test]
-fn a_nonce_makes_the_plain_spelling_ordinary_text() {
+fn wire_markers_without_the_nonce_are_text() {
     let table = RemapTable::hermes_builder().nonce("k3x9").build().unwrap();
     assert_eq!(table.encode("<tool_call>[[CALL]]"), "[[CALL:k3x9]][[CALL]]");
     assert_eq!(table.decode("[[CALL]] [[CALL:other]]"), "[[CALL]] [[CALL:other]]");
@@ -102,14 +102,14 @@ fn a_nonce_makes_the_plain_spelling_ordinary_text() {
 }
 
 #[test]
-fn the_checker_notices_a_remap_without_escapes() {
+fn checker_rejects_a_remap_without_escapes() {
     let plain = RemapTable::hermes_plain();
     assert!(exact(&plain, "<tool_call> is fine").is_ok());
     assert!(exact(&plain, "someone typed [[CALL]]").is_err());
 }
 
 #[test]
-fn the_checker_notices_escapes_that_are_not_escaped() {
+fn checker_rejects_a_remap_whose_escapes_are_not_escaped() {
     let encode =
         |text: &str| text.replace("[[CALL]]", "[[~CALL]]").replace("<tool_call>", "[[CALL]]");
     let decode =
@@ -129,13 +129,13 @@ proptest! {
 
     // Contract: S2.2, S2.3.
     #[test]
-    fn every_text_survives_the_default_table(text in texts()) {
+    fn every_text_round_trips_over_the_default_table(text in texts()) {
         exact(&RemapTable::hermes(), &text).map_err(TestCaseError::fail)?;
     }
 
     // Contract: S2.2, S2.22.
     #[test]
-    fn every_text_survives_with_variants_and_recovery(text in texts()) {
+    fn every_text_round_trips_with_garbled_forms_and_recovery(text in texts()) {
         let builder = RemapTable::hermes_builder().accept_garbled().truncated(Truncated::Recover);
         exact(&builder.clone().build().unwrap(), &text).map_err(TestCaseError::fail)?;
         let table = builder.nonce("CALL").build().unwrap();
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn the_default_table_does_what_brute_force_does(text in texts()) {
+    fn default_table_equals_the_brute_force_remap(text in texts()) {
         let table = RemapTable::hermes();
         prop_assert_eq!(table.encode(&text), Naive::encode(&text));
         prop_assert_eq!(table.decode(&text), Naive::decode(&text));
@@ -151,9 +151,9 @@ proptest! {
 
     // Contract: X.17.
     #[test]
-    fn a_model_that_echoes_gives_the_same_wire_text_next_turn(text in texts()) {
+    fn echoed_text_has_the_same_wire_form_in_the_next_turn(text in texts()) {
         let table = RemapTable::hermes();
-        // Whatever the model writes becomes canonical once and is stable from then on.
+        // The first decoding makes any text canonical, and later turns keep it.
         let canonical = table.decode(&text).into_owned();
         let wire = table.encode(&canonical).into_owned();
         let back = table.decode(&wire).into_owned();
@@ -163,7 +163,7 @@ proptest! {
 
     // Contract: S2.1, S2.2.
     #[test]
-    fn every_table_that_is_accepted_is_exact(
+    fn every_accepted_table_is_exact(
         markers in prop::collection::vec((marker(), marker()), 1..4),
         seed in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..10),
         options in 0..8,
@@ -181,7 +181,7 @@ proptest! {
             _ => Truncated::Ignore,
         });
         let Ok(table) = builder.build() else { return Ok(()) };
-        // Texts: pieces of the markers, with escapes and more between them.
+        // Texts are pieces of the markers with escapes between them.
         let mut text = String::new();
         for (which, from, to) in &seed {
             let mut sources = vec!["~".to_string(), "~~".into(), "\n".into(), "ab".into(), "]".into()];

@@ -9,7 +9,7 @@ use wire_remap::{RemapTable, StreamEncoder, Syntax};
 use crate::support::texts;
 
 #[test]
-fn markers_are_found_however_json_spells_them() {
+fn markers_in_json_are_found_in_every_spelling() {
     let table = RemapTable::hermes();
     for spelled in
         ["</tool_call>", r"<\/tool_call>", r"\u003c/tool_call\u003E", r"<\u002ftool_call>"]
@@ -21,7 +21,7 @@ fn markers_are_found_however_json_spells_them() {
 }
 
 #[test]
-fn spelled_markers_hold_as_many_bytes_as_are_documented() {
+fn escaped_json_holds_at_most_the_documented_bytes() {
     let table = RemapTable::builder().pair("<a>", "((A))").build().expect("a table");
     for syntax in [Syntax::Text, Syntax::Json] {
         let mut encoder = StreamEncoder::with_syntax(&table, syntax);
@@ -35,7 +35,7 @@ fn spelled_markers_hold_as_many_bytes_as_are_documented() {
 }
 
 #[test]
-fn other_bytes_keep_their_spelling() {
+fn json_text_outside_markers_is_unchanged() {
     let table = RemapTable::hermes();
     let text =
         r#"{ "n": 1.0e5, "s": "\u00e9\/\ud83d\ude00 \ud800 \\<tool_call>\n", "t":"\u0041" }"#;
@@ -55,7 +55,7 @@ fn text_without_markers_is_borrowed() {
 }
 
 #[test]
-fn replacements_are_escaped_as_json_needs() {
+fn replacements_are_escaped_for_json() {
     let table = RemapTable::builder().pair("<say \"x\">", "[[a\\b\n]]").build().unwrap();
     let text = serde_json::to_string("1 <say \"x\"> 2").unwrap();
     let wire = table.encode_json(&text);
@@ -79,7 +79,7 @@ fn a_marker_with_quotes_is_found_in_strings_and_not_across_them() {
 }
 
 #[test]
-fn a_damaged_marker_keeps_its_spelling() {
+fn damaged_marker_in_json_is_unchanged() {
     let table = RemapTable::hermes();
     let wire = r#""[[CALL\u005d[[CALL]]\u005bCALL]]""#;
     assert_eq!(table.decode_json(wire), wire.replace("[[CALL]]", "<tool_call>"));

@@ -1,4 +1,4 @@
-//! Where markers stand: structure, prose, code, quotes.
+//! Places of markers: structure, prose, code, quotes.
 
 use wire_remap::{MarkerDetection, RemapTable, StreamDecoder};
 
@@ -12,7 +12,7 @@ fn places(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_call_on_its_own_lines_counts() {
+fn call_on_its_own_lines_is_structural() {
     assert_eq!(
         places("Sure.\n[[CALL]]\n{\"name\":\"a\"}\n[[/CALL]]\nDone."),
         ["Wire Structural <tool_call>", "Wire Structural </tool_call>"]
@@ -21,7 +21,7 @@ fn a_call_on_its_own_lines_counts() {
 }
 
 #[test]
-fn blocks_may_follow_each_other_on_one_line() {
+fn blocks_on_one_line_are_structural() {
     let found = places("[[CALL]]{}[[/CALL]][[CALL]]{}[[/CALL]] [[CALL]]");
     assert!(found.iter().all(|piece| piece.starts_with("Wire Structural")), "{found:?}");
 }
@@ -44,7 +44,7 @@ fn markers_in_prose_fences_and_code_are_text() {
 }
 
 #[test]
-fn a_stray_backtick_or_quote_hides_nothing_beyond_its_line() {
+fn stray_backtick_or_quote_ends_with_its_line() {
     assert_eq!(places("it`s 5\" wide\n[[CALL]]"), ["Wire Structural <tool_call>"]);
 }
 
@@ -64,7 +64,7 @@ fn a_closer_inside_an_argument_string_is_text() {
 
 // Contract: S2.14.
 #[test]
-fn detection_everywhere_counts_all_and_changes_no_text() {
+fn detection_everywhere_counts_every_marker_and_keeps_the_text() {
     let text = "write [[CALL]] or `[[/CALL]]`";
     let decoder = StreamDecoder::new(&RemapTable::hermes()).detection(MarkerDetection::Everywhere);
     assert_eq!(
@@ -81,7 +81,7 @@ fn detection_everywhere_counts_all_and_changes_no_text() {
 
 // Contract: X.12.
 #[test]
-fn an_echo_of_what_a_user_typed_is_literal() {
+fn echoed_escape_is_a_literal() {
     let table = RemapTable::hermes();
     let wire = table.encode("[[CALL]]\n").into_owned();
     assert_eq!(pieces(&StreamDecoder::new(&table), [&*wire]), ["literal [[CALL]]", "text \n"]);
@@ -89,7 +89,7 @@ fn an_echo_of_what_a_user_typed_is_literal() {
 
 // Contract: X.14.
 #[test]
-fn canonical_markers_of_the_model_are_text_counted_and_paired() {
+fn canonical_markers_of_the_model_are_counted_and_paired() {
     let mut decoder = StreamDecoder::new(&RemapTable::hermes());
     let mut out = String::new();
     decoder.push_str("[[CALL]]{}</tool_", &mut out);

@@ -10,7 +10,7 @@ fn plain_mode_swaps_substrings_and_escapes_nothing() {
     let text = "<tool_call>x</tool_call> [[~CALL]]";
     assert_eq!(table.encode(text), "[[CALL]]x[[/CALL]] [[~CALL]]");
     assert_eq!(table.decode("[[CALL]]x[[/CALL]] [[~CALL]]"), text);
-    // Known and accepted in this mode: what was typed as a wire marker changes.
+    // This mode changes typed wire markers.
     assert_eq!(table.encode("[[CALL]]"), "[[CALL]]");
     assert_eq!(table.decode("[[CALL]]"), "<tool_call>");
 }
@@ -24,7 +24,7 @@ fn plain_mode_leaves_other_text_borrowed() {
 }
 
 #[test]
-fn a_second_decoding_changes_nothing() {
+fn decoding_twice_equals_decoding_once() {
     let table = RemapTable::hermes_plain();
     let once = table.decode("[[CALL]]\n{}\n[[/CALL]][[CALL]]{}[[/CALL]]").into_owned();
     assert!(!once.contains("[["));
@@ -32,7 +32,7 @@ fn a_second_decoding_changes_nothing() {
 }
 
 #[test]
-fn plain_mode_cannot_quote() {
+fn plain_mode_refuses_escape_literal() {
     let quote = Provenance { user: MarkerPolicy::EscapeLiteral, ..Provenance::default() };
     let error = Regime::on(RemapTable::hermes_plain()).with_provenance(quote).unwrap_err();
     assert_eq!(

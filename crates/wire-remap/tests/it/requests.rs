@@ -102,7 +102,7 @@ fn every_text_of_a_chat_request_is_encoded_and_counted() {
 
 // Contract: S2.8.
 #[test]
-fn images_names_ids_signed_text_and_unknown_parts_stay() {
+fn images_names_ids_signed_text_and_unknown_parts_are_unchanged() {
     let body = chat();
     let (wire, _) = apply(&hermes(), &body, &OpenAiChat);
     for path in [
@@ -123,26 +123,26 @@ fn images_names_ids_signed_text_and_unknown_parts_stay() {
 }
 
 #[test]
-fn a_route_that_is_off_sends_the_body_as_it_is() {
+fn request_is_unchanged_when_off() {
     let (wire, report) = apply(&Regime::off(), &chat(), &OpenAiChat);
     assert_eq!((wire, report), (chat(), RemapReport::default()));
 }
 
 #[test]
 fn a_request_decodes_to_itself() {
-    // The same places, visited in the other direction.
+    // The shape visits the same texts in the other direction.
     let body = chat();
     let (mut wire, _) = apply(&hermes(), &body, &OpenAiChat);
     let table = RemapTable::hermes();
     OpenAiChat.request(&mut wire, &mut |field| *field.text = table.decode(field.text).into_owned());
-    // All but the escape `\/`, which a JSON reader does not see.
+    // The escape `\/` is not restored; a JSON reader does not see it.
     let text = serde_json::to_string(&body).unwrap().replace(r"<\\/tool_call>", "</tool_call>");
     assert_eq!(serde_json::to_string(&wire).unwrap(), text);
 }
 
 // Contract: S2.8, X.13.
 #[test]
-fn scope_flags_leave_texts_out() {
+fn texts_out_of_scope_are_unchanged() {
     let none = Scope { reasoning: false, arguments: false, schemas: false };
     let (wire, report) = apply(&hermes().with_scope(none), &chat(), &OpenAiChat);
     assert_eq!(wire["messages"][3]["reasoning"], chat()["messages"][3]["reasoning"]);
@@ -151,7 +151,7 @@ fn scope_flags_leave_texts_out() {
     for location in [Location::Reasoning, Location::Arguments, Location::ToolDescription] {
         assert_eq!(report.at(location).texts, 0);
     }
-    // Without arguments the values of a schema stay: their echoes would not be decoded.
+    // Values of a schema are unchanged without arguments, because their echoes would not be decoded.
     let (wire, _) =
         apply(&hermes().with_scope(Scope { schemas: true, ..none }), &chat(), &OpenAiChat);
     let function = &wire["tools"][0]["function"];
@@ -161,7 +161,7 @@ fn scope_flags_leave_texts_out() {
 
 // Contract: S2.13.
 #[test]
-fn provenance_decides_about_user_and_tool_text() {
+fn provenance_selects_the_policy_of_user_and_tool_text() {
     let body = json!({"messages": [
         {"role": "system", "content": "<tool_call>"},
         {"role": "user", "content": "<tool_call> [[CALL]]"},
@@ -184,7 +184,7 @@ fn provenance_decides_about_user_and_tool_text() {
 
 // Contract: S2.9.
 #[test]
-fn a_stop_that_is_a_piece_of_a_marker_is_reported() {
+fn stop_sequence_that_is_part_of_a_marker_is_counted() {
     let body = json!({"messages": [], "stop": ["</tool_call", "<tool_call>", "x"]});
     let (wire, report) = apply(&hermes(), &body, &OpenAiChat);
     assert_eq!(wire["stop"], json!(["</tool_call", "[[CALL]]", "x"]));
@@ -404,7 +404,7 @@ fn calls_the_server_runs_and_formats_of_a_responses_request_are_encoded() {
 }
 
 #[test]
-fn a_body_of_another_shape_is_refused_and_left_alone() {
+fn body_of_another_shape_is_refused_unchanged() {
     let cases: [(Value, &dyn BodyShape, &str); 7] = [
         (json!("<tool_call>"), &OpenAiChat, "body: expected an object, found a string"),
         (json!([{"messages": []}]), &AnthropicMessages, "body: expected an object, found an array"),
@@ -433,7 +433,7 @@ fn a_body_of_another_shape_is_refused_and_left_alone() {
     for (body, shape, message) in cases {
         let mut wire = body.clone();
         let error = hermes().request().apply(&mut wire, shape).unwrap_err();
-        assert_eq!(error.to_string(), format!("{message}; the body was left as it is"));
+        assert_eq!(error.to_string(), format!("{message}; the body was not changed"));
         assert_eq!(wire, body);
     }
 }
@@ -463,7 +463,7 @@ impl BodyShape for Bare {
 
 // Contract: S2.10.
 #[test]
-fn other_shapes_plug_in() {
+fn custom_shape_is_remapped() {
     let (wire, report) = apply(&hermes(), &json!({"q": "<tool_call>", "r": "<tool_call>"}), &Bare);
     assert_eq!(wire, json!({"q": "[[CALL]]", "r": "<tool_call>"}));
     assert_eq!(report.at(Location::User).encoded, 1);

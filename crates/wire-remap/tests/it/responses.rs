@@ -43,7 +43,7 @@ fn finish(choice: u64) -> Value {
 
 // Contract: S2.11, S2.20.
 #[test]
-fn choices_and_fields_are_decoded_apart() {
+fn choices_and_fields_are_decoded_separately() {
     let events = vec![
         delta(0, json!({"role": "assistant", "content": "a [[CA"})),
         delta(7, json!({"content": "b [[/CA"})),
@@ -77,7 +77,7 @@ fn choices_and_fields_are_decoded_apart() {
 }
 
 #[test]
-fn open_texts_are_limited() {
+fn pieces_beyond_the_limit_of_open_texts_pass_unchanged() {
     let mut remap = response().with_limit(2);
     let piece = |index| delta(index, json!({"content": "x [[CA"}));
     let sent: Vec<Value> = (0..4).chain([1]).map(piece).collect();
@@ -87,14 +87,14 @@ fn open_texts_are_limited() {
     assert_eq!(first[..5], ["x ", "x ", "x [[CA", "x [[CA", "[[CAx "]);
     assert_eq!(remap.report().undecoded(), 2);
     assert_eq!(remap.held(), 0);
-    // A text that ended makes room.
+    // The end of a text frees its place.
     let mut event = piece(3);
     remap.event(&mut event, &OpenAiChat);
     assert_eq!(event["choices"][0]["delta"]["content"], "x ");
 }
 
 #[test]
-fn what_was_held_comes_out_with_the_finishing_chunk() {
+fn held_text_is_emitted_with_the_finishing_chunk() {
     let mut last = finish(0);
     last["choices"][0]["delta"] = json!({"content": "x [[CA"});
     let mut remap = response();
@@ -115,7 +115,7 @@ fn what_was_held_comes_out_with_the_finishing_chunk() {
 
 // Contract: S2.11.
 #[test]
-fn argument_fragments_follow_the_scope() {
+fn argument_fragments_are_decoded_by_scope() {
     let call =
         |text| delta(0, json!({"tool_calls": [{"index": 1, "function": {"arguments": text}}]}));
     let path = "/choices/0/delta/tool_calls/0/function/arguments";
@@ -129,7 +129,7 @@ fn argument_fragments_follow_the_scope() {
 }
 
 #[test]
-fn a_route_that_is_off_changes_no_event() {
+fn events_are_unchanged_when_off() {
     let events = vec![delta(0, json!({"content": "[[CALL]] [["})), finish(0)];
     let mut off = Regime::off().response();
     assert_eq!(send(&mut off, &OpenAiChat, events.clone()), events);
@@ -163,7 +163,7 @@ fn a_whole_chat_response_is_decoded() {
     let error = remap.body(&mut list, &OpenAiChat).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "response: expected an object, found an array; the body was left as it is"
+        "response: expected an object, found an array; the body was not changed"
     );
     assert_eq!(list[0], "[[CALL]]");
 }
@@ -269,7 +269,7 @@ fn responses_events_are_decoded_and_stay_numbered() {
 }
 
 #[test]
-fn the_greatest_sequence_number_stays_it_where_events_are_inserted() {
+fn maximum_sequence_number_saturates_when_events_are_inserted() {
     let event = |number: u64, rest: Value| {
         let mut event = json!({"sequence_number": number, "item_id": "m", "output_index": 0});
         event.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
@@ -284,7 +284,7 @@ fn the_greatest_sequence_number_stays_it_where_events_are_inserted() {
 }
 
 #[test]
-fn texts_can_be_fed_without_bodies() {
+fn single_texts_are_decoded_without_bodies() {
     let slot = TextId { choice: 0, part: 0, field: TextKind::Content };
     let mut remap = response();
     let mut counted = 0;
@@ -313,7 +313,7 @@ proptest! {
         let regime = Regime::on(RemapTable::hermes());
         let (mut first, mut second) = (a.chars(), b.chars());
         let mut events = Vec::new();
-        // Taken in the order given, then the rest of each.
+        // Pieces arrive in the given order, then the rest of each text.
         let rest = [true, false].into_iter().flat_map(|turn| vec![turn; 300]);
         for turn in order.into_iter().chain(rest) {
             let (choice, text) = if turn { (0, first.next()) } else { (1, second.next()) };
@@ -331,7 +331,7 @@ proptest! {
 }
 
 #[test]
-fn the_rest_of_a_call_the_server_runs_comes_as_its_own_event() {
+fn held_end_of_a_server_side_call_is_an_event_of_its_type() {
     for (stem, whole) in [
         ("response.mcp_call_arguments", "arguments"),
         ("response.code_interpreter_call_code", "code"),

@@ -85,7 +85,7 @@ fn canonical_markers_pass_a_decoder_without_being_held() {
 }
 
 #[test]
-fn a_reset_machine_is_a_new_one() {
+fn reset_equals_a_new_machine() {
     let table = RemapTable::hermes();
     let mut decoder = StreamDecoder::new(&table);
     decoder.push_str("```\n[[CALL]][[~~C", &mut String::new());
@@ -121,7 +121,7 @@ fn work_is_linear_for_any_chunking() {
 }
 
 #[test]
-fn a_long_run_of_escapes_is_not_held() {
+fn long_run_of_escapes_is_not_held() {
     let table = RemapTable::hermes();
     let text = format!("[[{}CALL]]", "~".repeat(10_000));
     let mut decoder = StreamDecoder::new(&table);
@@ -148,14 +148,14 @@ impl Machine for Forgetful {
 }
 
 #[test]
-fn the_checker_notices_a_decoder_that_forgets_its_chunks() {
+fn checker_rejects_a_decoder_that_forgets_its_chunks() {
     let table = RemapTable::hermes();
     let broken = Forgetful(table.clone());
     assert!(check_cuts(&broken, "a[[CALL]]b", &table.decode("a[[CALL]]b")).is_err());
 }
 
-/// What may be held: the beginning of a word at its level, or the last two escapes and what
-/// follows them.
+/// Texts that may be held: the beginning of a word at its level, or the last two escapes and the text after
+/// them.
 fn may_be_held(table: &RemapTable, held: &str) -> bool {
     let mut whole = Vec::new();
     for pair in table.pairs() {

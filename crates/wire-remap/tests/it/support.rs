@@ -163,8 +163,8 @@ pub(crate) fn pieces<'c>(
     seen
 }
 
-/// The remap of the default pairs by brute force: at each position the longest of everything that
-/// could stand there, spelled out.
+/// The remap of the default pairs by brute force: at each position it takes the longest of all
+/// spellings that match.
 pub(crate) struct Naive;
 
 const PAIRS: &[(&str, &str, &str)] = &[

@@ -50,7 +50,7 @@ fn switching_models_leaves_the_transcript_byte_identical() {
         let text = |messages: &[Value]| serde_json::to_string(messages).unwrap();
         assert_eq!(text(&transcript), text(&expected));
         for (body, model) in bodies.iter().zip(models) {
-            // Never a prefix in another spelling.
+            // The history has the same spelling in every turn.
             let sent = body.to_string();
             assert_eq!(sent.contains("<tool_call>"), model == plain, "{model}: {sent}");
             assert_eq!(sent.contains("[[~CALL]] and [[~~~CALL]]"), model == reserved);
@@ -75,7 +75,7 @@ fn cache_key(model: &str, body: &Value, table: Option<&RemapTable>) -> [u8; 32] 
 
 // Contract: S2.17.
 #[test]
-fn a_cache_key_is_of_the_canonical_form() {
+fn cache_key_depends_on_the_canonical_form() {
     let table = RemapTable::hermes();
     let body = json!({"messages": [{"role": "user", "content": "<tool_call>"}], "n": 1});
     let key = cache_key("m", &body, Some(&table));
@@ -116,7 +116,7 @@ fn the_order_of_members_does_not_change_a_cache_key() {
 
 // Contract: S2.12.
 #[test]
-fn a_regime_turns_both_directions_on_or_off() {
+fn regime_switches_both_directions() {
     let on = Regime::on(RemapTable::hermes());
     assert!(on.encoder(Location::User).is_some() && on.decoder().is_some() && on.table().is_some());
     assert_eq!(on.decode(&on.encode("<tool_call>[[CALL]]")), "<tool_call>[[CALL]]");

@@ -26,7 +26,7 @@ fn a_table_without_entries_is_refused() {
 
 // Contract: S2.1.
 #[test]
-fn a_repeated_marker_is_refused() {
+fn marker_that_occurs_twice_is_refused() {
     let (entry, problem, text) = refused(&[("<a>", "[[a]]"), ("<b>", "[[a]]")]);
     assert_eq!((entry, problem), (1, Problem::Same { other: 0 }));
     assert_eq!(text, "remap table: entry 1: marker \"[[a]]\" is also a marker of entry 0");
@@ -54,7 +54,7 @@ fn markers_that_could_share_text_are_refused() {
     assert_eq!(problem, shared);
     assert_eq!(
         text,
-        "remap table: entry 0: marker \"[a|\" ends with \"|\", with which \"|b]\" of entry 1 begins, so one text could hold both"
+        "remap table: entry 0: marker \"[a|\" ends with \"|\", the beginning of \"|b]\" of entry 1, so one text could contain both"
     );
     // A marker can overlap itself, and a canonical one a wire one.
     assert!(matches!(refused(&[("<a>", "%%")]).1, Problem::Overlaps { other: 0, .. }));
@@ -78,7 +78,7 @@ fn a_wire_marker_of_one_character_is_refused_in_exact_mode() {
 
 // Contract: S2.1.
 #[test]
-fn markers_that_json_may_hold_between_its_strings_are_refused() {
+fn markers_that_may_occur_outside_json_strings_are_refused() {
     for text in [
         "{}",
         "[[",
@@ -138,7 +138,7 @@ fn too_many_entries_are_refused() {
 
 // Contract: S2.17.
 #[test]
-fn the_version_tells_tables_apart() {
+fn different_tables_have_different_versions() {
     let versions = [
         RemapTable::hermes().version(),
         RemapTable::hermes_plain().version(),
@@ -154,7 +154,7 @@ fn the_version_tells_tables_apart() {
 }
 
 #[test]
-fn a_table_shows_its_pairs() {
+fn pairs_are_returned_in_order() {
     let table = RemapTable::hermes();
     let pairs: Vec<_> = table.pairs().iter().map(|p| (p.canonical(), p.wire(), p.role())).collect();
     assert_eq!(pairs[1], ("</tool_call>", "[[/CALL]]", Role::Close));

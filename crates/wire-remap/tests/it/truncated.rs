@@ -10,7 +10,7 @@ fn decoder(truncated: Truncated) -> StreamDecoder {
 
 // Contract: S2.15.
 #[test]
-fn a_bracket_short_at_a_line_start_is_reported() {
+fn marker_without_a_bracket_at_a_line_start_is_reported() {
     let decoder = decoder(Truncated::Diagnose);
     assert_eq!(
         pieces(&decoder, ["ok\n[[CALL]\n{}[[/CALL]]"]),
@@ -22,7 +22,7 @@ fn a_bracket_short_at_a_line_start_is_reported() {
 
 // Contract: S2.15, S2.20.
 #[test]
-fn a_bracket_short_is_recovered_on_request() {
+fn marker_without_a_bracket_is_recovered_on_request() {
     let decoder = decoder(Truncated::Recover);
     assert_eq!(
         pieces(&decoder, ["ok\n[[CALL]\n{}[[/CALL]\n"]),
@@ -41,7 +41,7 @@ fn a_bracket_short_is_recovered_on_request() {
 
 // Contract: S2.15.
 #[test]
-fn prose_and_code_are_left_alone() {
+fn damaged_markers_in_prose_and_code_are_text() {
     for truncated in [Truncated::Diagnose, Truncated::Recover] {
         for text in
             ["[[CALLER] is prose", "see [[CALL] there", "```\n[[CALL]\n```", "`[[CALL]`", "[[a]"]
@@ -69,12 +69,12 @@ fn a_marker_cut_by_the_end_is_reported_where_one_is_expected() {
 }
 
 #[test]
-fn ignored_damage_is_text() {
+fn damaged_markers_are_text_when_ignored() {
     assert_eq!(pieces(&decoder(Truncated::Ignore), ["[[CALL]\n[[CALL"]), ["text [[CALL]\n[[CALL"]);
 }
 
 #[test]
-fn recovery_keeps_what_a_user_typed() {
+fn recovery_keeps_typed_damaged_markers() {
     let table = RemapTable::hermes_builder().truncated(Truncated::Recover).build().unwrap();
     let text = "[[CALL]\nis one bracket short";
     let wire = table.encode(text);
