@@ -2,9 +2,9 @@
 //! texts come from the input.
 
 use jail_match::{
-    Anchor, At, Bind, BlockDelivery, Case, Channel, ChannelMask, Cut, Edge, EndOrder, Inner,
-    LimitPolicy, Limits, Nested, Newlines, OnCommit, OnFail, Release, Settings, Suffix, Table,
-    Then, Uses, Whitespace,
+    Anchor, Bind, BlockDelivery, Channel, ChannelMask, CutMarker, DriverSettings, Edge, Inner,
+    LetterCase, LimitPolicy, Limits, MarkPosition, Nested, Newlines, OnCommit, OnFail, Release,
+    SuffixRule, Table, Then, Uses, Whitespace,
 };
 
 use crate::{
@@ -116,13 +116,16 @@ fn edge(input: &mut Input<'_>) -> Edge {
     let edge = Edge::new(marker, on, then).anchored(anchor).bound(newlines).used(uses);
     let edge = edge.of_pair(input.below(4).saturating_sub(1) as u8);
     let cut = input.below(8);
-    let edge = Edge { cut: if cut < 3 { Cut::Text } else { Cut::MarkupFrom(cut - 2) }, ..edge };
-    let edge = if can_end && input.one_in(2) { edge.suffixed(Suffix::Optional) } else { edge };
-    let edge = if input.one_in(3) { edge.cased(Case::FoldAscii) } else { edge };
+    let edge = Edge {
+        cut: if cut < 3 { CutMarker::Text } else { CutMarker::MarkupFrom(cut - 2) },
+        ..edge
+    };
+    let edge = if can_end && input.one_in(2) { edge.suffixed(SuffixRule::Optional) } else { edge };
+    let edge = if input.one_in(3) { edge.cased(LetterCase::FoldAscii) } else { edge };
     if input.one_in(3) { edge.literal_in_code() } else { edge }
 }
 
-fn settings(input: &mut Input<'_>) -> Settings {
+fn settings(input: &mut Input<'_>) -> DriverSettings {
     let whitespace = *input.pick(&[
         Whitespace::Verbatim,
         Whitespace::Framing,
@@ -139,7 +142,7 @@ fn settings(input: &mut Input<'_>) -> Settings {
         depth: 1 + input.below(4),
         policy: *input.pick(&[LimitPolicy::Release, LimitPolicy::Drop]),
     };
-    Settings::default().start(channel(input)).whitespace(whitespace).limits(limits)
+    DriverSettings::default().start(channel(input)).whitespace(whitespace).limits(limits)
 }
 
 /// Any table, any text.
@@ -169,9 +172,9 @@ fn sequence(input: &mut Input<'_>) -> Sequence {
         _ => (word(input), Kind::Exact),
     };
     let at = match input.below(8) {
-        1 => At::LineStart,
-        2 => At::StreamStart,
-        _ => At::Anywhere,
+        1 => MarkPosition::LineStart,
+        2 => MarkPosition::StreamStart,
+        _ => MarkPosition::Anywhere,
     };
     Sequence { text, kind, at }
 }
@@ -191,7 +194,6 @@ fn rule(input: &mut Input<'_>, rules: usize) -> Rule {
             _ => Inner::Only(vec![input.below(rules)]),
         },
         only_inside: input.one_in(6),
-        order: *input.pick(&[EndOrder::Longest, EndOrder::Listed]),
         release: *input.pick(&[Release::Hand, Release::Verbatim, Release::Strip, Release::Drop]),
         flow: *input.pick(&[BlockDelivery::Withhold, BlockDelivery::Withhold, BlockDelivery::Tap]),
         limit: 1 + input.below(60),

@@ -8,7 +8,7 @@ use llm_stream_guard::{
     BadPayload, BrokenBlock, Collapse, CollapseAction, CollapseLimits, Delivery, End, Grammar,
     Guard, GuardBuilder, InReasoning, Jailer, LimitPolicy, Limits, Options, Parallel, Profile,
     ReasoningLimit, Repair, Start, StopString, ToolChoice, Tools, UnknownTools, Wanted, Whitespace,
-    jail_match::{Jail, OnFail, Pair},
+    jail_match::{Jail, JailPair, OnFail},
     profiles,
     toolcall_parsers::{Family, StopAfter, Tolerance, family::Suffix, grammars},
 };
@@ -221,7 +221,7 @@ pub(crate) fn built(
         guard = guard.collapse(CollapseLimits { run, repeats, action });
     }
     if input.one_in(5) {
-        let pair = Pair::new(input.pick(pieces).clone(), input.pick(pieces).clone());
+        let pair = JailPair::new(input.pick(pieces).clone(), input.pick(pieces).clone());
         let jail = Jail::builder().rule(pair.limit(HOLD, OnFail::End));
         guard = guard.jail(Jailer::new(jail.build().ok()?));
     }

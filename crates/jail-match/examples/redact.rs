@@ -7,7 +7,7 @@
 
 use std::io::{self, Read, Write};
 
-use jail_match::{Jail, JailEvent, JailSignal, OnFail, Pair};
+use jail_match::{Jail, JailEvent, JailPair, JailSignal, OnFail};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     redact(io::stdin().lock(), &mut io::stdout().lock())
@@ -15,8 +15,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn redact(mut input: impl Read, output: &mut impl Write) -> Result<(), Box<dyn std::error::Error>> {
     // What begins like a secret is none of anybody's business, whether it ends or not.
-    let secret =
-        Pair::new("-----BEGIN", "-----END").limit(64 * 1024, OnFail::Drop).unclosed(OnFail::Drop);
+    let secret = JailPair::new("-----BEGIN", "-----END")
+        .limit(64 * 1024, OnFail::Drop)
+        .unclosed(OnFail::Drop);
     let mut jail = Jail::builder().rule(secret).build()?;
     let mut clean = Vec::new();
     let (mut bytes, mut text) = ([0; 8 * 1024], String::new());

@@ -6,13 +6,8 @@
 //! that one stray backtick hides nothing beyond its line. Beyond CommonMark, three or more
 //! backticks that open in the middle of a line and are not closed on it begin a fence, too.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "every slice begins where a byte was found in the text, or behind it"
-)]
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum CodeState {
     Text,
     Inline(u32),
     /// The rest of a fence's opening line.
@@ -37,7 +32,7 @@ enum Line {
 /// The tracker. `Copy`: asking "what if the run ended here" is a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Code {
-    state: State,
+    state: CodeState,
     line: Line,
     /// Nothing but blanks since the line began.
     blank: bool,
@@ -47,20 +42,20 @@ pub(crate) struct Code {
 
 impl Default for Code {
     fn default() -> Self {
-        Self { state: State::Text, line: Line::Start { indent: 0 }, blank: true, run: None }
+        Self { state: CodeState::Text, line: Line::Start { indent: 0 }, blank: true, run: None }
     }
 }
 
 impl Code {
     /// Whether text without newlines and backticks leaves the state as it is.
     pub(crate) fn is_settled(self) -> bool {
-        !self.blank && self.run.is_none() && !matches!(self.state, State::Closing(_))
+        !self.blank && self.run.is_none() && !matches!(self.state, CodeState::Closing(_))
     }
 
     /// Whether a marker standing here would be inside code.
     pub(crate) fn hides(mut self) -> bool {
         self.close_run();
-        self.state != State::Text
+        self.state != CodeState::Text
     }
 
     /// Whether the next byte is the first of a line.
@@ -92,10 +87,6 @@ impl Code {
     }
 
     /// Takes in text without newlines and backticks.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "an indent grows only while it is less than 3"
-    )]
     pub(crate) fn within(&mut self, mut text: &[u8]) {
         while let Some(&first) = text.first() {
             if let Some((ticks, _)) = &mut self.run {
@@ -115,7 +106,7 @@ impl Code {
                 _ => {
                     self.line = Line::Middle;
                     let visible = |byte| !matches!(byte, b' ' | b'\t' | b'\r');
-                    let closing = matches!(self.state, State::Closing(_));
+                    let closing = matches!(self.state, CodeState::Closing(_));
                     if (self.blank || closing) && text.iter().copied().any(visible) {
                         self.blank = false;
                         self.reopen();
@@ -138,7 +129,7 @@ impl Code {
         let begins_line = self.line != Line::Middle;
         self.reopen();
         self.blank = false;
-        if begins_line || !matches!(self.state, State::Fence(_)) {
+        if begins_line || !matches!(self.state, CodeState::Fence(_)) {
             self.begin_run(b'`', begins_line);
         }
     }
@@ -150,8 +141,8 @@ impl Code {
 
     /// A closing run closed nothing: more stands in its line.
     fn reopen(&mut self) {
-        if let State::Closing(ticks) = self.state {
-            self.state = State::Fence(ticks);
+        if let CodeState::Closing(ticks) = self.state {
+            self.state = CodeState::Fence(ticks);
         }
     }
 
@@ -159,10 +150,10 @@ impl Code {
         self.close_run();
         (self.line, self.blank) = (Line::Start { indent: 0 }, true);
         self.state = match self.state {
-            State::Fence(ticks) | State::Info(ticks) => State::Fence(ticks),
+            CodeState::Fence(ticks) | CodeState::Info(ticks) => CodeState::Fence(ticks),
             // Small models open fences in the middle of a line.
-            State::Inline(count) if count >= 3 => State::Fence(Ticks { byte: b'`', count }),
-            State::Text | State::Inline(_) | State::Closing(_) => State::Text,
+            CodeState::Inline(count) if count >= 3 => CodeState::Fence(Ticks { byte: b'`', count }),
+            CodeState::Text | CodeState::Inline(_) | CodeState::Closing(_) => CodeState::Text,
         };
     }
 
@@ -170,21 +161,21 @@ impl Code {
         let Some((run, began_line)) = self.run.take() else { return };
         let tick = run.byte == b'`';
         self.state = match self.state {
-            State::Text if began_line && run.count >= 3 => State::Info(run),
-            State::Text if tick => State::Inline(run.count),
-            State::Inline(n) if tick && n == run.count => State::Text,
+            CodeState::Text if began_line && run.count >= 3 => CodeState::Info(run),
+            CodeState::Text if tick => CodeState::Inline(run.count),
+            CodeState::Inline(n) if tick && n == run.count => CodeState::Text,
             // A backtick fence has no backtick in its first line: it was inline code.
-            State::Info(open) if tick && open.byte == b'`' => {
+            CodeState::Info(open) if tick && open.byte == b'`' => {
                 if open.count == run.count {
-                    State::Text
+                    CodeState::Text
                 } else {
-                    State::Inline(open.count)
+                    CodeState::Inline(open.count)
                 }
             }
-            State::Fence(open)
+            CodeState::Fence(open)
                 if began_line && open.byte == run.byte && run.count >= open.count =>
             {
-                State::Closing(open)
+                CodeState::Closing(open)
             }
             other => other,
         };

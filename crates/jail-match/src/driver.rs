@@ -4,113 +4,80 @@
 //! commit or are refuted, and holds back only what a marker, a candidate or a whitespace policy
 //! needs. What is certain goes to the sink as slices of the caller's chunk.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "in the driver and its modules: places in a window's text are at most its length, \
-              and bodies do not use more than they were offered; places of the stream, and \
-              counts, have 64 bits; the cursor's `out` and a candidate's beginning stand in front \
-              of what was read"
-)]
-
 mod apply;
 mod aside;
 mod candidate;
 mod literal;
+mod message;
 mod push;
 mod scan;
 mod state;
 mod window;
 
 pub use aside::Aside;
-pub use state::{Counters, Dangling, EdgeEvents, Held, HeldKind, InlineTags, Settings};
+pub use state::{Counters, Dangling, DriverSettings, EdgeEvents, Held, HeldKind, InlineTags};
 
-use alloc::{string::String, sync::Arc};
-use smallvec::SmallVec;
+use alloc::sync::Arc;
 
 use self::{
-    aside::Apart,
-    window::{Mode, Open, Window},
+    candidate::Rescans,
+    message::{MessageState, Separated},
+    window::{DriverState, Follows, OpenChannel},
 };
 use crate::{
     body::{BodyParsers, End},
     channel::Channel,
-    code::Code,
     diagnostic::{Diagnostic, DiagnosticKind},
     event::Event,
     limits::LimitError,
-    sink::{ByRef, Sink, Span, SpanKind},
+    pending::Pending,
+    sink::{ByRef, Sink},
     stretch::Stretches,
     suffix::LearntSuffix,
     table::{Place, Table, class},
     whitespace::{Emitter, Whitespace},
 };
 
-/// The one-cursor driver. See the [crate documentation](crate) for an example.
+/// Reads a stream with one cursor and writes what is certain to a [`Sink`].
+///
+/// See the [crate documentation](crate) for an example.
 #[derive(Debug, Clone)]
 pub struct Driver {
     table: Table,
     /// Shared by all clones, as the table is.
-    settings: Arc<Settings>,
-    mode: Mode,
-    stack: SmallVec<[Open; 4]>,
+    settings: Arc<DriverSettings>,
+    state: DriverState,
+    message: MessageState,
     emitter: Emitter,
-    code: Code,
-    /// Text held; its first byte is at stream offset `base`.
-    buf: String,
+    pending: Pending,
+    /// Stream offset of the first pending byte.
     base: u64,
-    /// What is known of stretches of it, or ahead.
+    /// Announced stretches of the pending text and of the text to come.
     stretches: Stretches,
-    /// Stream offset up to which the committed body's bytes are accounted for.
-    body_from: u64,
-    /// Newlines still bound to the marker just passed.
-    swallow: usize,
-    /// Edges with limited uses that are used up.
-    spent: u64,
-    /// Spans of reasoning in this message.
-    spans: u32,
-    apart: Apart,
-    /// A call ended the reasoning, whose own closer did not come yet.
-    ended_by_call: bool,
-    /// The last marker was the end of a message.
-    message_ended: bool,
-    /// The opener of a block without calls was markup; its closer did not come yet.
-    block_opened: bool,
-    /// The suffix of the stream's markers, its `:` included, as soon as one carried it.
+    /// The suffix of the stream's markers with its `:`, once a marker carried one.
     suffix: LearntSuffix,
-    /// Refuted text is scanned again up to this offset.
-    rescan_until: u64,
-    rescans: u32,
+    rescans: Rescans,
     /// Text without a stop byte may go straight to the sink.
     quiet: bool,
     counters: Counters,
 }
 
 impl Driver {
-    /// A driver at the start of a message.
+    /// Creates a driver at the start of a message.
     #[must_use]
-    pub fn new(table: Table, settings: Settings) -> Self {
-        let Settings { whitespace, limits, reasoning, .. } = settings;
+    pub fn new(table: Table, settings: DriverSettings) -> Self {
+        let DriverSettings { whitespace, limits, reasoning, .. } = settings;
         let mut driver = Self {
             table,
             settings: Arc::new(settings),
-            mode: Mode::Text,
-            stack: SmallVec::new(),
+            state: DriverState::Text,
+            message: MessageState::default(),
             emitter: Emitter::new(whitespace, limits.whitespace, reasoning),
-            code: Code::default(),
-            buf: String::new(),
+            pending: Pending::default(),
             base: 0,
             stretches: Stretches::default(),
-            body_from: 0,
-            swallow: 0,
-            spent: 0,
-            spans: 0,
-            apart: Apart::Never,
-            ended_by_call: false,
-            message_ended: false,
-            block_opened: false,
             suffix: LearntSuffix::NONE,
-            rescan_until: 0,
-            rescans: 0,
+            rescans: Rescans::default(),
             quiet: false,
             counters: Counters::default(),
         };
@@ -120,7 +87,7 @@ impl Driver {
 
     /// Makes the driver as new. The table and the settings stay.
     pub fn reset(&mut self) {
-        self.buf.clear();
+        self.pending.clear();
         self.base = 0;
         self.stretches.clear();
         self.counters = Counters::default();
@@ -129,36 +96,34 @@ impl Driver {
     }
 
     fn restart(&mut self) {
-        self.mode = Mode::Text;
-        self.stack.clear();
-        self.spent = 0;
-        self.apart = Apart::Never;
-        self.spans = u32::from(self.settings.start == Channel::REASONING);
-        if self.settings.start != Channel::CONTENT {
-            self.stack.push(Open { channel: self.settings.start, pair: 0 });
-            if self.settings.start == Channel::REASONING {
-                self.spent = self.table.reasoning_once() | self.table.before_reasoning();
-            }
+        let (start, settings) = (self.settings.start, &self.settings);
+        (self.suffix, self.state) = (settings.suffix, DriverState::Text);
+        self.message = MessageState {
+            swallow: settings.newlines.binding(self.binds_optional()).1,
+            ..MessageState::default()
+        };
+        if start != Channel::CONTENT {
+            self.message.open.push(OpenChannel { channel: start, pair: 0 });
         }
-        (self.ended_by_call, self.block_opened, self.message_ended) = (false, false, false);
-        self.suffix = self.settings.suffix;
+        if start == Channel::REASONING {
+            self.message.spans = 1;
+            self.message.spent = self.table.reasoning_once() | self.table.before_reasoning();
+        }
         self.emitter.reset();
-        self.code = Code::default();
-        self.swallow = self.settings.newlines.binding(self.binds_optional()).1;
-        (self.rescan_until, self.rescans) = (0, 0);
+        self.rescans = Rescans::default();
         self.quiet = false;
     }
 
     /// The channel text goes to now.
     #[must_use]
     pub fn channel(&self) -> Channel {
-        self.stack.last().map_or(Channel::CONTENT, |open| open.channel)
+        self.message.channel()
     }
 
     /// Whether text goes to reasoning that a marker, or the prompt, opened, and none has closed.
     #[must_use]
     pub fn is_unclosed(&self) -> bool {
-        self.channel() != Channel::CONTENT && self.apart != Apart::Now
+        self.channel() != Channel::CONTENT && self.message.separated != Separated::Now
     }
 
     /// Stream offset of the next byte to be received.
@@ -170,7 +135,7 @@ impl Driver {
     /// Newlines that would still go with the marker just passed.
     #[must_use]
     pub fn bound_newlines(&self) -> usize {
-        self.swallow
+        self.message.swallow
     }
 
     /// The suffix that the markers of the stream carry.
@@ -193,7 +158,7 @@ impl Driver {
 
     /// The settings it was built with.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &DriverSettings {
         &self.settings
     }
 
@@ -202,12 +167,12 @@ impl Driver {
     #[must_use]
     pub fn held(&self) -> Held {
         let bytes = self.buffered();
-        let kind = match self.mode {
+        let kind = match self.state {
             _ if bytes == 0 => HeldKind::Nothing,
-            Mode::Candidate(_) => HeldKind::Candidate,
-            Mode::Committed if !self.buf.is_empty() => HeldKind::Call,
-            // An empty buffer included: then a whitespace policy holds the bytes.
-            _ if self.buf.bytes().all(|byte| byte == b'\n') => HeldKind::Whitespace,
+            DriverState::Candidate(_) => HeldKind::Candidate,
+            DriverState::Committed { .. } if !self.pending.is_empty() => HeldKind::Call,
+            // With nothing pending, a whitespace policy holds the bytes.
+            _ if self.pending.as_str().bytes().all(|byte| byte == b'\n') => HeldKind::Whitespace,
             _ => HeldKind::Marker,
         };
         Held { bytes, kind }
@@ -216,7 +181,7 @@ impl Driver {
     /// Live bytes in buffers that grow with input; bounded by the limits.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.buf.len().saturating_add(self.emitter.held())
+        self.pending.len().saturating_add(self.emitter.held())
     }
 
     /// Whether [`Driver::push`] would pass `chunk` on as it is, in one event for the current
@@ -270,7 +235,10 @@ impl Driver {
         bodies: &mut B,
         sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
-        if matches!(self.mode, Mode::Committed) && self.buf.is_empty() && !chunk.is_empty() {
+        if matches!(self.state, DriverState::Committed { .. })
+            && self.pending.is_empty()
+            && !chunk.is_empty()
+        {
             return self.push_committed(chunk, bodies, sink);
         }
         self.counters.bytes_in += chunk.len() as u64;
@@ -288,11 +256,11 @@ impl Driver {
         bodies: &mut B,
         sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
-        if let Mode::Failed(error) = self.mode {
+        if let DriverState::Failed(error) = self.state {
             return Err(error);
         }
         self.quiet = false;
-        let processed = self.process_held(Some(end), true, bodies, sink);
+        let processed = self.process_pending(Follows::End(end), bodies, sink);
         bodies.rest();
         processed?;
         self.emitter.finish(sink);
@@ -304,20 +272,20 @@ impl Driver {
     /// Whether a body halted: the rest of the message is dropped.
     #[must_use]
     pub fn is_halted(&self) -> bool {
-        matches!(self.mode, Mode::Halted(_))
+        matches!(self.state, DriverState::Halted(_))
     }
 
     fn is_in_body(&self) -> bool {
-        matches!(self.mode, Mode::Candidate(_) | Mode::Committed)
+        matches!(self.state, DriverState::Candidate(_) | DriverState::Committed { .. })
     }
 
     /// Reports what was dropped since a body halted.
     fn end_halt(&mut self, sink: &mut dyn Sink) {
-        if let Mode::Halted(at) = self.mode
+        if let DriverState::Halted(at) = self.state
             && self.base > at
         {
             let bytes = self.base - at;
-            self.mode = Mode::Halted(self.base);
+            self.state = DriverState::Halted(self.base);
             sink.event(Diagnostic::new(DiagnosticKind::Halted, at, bytes).into());
         }
     }
@@ -327,17 +295,12 @@ impl Driver {
     pub fn message_boundary(&mut self, sink: &mut dyn Sink) {
         if self.is_halted() {
             self.end_halt(sink);
-            self.mode = Mode::Text;
+            self.state = DriverState::Text;
         }
-        if matches!(self.mode, Mode::Text) {
+        if matches!(self.state, DriverState::Text) {
             self.emitter.finish(sink);
             self.emitter.reset();
-            self.stack.clear();
-            self.spent = 0;
-            (self.spans, self.apart) = (0, Apart::Never);
-            (self.ended_by_call, self.block_opened, self.message_ended) = (false, false, false);
-            self.code = Code::default();
-            self.swallow = 0;
+            self.message = MessageState::default();
             self.quiet = false;
         }
     }
@@ -347,15 +310,9 @@ impl Driver {
         self.emitter.failed().map_or(Ok(()), |error| {
             // Nothing comes any more that could decide about whitespace.
             self.emitter.finish(sink);
-            self.mode = Mode::Failed(error);
+            self.state = DriverState::Failed(error);
             Err(error)
         })
-    }
-
-    fn account(&self, kind: SpanKind, w: &Window<'_>, from: usize, to: usize, sink: &mut dyn Sink) {
-        if to > from {
-            sink.account(Span { kind, at: w.base + from as u64, len: (to - from) as u64 });
-        }
     }
 
     /// Whether lines and code matter in the current channel.

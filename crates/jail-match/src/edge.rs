@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 
 use crate::{
     channel::{Channel, ChannelMask},
-    suffix::Suffix,
+    suffix::SuffixRule,
 };
 
 /// Number of a body kind, given by whoever builds the table and handed back to
@@ -17,9 +17,9 @@ pub struct Edge {
     /// The literal text.
     pub marker: Cow<'static, str>,
     /// Whether letter case counts.
-    pub case: Case,
+    pub case: LetterCase,
     /// Whether the marker may carry a suffix of its own.
-    pub suffix: Suffix,
+    pub suffix: SuffixRule,
     /// The channels in which the marker is live.
     pub on: ChannelMask,
     /// Where it may stand.
@@ -34,8 +34,8 @@ pub struct Edge {
     /// markers of other pairs are text.
     pub pair: u8,
     /// What it is where the stream's end cuts it.
-    pub cut: Cut,
-    /// Whether a message of the stream ends with it: see [`Cut::BehindEnd`].
+    pub cut: CutMarker,
+    /// Whether a message of the stream ends with it: see [`CutMarker::BehindEnd`].
     pub ends_message: bool,
     /// What it does.
     pub then: Then,
@@ -47,15 +47,15 @@ impl Edge {
     pub fn new(marker: impl Into<Cow<'static, str>>, on: ChannelMask, then: Then) -> Self {
         Self {
             marker: marker.into(),
-            case: Case::Exact,
-            suffix: Suffix::None,
+            case: LetterCase::Exact,
+            suffix: SuffixRule::None,
             on,
             anchor: Anchor::Anywhere,
             newlines: Newlines::NONE,
             in_code: InCode::Live,
             uses: Uses::Unlimited,
             pair: 0,
-            cut: Cut::Text,
+            cut: CutMarker::Text,
             ends_message: false,
             then,
         }
@@ -75,13 +75,13 @@ impl Edge {
 
     /// The same edge with another case rule.
     #[must_use]
-    pub fn cased(self, case: Case) -> Self {
+    pub fn cased(self, case: LetterCase) -> Self {
         Self { case, ..self }
     }
 
     /// The same edge with another suffix rule.
     #[must_use]
-    pub fn suffixed(self, suffix: Suffix) -> Self {
+    pub fn suffixed(self, suffix: SuffixRule) -> Self {
         Self { suffix, ..self }
     }
 
@@ -101,10 +101,6 @@ impl Edge {
     /// either width) and goes on, the first token tells it from text where the stream's end cuts
     /// the rest.
     #[must_use]
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`at` is where the bar was found in the marker, and `rest` is an end of it"
-    )]
     pub fn of_tokens(self) -> Self {
         let ends = self.marker.match_indices(['|', '｜']).filter_map(|(at, bar)| {
             let rest = self.marker.get(at + bar.len()..)?.strip_prefix('>')?;
@@ -112,7 +108,7 @@ impl Edge {
         });
         let token = self.marker.starts_with("<|") || self.marker.starts_with("<｜");
         let first = ends.min().filter(|&end| token && end < self.marker.len());
-        let cut = first.map_or(Cut::Text, Cut::MarkupFrom);
+        let cut = first.map_or(CutMarker::Text, CutMarker::MarkupFrom);
         Self { cut, ..self }
     }
 
@@ -131,7 +127,7 @@ impl Edge {
 
 /// Whether letter case counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Case {
+pub enum LetterCase {
     /// Byte for byte.
     #[default]
     Exact,
@@ -141,7 +137,7 @@ pub enum Case {
 
 /// What a marker is that the end of the stream cuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Cut {
+pub enum CutMarker {
     /// Text like any other.
     #[default]
     Text,

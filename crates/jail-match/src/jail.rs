@@ -6,9 +6,12 @@ mod error;
 mod event;
 mod mark;
 mod mark_matcher;
+#[cfg(not(feature = "regex"))]
+mod no_pattern;
 mod pair;
 #[cfg(feature = "regex")]
 mod pattern;
+mod pattern_view;
 mod rules;
 mod scan;
 mod settle;
@@ -16,8 +19,8 @@ mod settle;
 pub use builder::JailBuilder;
 pub use error::JailError;
 pub use event::{Closed, Dropped, JailCounters, JailEvent, JailSignal, Jailed};
-pub use mark::{At, Mark};
-pub use pair::{BlockDelivery, EndOrder, Inner, Nested, OnFail, Pair, Quote, Release};
+pub use mark::{Mark, MarkPosition};
+pub use pair::{BlockDelivery, Inner, JailPair, Nested, OnFail, Quote, Release};
 
 use alloc::sync::Arc;
 
@@ -30,10 +33,11 @@ use crate::{
 use blocks::Blocks;
 use mark_matcher::Progress;
 use rules::CompiledRules;
+use settle::Breach;
 
 /// Withholds what stands between starts and ends.
 ///
-/// Starts and ends are bound as a [`Pair`], or pooled: any end of the pool closes any of its
+/// Starts and ends are bound as a [`JailPair`], or pooled: any end of the pool closes any of its
 /// starts. What begins first in the text wins, the longest of several marks at one place. Blocks
 /// may nest where a pair says so ([`Inner`]), up to a depth; ends inside quotes do not count
 /// where a pair knows quotes ([`Quote`]). Nothing depends on the chunks.
@@ -105,10 +109,6 @@ impl Jail {
     /// Only if a limit with [`OnFail::Error`] was hit: what was held has been released, no byte
     /// after it was taken (the first of those is [`LimitError::at`] plus [`LimitError::bytes`]),
     /// and every later call returns the same error.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "bytes of one stream, and what happened in it, are counted with 64 bits"
-    )]
     pub fn push(
         &mut self,
         chunk: &str,
@@ -123,7 +123,7 @@ impl Jail {
         let pushed = pending.push(chunk, step, |text| self.scan(text, false, &mut on));
         self.pending = pending;
         pushed.map_err(|error| self.fail(error))?;
-        if !self.pending.as_str().is_empty() {
+        if !self.pending.is_empty() {
             self.counters.partial += u64::from(self.partial != Some(self.base));
             self.partial = Some(self.base);
         }
@@ -135,18 +135,19 @@ impl Jail {
     /// [`Jail::reset`] makes it as new.
     ///
     /// # Errors
-    /// As [`Jail::push`]; also if a block is open that must not be ([`Pair::unclosed`]).
+    /// As [`Jail::push`]; also if a block is open that must not be ([`JailPair::unclosed`]).
     pub fn finish(&mut self, mut on: impl FnMut(JailEvent<'_>)) -> Result<(), LimitError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
         let mut pending = core::mem::take(&mut self.pending);
-        let finished = pending.finish(|text| {
-            self.scan(text, true, &mut on)?;
-            self.close_all(&mut on)
+        let finished = pending.rescan(|text| {
+            let keep = self.scan(text, true, &mut on)?;
+            self.close_all(&mut on)?;
+            Ok(keep)
         });
         self.pending = pending;
-        finished.map_err(|error| self.fail(error))
+        finished.map(drop).map_err(|error| self.fail(error))
     }
 
     /// Text follows that no mark may span, because something else stands between: what is held
@@ -159,9 +160,9 @@ impl Jail {
             return Err(error);
         }
         let mut pending = core::mem::take(&mut self.pending);
-        let settled = pending.finish(|text| self.scan(text, true, &mut on).map(drop));
+        let settled = pending.rescan(|text| self.scan(text, true, &mut on));
         self.pending = pending;
-        settled.map_err(|error| self.fail(error))
+        settled.map(drop).map_err(|error| self.fail(error))
     }
 
     /// The open blocks have outlived a limit that the caller watches, of chunks or of time: the
@@ -183,7 +184,8 @@ impl Jail {
         if self.open_at().is_none() {
             return Ok(false);
         }
-        self.breach(0, kind, then, self.base, &mut on).map_err(|error| self.fail(error))?;
+        self.breach(0, Breach { kind, then, at: self.base }, &mut on)
+            .map_err(|error| self.fail(error))?;
         Ok(true)
     }
 
@@ -201,7 +203,7 @@ impl Jail {
     /// What is held, and why.
     #[must_use]
     pub fn held(&self) -> Held {
-        let (pending, block) = (self.pending.as_str().len(), self.blocks.withheld());
+        let (pending, block) = (self.pending.len(), self.blocks.withheld());
         let kind = match (pending, self.blocks.is_empty()) {
             (0, _) if block == 0 => HeldKind::Nothing,
             (_, true) => HeldKind::Marker,
@@ -214,7 +216,7 @@ impl Jail {
     /// copies of text that passed.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        self.pending.as_str().len().saturating_add(self.blocks.buffered())
+        self.pending.len().saturating_add(self.blocks.buffered())
     }
 
     /// Counters since the start.

@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use jail_match::{
-//!     Channel, Driver, Edge, End, Event, NoBodies, Settings, Table, Then, Whitespace,
+//!     Channel, Driver, Edge, End, Event, NoBodies, DriverSettings, Table, Then, Whitespace,
 //! };
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,7 +24,7 @@
 //!     Edge::new("<think>", Channel::CONTENT.mask(), Then::Enter(Channel::REASONING)),
 //!     Edge::new("</think>", Channel::REASONING.mask(), Then::Leave),
 //! ])?;
-//! let mut driver = Driver::new(table, Settings::default().whitespace(Whitespace::Verbatim));
+//! let mut driver = Driver::new(table, DriverSettings::default().whitespace(Whitespace::Verbatim));
 //! let (mut content, mut reasoning) = (String::new(), String::new());
 //! let mut sink = |event: Event<'_>| match event {
 //!     Event::Content(text) => content.push_str(text),
@@ -58,7 +58,6 @@
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
@@ -88,22 +87,24 @@ pub use body::{AtEnd, BodyParsers, End, Feed, NoBodies, Opener, Resume};
 pub use channel::{Channel, ChannelMask};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use driver::{
-    Aside, Counters, Dangling, Driver, EdgeEvents, Held, HeldKind, InlineTags, Settings,
+    Aside, Counters, Dangling, Driver, DriverSettings, EdgeEvents, Held, HeldKind, InlineTags,
 };
-pub use edge::{Anchor, Bind, BodyId, Case, Cut, Edge, InCode, Newlines, OnCommit, Then, Uses};
+pub use edge::{
+    Anchor, Bind, BodyId, CutMarker, Edge, InCode, LetterCase, Newlines, OnCommit, Then, Uses,
+};
 pub use event::{Event, Outcome, OwnedEvent};
 pub use jail::{
-    At, BlockDelivery, Closed, Dropped, EndOrder, Inner, Jail, JailBuilder, JailCounters,
-    JailError, JailEvent, JailSignal, Jailed, Mark, Nested, OnFail, Pair, Quote, Release,
+    BlockDelivery, Closed, Dropped, Inner, Jail, JailBuilder, JailCounters, JailError, JailEvent,
+    JailPair, JailSignal, Jailed, Mark, MarkPosition, Nested, OnFail, Quote, Release,
 };
 pub use limits::{LimitError, LimitPolicy, Limits, ReasoningLimit, ZeroLimit};
-pub use marker::{Class, Classes, MAX_CLASSES, MarkerSet, MarkerSetBuilder, Match, Search};
-pub use matcher::{Found, Matcher};
+pub use marker::{Class, Classes, Haystack, MarkerSet, MarkerSetBuilder, Match, Search};
+pub use matcher::{Matcher, MatcherEvent};
 pub use names::{Alias, UnknownName, resolve, same_name};
 pub use sink::{ByRef, Sink, Span, SpanKind, Trace};
 pub use stretch::Stretch;
-pub use suffix::{LearntSuffix, Suffix};
-pub use table::{Table, TableError};
+pub use suffix::{LearntSuffix, SuffixRule};
+pub use table::{EdgeError, Table};
 pub use utf8::Utf8;
 pub use whitespace::Whitespace;
 

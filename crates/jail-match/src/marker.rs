@@ -8,18 +8,6 @@
 //! Markers are found by the rarest byte of their first scalar, not by their first byte: `◁`
 //! shares its first two bytes with quotation marks and dashes.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "here and in the index: a marker's number is its place in the set, a class is less \
-              than `MAX_CLASSES`, tables have an entry for each byte, and a search stops at a \
-              byte of the text"
-)]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "here and in the index: places and lengths in a marker or a text in memory; an empty \
-              set has no stops"
-)]
-
 mod index;
 mod needles;
 
@@ -27,13 +15,16 @@ use alloc::{boxed::Box, vec::Vec};
 use core::cmp::Reverse;
 
 use self::{index::Index, needles::Needles};
-use crate::suffix::{Suffix, place};
+use crate::{
+    edge::{Edge, LetterCase},
+    suffix::{SuffixRule, place},
+};
 
-/// A class of scanner states: which markers are searched for. At most [`MAX_CLASSES`].
+/// The number of a class of scanner states, below 32. A class selects the markers searched for.
 pub type Class = u8;
 
 /// The number of classes a set can tell apart.
-pub const MAX_CLASSES: Class = 32;
+pub(crate) const MAX_CLASSES: Class = 32;
 
 /// A bit set of classes.
 pub type Classes = u32;
@@ -47,7 +38,7 @@ const MANY: usize = 12;
 struct Marker {
     bytes: Box<[u8]>,
     fold: bool,
-    suffix: Suffix,
+    suffix: SuffixRule,
     classes: Classes,
     /// Offset, inside the first scalar, of the byte the search stops at.
     stop: u8,
@@ -64,6 +55,13 @@ pub(crate) enum Prefix {
 }
 
 impl Marker {
+    fn new(text: &str, fold: bool, suffix: SuffixRule, classes: Classes) -> Self {
+        let first = text.chars().next().map_or(0, char::len_utf8);
+        let bytes: Box<[u8]> = text.as_bytes().into();
+        let stop = (0..first).max_by_key(|&i| rarity(bytes[i])).unwrap_or(0);
+        Self { bytes, fold, suffix, classes, stop: stop as u8 }
+    }
+
     fn is_in(&self, class: Class) -> bool {
         self.classes >> class & 1 != 0
     }
@@ -79,7 +77,7 @@ impl Marker {
 
     /// The most bytes it may take.
     fn longest(&self) -> usize {
-        let suffix = if self.suffix == Suffix::Optional { 1 + Suffix::LONGEST } else { 0 };
+        let suffix = if self.suffix == SuffixRule::Optional { 1 + SuffixRule::LONGEST } else { 0 };
         self.bytes.len() + suffix
     }
 
@@ -97,7 +95,7 @@ impl Marker {
 
     /// Reads text that is not the marker as it stands.
     fn match_suffixed(&self, text: &[u8]) -> Prefix {
-        if self.suffix == Suffix::None || self.bytes.is_empty() {
+        if self.suffix == SuffixRule::None || self.bytes.is_empty() {
             return Prefix::Mismatch;
         }
         let (head, close) = self.bytes.split_at(place(&self.bytes));
@@ -108,7 +106,7 @@ impl Marker {
             return Prefix::Mismatch;
         }
         let word = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-        let n = rest.iter().take(Suffix::LONGEST).take_while(word).count();
+        let n = rest.iter().take(SuffixRule::LONGEST).take_while(word).count();
         let end = &rest[n..];
         let most = close.len().min(end.len());
         if n == 0 && !end.is_empty() || end[..most] != close[..most] {
@@ -119,6 +117,20 @@ impl Marker {
             Prefix::Match(head.len() + 1 + n + most)
         }
     }
+}
+
+/// A text to search, and what the search may find in it.
+#[derive(Debug, Clone, Copy)]
+#[allow(clippy::exhaustive_structs, reason = "the arguments of one function")]
+pub struct Haystack<'t> {
+    /// The bytes of the text.
+    pub text: &'t [u8],
+    /// The class whose markers are searched for.
+    pub class: Class,
+    /// The lowest index at which a marker may start.
+    pub floor: usize,
+    /// Whether no text follows. A marker that the text cuts is then not found.
+    pub ended: bool,
 }
 
 /// What a search found where it stopped.
@@ -178,15 +190,17 @@ impl MarkerSetBuilder {
     /// `classes` is a bit set of the classes it is searched in; `fold` matches ASCII letters in
     /// either case. An empty marker never matches.
     pub fn marker(&mut self, text: &str, fold: bool, classes: Classes) -> usize {
-        self.suffixed(text, fold, Suffix::None, classes)
+        self.add(Marker::new(text, fold, SuffixRule::None, classes))
     }
 
-    /// As [`MarkerSetBuilder::marker`], with a suffix rule.
-    pub fn suffixed(&mut self, text: &str, fold: bool, suffix: Suffix, classes: Classes) -> usize {
-        let first = text.chars().next().map_or(0, char::len_utf8);
-        let bytes: Box<[u8]> = text.as_bytes().into();
-        let stop = (0..first).max_by_key(|&i| rarity(bytes[i])).unwrap_or(0);
-        self.markers.push(Marker { bytes, fold, suffix, classes, stop: stop as u8 });
+    /// Adds the marker of an edge, with its case and suffix rules.
+    pub(crate) fn edge(&mut self, edge: &Edge, classes: Classes) -> usize {
+        let fold = edge.case == LetterCase::FoldAscii;
+        self.add(Marker::new(&edge.marker, fold, edge.suffix, classes))
+    }
+
+    fn add(&mut self, marker: Marker) -> usize {
+        self.markers.push(marker);
         self.markers.len() - 1
     }
 
@@ -255,45 +269,42 @@ impl MarkerSet {
         needles.find(hay)
     }
 
-    /// What stands at the stop `stop` of `text`.
+    /// Searches for a live marker that contains the byte at `stop`.
     ///
-    /// `floor` is the lowest index a marker may start at; `ended` says that no text follows, so
-    /// that nothing is partial; `live` is asked about `(id, start)` of markers that agree with it.
+    /// `live` is asked about the id and the start of each marker that agrees with the text.
     pub fn search_at(
         &self,
-        class: Class,
-        text: &[u8],
+        hay: Haystack<'_>,
         stop: usize,
-        floor: usize,
-        ended: bool,
         mut live: impl FnMut(usize, usize) -> bool,
     ) -> Search {
-        let mut best = Best::default();
-        for group in self.index.at_stop(text[stop]) {
+        let mut best = Best::new(hay.text);
+        for group in self.index.at_stop(hay.text[stop]) {
             let Some(at) = stop.checked_sub(group.stop()) else { continue };
-            if at >= floor {
-                let live = |id: usize| self.markers[id].is_in(class) && live(id, at);
-                group.search(&self.markers, text, at, live, &mut best);
+            if at >= hay.floor {
+                best.at = at;
+                group.search(&self.markers, &mut best, |id: usize| {
+                    self.markers[id].is_in(hay.class) && live(id, at)
+                });
             }
         }
-        best.decide(ended)
+        best.decide(hay.ended)
     }
 
-    /// What starts exactly at `at`, asked by position instead of by stop byte.
-    pub fn search_start(
+    /// Searches for a live marker that starts at `hay.floor`.
+    pub(crate) fn search_start(
         &self,
-        class: Class,
-        text: &[u8],
-        at: usize,
-        ended: bool,
+        hay: Haystack<'_>,
         mut live: impl FnMut(usize) -> bool,
     ) -> Search {
-        let mut best = Best::default();
+        let mut best = Best::new(hay.text);
+        best.at = hay.floor;
         for group in self.index.all() {
-            let live = |id: usize| self.markers[id].is_in(class) && live(id);
-            group.search(&self.markers, text, at, live, &mut best);
+            group.search(&self.markers, &mut best, |id: usize| {
+                self.markers[id].is_in(hay.class) && live(id)
+            });
         }
-        best.decide(ended)
+        best.decide(hay.ended)
     }
 
     /// See [`Index::pass_stop`].
@@ -315,37 +326,38 @@ impl MarkerSet {
 }
 
 /// The best answer so far: leftmost start, then longest, then first added.
-#[derive(Default)]
-struct Best {
+struct Best<'t> {
+    text: &'t [u8],
+    /// Where the markers offered next start.
+    at: usize,
     full: Option<Match>,
     partial: Option<usize>,
 }
 
-impl Best {
-    fn offer(
-        &mut self,
-        marker: &Marker,
-        id: usize,
-        text: &[u8],
-        at: usize,
-        mut live: impl FnMut(usize) -> bool,
-    ) {
-        // What is there costs less to see than what may be.
-        match marker.match_prefix(&text[at..]) {
+impl<'t> Best<'t> {
+    fn new(text: &'t [u8]) -> Self {
+        Self { text, at: 0, full: None, partial: None }
+    }
+
+    fn offer(&mut self, marker: &Marker, id: usize, mut live: impl FnMut(usize) -> bool) {
+        let at = self.at;
+        // Comparing bytes costs less than asking whether the marker is live.
+        match marker.match_prefix(&self.text[at..]) {
             Prefix::Partial if self.partial.is_none_or(|known| known > at) && live(id) => {
-                self.partial(at);
+                self.offer_partial();
             }
-            Prefix::Match(len) if live(id) => self.full(Match { at, len, id }),
+            Prefix::Match(len) if live(id) => self.offer_full(len, id),
             Prefix::Mismatch | Prefix::Partial | Prefix::Match(_) => {}
         }
     }
 
-    fn partial(&mut self, at: usize) {
-        self.partial = Some(self.partial.map_or(at, |other| other.min(at)));
+    fn offer_partial(&mut self) {
+        self.partial = Some(self.partial.map_or(self.at, |other| other.min(self.at)));
     }
 
-    fn full(&mut self, found: Match) {
-        // Of equal markers the one that was added first counts, in whatever group it is.
+    fn offer_full(&mut self, len: usize, id: usize) {
+        let found = Match { at: self.at, len, id };
+        // Of equal markers the one added first wins, whatever its group.
         let rank = |it: Match| (Reverse(it.at), it.len, Reverse(it.id));
         if self.full.is_none_or(|best| rank(found) > rank(best)) {
             self.full = Some(found);

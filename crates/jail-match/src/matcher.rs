@@ -2,23 +2,17 @@
 //!
 //! For uses that need no channels, anchors or bodies: delimiter remapping, redaction.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in a text in memory, which matches do not leave; steps are counted with 64 \
-              bits"
-)]
-
 use alloc::sync::Arc;
 use core::convert::Infallible;
 
 use crate::{
-    marker::{MarkerSet, MarkerSetBuilder, Match, Search},
+    marker::{Haystack, MarkerSet, MarkerSetBuilder, Match, Search},
     pending::Pending,
 };
 
 /// A stretch of the stream, as a [`Matcher`] divides it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found<'a> {
+pub enum MatcherEvent<'a> {
     /// Text that holds no marker. Never empty; neighbouring pieces may be one run of text.
     Text(&'a str),
     /// A marker, as it was written.
@@ -36,17 +30,17 @@ pub enum Found<'a> {
 /// proper prefix of a marker (or a marker that a longer one may still outgrow).
 ///
 /// ```
-/// use jail_match::{Found, Matcher};
+/// use jail_match::{MatcherEvent, Matcher};
 /// let mut matcher = Matcher::new(["[[CALL]]", "[[/CALL]]"]);
 /// let mut seen = String::new();
 /// for chunk in ["go [[CA", "LL]]x", "[[/CALL"] {
 ///     matcher.push(chunk, |found| match found {
-///         Found::Text(text) => seen.push_str(text),
-///         Found::Marker { id, .. } => seen.push_str(["<open>", "<close>"][id]),
+///         MatcherEvent::Text(text) => seen.push_str(text),
+///         MatcherEvent::Marker { id, .. } => seen.push_str(["<open>", "<close>"][id]),
 ///     });
 /// }
 /// assert_eq!(matcher.held(), "[[/CALL");
-/// matcher.finish(|found| if let Found::Text(text) = found { seen.push_str(text) });
+/// matcher.finish(|found| if let MatcherEvent::Text(text) = found { seen.push_str(text) });
 /// assert_eq!(seen, "go <open>x[[/CALL");
 /// ```
 #[derive(Debug, Clone)]
@@ -86,7 +80,7 @@ impl Matcher {
     }
 
     /// Feeds the next piece of the stream and reports what is certain.
-    pub fn push(&mut self, chunk: &str, mut on: impl FnMut(Found<'_>)) {
+    pub fn push(&mut self, chunk: &str, mut on: impl FnMut(MatcherEvent<'_>)) {
         let mut held = core::mem::take(&mut self.held);
         let step = self.set.longest() + 4;
         let Ok(()) =
@@ -96,12 +90,9 @@ impl Matcher {
 
     /// Ends the stream: what is held is emitted, complete markers as markers, the rest as text.
     /// The matcher is then as new.
-    pub fn finish(&mut self, mut on: impl FnMut(Found<'_>)) {
+    pub fn finish(&mut self, mut on: impl FnMut(MatcherEvent<'_>)) {
         let mut held = core::mem::take(&mut self.held);
-        let Ok(()) = held.finish(|text| {
-            self.scan(text, true, &mut on);
-            Ok::<_, Infallible>(())
-        });
+        let Ok(_) = held.rescan(|text| Ok::<_, Infallible>(self.scan(text, true, &mut on)));
         self.held = held;
     }
 
@@ -112,37 +103,34 @@ impl Matcher {
     }
 
     /// Reports all that is certain in `text`; returns the index from which it must be kept.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`pos` is behind a stop or a match, both in the text"
-    )]
-    fn scan(&mut self, text: &str, ended: bool, on: &mut impl FnMut(Found<'_>)) -> usize {
+    fn scan(&mut self, text: &str, ended: bool, on: &mut impl FnMut(MatcherEvent<'_>)) -> usize {
         let bytes = text.as_bytes();
         let (mut out, mut pos) = (0, 0);
         self.examined += bytes.len() as u64;
         while let Some(hit) = self.set.next_stop(0, &bytes[pos..]) {
             let stop = pos + hit;
             self.examined += self.set.longest() as u64;
-            match self.set.search_at(0, bytes, stop, out, ended, |_, _| true) {
+            let hay = Haystack { text: bytes, class: 0, floor: out, ended };
+            match self.set.search_at(hay, stop, |_, _| true) {
                 Search::Miss => pos = stop + 1,
                 Search::Partial { at } => {
                     if at > out {
-                        on(Found::Text(&text[out..at]));
+                        on(MatcherEvent::Text(&text[out..at]));
                     }
                     return at;
                 }
                 Search::Match(Match { at, len, id }) => {
                     if at > out {
-                        on(Found::Text(&text[out..at]));
+                        on(MatcherEvent::Text(&text[out..at]));
                     }
-                    on(Found::Marker { id, text: &text[at..at + len] });
+                    on(MatcherEvent::Marker { id, text: &text[at..at + len] });
                     out = at + len;
                     pos = out;
                 }
             }
         }
         if bytes.len() > out {
-            on(Found::Text(&text[out..]));
+            on(MatcherEvent::Text(&text[out..]));
         }
         bytes.len()
     }

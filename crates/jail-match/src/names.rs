@@ -134,11 +134,6 @@ impl fmt::Display for UnknownName {
 impl core::error::Error for UnknownName {}
 
 /// Edit distance over folded bytes, for suggestions only.
-#[expect(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "`row` has one entry more than `b`, whose places `j` are; all numbers are at most 128"
-)]
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<u8> = a.bytes().take(64).map(|b| b.to_ascii_lowercase()).collect();
     let b: Vec<u8> = b.bytes().take(64).map(|b| b.to_ascii_lowercase()).collect();

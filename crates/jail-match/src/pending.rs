@@ -1,10 +1,14 @@
-//! Text that was received and not decided about yet.
+//! Text that was received and is not decided yet.
 
 use alloc::string::String;
 
 use crate::chars::ceil_char_boundary;
 
-/// Keeps the undecided tail of a stream and feeds a scan with as little copying as will do.
+/// The undecided tail of a stream.
+///
+/// [`Pending::push`] hands a scan the tail with the next chunk after it, and copies as little of
+/// the chunk as it can. With `"<thi"` pending, the chunk `"nk>and much more"` is scanned in two
+/// parts: `"<think>and mu"` in the buffer, which decides the tail, then `"ch more"` in place.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pending(String);
 
@@ -13,21 +17,30 @@ impl Pending {
         &self.0
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Feeds `chunk` after what is kept.
+    /// Appends text without scanning it.
+    pub(crate) fn keep(&mut self, text: &str) {
+        self.0.push_str(text);
+    }
+
+    /// Scans `chunk` after the pending text.
     ///
-    /// `scan` gets text and says from which index on it must be kept; that text comes again with
-    /// more after it. About `step` bytes settle most of what is kept.
+    /// `scan` returns the index from which its text must stay pending; that text is scanned again
+    /// with more text after it. `step` is a length that decides about most pending texts.
     ///
     /// # Errors
-    /// The scan's own; nothing is kept then.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`keep` is at least `before`, and a place in the text of both"
-    )]
+    /// Returns the error of the scan; nothing is pending then.
     pub(crate) fn push<E>(
         &mut self,
         chunk: &str,
@@ -38,19 +51,16 @@ impl Pending {
         while !self.0.is_empty() && !rest.is_empty() {
             let cut = ceil_char_boundary(rest, step);
             step = step.saturating_mul(2);
-            let mut text = core::mem::take(&mut self.0);
-            let before = text.len();
-            text.push_str(&rest[..cut]);
-            let keep = scan(&text)?;
-            if keep >= before {
-                // What was kept is settled: go on in the caller's chunk, without copying.
+            let before = self.0.len();
+            self.0.push_str(&rest[..cut]);
+            let keep = self.rescan(&mut scan)?;
+            if keep >= before && cut < rest.len() {
+                // The tail is decided: go on in the caller's chunk, without copying.
                 rest = &rest[keep - before..];
-                text.clear();
+                self.0.clear();
             } else {
                 rest = &rest[cut..];
-                text.drain(..keep);
             }
-            self.0 = text;
         }
         if !rest.is_empty() {
             let keep = scan(rest)?;
@@ -59,15 +69,18 @@ impl Pending {
         Ok(())
     }
 
-    /// Ends the stream: `scan` gets what is kept, and nothing is kept any more.
+    /// Scans the pending text again and returns how much of it was decided.
     ///
     /// # Errors
-    /// The scan's own.
-    pub(crate) fn finish<E>(&mut self, scan: impl FnOnce(&str) -> Result<(), E>) -> Result<(), E> {
+    /// Returns the error of the scan; nothing is pending then.
+    pub(crate) fn rescan<E>(
+        &mut self,
+        scan: impl FnOnce(&str) -> Result<usize, E>,
+    ) -> Result<usize, E> {
         let mut text = core::mem::take(&mut self.0);
-        scan(&text)?;
-        text.clear();
+        let keep = scan(&text)?;
+        text.drain(..keep);
         self.0 = text;
-        Ok(())
+        Ok(keep)
     }
 }

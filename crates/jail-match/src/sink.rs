@@ -8,10 +8,10 @@ use crate::event::Event;
 /// borrowed from the caller's chunk or from what was held; copy it to keep it.
 ///
 /// ```
-/// use jail_match::{Channel, Driver, Edge, End, Event, NoBodies, Settings, Table, Then};
+/// use jail_match::{Channel, Driver, Edge, End, Event, NoBodies, DriverSettings, Table, Then};
 /// let on = Channel::CONTENT.mask();
 /// let table = Table::new([Edge::new("<mark>", on, Then::Erase)])?;
-/// let (mut driver, mut text) = (Driver::new(table, Settings::default()), String::new());
+/// let (mut driver, mut text) = (Driver::new(table, DriverSettings::default()), String::new());
 /// let mut sink = |event: Event<'_>| {
 ///     if let Event::Content(piece) = event {
 ///         text.push_str(piece);

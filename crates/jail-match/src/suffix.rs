@@ -4,18 +4,18 @@ use core::fmt;
 
 /// Whether a marker may carry a suffix that only the checkpoint knows: `<think:6124c78e>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Suffix {
+pub enum SuffixRule {
     /// It stands as it is written.
     #[default]
     None,
-    /// A `:` and 1 to [`Suffix::LONGEST`] ASCII letters, digits, `_` or `-` may stand before its
+    /// A `:` and 1 to [`SuffixRule::LONGEST`] ASCII letters, digits, `_` or `-` may stand before its
     /// end: `|>` or `｜>`, else its last byte, which is another ASCII character and not the
     /// marker's only one. The first suffix that a marker of the stream carried is that of every
     /// other.
     Optional,
 }
 
-impl Suffix {
+impl SuffixRule {
     /// The most characters after the `:`.
     pub const LONGEST: usize = 32;
 }
@@ -33,13 +33,13 @@ pub(crate) fn place(marker: &[u8]) -> usize {
 /// The suffix that the markers of a stream carry; empty until one of them did.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LearntSuffix {
-    bytes: [u8; 1 + Suffix::LONGEST],
+    bytes: [u8; 1 + SuffixRule::LONGEST],
     len: u8,
 }
 
 impl LearntSuffix {
     /// None was seen.
-    pub const NONE: Self = Self { bytes: [0; 1 + Suffix::LONGEST], len: 0 };
+    pub const NONE: Self = Self { bytes: [0; 1 + SuffixRule::LONGEST], len: 0 };
 
     /// The suffix in `text`, where `marker` was found with or without one.
     pub(crate) fn of(marker: &[u8], text: &[u8]) -> Self {
@@ -65,7 +65,6 @@ impl LearntSuffix {
         core::str::from_utf8(self.as_bytes()).unwrap_or_default()
     }
 
-    #[expect(clippy::indexing_slicing, reason = "`len` is how many of the bytes were set")]
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }

@@ -1,11 +1,5 @@
 //! The compiled edge table.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "an edge's number is its place in the table, a channel's index is less than the \
-              number of channels, and a class less than that of classes"
-)]
-
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use core::fmt;
 
@@ -21,11 +15,11 @@ const MAX_LIMITED: usize = 64;
 /// A list of edges, compiled once and shared by any number of drivers.
 #[derive(Debug, Clone)]
 pub struct Table {
-    inner: Arc<Inner>,
+    inner: Arc<CompiledTable>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct CompiledTable {
     edges: Box<[Edge]>,
     /// Bit of the edge in the use sets, for edges with limited uses.
     use_bits: Box<[u64]>,
@@ -52,7 +46,7 @@ impl Table {
     /// # Errors
     /// Names the entry that has an empty marker or no channel, or says that more than 64 edges
     /// have limited uses.
-    pub fn new(edges: impl IntoIterator<Item = Edge>) -> Result<Self, TableError> {
+    pub fn new(edges: impl IntoIterator<Item = Edge>) -> Result<Self, EdgeError> {
         let edges: Box<[Edge]> = edges.into_iter().collect();
         let mut builder = MarkerSetBuilder::new();
         let mut use_bits = Vec::with_capacity(edges.len());
@@ -60,15 +54,14 @@ impl Table {
         let mut per_entry = [0; Channel::COUNT as usize];
         let mut newlines = [[0u8; MAX_CLASSES as usize]; 2];
         for (entry, edge) in edges.iter().enumerate() {
-            let error = |problem| TableError { entry, marker: edge.marker.clone().into(), problem };
+            let error = |problem| EdgeError { entry, marker: edge.marker.clone().into(), problem };
             if edge.marker.is_empty() {
-                return Err(error(Problem::EmptyMarker));
+                return Err(error(EdgeProblem::EmptyMarker));
             }
             if edge.on == ChannelMask::NONE {
-                return Err(error(Problem::NoChannel));
+                return Err(error(EdgeProblem::NoChannel));
             }
-            let fold = edge.case == crate::edge::Case::FoldAscii;
-            builder.suffixed(&edge.marker, fold, edge.suffix, classes(edge));
+            builder.edge(edge, classes(edge));
             if edge.newlines.before > 0 {
                 builder.stop_byte(b'\n', classes(edge));
                 let first = usize::from(edge.newlines.bind == Bind::WhenFraming);
@@ -84,7 +77,7 @@ impl Table {
                 Uses::Unlimited => 0,
                 Uses::OncePerEntry | Uses::OncePerMessage | Uses::BeforeReasoning => {
                     if limited == MAX_LIMITED {
-                        return Err(error(Problem::TooManyLimited));
+                        return Err(error(EdgeProblem::TooManyLimited));
                     }
                     let bit = 1u64 << limited;
                     limited = limited.saturating_add(1);
@@ -123,7 +116,7 @@ impl Table {
         binding.sort_by_key(|&id| core::cmp::Reverse(edges[id as usize].newlines.before));
         let set = builder.build();
         let use_bits = use_bits.into_boxed_slice();
-        let inner = Inner {
+        let inner = CompiledTable {
             edges,
             use_bits,
             per_entry,
@@ -203,10 +196,6 @@ pub(crate) enum Place {
 }
 
 /// The search class of a channel at a place.
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "a channel's index is small: three classes for each fit"
-)]
 pub(crate) fn class(channel: Channel, place: Place) -> Class {
     (channel.index() * 3 + place as usize) as Class
 }
@@ -244,20 +233,20 @@ impl Edge {
 
 /// A table that cannot work. The fault is the caller's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TableError {
+pub struct EdgeError {
     entry: usize,
     marker: String,
-    problem: Problem,
+    problem: EdgeProblem,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Problem {
+enum EdgeProblem {
     EmptyMarker,
     NoChannel,
     TooManyLimited,
 }
 
-impl TableError {
+impl EdgeError {
     /// Position of the faulty entry in the list.
     #[must_use]
     pub fn entry(&self) -> usize {
@@ -265,13 +254,13 @@ impl TableError {
     }
 }
 
-impl fmt::Display for TableError {
+impl fmt::Display for EdgeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { entry, marker, problem } = self;
         match problem {
-            Problem::EmptyMarker => write!(f, "edge {entry}: the marker is empty"),
-            Problem::NoChannel => write!(f, "edge {entry} ({marker:?}): live on no channel"),
-            Problem::TooManyLimited => write!(
+            EdgeProblem::EmptyMarker => write!(f, "edge {entry}: the marker is empty"),
+            EdgeProblem::NoChannel => write!(f, "edge {entry} ({marker:?}): live on no channel"),
+            EdgeProblem::TooManyLimited => write!(
                 f,
                 "edge {entry} ({marker:?}): more than {MAX_LIMITED} edges have limited uses"
             ),
@@ -279,4 +268,4 @@ impl fmt::Display for TableError {
     }
 }
 
-impl core::error::Error for TableError {}
+impl core::error::Error for EdgeError {}

@@ -36,12 +36,6 @@ impl Utf8 {
 
     /// Feeds bytes that begin, end or are broken inside a scalar.
     #[inline(never)]
-    #[expect(
-        clippy::arithmetic_side_effects,
-        clippy::indexing_slicing,
-        reason = "at most three bytes are held: with a fourth a sequence is whole or broken; \
-                  `invalid` bytes of `rest` are the broken one"
-    )]
     fn push_cut(&mut self, mut bytes: &[u8], on: &mut dyn FnMut(&str)) {
         while self.len > 0 && !bytes.is_empty() {
             self.held[self.len] = bytes[0];

@@ -4,11 +4,13 @@ mod boundary;
 mod emit;
 mod emitter;
 mod hold;
+mod piece;
 mod reasoning_budget;
 mod run;
 
 pub(crate) use boundary::Boundary;
 pub(crate) use emitter::Emitter;
+pub(crate) use piece::TextPiece;
 
 use crate::channel::Channel;
 

@@ -4,14 +4,14 @@
 
 use llm_stream_guard::{
     Guard, Jail, Jailer, OwnedEvent, Profile, Replacement, guard_text,
-    jail_match::{Mark, Pair},
+    jail_match::{JailPair, Mark},
 };
 use tokio_stream::StreamExt;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let key = Mark::pattern(r"sk-[A-Za-z0-9]{8,40}");
-    let jail = Jail::builder().rule(Pair::single(key)).build()?;
+    let jail = Jail::builder().rule(JailPair::single(key)).build()?;
     let jailer = Jailer::new(jail).on_jailed(|_| Replacement::Text("[key]".into()));
     let guard = Guard::builder(&Profile::named("plain")).jail(jailer).build()?;
     let chunks = ["The key s", "k-4f9", "a01c2d77 is mine; sk-", "lift is not."];

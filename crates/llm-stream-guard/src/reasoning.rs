@@ -1,6 +1,6 @@
 //! The table of all reasoning formats: markers, and families that write in messages.
 
-use jail_match::{Alias, Channel, Driver, Limits, Settings, Table, resolve, same_name};
+use jail_match::{Alias, Channel, Driver, DriverSettings, Limits, Table, resolve, same_name};
 use think_filter::{Format, Opening, Start, last_turn};
 use toolcall_parsers::{Event, Grammar, InReasoning, Options, ToolCallParser, Tools, UnknownName};
 
@@ -61,7 +61,7 @@ impl Reasoning {
         let edges = toolcall_parsers::edges(family, InReasoning::Literal, 0);
         let Ok(table) = Table::new(edges) else { return Opening::default() };
         let limits = Limits::default();
-        let mut driver = Driver::new(table, Settings::default().limits(limits));
+        let mut driver = Driver::new(table, DriverSettings::default().limits(limits));
         let mut bodies = ToolCallParser::new(family.clone(), Tools::none(), Options::default());
         // The default limits release what hits them: no push fails.
         let _ = driver.push(last_turn(prompt), &mut bodies, &mut |_: Event<'_>| {});

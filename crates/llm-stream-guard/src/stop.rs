@@ -9,7 +9,7 @@
 
 use std::{fmt, sync::Arc};
 
-use jail_match::{MarkerSet, MarkerSetBuilder, Match, Search};
+use jail_match::{Haystack, MarkerSet, MarkerSetBuilder, Match, Search};
 
 /// A text that ends a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -235,7 +235,8 @@ impl StopStrings {
         while let Some(hit) = set.next_stop(class, &bytes[pos..]) {
             let stop = pos + hit;
             self.examined += set.longest() as u64;
-            match set.search_at(class, bytes, stop, from, ended, |_, _| true) {
+            let hay = Haystack { text: bytes, class, floor: from, ended };
+            match set.search_at(hay, stop, |_, _| true) {
                 Search::Miss => pos = stop + 1,
                 Search::Partial { at } => return (at, None),
                 Search::Match(Match { at, len, id, .. }) => return (at, Some((len, id))),

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use jail_match::{
-    Channel, Driver, EdgeEvents, InlineTags, Limits, ReasoningLimit, Settings, Table, TableError,
-    Whitespace,
+    Channel, Driver, DriverSettings, EdgeError, EdgeEvents, InlineTags, Limits, ReasoningLimit,
+    Table, Whitespace,
 };
 
 use crate::{
@@ -22,7 +22,7 @@ impl ThinkFilter {
     ///
     /// # Errors
     /// Names an empty marker of a custom `format`; registered ones have none.
-    pub fn new(format: Format) -> Result<Self, TableError> {
+    pub fn new(format: Format) -> Result<Self, EdgeError> {
         Self::builder(format).build()
     }
 
@@ -37,7 +37,7 @@ impl ThinkFilter {
 #[derive(Debug, Clone)]
 pub struct ThinkFilterBuilder {
     format: Format,
-    settings: Settings,
+    settings: DriverSettings,
     nonempty: Option<usize>,
     unclosed: Option<(Unclosed, usize)>,
     estimate: TokenEstimate,
@@ -46,7 +46,7 @@ pub struct ThinkFilterBuilder {
 
 impl ThinkFilterBuilder {
     pub(crate) fn new(format: Format) -> Self {
-        let settings = Settings::default().edge_events(EdgeEvents::Reported);
+        let settings = DriverSettings::default().edge_events(EdgeEvents::Reported);
         let (nonempty, unclosed, inline) = (None, None, InlineTags::default());
         Self { format, settings, nonempty, unclosed, estimate: four_bytes_a_token, inline }
     }
@@ -144,7 +144,7 @@ impl ThinkFilterBuilder {
     ///
     /// # Errors
     /// Names an empty marker.
-    pub fn build(self) -> Result<ThinkFilter, TableError> {
+    pub fn build(self) -> Result<ThinkFilter, EdgeError> {
         let (roles, edges): (Vec<_>, Vec<_>) = self.format.edges_by_role().into_iter().unzip();
         let table = Table::new(edges)?;
         let settings = if self.format.is_passthrough() {

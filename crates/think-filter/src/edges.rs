@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use jail_match::{Anchor, Case, Channel, Edge, Newlines, Suffix, Then, Uses};
+use jail_match::{Anchor, Channel, Edge, LetterCase, Newlines, SuffixRule, Then, Uses};
 
 use crate::{
     format::Format,
@@ -43,8 +43,8 @@ impl Format {
         }
         self.add_other(&mut edges);
         let case = match self.case {
-            MarkerCase::Exact => Case::Exact,
-            MarkerCase::Insensitive => Case::FoldAscii,
+            MarkerCase::Exact => LetterCase::Exact,
+            MarkerCase::Insensitive => LetterCase::FoldAscii,
         };
         let finished = |edge: Edge| {
             let edge = edge.cased(case);
@@ -60,10 +60,10 @@ impl Format {
         }
     }
 
-    fn suffix(&self) -> Suffix {
+    fn suffix(&self) -> SuffixRule {
         match self.suffix {
-            TokenSuffix::None => Suffix::None,
-            TokenSuffix::Any => Suffix::Optional,
+            TokenSuffix::None => SuffixRule::None,
+            TokenSuffix::Any => SuffixRule::Optional,
         }
     }
 

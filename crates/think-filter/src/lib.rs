@@ -50,7 +50,7 @@ pub use withheld::{Kept, Withheld};
 /// What is shared with every stage: the driver's vocabulary.
 pub use jail_match::{
     Alias, End, Held, HeldKind, InlineTags, LimitError, LimitPolicy, Limits, ReasoningLimit,
-    Suffix, UnknownName, Whitespace,
+    UnknownName, Whitespace,
 };
 
 #[cfg(doctest)]

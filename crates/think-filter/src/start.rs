@@ -1,7 +1,8 @@
 //! Where a stream begins, and how to tell from the prompt.
 
 use jail_match::{
-    Channel, Driver, Event, Found, LearntSuffix, Matcher, Newlines, NoBodies, Settings, Table,
+    Channel, Driver, DriverSettings, Event, LearntSuffix, Matcher, MatcherEvent, Newlines,
+    NoBodies, Table,
 };
 
 use crate::{
@@ -47,9 +48,9 @@ const TURNS: &[&str] = &[
 pub fn last_turn(prompt: &str) -> &str {
     let (mut at, mut turn) = (0, 0);
     let mut matcher = Matcher::new(TURNS.iter().chain(TURN_ENDS));
-    let mut on = |found: Found<'_>| match found {
-        Found::Text(text) => at += text.len(),
-        Found::Marker { text, .. } => {
+    let mut on = |found: MatcherEvent<'_>| match found {
+        MatcherEvent::Text(text) => at += text.len(),
+        MatcherEvent::Marker { text, .. } => {
             at += text.len();
             turn = at;
         }
@@ -106,7 +107,7 @@ impl Format {
         // The turn begins with a role, and nothing is once only in what was written by others.
         let format = Self { openers: Openers::Anywhere, recur: Recur::Any, ..self.clone() };
         let Ok(table) = Table::new(format.edges()) else { return Opening::default() };
-        let mut driver = Driver::new(table, Settings::default());
+        let mut driver = Driver::new(table, DriverSettings::default());
         // Without bodies and a limit on the reasoning no push fails.
         let _ = driver.push(last_turn(prompt), &mut NoBodies, &mut |_: Event<'_>| {});
         let suffix = driver.suffix();

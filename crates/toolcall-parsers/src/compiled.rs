@@ -3,7 +3,9 @@
 use alloc::{string::String, sync::Arc, vec::Vec};
 use core::fmt;
 
-use jail_match::{Anchor, BodyId, Channel, ChannelMask, Cut, Edge, Newlines, OnCommit, Then, Uses};
+use jail_match::{
+    Anchor, BodyId, Channel, ChannelMask, CutMarker, Edge, Newlines, OnCommit, Then, Uses,
+};
 
 pub(crate) use crate::machine::field::name_starts;
 use crate::{
@@ -168,8 +170,8 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
     let plan = grammar.plan();
     let mut edges = Vec::new();
     let suffix = match grammar.family.suffix {
-        Suffix::Learnt => jail_match::Suffix::Optional,
-        Suffix::None => jail_match::Suffix::None,
+        Suffix::Learnt => jail_match::SuffixRule::Optional,
+        Suffix::None => jail_match::SuffixRule::None,
     };
     let tokens = grammar.family.special_tokens;
     let content = Channel::CONTENT.mask();
@@ -229,7 +231,7 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
     let finished = |edge: Edge| {
         let edge = if edge.marker.ends_with('>') { edge.suffixed(suffix) } else { edge };
         let words = edge.anchor == Anchor::Start && !edge.marker.contains(char::is_alphanumeric);
-        if tokens && edge.cut == Cut::Text && !words { edge.of_tokens() } else { edge }
+        if tokens && edge.cut == CutMarker::Text && !words { edge.of_tokens() } else { edge }
     };
     edges.into_iter().map(finished).collect()
 }
@@ -239,8 +241,8 @@ fn header(edge: Edge, tokens: bool) -> Edge {
     // A slash or a newline is no token, and a part of an arrow may be text.
     let tokens = tokens && edge.marker.contains(char::is_alphanumeric);
     let edge = if tokens { edge.of_tokens() } else { edge };
-    let alone = edge.cut == Cut::Text && edge.marker.starts_with('<');
-    if alone { Edge { cut: Cut::BehindEnd, ..edge } } else { edge }
+    let alone = edge.cut == CutMarker::Text && edge.marker.starts_with('<');
+    if alone { Edge { cut: CutMarker::BehindEnd, ..edge } } else { edge }
 }
 
 impl Plan {

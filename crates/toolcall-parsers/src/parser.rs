@@ -1,8 +1,8 @@
 //! The parser of one family: a driver over the grammar's table.
 
 use jail_match::{
-    BodyParsers, Channel, Counters, Dangling, Driver, End, Held, HeldKind, LimitError, Limits,
-    Settings, Table, TableError, Whitespace,
+    BodyParsers, Channel, Counters, Dangling, Driver, DriverSettings, EdgeError, End, Held,
+    HeldKind, LimitError, Limits, Table, Whitespace,
 };
 
 use crate::{
@@ -50,7 +50,7 @@ pub struct ParserBuilder {
     grammar: Grammar,
     tools: Tools,
     options: Options,
-    settings: Settings,
+    settings: DriverSettings,
 }
 
 impl ParserBuilder {
@@ -88,7 +88,7 @@ impl ParserBuilder {
     ///
     /// # Errors
     /// Names the faulty marker of a grammar that was loaded at run time.
-    pub fn build(self) -> Result<Parser, TableError> {
+    pub fn build(self) -> Result<Parser, EdgeError> {
         let table = Table::new(edges(&self.grammar, InReasoning::Literal, 0))?;
         Ok(Parser {
             driver: Driver::new(table, self.settings),
@@ -102,7 +102,7 @@ impl Parser {
     ///
     /// # Errors
     /// Names the faulty marker of a grammar from outside; registered ones have none.
-    pub fn new(grammar: Grammar) -> Result<Self, TableError> {
+    pub fn new(grammar: Grammar) -> Result<Self, EdgeError> {
         Self::builder(grammar).build()
     }
 
@@ -113,7 +113,7 @@ impl Parser {
             grammar,
             tools: Tools::none(),
             options: Options::default(),
-            settings: Settings::default(),
+            settings: DriverSettings::default(),
         }
     }
 

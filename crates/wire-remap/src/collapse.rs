@@ -19,7 +19,7 @@
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 
-use jail_match::{Found, Matcher};
+use jail_match::{Matcher, MatcherEvent};
 
 use crate::{
     fnv::{BASIS, hashed},
@@ -253,13 +253,13 @@ impl CollapseDetector {
         (self.run, self.reported) = (0, false);
     }
 
-    fn take(&mut self, found: Found<'_>) -> Option<Collapse> {
+    fn take(&mut self, found: MatcherEvent<'_>) -> Option<Collapse> {
         let (part, text) = match found {
-            Found::Text(text) => {
+            MatcherEvent::Text(text) => {
                 self.text(text);
                 return None;
             }
-            Found::Marker { id, text } => (self.parts[id], text),
+            MatcherEvent::Marker { id, text } => (self.parts[id], text),
         };
         let role = match part {
             Part::Opener => Role::Open,

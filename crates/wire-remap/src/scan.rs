@@ -25,7 +25,7 @@
 
 use alloc::sync::Arc;
 
-use jail_match::{Found, Matcher};
+use jail_match::{Matcher, MatcherEvent};
 
 use crate::{
     segment::{Direction, Quoting, Segment, SegmentKind, Syntax},
@@ -171,7 +171,7 @@ impl Scanner {
         let (direction, tokens) = (self.direction, &plan(compiled, self.direction).tokens);
         let mut begun = None;
         self.matcher.push(now, |found| match found {
-            Found::Marker { id, .. } if matches!(tokens[id], Token::Stem(_)) => {
+            MatcherEvent::Marker { id, .. } if matches!(tokens[id], Token::Stem(_)) => {
                 let Token::Stem(stem) = tokens[id] else { return };
                 let word = compiled.stems[stem].words[0];
                 begun = Some(EscapedWord { stem, level: 1, word, matched: 0 });
@@ -305,12 +305,12 @@ fn plan(compiled: &Compiled, direction: Direction) -> &Plan {
 fn report(
     compiled: &Compiled,
     direction: Direction,
-    found: Found<'_>,
+    found: MatcherEvent<'_>,
     on: &mut impl FnMut(Segment<'_>),
 ) {
     let (id, text) = match found {
-        Found::Text(text) => return on(Segment::text(text)),
-        Found::Marker { id, text } => (id, text),
+        MatcherEvent::Text(text) => return on(Segment::text(text)),
+        MatcherEvent::Marker { id, text } => (id, text),
     };
     let consumed = text.len();
     let (text, kind) = match (plan(compiled, direction).tokens[id], direction) {

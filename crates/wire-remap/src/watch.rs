@@ -1,6 +1,6 @@
 //! Follows decoded text to classify markers and to count canonical ones, without holding text back.
 
-use jail_match::{Found, Matcher};
+use jail_match::{Matcher, MatcherEvent};
 
 use crate::{
     pair::Role,
@@ -27,8 +27,8 @@ impl Watch {
     pub(crate) fn text(&mut self, compiled: &Compiled, text: &str, tally: &mut Tally) {
         let Self { canonical, layout, open_canonical } = self;
         canonical.push(text, |found| match found {
-            Found::Text(text) => layout.text(text),
-            Found::Marker { id, .. } => {
+            MatcherEvent::Text(text) => layout.text(text),
+            MatcherEvent::Marker { id, .. } => {
                 let role = compiled.pairs[id].role;
                 let place = layout.place(role);
                 layout.marker(role, place);
@@ -44,7 +44,7 @@ impl Watch {
     pub(crate) fn settle(&mut self) {
         let Self { canonical, layout, .. } = self;
         canonical.finish(|found| {
-            if let Found::Text(text) = found {
+            if let MatcherEvent::Text(text) = found {
                 layout.text(text);
             }
         });

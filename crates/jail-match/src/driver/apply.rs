@@ -1,10 +1,10 @@
-//! Applying an edge: what a matched marker does.
+//! The effect of a marker that matched.
 
 use super::{
     Driver, EdgeEvents,
-    aside::Apart,
+    message::Separated,
     scan::EdgeMatch,
-    window::{Candidate, Cursor, Mode, Open, Window},
+    window::{Candidate, Cursor, DriverState, OpenChannel, Scan},
 };
 use crate::{
     body::{BodyParsers, Opener},
@@ -17,112 +17,108 @@ use crate::{
     whitespace::Boundary,
 };
 
-#[expect(
-    clippy::indexing_slicing,
-    reason = "an edge's number is its place in the table, and a match lies in the window's text"
-)]
 impl Driver {
     /// Applies the edge whose marker matched.
+    ///
+    /// At `</think>` in `"<think>why</think>so"`: emits `why`, accounts for the eight bytes of the
+    /// marker, leaves the reasoning channel and continues at `so`.
     pub(super) fn apply_edge<B: BodyParsers + ?Sized>(
         &mut self,
         matched: EdgeMatch,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        bodies: &mut B,
-        sink: &mut dyn Sink,
+        scan: &mut Scan<'_, B>,
     ) {
         let EdgeMatch { edge, at, len, bound } = matched;
         let channel = self.channel();
         let then = self.table.edges()[edge].then;
-        self.flush_text(w, c, at, sink);
+        self.flush_text(scan, at);
         if self.emitter.failed().is_some() {
-            // Nothing is read behind a limit that ends the message.
+            // A limit ended the message: nothing after it is read.
             return;
         }
-        let opens = matches!(then, Then::Enter(_));
-        if opens && self.stack.len() >= self.settings.limits.depth {
+        let (place, text) = (scan.window.offset(at), scan.window.bytes());
+        if matches!(then, Then::Enter(_)) && self.message.open.len() >= self.settings.limits.depth {
             let kind = DiagnosticKind::DepthLimit;
-            sink.event(Diagnostic::new(kind, w.base + at as u64, len as u64).into());
-            c.pos = at + len;
+            scan.sink.event(Diagnostic::new(kind, place, len as u64).into());
+            scan.cursor.pos = at + len;
             return;
         }
-        if matches!(then, Then::Body(body, _) if !bodies.may_begin(body)) {
-            c.pos = ceil_char_boundary(w.text, at + bound + 1);
+        if matches!(then, Then::Body(body, _) if !scan.bodies.may_begin(body)) {
+            scan.cursor.pos = ceil_char_boundary(scan.window.text, at + bound + 1);
             return;
         }
         if self.tracks() {
-            // A line ends with its newline, whosoever that is.
-            self.code.advance(&w.text.as_bytes()[at..at + bound]);
+            // The newline ends the line even if it belongs to the marker.
+            self.message.code.advance(&text[at..at + bound]);
         }
         if let Then::Body(body, on_commit) = then {
-            self.emitter.opener(channel, on_commit, sink);
-            sink.trace(Trace::Opened { edge, at: w.base + at as u64, len: len as u64 });
+            self.emitter.opener(channel, on_commit, scan.sink);
+            scan.sink.trace(Trace::Opened { edge, at: place, len: len as u64 });
             self.counters.candidates += 1;
-            let suffix = self.suffix_in(edge, &w.text.as_bytes()[at + bound..at + len]);
-            let suffix = suffix.or(self.suffix);
-            let behind = w.base + (at + len) as u64;
-            bodies.begin(Opener { body, channel, at: behind, len, suffix });
+            let suffix = self.suffix_in(edge, &text[at + bound..at + len]).or(self.suffix);
+            scan.bodies.begin(Opener { body, channel, at: place + len as u64, len, suffix });
             let candidate = Candidate { opener: len, fed: len, bound, edge, on_commit };
-            self.mode = Mode::Candidate(candidate);
-            c.pos = at + len;
+            self.state = DriverState::Candidate(candidate);
+            scan.cursor.pos = at + len;
             return;
         }
-        self.spend(edge, &w.text.as_bytes()[at + bound..at + len]);
-        self.note(edge, w.base + at as u64, len as u64, sink);
-        self.account(SpanKind::Markup, w, at, at + len, sink);
-        sink.trace(Trace::Matched { edge, at: w.base + at as u64, len: len as u64 });
-        *c = Cursor::at(at + len);
-        self.swallow = self.table.edges()[edge].binds(self.binds_optional()).1;
-        self.message_ended = self.table.edges()[edge].ends_message;
+        self.spend(edge, &text[at + bound..at + len]);
+        self.note_closer(&matched, scan);
+        scan.account(SpanKind::Markup, at..at + len);
+        scan.sink.trace(Trace::Matched { edge, at: place, len: len as u64 });
+        scan.cursor = Cursor::at(at + len);
+        let edge_pair = self.table.edges()[edge].pair;
+        self.message.swallow = self.table.edges()[edge].binds(self.binds_optional()).1;
+        self.message.ended = self.table.edges()[edge].ends_message;
         match then {
-            Then::Enter(to) => self.enter(to, self.table.edges()[edge].pair, sink),
-            Then::Leave => self.leave(sink),
-            Then::Switch(to) => self.switch(to, self.table.edges()[edge].pair, sink),
+            Then::Enter(to) => self.enter(to, edge_pair, scan.sink),
+            Then::Leave => self.leave(scan.sink),
+            Then::Switch(to) => self.switch(to, edge_pair, scan.sink),
             Then::Erase | Then::Body(..) => {
-                self.emitter.boundary(Boundary::Other, channel, sink);
+                self.emitter.boundary(Boundary::Other, channel, scan.sink);
             }
         }
         if self.settings.edge_events == EdgeEvents::Reported {
-            sink.event(Event::EdgeMatched(edge));
+            scan.sink.event(Event::EdgeMatched(edge));
         }
     }
 
-    /// Opens a channel on top of the current one.
+    /// Opens a channel inside the current one.
     pub(super) fn enter(&mut self, to: Channel, pair: u8, sink: &mut dyn Sink) {
         self.emitter.boundary(Boundary::Enter(to), self.channel(), sink);
-        self.stack.push(Open { channel: to, pair });
-        self.spent &= !self.table.per_entry(to);
+        let message = &mut self.message;
+        message.open.push(OpenChannel { channel: to, pair });
+        message.spent &= !self.table.per_entry(to);
         if to == Channel::REASONING {
-            self.spent |= self.table.before_reasoning();
-            self.spans = self.spans.saturating_add(1);
-            self.ended_by_call = false;
+            message.spent |= self.table.before_reasoning();
+            message.spans = message.spans.saturating_add(1);
+            message.ended_by_call = false;
         }
-        if self.apart == Apart::Now {
-            self.apart = Apart::Before;
+        if message.separated == Separated::Now {
+            message.separated = Separated::Before;
         }
     }
 
-    /// What is special about the closers that close nothing here: an orphan is reported, and the
-    /// one that a call came before comes once.
-    fn note(&mut self, edge: usize, at: u64, len: u64, sink: &mut dyn Sink) {
-        let edge = &self.table.edges()[edge];
+    /// Reports a closer without an opener, and uses up closers that count once.
+    fn note_closer<B: ?Sized>(&mut self, matched: &EdgeMatch, scan: &mut Scan<'_, B>) {
+        let edge = &self.table.edges()[matched.edge];
         if edge.uses == Uses::BeforeReasoning {
-            sink.event(Diagnostic::new(DiagnosticKind::OrphanCloser, at, len).into());
+            let (at, len) = (scan.window.offset(matched.at), matched.len as u64);
+            scan.sink.event(Diagnostic::new(DiagnosticKind::OrphanCloser, at, len).into());
         }
-        self.ended_by_call &= edge.anchor != Anchor::Ended;
-        self.block_opened &= edge.anchor != Anchor::Opened;
+        self.message.ended_by_call &= edge.anchor != Anchor::Ended;
+        self.message.block_opened &= edge.anchor != Anchor::Opened;
     }
 
-    /// Closes the current channel; at the bottom content goes on.
+    /// Closes the current channel. Outside of every channel, content continues.
     pub(super) fn leave(&mut self, sink: &mut dyn Sink) {
         self.emitter.boundary(Boundary::Leave, self.channel(), sink);
-        self.stack.pop();
+        self.message.open.pop();
     }
 
     /// Closes every channel and opens this one.
     pub(super) fn switch(&mut self, to: Channel, pair: u8, sink: &mut dyn Sink) {
         self.leave(sink);
-        while !self.stack.is_empty() {
+        while !self.message.open.is_empty() {
             self.leave(sink);
         }
         self.enter(to, pair, sink);

@@ -1,54 +1,50 @@
-//! What a caller learns beside the text: a call or a channel that a server told apart itself.
+//! Items a server already separated from the text: calls, and text of another channel.
 
 use super::{
     Driver,
-    window::{Cursor, Mode, Window},
+    window::{Cursor, DriverState, Follows, Scan, Window},
 };
 use crate::{
     body::BodyParsers, channel::Channel, limits::LimitError, sink::Sink, whitespace::Boundary,
 };
 
-/// What stands between two pieces of text without being text.
+/// An item between two pieces of text that is not text itself.
+///
+/// A server that parses reasoning sends it apart from the content. The host reports each change
+/// with [`Driver::aside`], so that whitespace and anchors behave as if a marker had been there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aside {
-    /// A call that was told from the text before.
+    /// A call that the server separated from the text before it.
     Call,
-    /// Text that follows belongs to this channel, until told otherwise.
+    /// The text that follows belongs to this channel, until the next such item.
     Channel(Channel),
 }
 
-/// Whether a server told reasoning of the message apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Apart {
-    Never,
-    /// Text goes to it now.
-    Now,
-    Before,
-}
-
 impl Driver {
-    /// Takes note of what stands here. No marker and no candidate spans it: what is held as such
-    /// is text and comes out first; whitespace that is held frames it as it would frame markup.
+    /// Records an item between two pieces of text.
     ///
-    /// `false` if nothing was done: a call of the text is open, which goes on behind this place,
-    /// or a body halted.
+    /// No marker and no candidate spans it: text held as such is emitted first. Whitespace that is
+    /// held frames the item as it would frame markup.
+    ///
+    /// Returns `false` without recording the item if a call of the text is open, which continues
+    /// after the item, or if a body halted.
     ///
     /// # Errors
-    /// As [`Driver::push`].
+    /// See [`Driver::push`].
     pub fn aside<B: BodyParsers + ?Sized>(
         &mut self,
         what: Aside,
         bodies: &mut B,
         sink: &mut dyn Sink,
     ) -> Result<bool, LimitError> {
-        match self.mode {
-            Mode::Failed(error) => return Err(error),
-            Mode::Committed | Mode::Halted(_) => return Ok(false),
-            Mode::Text | Mode::Candidate(_) => {}
+        match self.state {
+            DriverState::Failed(error) => return Err(error),
+            DriverState::Committed { .. } | DriverState::Halted(_) => return Ok(false),
+            DriverState::Text | DriverState::Candidate(_) => {}
         }
         self.settle(bodies, sink)?;
-        if !matches!(self.mode, Mode::Text) {
-            // What was held made a call, or ended the text.
+        if !matches!(self.state, DriverState::Text) {
+            // The text held was a call, or ended the message.
             return Ok(false);
         }
         match what {
@@ -57,54 +53,48 @@ impl Driver {
                 self.emitter.call_ended();
             }
             Aside::Channel(channel) if channel == self.channel() => {
-                self.told(channel);
+                self.message.separate(channel);
                 return Ok(true);
             }
             Aside::Channel(channel) => {
-                while !self.stack.is_empty() {
+                while !self.message.open.is_empty() {
                     self.leave(sink);
                 }
                 if channel != Channel::CONTENT {
                     self.enter(channel, 0, sink);
                 }
-                self.told(channel);
+                self.message.separate(channel);
             }
         }
-        (self.quiet, self.swallow) = (false, 0);
+        (self.quiet, self.message.swallow) = (false, 0);
         self.counters.reasoning_bytes = self.emitter.reasoning_bytes();
         self.check_reasoning(sink)?;
         Ok(true)
     }
 
-    fn told(&mut self, channel: Channel) {
-        self.apart = match (channel, self.apart) {
-            (Channel::REASONING, _) => Apart::Now,
-            (_, Apart::Never) => Apart::Never,
-            _ => Apart::Before,
-        };
-    }
-
-    /// Decides about everything held but whitespace, as if no marker went on.
+    /// Decides about all pending text, as if no marker continued after it.
     fn settle<B: BodyParsers + ?Sized>(
         &mut self,
         bodies: &mut B,
         sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
         self.quiet = false;
-        if !self.buf.is_empty() && matches!(self.mode, Mode::Text) {
-            self.process_held(None, true, bodies, sink)?;
+        if !self.pending.is_empty() && matches!(self.state, DriverState::Text) {
+            self.process_pending(Follows::NoMarker, bodies, sink)?;
         }
-        while let Mode::Candidate(candidate) = self.mode {
-            let mut text = core::mem::take(&mut self.buf);
-            let window = Window { text: &text, base: self.base, ended: None, settled: true };
-            let mut cursor = Cursor::at(0);
-            cursor.pos = candidate.fed;
-            self.refute(candidate, &window, &mut cursor, text.len(), sink);
-            bodies.end();
-            let keep = self.process_from(cursor, window, bodies, sink)?;
-            self.base += keep as u64;
-            text.drain(..keep);
-            self.buf = text;
+        while let DriverState::Candidate(candidate) = self.state {
+            let mut pending = core::mem::take(&mut self.pending);
+            let base = self.base;
+            let keep = pending.rescan(|text| {
+                let window = Window { text, base, follows: Follows::NoMarker };
+                let cursor = Cursor { pos: text.len(), ..Cursor::at(0) };
+                let scan = &mut Scan { window, cursor, bodies: &mut *bodies, sink: &mut *sink };
+                self.refute(candidate, scan);
+                scan.bodies.end();
+                self.process_from(scan)
+            });
+            self.pending = pending;
+            self.base += keep? as u64;
         }
         Ok(())
     }

@@ -1,8 +1,13 @@
-//! Candidates and bodies: from the opener to the commit or the refutation, and to the end.
+//! Candidates and committed bodies: from the opener to the commit or the refutation, and to the
+//! end of the body.
+//!
+//! `"<call>go</call>"` commits when its body is sure (here at `g`): the opener is then markup, and
+//! what the body reports are the events of a call. `"<call> is a tag"` is refuted at the blank: its
+//! bytes are text again, and markers are searched for from the second byte on.
 
 use super::{
     Driver,
-    window::{Candidate, Cursor, Mode, Window},
+    window::{Candidate, Cursor, DriverState, Scan},
 };
 use crate::{
     body::{AtEnd, BodyParsers, Feed, Resume},
@@ -15,187 +20,192 @@ use crate::{
     whitespace::Boundary,
 };
 
-/// How often a byte may be looked at again because the candidate it stood in was refuted.
+/// How often a byte may be scanned again because the candidate that contained it was refuted.
 const MAX_RESCANS: u32 = 16;
+
+/// Text that is scanned again after a refutation.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Rescans {
+    /// Stream offset up to which text is scanned again.
+    until: u64,
+    /// Refutations that began before that offset, one after the other.
+    count: u32,
+}
 
 impl Driver {
     pub(super) fn feed_candidate<B: BodyParsers + ?Sized>(
         &mut self,
         mut candidate: Candidate,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        bodies: &mut B,
-        sink: &mut dyn Sink,
+        scan: &mut Scan<'_, B>,
     ) -> Result<bool, LimitError> {
-        // The limit must fall on the same byte whatever the chunks.
-        let most = c.out.saturating_add(self.settings.limits.candidate.max(candidate.opener));
-        let limit = ceil_char_boundary(w.text, most.min(w.text.len()));
-        let offered = &w.text[c.pos..limit];
+        let text = scan.window.text;
+        // The limit must fall on the same byte for every cut.
+        let most = self.settings.limits.candidate.max(candidate.opener);
+        let most = scan.cursor.out.saturating_add(most);
+        let limit = ceil_char_boundary(text, most.min(text.len()));
+        let offered = &text[scan.cursor.pos..limit];
         let feed = match offered {
             "" => Feed::More { used: 0 },
-            _ => bodies.feed(offered, sink),
+            _ => scan.bodies.feed(offered, scan.sink),
         };
-        self.counters.examined += looked_at(feed, offered, bodies);
+        self.counters.examined += looked_at(feed, offered, scan.bodies);
         match feed {
             Feed::More { used } => {
-                c.pos += used;
-                candidate.fed = c.pos - c.out;
-                self.mode = Mode::Candidate(candidate);
-                if w.text.len() >= most {
-                    return self.overrun(w, c, limit, sink).map(|()| true);
+                scan.cursor.pos += used;
+                candidate.fed = scan.cursor.pos - scan.cursor.out;
+                self.state = DriverState::Candidate(candidate);
+                if text.len() >= most {
+                    scan.cursor.pos = limit;
+                    return self.overrun(scan).map(|()| true);
                 }
-                let Some(end) = w.ended else { return Ok(false) };
-                let tail = bodies.finish(&w.text[c.pos..], end, sink);
-                match tail {
-                    AtEnd::Closed { used } => {
-                        c.pos += used;
-                        self.commit(candidate, w, c, 0, sink);
-                        self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
-                    }
-                    AtEnd::Markup => {
-                        self.accept(candidate, w, c);
-                        self.drop_candidate(w, c, w.text.len(), DiagnosticKind::CutOpener, sink);
-                    }
-                    AtEnd::Text { markup } => {
-                        self.give_back(candidate, w, c, (markup, w.text.len()), sink);
-                    }
-                    AtEnd::Release => self.refute(candidate, w, c, w.text.len(), sink),
-                    AtEnd::Literal => self.keep_as_text(w, c, w.text.len(), sink),
-                }
+                return Ok(self.end_candidate(candidate, scan));
             }
             Feed::Committed { used } => {
-                c.pos += used;
-                self.commit(candidate, w, c, bodies.held(), sink);
+                scan.cursor.pos += used;
+                self.commit(candidate, scan, scan.bodies.held());
             }
             Feed::Done { used, then } => {
-                c.pos += used;
-                self.commit(candidate, w, c, 0, sink);
-                self.body_done(then, true, w.base + c.pos as u64, sink);
+                scan.cursor.pos += used;
+                self.commit(candidate, scan, 0);
+                self.body_done(then, scan.window.offset(scan.cursor.pos), scan.sink);
             }
             Feed::Markup { used, then } => {
-                c.pos += used;
-                let end = c.pos;
-                self.no_body(candidate, w, c, (end, then), sink);
+                scan.cursor.pos += used;
+                self.no_body(candidate, scan, then);
             }
             Feed::Text { used, markup } => {
-                let death = c.pos + used;
-                self.give_back(candidate, w, c, (markup, death), sink);
+                scan.cursor.pos += used;
+                self.give_back(candidate, scan, markup);
+            }
+            Feed::Mismatch { .. } if scan.bodies.retry() => {
+                scan.cursor.pos = scan.cursor.out + candidate.opener;
             }
             Feed::Mismatch { used } => {
-                if bodies.retry() {
-                    c.pos = c.out + candidate.opener;
-                    return Ok(true);
-                }
-                self.refute(candidate, w, c, c.pos + used, sink);
+                scan.cursor.pos += used;
+                self.refute(candidate, scan);
             }
-            Feed::Literal { used } => self.keep_as_text(w, c, c.pos + used, sink),
+            Feed::Literal { used } => {
+                scan.cursor.pos += used;
+                self.keep_as_text(scan);
+            }
         }
         Ok(true)
     }
 
-    pub(super) fn feed_committed<B: BodyParsers + ?Sized>(
+    /// Decides about a candidate if the stream ends with the window. Returns whether it does.
+    fn end_candidate<B: BodyParsers + ?Sized>(
         &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        bodies: &mut B,
-        sink: &mut dyn Sink,
+        candidate: Candidate,
+        scan: &mut Scan<'_, B>,
     ) -> bool {
-        let offered = &w.text[c.pos..];
-        if !offered.is_empty() {
-            let feed = bodies.feed(offered, sink);
-            self.counters.examined += looked_at(feed, offered, bodies);
-            match feed {
-                Feed::More { used } | Feed::Committed { used } => {
-                    self.consume_body(w, c, used, bodies.held(), sink);
-                }
-                Feed::Done { used, then } | Feed::Markup { used, then } => {
-                    self.consume_body(w, c, used, 0, sink);
-                    self.body_done(then, true, w.base + c.pos as u64, sink);
-                    return true;
-                }
-                // Against the contract; what was committed stays so.
-                Feed::Text { .. } | Feed::Mismatch { .. } | Feed::Literal { .. } => {
-                    self.consume_body(w, c, 0, 0, sink);
-                    self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
-                    return true;
-                }
+        let text = scan.window.text;
+        let Some(end) = scan.window.ended() else { return false };
+        let at_end = scan.bodies.finish(&text[scan.cursor.pos..], end, scan.sink);
+        if let AtEnd::Closed { used } = at_end {
+            scan.cursor.pos += used;
+            self.commit(candidate, scan, 0);
+            let at = scan.window.offset(scan.cursor.pos);
+            self.body_done(Resume::SameChannel, at, scan.sink);
+            return true;
+        }
+        scan.cursor.pos = text.len();
+        match at_end {
+            AtEnd::Closed { .. } => {}
+            AtEnd::Markup => {
+                self.accept(candidate, scan);
+                self.drop_candidate(scan, DiagnosticKind::CutOpener);
             }
+            AtEnd::Text { markup } => self.give_back(candidate, scan, markup),
+            AtEnd::Release => self.refute(candidate, scan),
+            AtEnd::Literal => self.keep_as_text(scan),
         }
-        let Some(end) = w.ended else { return false };
-        if let AtEnd::Closed { used } = bodies.finish(&w.text[c.pos..], end, sink) {
-            self.consume_body(w, c, used, 0, sink);
-        }
-        self.body_done(Resume::SameChannel, true, w.base + c.pos as u64, sink);
         true
     }
 
-    /// The committed body is done with `used` more bytes, the last `held` of which it holds.
-    fn consume_body(
+    pub(super) fn feed_committed<B: BodyParsers + ?Sized>(
         &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        used: usize,
-        held: usize,
-        sink: &mut dyn Sink,
-    ) {
-        *c = Cursor::at(c.pos + used);
-        self.account_body(w.base + c.pos as u64, held, sink);
+        scan: &mut Scan<'_, B>,
+    ) -> bool {
+        let text = scan.window.text;
+        let offered = &text[scan.cursor.pos..];
+        if !offered.is_empty() {
+            let feed = scan.bodies.feed(offered, scan.sink);
+            self.counters.examined += looked_at(feed, offered, scan.bodies);
+            let (used, then) = match feed {
+                Feed::More { used } | Feed::Committed { used } => (used, None),
+                Feed::Done { used, then } | Feed::Markup { used, then } => (used, Some(then)),
+                // The body broke its contract. A commit is never taken back.
+                Feed::Text { .. } | Feed::Mismatch { .. } | Feed::Literal { .. } => {
+                    (0, Some(Resume::SameChannel))
+                }
+            };
+            let held = if then.is_none() { scan.bodies.held() } else { 0 };
+            self.consume_body(scan, used, held);
+            if let Some(then) = then {
+                self.body_done(then, scan.window.offset(scan.cursor.pos), scan.sink);
+                return true;
+            }
+        }
+        let Some(end) = scan.window.ended() else { return false };
+        let tail = &text[scan.cursor.pos..];
+        if let AtEnd::Closed { used } = scan.bodies.finish(tail, end, scan.sink) {
+            self.consume_body(scan, used, 0);
+        }
+        self.body_done(Resume::SameChannel, scan.window.offset(scan.cursor.pos), scan.sink);
+        true
     }
 
-    /// Accounts for the committed body's bytes before stream offset `to`, but for the last `held`.
+    /// Passes `used` bytes that the committed body consumed, the last `held` of which it keeps.
+    fn consume_body<B: ?Sized>(&mut self, scan: &mut Scan<'_, B>, used: usize, held: usize) {
+        scan.cursor = Cursor::at(scan.cursor.pos + used);
+        self.account_body(scan.window.offset(scan.cursor.pos), held, scan.sink);
+    }
+
+    /// Accounts for the committed body's bytes before stream offset `to`, except the last `held`.
     #[inline]
     pub(super) fn account_body(&mut self, to: u64, held: usize, sink: &mut dyn Sink) {
-        let (at, to) = (self.body_from, to.saturating_sub(held as u64));
+        let DriverState::Committed { accounted } = &mut self.state else { return };
+        let (at, to) = (*accounted, to.saturating_sub(held as u64));
         if to > at {
-            self.body_from = to;
+            *accounted = to;
             sink.account(Span { kind: SpanKind::Body, at, len: to - at });
         }
     }
 
-    /// The active candidate is certain, with everything up to `c.pos` but what its body holds.
-    fn commit(
-        &mut self,
-        candidate: Candidate,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        held: usize,
-        sink: &mut dyn Sink,
-    ) {
+    /// Commits the candidate with everything up to the cursor, except the last `held` bytes, which
+    /// the body keeps.
+    fn commit<B: ?Sized>(&mut self, candidate: Candidate, scan: &mut Scan<'_, B>, held: usize) {
         self.counters.committed += 1;
-        self.accept(candidate, w, c);
-        self.body_from = w.base + c.out as u64;
-        self.account_body(w.base + c.pos as u64, held, sink);
-        let (at, len) = (w.base + c.out as u64, (c.pos - c.out) as u64);
-        sink.trace(Trace::Committed { at, len });
-        *c = Cursor::at(c.pos);
+        self.accept(candidate, scan);
+        let (at, len) = scan.unread();
+        self.state = DriverState::Committed { accounted: at };
+        self.account_body(at + len, held, scan.sink);
+        scan.sink.trace(Trace::Committed { at, len });
+        scan.cursor = Cursor::at(scan.cursor.pos);
         let channel = self.channel();
-        self.emitter.boundary(Boundary::Call, channel, sink);
+        self.emitter.boundary(Boundary::Call, channel, scan.sink);
         if candidate.on_commit == OnCommit::Leave && channel != Channel::CONTENT {
-            self.leave(sink);
-            self.ended_by_call = channel == Channel::REASONING;
+            self.leave(scan.sink);
+            self.message.ended_by_call = channel == Channel::REASONING;
         }
-        self.mode = Mode::Committed;
     }
 
-    /// The body is done; text goes on at stream offset `at`.
-    pub(super) fn body_done(
-        &mut self,
-        then: Resume,
-        committed: bool,
-        at: u64,
-        sink: &mut dyn Sink,
-    ) {
-        self.mode = Mode::Text;
-        self.swallow = 0;
-        if committed {
-            self.emitter.call_ended();
-        }
+    /// Ends a committed body; text continues at stream offset `at`.
+    pub(super) fn body_done(&mut self, then: Resume, at: u64, sink: &mut dyn Sink) {
+        self.emitter.call_ended();
+        self.resume(then, at, sink);
+    }
+
+    /// Continues with text at stream offset `at`.
+    fn resume(&mut self, then: Resume, at: u64, sink: &mut dyn Sink) {
+        self.state = DriverState::Text;
+        self.message.swallow = 0;
         match then {
             Resume::SameChannel => {}
-            Resume::Halt => self.mode = Mode::Halted(at),
+            Resume::Halt => self.state = DriverState::Halted(at),
             Resume::Enter(channel) => {
-                if self.stack.len() >= self.settings.limits.depth {
-                    // The text after is the new channel's: it takes the place of the top one.
+                if self.message.open.len() >= self.settings.limits.depth {
+                    // The new channel replaces the innermost one.
                     sink.event(Diagnostic::new(DiagnosticKind::DepthLimit, at, 0).into());
                     self.leave(sink);
                 }
@@ -205,170 +215,123 @@ impl Driver {
         }
     }
 
-    /// The opener of the candidate, whose first byte is at `c.out`, is markup.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "the opener lies in the window's text from `out` on"
-    )]
-    fn accept(&mut self, candidate: Candidate, w: &Window<'_>, c: &Cursor) {
-        let opener = c.out + candidate.bound..c.out + candidate.opener;
-        self.spend(candidate.edge, &w.text.as_bytes()[opener]);
-        self.message_ended = false;
+    /// Uses up the candidate's opener as markup.
+    fn accept<B: ?Sized>(&mut self, candidate: Candidate, scan: &Scan<'_, B>) {
+        let out = scan.cursor.out;
+        let opener = out + candidate.bound..out + candidate.opener;
+        self.spend(candidate.edge, &scan.window.bytes()[opener]);
+        self.message.ended = false;
     }
 
-    /// The opener is markup with `markup` bytes behind it, and the rest is text again; `death` is
-    /// the index after the deciding byte.
-    fn give_back(
+    /// Ends a candidate whose opener is markup with the `markup` bytes after it; the rest is text.
+    /// The cursor is after the byte that decided it.
+    fn give_back<B: ?Sized>(
         &mut self,
         candidate: Candidate,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        (markup, death): (usize, usize),
-        sink: &mut dyn Sink,
+        scan: &mut Scan<'_, B>,
+        markup: usize,
     ) {
-        if self.may_rescan(w, c, death, sink) {
-            let end = c.out + candidate.opener + markup;
-            self.no_body(candidate, w, c, (end, Resume::SameChannel), sink);
-            self.block_opened = true;
+        if self.may_rescan(scan) {
+            scan.cursor.pos = scan.cursor.out + candidate.opener + markup;
+            self.no_body(candidate, scan, Resume::SameChannel);
+            self.message.block_opened = true;
         } else {
-            refuted(w, c, death, sink);
+            trace_refuted(scan);
         }
     }
 
-    /// The candidate is markup up to `end`, and nothing else.
-    fn no_body(
-        &mut self,
-        candidate: Candidate,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        (end, then): (usize, Resume),
-        sink: &mut dyn Sink,
-    ) {
-        self.accept(candidate, w, c);
-        self.account(SpanKind::Markup, w, c.out, end, sink);
-        sink.trace(Trace::Empty { at: w.base + c.out as u64, len: (end - c.out) as u64 });
-        self.emitter.boundary(Boundary::Other, self.channel(), sink);
-        *c = Cursor::at(end);
-        self.body_done(then, false, w.base + end as u64, sink);
+    /// Ends a candidate that is markup up to the cursor, and nothing else.
+    fn no_body<B: ?Sized>(&mut self, candidate: Candidate, scan: &mut Scan<'_, B>, then: Resume) {
+        self.accept(candidate, scan);
+        let end = scan.cursor.pos;
+        let (at, len) = scan.unread();
+        scan.account(SpanKind::Markup, scan.cursor.out..end);
+        scan.sink.trace(Trace::Empty { at, len });
+        self.emitter.boundary(Boundary::Other, self.channel(), scan.sink);
+        scan.cursor = Cursor::at(end);
+        self.resume(then, at + len, scan.sink);
     }
 
-    /// The candidate is text after all; `death` is the index after the deciding byte.
-    pub(super) fn refute(
-        &mut self,
-        candidate: Candidate,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        death: usize,
-        sink: &mut dyn Sink,
-    ) {
-        self.keep_as_text(w, c, death, sink);
-        if self.may_rescan(w, c, death, sink) {
-            // The opener may not match again; whatever begins after its first scalar may.
-            c.pos = ceil_char_boundary(w.text, c.out + candidate.bound + 1);
+    /// Ends a candidate that is text. The cursor is after the byte that decided it.
+    pub(super) fn refute<B: ?Sized>(&mut self, candidate: Candidate, scan: &mut Scan<'_, B>) {
+        self.keep_as_text(scan);
+        if self.may_rescan(scan) {
+            // The opener may not match again; any marker after its first scalar may.
+            let second = scan.cursor.out + candidate.bound + 1;
+            scan.cursor.pos = ceil_char_boundary(scan.window.text, second);
         }
     }
 
-    /// The active candidate is text up to the index `end`, and nothing else.
-    pub(super) fn keep_as_text(
-        &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        end: usize,
-        sink: &mut dyn Sink,
-    ) {
+    /// Ends a candidate that is text up to the cursor, which is not scanned again.
+    fn keep_as_text<B: ?Sized>(&mut self, scan: &mut Scan<'_, B>) {
         self.counters.refuted += 1;
-        self.mode = Mode::Text;
-        refuted(w, c, end, sink);
-        (c.pos, c.seen) = (end, c.out);
+        self.state = DriverState::Text;
+        trace_refuted(scan);
+        scan.cursor.seen = scan.cursor.out;
     }
 
-    /// Whether the text of a candidate may be looked at again, up to `death`. If not, it is text.
-    fn may_rescan(
-        &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        death: usize,
-        sink: &mut dyn Sink,
-    ) -> bool {
-        let (opened, died) = (w.base + c.out as u64, w.base + death as u64);
-        self.rescans = if opened < self.rescan_until { self.rescans + 1 } else { 1 };
-        // The deciding byte may well begin the next candidate: that is no second look.
-        self.rescan_until = self.rescan_until.max(died - 1);
-        let may = self.rescans <= MAX_RESCANS;
+    /// Returns whether a candidate's text up to the cursor may be scanned again. If not, it is
+    /// text.
+    fn may_rescan<B: ?Sized>(&mut self, scan: &mut Scan<'_, B>) -> bool {
+        let (at, bytes) = scan.unread();
+        let Rescans { until, count } = &mut self.rescans;
+        *count = if at < *until { *count + 1 } else { 1 };
+        // The deciding byte may begin the next candidate: that is not a second look.
+        *until = (*until).max(at + bytes - 1);
+        let may = *count <= MAX_RESCANS;
         if !may {
-            let bytes = died - opened;
-            sink.event(Diagnostic::new(DiagnosticKind::RescanLimit, opened, bytes).into());
-            self.mode = Mode::Text;
-            (c.pos, c.seen) = (death, c.out);
+            scan.sink.event(Diagnostic::new(DiagnosticKind::RescanLimit, at, bytes).into());
+            self.state = DriverState::Text;
+            scan.cursor.seen = scan.cursor.out;
         }
         may
     }
 
-    /// The candidate outgrew its limit at `limit`.
-    pub(super) fn overrun(
-        &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        limit: usize,
-        sink: &mut dyn Sink,
-    ) -> Result<(), LimitError> {
-        let (at, bytes) = (w.base + c.out as u64, (limit - c.out) as u64);
-        let kind = DiagnosticKind::CandidateLimit;
-        if self.settings.limits.policy == LimitPolicy::Drop {
-            self.drop_candidate(w, c, limit, kind, sink);
+    /// Applies the limit of candidates, which falls at the cursor.
+    fn overrun<B: ?Sized>(&mut self, scan: &mut Scan<'_, B>) -> Result<(), LimitError> {
+        let ((at, bytes), kind) = (scan.unread(), DiagnosticKind::CandidateLimit);
+        let policy = self.settings.limits.policy;
+        if policy == LimitPolicy::Drop {
+            self.drop_candidate(scan, kind);
             return Ok(());
         }
-        self.counters.refuted += 1;
-        refuted(w, c, limit, sink);
-        sink.event(Diagnostic::new(kind, at, bytes).into());
-        self.mode = Mode::Text;
-        (c.pos, c.seen) = (limit, c.out);
-        if self.settings.limits.policy == LimitPolicy::Error {
+        self.keep_as_text(scan);
+        scan.sink.event(Diagnostic::new(kind, at, bytes).into());
+        if policy == LimitPolicy::Error {
             let error = LimitError { kind, at, bytes };
-            self.flush_text(w, c, limit, sink);
-            self.emitter.finish(sink);
-            self.mode = Mode::Failed(error);
+            self.flush_text(scan, scan.cursor.pos);
+            self.emitter.finish(scan.sink);
+            self.state = DriverState::Failed(error);
             return Err(error);
         }
         Ok(())
     }
 
-    pub(super) fn drop_candidate(
-        &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        to: usize,
-        kind: DiagnosticKind,
-        sink: &mut dyn Sink,
-    ) {
+    /// Drops a candidate up to the cursor.
+    fn drop_candidate<B: ?Sized>(&mut self, scan: &mut Scan<'_, B>, kind: DiagnosticKind) {
         self.counters.refuted += 1;
-        self.mode = Mode::Text;
-        self.drop_text(w, c, to, kind, sink);
+        self.state = DriverState::Text;
+        self.drop_text(scan, kind);
     }
 
-    /// Drops the text up to `to` and reports it.
-    pub(super) fn drop_text(
-        &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        to: usize,
-        kind: DiagnosticKind,
-        sink: &mut dyn Sink,
-    ) {
-        let (at, bytes) = (w.base + c.out as u64, (to - c.out) as u64);
-        sink.event(Diagnostic::new(kind, at, bytes).into());
-        self.account(SpanKind::Dropped, w, c.out, to, sink);
-        self.emitter.boundary(Boundary::Other, self.channel(), sink);
-        *c = Cursor::at(to);
+    /// Drops the text up to the cursor and reports it.
+    pub(super) fn drop_text<B: ?Sized>(&mut self, scan: &mut Scan<'_, B>, kind: DiagnosticKind) {
+        let (at, bytes) = scan.unread();
+        let end = scan.cursor.pos;
+        scan.sink.event(Diagnostic::new(kind, at, bytes).into());
+        scan.account(SpanKind::Dropped, scan.cursor.out..end);
+        self.emitter.boundary(Boundary::Other, self.channel(), scan.sink);
+        scan.cursor = Cursor::at(end);
     }
 }
 
-/// Tells that the candidate, whose first byte is at `c.out`, is text, which was seen at `death`.
-fn refuted(w: &Window<'_>, c: &Cursor, death: usize, sink: &mut dyn Sink) {
-    sink.trace(Trace::Refuted { at: w.base + c.out as u64, len: (death - c.out) as u64 });
+/// Traces that the candidate up to the cursor is text.
+fn trace_refuted<B: ?Sized>(scan: &mut Scan<'_, B>) {
+    let (at, len) = scan.unread();
+    scan.sink.trace(Trace::Refuted { at, len });
 }
 
-/// How much of what it was offered a body looked at: it stops at what it decided.
+/// Returns how much of the offered text a body looked at: it stops where it decides.
 pub(super) fn looked_at<B: BodyParsers + ?Sized>(feed: Feed, offered: &str, bodies: &B) -> u64 {
     let bytes = match feed {
         Feed::More { .. } | Feed::Committed { .. } => offered.len(),

@@ -1,15 +1,13 @@
-//! Scanning plain text: stops, markers, bound newlines.
-
-#![expect(
-    clippy::indexing_slicing,
-    reason = "the search tells places in the text it was given, and the cursor stands in it or at \
-              its end; an edge's number is its place in the table"
-)]
+//! Scanning plain text: stops of the search, markers, and newlines bound to markers.
+//!
+//! In `"so\n</think>"` the search stops at the newline, which `</think>` may bind. If the text
+//! continues with the marker, both are markup; if the chunk ends at `"so\n</th"`, everything from
+//! the newline on stays pending.
 
 use super::{
     Dangling, Driver, InlineTags,
-    aside::Apart,
-    window::{Cursor, Window},
+    message::Separated,
+    window::{Cursor, Scan, Window},
 };
 use crate::{
     body::{BodyParsers, End},
@@ -17,27 +15,27 @@ use crate::{
     chars::floor_char_boundary,
     code::Code,
     diagnostic::DiagnosticKind,
-    edge::{Anchor, Cut, Edge, InCode, Then},
-    marker::{Class, Match, Search, newlines},
-    sink::{Sink, SpanKind},
-    suffix::{self, LearntSuffix, Suffix},
+    edge::{Anchor, CutMarker, Edge, InCode, Then},
+    marker::{Class, Haystack, Match, Search, newlines},
+    sink::SpanKind,
+    suffix::{self, LearntSuffix, SuffixRule},
     table::{Place, class},
-    whitespace::is_blank,
+    whitespace::{TextPiece, is_blank},
 };
 
-/// What to do about a place where the search stopped.
+/// What to do at a place where the search stopped.
 enum Decision {
-    /// It is text; go on at this index.
+    /// The place is text; continue at this index.
     Pass(usize),
     /// Text from this index on must wait for more.
     Hold(usize),
-    /// An edge.
+    /// A marker matched.
     Edge(EdgeMatch),
-    /// A marker that the end of the stream cut, from this index on.
+    /// The end of the stream cut a marker that starts at this index.
     Cut(usize),
 }
 
-/// A marker found at `at..at + len`, its first `bound` bytes being newlines bound to it.
+/// A marker at `at..at + len`, the first `bound` bytes of which are newlines bound to it.
 pub(super) struct EdgeMatch {
     pub(super) edge: usize,
     pub(super) at: usize,
@@ -45,70 +43,73 @@ pub(super) struct EdgeMatch {
     pub(super) bound: usize,
 }
 
+/// A place where a marker may start, with the lines and code before it.
+struct Start<'w> {
+    window: &'w Window<'w>,
+    at: usize,
+    code: Code,
+}
+
 impl Driver {
-    /// Scans text up to the next edge or the end of the window. Returns whether there is more
-    /// to do in this window.
-    pub(super) fn scan_text<B: BodyParsers + ?Sized>(
-        &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        bodies: &mut B,
-        sink: &mut dyn Sink,
-    ) -> bool {
-        let bytes = w.text.as_bytes();
-        self.swallow_newlines(w, c, sink);
-        let from = c.pos;
+    /// Scans text up to the next edge or the end of the window. Returns whether the window has
+    /// more to read.
+    pub(super) fn scan_text<B: BodyParsers + ?Sized>(&mut self, scan: &mut Scan<'_, B>) -> bool {
+        let Window { text, .. } = scan.window;
+        let bytes = text.as_bytes();
+        self.swallow_newlines(scan);
+        let from = scan.cursor.pos;
         loop {
             // The place decides which markers are searched for.
-            self.track(w, c, c.pos);
-            let class = self.class(self.code);
-            let found = self.table.set().next_stop(class, &bytes[c.pos..]);
-            let hit = found.map_or(bytes.len(), |found| c.pos + found);
-            let start = floor_char_boundary(w.text, hit);
-            // Newlines and backticks are stops where lines are tracked: there are none before it.
-            self.track_by(Code::within, w, c, start);
+            self.track(scan, scan.cursor.pos);
+            let class = self.class(self.message.code);
+            let found = self.table.set().next_stop(class, &bytes[scan.cursor.pos..]);
+            let hit = found.map_or(bytes.len(), |found| scan.cursor.pos + found);
+            let start = floor_char_boundary(text, hit);
+            // Where lines are tracked, newlines and backticks are stops: none is before this one.
+            self.track_by(Code::within, scan, start);
             if found.is_none() {
                 break;
             }
             if self.emitter.edge_of_markup() {
-                // A stop inside a scalar may lie after its start: never look back.
-                let from = c.out.max(c.blank).min(start);
-                c.blank = start;
-                if !is_blank(&w.text[from..start]) {
-                    // Visible text ends those states: settle that before asking about markers.
-                    self.flush_text(w, c, start, sink);
-                    c.pos = start;
+                // A stop inside a scalar may be after the scalar's start: never look back.
+                let from = scan.cursor.out.max(scan.cursor.blank).min(start);
+                scan.cursor.blank = start;
+                if !is_blank(&text[from..start]) {
+                    // Visible text changes which markers are live: emit it before asking.
+                    self.flush_text(scan, start);
+                    scan.cursor.pos = start;
                     continue;
                 }
             } else {
                 let passed = self.table.set().pass_stop(bytes, hit, &mut self.counters.examined);
                 if let Some(end) = passed {
-                    c.pos = end;
+                    scan.cursor.pos = end;
                     continue;
                 }
             }
-            match self.look(w, start, hit) {
-                Decision::Pass(next) => c.pos = next,
+            match self.look(&scan.window, start, hit) {
+                Decision::Pass(next) => scan.cursor.pos = next,
                 Decision::Hold(keep) => {
                     self.counters.examined += (bytes.len() - from) as u64;
-                    self.flush_text(w, c, keep, sink);
+                    self.flush_text(scan, keep);
                     return false;
                 }
                 Decision::Cut(at) => {
                     self.counters.examined += (bytes.len() - from) as u64;
-                    self.flush_text(w, c, at, sink);
-                    self.drop_text(w, c, bytes.len(), DiagnosticKind::CutOpener, sink);
+                    self.flush_text(scan, at);
+                    scan.cursor.pos = bytes.len();
+                    self.drop_text(scan, DiagnosticKind::CutOpener);
                     return false;
                 }
                 Decision::Edge(hit) => {
                     self.counters.examined += (hit.at + hit.len).saturating_sub(from) as u64;
-                    self.apply_edge(hit, w, c, bodies, sink);
+                    self.apply_edge(hit, scan);
                     return true;
                 }
             }
         }
         self.counters.examined += (bytes.len() - from) as u64;
-        self.flush_text(w, c, bytes.len(), sink);
+        self.flush_text(scan, bytes.len());
         false
     }
 
@@ -122,89 +123,85 @@ impl Driver {
         class(channel, place)
     }
 
-    fn swallow_newlines(&mut self, w: &Window<'_>, c: &mut Cursor, sink: &mut dyn Sink) {
-        let rest = &w.text.as_bytes()[c.pos..];
-        if self.swallow == 0 || rest.is_empty() {
+    /// Accounts for newlines that belong to the marker just passed.
+    fn swallow_newlines<B: ?Sized>(&mut self, scan: &mut Scan<'_, B>) {
+        let pos = scan.cursor.pos;
+        let rest = &scan.window.bytes()[pos..];
+        if self.message.swallow == 0 || rest.is_empty() {
             return;
         }
-        let n = rest.iter().take(self.swallow).take_while(|&&b| b == b'\n').count();
-        self.account(SpanKind::Markup, w, c.pos, c.pos + n, sink);
+        let n = rest.iter().take(self.message.swallow).take_while(|&&b| b == b'\n').count();
+        scan.account(SpanKind::Markup, pos..pos + n);
         if self.tracks() {
-            self.code.advance(&rest[..n]);
+            self.message.code.advance(&rest[..n]);
         }
-        *c = Cursor::at(c.pos + n);
-        self.swallow = if n < rest.len() { 0 } else { self.swallow - n };
+        scan.cursor = Cursor::at(pos + n);
+        self.message.swallow = if n < rest.len() { 0 } else { self.message.swallow - n };
     }
 
     /// Emits the text up to `to` and tracks its lines.
-    pub(super) fn flush_text(
-        &mut self,
-        w: &Window<'_>,
-        c: &mut Cursor,
-        to: usize,
-        sink: &mut dyn Sink,
-    ) {
-        self.track(w, c, to);
-        if to > c.out {
+    pub(super) fn flush_text<B: ?Sized>(&mut self, scan: &mut Scan<'_, B>, to: usize) {
+        self.track(scan, to);
+        let from = scan.cursor.out;
+        if to > from {
             if self.stretches.is_empty() {
-                let at = w.base + c.out as u64;
-                self.emitter.emit(self.channel(), &w.text[c.out..to], at, sink);
+                let (channel, at) = (self.channel(), scan.window.offset(from));
+                let text = &scan.window.text[from..to];
+                self.emitter.emit(TextPiece { channel, text, at }, scan.sink);
             } else {
-                self.emit(w, c.out, to, sink);
+                self.emit_stretches(scan, to);
             }
-            c.out = to;
+            scan.cursor.out = to;
         }
     }
 
-    fn track(&mut self, w: &Window<'_>, c: &mut Cursor, to: usize) {
-        self.track_by(Code::advance, w, c, to);
+    fn track<B: ?Sized>(&mut self, scan: &mut Scan<'_, B>, to: usize) {
+        self.track_by(Code::advance, scan, to);
     }
 
-    /// Takes in the text up to `to`, which `read` can read.
-    fn track_by(
+    /// Tracks lines and code up to `to` with `read`, which must suit the text.
+    fn track_by<B: ?Sized>(
         &mut self,
         read: impl FnOnce(&mut Code, &[u8]),
-        w: &Window<'_>,
-        c: &mut Cursor,
+        scan: &mut Scan<'_, B>,
         to: usize,
     ) {
-        if to > c.seen {
+        if to > scan.cursor.seen {
             if self.tracks() {
-                read(&mut self.code, &w.text.as_bytes()[c.seen..to]);
+                read(&mut self.message.code, &scan.window.bytes()[scan.cursor.seen..to]);
             }
-            c.seen = to;
+            scan.cursor.seen = to;
         }
     }
 
-    /// Looks at the scalar at `start`, whose byte `hit` stopped the search.
-    fn look(&mut self, w: &Window<'_>, start: usize, hit: usize) -> Decision {
-        let bytes = w.text.as_bytes();
-        let channel = self.channel();
-        let class = self.class(self.code);
+    /// Decides about the scalar at `start`, whose byte at `hit` stopped the search.
+    fn look(&mut self, window: &Window<'_>, start: usize, hit: usize) -> Decision {
+        let bytes = window.bytes();
+        let code = self.message.code;
+        let class = self.class(code);
         self.counters.examined += self.table.longest().min(bytes.len() - start) as u64;
-        let ended = w.is_last();
-        let search = self.table.set().search_at(class, bytes, hit, start, ended, |edge, at| {
-            self.is_live(edge, channel, self.code, w, at)
-        });
+        let hay = Haystack { text: bytes, class, floor: start, ended: window.is_last() };
+        let search = self
+            .table
+            .set()
+            .search_at(hay, hit, |edge, at| self.is_live(edge, &Start { window, at, code }));
         match search {
             Search::Match(Match { at, len, id }) => {
                 return Decision::Edge(EdgeMatch { edge: id, at, len, bound: 0 });
             }
             Search::Partial { at } => return Decision::Hold(at),
-            Search::Miss if w.ended.is_some() && self.is_cut(w, start) => {
-                return Decision::Cut(start);
-            }
+            Search::Miss if self.is_cut(window, start) => return Decision::Cut(start),
             Search::Miss => {}
         }
         if bytes[hit] == b'\n' {
-            let mut code = self.code;
+            let mut code = code;
             code.advance(b"\n");
             let most = self.table.newlines_before(self.class(code), self.binds_optional());
             if most > 0 {
-                return self.look_behind_newlines(w, hit, most);
+                return self.look_past_newlines(window, hit, most);
             }
             if !self.table.newline_starts() {
-                // No marker begins in the run, nor takes part of it.
+                // No marker begins in the run or binds a part of it.
                 let run = newlines(&bytes[hit..]);
                 self.counters.examined += run as u64;
                 return Decision::Pass(hit + run);
@@ -213,36 +210,38 @@ impl Driver {
         Decision::Pass(hit + 1)
     }
 
-    /// Whether the stream ends inside a marker that is markup even so.
-    fn is_cut(&self, w: &Window<'_>, start: usize) -> bool {
-        let rest = &w.text.as_bytes()[start..];
-        let (channel, class) = (self.channel(), self.class(self.code));
+    /// Returns whether the stream ends inside a marker that is markup although it is cut.
+    fn is_cut(&self, window: &Window<'_>, start: usize) -> bool {
+        let Some(end) = window.ended() else { return false };
+        let rest = &window.bytes()[start..];
+        let code = self.message.code;
+        let class = self.class(code);
         let mut edges = self.table.edges().iter().enumerate();
-        let behind_end =
-            self.emitter.edge_of_markup() && (self.message_ended || self.emitter.after_call());
-        let torn = w.ended.is_some_and(|end| end != End::Stop)
+        let after_end =
+            self.emitter.edge_of_markup() && (self.message.ended || self.emitter.after_call());
+        let torn = end != End::Stop
             && self.settings.dangling == Dangling::Drop
             && rest.len() > 1
             && !rest[0].is_ascii_alphanumeric();
-        // What is longer is no piece of a marker.
+        // A tail as long as the longest marker cannot be a part of one.
         rest.len() < self.table.longest()
             && edges.any(|(id, edge)| {
                 let markup = match edge.cut {
-                    Cut::Text => false,
-                    Cut::MarkupFrom(least) => rest.len() >= least,
-                    Cut::BehindEnd => behind_end,
+                    CutMarker::Text => false,
+                    CutMarker::MarkupFrom(least) => rest.len() >= least,
+                    CutMarker::BehindEnd => after_end,
                 };
                 (markup || torn)
                     && self.table.set().agrees(id, class, rest)
-                    && self.is_live(id, channel, self.code, w, start)
+                    && self.is_live(id, &Start { window, at: start, code })
             })
     }
 
-    /// The newlines from `start` on may belong to the marker after them.
-    fn look_behind_newlines(&mut self, w: &Window<'_>, start: usize, most: usize) -> Decision {
-        let bytes = w.text.as_bytes();
-        // Where markers begin with a newline themselves, each newline must be asked about, and
-        // one that no marker can bind (more follow than any binds) is not looked past.
+    /// Decides about the newlines at `start`, of which a marker after them may bind up to `most`.
+    fn look_past_newlines(&mut self, window: &Window<'_>, start: usize, most: usize) -> Decision {
+        let bytes = window.bytes();
+        // If markers begin with a newline themselves, each newline must be asked about, and one
+        // that no marker can bind (more follow than any binds) is not looked past.
         let singly = self.table.newline_starts();
         let reach = if singly { start + most + 1 } else { bytes.len() };
         let near = &bytes[start..reach.min(bytes.len())];
@@ -254,20 +253,20 @@ impl Driver {
             return pass;
         }
         let optional = self.binds_optional();
-        let channel = self.channel();
-        // The marker stands after newlines that were not tracked yet.
-        let mut code = self.code;
+        // The marker is after newlines that are not tracked yet.
+        let mut code = self.message.code;
         code.advance(&bytes[start..end]);
-        let (class, ended) = (self.class(code), w.is_last());
-        let live = |edge| self.is_live(edge, channel, code, w, end);
+        let (class, ended) = (self.class(code), window.is_last());
+        let live = |edge| self.is_live(edge, &Start { window, at: end, code });
+        let hay = Haystack { text: bytes, class, floor: end, ended };
         let search = match end == bytes.len() {
             true if ended => Search::Miss,
             true => Search::Partial { at: end },
-            false => self.table.set().search_start(class, bytes, end, ended, live),
+            false => self.table.set().search_start(hay, live),
         };
         let bound = match search {
             Search::Match(Match { id, .. }) => self.table.edges()[id].binds(optional).0,
-            // Only as many as what may still match there can bind.
+            // At most as many bind as a marker that may still match there binds.
             Search::Partial { .. } => {
                 let (tail, mut bound) = (&bytes[end..], 0);
                 for id in self.table.binding() {
@@ -295,51 +294,45 @@ impl Driver {
         }
     }
 
-    /// Whether the edge may match at `at` in the window. What came before was settled, so the lead
-    /// and the state after markup need no look at it.
-    fn is_live(
-        &self,
-        edge: usize,
-        channel: Channel,
-        code: Code,
-        w: &Window<'_>,
-        at: usize,
-    ) -> bool {
-        let unspent = self.spent & self.table.use_bit(edge) == 0;
+    /// Returns whether the edge may match at `start`. Text before it is already emitted, so the
+    /// emitter's state is that of the place.
+    fn is_live(&self, edge: usize, start: &Start<'_>) -> bool {
+        let Start { window, at, code } = *start;
+        let message = &self.message;
+        let unspent = message.spent & self.table.use_bit(edge) == 0;
         let edge = &self.table.edges()[edge];
+        let in_content = self.channel() == Channel::CONTENT;
         let opens = edge.then == Then::Enter(Channel::REASONING);
-        let literal_tags =
-            self.settings.inline_tags == InlineTags::Literal && self.apart != Apart::Never;
-        let room = self.settings.spans.is_none_or(|most| self.spans < most) && !literal_tags;
+        let literal_tags = self.settings.inline_tags == InlineTags::Literal
+            && message.separated != Separated::Never;
+        let room = self.settings.spans.is_none_or(|most| message.spans < most) && !literal_tags;
         let room = room || !opens;
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
             Anchor::Lead => self.emitter.lead(),
             Anchor::Start => self.emitter.untouched(),
             Anchor::AfterCall => self.emitter.after_call(),
-            Anchor::Ended => self.ended_by_call,
-            Anchor::Opened => self.block_opened,
-            Anchor::Line => {
-                self.emitter.edge_of_markup() || channel == Channel::CONTENT && code.at_blank_line()
-            }
-            Anchor::LineStart => channel == Channel::CONTENT && code.at_line_start(),
+            Anchor::Ended => message.ended_by_call,
+            Anchor::Opened => message.block_opened,
+            Anchor::Line => self.emitter.edge_of_markup() || in_content && code.at_blank_line(),
+            Anchor::LineStart => in_content && code.at_line_start(),
         };
         let hidden = edge.in_code == InCode::Literal
-            && channel == Channel::CONTENT
+            && in_content
             && self.table.tracks_lines()
             && code.hides();
-        let opened_by = self.stack.last().map_or(0, |open| open.pair);
+        let opened_by = message.open.last().map_or(0, |open| open.pair);
         let paired = edge.pair == 0 || opened_by == 0 || edge.pair == opened_by;
-        let text = &w.text.as_bytes()[at..];
-        let from = w.base + at as u64;
+        let text = &window.bytes()[at..];
+        let from = window.offset(at);
         let literal = !self.stretches.is_empty()
             && self.stretches.is_literal(from, from + edge.marker.len() as u64);
         unspent && room && anchored && !hidden && paired && !literal && self.suffix_fits(edge, text)
     }
 
-    /// Whether `text` may be the edge's marker with the suffix that the stream's markers carry.
+    /// Returns whether `text` may be the edge's marker with the suffix of the stream's markers.
     fn suffix_fits(&self, edge: &Edge, text: &[u8]) -> bool {
-        if edge.suffix == Suffix::None || self.suffix.is_empty() {
+        if edge.suffix == SuffixRule::None || self.suffix.is_empty() {
             return true;
         }
         let (head, close) = edge.marker.as_bytes().split_at(suffix::place(edge.marker.as_bytes()));
@@ -347,18 +340,18 @@ impl Driver {
         self.suffix.as_bytes().iter().chain(close).zip(tail).all(|(a, b)| a == b)
     }
 
-    /// The suffix of the edge's marker in `text`.
+    /// Returns the suffix of the edge's marker in `text`.
     pub(super) fn suffix_in(&self, edge: usize, text: &[u8]) -> LearntSuffix {
         let edge = &self.table.edges()[edge];
         match edge.suffix {
-            Suffix::None => LearntSuffix::NONE,
-            Suffix::Optional => LearntSuffix::of(edge.marker.as_bytes(), text),
+            SuffixRule::None => LearntSuffix::NONE,
+            SuffixRule::Optional => LearntSuffix::of(edge.marker.as_bytes(), text),
         }
     }
 
-    /// The edge acted; `text` was its marker. The first suffix is kept.
+    /// Records that the edge acted with `text` as its marker. The first suffix is kept.
     pub(super) fn spend(&mut self, edge: usize, text: &[u8]) {
-        self.spent |= self.table.use_bit(edge);
+        self.message.spent |= self.table.use_bit(edge);
         self.suffix = self.suffix.or(self.suffix_in(edge, text));
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 /// Settings of a driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Settings {
+pub struct DriverSettings {
     /// The channel the stream begins in: reasoning if the prompt opened it.
     pub start: Channel,
     /// Newlines that belong to the marker with which the prompt ended, where the message begins
@@ -69,7 +69,7 @@ pub enum EdgeEvents {
     Reported,
 }
 
-impl Default for Settings {
+impl Default for DriverSettings {
     fn default() -> Self {
         Self {
             start: Channel::CONTENT,
@@ -86,7 +86,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl DriverSettings {
     /// The same settings with another start channel.
     #[must_use]
     pub fn start(self, start: Channel) -> Self {

@@ -1,72 +1,145 @@
-//! What the driver keeps of where it stands: its mode, its open channels, a window of text.
+//! Where a driver is: its state, its open channels, and the text it is reading.
 
-use crate::{body::End, channel::Channel, edge::OnCommit, limits::LimitError};
+use core::ops::Range;
 
+use crate::{
+    body::End,
+    channel::Channel,
+    edge::OnCommit,
+    limits::LimitError,
+    sink::{Sink, Span, SpanKind},
+};
+
+/// What a driver does with the next text.
+///
+/// For `"hi <call>go</call> bye"`, where `<call>` opens a body that ends at `</call>`:
+///
+/// | text | state |
+/// |---|---|
+/// | `hi ` | `Text` |
+/// | `<call>g` | `Candidate`, until the body commits at `g` |
+/// | `o</call>` | `Committed` |
+/// | ` bye` | `Text`, or `Halted` if the body asked for it |
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Mode {
+pub(super) enum DriverState {
+    /// Searches for markers.
     Text,
+    /// Feeds a body that has not committed yet.
     Candidate(Candidate),
-    Committed,
-    /// What comes since this stream offset is dropped.
+    /// Feeds a committed body. Its bytes before the stream offset `accounted` are accounted for.
+    Committed { accounted: u64 },
+    /// Drops everything from this stream offset on.
     Halted(u64),
-    /// A limit with the error policy was hit.
+    /// Returns the error of a limit that was hit under the error policy.
     Failed(LimitError),
 }
 
+/// An opener whose body has not committed yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     /// Length of the opener.
     pub(super) opener: usize,
-    /// Bytes since the opener's first that the body has consumed, the opener with them.
+    /// Bytes consumed by the body, counted from the first byte of the opener.
     pub(super) fed: usize,
     /// How many of the opener's bytes are newlines bound to it.
     pub(super) bound: usize,
     /// The edge of the opener.
     pub(super) edge: usize,
+    /// What the commit does to the channel.
     pub(super) on_commit: OnCommit,
 }
 
 /// An open channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Open {
+pub(super) struct OpenChannel {
     pub(super) channel: Channel,
-    /// The pair of the marker that opened it; 0 if none did, or it is of none.
+    /// The pair of the marker that opened it, or 0.
     pub(super) pair: u8,
 }
 
-/// The text being processed: the caller's chunk, or what was held with its head after it.
+/// What follows a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follows {
+    /// More of the stream.
+    More,
+    /// More of the stream, but no marker continues in it.
+    NoMarker,
+    /// The end of the stream.
+    End(End),
+}
+
+/// The text being read: the caller's chunk, or pending text with the head of the chunk after it.
 #[derive(Clone, Copy)]
 pub(super) struct Window<'t> {
     pub(super) text: &'t str,
     /// Stream offset of its first byte.
     pub(super) base: u64,
-    pub(super) ended: Option<End>,
-    /// No marker goes on after this window, though the stream may.
-    pub(super) settled: bool,
+    pub(super) follows: Follows,
 }
 
-impl Window<'_> {
-    /// Whether markers end here at the latest.
+impl<'t> Window<'t> {
+    /// Returns whether no marker continues after the window.
     pub(super) fn is_last(&self) -> bool {
-        self.settled || self.ended.is_some()
+        self.follows != Follows::More
+    }
+
+    /// Returns how the stream ended, if it ends with the window.
+    pub(super) fn ended(&self) -> Option<End> {
+        match self.follows {
+            Follows::End(end) => Some(end),
+            Follows::More | Follows::NoMarker => None,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> &'t [u8] {
+        self.text.as_bytes()
+    }
+
+    /// Returns the stream offset of an index.
+    pub(super) fn offset(&self, index: usize) -> u64 {
+        self.base + index as u64
     }
 }
 
-/// Indices into a window.
+/// How far a window is read: indices into its text.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor {
-    /// Text before this was emitted or accounted for.
+    /// Text before this index was emitted or accounted for.
     pub(super) out: usize,
-    /// Markers were looked for up to here.
+    /// Markers were searched for up to this index.
     pub(super) pos: usize,
-    /// Lines and code were tracked up to here.
+    /// Lines and code were tracked up to this index.
     pub(super) seen: usize,
-    /// Text from `out` to here is known to be blank.
+    /// Text from `out` to this index is known to be blank.
     pub(super) blank: usize,
 }
 
 impl Cursor {
     pub(super) fn at(index: usize) -> Self {
         Self { out: index, pos: index, seen: index, blank: index }
+    }
+}
+
+/// The context of a walk through a window.
+pub(super) struct Scan<'a, B: ?Sized> {
+    pub(super) window: Window<'a>,
+    pub(super) cursor: Cursor,
+    pub(super) bodies: &'a mut B,
+    pub(super) sink: &'a mut dyn Sink,
+}
+
+impl<B: ?Sized> Scan<'_, B> {
+    /// Accounts for a range of the window, unless it is empty.
+    pub(super) fn account(&mut self, kind: SpanKind, range: Range<usize>) {
+        if !range.is_empty() {
+            let (at, len) = (self.window.offset(range.start), range.len() as u64);
+            self.sink.account(Span { kind, at, len });
+        }
+    }
+
+    /// Returns the stream offset and the length of the text from `out` to `pos`.
+    pub(super) fn unread(&self) -> (u64, u64) {
+        let Cursor { out, pos, .. } = self.cursor;
+        (self.window.offset(out), (pos - out) as u64)
     }
 }

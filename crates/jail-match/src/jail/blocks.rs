@@ -1,11 +1,5 @@
 //! The open blocks, and the text they keep.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "bytes of one stream, counted with 64 bits; the start of a block is kept where its \
-              text begins"
-)]
-
 use alloc::{string::String, vec::Vec};
 
 use super::{
@@ -34,21 +28,21 @@ pub(super) struct Block {
     pub(super) lost: u64,
     /// Bytes of it that were dropped with blocks and marks inside.
     pub(super) gone: u64,
-    pub(super) mode: Mode,
+    pub(super) mode: BlockMode,
     /// Where it is all start: how the mark may go on, and the state that found it.
     pub(super) tail: Option<(usize, Tail)>,
 }
 
 /// What is done with a block's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum BlockMode {
     /// It is kept.
     Keep,
     /// It is kept, and passes.
     Tap,
     /// Whatever is done with the text around it.
     Follow,
-    /// As [`Mode::Follow`], but its end is removed.
+    /// As [`BlockMode::Follow`], but its end is removed.
     Strip,
     /// It is dropped.
     Swallow,
@@ -56,7 +50,7 @@ pub(super) enum Mode {
 
 /// Where text goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum TextRoute {
     Out,
     Kept,
     Both,
@@ -139,7 +133,7 @@ impl Blocks {
     /// Where the outermost block begins, if no limit has decided about it.
     pub(super) fn open_at(&self) -> Option<u64> {
         let first = self.stack.first()?;
-        matches!(first.mode, Mode::Keep | Mode::Tap).then_some(first.at)
+        matches!(first.mode, BlockMode::Keep | BlockMode::Tap).then_some(first.at)
     }
 
     pub(super) fn buffered(&self) -> usize {
@@ -148,34 +142,34 @@ impl Blocks {
 
     /// Bytes kept that have not passed.
     pub(super) fn withheld(&self) -> usize {
-        if self.has(Mode::Tap) { 0 } else { self.text.len() }
+        if self.has(BlockMode::Tap) { 0 } else { self.text.len() }
     }
 
-    pub(super) fn has(&self, mode: Mode) -> bool {
+    pub(super) fn has(&self, mode: BlockMode) -> bool {
         self.stack.iter().any(|block| block.mode == mode)
     }
 
     /// Whether a block around block `n` keeps its text, too.
     pub(super) fn kept_around(&self, n: usize) -> bool {
         let mut around = self.stack.iter().take(n);
-        around.any(|block| matches!(block.mode, Mode::Keep | Mode::Tap))
+        around.any(|block| matches!(block.mode, BlockMode::Keep | BlockMode::Tap))
     }
 
     /// Where text of the innermost block goes.
-    pub(super) fn way(&self) -> Way {
-        self.way_in(self.len())
+    pub(super) fn route(&self) -> TextRoute {
+        self.route_in(self.len())
     }
 
     /// Where text of the innermost of the `level` outermost blocks goes.
-    fn way_in(&self, level: usize) -> Way {
+    fn route_in(&self, level: usize) -> TextRoute {
         let mut modes = self.stack.iter().take(level).map(|block| block.mode);
-        if modes.clone().any(|mode| mode == Mode::Swallow) {
-            return Way::Nowhere;
+        if modes.clone().any(|mode| mode == BlockMode::Swallow) {
+            return TextRoute::Nowhere;
         }
-        match modes.find(|mode| matches!(mode, Mode::Keep | Mode::Tap)) {
-            None => Way::Out,
-            Some(Mode::Tap) => Way::Both,
-            Some(_) => Way::Kept,
+        match modes.find(|mode| matches!(mode, BlockMode::Keep | BlockMode::Tap)) {
+            None => TextRoute::Out,
+            Some(BlockMode::Tap) => TextRoute::Both,
+            Some(_) => TextRoute::Kept,
         }
     }
 
@@ -184,38 +178,35 @@ impl Blocks {
         if text.is_empty() {
             return;
         }
-        let way = self.way();
-        if matches!(way, Way::Kept | Way::Both) {
+        let route = self.route();
+        if matches!(route, TextRoute::Kept | TextRoute::Both) {
             self.text.push_str(text);
         }
-        if matches!(way, Way::Out | Way::Both) {
+        if matches!(route, TextRoute::Out | TextRoute::Both) {
             on(JailEvent::Text(text));
         }
     }
 
-    /// Hands over a block that was just popped, whose text is kept up to index `upto`.
-    pub(super) fn hand(
-        &self,
+    /// Returns a block that was just popped, whose text is kept up to index `upto`.
+    pub(super) fn jailed<'t>(
+        &'t self,
         block: &Block,
         upto: usize,
-        end: Option<&str>,
-        on: &mut impl FnMut(JailEvent<'_>),
-    ) {
-        let (Some(pair), Some(text)) = (block.pair, self.text.get(block.from..upto)) else {
-            return;
-        };
-        let (start, body) = text.split_at(block.start);
-        let jailed = Jailed { pair, at: block.at, start, body, end };
-        on(match block.mode {
-            Mode::Tap => JailEvent::Tapped(jailed),
-            _ => JailEvent::Jailed(jailed),
-        });
+        end: Option<&'t str>,
+    ) -> Option<Jailed<'t>> {
+        let (start, body) = self.text.get(block.from..upto)?.split_at(block.start);
+        Some(Jailed { pair: block.pair?, at: block.at, start, body, end })
     }
 
     /// Releases the kept text from index `from` on, unless one of the `level` outermost blocks
     /// keeps it.
-    pub(super) fn let_go(&mut self, level: usize, from: usize, on: &mut impl FnMut(JailEvent<'_>)) {
-        if self.way_in(level) == Way::Out {
+    pub(super) fn release_kept(
+        &mut self,
+        level: usize,
+        from: usize,
+        on: &mut impl FnMut(JailEvent<'_>),
+    ) {
+        if self.route_in(level) == TextRoute::Out {
             if let Some(text) = self.text.get(from..).filter(|text| !text.is_empty()) {
                 on(JailEvent::Text(text));
             }
@@ -235,9 +226,9 @@ impl Blocks {
 
     /// Releases everything kept as text, and closes all blocks.
     pub(super) fn abandon(&mut self, on: &mut impl FnMut(JailEvent<'_>)) {
-        let way = self.way();
+        let route = self.route();
         self.stack.clear();
-        if way == Way::Kept && !self.text.is_empty() {
+        if route == TextRoute::Kept && !self.text.is_empty() {
             on(JailEvent::Text(&self.text));
         }
         self.text.clear();

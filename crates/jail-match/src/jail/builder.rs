@@ -6,15 +6,15 @@ use super::{
     Jail,
     error::JailError,
     mark::Mark,
-    pair::{Nested, OnFail, Pair},
+    pair::{JailPair, Nested, OnFail},
     rules::Rules,
 };
 
 /// Builds a [`Jail`].
 #[derive(Debug, Clone)]
 pub struct JailBuilder {
-    pool: Pair,
-    pairs: Vec<Pair>,
+    pool: JailPair,
+    pairs: Vec<JailPair>,
     nested: Nested,
     depth: usize,
     blocks: u64,
@@ -24,7 +24,7 @@ pub struct JailBuilder {
 impl Default for JailBuilder {
     fn default() -> Self {
         Self {
-            pool: Pair::empty(),
+            pool: JailPair::empty(),
             pairs: Vec::new(),
             nested: Nested::default(),
             depth: 16,
@@ -51,27 +51,27 @@ impl JailBuilder {
 
     /// The most bytes a block of the pool may hold, sequences not counted (default 1 MiB). A
     /// block that grows beyond is handed over as it is, and the text after it is outside. See
-    /// [`Pair::limit`] for other ways.
+    /// [`JailPair::limit`] for other ways.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         self.pool(|pool| pool.limit(limit, OnFail::End))
     }
 
-    /// Changes the pool's settings, which are those of a [`Pair`].
+    /// Changes the pool's settings, which are those of a [`JailPair`].
     #[must_use]
-    pub fn pool(self, change: impl FnOnce(Pair) -> Pair) -> Self {
+    pub fn pool(self, change: impl FnOnce(JailPair) -> JailPair) -> Self {
         Self { pool: change(self.pool), ..self }
     }
 
     /// Adds a start and the end bound to it.
     #[must_use]
     pub fn pair(self, start: impl Into<Mark>, end: impl Into<Mark>) -> Self {
-        self.rule(Pair::new(start, end))
+        self.rule(JailPair::new(start, end))
     }
 
     /// Adds a pair.
     #[must_use]
-    pub fn rule(mut self, pair: Pair) -> Self {
+    pub fn rule(mut self, pair: JailPair) -> Self {
         self.pairs.push(pair);
         self
     }

@@ -7,7 +7,7 @@ use core::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JailError {
     pub(crate) entry: Entry,
-    pub(crate) problem: Problem,
+    pub(crate) problem: JailProblem,
 }
 
 /// What is faulty.
@@ -27,7 +27,7 @@ pub(crate) enum Owner {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Problem {
+pub(crate) enum JailProblem {
     NoStart,
     Empty,
     ZeroLimit,
@@ -71,27 +71,27 @@ impl fmt::Display for JailError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.entry)?;
         match &self.problem {
-            Problem::NoStart => f.write_str("no start sequence: expected at least one"),
-            Problem::Empty => f.write_str("the sequence is empty"),
-            Problem::ZeroLimit => f.write_str("a limit is 0: expected at least 1"),
-            Problem::StartIsEnd(n) => {
+            JailProblem::NoStart => f.write_str("no start sequence: expected at least one"),
+            JailProblem::Empty => f.write_str("the sequence is empty"),
+            JailProblem::ZeroLimit => f.write_str("a limit is 0: expected at least 1"),
+            JailProblem::StartIsEnd(n) => {
                 write!(f, "equals end {n}: expected a pair that binds the two")
             }
-            Problem::NestsInItself(n) => {
+            JailProblem::NestsInItself(n) => {
                 write!(f, "equals end {n}: such a pair cannot open in itself")
             }
-            Problem::TakenBy(owner) => write!(f, "{owner} has the same start"),
-            Problem::NoSuchPair(n) => write!(f, "names pair {n}, which does not exist"),
+            JailProblem::TakenBy(owner) => write!(f, "{owner} has the same start"),
+            JailProblem::NoSuchPair(n) => write!(f, "names pair {n}, which does not exist"),
             #[cfg(feature = "regex")]
-            Problem::Unbounded => f.write_str(
+            JailProblem::Unbounded => f.write_str(
                 "the expression has no maximum length: expected one in bytes (`Mark::hold`)",
             ),
             #[cfg(feature = "regex")]
-            Problem::EmptyMatch => f.write_str("it may match the empty text"),
+            JailProblem::EmptyMatch => f.write_str("it may match the empty text"),
             #[cfg(feature = "regex")]
-            Problem::NoHold => f.write_str("the hold is 0: expected at least 1 byte"),
+            JailProblem::NoHold => f.write_str("the hold is 0: expected at least 1 byte"),
             #[cfg(feature = "regex")]
-            Problem::BadPattern(why) => f.write_str(why),
+            JailProblem::BadPattern(why) => f.write_str(why),
         }
     }
 }

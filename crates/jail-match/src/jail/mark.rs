@@ -3,13 +3,13 @@
 use alloc::{borrow::Cow, string::String, sync::Arc};
 use core::fmt;
 
-use crate::edge::Case;
+use crate::edge::LetterCase;
 
 /// A start or end sequence: a literal or, with the feature `regex`, an expression.
 ///
 /// ```
-/// use jail_match::{At, Case, Jail, Mark};
-/// let begin = Mark::from("begin:").cased(Case::FoldAscii).at(At::LineStart);
+/// use jail_match::{MarkPosition, LetterCase, Jail, Mark};
+/// let begin = Mark::from("begin:").cased(LetterCase::FoldAscii).at(MarkPosition::LineStart);
 /// let jail = Jail::builder().pair(begin, "\n").build()?;
 /// # Ok::<(), jail_match::JailError>(())
 /// ```
@@ -17,8 +17,8 @@ use crate::edge::Case;
 pub struct Mark {
     pub(crate) text: Cow<'static, str>,
     pub(crate) kind: Kind,
-    pub(crate) case: Case,
-    pub(crate) at: At,
+    pub(crate) case: LetterCase,
+    pub(crate) at: MarkPosition,
     pub(crate) check: Option<Check>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum Kind {
 
 /// Where a mark may stand in the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum At {
+pub enum MarkPosition {
     /// Anywhere.
     #[default]
     Anywhere,
@@ -71,7 +71,7 @@ pub enum At {
     StreamStart,
 }
 
-impl At {
+impl MarkPosition {
     /// Whether a mark may stand after `before`; `None` is the start of the stream.
     pub(crate) fn holds(self, before: Option<u8>) -> bool {
         match self {
@@ -85,13 +85,13 @@ impl At {
 impl Mark {
     /// The same mark with another case rule. Expressions have their own: `(?i)`.
     #[must_use]
-    pub fn cased(self, case: Case) -> Self {
+    pub fn cased(self, case: LetterCase) -> Self {
         Self { case, ..self }
     }
 
     /// The same mark, only there.
     #[must_use]
-    pub fn at(self, at: At) -> Self {
+    pub fn at(self, at: MarkPosition) -> Self {
         Self { at, ..self }
     }
 
@@ -101,9 +101,9 @@ impl Mark {
     /// text, and what follows its first character is looked at anew.
     ///
     /// ```
-    /// use jail_match::{Jail, JailEvent, Mark, Pair};
+    /// use jail_match::{Jail, JailEvent, Mark, JailPair};
     /// let mark = Mark::from("id-7").checked(|found| found.ends_with('7'));
-    /// let mut jail = Jail::builder().rule(Pair::single(mark)).build()?;
+    /// let mut jail = Jail::builder().rule(JailPair::single(mark)).build()?;
     /// let mut found = 0;
     /// jail.push("id-7 id-8", |event| found += usize::from(matches!(event, JailEvent::Jailed(_))))?;
     /// assert_eq!(found, 1);
@@ -168,7 +168,7 @@ impl Mark {
 
     /// Whether the two are literals that read the same text.
     pub(crate) fn collides(&self, other: &Self) -> bool {
-        let fold = Case::FoldAscii;
+        let fold = LetterCase::FoldAscii;
         self.kind == Kind::Literal
             && other.kind == Kind::Literal
             && if self.case == fold || other.case == fold {
@@ -181,7 +181,13 @@ impl Mark {
 
 impl From<Cow<'static, str>> for Mark {
     fn from(text: Cow<'static, str>) -> Self {
-        Self { text, kind: Kind::Literal, case: Case::Exact, at: At::Anywhere, check: None }
+        Self {
+            text,
+            kind: Kind::Literal,
+            case: LetterCase::Exact,
+            at: MarkPosition::Anywhere,
+            check: None,
+        }
     }
 }
 

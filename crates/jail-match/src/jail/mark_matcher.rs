@@ -1,55 +1,32 @@
-//! What is looked for in one state of a jail: literals and expressions, asked about together.
-
-#![expect(
-    clippy::indexing_slicing,
-    reason = "a mark's number is its place in `marks`, a pattern's is that of its run, of which \
-              `enter` makes as many; places are those that the search told in the text it was \
-              given"
-)]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in a view's text and lengths of what was read in it; steps of work and \
-              places of the stream have 64 bits; a mark that is no literal comes behind fewer \
-              literals than marks"
-)]
+//! The marks of one lookout of a jail: literals and expressions, searched for together.
 
 use alloc::{boxed::Box, vec::Vec};
 
+#[cfg(not(feature = "regex"))]
+use super::no_pattern::{NoPattern as Pattern, NoRun as PatternRun, PatternState};
 #[cfg(feature = "regex")]
-use super::pattern::{Pattern, Run};
+use super::pattern::{Pattern, PatternRun, PatternState};
 use super::{
-    error::Problem,
-    mark::{At, Check, Kind, Mark},
+    error::JailProblem,
+    mark::{Check, Kind, Mark, MarkPosition},
+    pattern_view::PatternView,
 };
 use crate::{
     chars::floor_char_boundary,
-    edge::Case,
+    edge::LetterCase,
     marker::{MarkerSet, MarkerSetBuilder, Match, Prefix, Search},
-    suffix::Suffix,
 };
 
-/// Expressions there are none of.
-#[cfg(not(feature = "regex"))]
-#[derive(Debug)]
-pub(crate) enum Pattern {}
-#[cfg(not(feature = "regex"))]
-type State = core::convert::Infallible;
-#[cfg(feature = "regex")]
-type State = regex_automata::util::primitives::StateID;
-#[cfg(not(feature = "regex"))]
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Run;
-
-/// A match that its hold cut short, and that may go on behind its end.
+/// A match that its hold cut short and that may continue after its end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tail {
     mark: usize,
-    state: State,
-    /// Whether it did.
+    state: PatternState,
+    /// Whether it did continue.
     pub(crate) grown: bool,
 }
 
-/// Text to look at.
+/// The text a jail looks at.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'t> {
     pub(crate) text: &'t str,
@@ -59,22 +36,33 @@ pub(crate) struct View<'t> {
     pub(crate) before: Option<u8>,
     /// Whether no text follows.
     pub(crate) ended: bool,
+    /// Marks were searched for up to this index.
+    pub(crate) pos: usize,
 }
 
-/// How far expressions have read at the position that is held.
+impl View<'_> {
+    /// Returns the stream offset of an index.
+    pub(crate) fn offset(&self, index: usize) -> u64 {
+        self.base + index as u64
+    }
+}
+
+/// How far expressions have read at the pending position, and how many bytes were looked at.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     at: Option<(u64, usize)>,
-    runs: Vec<Run>,
+    runs: Vec<PatternRun>,
+    /// Bytes looked at since the start of the stream.
+    pub(crate) work: u64,
 }
 
 impl Progress {
-    /// Goes to a position of a matcher: what was read there before is kept.
+    /// Moves to a position of a matcher. Runs that were started there before are kept.
     fn enter(&mut self, at: (u64, usize), runs: usize) {
         if self.at != Some(at) {
             self.at = Some(at);
             self.runs.clear();
-            self.runs.resize_with(runs, Run::default);
+            self.runs.resize_with(runs, PatternRun::default);
         }
     }
 }
@@ -84,7 +72,7 @@ enum Needle {
     /// The marker with this number in the set.
     Literal(usize),
     /// An expression, with its place among the runs.
-    #[cfg_attr(not(feature = "regex"), expect(dead_code, reason = "there are none"))]
+    #[cfg_attr(not(feature = "regex"), expect(dead_code, reason = "no expression is built"))]
     Pattern(Box<Pattern>, usize),
 }
 
@@ -93,39 +81,32 @@ enum Needle {
 pub(crate) struct MarkMatcher {
     /// Tells it from the others of its jail.
     number: usize,
-    marks: Box<[(Needle, At, Option<Check>)]>,
+    marks: Box<[(Needle, MarkPosition, Option<Check>)]>,
     /// First bytes of marks with their positions, sorted.
     firsts: Box<[(u8, usize)]>,
     set: MarkerSet,
     patterns: usize,
     longest: usize,
-    /// How many marks, from the first, yield to the first of them that matches.
-    ranked: usize,
 }
 
 impl MarkMatcher {
-    /// Compiles `marks`. The longest match at a place counts; of the `ranked` first marks, the
-    /// first that matches.
+    /// Compiles `marks`. The longest match at a place wins, of equal ones the first mark.
     ///
     /// # Errors
-    /// The position of the faulty mark, and what is wrong with it.
-    pub(crate) fn new(
-        number: usize,
-        marks: &[&Mark],
-        ranked: usize,
-    ) -> Result<Self, (usize, Problem)> {
+    /// Returns the position of the faulty mark and its fault.
+    pub(crate) fn new(number: usize, marks: &[&Mark]) -> Result<Self, (usize, JailProblem)> {
         let mut builder = MarkerSetBuilder::new();
         let mut firsts = Vec::new();
         let mut sought = Vec::with_capacity(marks.len());
         let (mut literals, mut longest) = (0, 0);
         for (id, mark) in marks.iter().enumerate() {
             let Some(&first) = mark.text.as_bytes().first() else {
-                return Err((id, Problem::Empty));
+                return Err((id, JailProblem::Empty));
             };
             let one = match mark.kind {
                 Kind::Literal => {
-                    let fold = mark.case == Case::FoldAscii;
-                    builder.suffixed(&mark.text, fold, Suffix::None, 1);
+                    let fold = mark.case == LetterCase::FoldAscii;
+                    builder.marker(&mark.text, fold, 1);
                     let cases = [first.to_ascii_lowercase(), first.to_ascii_uppercase()];
                     firsts.extend(if fold { cases } else { [first; 2] }.map(|byte| (byte, id)));
                     longest = longest.max(mark.text.len());
@@ -154,7 +135,6 @@ impl MarkMatcher {
             set: builder.build(),
             patterns: marks.len() - literals,
             longest,
-            ranked,
         })
     }
 
@@ -163,19 +143,13 @@ impl MarkMatcher {
         self.longest
     }
 
-    /// Finds the first mark that begins at an index from `from` up to and with `until`.
-    pub(crate) fn seek(
-        &self,
-        view: View<'_>,
-        from: usize,
-        until: usize,
-        progress: &mut Progress,
-        work: &mut u64,
-    ) -> Search {
+    /// Searches for the first mark that begins at an index from `view.pos` to `until`, both
+    /// included.
+    pub(crate) fn seek(&self, view: View<'_>, until: usize, progress: &mut Progress) -> Search {
         let bytes = view.text.as_bytes();
         // The search may stop at a later byte of a scalar.
         let reach = until.saturating_add(4).min(bytes.len());
-        let mut pos = from;
+        let mut pos = view.pos;
         while pos < reach
             && let Some(hit) = self.set.next_stop(0, &bytes[pos..reach])
         {
@@ -183,84 +157,78 @@ impl MarkMatcher {
             if start > until {
                 break;
             }
-            *work += hit as u64;
-            match self.look(view, start, progress, work) {
-                Search::Miss => pos = scalar_behind(view.text, start),
+            progress.work += hit as u64;
+            match self.look(view, start, progress) {
+                Search::Miss => pos = after_scalar(view.text, start),
                 found => return found,
             }
         }
-        *work += reach.saturating_sub(pos) as u64;
+        progress.work += reach.saturating_sub(pos) as u64;
         Search::Miss
     }
 
-    /// What stands at `start`.
-    fn look(
-        &self,
-        view: View<'_>,
-        start: usize,
-        progress: &mut Progress,
-        work: &mut u64,
-    ) -> Search {
+    /// Returns the mark at `start`.
+    fn look(&self, view: View<'_>, start: usize, progress: &mut Progress) -> Search {
         let bytes = view.text.as_bytes();
         let rest = &bytes[start..];
         let Some(&first) = rest.first() else { return Search::Miss };
         let before = start.checked_sub(1).map_or(view.before, |last| Some(bytes[last]));
-        progress.enter((view.base + start as u64, self.number), self.patterns);
+        progress.enter((view.offset(start), self.number), self.patterns);
         let bucket = self.firsts.partition_point(|&(byte, _)| byte < first);
         let bucket = self.firsts[bucket..].iter().take_while(|&&(byte, _)| byte == first);
         let (mut best, mut open) = (None, false);
         for &(_, id) in bucket {
             let (needle, at, check) = &self.marks[id];
-            // Ranked marks come first in their bucket: what was found or is open is one of them.
-            let outranked = id < self.ranked && (open || best.is_some());
-            if outranked || !at.holds(before) {
+            if !at.holds(before) {
                 continue;
             }
             let prefix = match needle {
                 Needle::Literal(marker) => {
-                    *work += rest.len().min(self.longest) as u64;
+                    progress.work += rest.len().min(self.longest) as u64;
                     self.set.match_prefix(*marker, rest)
                 }
                 Needle::Pattern(pattern, run) => {
-                    read(pattern, &mut progress.runs[*run], rest, before, view.ended, work)
+                    let view = PatternView { text: rest, before, ended: view.ended };
+                    pattern.read(&mut progress.runs[*run], view, &mut progress.work)
                 }
             };
             match (prefix, check) {
                 (Prefix::Partial, _) if !view.ended => open = true,
-                (Prefix::Match(len), None) => longer(&mut best, Some(len), id),
+                (Prefix::Match(len), None) => take_longer(&mut best, Some(len), id),
                 (Prefix::Match(len), Some(check)) => {
-                    *work += len as u64;
-                    longer(&mut best, check.accepts(&view.text[start..start + len]), id);
+                    progress.work += len as u64;
+                    take_longer(&mut best, check.accepts(&view.text[start..start + len]), id);
                 }
                 (Prefix::Partial | Prefix::Mismatch, _) => {}
             }
         }
         match best {
-            // What is still open may turn out longer.
+            // A mark that is still open may be longer.
             _ if open => Search::Partial { at: start },
             Some((len, id)) => Search::Match(Match { at: start, len, id }),
             None => Search::Miss,
         }
     }
 
-    /// How the match just found, of `len` bytes, may go on beyond its hold.
+    /// Returns how the match just found, of `len` bytes, may continue beyond its hold.
     pub(crate) fn tail(&self, mark: usize, len: usize, progress: &Progress) -> Option<Tail> {
         let Needle::Pattern(_, run) = self.marks[mark].0 else { return None };
-        let state = goes_on(progress.runs.get(run)?, len)?;
+        let state = progress.runs.get(run)?.goes_on(len)?;
         Some(Tail { mark, state, grown: false })
     }
 
-    /// Reads on behind a match: how many bytes of `text` are its, and whether no more can be.
+    /// Reads on after a match. Returns how many bytes of `text` belong to it, and whether no more
+    /// can.
     pub(crate) fn read_on(&self, tail: &mut Tail, text: &str, work: &mut u64) -> (usize, bool) {
         match &self.marks[tail.mark].0 {
             Needle::Literal(_) => (0, true),
-            Needle::Pattern(pattern, _) => read_on(pattern, &mut tail.state, text, work),
+            Needle::Pattern(pattern, _) => pattern.read_on(&mut tail.state, text, work),
         }
     }
 }
 
-/// Takes a match if it is longer than the best.
-fn longer(best: &mut Option<(usize, usize)>, len: Option<usize>, id: usize) {
+/// Replaces the best match by a longer one.
+fn take_longer(best: &mut Option<(usize, usize)>, len: Option<usize>, id: usize) {
     if let Some(len) = len
         && best.is_none_or(|(most, _)| len > most)
     {
@@ -268,44 +236,7 @@ fn longer(best: &mut Option<(usize, usize)>, len: Option<usize>, id: usize) {
     }
 }
 
-#[cfg(feature = "regex")]
-fn goes_on(run: &Run, len: usize) -> Option<State> {
-    run.goes_on(len)
-}
-
-#[cfg(not(feature = "regex"))]
-fn goes_on(_: &Run, _: usize) -> Option<State> {
-    None
-}
-
-#[cfg(feature = "regex")]
-fn read_on(pattern: &Pattern, state: &mut State, text: &str, work: &mut u64) -> (usize, bool) {
-    pattern.read_on(state, text, work)
-}
-
-#[cfg(not(feature = "regex"))]
-fn read_on(pattern: &Pattern, _: &mut State, _: &str, _: &mut u64) -> (usize, bool) {
-    match *pattern {}
-}
-
-#[cfg(feature = "regex")]
-fn read(
-    pattern: &Pattern,
-    run: &mut Run,
-    text: &[u8],
-    before: Option<u8>,
-    ended: bool,
-    work: &mut u64,
-) -> Prefix {
-    pattern.read(run, text, before, ended, work)
-}
-
-#[cfg(not(feature = "regex"))]
-fn read(pattern: &Pattern, _: &mut Run, _: &[u8], _: Option<u8>, _: bool, _: &mut u64) -> Prefix {
-    match *pattern {}
-}
-
-/// The index after the scalar at `at`.
-pub(crate) fn scalar_behind(text: &str, at: usize) -> usize {
+/// Returns the index after the scalar at `at`.
+pub(crate) fn after_scalar(text: &str, at: usize) -> usize {
     text[at..].chars().next().map_or(text.len(), |scalar| at + scalar.len_utf8())
 }

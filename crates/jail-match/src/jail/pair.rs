@@ -9,8 +9,8 @@ use super::mark::Mark;
 /// Any of its ends closes any of its starts.
 ///
 /// ```
-/// use jail_match::{Inner, Jail, OnFail, Pair, Quote, Release};
-/// let object = Pair::new("{", "}")
+/// use jail_match::{Inner, Jail, OnFail, JailPair, Quote, Release};
+/// let object = JailPair::new("{", "}")
 ///     .quote(Quote::JSON)
 ///     .inner(Inner::Own)
 ///     .limit(4096, OnFail::Release)
@@ -19,14 +19,13 @@ use super::mark::Mark;
 /// # Ok::<(), jail_match::JailError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
+pub struct JailPair {
     pub(crate) starts: Vec<Mark>,
     pub(crate) ends: Vec<Mark>,
     pub(crate) quotes: Vec<Quote>,
     pub(crate) inner: Inner,
-    pub(crate) place: Place,
+    pub(crate) place: StartScope,
     pub(crate) extent: Extent,
-    pub(crate) order: EndOrder,
     pub(crate) release: Release,
     pub(crate) flow: BlockDelivery,
     pub(crate) limit: usize,
@@ -36,7 +35,7 @@ pub struct Pair {
 
 /// Where a pair's starts count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum StartScope {
     Anywhere,
     /// Only inside the pairs that name it.
     Inside,
@@ -51,17 +50,17 @@ pub(crate) enum Extent {
     Start,
 }
 
-impl Pair {
+impl JailPair {
     /// A mark that is a block by itself, for what has no end of its own: a word, a key, a
     /// number. The block's body and end are empty; ends that are added do not matter.
     ///
     /// An expression that goes on beyond its [`Mark::hold`] hits the pair's limit, and its block is
     /// followed as far as the expression reads. Such a block is dropped ([`OnFail::Drop`]) unless
-    /// [`Pair::limit`] sets another policy: no part of it is text.
+    /// [`JailPair::limit`] sets another policy: no part of it is text.
     ///
     /// ```
-    /// use jail_match::{Jail, JailEvent, Pair};
-    /// let mut jail = Jail::builder().rule(Pair::single("beep")).build()?;
+    /// use jail_match::{Jail, JailEvent, JailPair};
+    /// let mut jail = Jail::builder().rule(JailPair::single("beep")).build()?;
     /// let mut seen = String::new();
     /// let mut on = |event: JailEvent<'_>| match event {
     ///     JailEvent::Text(text) => seen.push_str(text),
@@ -91,9 +90,8 @@ impl Pair {
             ends: Vec::new(),
             quotes: Vec::new(),
             inner: Inner::Nothing,
-            place: Place::Anywhere,
+            place: StartScope::Anywhere,
             extent: Extent::ToEnd,
-            order: EndOrder::Longest,
             release: Release::Hand,
             flow: BlockDelivery::Withhold,
             limit: 1 << 20,
@@ -109,7 +107,7 @@ impl Pair {
         self
     }
 
-    /// Adds another end.
+    /// Adds another end. Of several ends at one place, the longest counts.
     #[must_use]
     pub fn end(mut self, end: impl Into<Mark>) -> Self {
         self.ends.push(end.into());
@@ -132,13 +130,7 @@ impl Pair {
     /// Its starts count only inside the pairs that name it.
     #[must_use]
     pub fn only_inside(self) -> Self {
-        Self { place: Place::Inside, ..self }
-    }
-
-    /// Which of several ends at one place counts.
-    #[must_use]
-    pub fn order(self, order: EndOrder) -> Self {
-        Self { order, ..self }
+        Self { place: StartScope::Inside, ..self }
     }
 
     /// What becomes of a block that ended.
@@ -207,17 +199,6 @@ pub enum Inner {
     Only(Vec<usize>),
 }
 
-/// Which of several ends at one place counts. Of ends at different places the first does. Against
-/// a quote or an inner start at that place, the longer mark counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum EndOrder {
-    /// The longest.
-    #[default]
-    Longest,
-    /// The one added first.
-    Listed,
-}
-
 /// What becomes of a block that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Release {
@@ -246,10 +227,10 @@ pub enum BlockDelivery {
 /// When blocks inside a block are released.
 ///
 /// ```
-/// use jail_match::{Inner, Jail, JailEvent, Nested, Pair, Release};
+/// use jail_match::{Inner, Jail, JailEvent, Nested, JailPair, Release};
 /// let seen = |nested: Nested| -> Result<String, Box<dyn std::error::Error>> {
-///     let outer = Pair::new("(", ")").inner(Inner::Every);
-///     let inner = Pair::new("[", "]").release(Release::Drop);
+///     let outer = JailPair::new("(", ")").inner(Inner::Every);
+///     let inner = JailPair::new("[", "]").release(Release::Drop);
 ///     let mut jail = Jail::builder().rule(outer).rule(inner).nested(nested).build()?;
 ///     let mut seen = String::new();
 ///     let mut on = |event: JailEvent<'_>| {

@@ -4,12 +4,6 @@
 //! where it stopped when more text comes. A run is at most `hold` bytes long, so that the work is
 //! at most that many looks at each byte.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "bytes read of a text in memory, counted before one is taken off; steps of work have \
-              64 bits; states are counted in `usize`"
-)]
-
 use alloc::{boxed::Box, string::ToString, vec::Vec};
 
 use regex_automata::{
@@ -19,10 +13,13 @@ use regex_automata::{
     util::{primitives::StateID, start},
 };
 
-use super::error::Problem;
+use super::{error::JailProblem, pattern_view::PatternView};
 use crate::marker::Prefix;
 
 type Dfa = dense::DFA<Vec<u32>>;
+
+/// A state of an expression.
+pub(crate) type PatternState = StateID;
 
 /// The most bytes a compiled expression may take, and the work of compiling it.
 const SIZE_LIMIT: usize = 2 << 20;
@@ -46,39 +43,39 @@ pub(crate) struct Pattern {
 
 /// How far an expression has read from one position on.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Run {
-    state: Option<StateID>,
+pub(crate) struct PatternRun {
+    state: Option<PatternState>,
     read: usize,
     /// Length of the match found so far; 0 for none.
     best: usize,
     /// The state at its end.
-    best_state: Option<StateID>,
+    best_state: Option<PatternState>,
     /// Whether more text changes nothing.
     settled: bool,
     /// Whether that is the hold's doing: the expression could read on.
     cut: bool,
 }
 
-impl Run {
+impl PatternRun {
     /// The state from which a match of `len` bytes goes on, if the hold cut it short.
-    pub(crate) fn goes_on(&self, len: usize) -> Option<StateID> {
+    pub(crate) fn goes_on(&self, len: usize) -> Option<PatternState> {
         self.best_state.filter(|_| self.cut && self.best == len)
     }
 }
 
 impl Pattern {
-    pub(crate) fn new(expression: &str, hold: Option<usize>) -> Result<Self, Problem> {
-        let bad = |error: &dyn ToString| Problem::BadPattern(error.to_string());
+    pub(crate) fn new(expression: &str, hold: Option<usize>) -> Result<Self, JailProblem> {
+        let bad = |error: &dyn ToString| JailProblem::BadPattern(error.to_string());
         let hir = regex_syntax::parse(expression).map_err(|error| bad(&error))?;
         let lengths = hir.properties();
         if lengths.minimum_len().is_none_or(|least| least == 0) {
-            return Err(Problem::EmptyMatch);
+            return Err(JailProblem::EmptyMatch);
         }
         let hold = match (lengths.maximum_len(), hold) {
-            (_, Some(0)) => return Err(Problem::NoHold),
+            (_, Some(0)) => return Err(JailProblem::NoHold),
             (Some(most), Some(hold)) => most.min(hold),
             (Some(only), None) | (None, Some(only)) => only,
-            (None, None) => return Err(Problem::Unbounded),
+            (None, None) => return Err(JailProblem::Unbounded),
         };
         let nfa = thompson::Compiler::new()
             .configure(
@@ -115,17 +112,16 @@ impl Pattern {
         })
     }
 
-    /// Reads on in `text`, which begins where the run began, after the byte `before`.
+    /// Reads on in the view's text and adds the bytes read to `work`.
     ///
-    /// Returns what is certain, `Cut` being that it is not, and adds the bytes read to `work`.
+    /// Returns [`Prefix::Partial`] as long as more text may change the answer.
     pub(crate) fn read(
         &self,
-        run: &mut Run,
-        text: &[u8],
-        before: Option<u8>,
-        ended: bool,
+        run: &mut PatternRun,
+        view: PatternView<'_>,
         work: &mut u64,
     ) -> Prefix {
+        let PatternView { text, before, ended } = view;
         let Some(mut state) = run.state.or_else(|| start(&self.dfa, before)) else {
             return Prefix::Mismatch;
         };
@@ -169,11 +165,12 @@ impl Pattern {
 
     /// Reads on behind a match from `state`, whole scalars; returns how many bytes the expression
     /// takes, and whether it can take no more.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`taken` is where a scalar of `text` begins, and `behind` where it ends"
-    )]
-    pub(crate) fn read_on(&self, state: &mut StateID, text: &str, work: &mut u64) -> (usize, bool) {
+    pub(crate) fn read_on(
+        &self,
+        state: &mut PatternState,
+        text: &str,
+        work: &mut u64,
+    ) -> (usize, bool) {
         let mut taken = 0;
         for scalar in text.chars() {
             let behind = taken + scalar.len_utf8();
@@ -202,21 +199,20 @@ impl Pattern {
 }
 
 /// The state in which a run after `before` begins.
-fn start(dfa: &Dfa, before: Option<u8>) -> Option<StateID> {
+fn start(dfa: &Dfa, before: Option<u8>) -> Option<PatternState> {
     let config = start::Config::new().look_behind(before).anchored(Anchored::Yes);
     dfa.start_state(&config).ok()
 }
 
-fn starts(dfa: &Dfa) -> Vec<StateID> {
+fn starts(dfa: &Dfa) -> Vec<PatternState> {
     let befores = core::iter::once(None).chain((0..=u8::MAX).map(Some));
-    let mut starts: Vec<StateID> = befores.filter_map(|before| start(dfa, before)).collect();
+    let mut starts: Vec<PatternState> = befores.filter_map(|before| start(dfa, before)).collect();
     starts.sort_unstable();
     starts.dedup();
     starts
 }
 
 /// What is certain in each state.
-#[expect(clippy::indexing_slicing, reason = "there is an entry for each state that was reached")]
 fn fates(dfa: &Dfa) -> Box<[u8]> {
     let index = |state: StateID| state.as_usize() >> dfa.stride2();
     let bytes: Vec<u8> =
@@ -264,7 +260,6 @@ fn fates(dfa: &Dfa) -> Box<[u8]> {
 }
 
 /// Notes `index`; whether it is new.
-#[expect(clippy::indexing_slicing, reason = "the list was just made long enough")]
 fn mark(known: &mut Vec<bool>, index: usize) -> bool {
     if known.len() <= index {
         known.resize(index + 1, false);
@@ -274,15 +269,17 @@ fn mark(known: &mut Vec<bool>, index: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pattern, Run};
+    use super::{Pattern, PatternRun, PatternView};
     use crate::marker::Prefix;
 
     /// What is known after each byte of `text`, and at its end.
     fn readings(expression: &str, hold: Option<usize>, text: &str) -> Vec<Prefix> {
         let pattern = Pattern::new(expression, hold).unwrap();
-        let (mut run, mut work) = (Run::default(), 0);
-        let mut one =
-            |upto, ended| pattern.read(&mut run, &text.as_bytes()[..upto], None, ended, &mut work);
+        let (mut run, mut work) = (PatternRun::default(), 0);
+        let mut one = |upto, ended| {
+            let view = PatternView { text: &text.as_bytes()[..upto], before: None, ended };
+            pattern.read(&mut run, view, &mut work)
+        };
         let mut all: std::vec::Vec<_> = (1..=text.len()).map(|upto| one(upto, false)).collect();
         all.push(one(text.len(), true));
         all

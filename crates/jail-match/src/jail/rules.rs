@@ -1,22 +1,13 @@
 //! The compiled rules of a jail: one state for the text outside, one for the inside of each pair
 //! and of each kind of quotes.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "pairs, states and marks are named by their places in the rules that name them"
-)]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "pairs and quotes are in memory, and their states are numbered from 1"
-)]
-
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use super::{
-    error::{Entry, JailError, Owner, Problem},
+    error::{Entry, JailError, JailProblem, Owner},
     mark::Mark,
     mark_matcher::MarkMatcher,
-    pair::{EndOrder, Inner, Nested, OnFail, Pair, Place, Quote},
+    pair::{Inner, JailPair, Nested, OnFail, Quote, StartScope},
 };
 
 /// What a mark does in a state.
@@ -33,12 +24,12 @@ pub(crate) enum Effect {
 }
 
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct Lookout {
     pub(crate) matcher: MarkMatcher,
     effects: Box<[Effect]>,
 }
 
-impl State {
+impl Lookout {
     pub(crate) fn effect(&self, id: usize) -> Effect {
         self.effects[id]
     }
@@ -50,8 +41,8 @@ pub(crate) const OUTSIDE: usize = 0;
 #[derive(Debug)]
 pub(crate) struct CompiledRules {
     /// Outside, then one for each pair, then the quotes.
-    pub(crate) states: Box<[State]>,
-    pub(crate) pairs: Box<[Pair]>,
+    pub(crate) states: Box<[Lookout]>,
+    pub(crate) pairs: Box<[JailPair]>,
     pub(crate) nested: Nested,
     pub(crate) depth: usize,
     pub(crate) blocks: u64,
@@ -62,7 +53,7 @@ pub(crate) struct CompiledRules {
 
 /// The rules as they were given.
 pub(crate) struct Rules {
-    pub(crate) pairs: Vec<Pair>,
+    pub(crate) pairs: Vec<JailPair>,
     /// Whether the last pair is the pool.
     pub(crate) pooled: bool,
     pub(crate) nested: Nested,
@@ -82,29 +73,26 @@ impl Rules {
         let mut states = Vec::new();
         let starts = |pair: usize| {
             let starts = self.pairs[pair].starts.iter().enumerate();
-            starts.map(move |(n, mark)| Listed {
+            starts.map(move |(number, mark)| Listed {
                 mark: mark.clone(),
                 effect: Effect::Open(pair),
-                of: pair,
-                role: "start",
-                number: n,
+                entry: MarkEntry { pair, role: "start", number },
             })
         };
-        let outside = (0..self.pairs.len()).filter(|&n| self.pairs[n].place == Place::Anywhere);
-        states.push(self.state(0, outside.flat_map(starts), 0)?);
-        // The states of quotes stand after those of all pairs.
+        let outside =
+            (0..self.pairs.len()).filter(|&n| self.pairs[n].place == StartScope::Anywhere);
+        states.push(self.lookout(OUTSIDE, outside.flat_map(starts))?);
+        // The lookouts of quotes are numbered after those of all pairs.
         let mut quotes: Vec<(usize, &Quote)> = Vec::new();
-        for (of, pair) in self.pairs.iter().enumerate() {
+        for (n, pair) in self.pairs.iter().enumerate() {
             let ends = pair.ends.iter().enumerate().map(|(number, mark)| Listed {
                 mark: mark.clone(),
                 effect: Effect::Close,
-                of,
-                role: "end",
-                number,
+                entry: MarkEntry { pair: n, role: "end", number },
             });
             let inner: Vec<usize> = match &pair.inner {
                 Inner::Nothing => Vec::new(),
-                Inner::Own => Vec::from([of]),
+                Inner::Own => Vec::from([n]),
                 Inner::Every => (0..self.pairs.len()).collect(),
                 Inner::Only(list) => list.clone(),
             };
@@ -112,25 +100,23 @@ impl Rules {
             let opens = pair.quotes.iter().enumerate().map(|(number, quote)| Listed {
                 mark: quote.open.clone().into(),
                 effect: Effect::Quote(first + number),
-                of,
-                role: "quote",
-                number,
+                entry: MarkEntry { pair: n, role: "quote", number },
             });
             let listed = ends.chain(inner.into_iter().flat_map(starts)).chain(opens);
-            let ranked = match pair.order {
-                EndOrder::Longest => 0,
-                EndOrder::Listed => pair.ends.len(),
-            };
-            states.push(self.state(inside(of), listed, ranked)?);
-            quotes.extend(pair.quotes.iter().map(|quote| (of, quote)));
+            states.push(self.lookout(inside(n), listed)?);
+            quotes.extend(pair.quotes.iter().map(|quote| (n, quote)));
         }
-        for (of, quote) in quotes {
-            let part = |mark, effect, role| Listed { mark, effect, of, role, number: 0 };
+        for (pair, quote) in quotes {
+            let part = |mark, effect, role| Listed {
+                mark,
+                effect,
+                entry: MarkEntry { pair, role, number: 0 },
+            };
             let close = part(quote.close.clone().into(), Effect::Close, "quote end");
             let escape = quote.escape.map(|scalar| Mark::from(String::from(scalar)));
             let escape = escape.map(|mark| part(mark, Effect::Escape, "escape"));
             let listed = core::iter::once(close).chain(escape);
-            states.push(self.state(states.len(), listed, 0)?);
+            states.push(self.lookout(states.len(), listed)?);
         }
         let longest = states.iter().map(|state| state.matcher.longest()).max().unwrap_or(0);
         let Self { pairs, nested, depth, blocks, over, .. } = self;
@@ -145,47 +131,38 @@ impl Rules {
         })
     }
 
-    /// Compiles the marks of one state; of the `ranked` first, the first that matches counts.
-    fn state(
+    /// Compiles the marks of one lookout.
+    fn lookout(
         &self,
         number: usize,
         listed: impl Iterator<Item = Listed>,
-        ranked: usize,
-    ) -> Result<State, JailError> {
+    ) -> Result<Lookout, JailError> {
         let listed: Vec<Listed> = listed.collect();
         let marks: Vec<&Mark> = listed.iter().map(|one| &one.mark).collect();
-        let matcher = MarkMatcher::new(number, &marks, ranked).map_err(|(id, problem)| {
-            let Listed { mark, of, role, number, .. } = &listed[id];
-            self.error(*of, role, *number, mark, problem)
-        })?;
-        Ok(State { matcher, effects: listed.iter().map(|one| one.effect).collect() })
+        let matcher = MarkMatcher::new(number, &marks)
+            .map_err(|(id, problem)| self.error(listed[id].entry, &listed[id].mark, problem))?;
+        Ok(Lookout { matcher, effects: listed.iter().map(|one| one.effect).collect() })
     }
 
     fn owner(&self, pair: usize) -> Owner {
         if self.pooled && pair + 1 == self.pairs.len() { Owner::Pool } else { Owner::Pair(pair) }
     }
 
-    fn error(
-        &self,
-        pair: usize,
-        role: &'static str,
-        number: usize,
-        mark: &Mark,
-        problem: Problem,
-    ) -> JailError {
-        let owner = self.owner(pair);
-        let text = mark.text.clone().into();
+    fn error(&self, entry: MarkEntry, mark: &Mark, problem: JailProblem) -> JailError {
+        let MarkEntry { pair, role, number } = entry;
+        let (owner, text) = (self.owner(pair), mark.text.clone().into());
         JailError { entry: Entry::Mark { owner, role, number, text }, problem }
     }
 
     /// Refuses rules that contradict themselves.
     fn check(&self) -> Result<(), JailError> {
         let jail = |problem| Err(JailError { entry: Entry::Jail, problem });
-        if self.pairs.iter().all(|pair| pair.place == Place::Inside || pair.starts.is_empty()) {
-            return jail(Problem::NoStart);
+        if self.pairs.iter().all(|pair| pair.place == StartScope::Inside || pair.starts.is_empty())
+        {
+            return jail(JailProblem::NoStart);
         }
         if self.depth == 0 || self.blocks == 0 {
-            return jail(Problem::ZeroLimit);
+            return jail(JailProblem::ZeroLimit);
         }
         for (n, pair) in self.pairs.iter().enumerate() {
             let entry = || match self.owner(n) {
@@ -193,28 +170,29 @@ impl Rules {
                 Owner::Pair(n) => Entry::Pair(n),
             };
             if pair.limit == 0 {
-                return Err(JailError { entry: entry(), problem: Problem::ZeroLimit });
+                return Err(JailError { entry: entry(), problem: JailProblem::ZeroLimit });
             }
             if pair.starts.is_empty() {
-                return Err(JailError { entry: entry(), problem: Problem::NoStart });
+                return Err(JailError { entry: entry(), problem: JailProblem::NoStart });
             }
             let nests = match &pair.inner {
                 Inner::Nothing => false,
                 Inner::Own | Inner::Every => true,
                 Inner::Only(list) => {
                     if let Some(&missing) = list.iter().find(|&&one| one >= self.pairs.len()) {
-                        let problem = Problem::NoSuchPair(missing);
+                        let problem = JailProblem::NoSuchPair(missing);
                         return Err(JailError { entry: entry(), problem });
                     }
                     list.contains(&n)
                 }
             };
             for (number, start) in pair.starts.iter().enumerate() {
-                let error = |problem| Err(self.error(n, "start", number, start, problem));
+                let entry = MarkEntry { pair: n, role: "start", number };
+                let error = |problem| Err(self.error(entry, start, problem));
                 if let Some(end) = pair.ends.iter().position(|end| end.collides(start)) {
                     match self.owner(n) {
-                        Owner::Pool => return error(Problem::StartIsEnd(end)),
-                        Owner::Pair(_) if nests => return error(Problem::NestsInItself(end)),
+                        Owner::Pool => return error(JailProblem::StartIsEnd(end)),
+                        Owner::Pair(_) if nests => return error(JailProblem::NestsInItself(end)),
                         Owner::Pair(_) => {}
                     }
                 }
@@ -223,7 +201,7 @@ impl Rules {
                     other.place == pair.place && other.starts.iter().any(same)
                 });
                 if let Some(rival) = rival {
-                    return error(Problem::TakenBy(self.owner(rival)));
+                    return error(JailProblem::TakenBy(self.owner(rival)));
                 }
             }
         }
@@ -231,11 +209,17 @@ impl Rules {
     }
 }
 
-/// A mark of a state with what it does and where it was given.
+/// A mark of a lookout with its effect and its place in the rules.
 struct Listed {
     mark: Mark,
     effect: Effect,
-    of: usize,
+    entry: MarkEntry,
+}
+
+/// The place of a mark in the rules, for error messages.
+#[derive(Clone, Copy)]
+struct MarkEntry {
+    pair: usize,
     role: &'static str,
     number: usize,
 }

@@ -1,23 +1,16 @@
-//! The cursor of a jail: finds marks, opens blocks, keeps their limits.
-
-#![expect(
-    clippy::indexing_slicing,
-    reason = "pairs and states are named by their places in the rules; `keep` is at most the \
-              text's length"
-)]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in the text at hand, which matches do not leave; places of the stream, and \
-              counts, have 64 bits; there is a block where one is read on"
-)]
+//! The cursor of a jail: finds marks, opens and closes blocks, and applies their limits.
+//!
+//! For the pair `<secret>`, `</secret>`, the text `"a <secret>x</sec"` emits `a `, opens a block,
+//! keeps `x`, and leaves `</sec` pending until more text shows whether it is the end.
 
 use super::{
     Jail,
-    blocks::{Block, Mode, Way},
+    blocks::{Block, BlockMode, TextRoute},
     event::{Closed, JailEvent, JailSignal},
-    mark_matcher::{MarkMatcher, Tail, View, scalar_behind},
+    mark_matcher::{Tail, View, after_scalar},
     pair::{BlockDelivery, Extent, Nested, OnFail},
     rules::{Effect, OUTSIDE, inside},
+    settle::{Breach, Ending},
 };
 use crate::{
     chars::floor_char_boundary,
@@ -26,16 +19,38 @@ use crate::{
     marker::{Match, Search},
 };
 
+/// A start that opens a block, or quoted text in one.
+#[derive(Clone, Copy)]
+struct Opening<'t> {
+    /// The lookout inside.
+    lookout: usize,
+    /// The pair; quotes have none.
+    pair: Option<usize>,
+    /// The start as it was written.
+    mark: &'t str,
+    /// Stream offset of the start.
+    at: u64,
+}
+
+impl Opening<'_> {
+    /// Returns the stream offset after the start.
+    fn end(&self) -> u64 {
+        self.at + self.mark.len() as u64
+    }
+}
+
 impl Jail {
-    /// Goes through `text`, which begins at offset `self.base`; returns the index from which it
-    /// must come again.
+    /// Scans `text`, which begins at offset `self.base`. Returns the index from which it must be
+    /// scanned again with more text.
     pub(super) fn scan(
         &mut self,
         text: &str,
         ended: bool,
         on: &mut impl FnMut(JailEvent<'_>),
     ) -> Result<usize, LimitError> {
-        let scanned = self.scan_window(text, ended, on);
+        let view = View { text, base: self.base, before: self.before, ended, pos: 0 };
+        let scanned = self.scan_view(view, on);
+        self.counters.examined = self.progress.work;
         if let Ok(keep) = scanned {
             self.base += keep as u64;
             if let Some(&last) = text.as_bytes()[..keep].last() {
@@ -45,40 +60,36 @@ impl Jail {
         scanned
     }
 
-    fn scan_window(
+    fn scan_view(
         &mut self,
-        text: &str,
-        ended: bool,
+        mut view: View<'_>,
         on: &mut impl FnMut(JailEvent<'_>),
     ) -> Result<usize, LimitError> {
         let rules = self.rules.clone();
-        let view = View { text, base: self.base, before: self.before, ended };
-        let mut pos = 0;
+        let View { text, ended, .. } = view;
         loop {
-            if let Some((state, tail)) = self.blocks.top().and_then(|top| top.tail) {
-                let matcher = &rules.states[state].matcher;
-                pos = self.outgrow(matcher, tail, view, pos, on)?;
-                if pos == text.len() && !ended {
-                    return Ok(pos);
+            if let Some(tail) = self.blocks.top().and_then(|top| top.tail) {
+                self.outgrow(tail, &mut view, on)?;
+                if view.pos == text.len() && !ended {
+                    return Ok(view.pos);
                 }
                 continue;
             }
             let room = self.index(self.blocks.until());
             let state = &rules.states[self.blocks.top().map_or(OUTSIDE, |top| top.state)];
-            let work = &mut self.counters.examined;
-            let found = state.matcher.seek(view, pos, room, &mut self.progress, work);
+            let found = state.matcher.seek(view, room, &mut self.progress);
             self.note_refuted(found);
             let (at, len, id) = match found {
                 Search::Miss if text.len() <= room => {
-                    self.blocks.take(&text[pos..], on);
+                    self.blocks.take(&text[view.pos..], on);
                     return Ok(text.len());
                 }
                 Search::Miss => {
-                    pos = self.overrun(text, pos, None, room, on)?;
+                    view.pos = self.overrun(view, None, on)?;
                     continue;
                 }
                 Search::Partial { at } => {
-                    self.blocks.take(&text[pos..at], on);
+                    self.blocks.take(&text[view.pos..at], on);
                     return Ok(at);
                 }
                 Search::Match(Match { at, len, id }) => (at, len, id),
@@ -87,53 +98,54 @@ impl Jail {
             let mut end = at + len;
             if effect == Effect::Escape {
                 if end == text.len() && !ended {
-                    self.blocks.take(&text[pos..at], on);
+                    self.blocks.take(&text[view.pos..at], on);
                     return Ok(at);
                 }
-                end = scalar_behind(text, end);
+                end = after_scalar(text, end);
             }
             let around = self.blocks.top().map_or(u64::MAX, |top| top.around);
             let most = if effect == Effect::Close { self.index(around) } else { room };
             if end > most {
-                pos = self.overrun(text, pos, Some(at), room, on)?;
+                view.pos = self.overrun(view, Some(at), on)?;
                 continue;
             }
-            self.blocks.take(&text[pos..at], on);
-            let (mark, offset) = (&text[at..end], view.base + at as u64);
+            self.blocks.take(&text[view.pos..at], on);
+            let (mark, at) = (&text[at..end], view.offset(at));
             match effect {
                 Effect::Escape => self.blocks.take(mark, on),
-                Effect::Quote(state) => {
-                    self.open(state, None, mark, offset, on);
+                Effect::Quote(lookout) => {
+                    self.open(Opening { lookout, pair: None, mark, at }, on);
                 }
                 Effect::Open(_) if self.blocks.depth() >= rules.depth => {
-                    let kind = DiagnosticKind::DepthLimit;
-                    let bytes = mark.len() as u64;
-                    self.limit(kind, offset, bytes, OnFail::Release, on);
+                    let (kind, at) = (DiagnosticKind::DepthLimit, view.offset(end));
+                    let breach = Breach { kind, then: OnFail::Release, at };
+                    self.report(breach, mark.len() as u64, on);
                     self.blocks.take(mark, on);
                 }
                 Effect::Open(pair) => {
                     let tail = state.matcher.tail(id, len, &self.progress);
                     let from = self.blocks.top().map_or(OUTSIDE, |top| top.state);
-                    self.open_pair(pair, mark, offset, on)?;
+                    let opening = Opening { lookout: inside(pair), pair: Some(pair), mark, at };
+                    self.open_pair(opening, on)?;
                     if rules.pairs[pair].extent == Extent::Start {
-                        let tail = tail.map(|tail| (from, tail));
-                        self.close_single(offset, offset + mark.len() as u64, tail, on);
+                        self.close_single(opening, tail.map(|tail| (from, tail)), on);
                     }
                 }
                 Effect::Close => {
-                    self.close(Some(mark), Closed::End, offset + mark.len() as u64, on);
+                    let (why, at) = (Closed::End, view.offset(end));
+                    self.close(Ending { mark: Some(mark), why, at }, on);
                 }
             }
-            pos = end;
+            view.pos = end;
         }
     }
 
-    /// The index of a stream offset in the text being scanned.
+    /// Returns the index of a stream offset in the text being scanned.
     fn index(&self, offset: u64) -> usize {
         usize::try_from(offset.saturating_sub(self.base)).unwrap_or(usize::MAX)
     }
 
-    /// What was held at the end of a chunk may be decided now.
+    /// Counts a chunk's end that looked like a mark and turned out to be text.
     fn note_refuted(&mut self, found: Search) {
         let Some(offset) = self.partial else { return };
         let at = match found {
@@ -150,45 +162,46 @@ impl Jail {
         self.counters.refuted += u64::from(at != Some(offset));
     }
 
-    /// Takes text up to a limit and applies it; returns where to go on. A mark at index `mark`
-    /// that the limit would cut is read again if the block goes on, because it counts there.
+    /// Takes text up to the nearest limit and applies the limit. Returns where to continue.
+    ///
+    /// A mark at index `mark` that the limit would cut is read again if the block continues,
+    /// because it counts there.
     fn overrun(
         &mut self,
-        text: &str,
-        pos: usize,
+        view: View<'_>,
         mark: Option<usize>,
-        room: usize,
         on: &mut impl FnMut(JailEvent<'_>),
     ) -> Result<usize, LimitError> {
+        let View { text, pos, .. } = view;
         let over = self.blocks.first_over();
-        let pair = self.blocks.get(over).and_then(|block| block.pair);
-        let then = pair.map_or(OnFail::End, |pair| self.rules.pairs[pair].over);
+        let room = self.index(self.blocks.until());
+        let then = self.over(self.blocks.get(over));
         let mark = mark.filter(|_| then.goes_on());
         let cut = mark.unwrap_or_else(|| floor_char_boundary(text, room).max(pos));
         self.blocks.take(&text[pos..cut], on);
-        self.breach(over, DiagnosticKind::JailBytes, then, self.base + cut as u64, on)?;
+        let (kind, at) = (DiagnosticKind::JailBytes, view.offset(cut));
+        self.breach(over, Breach { kind, then, at }, on)?;
         Ok(cut)
     }
 
-    fn open(
-        &mut self,
-        state: usize,
-        pair: Option<usize>,
-        mark: &str,
-        at: u64,
-        on: &mut impl FnMut(JailEvent<'_>),
-    ) {
+    /// Returns what becomes of a block that outgrows its limit.
+    fn over(&self, block: Option<&Block>) -> OnFail {
+        let pair = block.and_then(|block| block.pair);
+        pair.map_or(OnFail::End, |pair| self.rules.pairs[pair].over)
+    }
+
+    fn open(&mut self, opening: Opening<'_>, on: &mut impl FnMut(JailEvent<'_>)) {
+        let Opening { lookout, pair, mark, at } = opening;
         let mode = self.mode(pair);
-        let behind = at + mark.len() as u64;
         let until = match pair {
-            Some(pair) if matches!(mode, Mode::Keep | Mode::Tap) => {
-                behind.saturating_add(self.rules.pairs[pair].limit as u64)
+            Some(pair) if matches!(mode, BlockMode::Keep | BlockMode::Tap) => {
+                opening.end().saturating_add(self.rules.pairs[pair].limit as u64)
             }
             _ => u64::MAX,
         };
         let around = self.blocks.until();
         self.blocks.push(Block {
-            state,
+            state: lookout,
             pair,
             at,
             start: mark.len(),
@@ -209,83 +222,83 @@ impl Jail {
         self.blocks.take(mark, on);
     }
 
-    /// What is to be done with the text of a block that opens now.
-    fn mode(&self, pair: Option<usize>) -> Mode {
-        let Some(pair) = pair else { return Mode::Follow };
+    /// Returns what to do with the text of a block that opens now.
+    fn mode(&self, pair: Option<usize>) -> BlockMode {
+        let Some(pair) = pair else { return BlockMode::Follow };
         let own = match self.rules.pairs[pair].flow {
-            BlockDelivery::Withhold => Mode::Keep,
-            BlockDelivery::Tap => Mode::Tap,
+            BlockDelivery::Withhold => BlockMode::Keep,
+            BlockDelivery::Tap => BlockMode::Tap,
         };
-        match self.blocks.way() {
+        match self.blocks.route() {
             _ if self.blocks.is_empty() => own,
-            _ if self.rules.nested == Nested::OuterOnly => Mode::Follow,
-            Way::Nowhere => Mode::Follow,
-            // What has passed cannot be withheld.
-            Way::Both => Mode::Tap,
-            Way::Out | Way::Kept => own,
+            _ if self.rules.nested == Nested::OuterOnly => BlockMode::Follow,
+            TextRoute::Nowhere => BlockMode::Follow,
+            // Text that has passed cannot be withheld.
+            TextRoute::Both => BlockMode::Tap,
+            TextRoute::Out | TextRoute::Kept => own,
         }
     }
 
-    /// Closes a block that is all start, unless a limit has, or its mark may go on.
+    /// Closes a block that consists of its start, unless a limit closed it or its mark may
+    /// continue.
     fn close_single(
         &mut self,
-        at: u64,
-        behind: u64,
+        opening: Opening<'_>,
         tail: Option<(usize, Tail)>,
         on: &mut impl FnMut(JailEvent<'_>),
     ) {
-        match self.blocks.top_mut().filter(|top| top.at == at) {
+        match self.blocks.top_mut().filter(|top| top.at == opening.at) {
             Some(top) if tail.is_some() => top.tail = tail,
-            Some(_) => self.close(Some(""), Closed::End, behind, on),
+            Some(_) => {
+                self.close(Ending { mark: Some(""), why: Closed::End, at: opening.end() }, on);
+            }
             None => {}
         }
     }
 
-    /// Follows the mark of the innermost block, which its hold cut short, from `pos` on: if it
-    /// goes on, the block hits its limit. Returns where the block ends, or the text.
+    /// Follows the mark of the innermost block, which its hold cut short. If the mark continues,
+    /// the block hits its limit. Moves the view's cursor to the end of the mark or of the text.
     fn outgrow(
         &mut self,
-        matcher: &MarkMatcher,
-        mut tail: Tail,
-        View { text, base, ended, .. }: View<'_>,
-        pos: usize,
+        (state, mut tail): (usize, Tail),
+        view: &mut View<'_>,
         on: &mut impl FnMut(JailEvent<'_>),
-    ) -> Result<usize, LimitError> {
-        let (read, over) = matcher.read_on(&mut tail, &text[pos..], &mut self.counters.examined);
+    ) -> Result<(), LimitError> {
+        let (text, pos) = (view.text, view.pos);
+        let matcher = &self.rules.states[state].matcher;
+        let (read, over) = matcher.read_on(&mut tail, &text[pos..], &mut self.progress.work);
         let depth = self.blocks.len();
         if read > 0 && !core::mem::replace(&mut tail.grown, true) {
-            let then = self.blocks.top().and_then(|top| top.pair);
-            let then = then.map_or(OnFail::End, |pair| self.rules.pairs[pair].over);
-            let here = base + pos as u64;
-            self.breach(depth - 1, DiagnosticKind::JailBytes, then, here, on)?;
+            let then = self.over(self.blocks.top());
+            let (kind, at) = (DiagnosticKind::JailBytes, view.offset(pos));
+            self.breach(depth - 1, Breach { kind, then, at }, on)?;
             if self.blocks.len() < depth {
-                return Ok(pos);
+                return Ok(());
             }
         }
-        let end = pos + read;
-        self.blocks.take(&text[pos..end], on);
-        if over || ended {
-            self.close(Some(""), Closed::End, base + end as u64, on);
+        view.pos = pos + read;
+        self.blocks.take(&text[pos..view.pos], on);
+        if over || view.ended {
+            let at = view.offset(view.pos);
+            self.close(Ending { mark: Some(""), why: Closed::End, at }, on);
         } else if let Some(top) = self.blocks.top_mut() {
-            top.tail = top.tail.map(|(state, _)| (state, tail));
+            top.tail = Some((state, tail));
         }
-        Ok(end)
+        Ok(())
     }
 
     fn open_pair(
         &mut self,
-        pair: usize,
-        mark: &str,
-        at: u64,
+        opening: Opening<'_>,
         on: &mut impl FnMut(JailEvent<'_>),
     ) -> Result<(), LimitError> {
         let outermost = self.blocks.is_empty();
-        self.open(inside(pair), Some(pair), mark, at, on);
+        self.open(opening, on);
         if outermost {
             self.blocks.outermost += 1;
             if self.blocks.outermost > self.rules.blocks {
-                let behind = at + mark.len() as u64;
-                return self.breach(0, DiagnosticKind::JailCount, self.rules.over, behind, on);
+                let (kind, then) = (DiagnosticKind::JailCount, self.rules.over);
+                return self.breach(0, Breach { kind, then, at: opening.end() }, on);
             }
         }
         Ok(())

@@ -1,112 +1,132 @@
-//! How blocks come to an end: by their own, by a limit, by that of the stream.
-
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "a block, its loss and its end marks lie in front of `behind`, and what is gone of \
-              it is a part of it; counts have 64 bits; a block is open where its number is asked \
-              for"
-)]
+//! How blocks come to an end: at their own end, at a limit, or at the end of the stream.
+//!
+//! A block `{...}` with a limit of three bytes, fed `a{bcdef}`, breaches it at `e`:
+//!
+//! | policy | result |
+//! |---|---|
+//! | `Release` | the text `a{bcdef}` |
+//! | `Strip` | the text `abcdef` |
+//! | `Drop` | the text `a`; seven bytes dropped |
+//! | `End` | the text `a`, the block `bcd`, the text `ef}` |
+//! | `Error` | the text `a{bcd`, then an error |
 
 use super::{
     Jail,
-    blocks::{Block, Mode, Way},
+    blocks::{Block, BlockMode, TextRoute},
     event::{Closed, Dropped, JailEvent, JailSignal},
     pair::{OnFail, Release},
 };
 use crate::{diagnostic::DiagnosticKind, limits::LimitError};
 
+/// The end of a block.
+#[derive(Clone, Copy)]
+pub(super) struct Ending<'t> {
+    /// The end as it was written, if one came.
+    pub(super) mark: Option<&'t str>,
+    pub(super) why: Closed,
+    /// Stream offset after the end.
+    pub(super) at: u64,
+}
+
+impl Ending<'_> {
+    fn text(&self) -> &str {
+        self.mark.unwrap_or("")
+    }
+}
+
+/// A limit that a block hit, and what becomes of the block.
+#[derive(Clone, Copy)]
+pub(super) struct Breach {
+    pub(super) kind: DiagnosticKind,
+    pub(super) then: OnFail,
+    /// Stream offset of the limit.
+    pub(super) at: u64,
+}
+
+/// Bytes that are neither text nor handed over.
+#[derive(Clone, Copy)]
+struct Loss {
+    at: u64,
+    bytes: u64,
+    why: Dropped,
+}
+
 impl Jail {
-    /// Closes the innermost block, or quoted text, at stream offset `behind`.
-    pub(super) fn close(
-        &mut self,
-        end: Option<&str>,
-        why: Closed,
-        behind: u64,
-        on: &mut impl FnMut(JailEvent<'_>),
-    ) {
+    /// Closes the innermost block or quoted text.
+    pub(super) fn close(&mut self, end: Ending<'_>, on: &mut impl FnMut(JailEvent<'_>)) {
         let Some(block) = self.blocks.pop() else { return };
-        let bytes = behind - block.at;
+        let bytes = end.at - block.at;
         self.blocks.lose(block.gone);
         match (block.mode, block.pair) {
-            (Mode::Follow, _) | (_, None) => self.blocks.take(end.unwrap_or(""), on),
-            (Mode::Strip, _) => self.drop_end(end, behind, on),
-            (Mode::Swallow, _) => {
-                let bytes = behind - block.lost - block.gone;
-                self.drop(block.lost, bytes, Dropped::Limit, on);
+            (BlockMode::Follow, _) | (_, None) => self.blocks.take(end.text(), on),
+            (BlockMode::Strip, _) => self.drop_end(end, on),
+            (BlockMode::Swallow, _) => {
+                let bytes = end.at - block.lost - block.gone;
+                self.drop(Loss { at: block.lost, bytes, why: Dropped::Limit }, on);
             }
-            (Mode::Tap, _) => {
+            (BlockMode::Tap, _) => {
                 let upto = self.blocks.buffered();
-                self.blocks.take(end.unwrap_or(""), on);
-                self.blocks.hand(&block, upto, end, on);
-                if self.blocks.way() == Way::Out {
-                    // A copy that nothing around it needs.
+                self.blocks.take(end.text(), on);
+                if let Some(jailed) = self.blocks.jailed(&block, upto, end.mark) {
+                    on(JailEvent::Tapped(jailed));
+                }
+                if self.blocks.route() == TextRoute::Out {
+                    // No block around it needs the copy.
                     self.blocks.forget(block.from);
                 }
             }
-            (Mode::Keep, Some(pair)) => self.release(&block, pair, end, behind, on),
+            (BlockMode::Keep, Some(_)) => self.release(&block, end, on),
         }
         if let Some(pair) = block.pair {
+            let why = end.why;
             self.counters.ended += u64::from(why == Closed::End);
             on(JailEvent::Signal(JailSignal::Closed { pair, at: block.at, bytes, why }));
         }
     }
 
-    /// Releases a block that was popped, as its pair says.
-    #[expect(clippy::indexing_slicing, reason = "a pair's number is its place in the rules")]
-    fn release(
-        &mut self,
-        block: &Block,
-        pair: usize,
-        end: Option<&str>,
-        behind: u64,
-        on: &mut impl FnMut(JailEvent<'_>),
-    ) {
-        match self.rules.pairs[pair].release {
+    /// Releases a block that was popped.
+    fn release(&mut self, block: &Block, end: Ending<'_>, on: &mut impl FnMut(JailEvent<'_>)) {
+        let release = block.pair.map(|pair| self.rules.pairs[pair].release);
+        match release.unwrap_or_default() {
             Release::Hand => {
-                self.blocks.hand(block, self.blocks.buffered(), end, on);
+                if let Some(jailed) = self.blocks.jailed(block, self.blocks.buffered(), end.mark) {
+                    on(JailEvent::Jailed(jailed));
+                }
                 self.blocks.forget(block.from);
             }
             Release::Verbatim => {
-                self.blocks.let_go(self.blocks.len(), block.from, on);
-                self.blocks.take(end.unwrap_or(""), on);
+                self.blocks.release_kept(self.blocks.len(), block.from, on);
+                self.blocks.take(end.text(), on);
             }
             Release::Strip => {
-                self.strip_start(block, on);
-                self.blocks.let_go(self.blocks.len(), block.from, on);
-                self.drop_end(end, behind, on);
+                self.blocks.forget_start(block);
+                let bytes = block.start as u64;
+                self.drop(Loss { at: block.at, bytes, why: Dropped::Markup }, on);
+                self.blocks.release_kept(self.blocks.len(), block.from, on);
+                self.drop_end(end, on);
             }
             Release::Drop => {
                 self.blocks.forget(block.from);
-                // What blocks inside it dropped was counted with them.
-                self.drop(block.at, behind - block.at - block.gone, Dropped::Block, on);
+                // The losses of blocks inside it were counted with those blocks.
+                let bytes = end.at - block.at - block.gone;
+                self.drop(Loss { at: block.at, bytes, why: Dropped::Block }, on);
             }
         }
     }
 
-    fn strip_start(&mut self, block: &Block, on: &mut impl FnMut(JailEvent<'_>)) {
-        self.blocks.forget_start(block);
-        self.drop(block.at, block.start as u64, Dropped::Markup, on);
-    }
-
-    fn drop_end(&mut self, end: Option<&str>, behind: u64, on: &mut impl FnMut(JailEvent<'_>)) {
-        let bytes = end.unwrap_or("").len() as u64;
-        self.drop(behind - bytes, bytes, Dropped::Markup, on);
+    fn drop_end(&mut self, end: Ending<'_>, on: &mut impl FnMut(JailEvent<'_>)) {
+        let bytes = end.text().len() as u64;
+        self.drop(Loss { at: end.at - bytes, bytes, why: Dropped::Markup }, on);
     }
 
     /// Drops bytes of the innermost block.
-    fn drop(&mut self, at: u64, bytes: u64, why: Dropped, on: &mut impl FnMut(JailEvent<'_>)) {
-        self.drop_from(self.blocks.len().checked_sub(1), at, bytes, why, on);
+    fn drop(&mut self, loss: Loss, on: &mut impl FnMut(JailEvent<'_>)) {
+        self.drop_from(self.blocks.len().checked_sub(1), loss, on);
     }
 
     /// Drops bytes of block `n`, or of the text outside.
-    fn drop_from(
-        &mut self,
-        n: Option<usize>,
-        at: u64,
-        bytes: u64,
-        why: Dropped,
-        on: &mut impl FnMut(JailEvent<'_>),
-    ) {
+    fn drop_from(&mut self, n: Option<usize>, loss: Loss, on: &mut impl FnMut(JailEvent<'_>)) {
+        let Loss { at, bytes, why } = loss;
         if bytes > 0 {
             self.counters.dropped += bytes;
             if let Some(block) = n.and_then(|n| self.blocks.get_mut(n)) {
@@ -116,130 +136,128 @@ impl Jail {
         }
     }
 
-    pub(super) fn limit(
+    /// Counts and reports a limit that was hit by the bytes before `breach.at`.
+    pub(super) fn report(
         &mut self,
-        kind: DiagnosticKind,
-        at: u64,
+        breach: Breach,
         bytes: u64,
-        then: OnFail,
         on: &mut impl FnMut(JailEvent<'_>),
     ) {
+        let Breach { kind, then, at } = breach;
         self.counters.limits += 1;
-        on(JailEvent::Signal(JailSignal::Limit { kind, at, bytes, then }));
+        on(JailEvent::Signal(JailSignal::Limit { kind, at: at - bytes, bytes, then }));
     }
 
-    /// Block `n` hit a limit at stream offset `here`. Blocks inside it are its text.
+    /// Applies a limit to block `n`. Blocks inside it become its text.
     pub(super) fn breach(
         &mut self,
         n: usize,
-        kind: DiagnosticKind,
-        then: OnFail,
-        here: u64,
+        breach: Breach,
         on: &mut impl FnMut(JailEvent<'_>),
     ) -> Result<(), LimitError> {
+        let Breach { kind, then, at: here } = breach;
         match then.goes_on() {
-            true => self.follow_inner(n, then, here, on),
+            true => self.follow_inner(n, breach, on),
             false => self.close_inner(n, here, on),
         }
         let Some(&block) = self.blocks.get(n) else { return Ok(()) };
         let (at, bytes) = (block.at, here - block.at);
-        self.limit(kind, at, bytes, then, on);
+        self.report(breach, bytes, on);
+        let limit = Ending { mark: None, why: Closed::Limit(kind), at: here };
         let mode = match then {
             OnFail::End => {
-                self.close(None, Closed::Limit(kind), here, on);
+                self.close(limit, on);
                 return Ok(());
             }
             OnFail::Error => {
                 self.blocks.abandon(on);
                 return Err(LimitError { kind, at, bytes });
             }
-            OnFail::Release => Mode::Follow,
-            OnFail::Strip => Mode::Strip,
-            OnFail::Drop => Mode::Swallow,
+            OnFail::Release => BlockMode::Follow,
+            OnFail::Strip => BlockMode::Strip,
+            OnFail::Drop => BlockMode::Swallow,
         };
-        if mode == Mode::Strip && block.mode == Mode::Keep {
+        if mode == BlockMode::Strip && block.mode == BlockMode::Keep {
             self.blocks.forget_start(&block);
-            self.drop_from(Some(n), at, block.start as u64, Dropped::Markup, on);
+            let loss = Loss { at, bytes: block.start as u64, why: Dropped::Markup };
+            self.drop_from(Some(n), loss, on);
         }
-        if block.mode == Mode::Tap {
+        if block.mode == BlockMode::Tap {
             self.blocks.pass_losses_on(n);
         }
         if let Some(block) = self.blocks.get_mut(n) {
-            block.lost = if block.mode == Mode::Tap { here } else { at };
+            block.lost = if block.mode == BlockMode::Tap { here } else { at };
             (block.mode, block.until) = (mode, u64::MAX);
         }
         match block.mode {
-            // The text has passed, and this was a copy of it.
-            Mode::Tap if self.blocks.kept_around(n) => {}
-            Mode::Tap => self.blocks.forget(block.from),
-            _ if mode == Mode::Swallow => self.blocks.forget(block.from),
-            _ => self.blocks.let_go(n + 1, block.from, on),
+            // The text has passed; only a copy of it is kept.
+            BlockMode::Tap if self.blocks.kept_around(n) => {}
+            BlockMode::Tap => self.blocks.forget(block.from),
+            _ if mode == BlockMode::Swallow => self.blocks.forget(block.from),
+            _ => self.blocks.release_kept(n + 1, block.from, on),
         }
-        if mode == Mode::Follow {
-            self.close(None, Closed::Limit(kind), here, on);
+        if mode == BlockMode::Follow {
+            self.close(limit, on);
         }
         Ok(())
     }
 
-    /// Closes the blocks inside block `n`, which is over. Their text stays where it is.
+    /// Closes the blocks inside block `n`, which is over. Their text stays in place.
     fn close_inner(&mut self, n: usize, here: u64, on: &mut impl FnMut(JailEvent<'_>)) {
         while self.blocks.len() > n + 1 {
-            if let Some(inner) = self.blocks.top_mut() {
-                inner.mode = if inner.mode == Mode::Swallow { Mode::Swallow } else { Mode::Follow };
+            if let Some(inner) = self.blocks.top_mut()
+                && inner.mode != BlockMode::Swallow
+            {
+                inner.mode = BlockMode::Follow;
             }
-            self.close(None, Closed::Outer, here, on);
+            self.close(Ending { mark: None, why: Closed::Outer, at: here }, on);
         }
     }
 
-    /// Keeps the blocks and quotes inside block `n` open as its text, because block `n` goes on
+    /// Keeps the blocks and quotes inside block `n` open as its text, because block `n` continues
     /// to its end: an end inside them must not be taken for its own.
     ///
     /// `{"a}b"}` over its limit at `a`: the quotes stay open, and the last brace is the end.
-    fn follow_inner(
-        &mut self,
-        n: usize,
-        then: OnFail,
-        here: u64,
-        on: &mut impl FnMut(JailEvent<'_>),
-    ) {
+    fn follow_inner(&mut self, n: usize, breach: Breach, on: &mut impl FnMut(JailEvent<'_>)) {
+        let drops = breach.then == OnFail::Drop;
         let around = self.blocks.get(n).map_or(u64::MAX, |block| block.around);
         for level in (n + 1..self.blocks.len()).rev() {
             let Some(inner) = self.blocks.get_mut(level) else { return };
             (inner.until, inner.around) = (u64::MAX, around);
             if let Some((_, tail)) = &mut inner.tail {
-                // The limit of its own that a longer mark would hit does not matter any more.
+                // The inner block's own limit no longer matters.
                 tail.grown = true;
             }
             match inner.mode {
-                Mode::Keep | Mode::Tap => inner.mode = Mode::Follow,
-                Mode::Swallow if then == OnFail::Drop => {
-                    // Block `n` drops what follows.
-                    inner.mode = Mode::Follow;
-                    let (at, bytes) = (inner.lost, here - inner.lost - inner.gone);
-                    self.drop_from(Some(level), at, bytes, Dropped::Limit, on);
+                BlockMode::Keep | BlockMode::Tap => inner.mode = BlockMode::Follow,
+                BlockMode::Swallow if drops => {
+                    // Block `n` drops the rest of it.
+                    inner.mode = BlockMode::Follow;
+                    let (at, bytes) = (inner.lost, breach.at - inner.lost - inner.gone);
+                    self.drop_from(Some(level), Loss { at, bytes, why: Dropped::Limit }, on);
                 }
                 _ => {}
             }
-            if then == OnFail::Drop {
+            if drops {
                 self.blocks.pass_losses_on(level);
             }
         }
     }
 
-    /// The stream ended: closes what is open.
-    #[expect(clippy::indexing_slicing, reason = "a pair's number is its place in the rules")]
+    /// Closes what is open at the end of the stream.
     pub(super) fn close_all(
         &mut self,
         on: &mut impl FnMut(JailEvent<'_>),
     ) -> Result<(), LimitError> {
+        let at = self.base;
         while let Some(&block) = self.blocks.top() {
             let then = block.pair.map_or(OnFail::End, |pair| self.rules.pairs[pair].unclosed);
             let n = self.blocks.len() - 1;
-            if matches!(block.mode, Mode::Keep | Mode::Tap) && then != OnFail::End {
-                self.breach(n, DiagnosticKind::JailUnclosed, then, self.base, on)?;
+            if matches!(block.mode, BlockMode::Keep | BlockMode::Tap) && then != OnFail::End {
+                self.breach(n, Breach { kind: DiagnosticKind::JailUnclosed, then, at }, on)?;
             }
             if self.blocks.len() > n {
-                self.close(None, Closed::Stream, self.base, on);
+                self.close(Ending { mark: None, why: Closed::Stream, at }, on);
             }
         }
         Ok(())

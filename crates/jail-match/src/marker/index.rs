@@ -7,8 +7,8 @@
 use alloc::{boxed::Box, vec::Vec};
 use core::ops::Range;
 
-use super::{Best, Marker, Match, newlines};
-use crate::suffix::{Suffix, place};
+use super::{Best, Marker, newlines};
+use crate::suffix::{SuffixRule, place};
 
 /// With fewer markers than this, one is compared after the other.
 const FEW: usize = 4;
@@ -119,7 +119,7 @@ impl Index {
 /// the others.
 fn add(groups: &mut Vec<Group>, markers: &[Marker], stop: u8, ids: Vec<u32>) {
     let marker = |id: &u32| &markers[*id as usize];
-    let plain = |id: &u32| marker(id).suffix == Suffix::None;
+    let plain = |id: &u32| marker(id).suffix == SuffixRule::None;
     let (plain, mut others): (Vec<_>, Vec<_>) = ids.into_iter().partition(plain);
     let (folded, exact): (Vec<_>, Vec<_>) = plain.into_iter().partition(|id| marker(id).fold);
     let mut add = |mut ids: Vec<u32>, order: Order| {
@@ -150,7 +150,7 @@ fn followers<'m>(markers: impl Iterator<Item = &'m Marker>, at: usize) -> [u64; 
     let mut bits = [0; 4];
     for marker in markers {
         // Its suffix may stand there.
-        let suffixed = marker.suffix != Suffix::None && place(&marker.bytes) <= at;
+        let suffixed = marker.suffix != SuffixRule::None && place(&marker.bytes) <= at;
         match marker.bytes.get(at) {
             Some(_) if suffixed => return [u64::MAX; 4],
             Some(&byte) => set_cases(&mut bits, byte, marker.fold),
@@ -191,36 +191,27 @@ impl Group {
         self.next.iter().zip(behind).any(never)
     }
 
-    /// Offers those of its markers to `best` that stand, or may stand, at `at`.
+    /// Offers to `best` the live markers that agree with its text.
     pub(super) fn search(
         &self,
         markers: &[Marker],
-        text: &[u8],
-        at: usize,
+        best: &mut Best<'_>,
         mut live: impl FnMut(usize) -> bool,
-        best: &mut Best,
     ) {
-        if self.is_ruled_out(text, at + self.stop()) {
+        if self.is_ruled_out(best.text, best.at + self.stop()) {
             return;
         }
         if self.order != Order::Added {
-            return self.narrow(markers, text, at, live, best);
+            return self.narrow(markers, best, live);
         }
         for id in self.ids.iter().map(|&id| id as usize) {
             #[cfg(test)]
             tests::LOOKS.set(tests::LOOKS.get() + 1);
-            best.offer(&markers[id], id, text, at, &mut live);
+            best.offer(&markers[id], id, &mut live);
         }
     }
 
-    fn narrow(
-        &self,
-        markers: &[Marker],
-        text: &[u8],
-        at: usize,
-        mut live: impl FnMut(usize) -> bool,
-        best: &mut Best,
-    ) {
+    fn narrow(&self, markers: &[Marker], best: &mut Best<'_>, mut live: impl FnMut(usize) -> bool) {
         let bytes = |id: &u32| &*markers[*id as usize].bytes;
         let mut rest = &*self.ids;
         for len in 0.. {
@@ -230,12 +221,12 @@ impl Group {
             let ended = rest.iter().take_while(|id| bytes(id).len() == len).count();
             let (complete, mut longer) = rest.split_at(ended);
             if let Some(&id) = complete.iter().find(|&&id| live(id as usize)) {
-                best.full(Match { at, len, id: id as usize });
+                best.offer_full(len, id as usize);
             }
             let (Some(first), Some(last)) = (longer.first(), longer.last()) else { return };
-            let Some(&byte) = text.get(at + len) else {
+            let Some(&byte) = best.text.get(best.at + len) else {
                 if longer.iter().any(|&id| live(id as usize)) {
-                    best.partial(at);
+                    best.offer_partial();
                 }
                 return;
             };
@@ -263,7 +254,7 @@ mod tests {
     use alloc::{format, vec::Vec};
     use core::cell::Cell;
 
-    use crate::{Found, Matcher};
+    use crate::{Matcher, MatcherEvent};
 
     std::thread_local! {
         /// Markers, or bytes of many at once, that were compared.
@@ -279,7 +270,9 @@ mod tests {
         let mut found = 0;
         LOOKS.set(0);
         let mut matcher = Matcher::new(&words);
-        let mut count = |one: Found<'_>| found += usize::from(matches!(one, Found::Marker { .. }));
+        let mut count = |one: MatcherEvent<'_>| {
+            found += usize::from(matches!(one, MatcherEvent::Marker { .. }));
+        };
         matcher.push(&text, &mut count);
         matcher.finish(&mut count);
         assert_eq!(found, 1);

@@ -1,11 +1,6 @@
-//! Emitting text: by the policy, counted, and reasoning as far as its limit allows.
+//! Emitting text under a whitespace policy and a limit of reasoning.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "lengths of parts of one text, and places of the stream with 64 bits"
-)]
-
-use super::{Emitter, Rule, trim_end, trim_start};
+use super::{Emitter, Rule, TextPiece, trim_end, trim_start};
 use crate::{
     channel::Channel,
     event::Event,
@@ -13,8 +8,9 @@ use crate::{
 };
 
 impl Emitter {
-    /// Emits `text`, which stands at offset `at`.
-    pub(crate) fn emit(&mut self, channel: Channel, text: &str, at: u64, sink: &mut dyn Sink) {
+    /// Emits a piece of text, or holds the whitespace at its edges.
+    pub(crate) fn emit(&mut self, piece: TextPiece<'_>, sink: &mut dyn Sink) {
+        let TextPiece { channel, text, at } = piece;
         if text.is_empty() {
             return;
         }
@@ -30,37 +26,31 @@ impl Emitter {
         let lead = text.len() - trim_start(text).len();
         let visible = lead < text.len();
         let rule = self.policy.rule(channel);
+        let (space, rest) = piece.split_at(lead);
         match rule {
-            Rule::Keep => self.put(channel, text, at, sink),
+            Rule::Keep => self.put(piece, sink),
+            Rule::DropBlank | Rule::DropBlankBeforeCall if !self.blank => self.put(piece, sink),
+            Rule::DropBlank | Rule::DropBlankBeforeCall if !visible => self.hold(piece, sink),
             Rule::DropBlank | Rule::DropBlankBeforeCall => {
-                if self.blank && visible {
-                    // Held first, so that the limit is reported as if it had come apart.
-                    let (space, rest) = text.split_at(lead);
-                    if self.held() + space.len() > self.limit {
-                        self.hold(channel, space, at, sink);
-                        self.put(channel, rest, at + lead as u64, sink);
-                    } else {
-                        self.release(channel, sink);
-                        self.put(channel, text, at, sink);
-                    }
-                } else if !self.blank {
-                    self.put(channel, text, at, sink);
+                // Held first if it is over the limit, so that it is reported at every cut.
+                if self.held() + space.len() > self.limit {
+                    self.hold(space, sink);
+                    self.put(rest, sink);
                 } else {
-                    self.hold(channel, text, at, sink);
+                    self.release(channel, sink);
+                    self.put(piece, sink);
                 }
             }
             Rule::Trim | Rule::TrimEnd => {
-                let (space, rest) = text.split_at(lead);
                 if !space.is_empty() {
-                    self.hold(channel, space, at, sink);
+                    self.hold(space, sink);
                 }
                 if visible {
                     self.settle(channel, rule, sink);
-                    let body = trim_end(rest);
-                    self.put_runs(channel, body, at + lead as u64, sink);
-                    if body.len() < rest.len() {
-                        let from = at + (lead + body.len()) as u64;
-                        self.hold(channel, &rest[body.len()..], from, sink);
+                    let (body, end) = rest.split_at(trim_end(rest.text).len());
+                    self.put_runs(body, sink);
+                    if !end.is_empty() {
+                        self.hold(end, sink);
                     }
                 }
             }
@@ -81,31 +71,32 @@ impl Emitter {
         self.reasoning_bytes = 0;
     }
 
-    /// So many bytes of `channel` are emitted.
+    /// Counts emitted bytes of `channel`.
     pub(crate) fn count(&mut self, channel: Channel, bytes: usize) {
         if channel == Channel::REASONING {
             self.reasoning_bytes += bytes as u64;
         }
     }
 
-    /// Emits text of a channel, reasoning as far as it may.
-    pub(super) fn put(&mut self, channel: Channel, text: &str, at: u64, sink: &mut dyn Sink) {
-        let within = self.budget.within(channel, text);
-        if within > 0 {
-            self.count(channel, within);
-            self.budget.put(channel, &text[..within], at, sink);
+    /// Emits a piece of text, and of reasoning what is within its limit.
+    pub(super) fn put(&mut self, piece: TextPiece<'_>, sink: &mut dyn Sink) {
+        let within = self.budget.within(piece.channel, piece.text);
+        let (allowed, over) = piece.split_at(within);
+        if !allowed.is_empty() {
+            self.count(piece.channel, allowed.len());
+            self.budget.put(allowed, sink);
         }
-        if within < text.len() {
+        if !over.is_empty() {
             if self.budget.spills() {
-                // It becomes visible content: what was held of that is emitted before it.
+                // It becomes visible content: held content is emitted before it.
                 self.content.release(Channel::CONTENT, sink);
                 self.content.visible = true;
             }
-            self.budget.put(channel, &text[within..], at + within as u64, sink);
+            self.budget.put(over, sink);
         }
     }
 
-    /// What is held of a channel is emitted.
+    /// Emits the held whitespace of a channel.
     pub(super) fn release(&mut self, channel: Channel, sink: &mut dyn Sink) {
         if !self.budget.counts(channel) {
             let held = self.run(channel).text.len();
@@ -115,9 +106,9 @@ impl Emitter {
         let (text, spans) = self.run(channel).take();
         let mut rest = text.as_str();
         for (at, len) in spans {
-            let (piece, behind) = rest.split_at(len as usize);
-            self.put(channel, piece, at, sink);
-            rest = behind;
+            let (text, after) = rest.split_at(len as usize);
+            self.put(TextPiece { channel, text, at }, sink);
+            rest = after;
         }
     }
 }

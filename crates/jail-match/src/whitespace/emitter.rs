@@ -1,6 +1,6 @@
 //! The state of a message's whitespace, and what markers may be live because of it.
 
-use super::{Rule, Whitespace, reasoning_budget::ReasoningBudget, run::Run};
+use super::{Rule, Whitespace, reasoning_budget::ReasoningBudget, run::WhitespaceRun};
 use crate::{
     channel::Channel,
     limits::{LimitError, ReasoningLimit},
@@ -22,8 +22,8 @@ pub(crate) struct Emitter {
     pub(super) after_call: bool,
     pub(super) called: bool,
     pub(super) marked: bool,
-    pub(super) content: Run,
-    pub(super) reasoning: Run,
+    pub(super) content: WhitespaceRun,
+    pub(super) reasoning: WhitespaceRun,
     pub(super) budget: ReasoningBudget,
     /// Bytes of reasoning emitted since the start of the stream.
     pub(super) reasoning_bytes: u64,
@@ -40,8 +40,8 @@ impl Emitter {
             after_call: false,
             called: false,
             marked: false,
-            content: Run::default(),
-            reasoning: Run::default(),
+            content: WhitespaceRun::default(),
+            reasoning: WhitespaceRun::default(),
             budget: ReasoningBudget::new(reasoning),
             reasoning_bytes: 0,
         }
@@ -99,7 +99,7 @@ impl Emitter {
             && !matches!(self.policy.rule(channel), Rule::Trim | Rule::TrimEnd)
     }
 
-    pub(super) fn run(&mut self, channel: Channel) -> &mut Run {
+    pub(super) fn run(&mut self, channel: Channel) -> &mut WhitespaceRun {
         if channel == Channel::REASONING { &mut self.reasoning } else { &mut self.content }
     }
 }

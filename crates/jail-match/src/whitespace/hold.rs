@@ -1,12 +1,6 @@
-//! Holding whitespace until it is certain what becomes of it.
+//! Holding whitespace until it is certain whether it frames markup.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the run is longer than its limit because of the text that came last, so the excess \
-              is a part of that; places of the stream have 64 bits"
-)]
-
-use super::{Emitter, Rule, is_space};
+use super::{Emitter, Rule, TextPiece, is_space};
 use crate::{
     channel::Channel,
     diagnostic::{Diagnostic, DiagnosticKind},
@@ -14,7 +8,7 @@ use crate::{
 };
 
 impl Emitter {
-    /// A visible byte follows: what was held is dropped or is emitted before it.
+    /// Drops or emits the held whitespace of `channel`, because visible text follows it.
     pub(super) fn settle(&mut self, channel: Channel, rule: Rule, sink: &mut dyn Sink) {
         let markup_first = self.called || self.marked;
         let run = self.run(channel);
@@ -29,7 +23,9 @@ impl Emitter {
         (run.eat, run.visible, run.overflow) = (false, true, false);
     }
 
-    pub(super) fn hold(&mut self, channel: Channel, text: &str, at: u64, sink: &mut dyn Sink) {
+    /// Holds a piece of whitespace. A run that outgrows the limit is text.
+    pub(super) fn hold(&mut self, piece: TextPiece<'_>, sink: &mut dyn Sink) {
+        let TextPiece { channel, text, at } = piece;
         let limit = self.limit;
         let run = self.run(channel);
         if run.eat {
@@ -37,13 +33,13 @@ impl Emitter {
             return;
         }
         if run.overflow {
-            self.put(channel, text, at, sink);
+            self.put(piece, sink);
             return;
         }
         run.hold(text, at);
         if run.text.len() > limit {
             let bytes = run.text.len() as u64;
-            // Reported where the limit lies, whatever the chunk that crossed it.
+            // Reported where the limit is, whatever the chunk that crossed it.
             let excess = (run.text.len() - limit) as u64;
             let (kind, at) = (DiagnosticKind::WhitespaceLimit, at + text.len() as u64 - excess);
             sink.event(Diagnostic::new(kind, at, bytes - excess).into());
@@ -52,24 +48,28 @@ impl Emitter {
         }
     }
 
-    /// Emits text that begins and ends visibly. Runs of whitespace in it that would have outgrown
-    /// the limit, had they come apart, are reported where they begin.
-    pub(super) fn put_runs(&mut self, channel: Channel, text: &str, at: u64, sink: &mut dyn Sink) {
+    /// Emits text that begins and ends visibly.
+    ///
+    /// Runs of whitespace in it that are longer than the limit are reported, as they would be had
+    /// they come in pieces.
+    pub(super) fn put_runs(&mut self, piece: TextPiece<'_>, sink: &mut dyn Sink) {
         let limit = self.limit;
-        if text.len() <= limit {
-            return self.put(channel, text, at, sink);
+        if piece.len() <= limit {
+            return self.put(piece, sink);
         }
-        let (mut from, mut done) = (0, 0);
+        let (text, at) = (piece.text, piece.at);
+        let (mut from, mut rest) = (0, piece);
         for run in text.split(|c| !is_space(c)) {
             if run.len() > limit {
-                self.put(channel, &text[done..from], at + done as u64, sink);
-                done = from;
+                let (head, tail) = rest.split_at(from - (text.len() - rest.len()));
+                self.put(head, sink);
+                rest = tail;
                 let (kind, bytes) = (DiagnosticKind::WhitespaceLimit, limit as u64);
                 sink.event(Diagnostic::new(kind, at + from as u64 + bytes, bytes).into());
             }
             from += run.len();
             from += text[from..].chars().next().map_or(0, char::len_utf8);
         }
-        self.put(channel, &text[done..], at + done as u64, sink);
+        self.put(rest, sink);
     }
 }

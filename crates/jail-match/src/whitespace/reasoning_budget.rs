@@ -1,11 +1,6 @@
 //! The most reasoning a message may hold, and what becomes of the rest.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "only what is within the limit is used up, so `used` is at most that; places and \
-              counts have 64 bits"
-)]
-
+use super::TextPiece;
 use crate::{
     channel::Channel,
     chars::floor_char_boundary,
@@ -66,8 +61,9 @@ impl ReasoningBudget {
         }
     }
 
-    /// Emits `text`, which stands at offset `at` and is all within the limit, or all beyond.
-    pub(super) fn put(&mut self, channel: Channel, text: &str, at: u64, sink: &mut dyn Sink) {
+    /// Emits a piece of text that is entirely within the limit or entirely beyond it.
+    pub(super) fn put(&mut self, piece: TextPiece<'_>, sink: &mut dyn Sink) {
+        let TextPiece { channel, text, at } = piece;
         let Some(limit) = self.limit.filter(|_| self.counts(channel)) else {
             return sink.event(Event::text(channel, text));
         };

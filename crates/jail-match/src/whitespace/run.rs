@@ -11,7 +11,7 @@ use crate::{
 
 /// A held run of whitespace and where its pieces came from.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Run {
+pub(super) struct WhitespaceRun {
     pub(super) text: String,
     pub(super) spans: SmallVec<[(u64, u64); 2]>,
     /// The run outgrew the limit: the rest of it is text.
@@ -22,11 +22,7 @@ pub(super) struct Run {
     pub(super) visible: bool,
 }
 
-impl Run {
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "lengths of text and places of the stream, counted with 64 bits"
-    )]
+impl WhitespaceRun {
     pub(super) fn hold(&mut self, text: &str, at: u64) {
         self.text.push_str(text);
         match self.spans.last_mut() {

@@ -1,7 +1,7 @@
 //! Each machine against its naive double, and the laws, for one text: property tests and fuzz
 //! targets bring the texts.
 
-use jail_match::{Edge, LimitPolicy, Settings, Table, Whitespace};
+use jail_match::{DriverSettings, Edge, LimitPolicy, Table, Whitespace};
 use stream_laws::{
     Cut, CutPlan, RunRecord, check_chunk_invariance, check_nothing_lost, run, unplaced,
 };
@@ -30,7 +30,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, got: &T, expected: &T) -> Re
 /// The driver over `edges`.
 pub(crate) fn driver(
     edges: &[Edge],
-    settings: Settings,
+    settings: DriverSettings,
     text: &str,
     plan: CutPlan,
 ) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! What stands between pieces of text: what is held comes out before it, whatever the cut.
 
-use jail_match::{Aside, Channel, Driver, End, InlineTags, Settings, Table, Whitespace};
+use jail_match::{Aside, Channel, Driver, DriverSettings, End, InlineTags, Table, Whitespace};
 use stream_laws::RunRecord;
 
 use crate::{bodies::*, tables::*};
@@ -14,7 +14,7 @@ enum Step {
 use Step::{Aside as A, Text as T};
 
 /// What comes out, an aside as `|`, for every cut of the texts; and whether each was taken note of.
-fn seen(steps: &[Step], settings: Settings) -> (String, Vec<bool>) {
+fn seen(steps: &[Step], settings: DriverSettings) -> (String, Vec<bool>) {
     let once = |each: bool| {
         let mut driver = Driver::new(Table::new(all()).unwrap(), settings);
         let (mut bodies, mut seen, mut taken) = (Tiny::default(), String::new(), Vec::new());
@@ -74,7 +74,7 @@ fn text_may_be_told_to_be_of_a_channel() {
     // The call ends the reasoning of this table.
     assert_eq!(seen(&steps, verbatim()).0, "a<th|{r}#s|{t}|b");
     let framed = [thought(), T("r"), answer(), T("\n\n"), A(Aside::Call), T("\n"), thought()];
-    let framing = Settings::default().whitespace(Whitespace::Framing);
+    let framing = DriverSettings::default().whitespace(Whitespace::Framing);
     assert_eq!(seen(&framed, framing).0, "|{r}|||");
     let again = [thought(), T("r\n"), thought(), T("s")];
     assert_eq!(seen(&again, framing).0, "|{r\n}|{s}", "nothing ended");

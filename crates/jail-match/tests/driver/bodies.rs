@@ -1,8 +1,8 @@
 //! Small bodies for the driver, and the driver as a machine of the laws.
 
 use jail_match::{
-    AtEnd, BodyId, BodyParsers, Channel, Driver, End, Event, Feed, Opener, Outcome, Resume,
-    Settings, Sink, Span, SpanKind, Table,
+    AtEnd, BodyId, BodyParsers, Channel, Driver, DriverSettings, End, Event, Feed, Opener, Outcome,
+    Resume, Sink, Span, SpanKind, Table,
 };
 use stream_laws::{HeldBytes, HeldReason, RunRecord, StreamMachine};
 
@@ -150,7 +150,7 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    pub(crate) fn new(table: Table, settings: Settings) -> Self {
+    pub(crate) fn new(table: Table, settings: DriverSettings) -> Self {
         Self { driver: Driver::new(table, settings), bodies: Tiny::default() }
     }
 }

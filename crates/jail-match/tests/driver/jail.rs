@@ -1,8 +1,8 @@
 //! The jail: which marks count, and what stays outside.
 
 use jail_match::{
-    At, Case, EndOrder, Inner, Jail, JailBuilder, JailEvent, Mark, Nested, OnFail, Pair, Quote,
-    Release,
+    Inner, Jail, JailBuilder, JailEvent, JailPair, LetterCase, Mark, MarkPosition, Nested, OnFail,
+    Quote, Release,
 };
 use stream_laws::{
     CutPlan, RunRecord, StreamMachine, check_chunk_invariance, check_prompt, suffixes,
@@ -138,44 +138,41 @@ fn a_start_is_closed_by_its_own_end_only() {
 
 // Contract: S1.8.
 #[test]
-fn the_end_at_the_lowest_offset_wins_and_at_one_place_the_longest_or_the_first_listed() {
+fn the_end_at_the_lowest_offset_wins_and_at_one_place_the_longest() {
     let pool = || Jail::builder().start("<").end("]").end("]]").end(")");
     assert_eq!(shown(&built(pool()), "<a)b]]"), "[a|)]b]]");
     assert_eq!(shown(&built(pool()), "<a]]b"), "[a|]]]b");
-    let listed = built(pool().pool(|pool| pool.order(EndOrder::Listed)));
-    assert_eq!(shown(&listed, "<a]]b"), "[a|]]]b");
-    assert_eq!(show(&listed, &["<a]", "]b"]), "[a|]]]b");
-    let longest_first = Jail::builder().start("<").end("]]").end("]");
-    let listed = built(longest_first.pool(|pool| pool.order(EndOrder::Listed)));
-    assert_eq!(shown(&listed, "<a]]b"), "[a|]]]b");
-    assert_eq!(shown(&listed, "<a]b"), "[a|]]b");
-    // Among ends alone: a longer inner start or quote at their place opens.
-    let listed = Pair::new("<", "]").end("]>").order(EndOrder::Listed);
-    let inner = listed.clone().inner(Inner::Only(vec![1]));
-    let inner = Jail::builder().rule(inner).rule(Pair::new("][", ";").only_inside());
-    assert_eq!(shown(&built(inner), "<a][b]c;d]e"), "[a][b]c;d|]]e");
-    let quoted = built(Jail::builder().rule(listed.quote(Quote::new("]'", "'"))));
-    assert_eq!(shown(&quoted, "<a]'b]c'd]>e"), "[a]'b]c'd|]]>e");
+    assert_eq!(show(&built(pool()), &["<a]", "]b"]), "[a|]]]b");
+    let longest_first = built(Jail::builder().start("<").end("]]").end("]"));
+    assert_eq!(shown(&longest_first, "<a]]b"), "[a|]]]b");
+    assert_eq!(shown(&longest_first, "<a]b"), "[a|]]b");
+    // A longer inner start or quote at the place of an end opens.
+    let ends = JailPair::new("<", "]").end("]>");
+    let inner = ends.clone().inner(Inner::Only(vec![1]));
+    let inner = Jail::builder().rule(inner).rule(JailPair::new("][x", ";").only_inside());
+    assert_eq!(shown(&built(inner), "<a][xb]c;d]e"), "[a][xb]c;d|]]e");
+    let quoted = built(Jail::builder().rule(ends.quote(Quote::new("]''", "'"))));
+    assert_eq!(shown(&quoted, "<a]''b]c'd]>e"), "[a]''b]c'd|]>]e");
 }
 
 // Contract: S1.9.
 #[test]
 fn ends_in_quotes_and_inner_blocks_do_not_count() {
-    let quotes = Pair::new("{", "}").quote(Quote::new("\"", "\"")).quote(Quote::new("'", "'"));
+    let quotes = JailPair::new("{", "}").quote(Quote::new("\"", "\"")).quote(Quote::new("'", "'"));
     assert_eq!(shown(&built(Jail::builder().rule(quotes)), "{'}'}b"), "['}'|}]b");
-    let json = built(Jail::builder().rule(Pair::new("{", "}").quote(Quote::JSON)));
+    let json = built(Jail::builder().rule(JailPair::new("{", "}").quote(Quote::JSON)));
     assert_eq!(shown(&json, r#"{"a}\"}\\": 1}b"#), r#"["a}\"}\\": 1|}]b"#);
     let xml = Quote::new("<parameter", "</parameter>");
-    let xml = built(Jail::builder().rule(Pair::new("<f>", "</f>").quote(xml)));
+    let xml = built(Jail::builder().rule(JailPair::new("<f>", "</f>").quote(xml)));
     assert_eq!(
         shown(&xml, "<f><parameter=a></f></parameter></f>b"),
         "[<parameter=a></f></parameter>|</f>]b"
     );
     let family = Quote::new("<|\"|>", "<|\"|>");
-    let family = built(Jail::builder().rule(Pair::new("<f>", "</f>").quote(family)));
+    let family = built(Jail::builder().rule(JailPair::new("<f>", "</f>").quote(family)));
     assert_eq!(shown(&family, "<f><|\"|></f><|\"|></f>b"), "[<|\"|></f><|\"|>|</f>]b");
-    let inner = Pair::new("{", "}").inner(Inner::Only(vec![1]));
-    let inner = Jail::builder().rule(inner).rule(Pair::new("<", ">").only_inside());
+    let inner = JailPair::new("{", "}").inner(Inner::Only(vec![1]));
+    let inner = Jail::builder().rule(inner).rule(JailPair::new("<", ">").only_inside());
     assert_eq!(shown(&built(inner), "{a<}>}b<"), "[a<}>|}]b<");
 }
 
@@ -183,7 +180,7 @@ fn ends_in_quotes_and_inner_blocks_do_not_count() {
 #[test]
 fn released_text_is_what_came_in() {
     use jail_match::Release::Verbatim;
-    let jail = built(Jail::builder().rule(Pair::new("<s>", "</s>").release(Verbatim)));
+    let jail = built(Jail::builder().rule(JailPair::new("<s>", "</s>").release(Verbatim)));
     let text = "a <s>b\r\n é</s> c<s>\t";
     assert_eq!(shown(&jail, text), text);
 }
@@ -198,17 +195,17 @@ fn what_becomes_of_a_block_without_an_end_is_set_per_pair() {
         (OnFail::Drop, "a!jail_unclosed!(4)"),
         (OnFail::Error, "a!jail_unclosed!<s>b#jail_unclosed"),
     ] {
-        let jail = Jail::builder().rule(Pair::new("<s>", "</s>").unclosed(unclosed));
+        let jail = Jail::builder().rule(JailPair::new("<s>", "</s>").unclosed(unclosed));
         assert_eq!(shown(&built(jail), "a<s>b"), expected, "{unclosed:?}");
     }
 }
 
 #[test]
 fn literals_may_fold_case_and_be_anchored() {
-    let start = Mark::from("begin").cased(Case::FoldAscii).at(At::LineStart);
+    let start = Mark::from("begin").cased(LetterCase::FoldAscii).at(MarkPosition::LineStart);
     let jail = built(Jail::builder().pair(start, "end"));
     assert_eq!(shown(&jail, "begin1end begin\nBeGin2end"), "[1|end] begin\n[2|end]");
-    let jail = built(Jail::builder().pair(Mark::from("#!").at(At::StreamStart), "\n"));
+    let jail = built(Jail::builder().pair(Mark::from("#!").at(MarkPosition::StreamStart), "\n"));
     assert_eq!(shown(&jail, "#!sh\n#!no\n"), "[sh|\n]#!no\n");
 }
 
@@ -256,7 +253,7 @@ fn bad_tables_name_the_entry() {
     let error = |builder: JailBuilder| builder.build().unwrap_err().to_string();
     let jail = Jail::builder;
     assert!(jail().pair("A", "x").pair("a", "y").build().is_ok());
-    let folded = || Mark::from("A").cased(Case::FoldAscii);
+    let folded = || Mark::from("A").cased(LetterCase::FoldAscii);
     assert!(jail().pair(folded(), "x").pair("a", "y").build().is_err());
     assert!(jail().pair("a", "x").pair(folded(), "y").build().is_err());
     for (builder, expected) in [
@@ -273,7 +270,7 @@ fn bad_tables_name_the_entry() {
             "pool, start 1 (\"```\"): equals end 0: expected a pair that binds the two",
         ),
         (
-            jail().rule(Pair::new("```", "```").inner(Inner::Own)),
+            jail().rule(JailPair::new("```", "```").inner(Inner::Own)),
             "pair 0, start 0 (\"```\"): equals end 0: such a pair cannot open in itself",
         ),
         (
@@ -281,11 +278,11 @@ fn bad_tables_name_the_entry() {
             "pair 1, start 0 (\"a\"): pair 0 has the same start",
         ),
         (
-            jail().rule(Pair::new("a", "b").inner(Inner::Only(vec![2]))),
+            jail().rule(JailPair::new("a", "b").inner(Inner::Only(vec![2]))),
             "pair 0: names pair 2, which does not exist",
         ),
         (
-            jail().rule(Pair::new("a", "b").quote(Quote::new("", "x"))),
+            jail().rule(JailPair::new("a", "b").quote(Quote::new("", "x"))),
             "pair 0, quote 0 (\"\"): the sequence is empty",
         ),
     ] {
@@ -296,18 +293,18 @@ fn bad_tables_name_the_entry() {
 
 #[test]
 fn a_mark_may_be_a_block_by_itself() {
-    let jail = built(Jail::builder().rule(Pair::single("ab").start("abc")).pair("<", ">"));
+    let jail = built(Jail::builder().rule(JailPair::single("ab").start("abc")).pair("<", ">"));
     assert_eq!(shown(&jail, "xababcab<ab>a"), "x[|][|][|][ab|>]a");
     // Inside another block it is a part of that.
     let jail = built(
         Jail::builder()
-            .rule(Pair::new("<", ">").inner(Inner::Every))
-            .rule(Pair::single(">>"))
+            .rule(JailPair::new("<", ">").inner(Inner::Every))
+            .rule(JailPair::single(">>"))
             .nested(jail_match::Nested::InnerFirst),
     );
     assert_eq!(shown(&jail, "<a>>b>c>>"), "[|][ab|>]c[|]");
     // A limit of their number closes it, or lets it be text.
-    let few = |over| built(Jail::builder().rule(Pair::single("a")).blocks(1, over));
+    let few = |over| built(Jail::builder().rule(JailPair::single("a")).blocks(1, over));
     assert_eq!(shown(&few(OnFail::Release), "xaab"), "x[|]!jail_count!ab");
     assert_eq!(shown(&few(OnFail::Drop), "xaab"), "x[|]!jail_count!(1)b");
     assert_eq!(shown(&few(OnFail::End), "xaab"), "x[|]!jail_count![|-]b");
@@ -315,8 +312,8 @@ fn a_mark_may_be_a_block_by_itself() {
 
 #[test]
 fn blocks_dropped_inside_a_dropped_one_are_counted_once() {
-    let inner = Pair::new("<i>", "</i>").release(Release::Drop);
-    let outer = Pair::new("<o>", "</o>").release(Release::Drop).inner(Inner::Every);
+    let inner = JailPair::new("<i>", "</i>").release(Release::Drop);
+    let outer = JailPair::new("<o>", "</o>").release(Release::Drop).inner(Inner::Every);
     let rules = Jail::builder().rule(outer).rule(inner).nested(Nested::InnerFirst);
     let jail = rules.build().unwrap();
     let text = "a<o>b<i>c</i>d<i>e</i></o>f<i>g</i>";
@@ -335,7 +332,7 @@ fn a_check_is_equal_to_its_clones_alone_and_shows_nothing() {
     assert_eq!(one, one.clone());
     assert_ne!(one, mark());
     assert!(format!("{one:?}").contains("Check"));
-    let rules = Jail::builder().rule(Pair::single(one)).rule(Pair::single(mark()));
+    let rules = Jail::builder().rule(JailPair::single(one)).rule(JailPair::single(mark()));
     assert_eq!((Jail::builder().pairs(), rules.pairs()), (0, 2));
 }
 
@@ -343,7 +340,7 @@ fn a_check_is_equal_to_its_clones_alone_and_shows_nothing() {
 fn a_check_may_take_some_of_a_match_and_none_is_no_match() {
     let taken = |len: Option<usize>| {
         let mark = Mark::from("aéb").accepting(move |_| len);
-        shown(&Jail::builder().rule(Pair::single(mark)).build().unwrap(), "xaéby")
+        shown(&Jail::builder().rule(JailPair::single(mark)).build().unwrap(), "xaéby")
     };
     assert_eq!(taken(Some(3)), "x[|]by");
     for none in [None, Some(0), Some(2), Some(9)] {

@@ -1,8 +1,8 @@
 //! Limits of jails, nesting, what blocks release, and what is reported about it.
 
 use jail_match::{
-    BlockDelivery, DiagnosticKind, Inner, Jail, JailEvent, JailSignal, Nested, OnFail, Pair, Quote,
-    Release,
+    BlockDelivery, DiagnosticKind, Inner, Jail, JailEvent, JailPair, JailSignal, Nested, OnFail,
+    Quote, Release,
 };
 
 use stream_laws::{CutPlan, check_bounded, check_nothing_lost};
@@ -12,8 +12,8 @@ use crate::{
     machines::Jailed,
 };
 
-fn curly() -> Pair {
-    Pair::new("{", "}")
+fn curly() -> JailPair {
+    JailPair::new("{", "}")
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn at_the_end_every_byte_is_released_handed_over_or_reported() {
         for fail in [OnFail::Release, OnFail::Strip, OnFail::Drop, OnFail::End] {
             let pair = curly().release(release).limit(3, fail).unclosed(fail);
             let jail =
-                Jailed::new(built(Jail::builder().rule(pair).rule(Pair::new("<s>", "</s>"))));
+                Jailed::new(built(Jail::builder().rule(pair).rule(JailPair::new("<s>", "</s>"))));
             for text in ["a{b}{cdefg}<s", "a{b", "<s>{a}</", "{abcd", "<<s>é</s"] {
                 check_nothing_lost(&jail, text, &drops, CutPlan::standard(2)).unwrap();
             }
@@ -139,7 +139,7 @@ fn nested_blocks_of_one_pair_are_counted() {
 
 #[test]
 fn an_inner_end_never_closes_the_outer_block() {
-    let pairs = Jail::builder().rule(curly().inner(Inner::Every)).rule(Pair::new("(", ")"));
+    let pairs = Jail::builder().rule(curly().inner(Inner::Every)).rule(JailPair::new("(", ")"));
     let jail = built(pairs.nested(Nested::InnerFirst));
     assert_eq!(shown(&jail, "{a(b}c)d}e"), "[b}c|)][ad|}]e");
     assert_eq!(shown(&jail, "{a)b}"), "[a)b|}]");
@@ -148,7 +148,7 @@ fn an_inner_end_never_closes_the_outer_block() {
 #[test]
 fn inner_blocks_are_released_first_or_never() {
     let rules = |release, nested| {
-        let inner = Pair::new("(", ")").release(release).only_inside();
+        let inner = JailPair::new("(", ")").release(release).only_inside();
         let pairs = Jail::builder().rule(curly().inner(Inner::Only(vec![1]))).rule(inner);
         built(pairs.nested(nested))
     };
@@ -175,7 +175,7 @@ fn the_depth_is_limited() {
 #[test]
 fn a_limit_of_an_outer_block_ends_the_inner_ones() {
     let outer = curly().inner(Inner::Every).limit(4, OnFail::End);
-    let jail = Jail::builder().rule(outer).rule(Pair::new("(", ")"));
+    let jail = Jail::builder().rule(outer).rule(JailPair::new("(", ")"));
     let jail = built(jail.nested(Nested::InnerFirst));
     assert_eq!(shown(&jail, "{a(bcdef)"), "!jail_bytes![a(bc|-]def)");
 }
@@ -214,10 +214,10 @@ fn a_limit_that_falls_inside_a_mark_keeps_the_mark() {
     let quote = Quote::new("<parameter", "</parameter>");
     let text = "<f><parameter>a</f></parameter>\\</f>b";
     for limit in 1..34 {
-        let pair = Pair::new("<f>", "</f>").quote(quote.clone()).limit(limit, OnFail::Drop);
+        let pair = JailPair::new("<f>", "</f>").quote(quote.clone()).limit(limit, OnFail::Drop);
         let jail = built(Jail::builder().rule(pair.release(Release::Drop)));
         assert!(shown(&jail, text).ends_with("(36)b"), "{limit}");
-        let json = Pair::new("{", "}").quote(Quote::JSON).limit(limit, OnFail::Drop);
+        let json = JailPair::new("{", "}").quote(Quote::JSON).limit(limit, OnFail::Drop);
         let jail = built(Jail::builder().rule(json.release(Release::Drop)));
         assert!(shown(&jail, r#"{"a\"}\\\"}", "\}"}b"#).ends_with(")b"), "{limit}");
     }
@@ -237,16 +237,16 @@ fn a_limit_that_falls_inside_an_inner_block_still_finds_the_outer_end() {
     }
     // A block that is dropped up to its end is dropped although the one around it is stripped.
     let outer = curly().inner(Inner::Every).limit(6, OnFail::Strip);
-    let inner = Pair::new("(", ")").limit(1, OnFail::Drop);
+    let inner = JailPair::new("(", ")").limit(1, OnFail::Drop);
     let jail = built(Jail::builder().rule(outer).rule(inner).nested(Nested::InnerFirst));
     assert_eq!(shown(&jail, "{a(bcdefg)h}i"), "!jail_bytes!!jail_bytes!(1)a(8)h(1)i");
 }
 
 #[test]
 fn a_tapped_block_is_handed_over_after_its_end() {
-    let tap = |pair: Pair| pair.flow(BlockDelivery::Tap);
+    let tap = |pair: JailPair| pair.flow(BlockDelivery::Tap);
     let rules =
-        Jail::builder().rule(tap(curly().inner(Inner::Every))).rule(tap(Pair::new("(", ")")));
+        Jail::builder().rule(tap(curly().inner(Inner::Every))).rule(tap(JailPair::new("(", ")")));
     let jail = built(rules.nested(Nested::InnerFirst));
     assert_eq!(show(&jail, &["{a(b)c}d"]), "{a(b)<<b>>c}<<a(b)c>>d");
 }
@@ -260,7 +260,7 @@ fn an_inner_block_over_its_limit_leaves_the_outer_one_alone() {
         (OnFail::End, "!jail_bytes![bc|-][ad)e|}]"),
         (OnFail::Error, "!jail_bytes!{a(bc#jail_bytes"),
     ] {
-        let inner = Pair::new("(", ")").limit(2, over);
+        let inner = JailPair::new("(", ")").limit(2, over);
         let jail = Jail::builder().rule(curly().inner(Inner::Every)).rule(inner);
         let jail = built(jail.nested(Nested::InnerFirst));
         assert_eq!(shown(&jail, "{a(bcd)e}"), expected, "{over:?}");
@@ -337,10 +337,10 @@ fn partial_marks_are_counted_and_so_are_those_refuted() {
 
 #[test]
 fn what_passed_and_what_a_limit_dropped_is_counted_once() {
-    let tapped = |pair: Pair, limit| pair.flow(BlockDelivery::Tap).limit(limit, OnFail::Drop);
-    let outer = Pair::new("[", "]").release(Release::Drop).inner(Inner::Every);
+    let tapped = |pair: JailPair, limit| pair.flow(BlockDelivery::Tap).limit(limit, OnFail::Drop);
+    let outer = JailPair::new("[", "]").release(Release::Drop).inner(Inner::Every);
     let middle = tapped(curly().inner(Inner::Every), 8);
-    let inner = tapped(Pair::new("(", ")"), 2);
+    let inner = tapped(JailPair::new("(", ")"), 2);
     let rules = Jail::builder().rule(outer).rule(middle).rule(inner).nested(Nested::InnerFirst);
     // 2 and 6 and 9 are all 17 bytes.
     let text = "[{a(bcd)efghijk}]";

@@ -1,6 +1,6 @@
 //! Expressions as starts and ends.
 
-use jail_match::{At, Inner, Jail, JailBuilder, JailEvent, Mark, OnFail, Pair};
+use jail_match::{Inner, Jail, JailBuilder, JailEvent, JailPair, Mark, MarkPosition, OnFail};
 use stream_laws::{
     CutPlan, RunRecord, StreamMachine, Work, check_bounded, check_linear, check_nothing_lost,
 };
@@ -19,7 +19,7 @@ fn pair(start: &'static str, end: &'static str) -> JailBuilder {
 fn expressions_stand_beside_literals() {
     let jail = built(Jail::builder().start(Mark::pattern("<t[0-9]>")).start("<s>").end("</"));
     assert_eq!(shown(&jail, "<t>a<t1>b</<s>c</d"), "<t>a[b|</][c|</]d");
-    // At one place the longest counts.
+    // MarkPosition one place the longest counts.
     let jail = built(Jail::builder().pair(Mark::pattern("<a?"), "1").pair("<ab", "2"));
     assert_eq!(shown(&jail, "<ab1 2<a1<1"), "[1 |2][|1][|1]");
 }
@@ -29,7 +29,8 @@ fn expressions_may_be_anchored() {
     let jail = built(pair("(?m)^begin", "(?m)end$"));
     assert_eq!(shown(&jail, "begin1\nend. end\nbegin"), "[1\nend. |end]\n[|-]");
     assert_eq!(shown(&built(pair("^a", "b")), "a1b\na1b"), "[1|b]\na1b");
-    let marked = Jail::builder().pair(Mark::pattern("a+b").hold(3).at(At::LineStart), "\n");
+    let marked =
+        Jail::builder().pair(Mark::pattern("a+b").hold(3).at(MarkPosition::LineStart), "\n");
     assert_eq!(shown(&built(marked), "ab1\nxab2\naab3\n"), "[1|\n]xab2\n[3|\n]");
 }
 
@@ -75,13 +76,13 @@ fn an_expression_is_found_wherever_it_is_cut() {
 
 #[test]
 fn expressions_nest() {
-    let pair = Pair::new(Mark::pattern("<[a-z]>"), Mark::pattern("</[a-z]>")).inner(Inner::Own);
+    let pair = JailPair::new(Mark::pattern("<[a-z]>"), Mark::pattern("</[a-z]>")).inner(Inner::Own);
     assert_eq!(shown(&built(Jail::builder().rule(pair)), "<a><b>1</x>2</y>3"), "[<b>1</x>2|</y>]3");
 }
 
 #[test]
 fn work_and_memory_of_expressions_are_bounded() {
-    let pair = Pair::new(Mark::pattern("a+b").hold(24), Mark::pattern("c[^d]*d").hold(16));
+    let pair = JailPair::new(Mark::pattern("a+b").hold(24), Mark::pattern("c[^d]*d").hold(16));
     let jail = Jailed::new(built(Jail::builder().rule(pair.limit(64, Default::default()))));
     for unit in ["a", "ab", "aabc", "ac", "abcc", "x", "é"] {
         check_bounded(&jail, std::iter::repeat_n(unit, 1024), 64 + 32).unwrap();
@@ -94,13 +95,13 @@ fn work_and_memory_of_expressions_are_bounded() {
 #[test]
 fn an_expression_may_be_a_block_by_itself() {
     let key = Mark::pattern("sk-[a-z0-9]{4,8}");
-    let jail = built(Jail::builder().rule(Pair::single(key)));
+    let jail = built(Jail::builder().rule(JailPair::single(key)));
     assert_eq!(shown(&jail, "use sk-abcd.sk-123456789 sk-abc"), "use [|].[|]9 sk-abc");
 }
 
 /// A key of at least four letters, of which eight bytes are held.
 fn key(then: OnFail) -> Jail {
-    let key = Pair::single(Mark::pattern("k-[a-zé]{4,}").hold(8)).limit(1, then);
+    let key = JailPair::single(Mark::pattern("k-[a-zé]{4,}").hold(8)).limit(1, then);
     built(Jail::builder().rule(key.unclosed(OnFail::Drop)))
 }
 
@@ -134,7 +135,7 @@ fn an_expression_that_outgrows_its_hold_hits_the_limit_and_is_followed_to_its_en
 #[test]
 fn a_single_mark_that_outgrows_its_hold_is_dropped_without_a_limit_being_set() {
     let key = Mark::pattern("sk-[A-Za-z0-9]{8,}").hold(32);
-    let jail = built(Jail::builder().rule(Pair::single(key)));
+    let jail = built(Jail::builder().rule(JailPair::single(key)));
     let long = format!("a sk-{} b", "x".repeat(100));
     assert_eq!(shown(&jail, &long), "a !jail_bytes!(103) b");
     assert_eq!(shown(&jail, "a sk-12345678 b"), "a [|] b");
@@ -143,7 +144,7 @@ fn a_single_mark_that_outgrows_its_hold_is_dropped_without_a_limit_being_set() {
 #[test]
 fn what_a_match_may_still_become_is_part_of_it() {
     // The hold falls where the expression has matched and may go on to match more.
-    let rule = |then| Pair::single(Mark::pattern("a(bc)+").hold(4)).limit(1, then);
+    let rule = |then| JailPair::single(Mark::pattern("a(bc)+").hold(4)).limit(1, then);
     let jail = built(Jail::builder().rule(rule(OnFail::Drop)));
     assert_eq!(shown(&jail, "abcbcbcbd abc"), "!jail_bytes!(8)d [|]");
     assert_eq!(shown(&jail, "abcd"), "[|]d");
@@ -153,35 +154,35 @@ fn what_a_match_may_still_become_is_part_of_it() {
 fn a_check_decides_what_is_a_mark() {
     let even = |text: &str| text.bytes().filter(u8::is_ascii_digit).count() % 2 == 0;
     let mark = Mark::pattern("#[0-9]{1,6}").checked(even);
-    let jail = built(Jail::builder().rule(Pair::single(mark)));
+    let jail = built(Jail::builder().rule(JailPair::single(mark)));
     assert_eq!(shown(&jail, "#12 #123 #1#1234"), "[|] #123 #1[|]");
     // Several checks must all agree, and a part may count.
     let mark = Mark::pattern("x+").hold(8).accepting(|_| Some(3)).checked(|text| text == "xxx");
-    let jail = built(Jail::builder().rule(Pair::single(mark)));
+    let jail = built(Jail::builder().rule(JailPair::single(mark)));
     assert_eq!(shown(&jail, "xx xxxxxxx"), "xx [|][|]x");
     // What is refused is looked at anew behind its first character.
     let mark = Mark::from("ab").checked(|_| false);
-    let jail = built(Jail::builder().rule(Pair::single(mark)).pair("b", "c"));
+    let jail = built(Jail::builder().rule(JailPair::single(mark)).pair("b", "c"));
     assert_eq!(shown(&jail, "ab1c"), "a[1|c]");
     // An answer that is no place in the text refuses it.
     let mark = Mark::from("é").accepting(|_| Some(1));
-    let jail = built(Jail::builder().rule(Pair::single(mark)));
+    let jail = built(Jail::builder().rule(JailPair::single(mark)));
     assert_eq!(shown(&jail, "é"), "é");
 }
 
 #[test]
 fn unicode_word_boundaries_are_refused_and_those_of_ascii_hold() {
-    let rule = Pair::single(Mark::pattern(r"\bkey"));
+    let rule = JailPair::single(Mark::pattern(r"\bkey"));
     let error = Jail::builder().rule(rule).build().unwrap_err().to_string();
     assert!(error.starts_with(r#"pair 0, start 0 ("\\bkey"): "#), "{error}");
-    let jail = built(Jail::builder().rule(Pair::single(Mark::pattern(r"(?-u:\b)k[0-9]\w"))));
+    let jail = built(Jail::builder().rule(JailPair::single(Mark::pattern(r"(?-u:\b)k[0-9]\w"))));
     assert_eq!(shown(&jail, "k1é ak1b"), "[|] ak1b");
 }
 
 #[test]
 fn text_behind_a_long_mark_is_looked_at_at_once() {
     // It could have matched more, but did not.
-    let jail = built(Jail::builder().rule(Pair::single(Mark::pattern("a(bcd)?"))));
+    let jail = built(Jail::builder().rule(JailPair::single(Mark::pattern("a(bcd)?"))));
     assert_eq!(shown(&jail, "abcx"), "[|]bcx");
     // What the limit left of one may begin another.
     assert_eq!(shown(&key(OnFail::End), "k-abcdefghk-abcd"), "!jail_bytes![|-]gh[|]");

@@ -1,15 +1,15 @@
 //! Rules of a jail as plain data: built into a jail, and read by the naive one.
 
 use jail_match::{
-    At, BlockDelivery, Case, EndOrder, Inner, Jail, JailBuilder, JailError, Mark, Nested, OnFail,
-    Pair, Quote, Release,
+    BlockDelivery, Inner, Jail, JailBuilder, JailError, JailPair, LetterCase, Mark, MarkPosition,
+    Nested, OnFail, Quote, Release,
 };
 
 #[derive(Debug, Clone)]
 pub(crate) struct Sequence {
     pub(crate) text: String,
     pub(crate) kind: Kind,
-    pub(crate) at: At,
+    pub(crate) at: MarkPosition,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,13 +22,13 @@ pub(crate) enum Kind {
 
 impl Sequence {
     pub(crate) fn literal(text: impl Into<String>) -> Self {
-        Self { text: text.into(), kind: Kind::Exact, at: At::Anywhere }
+        Self { text: text.into(), kind: Kind::Exact, at: MarkPosition::Anywhere }
     }
 
     fn mark(&self) -> Mark {
         let mark = match self.kind {
             Kind::Exact => Mark::from(self.text.clone()),
-            Kind::Fold => Mark::from(self.text.clone()).cased(Case::FoldAscii),
+            Kind::Fold => Mark::from(self.text.clone()).cased(LetterCase::FoldAscii),
             #[cfg(feature = "regex")]
             Kind::Pattern(None) => Mark::pattern(self.text.clone()),
             #[cfg(feature = "regex")]
@@ -49,7 +49,6 @@ pub(crate) struct Rule {
     pub(crate) quote: Option<(String, String, Option<char>)>,
     pub(crate) inner: Inner,
     pub(crate) only_inside: bool,
-    pub(crate) order: EndOrder,
     pub(crate) release: Release,
     pub(crate) flow: BlockDelivery,
     pub(crate) limit: usize,
@@ -58,7 +57,7 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    fn settings(&self, pair: Pair) -> Pair {
+    fn settings(&self, pair: JailPair) -> JailPair {
         let pair = match &self.quote {
             None => pair,
             Some((open, close, escape)) => {
@@ -68,7 +67,6 @@ impl Rule {
         };
         let pair = if self.only_inside { pair.only_inside() } else { pair };
         pair.inner(self.inner.clone())
-            .order(self.order)
             .release(self.release)
             .flow(self.flow)
             .limit(self.limit, self.over)
@@ -96,7 +94,7 @@ impl Spec {
 
     pub(crate) fn build(&self) -> Result<Jail, JailError> {
         let pairs = self.rules.iter().fold(Jail::builder(), |jail: JailBuilder, rule| {
-            let pair = Pair::new(rule.starts[0].mark(), rule.ends[0].mark());
+            let pair = JailPair::new(rule.starts[0].mark(), rule.ends[0].mark());
             let pair = rule.starts[1..].iter().fold(pair, |pair, one| pair.start(one.mark()));
             let pair = rule.ends[1..].iter().fold(pair, |pair, one| pair.end(one.mark()));
             jail.rule(rule.settings(pair))

@@ -1,6 +1,6 @@
 //! The laws over the matcher, the driver and the jail, with what an adversary would send.
 
-use jail_match::{Jail, Limits, Settings, Whitespace};
+use jail_match::{DriverSettings, Jail, Limits, Whitespace};
 use stream_laws::{
     CutPlan, RunRecord, StreamMachine, TextForm, Work, check_bounded, check_chunk_invariance,
     check_held, check_idle, check_linear, check_no_leak, check_nothing_lost, check_prompt,
@@ -49,7 +49,7 @@ const ENDLESS: &[&str] = &[
 fn machines() -> Vec<Cursor> {
     let policies = [Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
     let limits = Limits { candidate: 256, whitespace: 128, depth: 4, ..Limits::default() };
-    let of = |policy| Settings::default().whitespace(policy).limits(limits);
+    let of = |policy| DriverSettings::default().whitespace(policy).limits(limits);
     policies.into_iter().flat_map(|p| [cursor(think(), of(p)), cursor(all(), of(p))]).collect()
 }
 

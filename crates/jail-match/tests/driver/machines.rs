@@ -1,7 +1,8 @@
 //! The matcher and the jail as machines of the laws: what they find is reported as calls.
 
 use jail_match::{
-    Found, HeldKind as Kind, Jail, JailEvent, JailSignal, Jailed as Block, LimitError, Matcher,
+    HeldKind as Kind, Jail, JailEvent, JailSignal, Jailed as Block, LimitError, Matcher,
+    MatcherEvent,
 };
 use stream_laws::{CONTENT, HeldBytes, HeldReason, RecordedSpanKind, RunRecord, StreamMachine};
 
@@ -19,10 +20,10 @@ impl Plain {
     }
 }
 
-fn found(n: &mut u32, found: Found<'_>, out: &mut RunRecord) {
+fn found(n: &mut u32, found: MatcherEvent<'_>, out: &mut RunRecord) {
     match found {
-        Found::Text(text) => out.text(CONTENT, text),
-        Found::Marker { id, text } => {
+        MatcherEvent::Text(text) => out.text(CONTENT, text),
+        MatcherEvent::Marker { id, text } => {
             out.call_start(*n, format!("{n}: {id}"), text);
             out.call_end(*n, "found");
             *n += 1;

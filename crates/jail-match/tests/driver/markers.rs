@@ -1,9 +1,9 @@
 //! Markers: overlaps, rivals, anchors, newlines, code, channels.
 
 use jail_match::{
-    Anchor, Case, Channel, Cut as CutAt, Dangling, Diagnostic, DiagnosticKind, Driver, Edge, End,
-    Event, InlineTags, Limits, MarkerSetBuilder, Newlines, NoBodies, OnCommit, Outcome, Settings,
-    Suffix, Table, Then, Uses, Whitespace,
+    Anchor, Channel, CutMarker, Dangling, Diagnostic, DiagnosticKind, Driver, DriverSettings, Edge,
+    End, Event, InlineTags, LetterCase, Limits, MarkerSetBuilder, Newlines, NoBodies, OnCommit,
+    Outcome, SuffixRule, Table, Then, Uses, Whitespace,
 };
 use stream_laws::{Cut, RecordedSpanKind, RunRecord, StreamMachine as _, run};
 
@@ -43,9 +43,9 @@ fn a_short_marker_waits_only_while_a_longer_one_may_match() {
 #[test]
 fn letter_case_counts_only_where_it_should() {
     let edges = vec![
-        erase("<Ä>").cased(Case::FoldAscii),
+        erase("<Ä>").cased(LetterCase::FoldAscii),
         erase("<b>"),
-        erase("</tHiNk>").cased(Case::FoldAscii),
+        erase("</tHiNk>").cased(LetterCase::FoldAscii),
     ];
     assert_eq!(shown(edges, verbatim(), "<Ä><ä><b><B></THINK>"), "<ä><B>");
 }
@@ -54,7 +54,7 @@ fn letter_case_counts_only_where_it_should() {
 fn of_equal_markers_the_first_counts_however_they_are_compared() {
     let others = ["<a", "<b", "<c"].map(erase);
     let folded = Edge::new("<", CONTENT_ONLY, Then::Enter(Channel::REASONING));
-    let folded = folded.cased(Case::FoldAscii);
+    let folded = folded.cased(LetterCase::FoldAscii);
     let first = [&[folded.clone(), erase("<")], &others[..]].concat();
     assert_eq!(shown(first, verbatim(), "<x"), "{x}");
     let last = [&others[..], &[erase("<"), folded]].concat();
@@ -65,8 +65,8 @@ fn of_equal_markers_the_first_counts_however_they_are_compared() {
 fn a_suffix_only_the_checkpoint_knows_belongs_to_the_marker() {
     let edges = || {
         vec![
-            erase("<t>").suffixed(Suffix::Optional),
-            erase("</T>").suffixed(Suffix::Optional).cased(Case::FoldAscii),
+            erase("<t>").suffixed(SuffixRule::Optional),
+            erase("</T>").suffixed(SuffixRule::Optional).cased(LetterCase::FoldAscii),
         ]
     };
     for (text, expected) in [
@@ -80,7 +80,7 @@ fn a_suffix_only_the_checkpoint_knows_belongs_to_the_marker() {
     ] {
         assert_eq!(shown(edges(), verbatim(), text), expected, "{text:?}");
     }
-    let word = "x".repeat(Suffix::LONGEST);
+    let word = "x".repeat(SuffixRule::LONGEST);
     assert_eq!(shown(edges(), verbatim(), &format!("<t:{word}>")), "");
     let long = format!("<t:{word}x>");
     assert_eq!(shown(edges(), verbatim(), &long), long);
@@ -94,8 +94,8 @@ fn a_suffix_only_the_checkpoint_knows_belongs_to_the_marker() {
 
 #[test]
 fn a_driver_tells_the_suffix_it_learnt_and_takes_one_that_is_known() {
-    let read = |settings: Settings, text: &str| {
-        let table = Table::new(vec![erase("<t>").suffixed(Suffix::Optional)]).unwrap();
+    let read = |settings: DriverSettings, text: &str| {
+        let table = Table::new(vec![erase("<t>").suffixed(SuffixRule::Optional)]).unwrap();
         let (mut driver, mut seen) = (Driver::new(table, settings), String::new());
         let mut sink = |event: Event<'_>| {
             if let Event::Content(text) = event {
@@ -333,10 +333,10 @@ fn switching_closes_every_channel() {
 fn the_first_token_of_a_marker_tells_it_from_text() {
     let cut = |marker: &'static str| Edge::new(marker, CONTENT_ONLY, Then::Erase).of_tokens().cut;
     for (marker, bytes) in [("<|a|>x", 5), ("<|a|>x<|b|>", 5), ("<｜a｜>x<｜b｜>", 9)] {
-        assert_eq!(cut(marker), CutAt::MarkupFrom(bytes), "{marker}");
+        assert_eq!(cut(marker), CutMarker::MarkupFrom(bytes), "{marker}");
     }
     for marker in ["<|a|>", "<a|>x", "a<|b|>c", "<|>x", "<|a"] {
-        assert_eq!(cut(marker), CutAt::Text, "{marker}");
+        assert_eq!(cut(marker), CutMarker::Text, "{marker}");
     }
 }
 
@@ -395,7 +395,12 @@ fn a_driver_that_begins_again_counts_from_nothing() {
 }
 
 /// What is shown of a stream that ends so, and where its notices are.
-fn ended(edges: Vec<Edge>, settings: Settings, text: &str, end: End) -> (String, Vec<(u64, u64)>) {
+fn ended(
+    edges: Vec<Edge>,
+    settings: DriverSettings,
+    text: &str,
+    end: End,
+) -> (String, Vec<(u64, u64)>) {
     let mut machine = cursor(edges, settings);
     let mut out = RunRecord::default();
     machine.push(text, &mut out);
@@ -421,7 +426,7 @@ fn a_marker_that_the_end_cuts_is_dropped_where_nothing_else_can_stand() {
     let edges = || {
         vec![
             erase("<end>").ending_message(),
-            Edge { cut: CutAt::BehindEnd, ..erase("<next>") },
+            Edge { cut: CutMarker::BehindEnd, ..erase("<next>") },
             erase("<e>"),
             Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay)),
         ]
@@ -440,7 +445,8 @@ fn a_marker_that_the_end_cuts_is_dropped_where_nothing_else_can_stand() {
 #[test]
 fn openers_teach_their_own_suffix_their_closers_act_once_and_newlines_may_begin_markers() {
     let call = Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay));
-    let edges = vec![call.suffixed(Suffix::Optional), erase("<t>").suffixed(Suffix::Optional)];
+    let edges =
+        vec![call.suffixed(SuffixRule::Optional), erase("<t>").suffixed(SuffixRule::Optional)];
     assert_eq!(shown(edges, verbatim(), "ab<c>:</call><t>d"), "ab#d");
     let edges = || {
         vec![

@@ -2,8 +2,8 @@
 //! everything. Slow and simple on purpose; shares nothing with the crate but its vocabulary.
 
 use jail_match::{
-    Anchor, Bind, Case, Channel, Cut, Edge, InCode, Newlines, OnCommit, Resume, Settings, Suffix,
-    Then, Uses, Whitespace,
+    Anchor, Bind, Channel, CutMarker, DriverSettings, Edge, InCode, LetterCase, Newlines, OnCommit,
+    Resume, SuffixRule, Then, Uses, Whitespace,
 };
 use stream_laws::{RecordedSpanKind, RunRecord};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What the driver must report for `text`, coalesced.
-pub(crate) fn record(edges: &[Edge], settings: Settings, text: &str) -> RunRecord {
+pub(crate) fn record(edges: &[Edge], settings: DriverSettings, text: &str) -> RunRecord {
     let mut naive = Naive::new(edges, settings, text);
     naive.scan();
     let mut out = naive.out;
@@ -31,7 +31,7 @@ fn suffix_place(marker: &str) -> usize {
 
 struct Naive<'t> {
     edges: &'t [Edge],
-    settings: Settings,
+    settings: DriverSettings,
     text: &'t str,
     at: usize,
     stack: Vec<(Channel, u8)>,
@@ -60,7 +60,7 @@ struct Match {
 }
 
 impl<'t> Naive<'t> {
-    fn new(edges: &'t [Edge], settings: Settings, text: &'t str) -> Self {
+    fn new(edges: &'t [Edge], settings: DriverSettings, text: &'t str) -> Self {
         let mut naive = Self {
             edges,
             settings,
@@ -165,20 +165,20 @@ impl<'t> Naive<'t> {
         let mut best: Option<(usize, usize)> = None;
         for (n, edge) in self.edges.iter().enumerate() {
             let same = |head: &[u8], marker: &[u8]| match edge.case {
-                Case::Exact => head == marker,
-                Case::FoldAscii => head.eq_ignore_ascii_case(marker),
+                LetterCase::Exact => head == marker,
+                LetterCase::FoldAscii => head.eq_ignore_ascii_case(marker),
             };
-            for len in (edge.marker.len()..=rest.len()).take(2 + Suffix::LONGEST) {
+            for len in (edge.marker.len()..=rest.len()).take(2 + SuffixRule::LONGEST) {
                 let marker = edge.marker.as_bytes();
                 let (head, last) = marker.split_at(suffix_place(&edge.marker));
                 let (suffixed, end) = rest[..len].split_at(len - last.len());
                 let (start, suffix) = suffixed.split_at(head.len());
                 let word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
-                let known = self.suffix.as_ref().filter(|_| edge.suffix == Suffix::Optional);
+                let known = self.suffix.as_ref().filter(|_| edge.suffix == SuffixRule::Optional);
                 let suffix = match (edge.suffix, suffix) {
                     _ if known.is_some_and(|known| known != suffix) => false,
                     (_, []) => true,
-                    (Suffix::Optional, [b':', ident @ ..]) => {
+                    (SuffixRule::Optional, [b':', ident @ ..]) => {
                         !ident.is_empty() && ident.iter().all(word)
                     }
                     _ => false,
@@ -280,25 +280,26 @@ impl<'t> Naive<'t> {
     fn is_cut(&self) -> bool {
         let rest = &self.text.as_bytes()[self.at..];
         self.edges.iter().enumerate().any(|(n, edge)| {
-            let Cut::MarkupFrom(least) = edge.cut else { return false };
+            let CutMarker::MarkupFrom(least) = edge.cut else { return false };
             let marker = edge.marker.as_bytes();
             let (head, close) = marker.split_at(suffix_place(&edge.marker));
             let starts = |whole: &[u8]| {
                 let head = whole.get(..rest.len());
                 head.is_some_and(|head| match edge.case {
-                    Case::Exact => head == rest,
-                    Case::FoldAscii => head.eq_ignore_ascii_case(rest),
+                    LetterCase::Exact => head == rest,
+                    LetterCase::FoldAscii => head.eq_ignore_ascii_case(rest),
                 })
             };
             // Each way to go on with a suffix, if one may stand there.
             let suffixed = |suffix: &[u8]| starts(&[head, suffix, close].concat());
             let behind = rest.get(head.len()..).unwrap_or_default();
             let word = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
-            let optional = edge.suffix == Suffix::Optional;
+            let optional = edge.suffix == SuffixRule::Optional;
             let fits = match &self.suffix {
                 Some(known) if optional => suffixed(known),
                 _ => {
-                    let run = behind.iter().skip(1).take(Suffix::LONGEST).take_while(word).count();
+                    let run =
+                        behind.iter().skip(1).take(SuffixRule::LONGEST).take_while(word).count();
                     let own = behind.first() == Some(&b':') && optional;
                     let whole = own && run > 0 && suffixed(&behind[..=run]);
                     starts(marker)

@@ -1,6 +1,6 @@
 //! A jail over a whole text, scalar by scalar: every open block keeps a string of its own.
 
-use jail_match::{BlockDelivery, EndOrder, Inner, Nested, OnFail, Release};
+use jail_match::{BlockDelivery, Inner, Nested, OnFail, Release};
 use regex::Regex;
 use stream_laws::{CONTENT, RecordedSpanKind, RunRecord};
 
@@ -47,9 +47,9 @@ struct Naive<'t> {
 /// Whether and how long `sequence` stands at `pos`.
 fn stands(sequence: &Sequence, text: &str, pos: usize) -> Option<usize> {
     let placed = match sequence.at {
-        jail_match::At::Anywhere => true,
-        jail_match::At::LineStart => pos == 0 || text[..pos].ends_with('\n'),
-        jail_match::At::StreamStart => pos == 0,
+        jail_match::MarkPosition::Anywhere => true,
+        jail_match::MarkPosition::LineStart => pos == 0 || text[..pos].ends_with('\n'),
+        jail_match::MarkPosition::StreamStart => pos == 0,
     };
     if !placed {
         return None;
@@ -150,7 +150,6 @@ impl Naive<'_> {
     /// What stands at `pos`, and what it does in the state that is open.
     fn find(&self, pos: usize) -> Option<(usize, Does)> {
         let mut listed: Vec<(Option<usize>, Does)> = Vec::new();
-        let mut order = EndOrder::Longest;
         let rules = &self.spec.rules;
         let stands = |one: &Sequence| stands(one, self.text, pos);
         let literal = |one: &str| stands(&Sequence::literal(one));
@@ -172,7 +171,6 @@ impl Naive<'_> {
             }
             Some(open) => {
                 let rule = &rules[open.rule];
-                order = rule.order;
                 listed.extend(rule.ends.iter().map(|one| (stands(one), Does::Close)));
                 match &rule.inner {
                     Inner::Nothing => {}
@@ -185,17 +183,8 @@ impl Naive<'_> {
                 }
             }
         }
-        let mut found: Vec<_> =
-            listed.into_iter().filter_map(|(len, does)| len.map(|len| (len, does))).collect();
-        if order == EndOrder::Listed {
-            // Of the ends the first listed counts; between it and other marks, the longest.
-            let mut ends = 0;
-            found.retain(|(_, does)| {
-                ends += usize::from(matches!(does, Does::Close));
-                !matches!(does, Does::Close) || ends == 1
-            });
-        }
-        found.into_iter().reduce(|best, one| if one.0 > best.0 { one } else { best })
+        let found = listed.into_iter().filter_map(|(len, does)| len.map(|len| (len, does)));
+        found.reduce(|best, one| if one.0 > best.0 { one } else { best })
     }
 
     /// Text of the innermost of the `level` lowest blocks.

@@ -1,6 +1,6 @@
 //! The whitespace policies over a whole message, one scalar at a time.
 
-use jail_match::{Channel, OnCommit, Settings, Whitespace};
+use jail_match::{Channel, DriverSettings, OnCommit, Whitespace};
 use stream_laws::{RecordedSpanKind, RunRecord};
 
 /// What happened, in source order.
@@ -17,7 +17,7 @@ pub(crate) enum Step {
     CallEnd(u32),
 }
 
-pub(crate) fn apply(steps: &[Step], settings: Settings, out: &mut RunRecord) {
+pub(crate) fn apply(steps: &[Step], settings: DriverSettings, out: &mut RunRecord) {
     match settings.whitespace {
         Whitespace::Framing => framing(steps, settings.limits.whitespace, out),
         Whitespace::Trim => trim(steps, out),

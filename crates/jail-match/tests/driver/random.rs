@@ -1,8 +1,8 @@
 //! Random tables and texts made of their fragments.
 
 use jail_match::{
-    Anchor, Bind, Case, Channel, ChannelMask, Cut, Edge, LimitPolicy, Limits, Newlines, OnCommit,
-    Settings, Suffix, Then, Uses, Whitespace,
+    Anchor, Bind, Channel, ChannelMask, CutMarker, DriverSettings, Edge, LetterCase, LimitPolicy,
+    Limits, Newlines, OnCommit, SuffixRule, Then, Uses, Whitespace,
 };
 use proptest::prelude::*;
 
@@ -87,14 +87,15 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
         1 => Just(Uses::BeforeReasoning),
     ];
     let pair = prop_oneof![3 => Just(0u8), 2 => 1u8..3];
-    let cut = prop_oneof![3 => Just(Cut::Text), 1 => (1usize..6).prop_map(Cut::MarkupFrom)];
+    let cut =
+        prop_oneof![3 => Just(CutMarker::Text), 1 => (1usize..6).prop_map(CutMarker::MarkupFrom)];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), pair, cut);
     (marker(), on, then(), anchor, newlines, uses, flags).prop_map(
         |(marker, on, then, anchor, newlines, uses, (fold, literal, suffixed, pair, cut))| {
             let edge = Edge::new(marker, on, then).anchored(anchor).bound(newlines).used(uses);
             let edge = Edge { cut, ..edge.of_pair(pair) };
             let edge = if suffixed { with_suffix(edge) } else { edge };
-            let edge = if fold { edge.cased(Case::FoldAscii) } else { edge };
+            let edge = if fold { edge.cased(LetterCase::FoldAscii) } else { edge };
             if literal { edge.literal_in_code() } else { edge }
         },
     )
@@ -103,10 +104,10 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
 /// The edge with an optional suffix, if its marker can carry one.
 fn with_suffix(edge: Edge) -> Edge {
     let can = edge.marker.len() > 1 && edge.marker.ends_with(['>', ']']);
-    edge.suffixed(if can { Suffix::Optional } else { Suffix::None })
+    edge.suffixed(if can { SuffixRule::Optional } else { SuffixRule::None })
 }
 
-pub(crate) fn settings() -> impl Strategy<Value = Settings> {
+pub(crate) fn settings() -> impl Strategy<Value = DriverSettings> {
     let whitespace = prop_oneof![
         Just(Whitespace::Verbatim),
         Just(Whitespace::Framing),
@@ -121,7 +122,7 @@ pub(crate) fn settings() -> impl Strategy<Value = Settings> {
             let wide = matches!(whitespace, Whitespace::Trim | Whitespace::ReasoningEnd);
             let blanks = if wide { 4096 } else { blanks };
             let limits = Limits { candidate, whitespace: blanks, depth, policy };
-            Settings::default().start(start).whitespace(whitespace).limits(limits)
+            DriverSettings::default().start(start).whitespace(whitespace).limits(limits)
         },
     )
 }

@@ -1,6 +1,6 @@
 //! Random rules of jails, over random texts.
 
-use jail_match::{At, BlockDelivery, EndOrder, Inner, Nested, OnFail, Release};
+use jail_match::{BlockDelivery, Inner, MarkPosition, Nested, OnFail, Release};
 use proptest::prelude::*;
 
 use crate::{
@@ -32,8 +32,7 @@ const PATTERNS: &[(&str, Option<usize>, &str)] = &[
 ];
 
 pub(crate) fn sequence() -> impl Strategy<Value = Sequence> {
-    let at =
-        prop_oneof![6 => Just(At::Anywhere), 1 => Just(At::LineStart), 1 => Just(At::StreamStart)];
+    let at = prop_oneof![6 => Just(MarkPosition::Anywhere), 1 => Just(MarkPosition::LineStart), 1 => Just(MarkPosition::StreamStart)];
     let literal = (marker(), prop_oneof![3 => Just(Kind::Exact), 1 => Just(Kind::Fold)]);
     let pattern = prop::sample::select(PATTERNS)
         .prop_map(|(text, hold, _)| (text.to_owned(), Kind::Pattern(hold)));
@@ -63,27 +62,23 @@ fn rule(rules: usize) -> impl Strategy<Value = Rule> {
         2 => Just(Inner::Every),
         1 => prop::collection::vec(0..rules, 0..3).prop_map(Inner::Only),
     ];
-    let order = prop_oneof![3 => Just(EndOrder::Longest), 1 => Just(EndOrder::Listed)];
     let release =
         prop::sample::select(&[Release::Hand, Release::Verbatim, Release::Strip, Release::Drop]);
     let flow = prop_oneof![3 => Just(BlockDelivery::Withhold), 1 => Just(BlockDelivery::Tap)];
     let limit = prop_oneof![1 => 1usize..12, 1 => 12usize..64];
-    let how = (order, release, flow, any::<u8>());
+    let how = (release, flow, any::<u8>());
     (sequences(), sequences(), quote, inner, how, limit, on_fail(), on_fail()).prop_map(
-        |(starts, ends, quote, inner, (order, release, flow, inside), limit, over, unclosed)| {
-            Rule {
-                starts,
-                ends,
-                quote,
-                inner,
-                only_inside: inside < 48,
-                order,
-                release,
-                flow,
-                limit,
-                over,
-                unclosed,
-            }
+        |(starts, ends, quote, inner, (release, flow, inside), limit, over, unclosed)| Rule {
+            starts,
+            ends,
+            quote,
+            inner,
+            only_inside: inside < 48,
+            release,
+            flow,
+            limit,
+            over,
+            unclosed,
         },
     )
 }

@@ -1,8 +1,8 @@
 //! Limits on reasoning, pairs of markers, and what the sink is told of them.
 
 use jail_match::{
-    Channel, Driver, Edge, EdgeEvents, Event, LimitPolicy, Limits, NoBodies, OnCommit,
-    ReasoningLimit, Settings, Sink, Span, Table, Then, Whitespace,
+    Channel, Driver, DriverSettings, Edge, EdgeEvents, Event, LimitPolicy, Limits, NoBodies,
+    OnCommit, ReasoningLimit, Sink, Span, Table, Then, Whitespace,
 };
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-fn limited(bytes: usize, policy: LimitPolicy) -> Settings {
+fn limited(bytes: usize, policy: LimitPolicy) -> DriverSettings {
     verbatim().reasoning(Some(ReasoningLimit { bytes, policy }))
 }
 
@@ -126,7 +126,7 @@ fn the_sink_is_told_which_edge_acted_between_the_texts() {
 
 #[test]
 fn long_blanks_and_long_reasoning_are_reported_where_they_are() {
-    let narrow = |settings: Settings| {
+    let narrow = |settings: DriverSettings| {
         let limits = Limits { whitespace: 2, ..Limits::default() };
         settings.whitespace(Whitespace::Trim).limits(limits)
     };

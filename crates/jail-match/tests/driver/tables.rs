@@ -1,8 +1,8 @@
 //! Tables and settings the named cases share, and how a case is judged.
 
 use jail_match::{
-    Anchor, Channel, ChannelMask, Edge, Limits, Newlines, OnCommit, Settings, Table, Then, Uses,
-    Whitespace,
+    Anchor, Channel, ChannelMask, DriverSettings, Edge, Limits, Newlines, OnCommit, Table, Then,
+    Uses, Whitespace,
 };
 use stream_laws::{
     CONTENT, CutPlan, REASONING, RecordedEvent, RunRecord, check_chunk_invariance, run,
@@ -44,24 +44,24 @@ pub(crate) fn all() -> Vec<Edge> {
     [think(), calls()].concat()
 }
 
-pub(crate) fn verbatim() -> Settings {
-    Settings::default().whitespace(Whitespace::Verbatim)
+pub(crate) fn verbatim() -> DriverSettings {
+    DriverSettings::default().whitespace(Whitespace::Verbatim)
 }
 
-pub(crate) fn candidate_limit(candidate: usize) -> Settings {
+pub(crate) fn candidate_limit(candidate: usize) -> DriverSettings {
     verbatim().limits(Limits { candidate, ..Limits::default() })
 }
 
-pub(crate) fn cursor(edges: Vec<Edge>, settings: Settings) -> Cursor {
+pub(crate) fn cursor(edges: Vec<Edge>, settings: DriverSettings) -> Cursor {
     Cursor::new(Table::new(edges).expect("a good table"), settings)
 }
 
 /// Content as it is, reasoning in braces, calls as `#`: for every cut the same.
-pub(crate) fn shown(edges: Vec<Edge>, settings: Settings, text: &str) -> String {
+pub(crate) fn shown(edges: Vec<Edge>, settings: DriverSettings, text: &str) -> String {
     show(&recorded(edges, settings, text))
 }
 
-pub(crate) fn recorded(edges: Vec<Edge>, settings: Settings, text: &str) -> RunRecord {
+pub(crate) fn recorded(edges: Vec<Edge>, settings: DriverSettings, text: &str) -> RunRecord {
     let cursor = cursor(edges, settings);
     check_chunk_invariance(&cursor, text, CutPlan::standard(1)).unwrap();
     run(&cursor, text, stream_laws::Cut::Whole).coalesced().expect("no empty text")

@@ -17,7 +17,7 @@ use crate::{
     args::ReadingArgs,
     error::{Error, misuse},
     input::Patience,
-    parse::{self, Feed, Intake, ceil_char_boundary, chunk_from, error_message},
+    parse::{self, InputFeed, Intake, ceil_char_boundary, chunk_from, error_message},
 };
 
 /// How much is read at once.
@@ -67,7 +67,7 @@ impl Recording {
         mut progress: impl FnMut(u64),
     ) -> Result<Self, Error> {
         let most = args.chunk.map(|bytes| bytes as usize);
-        let mut feed = Feed::new(args.input, patience, Self { most, ..Self::default() });
+        let mut feed = InputFeed::new(args.input, patience, Self { most, ..Self::default() });
         let (mut piece, mut read) = (vec![0; PIECE], 0);
         loop {
             match input.read(&mut piece) {

@@ -7,7 +7,7 @@ use std::{
 
 use llm_stream_guard::{Detection, Guard, Profile};
 
-use super::{Chat, Feed, Render, Shown};
+use super::{Chat, InputFeed, Render, Shown};
 use crate::{
     args::InputKind,
     error::{Error, misuse},
@@ -24,7 +24,7 @@ pub const DETECTED: u64 = 8 << 20;
 pub fn detection(recording: &[u8], input: InputKind) -> Result<Detection, Error> {
     let mut texts = Texts::default();
     let guard = Guard::builder(&Profile::named("none")).build().map_err(misuse)?;
-    let mut feed = Feed::new(input, Patience::Head, Chat::new(guard, None, &mut texts));
+    let mut feed = InputFeed::new(input, Patience::Head, Chat::new(guard, None, &mut texts));
     feed.push(recording);
     feed.finish(None, false);
     Ok(llm_stream_guard::detect(texts.0.values().map(String::as_str)))

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Takes the input in pieces.
-pub struct Feed<I> {
+pub struct InputFeed<I> {
     form: Form,
     intake: I,
 }
@@ -21,14 +21,14 @@ enum Form {
     Sse(Box<sse::Decoder>),
 }
 
-impl<'r> Feed<Chat<'r>> {
+impl<'r> InputFeed<Chat<'r>> {
     /// The output, to flush.
     pub fn output(&mut self) -> &mut Output<'r> {
         self.intake.output()
     }
 }
 
-impl<I: Intake> Feed<I> {
+impl<I: Intake> InputFeed<I> {
     /// Reads input of `kind` into `intake`.
     pub fn new(kind: InputKind, patience: Patience, intake: I) -> Self {
         let form = form(kind).unwrap_or_else(|| Form::Unknown(Detector::new(patience)));

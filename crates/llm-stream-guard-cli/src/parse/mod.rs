@@ -20,7 +20,7 @@ pub use chat::Chat;
 pub(crate) use chat::{ceil_char_boundary, chunk_from, error_message};
 pub(crate) use detected::taken;
 pub use detected::{DETECTED, detection};
-pub use feed::Feed;
+pub use feed::InputFeed;
 pub use intake::Intake;
 pub use json_lines::JsonLines;
 pub use output::Output;
@@ -99,7 +99,7 @@ pub fn parse_from(
     };
     let input = &mut head.chain(input);
     let chat = Chat::new(guard(args, &profile)?, args.chunk.map(|bytes| bytes as usize), render);
-    let mut feed = Feed::new(args.input, patience, chat);
+    let mut feed = InputFeed::new(args.input, patience, chat);
     let mut piece = vec![0; PIECE];
     loop {
         match input.read(&mut piece) {

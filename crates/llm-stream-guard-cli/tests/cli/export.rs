@@ -35,13 +35,13 @@ pub(crate) fn calls(events: &[RecordedEvent]) -> Vec<(String, String)> {
     for event in events {
         match event {
             RecordedEvent::CallStart { name, .. } => {
-                calls.push((name.clone(), String::new(), false))
+                calls.push((name.clone(), String::new(), false));
             }
             RecordedEvent::CallArguments { index, fragment } => {
-                calls[*index as usize].1.push_str(fragment)
+                calls[*index as usize].1.push_str(fragment);
             }
             RecordedEvent::CallEnd { index, outcome } => {
-                calls[*index as usize].2 = outcome == COMPLETE
+                calls[*index as usize].2 = outcome == COMPLETE;
             }
             RecordedEvent::Text { .. } => {}
         }

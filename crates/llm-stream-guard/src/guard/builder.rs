@@ -5,7 +5,7 @@ mod calls;
 use std::sync::Arc;
 
 use jail_match::{
-    Dangling, Driver, EdgeEvents, InlineTags, Limits, ReasoningLimit, Settings, Table, Utf8,
+    Dangling, Driver, DriverSettings, EdgeEvents, InlineTags, Limits, ReasoningLimit, Table, Utf8,
     Whitespace,
 };
 use response_templates::{Settings as TemplateSettings, Template};
@@ -319,7 +319,7 @@ impl GuardBuilder {
             false => EdgeEvents::Silent,
         };
         let withheld = (!withheld.is_off()).then(|| Withholding::new(withheld, table.edges()));
-        let settings = Settings::default()
+        let settings = DriverSettings::default()
             .start(opening.start.channel())
             .newlines(opening.newlines)
             .suffix(opening.suffix)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jail_match::{TableError, ZeroLimit};
+use jail_match::{EdgeError, ZeroLimit};
 use response_templates::TemplateError;
 use toolcall_parsers::UnknownName;
 
@@ -16,7 +16,7 @@ pub enum BuildError {
     /// A name is not registered.
     Unknown(UnknownName),
     /// A marker is invalid.
-    Table(TableError),
+    Table(EdgeError),
     /// A limit is zero.
     Limit(ZeroLimit),
     /// Reasoning is marked by the messages of one family, and calls belong to another.
@@ -99,8 +99,8 @@ impl From<UnknownName> for BuildError {
     }
 }
 
-impl From<TableError> for BuildError {
-    fn from(error: TableError) -> Self {
+impl From<EdgeError> for BuildError {
+    fn from(error: EdgeError) -> Self {
         Self::Table(error)
     }
 }

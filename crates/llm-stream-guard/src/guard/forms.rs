@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use jail_match::{Diagnostic, DiagnosticKind, Event, Found, Matcher, Sink, Span, SpanKind};
+use jail_match::{Diagnostic, DiagnosticKind, Event, Matcher, MatcherEvent, Sink, Span, SpanKind};
 use wire_remap::{DecodedPiece, RemapTable, Role};
 
 use crate::stages::OutputStage;
@@ -83,10 +83,10 @@ impl Forms {
         };
         let mut at = from - canonical.held().len() as u64;
         canonical.push(piece.text(), |found| {
-            let (Found::Text(text) | Found::Marker { text, .. }) = found;
+            let (MatcherEvent::Text(text) | MatcherEvent::Marker { text, .. }) = found;
             let len = text.len() as u64;
             let form = if at == from { came } else { Some(true) };
-            if let (Found::Marker { id, .. }, Some(canonical)) = (found, form) {
+            if let (MatcherEvent::Marker { id, .. }, Some(canonical)) = (found, form) {
                 seen.push_back(Seen { at, len, role: roles[id], canonical });
             }
             at += len;

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use jail_match::{JailBuilder, Jailed, Limits, OnFail, Pair, Whitespace};
+use jail_match::{JailBuilder, JailPair, Jailed, Limits, OnFail, Whitespace};
 use stream_lifecycle::Clock;
 use think_filter::Start;
 use toolcall_parsers::{Grammar, Options, Tools, family::OwnMarkers};
@@ -101,7 +101,7 @@ impl JailedStreamBuilder {
     /// Adds a kind of block that no parser reads, with its own nesting, quotes, expressions, limits
     /// and release. With a parser, the rule applies to content next to calls.
     #[must_use]
-    pub fn rule(self, pair: Pair) -> Self {
+    pub fn rule(self, pair: JailPair) -> Self {
         self.rules(|rules| rules.rule(pair))
     }
 

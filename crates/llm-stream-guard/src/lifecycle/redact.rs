@@ -16,7 +16,7 @@ use std::{fmt, sync::Arc};
 
 pub use chunks::RedactChunks;
 pub use events::RedactEvents;
-use jail_match::{Dropped, Held, Jail, JailError, JailEvent, JailSignal, Jailed, OnFail, Pair};
+use jail_match::{Dropped, Held, Jail, JailError, JailEvent, JailPair, JailSignal, Jailed, OnFail};
 pub use rules::Recogniser;
 use serde_json::{Map, Value};
 pub use substitute::{Found, Substitute};
@@ -117,7 +117,7 @@ impl Redactor {
         let (mut jail, mut rules) = (Jail::builder(), Vec::new());
         for (token, text) in vault.given().into_iter().chain([none()]) {
             let name = Arc::from(token.as_str());
-            jail = jail.rule(Pair::single(token));
+            jail = jail.rule(JailPair::single(token));
             rules.push(Rule { name, substitute: Substitute::label(text) });
         }
         Ok(Self::with_rules(jail.build()?, rules))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jail_match::{Found, MarkerSet, MarkerSetBuilder, Matcher};
+use jail_match::{MarkerSet, MarkerSetBuilder, Matcher, MatcherEvent};
 use toolcall_parsers::grammars;
 
 /// Shorter markers are prose too often.
@@ -45,8 +45,8 @@ impl Foreign {
     )]
     pub(crate) fn see(&mut self, text: Option<&str>, mut on: impl FnMut(&str)) {
         let Self { matcher, markers } = self;
-        let on = |found: Found<'_>| {
-            if let Found::Marker { id, .. } = found {
+        let on = |found: MatcherEvent<'_>| {
+            if let MatcherEvent::Marker { id, .. } = found {
                 on(&markers[id]);
             }
         };

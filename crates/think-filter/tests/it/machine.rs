@@ -1,6 +1,6 @@
 //! The filter as a machine of the laws.
 
-use jail_match::{Driver, Event, NoBodies, Settings, Sink, Span, Table};
+use jail_match::{Driver, DriverSettings, Event, NoBodies, Sink, Span, Table};
 use stream_laws::{
     ByteMachine, CONTENT, Cut, CutPlan, HeldBytes, HeldReason, REASONING, RunRecord, StreamMachine,
     check_chunk_invariance, continuations, run,
@@ -163,10 +163,10 @@ pub(crate) struct Told(Driver);
 
 impl Told {
     pub(crate) fn new(format: &Format, whitespace: Whitespace) -> Self {
-        Self::with(format, Settings::default().whitespace(whitespace))
+        Self::with(format, DriverSettings::default().whitespace(whitespace))
     }
 
-    pub(crate) fn with(format: &Format, settings: Settings) -> Self {
+    pub(crate) fn with(format: &Format, settings: DriverSettings) -> Self {
         let table = Table::new(format.edges()).expect("a good format");
         Self(Driver::new(table, settings))
     }

@@ -1,6 +1,6 @@
 //! The options: start, recurrence, strays, echoes, whitespace, limits, and what is no reasoning.
 
-use jail_match::Settings;
+use jail_match::DriverSettings;
 use stream_laws::{CutPlan, check_chunk_invariance, check_nothing_lost};
 use think_filter::{
     DupOpen, End, Format, HeldKind, LimitPolicy, Limits, Openers, Piece, ReasoningLimit, Recur,
@@ -221,7 +221,7 @@ fn dropped_reasoning_is_counted_to_the_byte() {
         for policy in [LimitPolicy::Release, LimitPolicy::Drop] {
             for whitespace in [Whitespace::Verbatim, Whitespace::Framing] {
                 let limit = Some(ReasoningLimit { bytes, policy });
-                let settings = Settings::default().whitespace(whitespace).reasoning(limit);
+                let settings = DriverSettings::default().whitespace(whitespace).reasoning(limit);
                 let drops: &[&str] =
                     if policy == LimitPolicy::Drop { &["reasoning_limit"] } else { &[] };
                 let told = Told::with(&glm45(), settings);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jail_match::{Mark, OnFail, Pair};
+use jail_match::{JailPair, Mark, OnFail};
 
 use super::substitute::Substitute;
 
@@ -75,12 +75,12 @@ impl Recogniser {
         Self { too_long: then, ..self }
     }
 
-    pub(super) fn into_parts(self) -> (Pair, Rule) {
+    pub(super) fn into_parts(self) -> (JailPair, Rule) {
         let Self { name, marks, too_long, substitute } = self;
         let mut marks = marks.into_iter();
         // A recogniser always has a first mark.
-        let pair = Pair::single(marks.next().unwrap_or_else(|| Mark::from("")));
-        let pair = marks.fold(pair, Pair::start).limit(usize::MAX, too_long);
+        let pair = JailPair::single(marks.next().unwrap_or_else(|| Mark::from("")));
+        let pair = marks.fold(pair, JailPair::start).limit(usize::MAX, too_long);
         let label = || Substitute::label(format!("[{name}]"));
         let substitute = substitute.unwrap_or_else(label);
         (pair, Rule { name, substitute })

@@ -3,7 +3,7 @@
 use llm_stream_guard::{
     Delivery, End, Guard, Jail, Jailer, Profile, Replacement,
     chat::{ChatGuard, ChatOptions, Chunk},
-    jail_match::{Pair, Release},
+    jail_match::{JailPair, Release},
 };
 use serde_json::{Value, json};
 
@@ -155,7 +155,7 @@ fn what_a_jail_takes_out_does_not_come_out_as_tokens() {
         let jail = Jail::builder().pair("<s>", "</s>").build().expect("builds");
         Jailer::new(jail).on_jailed(move |_| replacement.clone())
     };
-    let dropped = Pair::new("<s>", "</s>").release(Release::Drop);
+    let dropped = JailPair::new("<s>", "</s>").release(Release::Drop);
     let dropped = Jailer::new(Jail::builder().rule(dropped).build().expect("builds"));
     for (jailer, content, came) in [
         (dropped, "a  b", "a b"),

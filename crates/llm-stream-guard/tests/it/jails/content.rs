@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     Guard, HeldKind, Jail, Jailer, OwnedEvent, Profile, Replacement,
-    jail_match::{DiagnosticKind, OnFail, Pair},
+    jail_match::{DiagnosticKind, JailPair, OnFail},
     profile,
 };
 
@@ -50,7 +50,7 @@ fn what_a_jail_holds_is_told() {
 
 #[test]
 fn a_limit_of_a_jail_with_the_error_policy_ends_the_guard() {
-    let pair = Pair::new("<s>", "</s>").limit(2, OnFail::Error);
+    let pair = JailPair::new("<s>", "</s>").limit(2, OnFail::Error);
     let jail = Jail::builder().rule(pair).build().unwrap();
     let guard = guarded(Jailer::new(jail));
     let (seen, result) = fed(&guard, &["a<s>bcde", "f", "</s>"]);

@@ -11,7 +11,7 @@ use std::{
 use llm_stream_guard::{
     Diagnostic, End, Event, Guard, Held, Jail, JailedStream, Jailer, Observer, Outcome, Profile,
     chat::{ChatGuard, ChatOptions},
-    jail_match::{Closed, Dropped, OnFail, Pair, Release},
+    jail_match::{Closed, Dropped, JailPair, OnFail, Release},
     profile,
 };
 
@@ -77,7 +77,7 @@ fn ignore() -> impl FnMut(Event<'_>) {
 }
 
 fn jailer() -> Jailer {
-    let drops = Pair::new("<s>", "</s>").release(Release::Drop).limit(4, OnFail::Strip);
+    let drops = JailPair::new("<s>", "</s>").release(Release::Drop).limit(4, OnFail::Strip);
     Jailer::new(Jail::builder().rule(drops).build().unwrap())
 }
 

@@ -9,7 +9,7 @@ use std::{
 use llm_stream_guard::{
     End, Event, Guard, GuardBuilder, JailedError, JailedStream, JailedStreamBuilder, OwnedEvent,
     Profile, Replacement, StopString, ToolChoice, Whitespace,
-    jail_match::{BlockDelivery, DiagnosticKind, Inner, Mark, Nested, OnFail, Pair, Release},
+    jail_match::{BlockDelivery, DiagnosticKind, Inner, JailPair, Mark, Nested, OnFail, Release},
 };
 use tokio_stream::StreamExt;
 
@@ -69,7 +69,7 @@ fn sequences_by_hand_replace_the_familys_markers_unless_asked_otherwise() {
     assert_eq!(jailed(parsed(), &text), format!("<tool_call>{CALL}</tool_call>f({{}})"));
     assert_eq!(jailed(parsed().also_family_markers(), &text), "f({})f({})");
     // Without a parser nothing opens that was not given.
-    let dropped = plain().rule(Pair::new("<x>", "</x>").release(Release::Drop));
+    let dropped = plain().rule(JailPair::new("<x>", "</x>").release(Release::Drop));
     let text = r#"<tool_call>a</tool_call>{"name": "f"}"#;
     assert_eq!(jailed(dropped, text), text);
 }
@@ -181,10 +181,10 @@ fn what_is_jailed_comes_out_as_the_rule_says() {
         (Release::Strip, "abc"),
         (Release::Drop, "a!jail_dropped!c"),
     ] {
-        let rule = Pair::new("<x>", "</x>").release(release);
+        let rule = JailPair::new("<x>", "</x>").release(release);
         assert_eq!(jailed(JailedStream::builder().rule(rule), "a<x>b</x>c"), expected);
     }
-    let rule = || Pair::new("<x>", "</x>");
+    let rule = || JailPair::new("<x>", "</x>");
     let nothing = JailedStream::builder().rule(rule()).on_jailed(|_| Replacement::Nothing);
     assert_eq!(jailed(nothing, "a<x>b</x>c"), "ac");
     let strict = JailedStream::builder().rule(rule().unclosed(OnFail::Error));
@@ -198,7 +198,7 @@ fn a_tapped_block_passes_and_the_closure_learns_of_it() {
     let bodies = Arc::new(Mutex::new(Vec::new()));
     let kept = bodies.clone();
     let jail = JailedStream::builder()
-        .rule(Pair::new("<x>", "</x>").flow(BlockDelivery::Tap))
+        .rule(JailPair::new("<x>", "</x>").flow(BlockDelivery::Tap))
         .on_jailed(move |block| {
             kept.lock().unwrap().push(block.body.to_owned());
             Replacement::Nothing
@@ -213,7 +213,7 @@ fn a_tapped_block_passes_and_the_closure_learns_of_it() {
 // Contract: S1.53.
 #[test]
 fn expressions_are_rules() {
-    let rule = Pair::new(Mark::pattern("(?m)^KEY=[a-z]{1,8}:"), Mark::pattern("(?m)[0-9]$"));
+    let rule = JailPair::new(Mark::pattern("(?m)^KEY=[a-z]{1,8}:"), Mark::pattern("(?m)[0-9]$"));
     let jail = JailedStream::builder().rule(rule).on_jailed(|_| Replacement::Text("***".into()));
     assert_eq!(jailed(jail, "KEY=a:1\nKEY=b:2\nMYKEY=c:3"), "***\n***\nMYKEY=c:3");
 }
@@ -222,7 +222,7 @@ fn expressions_are_rules() {
 #[test]
 fn blocks_nest() {
     let jail = JailedStream::builder()
-        .rule(Pair::new("{", "}").inner(Inner::Every))
+        .rule(JailPair::new("{", "}").inner(Inner::Every))
         .rules(|rules| rules.nested(Nested::InnerFirst).depth(2))
         .on_jailed(|block| Replacement::Text(format!("[{}]", block.body)));
     assert_eq!(jailed(jail, "a{b{c{d}e}f}"), "a!depth_limit![c{d][be]f}");
@@ -280,7 +280,7 @@ fn what_is_set_for_blocks_is_refused_where_there_are_none() {
         (parsed().chunk_limit(2, OnFail::Release), "chunk_limit"),
         (parsed().time_limit(Duration::from_secs(1), OnFail::Release, read), "time_limit"),
     ] {
-        let beside = builder.clone().rule(Pair::new("<x>", "</x>"));
+        let beside = builder.clone().rule(JailPair::new("<x>", "</x>"));
         assert!(beside.build().is_ok(), "{option}");
         let error = builder.build().unwrap_err();
         assert!(matches!(error, JailedError::NoBlocks(name) if name == option), "{error}");

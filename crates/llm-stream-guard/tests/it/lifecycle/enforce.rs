@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     Guard, Guarded, OwnedEvent, guard_text,
-    jail_match::{Jail, OnFail, Pair},
+    jail_match::{Jail, JailPair, OnFail},
     lifecycle::{
         Component, Ending, ErrorInfo, Lifecycle, MatchTooLong, MessageCollector, Recogniser,
         RedactEvents, RedactText, Redactor, Substitute, Vault, Verdict, Withheld,
@@ -47,8 +47,8 @@ fn redaction_does_not_depend_on_the_cuts_and_holds_no_more_than_it_must() {
 /// Replaces keys and mail addresses, whatever their text.
 #[cfg(feature = "regex")]
 fn expressions() -> Redactor {
-    use llm_stream_guard::jail_match::{Mark, Pair};
-    let pattern = |expression: &'static str| Pair::single(Mark::pattern(expression).hold(40));
+    use llm_stream_guard::jail_match::{JailPair, Mark};
+    let pattern = |expression: &'static str| JailPair::single(Mark::pattern(expression).hold(40));
     let jail = Jail::builder()
         .rule(pattern(r"sk-[A-Za-z0-9]{8,}"))
         .rule(pattern(r"[a-z0-9_.]+@[a-z0-9_.]+\.[a-z]{2,}"))
@@ -105,7 +105,7 @@ fn a_match_over_the_limit_ends_the_stream_rather_than_leak() {
 
 #[test]
 fn a_jail_that_drops_long_matches_goes_on_behind_them() {
-    let rule = Pair::new("[[", "]]").limit(4, OnFail::Drop).unclosed(OnFail::Drop);
+    let rule = JailPair::new("[[", "]]").limit(4, OnFail::Drop).unclosed(OnFail::Drop);
     let jail = Jail::builder().rule(rule).build().unwrap();
     let log = Log::default();
     let stream = recorded(&log).enforce(RedactText::new(Redactor::new(jail, "***"))).wrap(items([
@@ -228,8 +228,8 @@ fn a_match_longer_than_its_hold_never_shows_its_tail() {
     assert_eq!(seen(&Redactor::of([ended]).unwrap(), text), Err(MatchTooLong));
     // A jail follows it, too, unless its rule sets another policy.
     let jail = |pair| Redactor::new(Jail::builder().rule(pair).build().unwrap(), "***");
-    assert_eq!(seen(&jail(Pair::single(key())), text).unwrap(), "a *** b ***");
-    let ended = Pair::single(key()).limit(usize::MAX, OnFail::End);
+    assert_eq!(seen(&jail(JailPair::single(key())), text).unwrap(), "a *** b ***");
+    let ended = JailPair::single(key()).limit(usize::MAX, OnFail::End);
     assert_eq!(seen(&jail(ended), text), Err(MatchTooLong));
 }
 

@@ -1,0 +1,55 @@
+//! What a driver remembers about the current message.
+
+use smallvec::SmallVec;
+
+use super::window::OpenChannel;
+use crate::{channel::Channel, code::Code};
+
+/// The state that starts over with each message of a stream.
+#[derive(Debug, Clone, Default)]
+pub(super) struct MessageState {
+    /// The open channels, the innermost last.
+    pub(super) open: SmallVec<[OpenChannel; 4]>,
+    /// Lines and code of the content.
+    pub(super) code: Code,
+    /// Newlines that still belong to the marker just passed.
+    pub(super) swallow: usize,
+    /// Bits of the edges with limited uses that are used up.
+    pub(super) spent: u64,
+    /// Spans of reasoning so far.
+    pub(super) spans: u32,
+    /// What the server separated from the text itself.
+    pub(super) separated: Separated,
+    /// A call ended the reasoning, and the reasoning's own closer did not come yet.
+    pub(super) ended_by_call: bool,
+    /// The last marker was the end of a message.
+    pub(super) ended: bool,
+    /// The opener of a block without calls was markup, and the block's closer did not come yet.
+    pub(super) block_opened: bool,
+}
+
+/// Whether the server separated the message's reasoning from its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Separated {
+    #[default]
+    Never,
+    /// The text that follows is reasoning the server separated.
+    Now,
+    Before,
+}
+
+impl MessageState {
+    /// Returns the channel that text goes to now.
+    pub(super) fn channel(&self) -> Channel {
+        self.open.last().map_or(Channel::CONTENT, |open| open.channel)
+    }
+
+    /// Records that the server said which channel the next text belongs to.
+    pub(super) fn separate(&mut self, channel: Channel) {
+        self.separated = match (channel, self.separated) {
+            (Channel::REASONING, _) => Separated::Now,
+            (_, Separated::Never) => Separated::Never,
+            _ => Separated::Before,
+        };
+    }
+}
