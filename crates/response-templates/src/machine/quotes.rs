@@ -21,7 +21,7 @@ impl Quotes {
                 Some(Self::Json(Scanner::default(), Rewriter::new(dialect).map(Box::new)))
             }
             Content::Tags { pattern, .. } => {
-                pattern.grows.is_some().then(|| Self::Tags(Box::default()))
+                pattern.has_open_value().then(|| Self::Tags(Box::default()))
             }
             _ => None,
         }

@@ -1,17 +1,5 @@
 //! Reading: the search for the next boundary, and what happens there.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "`watch` is 0 or a field's number and one, and there is a watch for each; there are \
-              as many searches as the longest of them needs; the cursor lies in `text`"
-)]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places of a stream, counted with 64 bits, and offsets in the text at hand: what is \
-              let go was read, and a match that is pending began at or before the cursor; `field` \
-              counts the fields of a template"
-)]
-
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
 use jail_match::{DiagnosticKind, Sink};
@@ -21,7 +9,7 @@ use super::{
     state::Phase,
     watch::{self, Next, Side},
 };
-use crate::pattern::{Found, TextAround};
+use crate::pattern::{Found, Neighbours};
 
 impl Parser {
     /// Reads `text`, which begins where the text that was let go ended; how much of it is let go.
@@ -92,15 +80,15 @@ impl Parser {
             if c.is_none() && (state.phase == Phase::Reading || state.at_end) {
                 return next;
             }
-            let around = TextAround {
-                at: state.base + state.cursor as u64,
-                before: &state.before,
-                text: &text[..state.cursor],
-                next: c,
-            };
-            for (&(side, field), search) in watch.boundaries.iter().zip(&mut *searches) {
-                if let Some(program) = watch::program(inner, side, field) {
-                    search.step(program, around);
+            let previous = text[..state.cursor].chars().next_back().or(state.before);
+            let at = state.base + state.cursor as u64;
+            let around = Neighbours { at, previous, next: c };
+            for (number, search) in searches.iter_mut().enumerate() {
+                let (side, field) = watch.boundaries[number];
+                let is_exhausted = state.watch == 0 && state.exhausted[number];
+                match watch::program(inner, side, field) {
+                    Some(program) if !is_exhausted => search.step(program, around),
+                    _ => {}
                 }
             }
             match c {
@@ -113,6 +101,11 @@ impl Parser {
     /// Watches for what counts in this state from here on; no opener is empty at `not_empty_at`.
     fn watch(&mut self, watch: usize, not_empty_at: Option<u64>) {
         let state = &mut self.state;
+        if state.watch == 0 && state.at_end {
+            for (exhausted, search) in state.exhausted.iter_mut().zip(&state.searches) {
+                *exhausted |= search.found().is_none();
+            }
+        }
         state.watch = watch;
         state.at_end = false;
         for (&(side, _), search) in self.watches[watch].boundaries.iter().zip(&mut state.searches) {
@@ -196,17 +189,7 @@ impl Parser {
     fn let_go(&mut self, text: &str) -> usize {
         let state = &mut self.state;
         let done = core::mem::take(&mut state.done);
-        let behind = self.template.inner.behind;
-        let last = |text: &str| {
-            let at = text.char_indices().rev().nth(behind.saturating_sub(1));
-            at.map_or(0, |(at, _)| at)
-        };
-        if done > 0 {
-            let gone = &text[..done];
-            state.before.push_str(&gone[last(gone)..]);
-            let from = last(&state.before);
-            state.before.drain(..from);
-        }
+        state.before = text[..done].chars().next_back().or(state.before);
         state.base += done as u64;
         state.cursor -= done;
         done

@@ -9,8 +9,8 @@ use crate::{message::Region, pattern::Search, template::Template};
 
 #[derive(Debug, Clone)]
 pub(super) struct State {
-    /// Text that was let go last, as far as patterns may look back.
-    pub(super) before: String,
+    /// The character before the buffer.
+    pub(super) before: Option<char>,
     /// Text that was not let go.
     pub(super) buffer: String,
     /// How many bytes were let go: where the buffer begins.
@@ -19,6 +19,8 @@ pub(super) struct State {
     pub(super) cursor: usize,
     pub(super) done: usize,
     pub(super) searches: Vec<Search>,
+    /// The boundaries outside of regions that do not occur in the rest of the text.
+    pub(super) exhausted: Vec<bool>,
     /// The state's watch: 0 outside of regions, else the field's number and 1.
     pub(super) watch: usize,
     pub(super) current: Current,
@@ -57,12 +59,13 @@ impl State {
             inner.defaults.get(&field.name).is_some_and(|value| value.as_str().is_some())
         });
         Self {
-            before: String::new(),
+            before: None,
             buffer: String::new(),
             base: 0,
             cursor: 0,
             done: 0,
             searches: vec![Search::default(); most],
+            exhausted: vec![false; most],
             watch: 0,
             current: Current::of(inner.leftover),
             empty_open: None,

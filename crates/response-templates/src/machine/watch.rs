@@ -21,8 +21,6 @@ pub(super) struct Watch {
     pub(super) boundaries: Vec<(Side, usize)>,
     /// The first bytes of everything that may be a boundary.
     pub(super) first: [bool; 256],
-    /// Whether a boundary may be empty: then no byte can be passed over.
-    nullable: bool,
 }
 
 pub(super) fn program(inner: &Inner, side: Side, field: usize) -> Option<&Program> {
@@ -35,12 +33,11 @@ impl Watch {
     fn new(inner: &Inner, boundaries: impl Iterator<Item = (Side, usize)>) -> Self {
         let boundaries = boundaries.filter(|&(side, field)| program(inner, side, field).is_some());
         let boundaries: Vec<_> = boundaries.collect();
-        let (mut first, mut nullable) = ([false; 256], false);
+        let mut first = [false; 256];
         for program in boundaries.iter().filter_map(|&(side, field)| program(inner, side, field)) {
             first.iter_mut().zip(&program.first).for_each(|(all, one)| *all |= one);
-            nullable |= program.nullable;
         }
-        Self { boundaries, first, nullable }
+        Self { boundaries, first }
     }
 
     /// What is watched for outside of regions, then inside of each field's.
@@ -53,11 +50,7 @@ impl Watch {
     }
 
     /// How many bytes at the start of `text` no boundary begins with.
-    #[expect(clippy::indexing_slicing, reason = "`first` has an entry for each byte")]
     pub(super) fn quiet(&self, text: &[u8]) -> usize {
-        if self.nullable {
-            return 0;
-        }
         text.iter().position(|&byte| self.first[usize::from(byte)]).unwrap_or(text.len())
     }
 }
@@ -77,11 +70,6 @@ pub(super) enum Next {
 
 /// Which boundary comes next. Of matches the earliest counts, then the longest, then an opener,
 /// then the field whose name comes first.
-#[expect(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "a field's number is its place in the template; a match ends at its start or behind it"
-)]
 pub(super) fn next(inner: &Inner, watch: &Watch, searches: &[Search]) -> Next {
     let mut pending = None;
     let mut best: Option<(Side, usize, &Found)> = None;

@@ -1,398 +1,279 @@
-//! Trees to programs.
+//! Compilation of patterns to automata.
+//!
+//! A look-ahead is matched like other text, and the end of the match is noted before it:
+//! `x(?=y)` becomes `x`, a mark, `y`. The result is the same where nothing follows the look-ahead;
+//! elsewhere it is refused.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "steps are named by the places they were pushed to, sets by theirs, groups by the \
-              numbers that the parser counted"
-)]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "steps, slots and groups are counted in `usize` and bounded by `MAX_STEPS`, the \
-              characters of look-behinds by `MAX_BEHIND`; a pair of slots that fits 16 bits is \
-              even at first, so its second one fits"
-)]
-
-use alloc::{collections::BTreeMap, string::String, vec, vec::Vec};
-
-use regex_syntax::hir::ClassUnicode;
-
-use super::{
-    class::{Set, one},
-    program::{Behind, Inst, Program},
-    syntax::{self, Assert, Fault, FaultKind, Node},
+use alloc::{
+    boxed::Box,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
 };
 
-/// The most steps a program may have.
-const MAX_STEPS: usize = 20_000;
+use regex_automata::{
+    nfa::thompson::{self, NFA, State},
+    util::look::Look,
+};
+use regex_syntax::hir::{Capture, Hir, HirKind, Repetition};
 
-/// The most steps that repetitions may add to those of what they repeat. A search may stand at all
-/// of them at once, so that this bounds its work for a character.
+use super::{
+    Fault, FaultKind,
+    translate::{Translated, translate},
+};
+
+/// The maximum length of a pattern, its repetitions written out, in characters.
+const MAX_LENGTH: usize = 20_000;
+
+/// The maximum length that repetitions may add to a pattern. A search may be at each of these places
+/// at once, so this bounds its work for a character.
 const MAX_REPEATED: usize = 256;
 
-/// The most characters that the look-behinds of a program may have, all alternatives together.
-const MAX_BEHIND: usize = 20_000;
+/// The maximum size of an automaton in bytes.
+const MAX_AUTOMATON: usize = 8 << 20;
 
-/// Compiles an expression.
-pub(crate) fn compile(expression: &str) -> Result<Program, Fault> {
-    let parsed = syntax::parse(expression)?;
-    let mut named = vec![None; parsed.groups + 1];
-    let mut names = Vec::new();
-    for (name, group) in &parsed.names {
-        named[*group] = Some(names.len());
-        names.push(name.clone());
+/// A compiled pattern.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(super) nfa: NFA,
+    /// The names of the groups. Group `n` has the slots `2n + 2` and `2n + 3`; the match has 0 and 1.
+    pub(crate) names: Vec<String>,
+    /// The slot of the place where a look-ahead begins.
+    pub(super) mark: usize,
+    /// The first bytes of the characters with which a match may begin, or that may follow an empty
+    /// match.
+    pub(crate) first: [bool; 256],
+    /// Whether the end of the text may be a match.
+    pub(super) matches_end: bool,
+    /// The groups `key` and `value`, if the value follows the key once.
+    pub(super) pair: Option<Pair>,
+}
+
+/// The groups of a tag.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair {
+    /// The first slot of each group.
+    pub(super) key: usize,
+    pub(super) value: usize,
+    /// Whether the value may be any text, as in `(?P<value>.*?)`.
+    pub(super) is_any_text: bool,
+}
+
+impl Program {
+    /// The number of the group of this name.
+    pub(crate) fn group(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|known| known == name)
     }
-    build(&parsed.node, names, named)
+
+    /// Whether a value that is being read ends only where its own end is found.
+    pub(crate) fn has_open_value(&self) -> bool {
+        self.pair.is_some_and(|pair| pair.is_any_text)
+    }
+
+    pub(super) fn slots(&self) -> usize {
+        self.mark.saturating_add(2)
+    }
+}
+
+/// Compiles a pattern in the syntax of Python.
+pub(crate) fn compile(pattern: &str) -> Result<Program, Fault> {
+    let translated = translate(pattern)?;
+    let mut parser = regex_syntax::ParserBuilder::new().dot_matches_new_line(true).build();
+    let hir = parser.parse(&translated.text).map_err(|error| invalid(&error, &translated))?;
+    let mut names = Vec::new();
+    collect_names(&hir, &mut names);
+    let rewriter = Rewriter { names: &names, translated: &translated };
+    let hir = rewriter.rewrite(hir, true)?;
+    build(&hir, names)
 }
 
 /// Compiles a list of literals: any of them, the longer ones first.
-pub(crate) fn literals<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Program, Fault> {
-    let mut texts: Vec<&str> = texts.into_iter().collect();
+pub(crate) fn literals(mut texts: Vec<&str>) -> Result<Program, Fault> {
     texts.sort_by_key(|text| core::cmp::Reverse(text.chars().count()));
-    let literal = |text: &&str| Node::Concat(text.chars().map(|c| Node::Set(one(c))).collect());
-    build(&Node::Alternate(texts.iter().map(literal).collect()), Vec::new(), vec![None])
+    let hir = Hir::alternation(texts.iter().map(|text| Hir::literal(text.as_bytes())).collect());
+    build(&hir, Vec::new())
 }
 
-fn build(node: &Node, names: Vec<String>, named: Vec<Option<usize>>) -> Result<Program, Fault> {
-    let mut compiler = Compiler {
-        insts: Vec::new(),
-        sets: Vec::new(),
-        known: BTreeMap::new(),
-        behinds: Vec::new(),
-        slots: 2 * names.len(),
-        slot_of: named,
-        looks: false,
-        again: again(node),
-        ahead: 0,
-        behind: 1,
-        looked_behind: 0,
-        in_repeat: false,
-        repeated: 0,
-    };
-    compiler.node(node)?;
-    compiler.push(Inst::Match)?;
-    let Compiler { insts, sets, behinds, slots, looks, again, behind, .. } = compiler;
-    let mut program = Program {
-        insts,
-        sets,
-        behinds,
-        names,
-        slots,
-        first: [false; 256],
-        nullable: false,
-        looks,
-        again,
-        grows: None,
-        behind,
-    };
-    program.grows = program.key_and_value();
-    (program.first, program.nullable) = first_bytes(&program);
-    Ok(program)
-}
-
-/// Whether groups are asked for again.
-fn again(node: &Node) -> bool {
-    match node {
-        Node::Again(_) => true,
-        Node::Concat(all) | Node::Alternate(all) => all.iter().any(again),
-        Node::Repeat { node, .. } | Node::Group(_, node) | Node::Look { node, .. } => again(node),
-        Node::Empty | Node::Set(_) | Node::Assert(_) => false,
-    }
-}
-
-/// The steps of `node` without repetitions, at least.
-fn steps(node: &Node) -> usize {
-    match node {
-        Node::Concat(all) | Node::Alternate(all) => all.iter().map(steps).sum(),
-        Node::Repeat { node, .. } | Node::Group(_, node) | Node::Look { node, .. } => steps(node),
-        Node::Empty => 0,
-        Node::Set(_) | Node::Assert(_) | Node::Again(_) => 1,
-    }
-}
-
-struct Compiler {
-    insts: Vec<Inst>,
-    sets: Vec<Set>,
-    known: BTreeMap<Vec<(char, char)>, u32>,
-    behinds: Vec<Behind>,
-    slots: usize,
-    /// The pair of slots of each group that needs one.
-    slot_of: Vec<Option<usize>>,
-    looks: bool,
-    again: bool,
-    /// How many look-aheads the step is inside of.
-    ahead: usize,
-    behind: usize,
-    /// How long its look-behinds are, all alternatives together.
-    looked_behind: usize,
-    /// Whether the step is inside of a repetition.
-    in_repeat: bool,
-    /// How many steps repetitions added.
-    repeated: usize,
-}
-
-type Built = Result<(), Fault>;
-
-/// How long alternatives of a look-behind are together; an empty one takes room too.
-fn length(alternatives: &[Vec<u32>]) -> usize {
-    alternatives.iter().map(|one| one.len().max(1)).sum()
-}
-
-/// Refuses look-behinds that are `length` long together and too long.
-fn bounded(length: usize) -> Built {
-    if length > MAX_BEHIND {
-        return unsupported("look-behinds of more than 20000 characters");
-    }
-    Ok(())
-}
-
-/// Puts each of `tails` behind each of `heads`.
-fn join(heads: &mut Vec<Vec<u32>>, tails: &[Vec<u32>]) -> Built {
-    if matches!(tails, [only] if only.is_empty()) {
-        return Ok(());
-    }
-    if heads.len() * tails.len() > 64 {
-        return unsupported("a look-behind of more than 64 alternatives");
-    }
-    let joined =
-        heads.iter().flat_map(|head| tails.iter().map(|tail| [head.as_slice(), tail].concat()));
-    *heads = joined.collect();
-    bounded(length(heads))
-}
-
-fn unsupported<T>(what: &'static str) -> Result<T, Fault> {
-    Err(Fault { kind: FaultKind::Unsupported(what), at: 0 })
-}
-
-impl Compiler {
-    fn push(&mut self, inst: Inst) -> Result<u32, Fault> {
-        if self.insts.len() >= MAX_STEPS {
-            return unsupported("an expression of more than 20000 steps");
+fn invalid(error: &regex_syntax::Error, translated: &Translated) -> Fault {
+    let (what, at) = match error {
+        regex_syntax::Error::Parse(error) => (error.kind().to_string(), error.span().start.offset),
+        regex_syntax::Error::Translate(error) => {
+            (error.kind().to_string(), error.span().start.offset)
         }
-        self.insts.push(inst);
-        Ok(self.here() - 1)
-    }
+        _ => (String::new(), 0),
+    };
+    Fault { kind: FaultKind::Invalid(what), at: translated.origin(at) }
+}
 
-    fn here(&self) -> u32 {
-        u32::try_from(self.insts.len()).unwrap_or(u32::MAX)
-    }
+fn unsupported<T>(feature: &'static str) -> Result<T, Fault> {
+    Err(Fault { kind: FaultKind::Unsupported(feature), at: 0 })
+}
 
-    fn set(&mut self, class: &ClassUnicode) -> u32 {
-        let ranges: Vec<_> = class.iter().map(|range| (range.start(), range.end())).collect();
-        let (sets, next) = (&mut self.sets, self.known.len() as u32);
-        *self.known.entry(ranges).or_insert_with(|| {
-            sets.push(Set::new(class));
-            next
-        })
+fn build(hir: &Hir, names: Vec<String>) -> Result<Program, Fault> {
+    let (written, repeated) = lengths(hir);
+    if repeated > MAX_LENGTH {
+        return unsupported("a pattern of more than 20000 characters");
     }
+    if repeated.saturating_sub(written) > MAX_REPEATED {
+        return unsupported("repetitions of more than 256 characters");
+    }
+    let config = thompson::Config::new().nfa_size_limit(Some(MAX_AUTOMATON));
+    let nfa = thompson::Compiler::new().configure(config).build_from_hir(hir);
+    let Ok(nfa) = nfa else { return unsupported("an automaton of more than 8 MiB") };
+    let (first, matches_end) = first_bytes(&nfa);
+    let mark = 2 * names.len() + 2;
+    let pair = pair(hir, &names);
+    Ok(Program { nfa, names, mark, first, matches_end, pair })
+}
 
-    fn node(&mut self, node: &Node) -> Built {
-        match node {
-            Node::Empty => {}
-            Node::Set(class) => {
-                let set = self.set(class);
-                self.push(Inst::Set(set))?;
+/// Adds the names of the groups of `hir` in order.
+fn collect_names(hir: &Hir, names: &mut Vec<String>) {
+    match hir.kind() {
+        HirKind::Capture(capture) => {
+            if let Some(name) = capture.name.as_deref().filter(|name| !name.contains('.')) {
+                names.push(name.into());
             }
-            Node::Concat(all) => return all.iter().try_for_each(|one| self.node(one)),
-            Node::Alternate(all) => return self.alternatives(all),
-            Node::Repeat { node, min, max, greedy } => {
-                let outermost = !core::mem::replace(&mut self.in_repeat, true);
-                let before = self.insts.len();
-                self.repeat(node, *min, *max, *greedy)?;
-                if outermost {
-                    self.in_repeat = false;
-                    self.repeated += (self.insts.len() - before).saturating_sub(steps(node));
-                    if self.repeated > MAX_REPEATED {
-                        return unsupported("repetitions of more than 256 steps");
+            collect_names(&capture.sub, names);
+        }
+        HirKind::Repetition(repetition) => collect_names(&repetition.sub, names),
+        HirKind::Concat(all) | HirKind::Alternation(all) => {
+            all.iter().for_each(|one| collect_names(one, names));
+        }
+        _ => {}
+    }
+}
+
+/// Numbers the groups, and takes look-aheads apart.
+struct Rewriter<'r> {
+    names: &'r [String],
+    translated: &'r Translated,
+}
+
+impl Rewriter<'_> {
+    /// Rewrites a part of the pattern; `is_last`: nothing follows it in its alternative.
+    fn rewrite(&self, hir: Hir, is_last: bool) -> Result<Hir, Fault> {
+        Ok(match hir.into_kind() {
+            HirKind::Concat(mut all) => {
+                let last = all.pop().map(|last| self.rewrite(last, is_last));
+                let before = all.into_iter().map(|one| self.rewrite(one, false));
+                Hir::concat(before.chain(last).collect::<Result<_, _>>()?)
+            }
+            HirKind::Alternation(all) => {
+                let all = all.into_iter().map(|one| self.rewrite(one, is_last));
+                Hir::alternation(all.collect::<Result<_, _>>()?)
+            }
+            HirKind::Repetition(Repetition { min, max, greedy, sub }) => {
+                let sub = Box::new(self.rewrite(*sub, false)?);
+                Hir::repetition(Repetition { min, max, greedy, sub })
+            }
+            HirKind::Capture(Capture { name, sub, .. }) => {
+                let name = name.unwrap_or_default();
+                let sub = self.rewrite(*sub, false)?;
+                match name.strip_prefix("_.").and_then(|number| number.parse().ok()) {
+                    Some(_) if is_last => {
+                        Hir::concat(vec![capture(self.names.len(), Hir::empty()), sub])
+                    }
+                    Some(number) => return Err(self.misplaced(number)),
+                    None => {
+                        let root = name.split('.').next().unwrap_or_default();
+                        let number = self.names.iter().position(|known| known == root);
+                        capture(number.unwrap_or(0), sub)
                     }
                 }
             }
-            Node::Group(number, node) => {
-                let Some(slot) = self.slot(*number) else { return self.node(node) };
-                if self.ahead > 0 {
-                    return unsupported("a named group inside a look-ahead");
-                }
-                self.push(Inst::Save(slot))?;
-                self.node(node)?;
-                self.push(Inst::Save(slot + 1))?;
-            }
-            Node::Assert(assert) => {
-                self.push(Inst::Assert(*assert))?;
-            }
-            Node::Look { node, behind: true, negated } => {
-                let mut alternatives = Vec::new();
-                self.before(node, &mut alternatives)?;
-                self.looked_behind += length(&alternatives);
-                bounded(self.looked_behind)?;
-                let longest = alternatives.iter().map(Vec::len).max().unwrap_or(0);
-                self.behind = self.behind.max(longest);
-                let at = self.behinds.len() as u32;
-                self.behinds.push(Behind { alternatives, negated: *negated });
-                self.push(Inst::Behind(at))?;
-            }
-            Node::Look { node, behind: false, negated } => return self.look(node, *negated),
-            Node::Again(_) if self.ahead > 0 => {
-                return unsupported("a back-reference inside a look-ahead");
-            }
-            Node::Again(number) => {
-                let slot = self.slot(*number).unwrap_or(0);
-                self.push(Inst::Again(slot))?;
-            }
-        }
-        Ok(())
+            HirKind::Empty => Hir::empty(),
+            HirKind::Literal(literal) => Hir::literal(literal.0),
+            HirKind::Class(class) => Hir::class(class),
+            HirKind::Look(look) => Hir::look(look),
+        })
     }
 
-    /// The slots of a group: those with names have some, all have where one may be asked for.
-    fn slot(&mut self, group: usize) -> Option<u16> {
-        let slot_of = self.slot_of.get_mut(group)?;
-        if slot_of.is_none() && self.again {
-            *slot_of = Some(self.slots / 2);
-            self.slots += 2;
-        }
-        slot_of.and_then(|pair| u16::try_from(2 * pair).ok())
-    }
-
-    fn look(&mut self, node: &Node, negated: bool) -> Built {
-        if self.ahead > 0 {
-            return unsupported("a look-ahead inside a look-ahead");
-        }
-        self.looks = true;
-        let ahead = self.push(Inst::Ahead { start: 0, negated })?;
-        let over = self.push(Inst::Jump(0))?;
-        self.insts[ahead as usize] = Inst::Ahead { start: self.here(), negated };
-        self.ahead += 1;
-        self.node(node)?;
-        self.push(Inst::Match)?;
-        self.ahead -= 1;
-        self.insts[over as usize] = Inst::Jump(self.here());
-        Ok(())
-    }
-
-    fn alternatives(&mut self, all: &[Node]) -> Built {
-        let mut ends = Vec::new();
-        for (n, one) in all.iter().enumerate() {
-            if n + 1 == all.len() {
-                self.node(one)?;
-                break;
-            }
-            let split = self.push(Inst::Split(0, 0))?;
-            self.node(one)?;
-            ends.push(self.push(Inst::Jump(0))?);
-            self.insts[split as usize] = Inst::Split(split + 1, self.here());
-        }
-        for end in ends {
-            self.insts[end as usize] = Inst::Jump(self.here());
-        }
-        Ok(())
-    }
-
-    fn repeat(&mut self, node: &Node, min: u32, max: Option<u32>, greedy: bool) -> Built {
-        for _ in 0..min {
-            let steps = self.insts.len();
-            self.node(node)?;
-            // Nothing stays nothing, however often: nested, it would be repeated without end.
-            if self.insts.len() == steps {
-                break;
-            }
-        }
-        let split = |go: u32, end: u32| {
-            if greedy { Inst::Split(go, end) } else { Inst::Split(end, go) }
-        };
-        let Some(max) = max else {
-            let start = self.push(Inst::Split(0, 0))?;
-            self.node(node)?;
-            self.push(Inst::Jump(start))?;
-            self.insts[start as usize] = split(start + 1, self.here());
-            return Ok(());
-        };
-        let mut starts = Vec::new();
-        for _ in min..max {
-            starts.push(self.push(Inst::Split(0, 0))?);
-            self.node(node)?;
-        }
-        for start in starts {
-            self.insts[start as usize] = split(start + 1, self.here());
-        }
-        Ok(())
-    }
-
-    /// What may stand before, as sets; each alternative of a fixed length.
-    fn before(&mut self, node: &Node, all: &mut Vec<Vec<u32>>) -> Built {
-        match node {
-            Node::Empty => all.push(Vec::new()),
-            Node::Set(class) => {
-                let set = self.set(class);
-                all.push(vec![set]);
-            }
-            Node::Group(_, inner) => return self.before(inner, all),
-            Node::Alternate(nodes) => {
-                let mut together = 0;
-                for node in nodes {
-                    let known = all.len();
-                    self.before(node, all)?;
-                    together += length(&all[known..]);
-                    bounded(together)?;
-                }
-            }
-            Node::Concat(nodes) => {
-                let mut heads = vec![Vec::new()];
-                for node in nodes {
-                    let mut tails = Vec::new();
-                    self.before(node, &mut tails)?;
-                    join(&mut heads, &tails)?;
-                }
-                all.append(&mut heads);
-            }
-            Node::Repeat { min: 0, max: Some(0), .. } => all.push(Vec::new()),
-            Node::Repeat { node, min, max: Some(max), .. } if min == max && *max <= 64 => {
-                let (mut heads, mut tails) = (vec![Vec::new()], Vec::new());
-                self.before(node, &mut tails)?;
-                for _ in 0..*max {
-                    join(&mut heads, &tails)?;
-                }
-                all.append(&mut heads);
-            }
-            _ => return unsupported("a look-behind of no fixed length"),
-        }
-        Ok(())
+    fn misplaced(&self, number: usize) -> Fault {
+        let known = self.translated.aheads.get(number).copied();
+        let (at, feature) = known.unwrap_or((0, "a look-ahead"));
+        Fault { kind: FaultKind::Unsupported(feature), at }
     }
 }
 
-/// The bytes a match may begin with. Where a match may be empty, or depend on what follows in a
-/// way that is not looked into, all bytes.
-fn first_bytes(program: &Program) -> ([bool; 256], bool) {
-    let mut first = [false; 256];
-    let nullable = !reach(program, 0, &mut first);
-    if nullable {
-        first.fill(true);
-    }
-    // No character begins with these.
-    first[0x80..0xC0].fill(false);
-    (first, nullable)
+/// The group of this number, from 0.
+fn capture(number: usize, sub: Hir) -> Hir {
+    let index = u32::try_from(number).unwrap_or(u32::MAX).saturating_add(1);
+    Hir::capture(Capture { index, name: None, sub: Box::new(sub) })
 }
 
-/// Adds the first bytes of what begins at step `pc`; false if it may match nothing.
-fn reach(program: &Program, pc: u32, first: &mut [bool; 256]) -> bool {
-    let mut seen = vec![false; program.insts.len()];
-    let (mut todo, mut full) = (vec![pc], true);
-    while let Some(pc) = todo.pop() {
-        if core::mem::replace(&mut seen[pc as usize], true) {
+/// The number of characters of a pattern, as it is written and with its repetitions written out.
+fn lengths(hir: &Hir) -> (usize, usize) {
+    match hir.kind() {
+        HirKind::Literal(literal) => (literal.0.len(), literal.0.len()),
+        HirKind::Empty => (0, 0),
+        HirKind::Class(_) | HirKind::Look(_) => (1, 1),
+        HirKind::Repetition(Repetition { min, max, sub, .. }) => {
+            let (written, repeated) = lengths(sub);
+            let times = max.unwrap_or(*min).max(1) as usize;
+            (written, repeated.saturating_mul(times))
+        }
+        HirKind::Capture(capture) => lengths(&capture.sub),
+        HirKind::Concat(all) | HirKind::Alternation(all) => {
+            all.iter().map(lengths).fold((0, 0), |sum, one| {
+                (usize::saturating_add(sum.0, one.0), usize::saturating_add(sum.1, one.1))
+            })
+        }
+    }
+}
+
+/// The groups `key` and `value`, if they follow each other once.
+fn pair(hir: &Hir, names: &[String]) -> Option<Pair> {
+    let HirKind::Concat(parts) = hir.kind() else { return None };
+    let find = |name: &str| {
+        let number = names.iter().position(|known| known == name)?;
+        let is_it = |part: &Hir| matches!(part.kind(), HirKind::Capture(it) if it.index as usize == number + 1);
+        Some((2 * number + 2, parts.iter().position(is_it)?))
+    };
+    let ((key, first), (value, second)) = (find("key")?, find("value")?);
+    let HirKind::Capture(group) = parts.get(second)?.kind() else { return None };
+    let is_any_text = match group.sub.kind() {
+        HirKind::Repetition(Repetition { max: None, sub, .. }) => {
+            *sub.kind() == *Hir::dot(regex_syntax::hir::Dot::AnyChar).kind()
+        }
+        _ => false,
+    };
+    (first < second).then_some(Pair { key, value, is_any_text })
+}
+
+/// The bytes with which a match may begin, and whether the end of the text may be a match. All bytes
+/// if an empty match may be followed by any.
+fn first_bytes(nfa: &NFA) -> ([bool; 256], bool) {
+    let (mut first, mut matches_end, mut is_empty) = ([false; 256], false, false);
+    let mut known = vec![[false; 2]; nfa.states().len()];
+    // The flag tells whether the end of the text was asked for.
+    let mut todo = vec![(nfa.start_anchored(), false)];
+    while let Some((id, at_end)) = todo.pop() {
+        let known = known.get_mut(id.as_usize()).and_then(|it| it.get_mut(usize::from(at_end)));
+        if known.is_none_or(|known| core::mem::replace(known, true)) {
             continue;
         }
-        match program.insts[pc as usize] {
-            Inst::Set(set) => program.sets[set as usize].first_bytes(first),
-            Inst::Split(one, other) => todo.extend([one, other]),
-            Inst::Jump(to) => todo.push(to),
-            Inst::Save(_) | Inst::Behind(_) => todo.push(pc + 1),
-            // What must follow tells the first byte, unless it may be nothing.
-            Inst::Ahead { start, negated: false } => {
-                if !reach(program, start, first) {
-                    todo.push(pc + 1);
+        match nfa.state(id) {
+            State::ByteRange { .. } | State::Sparse(_) | State::Dense(_) if at_end => {}
+            state @ (State::ByteRange { .. } | State::Sparse(_) | State::Dense(_)) => {
+                for (byte, first) in (0..=u8::MAX).zip(&mut first) {
+                    *first |= super::search::after(state, byte).is_some();
                 }
             }
-            Inst::Ahead { negated: true, .. } => todo.push(pc + 1),
-            Inst::Assert(Assert::Word { .. } | Assert::WordStart) => todo.push(pc + 1),
-            Inst::Assert(_) | Inst::Again(_) | Inst::Match => full = false,
+            State::Look { look, next } => todo.push((*next, at_end || *look == Look::End)),
+            State::Union { alternates } => todo.extend(alternates.iter().map(|&to| (to, at_end))),
+            State::BinaryUnion { alt1, alt2 } => todo.extend([(*alt1, at_end), (*alt2, at_end)]),
+            State::Capture { next, .. } => todo.push((*next, at_end)),
+            State::Fail => {}
+            State::Match { .. } => {
+                matches_end = true;
+                is_empty |= !at_end;
+            }
         }
     }
-    full
+    if is_empty {
+        first.fill(true);
+    }
+    // A character does not begin with one of these bytes.
+    first.iter_mut().skip(0x80).take(0x40).for_each(|first| *first = false);
+    (first, matches_end)
 }

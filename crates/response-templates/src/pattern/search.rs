@@ -1,57 +1,46 @@
 //! The search for the leftmost match, one character after the other.
 //!
-//! All ways through a program that may still match are followed at once, in order of preference:
-//! those that began earlier first, then those that the expression prefers. A way that matches ends
-//! all that come after it; the match is certain when none before it is left. Ways that stand at
-//! the same step have the same future, so only the first is kept: the work per character is
-//! at most the length of the program.
-//!
-//! A look-ahead is a set of ways of its own ([`Aheads`]); what depends on it carries it as a
-//! condition until it is decided.
-
-#![expect(
-    clippy::indexing_slicing,
-    reason = "there is a mark for each step of the program, and a way's slots are those of all \
-              groups; `first` has an entry for each byte"
-)]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "group `n` has the slots `2n` and `2n + 1`; a round that would not fit begins anew"
-)]
+//! The search follows all threads that may still match, in order of preference: those that began
+//! earlier first, then those that the pattern prefers. A thread that matches ends all that follow
+//! it. The match is certain when no thread before it is left. Threads in the same state have the
+//! same future, so only the first is kept: the work for a character is bounded by the size of the
+//! automaton.
 
 use alloc::vec::Vec;
 
+use regex_automata::{
+    nfa::thompson::State,
+    util::{look::Look, primitives::StateID},
+};
 use smallvec::SmallVec;
 
-use super::{
-    ahead::{Aheads, Verdict},
-    program::{Around, Program},
-};
+use super::compile::Program;
+use crate::chars::is_word;
 
-pub(super) type Slots = SmallVec<[u64; 4]>;
-pub(super) type Conditions = SmallVec<[Condition; 1]>;
+type Slots = SmallVec<[u64; 8]>;
 
-/// What must turn out for a way to count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Condition {
-    /// A look-ahead, by id, matches or does not.
-    Ahead { id: u32, wanted: bool },
-    /// The text ends here.
-    EndAt(u64),
+/// The slot of a group that took no part.
+const UNSET: u64 = u64::MAX;
+
+/// A way through the automaton.
+#[derive(Debug, Clone)]
+struct Thread {
+    state: StateID,
+    slots: Slots,
 }
 
-/// One way through the program.
-#[derive(Debug, Clone)]
-pub(super) struct Thread {
-    pub(super) pc: u32,
-    /// How many bytes of a group were read that is asked for again.
-    pub(super) again: u32,
-    /// Where the match begins.
-    pub(super) start: u64,
-    /// Where it ends, if the step is the match.
-    pub(super) end: u64,
-    pub(super) slots: Slots,
-    pub(super) conditions: Conditions,
+impl Thread {
+    fn start(&self) -> u64 {
+        self.slot(0)
+    }
+
+    fn slot(&self, slot: usize) -> u64 {
+        slot_of(&self.slots, slot)
+    }
+}
+
+fn slot_of(slots: &[u64], slot: usize) -> u64 {
+    slots.get(slot).copied().unwrap_or(UNSET)
 }
 
 /// A match.
@@ -62,83 +51,94 @@ pub(crate) struct Found {
     slots: Slots,
 }
 
-/// No place: what a group that took no part has in its slots.
-pub(super) const NOWHERE: u64 = u64::MAX;
-
 impl Found {
-    /// Where the group with this number, from 0, matched, if it did.
+    /// The start and the end of the group with this number, from 0, if it took part.
     pub(crate) fn group(&self, number: usize) -> Option<(u64, u64)> {
-        let place = |slot: usize| self.slots.get(slot).copied().filter(|&at| at != NOWHERE);
-        Some((place(2 * number)?, place(2 * number + 1)?))
+        let slot = 2 * number + 2;
+        let place = |slot| Some(slot_of(&self.slots, slot)).filter(|&place| place != UNSET);
+        Some((place(slot)?, place(slot + 1)?))
     }
 }
 
-/// Steps that were reached at one place.
+/// The characters on both sides of a place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Neighbours {
+    /// The number of bytes before the place.
+    pub(crate) at: u64,
+    pub(crate) previous: Option<char>,
+    /// The next character; `None` at the end of the text.
+    pub(crate) next: Option<char>,
+}
+
+/// A place of which the next character is known or not.
+#[derive(Clone, Copy)]
+enum Place {
+    Open(u64),
+    Decided(Neighbours),
+}
+
+impl Neighbours {
+    fn satisfy(self, look: Look) -> bool {
+        let is_boundary = || self.previous.is_some_and(is_word) != self.next.is_some_and(is_word);
+        match look {
+            Look::Start => self.at == 0,
+            Look::End => self.next.is_none(),
+            Look::StartLF => self.at == 0 || self.previous == Some('\n'),
+            Look::EndLF => matches!(self.next, None | Some('\n')),
+            Look::WordUnicode => is_boundary(),
+            Look::WordUnicodeNegate => !is_boundary(),
+            // The translation makes none of these.
+            _ => false,
+        }
+    }
+}
+
+/// The states that were reached at one place.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen {
-    marks: Vec<u32>,
+struct Reached {
+    rounds: Vec<u32>,
     round: u32,
 }
 
-impl Seen {
-    pub(super) fn clear(&mut self, steps: usize) {
-        if self.marks.len() != steps || self.round == u32::MAX {
-            self.marks.clear();
-            self.marks.resize(steps, 0);
+impl Reached {
+    fn clear(&mut self, states: usize) {
+        if self.rounds.len() != states || self.round == u32::MAX {
+            self.rounds.clear();
+            self.rounds.resize(states, 0);
             self.round = 0;
         }
         self.round += 1;
     }
 
-    pub(super) fn has(&self, pc: u32) -> bool {
-        self.marks[pc as usize] == self.round
-    }
-
-    pub(super) fn mark(&mut self, pc: u32) {
-        self.marks[pc as usize] = self.round;
+    /// Adds a state; returns whether it is new.
+    fn insert(&mut self, state: StateID) -> bool {
+        let round = self.rounds.get_mut(state.as_usize());
+        round.is_some_and(|round| core::mem::replace(round, self.round) != self.round)
     }
 }
 
-/// A search in progress. It knows no program: each call is given the same one.
+/// A search in progress. Each call is given the same program.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Search {
-    /// In order of preference.
-    pub(super) threads: Vec<Thread>,
-    pub(super) next: Vec<Thread>,
-    /// Ways still to be followed at this place, the preferred one last.
-    pub(super) todo: Vec<Thread>,
-    pub(super) later: Vec<Thread>,
-    /// Steps reached at the place, the next character known; and at the place behind it.
-    pub(super) now: Seen,
-    pub(super) then: Seen,
-    /// Ways to steps reached under conditions, or with groups that are asked for again, likewise.
-    pub(super) now_under: Vec<Thread>,
-    pub(super) then_under: Vec<Thread>,
-    pub(super) aheads: Aheads,
-    pub(super) best: Option<Found>,
-    /// Where no empty match counts.
-    pub(super) not_empty_at: Option<u64>,
-    /// Steps taken: the work done.
+    /// The threads before the next character, in order of preference.
+    threads: Vec<Thread>,
+    next: Vec<Thread>,
+    /// The threads still to be followed at this place, the preferred one last.
+    todo: Vec<Thread>,
+    reached: Reached,
+    best: Option<Found>,
+    /// The place where an empty match does not count.
+    not_empty_at: Option<u64>,
+    /// The number of steps taken.
     pub(crate) work: u64,
 }
 
-/// More ways than this many are not followed: only conditions that never come together make more,
-/// and groups that are asked for again; those that came last are dropped.
-const MAX_THREADS: usize = 4096;
-const MAX_AGAIN: usize = 16;
-
 impl Search {
-    /// Starts anew; no empty match counts at `not_empty_at`.
+    /// Starts again. An empty match at `not_empty_at` does not count.
     pub(crate) fn restart(&mut self, not_empty_at: Option<u64>) {
         self.threads.clear();
-        self.aheads.clear();
         self.best = None;
         self.not_empty_at = not_empty_at;
-    }
-
-    /// Whether nothing that was read may be part of a match.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.threads.is_empty() && self.best.is_none()
     }
 
     /// The match, if it is certain.
@@ -146,45 +146,166 @@ impl Search {
         self.best.as_ref().filter(|_| self.threads.is_empty())
     }
 
-    /// Where the earliest match begins that is still possible, and not yet certain.
+    /// The start of the earliest match that is possible but not certain.
     pub(crate) fn pending(&self) -> Option<u64> {
-        self.threads.first().map(|thread| thread.start)
+        self.threads.first().map(Thread::start)
     }
 
-    /// The first way that goes on whatever comes, standing in the group `value`.
-    pub(super) fn endless(&self, program: &Program, value: usize) -> Option<usize> {
-        self.threads.iter().position(|way| {
-            let inside = way.slots[2 * value] != NOWHERE && way.slots[2 * value + 1] == NOWHERE;
-            inside && way.conditions.is_empty() && program.is_endless(way.pc)
+    /// Reads the next character of `around`, or the end of the text.
+    pub(crate) fn step(&mut self, program: &Program, around: Neighbours) {
+        let mut bytes = [0; 4];
+        let bytes = around.next.map_or(&[][..], |c| c.encode_utf8(&mut bytes).as_bytes());
+        let begins = self.best.is_none()
+            && match bytes.first() {
+                Some(&first) => program.first.get(usize::from(first)).is_some_and(|&it| it),
+                None => program.matches_end,
+            };
+        if self.threads.is_empty() && !begins {
+            return;
+        }
+        self.decide(program, around, begins);
+        for (at, &byte) in (around.at + 1..).zip(bytes) {
+            self.read(program, byte, at);
+        }
+        if around.next.is_none() {
+            self.threads.clear();
+        }
+    }
+
+    /// Follows the threads whose conditions hold here, and one that begins here if `begins`.
+    fn decide(&mut self, program: &Program, around: Neighbours, begins: bool) {
+        let mut threads = core::mem::take(&mut self.threads);
+        self.reached.clear(program.nfa.states().len());
+        for thread in threads.drain(..) {
+            if !self.follow(program, thread, Place::Decided(around)) {
+                break;
+            }
+        }
+        if begins && self.best.is_none() {
+            let slots = core::iter::repeat_n(UNSET, program.slots()).collect();
+            let thread = Thread { state: program.nfa.start_anchored(), slots };
+            self.follow(program, thread, Place::Decided(around));
+        }
+        self.threads = core::mem::replace(&mut self.next, threads);
+    }
+
+    /// Moves the threads over a byte, after which `at` bytes were read.
+    fn read(&mut self, program: &Program, byte: u8, at: u64) {
+        let mut threads = core::mem::take(&mut self.threads);
+        self.reached.clear(program.nfa.states().len());
+        for mut thread in threads.drain(..) {
+            let Some(state) = after(program.nfa.state(thread.state), byte) else { continue };
+            thread.state = state;
+            if !self.follow(program, thread, Place::Open(at)) {
+                break;
+            }
+        }
+        self.threads = core::mem::replace(&mut self.next, threads);
+    }
+
+    /// Follows a thread at one place, and keeps what waits for more text. Returns false if the
+    /// thread matched.
+    fn follow(&mut self, program: &Program, thread: Thread, place: Place) -> bool {
+        let (Place::Open(at) | Place::Decided(Neighbours { at, .. })) = place;
+        self.todo.push(thread);
+        while let Some(mut thread) = self.todo.pop() {
+            self.work += 1;
+            if !self.reached.insert(thread.state) {
+                continue;
+            }
+            match program.nfa.state(thread.state) {
+                State::ByteRange { .. } | State::Sparse(_) | State::Dense(_) => {
+                    self.next.push(thread);
+                    continue;
+                }
+                State::Look { look, next } => match place {
+                    Place::Open(_) => {
+                        self.next.push(thread);
+                        continue;
+                    }
+                    Place::Decided(around) if around.satisfy(*look) => thread.state = *next,
+                    Place::Decided(_) => continue,
+                },
+                State::Union { alternates } => {
+                    let others = alternates.iter().rev();
+                    self.todo
+                        .extend(others.map(|&state| Thread { state, slots: thread.slots.clone() }));
+                    continue;
+                }
+                State::BinaryUnion { alt1, alt2 } => {
+                    self.todo.push(Thread { state: *alt2, slots: thread.slots.clone() });
+                    thread.state = *alt1;
+                }
+                State::Capture { next, slot, .. } => {
+                    let slot = slot.as_usize();
+                    if slot == program.mark && self.is_excluded(thread.start(), at) {
+                        continue;
+                    }
+                    if let Some(place) = thread.slots.get_mut(slot) {
+                        *place = at;
+                    }
+                    // A group that begins again has no end yet.
+                    if let (0, Some(end)) = (slot % 2, thread.slots.get_mut(slot + 1)) {
+                        *end = UNSET;
+                    }
+                    thread.state = *next;
+                }
+                State::Fail => continue,
+                State::Match { .. } => {
+                    let (start, end) = (thread.start(), thread.slot(program.mark).min(at));
+                    if self.is_excluded(start, end) {
+                        continue;
+                    }
+                    self.best = Some(Found { start, end, slots: thread.slots });
+                    self.todo.clear();
+                    return false;
+                }
+            }
+            self.todo.push(thread);
+        }
+        true
+    }
+
+    fn is_excluded(&self, start: u64, end: u64) -> bool {
+        start == end && self.not_empty_at == Some(start)
+    }
+
+    /// Whether the preferred thread inside the group `value` goes on whatever follows.
+    pub(super) fn is_in_open_value(&self, program: &Program) -> bool {
+        self.open_value(program).is_some()
+    }
+
+    fn open_value(&self, program: &Program) -> Option<usize> {
+        let pair = program.pair.filter(|pair| pair.is_any_text)?;
+        self.threads.iter().position(|thread| {
+            thread.slot(pair.value) != UNSET && thread.slot(pair.value + 1) == UNSET
         })
     }
 
-    /// The places of two groups of the match that is being read up to `at`, the second as far as
-    /// it certainly goes, if they are known whatever comes. `closes`: a way that goes on whatever
-    /// comes, standing in the second group, will match.
+    /// The places of the groups `key` and `value` of the match that is being read up to `at`, the
+    /// value as far as it certainly goes. `closes`: a value that may be any text will find its end.
     pub(super) fn growing(
         &self,
         program: &Program,
-        [key, value]: [usize; 2],
         at: u64,
         closes: bool,
     ) -> Option<[(u64, u64); 2]> {
-        let (best, ways) = match self.endless(program, value).filter(|_| closes) {
-            // No other is asked.
-            Some(last) => (None, &self.threads[..=last]),
-            None => (Some(self.best.as_ref()?), &self.threads[..]),
+        let pair = program.pair?;
+        let (best, threads) = match self.open_value(program).filter(|_| closes) {
+            Some(last) => (None, self.threads.get(..=last)?),
+            None => (Some(&self.best.as_ref()?.slots), &self.threads[..]),
         };
-        let best = best.map(|best| &best.slots);
         let mut known: Option<[(u64, u64); 2]> = None;
-        for slots in best.into_iter().chain(ways.iter().map(|way| &way.slots)) {
-            let [from, to, begin] = [slots[2 * key], slots[2 * key + 1], slots[2 * value]];
-            if [from, to, begin].contains(&NOWHERE) {
+        for slots in best.into_iter().chain(threads.iter().map(|thread| &thread.slots)) {
+            let slot = |slot| slot_of(slots, slot);
+            let (key, begin) = ((slot(pair.key), slot(pair.key + 1)), slot(pair.value));
+            if [key.0, key.1, begin].contains(&UNSET) {
                 return None;
             }
-            let end = slots[2 * value + 1].min(at);
+            let end = slot(pair.value + 1).min(at);
             match &mut known {
-                None => known = Some([(from, to), (begin, end)]),
-                Some([group, (start, least)]) if *group == (from, to) && *start == begin => {
+                None => known = Some([key, (begin, end)]),
+                Some([first, (start, least)]) if *first == key && *start == begin => {
                     *least = end.min(*least);
                 }
                 Some(_) => return None,
@@ -192,157 +313,14 @@ impl Search {
         }
         known
     }
-
-    /// Reads the next character, which is in `around`, or that there is none.
-    pub(crate) fn step(&mut self, program: &Program, around: Around<'_>) {
-        if self.best.is_some() && self.threads.is_empty() {
-            return;
-        }
-        let begins = self.best.is_none() && begins(program, around.next);
-        if self.threads.is_empty() && !begins {
-            return;
-        }
-        let steps = program.insts.len();
-        self.now.clear(steps);
-        self.then.clear(steps);
-        self.now_under.clear();
-        self.then_under.clear();
-        self.next.clear();
-        if program.looks || !self.aheads.is_empty() {
-            self.aheads.step(program, around);
-        }
-        if self.threads.iter().any(|thread| !thread.conditions.is_empty()) {
-            self.resolve(program, around);
-        }
-        let mut threads = core::mem::take(&mut self.threads);
-        let mut going = true;
-        for thread in threads.drain(..) {
-            going = going && self.follow(program, thread, around);
-        }
-        self.threads = threads;
-        if going && begins && self.best.is_none() {
-            let slots = core::iter::repeat_n(NOWHERE, program.slots).collect();
-            let (start, conditions) = (around.at, Conditions::new());
-            let thread = Thread { pc: 0, again: 0, start, end: NOWHERE, slots, conditions };
-            self.follow(program, thread, around);
-        }
-        core::mem::swap(&mut self.threads, &mut self.next);
-        self.threads.truncate(if program.again { MAX_AGAIN } else { MAX_THREADS });
-        if program.looks {
-            self.resolve(program, around);
-            self.merge();
-        }
-        if around.next.is_none() {
-            self.finish(around.at);
-        }
-    }
-
-    /// The text is over: what is left never matches, but under conditions that hold now.
-    fn finish(&mut self, end: u64) {
-        let holds = |condition: &Condition| match condition {
-            Condition::Ahead { wanted, .. } => !wanted,
-            Condition::EndAt(at) => *at == end,
-        };
-        let mut threads = core::mem::take(&mut self.threads);
-        let winner = threads.iter().position(|thread| thread.conditions.iter().all(holds));
-        if let Some(thread) = winner.map(|at| threads.swap_remove(at)) {
-            self.best = Some(found(thread));
-        }
-        threads.clear();
-        self.threads = threads;
-        self.aheads.clear();
-    }
-
-    /// Drops conditions that hold, and ways whose conditions do not.
-    fn resolve(&mut self, program: &Program, around: Around<'_>) {
-        let aheads = &self.aheads;
-        let mut won = None;
-        self.threads.retain_mut(|thread| {
-            if won.is_some() {
-                return false;
-            }
-            let mut lost = false;
-            thread.conditions.retain(|condition| match *condition {
-                Condition::EndAt(end) => {
-                    lost |= around.at == end && around.next.is_some();
-                    true
-                }
-                Condition::Ahead { id, wanted } => match aheads.verdict(id) {
-                    Verdict::Open => true,
-                    verdict => {
-                        lost |= (verdict == Verdict::Yes) != wanted;
-                        false
-                    }
-                },
-            });
-            if !lost && thread.conditions.is_empty() && is_match(program, thread.pc) {
-                won = Some(thread.clone());
-                return false;
-            }
-            !lost
-        });
-        if let Some(thread) = won {
-            self.best = Some(found(thread));
-        }
-    }
-
-    /// Takes look-aheads that became the same for one, and drops ways that add nothing.
-    fn merge(&mut self) {
-        if self.aheads.is_empty() {
-            return;
-        }
-        let renamed = self.aheads.merge();
-        for thread in &mut self.threads {
-            for condition in &mut thread.conditions {
-                if let Condition::Ahead { id, .. } = condition
-                    && let Some((_, new)) = renamed.iter().find(|(old, _)| old == id)
-                {
-                    *id = *new;
-                }
-            }
-        }
-        let mut kept: Vec<Thread> = Vec::with_capacity(self.threads.len());
-        for thread in self.threads.drain(..) {
-            // If an earlier way matches under some of the same conditions, this one is not asked.
-            let idle = kept.iter().any(|earlier| {
-                (earlier.end != NOWHERE || earlier.pc == thread.pc)
-                    && implies(&thread.conditions, &earlier.conditions)
-            });
-            if !idle {
-                kept.push(thread);
-            }
-        }
-        self.threads = kept;
-        let threads = &self.threads;
-        self.aheads.keep(|id| {
-            threads.iter().flat_map(|thread| &thread.conditions).any(
-                |condition| matches!(condition, Condition::Ahead { id: used, .. } if *used == id),
-            )
-        });
-    }
 }
 
-/// Whether all of `fewer` are among `more`.
-pub(super) fn implies(more: &[Condition], fewer: &[Condition]) -> bool {
-    fewer.iter().all(|condition| more.contains(condition))
-}
-
-pub(super) fn found(thread: Thread) -> Found {
-    Found { start: thread.start, end: thread.end, slots: thread.slots }
-}
-
-pub(super) fn is_match(program: &Program, pc: u32) -> bool {
-    matches!(program.insts[pc as usize], super::program::Inst::Match)
-}
-
-/// Whether a match may begin where `next` follows.
-fn begins(program: &Program, next: Option<char>) -> bool {
-    let mut bytes = [0; 4];
-    match next {
-        Some(c) => {
-            c.encode_utf8(&mut bytes);
-            program.first[usize::from(bytes[0])]
-        }
-        None => program.nullable,
+/// The state that follows `state` after `byte`, if it reads one.
+pub(super) fn after(state: &State, byte: u8) -> Option<StateID> {
+    match state {
+        State::ByteRange { trans } => trans.matches_byte(byte).then_some(trans.next),
+        State::Sparse(sparse) => sparse.matches_byte(byte),
+        State::Dense(dense) => dense.matches_byte(byte),
+        _ => None,
     }
 }

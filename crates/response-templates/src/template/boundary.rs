@@ -50,7 +50,7 @@ impl Boundary {
                     _ => return error(ErrorKind::LiteralKind),
                 };
                 let text = texts.join("|");
-                (literals(texts).map_err(|fault| faulty(&fault, literal))?, text)
+                (literals(texts).map_err(|fault| faulty(fault, literal))?, text)
             }
             (None, Some(value)) => {
                 let text = value.as_str().unwrap_or_default().to_owned();
@@ -92,10 +92,10 @@ pub(crate) fn expression(value: &Value, key: &str) -> Result<Program, TemplateEr
     let Some(text) = value.as_str() else {
         return Err(TemplateError::new(ErrorKind::Regex, key).detail("expected a string"));
     };
-    compile(text).map_err(|fault| faulty(&fault, key))
+    compile(text).map_err(|fault| faulty(fault, key))
 }
 
-fn faulty(fault: &Fault, key: &str) -> TemplateError {
+fn faulty(fault: Fault, key: &str) -> TemplateError {
     let error = |kind| TemplateError::new(kind, key).at(fault.at);
     match fault.kind {
         FaultKind::Invalid(what) => error(ErrorKind::Regex).detail(what),

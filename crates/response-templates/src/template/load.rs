@@ -105,9 +105,7 @@ fn template(value: &Value) -> Result<Template, TemplateError> {
     }
     let anchor = Boundary::read(object, "start_anchor", "start_anchor_pattern")?;
     let Some(anchor) = anchor else { return error(ErrorKind::NoAnchor, "start_anchor") };
-    let boundaries = fields.iter().flat_map(|field| field.open.iter().chain(&field.close));
-    let behind = boundaries.map(|boundary| boundary.program.behind).max().unwrap_or(1);
-    Ok(Template { inner: Arc::new(Inner { defaults, fields, leftover, anchor, behind }) })
+    Ok(Template { inner: Arc::new(Inner { defaults, fields, leftover, anchor }) })
 }
 
 fn field(name: &str, entry: &Value, extras: &mut u8) -> Result<Field, TemplateError> {
@@ -161,11 +159,6 @@ fn field(name: &str, entry: &Value, extras: &mut u8) -> Result<Field, TemplateEr
     Ok(field)
 }
 
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "channels are few: `number` is at most the last one, and no further field is counted \
-              there"
-)]
 fn role(name: &str, extras: &mut u8) -> Role {
     match name {
         "content" => Role::Content,

@@ -44,8 +44,6 @@ pub(crate) struct Inner {
     /// The field without an opener.
     pub(crate) leftover: Option<usize>,
     anchor: Boundary,
-    /// How many characters before a place its patterns may look at.
-    pub(crate) behind: usize,
 }
 
 impl Template {

@@ -6,8 +6,8 @@ use serde_json::json;
 use stream_laws::{RecordedEvent, RunRecord, StreamMachine as _};
 
 use crate::support::{
-    AGAIN, DIALECT, KINDS, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, all_arguments, machine,
-    machine_with, template,
+    DIALECT, KINDS, LINED, NAMED, PARAMETERS, PLAIN, TAGGED, all_arguments, machine, machine_with,
+    template,
 };
 
 /// The events of each piece.
@@ -91,26 +91,6 @@ fn a_string_in_a_tag_comes_as_it_grows_where_the_tag_is_closed_before_the_region
     let cut = each(aware(), &["<c f><a>x</c>y"]);
     let ended = RecordedEvent::CallEnd { index: 0, outcome: "incomplete".into() };
     assert_eq!(cut[1][0], ended, "{cut:?}");
-}
-
-#[test]
-fn a_tag_that_asks_for_its_name_again_comes_when_it_ends_or_as_it_grows() {
-    let pieces = ["<c \"f\"><a>x</b><", "b>1", "</a>", "</c>"];
-    let exact = each(machine(AGAIN), &pieces);
-    assert_eq!(exact[2], [arguments("\"a\": \"x</b><b>1\"")]);
-    let aware = machine_with(AGAIN, |it| it.boundaries = Boundaries::StringAware);
-    let aware = each(aware, &pieces);
-    assert_eq!(aware[0][2..], [arguments("\"a\": \"x</b>")]);
-    assert_eq!(aware[1], [arguments("<b>1")]);
-    assert_eq!(aware[2], [arguments("\"")]);
-}
-
-/// Each tag in it may be the one that counts, if the first is never closed: few are followed.
-#[test]
-fn a_tag_around_many_that_are_never_closed_is_read() {
-    let tags: String = (0..1000).map(|n| format!("<t{n}>")).collect();
-    let events = each(machine(AGAIN), &[&format!("<c f><a>{tags}"), "</a>", "</c>"]);
-    assert_eq!(events[1], [arguments(&format!("\"a\": \"{tags}\""))]);
 }
 
 #[test]

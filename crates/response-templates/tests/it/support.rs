@@ -34,7 +34,7 @@ pub(crate) const TAGGED: &str = r#"
                    "content_args": {"tag_pattern": "<(?P<key>\\w+)>(?P<value>.*?)</>"},
                    "transform": {"type": "function",
                                  "function": {"name": "{name}", "arguments": "{content}"}}},
-    "content": {"open": "<s>", "close_pattern": "</s>(?!!)"}"#;
+    "content": {"open": "<s>", "close_pattern": "</s>(?:!\\?)?"}"#;
 
 /// Calls whose name is in the opener and whose arguments are written so, and the rest.
 macro_rules! calls_of {
@@ -77,14 +77,6 @@ pub(crate) const ENDLESS: &str = calls_of!(
     "content_args": {"tag_pattern": "<(?P<key>\\w+)>(?P<value>[^<]*)",
                      "value_parser": {"name": "text"}}"#
 );
-
-/// Parameters in tags of their own name, and an opener with either quote.
-pub(crate) const AGAIN: &str = r#"
-    "tool_calls": {"open_pattern": "<c (?:([\"'])(?P<name>\\w+)\\1|f)>", "close": "</c>",
-        "repeats": true, "content": "xml-inline",
-        "content_args": {"tag_pattern": "<(?P<key>\\w+)>(?P<value>.*?)</(?P=key)>"},
-        "transform": {"type": "function", "function": {"name": "f", "arguments": "{content}"}}},
-    "content": {}"#;
 
 /// Bare names, and strings between delimiters of their own.
 pub(crate) const DIALECT: &str = calls_of!(
