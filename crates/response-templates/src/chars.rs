@@ -13,7 +13,6 @@ pub(crate) fn is_word(c: char) -> bool {
 }
 
 /// The value of a decimal digit of any script.
-#[expect(clippy::arithmetic_side_effects, reason = "the zero that was found is not above `c`")]
 pub(crate) fn digit(c: char) -> Option<u8> {
     let c = u32::from(c);
     let after = ZEROS.partition_point(|&zero| zero <= c);

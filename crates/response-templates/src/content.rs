@@ -100,10 +100,6 @@ const OPEN: char = '\x01';
 const CLOSE: char = '\x02';
 
 /// Lifts the shortest spans between two delimiters out of `text`.
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "text is appended to text, and both are in memory"
-)]
 fn lift(text: &str, open: &str, close: &str, lifted: &mut Vec<String>) -> String {
     let mut work = String::with_capacity(text.len());
     let mut rest = text;
@@ -118,10 +114,6 @@ fn lift(text: &str, open: &str, close: &str, lifted: &mut Vec<String>) -> String
 }
 
 /// Quotes each word that stands directly between `{` or `,` and `:`.
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "`at` and `end` are where one byte was found in the text that is cut there"
-)]
 fn quote_keys(text: &str) -> String {
     let mut work = String::with_capacity(text.len() + 16);
     let mut rest = text;
@@ -140,10 +132,6 @@ fn quote_keys(text: &str) -> String {
 }
 
 /// Puts lifted strings back, as JSON strings.
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "text is appended to text, and both are in memory"
-)]
 fn put_back(text: &str, lifted: &[String]) -> String {
     let mut work = String::with_capacity(text.len());
     let mut rest = text;

@@ -55,7 +55,6 @@ pub(crate) fn whole(number: f64) -> Option<Value> {
 }
 
 /// `text` with ASCII digits and without the `_` between digits; `None` if one stands elsewhere.
-#[expect(clippy::arithmetic_side_effects, reason = "`digit` is at most 9")]
 fn plain(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut before = None;

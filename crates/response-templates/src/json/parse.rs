@@ -74,10 +74,6 @@ fn word(text: &str) -> Value {
 }
 
 /// `None`: an integer with more digits than are read.
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "one byte is taken off a text that begins with it"
-)]
 fn number(text: &str) -> Option<Value> {
     if text.contains(['.', 'e', 'E']) {
         return decimal(text).map(Value::Float);
@@ -132,10 +128,6 @@ fn escapes(text: &str) -> impl Iterator<Item = (usize, Option<char>, usize)> {
 }
 
 /// The character of an escape at the start of `text`, and the escape's length.
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "`at` is 0 or 6; `first` and `second` are the halves of a pair, matched just before"
-)]
 fn unicode(text: &str) -> (Option<char>, usize) {
     let code = |at: usize| {
         let escape = text.get(at..at + 6).filter(|escape| escape.starts_with("\\u"))?;

@@ -1,9 +1,6 @@
 //! The tokens of a JSON text that comes in pieces, as they end.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in one JSON text in memory, of which `at` bytes were read"
-)]
+#![deny(clippy::indexing_slicing)]
 
 use alloc::string::String;
 use core::fmt;

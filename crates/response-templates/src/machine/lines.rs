@@ -1,12 +1,5 @@
 //! Lines of a text that grows, and where in each of them key and value part.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in `body` and lengths of what was found in it; the line behind the last one \
-              begins one byte behind its end; separators are not empty, which the template's \
-              loading sees to"
-)]
-
 use crate::{chars::is_blank, template::Pairs};
 
 /// Reads lines, one after the other.

@@ -1,11 +1,5 @@
 //! Arguments in tags or lines: each is a member of the object as it comes.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in the body of a region: `sent` is `begin` or behind it, `new` ends at \
-              `end`, and `visible` is its beginning; `written` counts members of it"
-)]
-
 use alloc::string::String;
 use core::{fmt::Write, mem};
 

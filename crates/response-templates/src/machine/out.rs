@@ -1,11 +1,5 @@
 //! Where a machine writes: the sink, from the end of the prompt on.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places of a stream, counted with 64 bits; a length is that from `at` to an `end` \
-              behind it"
-)]
-
 use jail_match::{Channel, Diagnostic, DiagnosticKind, Event, Sink, Span, SpanKind, Trace};
 
 /// The sink, and where what is for it begins. Places are counted from the start of what was read,

@@ -1,11 +1,5 @@
 //! Calls in a JSON region, read while it arrives.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "`sent` bytes of `json` were told to the sink; `begun` counts calls of a region in \
-              memory"
-)]
-
 use alloc::{string::ToString, vec::Vec};
 use core::mem;
 

@@ -1,15 +1,5 @@
 //! The region that is open: its text as events, or kept until it closes.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "a field's number is its place in the template, and `seen` has as many entries"
-)]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places of a stream, counted with 64 bits; `held` is at most the body's length; the \
-              white space that waits is the end of what was read, so it lies behind `start`"
-)]
-
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use jail_match::{Channel, DiagnosticKind, Outcome, Sink, SpanKind};

@@ -35,7 +35,6 @@ pub(super) struct Rewriter {
 
 impl Rewriter {
     /// `None`: the dialect writes plain JSON.
-    #[expect(clippy::indexing_slicing, reason = "`n` is the place of a delimiter")]
     pub(super) fn new(dialect: &Dialect) -> Option<Self> {
         let Dialect { unquoted_keys, delimiters, .. } = dialect;
         let earlier = |n: usize| delimiters[..n].iter().map(|(open, _)| open);
@@ -57,10 +56,6 @@ impl Rewriter {
     }
 
     /// Reads on.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`tail` is the length of an end of `rest`, and `rest` is an end of `whole`"
-    )]
     pub(super) fn read(&mut self, text: &str) {
         if let Some(waiting) = &mut self.waiting {
             *waiting = waiting.saturating_add(text.len());

@@ -1,11 +1,5 @@
 //! Calls in a JSON region: what each token of it is to them.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "a place of a stream, counted with 64 bits; containers that are open in a text in \
-              memory"
-)]
-
 use alloc::{
     string::{String, ToString},
     vec::Vec,

@@ -1,11 +1,5 @@
 //! White space at the ends of a text that streams.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places of a stream, counted with 64 bits; the white space held ends where it was read; \
-              a head of a text is no longer than the text"
-)]
-
 use alloc::string::String;
 
 use jail_match::{Channel, DiagnosticKind, SpanKind};

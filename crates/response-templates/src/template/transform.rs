@@ -33,7 +33,6 @@ pub(crate) enum Scope<'s> {
 impl Transform {
     /// Reads a transform, which stands at `key`; `check` is asked for what is wrong with a
     /// placeholder.
-    #[expect(clippy::arithmetic_side_effects, reason = "a piece of `text` and its two braces")]
     pub(crate) fn read(
         value: &Value,
         key: &str,
@@ -124,7 +123,6 @@ fn find(
 }
 
 /// The first placeholder in `text`: where its brace stands, and what stands between its braces.
-#[expect(clippy::arithmetic_side_effects, reason = "`at` is where a brace was found")]
 fn place(text: &str) -> Option<(usize, &str)> {
     text.match_indices('{').find_map(|(at, _)| {
         let inner = &text[at + 1..];
