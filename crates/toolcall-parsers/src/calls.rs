@@ -1,5 +1,5 @@
-//! What every engine shares: the calls of a message, the declared tools, options, offsets.
-//! Engines outside of this crate write their calls through it, too.
+//! The state that all engines share: the calls of a message, the declared tools, options and
+//! offsets. Engines outside of this crate also write their calls through it.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -34,7 +34,8 @@ enum Open {
 /// The way of the open call's JSON to the sink.
 pub(crate) struct JsonOutput<'a> {
     open: Option<u32>,
-    /// What decodes the call's strings, and the tool whose schema says which, if any may be.
+    /// The decoder of the call's strings and the tool with the schema, if any string may be
+    /// decoded.
     decoder: Option<(&'a mut Decoder, &'a Tool)>,
     limits: &'a CallLimits,
 }
@@ -55,18 +56,18 @@ impl JsonOutput<'_> {
     }
 }
 
-/// The calls of one message, and an engine's way to the sink: numbers, ids, and what [`Options`] and
-/// the declared [`Tools`] let pass.
+/// The calls of one message, and an engine's way to the sink: numbers, ids, and the restrictions of
+/// [`Options`] and the declared [`Tools`].
 ///
-/// One call is open at a time. One that may not come out is opened all the same, and its events go
-/// nowhere.
+/// One call is open at a time. A call that must not be emitted is opened, too, and its events are
+/// dropped.
 #[derive(Debug, Clone)]
 pub struct Calls {
     pub(crate) tools: Tools,
     pub(crate) options: Options,
     /// Stream offset of the first byte of the text an engine is being fed.
     pub(crate) at: u64,
-    /// Stream offset behind the opener of the active body.
+    /// Stream offset after the opener of the active body.
     pub(crate) begun_at: u64,
     /// Stream offset of the character that broke a call of the active body, the first that broke;
     /// 0 if none did.
@@ -83,7 +84,7 @@ pub struct Calls {
     pub(crate) ended: bool,
     /// The active body is sure of itself.
     committed: bool,
-    /// A call is complete.
+    /// Whether a call is complete.
     complete: bool,
     /// A marker announced the last call, and nothing but calls came since.
     pub(crate) announced: bool,
@@ -115,7 +116,7 @@ impl Calls {
         }
     }
 
-    /// Makes it as new.
+    /// Resets the state to that of a new value.
     pub fn reset(&mut self) {
         (self.at, self.next, self.open, self.committed) = (0, 0, Open::No, false);
         (self.complete, self.announced) = (false, false);
@@ -124,13 +125,13 @@ impl Calls {
         self.used_ids = None;
     }
 
-    /// The options.
+    /// Returns the options.
     #[must_use]
     pub const fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Makes ids as `ids` says from here on.
+    /// Takes the ids of later calls from `ids`.
     pub fn set_ids(&mut self, ids: Ids) {
         self.options.ids = ids;
     }
@@ -182,7 +183,7 @@ impl Calls {
         self.passed_over as usize
     }
 
-    /// New text is fed.
+    /// Begins to feed new text.
     pub(crate) fn begin_feed(&mut self) {
         self.passed_over = 0;
     }
@@ -225,13 +226,13 @@ impl Calls {
         self.complete && self.options.stop == StopAfter::FirstCall
     }
 
-    /// The active body is sure of itself, though it is no call.
+    /// Marks the active body as certain, although it contains no call.
     pub(crate) fn commit(&mut self) {
         self.committed = true;
     }
 
-    /// The active body is a block without calls, whose tags reach up to the offset `from`; returns
-    /// how many bytes behind the opener they are.
+    /// Ends the active body as a block without calls, whose tags reach up to the offset `from`.
+    /// Returns the number of bytes of the tags after the opener.
     pub(crate) fn no_call(&self, from: u64, sink: &mut dyn Sink) -> usize {
         let from = from.max(self.begun_at);
         sink.event(Diagnostic::new(DiagnosticKind::EmptyList, from, 0).into());
@@ -297,7 +298,7 @@ impl Calls {
         }
     }
 
-    /// What decodes strings of the open call, if some may be.
+    /// Returns the decoder of the open call's strings, if any may be decoded.
     pub(crate) fn decoder(&self) -> Option<&Decoder> {
         self.decoder.as_deref().filter(|decoder| decoder.is_active())
     }

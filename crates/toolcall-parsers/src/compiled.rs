@@ -30,13 +30,14 @@ impl Grammar {
     /// Compiles a family.
     ///
     /// # Errors
-    /// Templates that each are sound, but cannot be told apart or read together.
+    /// Templates that are valid alone, but cannot be distinguished or read together.
     pub fn new(family: Family) -> Result<Self, CompileError> {
         let (plan, _) = compile_guided(&family, None)?;
         Ok(Self { family: Arc::new(family), plan: Arc::new(plan), guided: None })
     }
 
-    /// Compiles a family whose first forms are a payload's; says how many openers they have.
+    /// Compiles a family whose first forms belong to a payload. Returns the number of their
+    /// openers.
     pub(crate) fn compile_guided(
         family: Family,
         guided: Guided,
@@ -58,7 +59,7 @@ impl Grammar {
         &self.family
     }
 
-    /// The family's name.
+    /// Returns the name of the family.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.family.name
@@ -91,7 +92,7 @@ impl Grammar {
         erase.iter().map(|erase| erase.text.as_str()).chain(ends)
     }
 
-    /// Whether its text stands in messages with headers.
+    /// Whether the family's text is in messages with headers.
     #[must_use]
     pub fn has_messages(&self) -> bool {
         self.plan.messages.is_some()
@@ -186,7 +187,8 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
         let stay = Then::Body(body, OnCommit::Stay);
         let leave = Then::Body(body, OnCommit::Leave);
         match (opener.start, in_reasoning) {
-            // Headers are live in every channel they lead to, whatever calls do elsewhere.
+            // Headers are live in every channel they lead to, whatever the rule for calls
+            // elsewhere.
             (Start::Header(entry), _) => {
                 let text = plan.text_entry(usize::from(entry)).map(Then::Switch);
                 let edge = |on, then| header(edge(on, then), tokens);
@@ -236,9 +238,9 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
     edges.into_iter().map(finished).collect()
 }
 
-/// The edge of a header, which alone can stand behind the end of a message.
+/// Returns the edge of a header, the only text that may follow the end of a message.
 fn header(edge: Edge, tokens: bool) -> Edge {
-    // A slash or a newline is no token, and a part of an arrow may be text.
+    // A slash or a newline is not a token, and a part of an arrow may be text.
     let tokens = tokens && edge.marker.contains(char::is_alphanumeric);
     let edge = if tokens { edge.of_tokens() } else { edge };
     let alone = edge.cut == CutMarker::Text && edge.marker.starts_with('<');
@@ -258,7 +260,7 @@ impl Plan {
         ends
     }
 
-    /// The channel of the text behind a message entry that says so by itself.
+    /// Returns the channel of the text after a message entry that decides it alone.
     fn text_entry(&self, entry: usize) -> Option<Channel> {
         let messages = self.messages.as_ref()?;
         let EntryKind::Body(body) = messages.entries.get(entry)?.kind else { return None };

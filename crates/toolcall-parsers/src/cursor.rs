@@ -1,14 +1,14 @@
-//! Reading text that may end too early: literals, alternatives, whitespace.
+//! Reading of text that may end too early: literals, alternatives, white space.
 //!
-//! This is the only place that says "undecided, come again": what a reader leaves behind the
-//! cursor is offered to it again with more text.
+//! Only this module returns "undecided": text that a reader leaves after the cursor is offered to
+//! it again with more text.
 
-/// Whether a literal stands at the head of some text.
+/// The result of comparing a literal with the start of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prefix {
-    /// It does.
+    /// The text begins with the literal.
     Match,
-    /// It does not, whatever follows.
+    /// The text cannot begin with the literal.
     Mismatch,
     /// The text ends inside it.
     Partial,
@@ -33,11 +33,13 @@ pub(crate) fn first_found<T>(
     none
 }
 
-/// How long the head of a call may be, with the tag behind it: all of it is held until it is whole.
+/// Maximum length of a call's head with the tag after it, in bytes. All of it is held until it is
+/// whole.
 pub(crate) const LONGEST_HEAD: usize = 256;
 
-/// What `look` finds in the first `most` bytes of `text`, to the end of the scalar there: the limit
-/// falls on the same one whatever the chunks. What is not decided by then is not there.
+/// Returns the result of `look` in the first `most` bytes of `text`, extended to the end of the
+/// scalar there, so that the limit does not depend on chunks. An undecided result within these
+/// bytes is a miss.
 pub(crate) fn within(
     most: usize,
     text: &str,
@@ -49,12 +51,12 @@ pub(crate) fn within(
     }
 }
 
-/// How much text behind an end of the call, inside a value, is held until it shows whether the call
-/// ended there; more makes that end data.
+/// Maximum text held after an end of the call inside a value, in bytes, until it shows whether the
+/// call ended there. A longer text makes that end data.
 pub(crate) const LONGEST_WAIT: usize = 16 * 1024;
 
-/// How far ahead the end of a value is searched for, in bytes: a longer text without an end is read as one
-/// that lost its end.
+/// Maximum distance of the search for the end of a value, in bytes. A longer text without an end is
+/// read as a value with a missing end.
 pub(crate) const MAX_LOOKAHEAD: usize = 64 * 1024;
 
 /// Where the first `most` bytes of `text` end, less a part of a scalar; none if there are fewer.
@@ -63,14 +65,14 @@ pub(crate) fn filled(text: &str, most: usize) -> Option<usize> {
     if text.len() < most { None } else { boundary() }
 }
 
-/// How far a reader came; the cursor says where it stands.
+/// The progress of a reader. The cursor has the position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// It wants more text; what lies behind the cursor comes again.
+    /// The reader needs more text; the text after the cursor is offered again.
     More,
-    /// What it reads is complete.
+    /// The reader is done.
     Done,
-    /// The scalar behind the cursor cannot stand there.
+    /// The scalar after the cursor is not allowed there.
     Bad,
 }
 
@@ -92,7 +94,7 @@ impl<'t> Cursor<'t> {
         &self.text[self.at..]
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     #[inline]
     pub(crate) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()

@@ -1,5 +1,5 @@
-//! Arrays and objects that a model wrote as strings: decoded where the tool's schema admits them and
-//! no string.
+//! Decoding of arrays and objects that a model wrote as strings, where the tool's schema admits
+//! them and no string.
 //!
 //! ```text
 //! {"tags": "[1, 2]"}   schema {"tags": array}     becomes   {"tags": [1, 2]}
@@ -120,7 +120,7 @@ impl Decoder {
         }
     }
 
-    /// Live bytes.
+    /// Returns the number of live bytes.
     pub(crate) fn buffered(&self) -> usize {
         self.raw.len() + self.text.len() + self.path.len()
     }
@@ -296,7 +296,8 @@ impl Decoder {
     }
 }
 
-/// Where the string that `text` goes on with ends, behind its quote, and whether it does.
+/// Returns the position after the closing quote of the string that `text` continues, or the end of
+/// `text`, and whether the string ended.
 fn string_end(text: &str, escaped: &mut bool) -> (usize, bool) {
     let mut bytes = text.bytes();
     let mut at = 0;
@@ -316,8 +317,8 @@ fn string_end(text: &str, escaped: &mut bool) -> (usize, bool) {
     (text.len(), false)
 }
 
-/// Adds to `text` what the inside of a JSON string spells; how much of it was read: all but an escape
-/// that is cut. `None` if that is no inside of a string.
+/// Appends the decoded inside of a JSON string to `text`, and returns the bytes read: all except
+/// for a cut escape. Returns `None` if `raw` is not the inside of a string.
 #[expect(clippy::indexing_slicing, reason = "`at` is a place in the text or its end")]
 fn decode(raw: &str, text: &mut String) -> Option<usize> {
     let mut at = 0;

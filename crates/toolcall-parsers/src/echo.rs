@@ -1,4 +1,4 @@
-//! Blocks of calls that come twice: the second time without their opener.
+//! Repeated blocks of calls: the second one lacks its opener.
 //!
 //! ```text
 //! <calls>[ring(times=2)]</calls>[ring(times=2)]</calls>
@@ -10,7 +10,7 @@ use alloc::string::String;
 
 use jail_match::Feed;
 
-/// The last block, from behind its opener to its end.
+/// The last block, from the end of its opener to its end.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Echo {
     block: String,
@@ -49,13 +49,13 @@ impl Echo {
         }
     }
 
-    /// Where the block goes on behind `opener`, if it begins with that.
+    /// Returns the offset in the block after `opener`, if the block begins with it.
     fn behind(&self, opener: &str) -> Option<usize> {
         let rest = self.block.trim_ascii_start().strip_prefix(opener)?;
         Some(self.block.len().saturating_sub(rest.len()))
     }
 
-    /// Whether the block may come again where `opener` stands.
+    /// Whether the block may be repeated at the place of `opener`.
     pub(crate) fn may_repeat(&self, opener: &str) -> bool {
         self.behind(opener).is_some()
     }
@@ -70,13 +70,13 @@ impl Echo {
         self.again.is_some()
     }
 
-    /// What may have been the block is over.
+    /// Ends the comparison with a possible repetition.
     pub(crate) fn end_reading(&mut self) {
         self.again = None;
     }
 
-    /// Compares the next text with the block: done where it ends, a mismatch behind the first scalar
-    /// that is another.
+    /// Compares the next text with the block. Done at its end; a mismatch after the first scalar
+    /// that differs.
     #[expect(
         clippy::arithmetic_side_effects,
         clippy::indexing_slicing,
@@ -97,7 +97,7 @@ impl Echo {
         Feed::Mismatch { used: scalars.find(|&end| end > same).unwrap_or(text.len()) }
     }
 
-    /// Bytes kept.
+    /// Returns the number of bytes kept.
     pub(crate) fn kept(&self) -> usize {
         self.block.len()
     }

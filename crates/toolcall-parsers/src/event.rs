@@ -10,11 +10,11 @@ pub use jail_match::{Diagnostic, DiagnosticKind, Event, Outcome, OwnedEvent, Sin
 pub struct Message {
     /// All visible text, that of channels of the caller's own included.
     pub content: String,
-    /// All reasoning.
+    /// Text of all reasoning.
     pub reasoning: String,
     /// The calls, in order, complete or not.
     pub calls: Vec<Call>,
-    /// What was worth knowing, in order.
+    /// Diagnostics, in order.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -24,7 +24,7 @@ pub struct Message {
 pub struct Call {
     /// The wire's id, or a generated one.
     pub id: String,
-    /// The name.
+    /// Name of the tool.
     pub name: String,
     /// The arguments' JSON text; a prefix of it unless the outcome is complete or repaired.
     pub arguments: String,
@@ -33,7 +33,7 @@ pub struct Call {
 }
 
 impl Message {
-    /// Adds an event.
+    /// Adds an event to the message.
     pub fn collect(&mut self, event: Event<'_>) {
         match event {
             Event::Content(text) | Event::Other(_, text) => self.content.push_str(text),

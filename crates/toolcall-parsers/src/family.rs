@@ -44,7 +44,7 @@ pub struct Family {
     pub source: String,
     /// The ways to write a call; the first is written, all are read.
     pub forms: Vec<Form>,
-    /// The messages everything stands in, if the family has such.
+    /// The messages that contain all text, if the family has any.
     pub messages: Option<Messages>,
     /// Tokens that end a turn: removed in content, and a place to go on after a fault.
     pub end_of_turn: Vec<String>,
@@ -54,26 +54,27 @@ pub struct Family {
     pub special_tokens: bool,
     /// Whether the tags may carry a suffix that only the checkpoint knows (`<tool_call:x>`).
     pub suffix: Suffix,
-    /// What only the encoder needs.
+    /// Options of the encoder alone.
     pub write: Write,
 }
 
 /// A way to write calls: templates that share their options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
-    /// What stands around calls; `{call}` alone by default.
+    /// Templates around calls; `{call}` alone by default.
     pub sections: Vec<Template>,
-    /// A call.
+    /// Templates of a call.
     pub calls: Vec<Template>,
     /// A parameter of `{parameters}`.
     pub parameters: Vec<Template>,
     /// An element of `{elements}`.
     pub elements: Vec<Template>,
-    /// What stands between blocks: the first is written, all are read.
+    /// Texts between blocks: the first one is written, all are read.
     pub between: Vec<String>,
     /// When a call is certain; `None`: on its marker, or on a declared name where it has none.
     pub commit_on: Option<CommitOn>,
-    /// Where a call without a marker of its own may stand (in a form without such: all calls).
+    /// Where a call without its own marker may begin. In a form without markers this applies to all
+    /// calls.
     pub at: At,
     /// When a call outside its section is certain; `None`: there it is text.
     pub call_alone: Option<CommitOn>,
@@ -81,26 +82,26 @@ pub struct Form {
     pub spellings: Vec<(String, Vec<String>)>,
     /// The keys of `{object}`.
     pub keys: Keys,
-    /// What decides a value's type.
+    /// The source of a value's type.
     pub types: Types,
-    /// What a value is whose type nothing decides; `None`: text under [`Types::Schema`], JSON if
-    /// it spells some under [`Types::Wire`].
+    /// The type of a value without a declared one. `None` means text under [`Types::Schema`], and
+    /// JSON if the text is JSON under [`Types::Wire`].
     pub undeclared: Option<Undeclared>,
-    /// What a repeated parameter does.
+    /// Policy for a repeated parameter.
     pub repeated: Repeated,
-    /// What encloses strings in the literal dialect; empty: `"`, `'` and backtick.
+    /// Delimiters of strings in the literal dialect. Empty means `"`, `'` and backtick.
     pub quote: Vec<String>,
-    /// Whether whitespace in literals and around header holes must stand as shown.
+    /// Whether white space in literals and around header holes must be as shown.
     pub whitespace: WhitespaceRule,
     /// Whether newlines around blocks are markup.
     pub newlines: NewlineRule,
-    /// What an opener inside reasoning does.
+    /// Effect of an opener inside reasoning.
     pub in_reasoning: InReasoning,
     /// Names that mean that no tool is called.
     pub no_call: Vec<String>,
 }
 
-/// What a tool opener inside reasoning does.
+/// The effect of a tool opener inside reasoning.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize,
 )]
@@ -118,17 +119,17 @@ pub enum InReasoning {
 /// When a call is certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum CommitOn {
-    /// Once its name is complete behind its marker.
+    /// As soon as the name is complete after the marker.
     #[default]
     Marker,
     /// Once its name is known to be declared (if any tool is) and its arguments began.
     DeclaredName,
 }
 
-/// Where something may stand in the message.
+/// The places in the message where an item may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum At {
-    /// Anywhere.
+    /// At any place.
     #[default]
     Anywhere,
     /// Only before anything visible.
@@ -142,7 +143,7 @@ pub enum At {
 /// Whether tags may carry a suffix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Suffix {
-    /// They stand as written.
+    /// Ids are unchanged.
     #[default]
     None,
     /// The first suffix seen is required of all later tags.
@@ -161,11 +162,11 @@ pub enum Keys {
 /// The keys of a call object; the first of each list is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedKeys {
-    /// The name.
+    /// Keys of the tool's name.
     pub name: Vec<String>,
     /// The arguments; of several present the first counts.
     pub arguments: Vec<String>,
-    /// The id.
+    /// Keys of the id.
     pub id: Vec<String>,
     /// An object that holds keys of the call.
     pub wrapper: Vec<String>,
@@ -177,63 +178,63 @@ pub struct NamedKeys {
     pub order: [KeyRole; 3],
 }
 
-/// What a key of a call object holds.
+/// The role of a key in a call object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyRole {
-    /// The name.
+    /// The tool's name.
     Name,
-    /// The arguments.
+    /// The arguments of the call.
     Arguments,
-    /// The id.
+    /// The id of the call.
     Id,
 }
 
-/// What decides a value's type.
+/// The source of a value's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Types {
     /// The tool's schema, then the wire.
     #[default]
     Schema,
-    /// The wire.
+    /// The wire itself.
     Wire,
 }
 
-/// What a value is whose type nothing decides.
+/// The type of a value without a declared one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Undeclared {
-    /// Text.
+    /// The value is text.
     Text,
-    /// What JSON it spells, else text.
+    /// The value is JSON if its text is JSON, and text otherwise.
     Json,
 }
 
-/// What a repeated parameter does.
+/// Policy for a repeated parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Repeated {
-    /// It is written again; readers of JSON take the last.
+    /// Every occurrence is written; readers of JSON take the last.
     #[default]
     WriteAll,
-    /// It is dropped and counted.
+    /// Later occurrences are dropped and counted.
     KeepFirst,
 }
 
-/// Whether whitespace must stand as a template shows it.
+/// Whether white space must be as a template shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum WhitespaceRule {
-    /// It may stand or be missing between tags.
+    /// White space may be present or missing between tags.
     #[default]
     Free,
-    /// It must stand as shown.
+    /// White space must be as shown.
     Exact,
 }
 
 /// Whether newlines around blocks are markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum NewlineRule {
-    /// They are text.
+    /// Such texts stay text.
     #[default]
     Text,
-    /// They go with the blocks.
+    /// Such texts are removed with the blocks.
     All,
 }
 
@@ -242,7 +243,7 @@ pub enum NewlineRule {
 pub struct Erase {
     /// The literal text; never empty.
     pub text: String,
-    /// Where it may stand.
+    /// The place where the item may begin.
     pub at: At,
     /// Whether it is removed once a message only.
     pub once: bool,
@@ -257,7 +258,7 @@ pub(crate) fn is_token(tag: &str) -> bool {
     inside.starts_with(bar) && inside.ends_with(bar)
 }
 
-/// Messages with headers that say where their text goes.
+/// Messages with headers that decide where their text goes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Messages {
     /// The header: tokens and words around `{role}`, `{channel}`, `{recipient}` and `{note}`.
@@ -266,14 +267,14 @@ pub struct Messages {
     pub body: Vec<String>,
     /// Tokens that end a message; removed elsewhere.
     pub end: Vec<String>,
-    /// Channels that a header may begin with where the tokens before it are missing: at the lead
-    /// and behind a call.
+    /// Channels that a header may begin with where its first tokens are missing: at the start and
+    /// after a call.
     pub channels: Vec<String>,
-    /// What messages are; the first that fits counts, and what none fits is content.
+    /// Meanings of messages. The first match counts; a message without a match is content.
     pub routes: Vec<Route>,
 }
 
-/// What a message is. All conditions that are given must hold.
+/// One meaning of messages. All given conditions must hold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {
     /// The recipient is one of these; a template may hold `{name}`. Empty: any or none.
@@ -282,22 +283,22 @@ pub struct Route {
     pub channel: Option<String>,
     /// The token that ended the header.
     pub body: Option<String>,
-    /// What the message is then.
+    /// Meaning of a matching message.
     pub is: RouteTo,
 }
 
-/// What a message is.
+/// The meaning of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RouteTo {
-    /// Visible text.
+    /// Visible text of the answer.
     Content,
-    /// Reasoning.
+    /// Text of the reasoning.
     Reasoning,
-    /// A call.
+    /// A tool call.
     Call,
 }
 
-/// What only the encoder needs.
+/// Options of the encoder alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Write {
     /// The spacing of JSON.
@@ -308,7 +309,7 @@ pub struct Write {
     pub keys: KeyOrder,
     /// How strings in JSON are escaped.
     pub escapes: Escapes,
-    /// What a call object has for an id that is not given.
+    /// Policy for the id of a call object without a given id.
     pub ids: WrittenIds,
     /// Which form is written first, from 0.
     pub form: usize,
@@ -324,10 +325,10 @@ pub enum Escapes {
     Ascii,
 }
 
-/// What a call object has for an id that is not given.
+/// Policy for the id of a call object without a given id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum WrittenIds {
-    /// No id.
+    /// The id is omitted.
     #[default]
     Given,
     /// The call's number, from 0, as a string.
@@ -337,10 +338,10 @@ pub enum WrittenIds {
 /// The spacing of written JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Spacing {
-    /// `{"a": 1, "b": 2}`
+    /// Blanks after colons and commas: `{"a": 1, "b": 2}`.
     #[default]
     Spaced,
-    /// `{"a":1,"b":2}`
+    /// No blanks: `{"a":1,"b":2}`.
     Compact,
     /// A member a line, four blanks a level.
     Indented,
@@ -354,14 +355,14 @@ pub enum Words {
     Json,
     /// As Python spells them.
     Python,
-    /// So, and objects and arrays as Python spells those.
+    /// As above, with objects and arrays in Python's spelling.
     Repr,
 }
 
 /// The order of argument keys on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum KeyOrder {
-    /// As given.
+    /// In the given order.
     #[default]
     Given,
     /// Sorted by bytes.

@@ -12,7 +12,7 @@ use crate::{
 
 pub use crate::machine::compile::OwnCalls;
 
-/// What a required payload may be besides what the family writes.
+/// A payload that is required or allowed next to the family's own calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Payload<'a> {
@@ -23,8 +23,8 @@ pub enum Payload<'a> {
 }
 
 impl Grammar {
-    /// The grammar with the openers of a payload before its own: at the lead, and behind a call
-    /// with or without a separator. The number says how many they are.
+    /// Returns the grammar with the openers of a payload before its own: at the start of the
+    /// content, and after a call with or without a separator. The number counts these openers.
     ///
     /// # Errors
     /// As [`Grammar::new`].
@@ -37,7 +37,7 @@ impl Grammar {
         let mut family = Family::clone(self.family());
         let taken: Vec<&str> = match payload {
             Payload::Calls => Vec::new(),
-            // A key that is a parameter of the tool says nothing about a call.
+            // A key that is a parameter of the tool is no evidence of a call.
             Payload::Of(name) => {
                 let schema = tools.get(name).map(|tool| &tool.parameters);
                 let known = schema.and_then(|schema| schema.get("properties")?.as_object());
@@ -60,7 +60,7 @@ impl Grammar {
         }
         let count = forms.len();
         if own == OwnCalls::Tried {
-            // Of two equal openers the first is read: the family's own stand behind it, too.
+            // Of two equal openers the first is read: the family's own come later.
             let anywhere =
                 family.forms.iter().filter(|form| matches!(form.at, At::Anywhere | At::Line));
             forms.extend(

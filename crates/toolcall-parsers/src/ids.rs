@@ -46,7 +46,7 @@ enum Source {
 }
 
 impl Ids {
-    /// Ids from `source`.
+    /// Creates ids from `source`.
     pub fn new(source: impl IdSource + 'static) -> Self {
         Source::Given(Arc::new(source)).into()
     }
@@ -65,7 +65,7 @@ impl Ids {
         Self::new(move |_: &str, n: u32| scrambled(seed, n.into()))
     }
 
-    /// Goes on counting behind so many calls of earlier turns of the conversation.
+    /// Continues after this number of calls in earlier turns of the conversation.
     #[must_use]
     pub fn after(self, earlier: u32) -> Self {
         Self { earlier, ..self }

@@ -50,7 +50,7 @@ pub use tools::{Tool, Tools, ToolsError};
 pub use used_ids::{Claim, UsedIds};
 pub use value::{JsonPlace, JsonScan};
 
-/// What is shared with every stage: the driver's vocabulary.
+/// The vocabulary of the driver, which all stages share.
 pub use jail_match::{
     Dangling, End, Held, HeldKind, LimitError, LimitPolicy, Limits, UnknownName, Whitespace,
     same_name,

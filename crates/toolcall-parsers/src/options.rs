@@ -4,23 +4,23 @@ use alloc::sync::Arc;
 
 use crate::ids::Ids;
 
-/// How calls are treated, whatever the family.
+/// Policies for calls of every family.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Options {
     /// Where ids come from when the wire has none.
     pub ids: Ids,
-    /// What becomes of an id that comes when its call has begun.
+    /// Policy for an id that arrives after its call has begun.
     pub late_ids: LateIds,
-    /// What becomes of a call that the end of the stream cuts.
+    /// Policy for a call that the end of the stream cuts.
     pub repair: Repair,
-    /// Whether more than one call may come out.
+    /// Whether more than one call may be emitted.
     pub parallel: Parallel,
-    /// Which calls may come out.
+    /// Calls that may be emitted.
     pub wanted: Wanted,
     /// Whether the message is read to its end.
     pub stop: StopAfter,
-    /// What becomes of names that are not declared.
+    /// Policy for names that are not declared.
     pub unknown_tools: UnknownTools,
     /// How far from JSON the JSON of calls may be.
     pub tolerance: Tolerance,
@@ -28,51 +28,51 @@ pub struct Options {
     pub limits: CallLimits,
 }
 
-/// What becomes of an id on the wire that comes when its call has begun with another.
+/// Policy for an id on the wire that arrives after its call has begun with another id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LateIds {
-    /// It is not used, and reported as [`crate::DiagnosticKind::LateId`].
+    /// The id is not used, and is reported as [`crate::DiagnosticKind::LateId`].
     #[default]
     Report,
-    /// It comes as an event, [`crate::Event::CallId`]: for those who keep a call until it ends.
+    /// The id is an event, [`crate::Event::CallId`], for callers that keep a call until it ends.
     Tell,
 }
 
-/// What becomes of a call that the end of the stream cuts.
+/// Policy for a call that the end of the stream cuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Repair {
-    /// It is incomplete.
+    /// The call is incomplete.
     #[default]
     Off,
-    /// Open strings, lists and objects are closed, if that makes JSON of it; the outcome says
-    /// so. Values are never completed by guessing.
+    /// Open strings, lists and objects are closed if that makes JSON of the arguments; the outcome
+    /// reports it. Values are never completed by guessing.
     Close,
 }
 
-/// Whether more than one call may come out.
+/// Whether more than one call may be emitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Parallel {
-    /// Any number.
+    /// Any number of calls.
     #[default]
     Any,
     /// The first; later ones are parsed, dropped and reported.
     One,
 }
 
-/// Which calls may come out. Others are parsed, dropped and reported.
+/// Calls that may be emitted. Others are parsed, dropped and reported.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Wanted {
-    /// Any.
+    /// Calls of all tools.
     #[default]
     Any,
     /// None: only the markup is removed.
     None,
-    /// Those of this tool.
+    /// Calls of this tool.
     Only(Arc<str>),
 }
 
 impl Wanted {
-    /// Whether a call of `name` may come out.
+    /// Whether a call of `name` may be emitted.
     #[must_use]
     pub fn admits(&self, name: &str) -> bool {
         match self {
@@ -86,21 +86,21 @@ impl Wanted {
 /// Whether the message is read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StopAfter {
-    /// It is.
+    /// At the end of the stream.
     #[default]
     AtEnd,
-    /// Only through the first complete call: later ones in its block are dropped and reported,
-    /// and behind the block nothing is read; the bytes are counted at the end of the stream.
+    /// After the first complete call: later calls in its block are dropped and reported, and text
+    /// after the block is not read; its bytes are counted at the end of the stream.
     FirstCall,
 }
 
-/// What becomes of names that are not declared.
+/// Policy for names that are not declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum UnknownTools {
-    /// Nothing special.
+    /// The call is emitted like others.
     #[default]
     Pass,
-    /// The call comes out with a diagnostic.
+    /// The call is emitted with a diagnostic.
     Report,
     /// The call is parsed, dropped and reported.
     Drop,
@@ -121,7 +121,7 @@ pub enum UnknownTools {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Tolerance {
-    /// It must be JSON, but for raw control characters in strings and lone surrogates.
+    /// Strict JSON, except for raw control characters in strings and lone surrogates.
     #[default]
     Strict,
     /// Single quotes, bare keys, `True`, `False` and `None`, commas before a closing bracket,

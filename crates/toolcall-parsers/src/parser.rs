@@ -60,19 +60,19 @@ impl ParserBuilder {
         Self { tools, ..self }
     }
 
-    /// Policies for calls.
+    /// Sets the policies for calls.
     #[must_use]
     pub fn options(self, options: Options) -> Self {
         Self { options, ..self }
     }
 
-    /// What becomes of whitespace that frames calls.
+    /// Sets the policy for white space around calls.
     #[must_use]
     pub fn whitespace(self, whitespace: Whitespace) -> Self {
         Self { settings: self.settings.whitespace(whitespace), ..self }
     }
 
-    /// What becomes of a marker that the stream's end cuts.
+    /// Sets the policy for a marker that the end of the stream cuts.
     #[must_use]
     pub fn dangling(self, dangling: Dangling) -> Self {
         Self { settings: self.settings.dangling(dangling), ..self }
@@ -126,7 +126,7 @@ impl Parser {
         self.driver.push(chunk, &mut self.bodies, sink)
     }
 
-    /// Ends the stream: everything held comes out, open calls end as incomplete.
+    /// Ends the stream: emits all held text and ends open calls as incomplete.
     ///
     /// # Errors
     /// As [`Parser::push`].
@@ -140,13 +140,14 @@ impl Parser {
         self.bodies.reset();
     }
 
-    /// What is held, and why.
+    /// Returns the bytes held and the reason.
     #[must_use]
     pub fn held(&self) -> Held {
         held(&self.driver, self.bodies.held())
     }
 
-    /// Whether [`StopAfter::FirstCall`](crate::StopAfter) ended the reading: nothing more will come out.
+    /// Whether [`StopAfter::FirstCall`](crate::StopAfter) ended the reading, so that nothing more
+    /// is emitted.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.driver.is_halted()

@@ -28,12 +28,12 @@ pub struct PartialArguments {
     read: usize,
     /// Up to here the text is JSON but for the brackets that are open.
     whole: usize,
-    /// The text is no JSON from `read` on.
+    /// Whether the text is malformed from `read` on.
     broken: bool,
 }
 
 impl PartialArguments {
-    /// None yet.
+    /// Creates empty arguments.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -19,8 +19,8 @@ pub fn grammars() -> impl Iterator<Item = Grammar> {
     families().filter_map(|summary| grammar(summary.name).ok())
 }
 
-/// The grammar of the family called `name`: ours, or an engine's, in front of which its own name
-/// may stand (`sglang:qwen25`). ASCII case does not count, and `-` equals `_`.
+/// Returns the grammar of the family called `name`, by our name or an engine's. An engine's own
+/// name may precede it (`sglang:qwen25`). ASCII case does not matter, and `-` equals `_`.
 ///
 /// # Errors
 /// An unknown name; the error lists the nearest known ones. A name that engines have for

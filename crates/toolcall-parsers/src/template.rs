@@ -20,7 +20,7 @@ pub use self::parse::TemplateError;
 /// A parsed wire template: literals, holes and optional groups, in the order of the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Template {
-    /// The parts, in order. Two literals never stand next to each other.
+    /// Parts of the template, in order. Two literals are never adjacent.
     pub parts: Vec<Part>,
 }
 
@@ -46,15 +46,15 @@ impl Template {
 /// A part of a [`Template`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// Text as it stands on the wire; never empty.
+    /// Literal text of the wire, never empty.
     Literal(String),
-    /// A hole.
+    /// A hole to be filled.
     Hole(Hole),
     /// `{?...}`: parts that may be missing together; never empty, nested at most two deep.
     Group(Vec<Self>),
 }
 
-/// What a hole of a [`Template`] stands for.
+/// The content of a hole in a [`Template`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hole {
     /// `{calls:SEP}`: all calls of a section, the separator between them.
@@ -66,9 +66,9 @@ pub enum Hole {
     Call,
     /// `{name}`: the tool's name.
     Name,
-    /// `{name:WORD}`: the name is this word, and stands on the wire.
+    /// `{name:WORD}`: the name is this word, and the word is on the wire.
     NameIs(String),
-    /// `{name=WORD}`: the name is this word, and does not stand on the wire.
+    /// `{name=WORD}`: the name is this word, and the word is not on the wire.
     NameMeant(String),
     /// `{name:declared}`: the longest declared name in any text up to what follows.
     NameDeclared,
@@ -111,7 +111,7 @@ pub enum Hole {
     Note,
 }
 
-/// What a value loses at its edges.
+/// The text that a value loses at its edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Trim {
     /// One newline at an edge where the template shows one.
@@ -124,10 +124,10 @@ pub enum Trim {
 /// How a value inside a hole is spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Dialect {
-    /// Strict JSON.
+    /// Strict JSON syntax.
     #[default]
     Json,
-    /// Python literals; behind `name(`, keyword arguments.
+    /// Python literals; after `name(`, keyword arguments.
     Python,
     /// Bare keys, strings in the form's own quotes, bare scalars.
     Literal,

@@ -11,7 +11,7 @@
 
 use alloc::{boxed::Box, vec::Vec};
 
-/// Some texts; each is certain or not, which is for the caller to say what it means.
+/// A set of texts. Each is marked as certain or not, with a meaning that the caller decides.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
     first: Bytes,
@@ -27,10 +27,10 @@ struct Alike {
     sorted: Box<[(Box<[u8]>, bool)]>,
 }
 
-/// What of some [`Texts`] stands at the head of a text.
+/// The result of comparing [`Texts`] with the start of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stands {
-    /// None, whatever follows.
+    /// No text of the set, whatever follows.
     None,
     /// None yet: the text ends inside one that is certain, and perhaps inside others.
     Begun,
@@ -66,7 +66,7 @@ impl Texts {
         self.first
     }
 
-    /// What of them stands at the head of `text`, which is not empty.
+    /// Compares the set with the start of `text`, which is not empty.
     #[inline]
     pub(crate) fn at(&self, text: &[u8]) -> Stands {
         let Some((first, rest)) = text.split_first() else { return Stands::Perhaps };

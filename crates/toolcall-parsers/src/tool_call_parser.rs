@@ -28,11 +28,11 @@ use crate::{
     tools::Tools,
 };
 
-/// The most suffixes a message's tags may carry: more are no checkpoint's.
+/// Maximum number of suffixes of a message's tags: no checkpoint has more.
 const MAX_SUFFIXES: u8 = 16;
 
-/// The calls of one message, read behind the openers of a grammar. Body `n` is the grammar's
-/// `n`th opener.
+/// The calls of one message, read after the openers of a grammar. Body `n` belongs to the grammar's
+/// opener `n`.
 #[derive(Debug, Clone)]
 pub struct ToolCallParser {
     grammar: Grammar,
@@ -76,7 +76,7 @@ impl ToolCallParser {
         }
     }
 
-    /// What calls look like.
+    /// Returns the grammar of calls.
     #[must_use]
     pub fn grammar(&self) -> &Grammar {
         &self.grammar
@@ -94,7 +94,7 @@ impl ToolCallParser {
         &self.calls.options.wanted
     }
 
-    /// Whether more than one call may come out.
+    /// Returns whether more than one call may be emitted.
     #[must_use]
     pub fn parallel(&self) -> Parallel {
         self.calls.options.parallel

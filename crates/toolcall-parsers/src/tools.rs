@@ -17,11 +17,11 @@ pub struct Tools {
     list: Arc<[Tool]>,
 }
 
-/// One declared tool.
+/// A declared tool.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Tool {
-    /// The name.
+    /// Name of the tool.
     pub name: String,
     /// The JSON schema of its arguments; `null` if it has none.
     pub parameters: Value,
@@ -43,12 +43,11 @@ impl Tools {
         Self { list }
     }
 
-    /// Reads a list of tools as requests carry them: `{"type": "function", "function": {"name",
-    /// "parameters"}}`, or the inner object alone (with `input_schema` accepted for
-    /// `parameters`).
+    /// Reads a list of tools as requests contain them: `{"type": "function", "function": {"name",
+    /// "parameters"}}`, or the inner object alone (with `input_schema` accepted for `parameters`).
     ///
     /// # Errors
-    /// Says which entry is not a tool and what is missing.
+    /// An entry that is not a tool. The error names the entry and the missing member.
     pub fn from_json(tools: &Value) -> Result<Self, ToolsError> {
         let Some(entries) = tools.as_array() else {
             return Err(ToolsError("expected an array of tools".to_string()));

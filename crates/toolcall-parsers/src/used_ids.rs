@@ -27,9 +27,9 @@ struct Undo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Claim {
-    /// It was.
+    /// The id is new.
     AsWanted,
-    /// It was used before, or no more can be remembered; another stands in its place.
+    /// The id was used before, or no further ids can be remembered; another id replaces it.
     Changed,
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::Decoder;
 use crate::options::CallLimits;
 
-/// The arguments behind the stage, cut at every place, and whether a string was decoded.
+/// Returns the arguments after the stage, cut at every place, and whether a string was decoded.
 fn decoded(arguments: &str) -> (String, bool) {
     let schema = json!({"properties": {
         "list": {"type": "array", "items": {"type": "object"}},

@@ -1,4 +1,4 @@
-//! Walking a template: literals as they stand, holes from a call.
+//! A walk over a template: literals are written unchanged, holes are filled from a call.
 
 use alloc::{
     borrow::ToOwned,
@@ -31,14 +31,14 @@ use crate::{
     typing::Path,
 };
 
-/// Writes the wire.
+/// The writer of the wire text.
 pub(super) struct Writer<'w> {
     pub(super) family: &'w Family,
     pub(super) form: &'w Form,
     pub(super) section: &'w Template,
     /// How the form's parameters are read.
     pub(super) specs: &'w [&'w ParameterSpec],
-    /// What ends a call inside a string.
+    /// The end of a call as it would be recognised inside a string.
     pub(super) call_end: CallEnd<'w>,
     pub(super) tools: &'w Tools,
     pub(super) markup: Markup,
@@ -54,13 +54,13 @@ pub(super) struct Writer<'w> {
 /// How the writer treats the family's markup inside of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Markup {
-    /// It is written: the parser may tell it from the end of the value.
+    /// Written: the parser may distinguish it from the end of the value.
     Written,
-    /// It is refused, with its place in the value.
+    /// Refused, with its place in the value.
     Refused,
 }
 
-/// What the holes of a template are filled from.
+/// The values for the holes of a template.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'s> {
     pub(super) call: &'s Call<'s>,
@@ -176,7 +176,7 @@ impl<'w> Writer<'w> {
                 let name = header::name(call, &self.place(rest, &rest.next()))?.into_owned();
                 self.out.push_str(&name);
             }
-            // It goes without saying.
+            // The name is implied.
             Hole::NameMeant(_) => {}
             Hole::Id(template) => self.id(template.as_deref(), rest, scope)?,
             Hole::Index(from) => {
@@ -305,7 +305,7 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// The one argument of a call, as it stands.
+    /// Writes the single argument of a call, unchanged.
     fn raw(&mut self, key: &str, call: &Call<'_>, rest: &Rest<'_>) -> Result<(), Fault> {
         let [(name, Node::String(text))] = &call.arguments[..] else {
             let why = "the syntax is for one argument, a string";

@@ -47,7 +47,7 @@ impl<'e, 'w> Elements<'e, 'w> {
         written
     }
 
-    /// Whether a key is no tag, or begins one that is the call's own.
+    /// Whether a key cannot be a tag, or begins one that belongs to the call.
     #[expect(clippy::arithmetic_side_effects, reason = "`at` is where `head` was found")]
     fn is_markup(&self, key: &str) -> bool {
         let head = around(self.template, |hole| *hole == Hole::Key).0.trim_ascii_start();
@@ -79,15 +79,15 @@ impl<'e, 'w> Elements<'e, 'w> {
         let tool = self.writer.tools.get(self.call.name);
         let types = tool.and_then(|tool| declared_at(&tool.parameters, self.path.steps()));
         if let Err(fault) = self.inside(node, types) {
-            // What elements cannot hold may still be written as JSON, where the schema says that
-            // the text is no string.
+            // A value that elements cannot hold may still be written as JSON, where the schema
+            // excludes strings.
             self.writer.out.truncate(begun);
             self.leaf(node, types).map_err(|_| fault)?;
         }
         self.writer.walk(Rest { parts: end.get(1..).unwrap_or(&[]), around: None }, &scope)
     }
 
-    /// What stands inside an element: others, or text.
+    /// Writes the inside of an element: other elements, or text.
     fn inside(&mut self, node: &Node<'_>, types: Option<Types>) -> Result<(), Fault> {
         let no = |why| Err(Fault::new(EncodeErrorKind::Value, why));
         // The schema decides whether elements are a list, else whether the first is an item.

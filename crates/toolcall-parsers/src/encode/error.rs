@@ -15,15 +15,15 @@ pub struct EncodeError {
     fault: Fault,
 }
 
-/// What of a call cannot be written.
+/// The part of a call that cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EncodeErrorKind {
     /// The arguments are not the text of one JSON object.
     Arguments,
-    /// The name.
+    /// The tool's name.
     Name,
-    /// The id.
+    /// The id of the call.
     Id,
     /// The name of an argument.
     Key,
@@ -80,13 +80,13 @@ impl Fault {
 }
 
 impl EncodeError {
-    /// What cannot be written.
+    /// Returns the part that cannot be written.
     #[must_use]
     pub fn kind(&self) -> EncodeErrorKind {
         self.fault.kind
     }
 
-    /// Which call, from 0.
+    /// Returns the index of the call, from 0.
     #[must_use]
     pub fn call(&self) -> usize {
         self.call

@@ -9,9 +9,9 @@ use crate::{
     template::{Hole, Part},
 };
 
-/// A place in a header: what is written before it, and what may stand behind it.
+/// A place in a header: the text before it, and the text that may follow.
 pub(super) struct Place<'p> {
-    /// What is written already.
+    /// The text written before it.
     pub(super) before: &'p str,
     /// Where the block began.
     pub(super) begun: usize,
@@ -27,7 +27,7 @@ impl Place<'_> {
         self.before.ends_with("=\"") && self.next.iter().any(|next| next.starts_with('"'))
     }
 
-    /// Text as it stands at this place.
+    /// Returns the spelling of a text at this place.
     fn written<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.quoted() && text.contains(['&', '"']) {
             // Readers decode nothing else, and templates write other `&` as they are.
@@ -45,7 +45,7 @@ impl Place<'_> {
         let blank = |c: char| c.is_ascii_whitespace();
         let edges = text.trim_ascii() != text || text.is_empty();
         let found = text.find(|c: char| c.is_control() || odd(c));
-        // Shown whitespace may end what stands before it.
+        // Shown white space may end the text before it.
         let shown = |next: &str| match next.chars().next() {
             Some('\n') => text.find('\n'),
             Some(c) if blank(c) => text.find(blank),
@@ -58,7 +58,7 @@ impl Place<'_> {
     }
 }
 
-/// A tool's name.
+/// Returns the spelling of a tool's name.
 pub(super) fn name<'c>(call: &Call<'c>, place: &Place<'_>) -> Result<Cow<'c, str>, Fault> {
     let no = |at, why| Err(Fault::new(EncodeErrorKind::Name, why).at(at));
     let name = call.name;
@@ -91,7 +91,7 @@ pub(super) fn id(id: &str, place: &Place<'_>) -> Result<(), Fault> {
 
 /// The name of a parameter.
 pub(super) fn key<'k>(key: &'k str, place: &Place<'_>) -> Result<Cow<'k, str>, Fault> {
-    // Behind `=`, quotes that enclose a key are no part of it.
+    // After `=`, quotes that enclose a key are not part of it.
     let enclosed = place.before.ends_with('=') && key.starts_with(['"', '\'']);
     // In and between tags, `<` and `>` are those of tags.
     let tagged = place.next.iter().any(|next| next.starts_with(['<', '>', '"']));

@@ -55,7 +55,7 @@ fn schema(values: &[&Value]) -> Value {
     described
 }
 
-/// What a schema calls a value's type.
+/// Returns the schema's name for a value's type.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -26,7 +26,7 @@ pub(crate) enum Node<'t> {
 }
 
 impl Node<'_> {
-    /// What JSON calls it.
+    /// Returns the JSON name of the node's type.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",

@@ -14,7 +14,7 @@ use crate::{
 /// Blanks a level of indented JSON, as Python's `json.dumps(indent=4)` and templates have it.
 const INDENT: usize = 4;
 
-/// JSON, laid out.
+/// A writer of JSON with a layout.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Json {
     spacing: Spacing,
@@ -94,7 +94,7 @@ impl Style for Json {
             Node::Bool(true) => out.push_str("true"),
             Node::Bool(false) => out.push_str("false"),
             Node::Number(spelling) => out.push_str(spelling),
-            // Containers are no scalars.
+            // Containers are not scalars.
             Node::Null | Node::Object(_) | Node::Array(_) => out.push_str("null"),
         }
         Ok(())

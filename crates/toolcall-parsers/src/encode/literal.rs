@@ -18,7 +18,7 @@ use crate::{
     value::is_of_bare_key,
 };
 
-/// What would end a call inside a string: one of the ends, and behind it what follows calls.
+/// The end of a call inside a string: one of the end texts with a text that follows calls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallEnd<'w> {
     pub(super) ends: &'w [String],
@@ -26,7 +26,8 @@ pub(super) struct CallEnd<'w> {
 }
 
 impl CallEnd<'_> {
-    /// Where it stands in `text`, before whose end `quote` may complete it.
+    /// Returns the position of such an end in `text`. `quote`, which follows the text, may complete
+    /// it.
     fn find(&self, text: &str, quote: &str) -> Option<usize> {
         let whole = [text, quote].concat();
         let ends = |at: &usize| {
@@ -40,7 +41,7 @@ impl CallEnd<'_> {
         self.follows.iter().any(|text| behind.starts_with(&**text))
     }
 
-    /// Whether one of the ends stands at the head of `text`.
+    /// Whether `text` begins with one of the ends.
     fn begins(&self, text: &str) -> bool {
         self.ends.iter().any(|end| text.starts_with(&**end))
     }

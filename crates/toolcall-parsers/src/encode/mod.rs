@@ -1,7 +1,7 @@
-//! Calls to wire text: a family's templates, written as they stand.
+//! The encoder: calls to wire text, by a family's templates.
 //!
-//! What the templates leave open is filled in from the calls: the first template that can express
-//! a call is taken, and nothing is returned that does not read back as the calls it was made of.
+//! The first template that can express a call is used. A text is returned only if it reads back as
+//! the calls it was made of.
 
 mod call;
 mod elements;
@@ -43,7 +43,7 @@ use crate::{
 /// A call to encode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodeCall<'c> {
-    /// The tool's name.
+    /// Name of the tool.
     pub name: &'c str,
     /// The arguments: the JSON text of one object. Numbers keep their spelling, members their
     /// order; whitespace and escapes become the family's.
@@ -68,10 +68,10 @@ impl<'c> EncodeCall<'c> {
 
 /// Writes calls in the syntax of `grammar`, as an assistant's message without other text.
 ///
-/// A parser of the family with default options and the same tools gives exactly these calls back:
-/// names, arguments, and the ids that were given; one that the family writes behind the name is
-/// there for those who keep a call until it ends ([`crate::LateIds`]). No calls are the empty text.
-/// Forms are tried in order, from the one that the family says is written.
+/// A parser of the family with default options and the same tools reads exactly these calls back:
+/// names, arguments, and given ids. An id that the family writes after the name is read by parsers
+/// that keep a call until it ends ([`crate::LateIds`]). An empty list gives an empty text. Forms
+/// are tried in order, beginning with the one that the family writes.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -176,7 +176,7 @@ fn first_written<E>(ways: impl Iterator<Item = Result<String, E>>) -> Option<Res
     first.map(Err)
 }
 
-/// Writes the sections of a message, and what stands between them.
+/// Writes the sections of a message, and the text between them.
 fn blocks(
     (family, specs, call_end, markup): (&Family, &[&ParameterSpec], CallEnd<'_>, Markup),
     form: &Form,

@@ -87,7 +87,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What stands around values in the form's templates, as shown.
+    /// Returns the texts around values in the form's templates, as shown.
     fn around_values(&self) -> impl Iterator<Item = (&str, &str)> {
         let value = |hole: &Hole| matches!(hole, Hole::Value(_));
         self.form.parameters.iter().map(move |template| around(template, value))
@@ -106,9 +106,9 @@ impl Writer<'_> {
             .any(|(head, end)| before && head.ends_with('\n') || behind && end.starts_with('\n'))
     }
 
-    /// Where a value holds what would end it: its own end; the header of a parameter where one may
-    /// stand, whole or, of special tokens, its first tag; the end of its call where that of the
-    /// section or a next call follows.
+    /// Returns the position in a value of text that would end it: its own end; the header of a
+    /// parameter where one is possible, whole or, for special tokens, its first tag; the end of its
+    /// call where that of the section or a next call follows.
     fn ends_value(&self, text: &str, rest: &Rest<'_>) -> Option<usize> {
         let spellings = &self.form.spellings;
         let own = rest.next().into_iter().filter_map(|next| {

@@ -18,7 +18,7 @@ use crate::{
     typing::Path,
 };
 
-/// Python literals.
+/// A writer of Python literals.
 pub(super) struct Python;
 
 impl Style for Python {
@@ -39,7 +39,7 @@ impl Style for Python {
     }
 }
 
-/// A value as it stands alone.
+/// Returns the spelling of a whole value.
 pub(super) fn text(node: &Node<'_>) -> Result<String, Fault> {
     let mut out = String::new();
     value::write(&Python, node, &mut Path::default(), &mut out)?;

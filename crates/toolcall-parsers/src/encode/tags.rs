@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::template::{Hole, Part, Template};
 
-/// What stands behind a part: the rest of its template, then of the one that holds it.
+/// The text after a part: the rest of its template, then of the one around it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rest<'t> {
     pub(super) parts: &'t [Part],
@@ -53,7 +53,8 @@ pub(super) fn tag(literal: &str) -> &str {
     &literal[..end.unwrap_or(literal.len())]
 }
 
-/// The literals before and behind the first hole of a kind, as shown; empty where there is none.
+/// Returns the literals before and after the first hole of a kind, as shown, or empty texts without
+/// such a hole.
 pub(super) fn around(template: &Template, kind: fn(&Hole) -> bool) -> (&str, &str) {
     let parts = &template.parts;
     let is = |part: &Part| matches!(part, Part::Hole(hole) if kind(hole));
@@ -65,8 +66,8 @@ pub(super) fn around(template: &Template, kind: fn(&Hole) -> bool) -> (&str, &st
     (literal(at.checked_sub(1)), literal(at.checked_add(1)))
 }
 
-/// Where `text` holds `tag`, or where it and `tag` behind it make an earlier one; nothing for an
-/// empty tag.
+/// Returns the position of `tag` in `text`, or of an earlier occurrence that `text` followed by
+/// `tag` creates. An empty tag is never found.
 pub(super) fn find(text: &str, tag: &str) -> Option<usize> {
     if tag.is_empty() {
         return None;

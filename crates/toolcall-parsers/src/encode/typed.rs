@@ -1,4 +1,4 @@
-//! The text that is read back as a value, where the wire does not say what it is.
+//! Texts that read back as a value, where the wire does not express its type.
 
 use alloc::{borrow::Cow, string::String};
 
@@ -13,17 +13,17 @@ use crate::{
 /// How a text becomes a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// It is a string.
+    /// The text reads back as a string.
     String,
-    /// It is of one of these types, or a string.
+    /// The text reads back as one of these types, or as a string.
     Typed(Types),
-    /// It is the JSON it spells, or a string.
+    /// The text reads back as the JSON it spells, or as a string.
     Json,
 }
 
 impl Reading {
-    /// How a text is read where the schema admits `declared`, if it says anything, and the wire
-    /// says whether it is a string, if it does.
+    /// Returns how a text is read back. `declared` are the types that the schema admits, if it
+    /// restricts them, and `said` whether the wire marks strings.
     pub(super) fn of(form: &Form, declared: Option<Types>, said: Option<bool>) -> Self {
         let by_schema = form.types == DecidedBy::Schema;
         match (declared.filter(|_| by_schema), said) {
@@ -68,7 +68,7 @@ pub(super) fn text<'v>(
     };
     let same = |text: &str| {
         let read = read(text);
-        // Whitespace is no part of a value; strings have no other spelling than this.
+        // White space is not part of a value; strings have no other spelling.
         read == json::text(value, write.json) || read == json::text(value, Spacing::Compact)
     };
     if same(&plain) {

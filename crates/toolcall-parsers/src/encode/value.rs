@@ -19,17 +19,18 @@ pub(super) trait Style {
         out.push_str(if n > 0 { ", " } else { "" });
     }
 
-    /// Behind the last member or element.
+    /// Writes text after the last member or element.
     fn behind(&self, _: &Node<'_>, _: &Path, _: &mut String) {}
 
-    /// A member's name.
+    /// Writes a member's name.
     fn key(&self, key: &str, out: &mut String) -> Result<(), Fault>;
 
     /// A value that is neither object nor array.
     fn scalar(&self, node: &Node<'_>, path: &Path, out: &mut String) -> Result<(), Fault>;
 }
 
-/// Writes a value that stands at the end of the path. A fault names the outermost member it is in.
+/// Writes the value at the end of the path. An error names the outermost member that contains the
+/// problem.
 pub(super) fn write(
     style: &impl Style,
     node: &Node<'_>,

@@ -12,7 +12,7 @@ use crate::{
     tools::Tools,
 };
 
-/// What a parser of `grammar` makes of `wire`.
+/// Returns the message that a parser of `grammar` reads from `wire`.
 fn read_back(grammar: &Grammar, wire: &str, tools: &Tools) -> Result<Message, Fault> {
     let fault = |why| Fault::new(EncodeErrorKind::Grammar, why);
     let options = Options { late_ids: LateIds::Tell, ..Options::default() };

@@ -1,4 +1,4 @@
-//! What must hold between the fields of a family.
+//! Rules between the fields of a family.
 
 use alloc::{
     format,
@@ -57,12 +57,12 @@ fn count(template: &Template, fits: impl Fn(&Hole) -> bool) -> usize {
     template.holes().filter(|hole| fits(hole)).count()
 }
 
-/// A form, and where it stands.
+/// A form with its place in the file.
 struct Check<'a> {
     form: &'a Form,
     path: String,
     value: &'a Value,
-    /// How often a call may say its name: in messages the header can say it, too.
+    /// Number of places that may hold a call's name: in messages the header may hold it, too.
     names: usize,
 }
 
@@ -172,7 +172,7 @@ impl Check<'_> {
         Err(FamilyError::new(path, problem))
     }
 
-    /// A key, and behind it a value between two literals.
+    /// Checks a template with a key, then a value between two literals.
     fn pair(&self, path: &str, template: &Template) -> Checked {
         let part = |fits: fn(&Hole) -> bool| {
             template.parts.iter().position(|part| matches!(part, Part::Hole(hole) if fits(hole)))
@@ -203,7 +203,7 @@ fn is_name(hole: &Hole) -> bool {
     matches!(hole, Hole::Name | Hole::NameIs(_) | Hole::NameMeant(_) | Hole::NameDeclared)
 }
 
-/// Whether the hole says the call's name.
+/// Whether the hole holds the call's name.
 fn says_name(hole: &Hole) -> bool {
     match hole {
         Hole::Object(_) => true,
@@ -217,7 +217,7 @@ fn is_arguments(hole: &Hole) -> bool {
     matches!(hole, Object(_) | Arguments(_) | Raw(_) | Parameters { .. } | Elements)
 }
 
-/// What a call holds besides its name and arguments.
+/// Whether the hole holds a part of a call other than its name and arguments.
 fn is_of_call(hole: &Hole) -> bool {
     matches!(hole, Hole::Id(_) | Hole::Index(_) | Hole::Label)
 }

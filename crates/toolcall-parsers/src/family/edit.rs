@@ -13,25 +13,25 @@ use crate::template::{Hole, Part, Template};
 /// Sequences in the place of a family's own markers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sequences {
-    /// What begins a block, each with what may end it; nothing: what ends the family's own.
+    /// Starts of blocks, each with its possible ends. An empty list of ends means the family's own.
     pub blocks: Vec<(String, Vec<String>)>,
-    /// What ends blocks that the family's own markers begin.
+    /// Ends of blocks that the family's own markers begin.
     pub ends: Vec<String>,
 }
 
-/// What becomes of a family's own markers.
+/// Policy for a family's own markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum OwnMarkers {
     /// The sequences replace them.
     #[default]
     Replaced,
-    /// They are read, too.
+    /// Own markers are read, too.
     Kept,
 }
 
 impl Family {
     /// Calls `change` with the text of every literal of the templates of calls, and with each
-    /// text that may stand in their place.
+    /// alternative of such a text.
     pub fn each_literal(&mut self, mut change: impl FnMut(&mut String)) {
         for form in &mut self.forms {
             let Form { sections, calls, parameters, elements, spellings, .. } = form;
@@ -45,9 +45,10 @@ impl Family {
         }
     }
 
-    /// Returns the family with `sequences` in the place of the first tag and of the end of its
-    /// blocks. With [`OwnMarkers::Replaced`] nothing else begins a call: tags inside the block are
-    /// markup there, and text elsewhere. `None` if its calls stand in messages, whose headers no sequence can replace.
+    /// Returns the family with `sequences` in place of the first tag and of the end of its blocks.
+    /// With [`OwnMarkers::Replaced`] nothing else begins a call: own tags are markup inside a
+    /// block, and text elsewhere. Returns `None` if its calls are in messages, whose headers no
+    /// sequence can replace.
     #[must_use]
     pub fn with_sequences(&self, sequences: &Sequences, own: OwnMarkers) -> Option<Self> {
         if self.messages.is_some() {
@@ -87,12 +88,12 @@ impl Family {
 }
 
 impl Form {
-    /// The templates of what stands alone in the text: sections, or calls where there are none.
+    /// Returns the templates that occur alone in the text: sections, or calls where there are none.
     fn blocks(&self) -> &[Template] {
         if self.has_sections() { &self.sections } else { &self.calls }
     }
 
-    /// Whether calls stand in sections that have text of their own.
+    /// Whether calls are in sections that have literal text.
     pub(crate) fn has_sections(&self) -> bool {
         self.sections.iter().any(|section| section.parts.len() > 1)
     }
@@ -142,7 +143,7 @@ fn with_start(mut block: Template, start: &str) -> Template {
     block
 }
 
-/// Whether only its own opener tells a block's name: behind another, any text is such a block.
+/// Whether only its opener distinguishes a block: after another opener, any text is such a block.
 fn takes_all(block: &Template) -> bool {
     block.holes().any(|hole| matches!(hole, Hole::NameMeant(_)))
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a family's file, and where.
+//! Errors in a family's file, with their place.
 
 use alloc::{
     boxed::Box,
@@ -8,7 +8,7 @@ use core::fmt;
 
 use crate::template::TemplateError;
 
-/// What is wrong with a family's file, and where. The fault is its author's.
+/// An error in a family's file, with its place. The author of the file caused it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FamilyError {
     file: String,
@@ -19,8 +19,8 @@ pub struct FamilyError {
 }
 
 impl FamilyError {
-    /// A problem of the field called `field`, such as `calls[1].section[0]`; empty if it is no
-    /// single one.
+    /// Creates an error of the field called `field`, such as `calls[1].section[0]`, or of no single
+    /// field if it is empty.
     pub fn new(field: impl Into<String>, problem: impl fmt::Display) -> Self {
         Self {
             file: String::new(),
@@ -53,19 +53,20 @@ impl FamilyError {
         self.line
     }
 
-    /// The field, such as `calls[1].section[0]`; empty if it is no single one.
+    /// Returns the field, such as `calls[1].section[0]`, or an empty text if no single field is
+    /// wrong.
     #[must_use]
     pub fn field(&self) -> &str {
         &self.field
     }
 
-    /// What is wrong with it.
+    /// Returns the description of the problem.
     #[must_use]
     pub fn problem(&self) -> &str {
         self.problem.trim_end()
     }
 
-    /// What is wrong with the template in the field, if that is the problem.
+    /// Returns the error in the field's template, if that is the problem.
     #[must_use]
     pub fn in_template(&self) -> Option<&TemplateError> {
         self.template.as_deref()

@@ -1,4 +1,4 @@
-//! The fields of a file as a value: each knows where it stands, so that every error names it.
+//! The fields of a file as values that know their place, so that every error names it.
 
 use alloc::{
     format,
@@ -98,7 +98,7 @@ impl<'v> Field<'v> {
         index.ok_or_else(|| self.expected("a number from 1"))
     }
 
-    /// What the word stands for.
+    /// Returns the meaning of the word.
     pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Read<T> {
         let names = || words.iter().map(|&(name, _)| name);
         let Some(word) = self.value.as_str() else {
@@ -115,7 +115,7 @@ impl<'v> Field<'v> {
         Template::parse(&text).map_err(|error| FamilyError::template(self.path.as_str(), error))
     }
 
-    /// A text as it stands in a template, escapes undone.
+    /// Returns a text as in a template's literal, with escapes decoded.
     pub(super) fn literal(&self) -> Read<String> {
         match <[Part; 1]>::try_from(self.template()?.parts) {
             Ok([Part::Literal(text)]) => Ok(text),
@@ -188,7 +188,7 @@ impl<'v> Fields<'v> {
         Ok(Field::new(value, join(&self.path, key)))
     }
 
-    /// What is at `key`, if the table has it.
+    /// Reads the value at `key`, if the table has it.
     pub(super) fn optional<T>(
         &self,
         key: &str,
@@ -198,7 +198,7 @@ impl<'v> Fields<'v> {
         field.map(read).transpose()
     }
 
-    /// What is at `key`, else the default.
+    /// Reads the value at `key`, or returns the default.
     pub(super) fn or_default<T: Default>(
         &self,
         key: &str,
@@ -207,7 +207,7 @@ impl<'v> Fields<'v> {
         Ok(self.optional(key, read)?.unwrap_or_default())
     }
 
-    /// What the word at `key` stands for, else the default.
+    /// Returns the meaning of the word at `key`, or the default.
     pub(super) fn word<T: Copy + Default>(&self, key: &str, words: &[(&str, T)]) -> Read<T> {
         self.or_default(key, |field| field.word(words))
     }

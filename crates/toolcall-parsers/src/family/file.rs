@@ -44,21 +44,21 @@ impl FamilyFile {
         Ok(file)
     }
 
-    /// The family's name.
+    /// Returns the name of the family.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The file's fields, and its name as `name`. Where the order of `keys` counts, `order` says
-    /// it.
+    /// Returns the file's fields, and its name as `name`. Where the order of `keys` matters,
+    /// `order` lists it.
     #[must_use]
     pub fn value(&self) -> &Value {
         &self.value
     }
 
-    /// The same error with the file and the line of its field; a field that is taken from
-    /// another file has the line that says so.
+    /// Returns the error with the file and the line of its field. A field that another file
+    /// provides has the line that refers to that file.
     #[must_use]
     pub fn error(&self, error: FamilyError) -> FamilyError {
         let line = self.line(error.field());

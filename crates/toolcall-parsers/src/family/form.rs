@@ -36,7 +36,7 @@ const COMMIT_ON: [(&str, CommitOn); 2] =
     [("marker", CommitOn::Marker), ("declared_name", CommitOn::DeclaredName)];
 
 impl Default for Form {
-    /// A form without templates for calls: each call stands for itself, on a line of its own.
+    /// Returns a form without templates for calls: each call is on a line of its own.
     fn default() -> Self {
         Self {
             sections: Vec::from([Template { parts: Vec::from([Part::Hole(Hole::Call)]) }]),

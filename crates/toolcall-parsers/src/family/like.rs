@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::FamilyError;
 
-/// What belongs to one file only.
+/// Keys that a file never takes from another.
 const OWN: [&str; 8] =
     ["about", "source", "models", "names", "template", "variant", "like", "name"];
 
@@ -42,7 +42,7 @@ pub fn merge(base: &Value, over: &Value) -> Value {
         if over.pointer("/reasoning/like").is_some() {
             base.remove("reasoning");
         }
-        // What engines call a reasoning format is that one's, too.
+        // Engines' names for a reasoning format belong to that format alone.
         if let Some(Value::Object(reasoning)) = base.get_mut("reasoning") {
             reasoning.remove("names");
         }

@@ -34,9 +34,9 @@ type Read<T> = Result<T, FamilyError>;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReasoningMarks {
-    /// What opens reasoning.
+    /// Openers of reasoning.
     pub open: Vec<String>,
-    /// What closes it; those without an opener come last.
+    /// Closers of reasoning; those without an opener come last.
     pub close: Vec<String>,
     /// A label that follows an opener.
     pub label: Option<String>,
@@ -50,7 +50,7 @@ pub struct ReasoningMarks {
     pub suffix: &'static str,
     /// `Recur`: `Any` or `Once`.
     pub recur: &'static str,
-    /// `StrayClose`: `Leading`, `First`, `Keep` or `Drop`; `None` if the file does not say.
+    /// `StrayClose`: `Leading`, `First`, `Keep` or `Drop`, or `None` if the file has no value.
     pub stray_close: Option<&'static str>,
     /// `DupOpen`: `Absorb` or `Keep`.
     pub dup_open: &'static str,
@@ -68,7 +68,7 @@ pub struct ReasoningMarks {
     pub starts: &'static str,
     /// The template arguments that decide under `Switch`, and their defaults.
     pub switch: BTreeMap<String, bool>,
-    /// What engines call the format.
+    /// Engines' names for the format.
     pub names: BTreeMap<String, Vec<String>>,
 }
 
@@ -89,12 +89,11 @@ const KEYS: [&str; 13] = [
 ];
 
 impl ReasoningMarks {
-    /// Reads the section of `family`'s file, in which [`super::reasoning`] has put what it takes from
-    /// other files.
+    /// Reads the section of `family`'s file, completed by [`super::reasoning`].
     ///
     /// # Errors
-    /// A key that is unknown or of another type, a block that shows no reasoning and its end, a
-    /// `switch` that `starts` does not ask for: the error names the field.
+    /// An unknown key, a value of another type, a block without reasoning and its end, or a
+    /// `switch` that `starts` does not use. The error names the field.
     pub fn from_value(section: &Value, family: &Family) -> Result<Self, FamilyError> {
         let fields = Field::new(section, "reasoning".to_owned()).table(&KEYS)?;
         let word = |key: &str, words: &[(&str, &'static str)]| -> Read<&'static str> {
@@ -233,7 +232,7 @@ fn spelled(marker: &str, spellings: &[(String, Vec<String>)]) -> Vec<String> {
     all
 }
 
-/// Whether text that is no special token spells the marker: `<think>`, or a phrase.
+/// Whether a marker is text rather than a special token: `<think>`, or a phrase.
 fn is_ordinary(marker: &str) -> bool {
     let inner = marker.strip_prefix('<').and_then(|inner| inner.strip_suffix('>'));
     let is_word = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');

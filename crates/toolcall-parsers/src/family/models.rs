@@ -1,4 +1,4 @@
-//! Model ids, and the patterns that say which models a family is for.
+//! Model ids, and the patterns of the models that a family is for.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -26,15 +26,15 @@ const EXTENSIONS: [&str; 12] = [
     ".litertlm",
 ];
 
-/// Last words of an id that say how the weights are packed or offered, not which model it is.
+/// Last words of an id that describe packaging or an offer, not the model.
 const PACKAGING: [&str; 29] = [
     "gguf", "ggml", "awq", "gptq", "exl2", "exl3", "mlx", "fp8", "fp4", "nvfp4", "mxfp4", "mxfp8",
     "bf16", "f16", "fp16", "f32", "int4", "int8", "4bit", "8bit", "6bit", "5bit", "3bit", "2bit",
     "bnb", "hf", "free", "cloud", "latest",
 ];
 
-/// Words of ids of models that write no answers, whatever they were made from: they embed, rank, judge,
-/// hear, read pages, draw, or have a format of their own.
+/// Words in ids of models that write no answers: they embed, rank, judge, hear, read pages, draw,
+/// or have a format of their own.
 const OTHERS: &str = "embed embedder embedding embeddings embedqa e5 gte gme bge colbert retriever \
     rerank reranker rerankers rerankqa classifier reward rm prm guard guardian nemoguard moderation \
     safety asr stt aligner forcedaligner transcribe transcription speech canary tts ocr image video \
@@ -84,9 +84,9 @@ impl ModelId {
         self.segments.iter().flat_map(|segment| endings(segment))
     }
 
-    /// The first text that patterns match, and those of them with the most literal characters. A
-    /// text that they would match but for its version ends the search: the words behind it name
-    /// what the model was made from.
+    /// Returns the first text that patterns match, and those patterns with the most literal
+    /// characters. A text that matches except for its version ends the search: the words after it
+    /// name the base model.
     pub fn find<'s, 'p, T>(
         &'s self,
         patterns: &'p [(ModelPattern, T)],
@@ -106,7 +106,7 @@ impl ModelId {
         hits.into_iter().map(|(_, of)| of).collect()
     }
 
-    /// The first text that patterns match whatever its version, and these patterns.
+    /// Returns the first text that patterns match in any version, and these patterns.
     fn first<'s, 'p, T>(
         &'s self,
         patterns: &'p [(ModelPattern, T)],
@@ -177,7 +177,7 @@ impl ModelPattern {
         [Some(&*self.0), self.0.strip_suffix("-*")].into_iter().flatten()
     }
 
-    /// How many of its characters are no stars.
+    /// Returns the number of characters that are not stars.
     #[must_use]
     pub fn literals(&self) -> usize {
         self.0.chars().filter(|&char| char != '*').count()
@@ -201,7 +201,7 @@ fn without_scheme(id: &str) -> &str {
     id.split_once("://").filter(|(scheme, _)| is_scheme(scheme)).map_or(id, |(_, rest)| rest)
 }
 
-/// The words of a segment without what is no part of the model's name.
+/// Returns the words of a segment that are part of the model's name.
 fn model_of(segment: &str) -> String {
     let bare = EXTENSIONS.iter().find_map(|end| segment.strip_suffix(end)).unwrap_or(segment);
     let bare = without_revision(bare);
@@ -246,7 +246,7 @@ fn folded(lower: &str) -> String {
     folded
 }
 
-/// Whether a text is the part of a size behind its point: `7b`, `6m`, as a whole word.
+/// Whether a text is the part of a size after its point: `7b`, `6m`, as a whole word.
 fn is_size(text: &str) -> bool {
     let unit = text.trim_start_matches(|char: char| char.is_ascii_digit());
     let rest = unit.strip_prefix(['b', 'm']);
@@ -289,9 +289,9 @@ fn globs(pattern: &str, text: &str, star: Star) -> bool {
     ends.last() == Some(&text.len())
 }
 
-/// Whether the text has a version at `at`, behind a `-` or a word: a number of one or two digits,
-/// perhaps with a `v` before it, as a word. `0` is the version itself (`4.0`), and the month of a
-/// date (`08-2024`) is none.
+/// Whether the text has a version at `at`, after a `-` or a word: a number of one or two digits,
+/// optionally with a `v` before it, as a word. `0` is part of a version (`4.0`), and the month of a
+/// date (`08-2024`) is not one.
 fn begins_version(text: &[u8], at: usize) -> bool {
     let rest = text.get(at..).unwrap_or_default();
     let behind_digit =

@@ -11,15 +11,14 @@ use serde_json::{Value, json};
 use super::{Family, FamilyError};
 
 impl Family {
-    /// The family `ollama_generic` for a tag: the text that the model's chat template writes
-    /// before its first call, up to a brace. An empty tag is `{`.
+    /// Returns the family `ollama_generic` for a tag: the text that the model's chat template
+    /// writes before its first call, up to a brace. An empty tag is `{`.
     ///
-    /// Behind the tag calls may be JSON objects or a list of them, with keys for name and
-    /// arguments or the name as the key; or any text up to a declared tool's name, any text
-    /// behind that, and the arguments as a JSON object. Names must be declared
-    /// ([`crate::Tools`]). Brackets that close behind a call are markup, and so is the closing
-    /// form of the tag. With the tags `{` and `[` calls are bare, and only before anything
-    /// visible.
+    /// After the tag, calls may be JSON objects or a list of them, with keys for name and arguments
+    /// or the name as the key. They may also be any text up to a declared tool's name, any text
+    /// after it, and the arguments as a JSON object. Names must be declared ([`crate::Tools`]).
+    /// Closing brackets after a call are markup, and so is the closing form of the tag. With the
+    /// tags `{` and `[` calls have no marker, and are read only before anything visible.
     ///
     /// # Errors
     /// A tag that no template can hold.

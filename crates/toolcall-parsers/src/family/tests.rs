@@ -108,7 +108,7 @@ models = ["b-*"]
     assert_eq!(form.keys, Keys::Named(keys), "all three named: the order of the file");
 }
 
-/// What is wrong with files, with the line, the field and how the problem begins.
+/// Invalid files, with the line, the field and the beginning of the error.
 #[rustfmt::skip]
 const FAULTY: &[(&str, usize, &str, &str)] = &[
     ("about = ", 1, "", "string values must be quoted"),

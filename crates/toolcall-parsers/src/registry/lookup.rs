@@ -12,7 +12,7 @@ use crate::family::{Family, with_variant};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Its name.
+    /// Name of the family.
     pub name: &'static str,
     /// The models that write it, in words.
     pub about: &'static str,
@@ -23,7 +23,8 @@ pub struct Summary {
 /// A row of the table.
 pub(super) struct Row {
     pub(super) summary: Summary,
-    /// What its file says of calls, with what it takes from others, as compact JSON.
+    /// The part of the family's file about calls, with everything it takes from other files, as
+    /// compact JSON.
     pub(super) calls: &'static str,
 }
 
@@ -58,13 +59,14 @@ pub fn families() -> impl ExactSizeIterator<Item = Summary> + Clone {
     FAMILIES.iter().map(|row| row.summary)
 }
 
-/// What engines call the families.
+/// Returns the names that engines use for the families.
 pub fn aliases() -> impl Iterator<Item = Alias> + Clone {
     ALIASES.iter().copied()
 }
 
-/// The family called `name`: ours, or an engine's, in front of which its own name may stand
-/// (`sglang:qwen25`). ASCII case does not count, and `-` equals `_`. Only this family is read.
+/// Returns the family called `name`, by our name or an engine's. An engine's own name may precede
+/// it (`sglang:qwen25`). ASCII case does not matter, and `-` equals `_`. Only this family is
+/// parsed.
 ///
 /// ```
 /// let family = toolcall_parsers::family("SGLang:qwen25")?;
@@ -120,7 +122,7 @@ fn names() -> impl Iterator<Item = &'static str> + Clone {
     FAMILIES.iter().map(|row| row.summary.name)
 }
 
-/// What is looked up, for messages.
+/// The kind of name, for error messages.
 const WHAT: &str = "tool-call family";
 
 /// The file of the registered family called `name`, for families that are like it.

@@ -8,8 +8,9 @@ use crate::family::FamilyFile;
 use crate::family::{Family, FamilyError, resolve};
 
 impl Family {
-    /// Reads a family from JSON: the file format, with `name` beside its keys, and an `order`
-    /// where the order of `keys` counts. The families it is `like` are the registered ones.
+    /// Reads a family from JSON: the file format with a `name` next to its keys, and an `order`
+    /// where the order of `keys` matters. The families that `like` may name are the registered
+    /// ones.
     ///
     /// ```
     /// use toolcall_parsers::family::Family;

@@ -1,4 +1,4 @@
-//! Reading wire templates.
+//! The parser of wire templates.
 //!
 //! ```text
 //! template = { literal | hole | "{?" template "}" }
@@ -53,7 +53,7 @@ const MAX_GROUP_DEPTH: u8 = 2;
 const MAX_GROUPS: usize = 8;
 
 impl Template {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// ```
     /// use toolcall_parsers::template::Template;
@@ -76,7 +76,7 @@ impl Template {
     }
 }
 
-/// Why a text is no template.
+/// The error for a text that is not a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateError {
     at: usize,
@@ -95,13 +95,13 @@ impl TemplateError {
         self.at
     }
 
-    /// What could have stood there.
+    /// Returns the text or kind of text that was expected.
     #[must_use]
     pub fn expected(&self) -> &str {
         &self.expected
     }
 
-    /// What stood there.
+    /// Returns the text that was found instead.
     #[must_use]
     pub fn found(&self) -> &str {
         &self.found
@@ -117,12 +117,12 @@ impl fmt::Display for TemplateError {
 
 impl core::error::Error for TemplateError {}
 
-/// What a run of parts stands in.
+/// The enclosing syntax of a run of parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Nesting {
     Top,
     Group(u8),
-    /// An id's template, and how deep in groups the hole stands or its own parts do.
+    /// An id's template, with its depth in groups.
     Id(u8),
 }
 
@@ -168,7 +168,7 @@ impl<'t> Reader<'t> {
         TemplateError::new(self.at, expected, found)
     }
 
-    /// Parts up to the end, or up to the brace that closes what they stand in.
+    /// Reads parts up to the end, or up to the brace that closes the enclosing syntax.
     fn parts(&mut self, nesting: Nesting) -> Result<Vec<Part>, TemplateError> {
         let mut parts = Vec::new();
         let mut literal = String::new();
@@ -244,7 +244,7 @@ impl<'t> Reader<'t> {
         if self.take("}") { Ok(()) } else { Err(self.error(expected)) }
     }
 
-    /// A hole, behind its opening brace.
+    /// Reads a hole, after its opening brace.
     fn hole(&mut self, nesting: Nesting) -> Result<Hole, TemplateError> {
         let from = self.at;
         let is_word = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
@@ -349,7 +349,7 @@ impl<'t> Reader<'t> {
         if text.is_empty() { Err(self.error(expected)) } else { Ok(text) }
     }
 
-    /// A tool's name.
+    /// Reads a tool's name.
     fn name(&mut self) -> Result<String, TemplateError> {
         let from = self.at;
         let name = self.text("a tool's name")?;
@@ -368,7 +368,7 @@ impl<'t> Reader<'t> {
         self.one_of("dialect", &["json", "python", "literal"], &dialects)
     }
 
-    /// What the word that is next stands for.
+    /// Reads the next word and returns its meaning.
     fn one_of<T: Copy>(
         &mut self,
         what: &'static str,

@@ -1,5 +1,5 @@
-//! Two holes with nothing between them cannot be told apart, unless the second begins with a
-//! bracket or a literal of its own.
+//! A check that adjacent holes can be distinguished: the second must begin with a bracket or a
+//! literal.
 
 use alloc::vec::Vec;
 
@@ -17,8 +17,8 @@ pub(super) fn check(template: &Template, starts: &[usize]) -> Result<(), Templat
     })
 }
 
-/// Goes over `parts`, in front of which one of `before` may stand directly; returns what may
-/// stand directly before the next part.
+/// Checks `parts`, which may directly follow any of `before`. Returns the parts that may directly
+/// precede the next one.
 fn walk<'t>(
     parts: &'t [Part],
     mut before: Vec<&'t Hole>,

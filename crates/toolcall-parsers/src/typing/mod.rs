@@ -1,9 +1,9 @@
-//! What JSON types a tool's schema admits where a value stands; `value` writes text by them.
+//! The JSON types that a tool's schema admits for a value; `value` converts text by them.
 //!
-//! Tagged formats write every value as bare text, and only the request's schema says that `42`
-//! is a number and `0042` is not. The rules are the cautious common ground of the engines in
-//! use: a value declared exactly as a string is never looked at, other types are taken only when
-//! the text is plainly one of them, and whatever does not fit stays the string it was.
+//! Tagged formats write every value as bare text, and only the request's schema proves that `42` is
+//! a number and `0042` is not. The rules are the cautious common ground of the engines in use: a
+//! value declared exactly as a string is never converted, other types are used only when the text
+//! is plainly one of them, and any other text stays a string.
 
 mod path;
 mod schema;

@@ -1,4 +1,4 @@
-//! Where in the arguments a value stands.
+//! The place of a value in the arguments.
 
 use alloc::{string::String, vec::Vec};
 
@@ -40,7 +40,7 @@ impl Path {
         self.places.push(Place::Element(index));
     }
 
-    /// Back to what the value stands in.
+    /// Leaves the innermost member or element.
     pub(crate) fn pop(&mut self) {
         if let Some(Place::Member(from)) = self.places.pop() {
             self.names.truncate(from);
@@ -55,7 +55,7 @@ impl Path {
         }
     }
 
-    /// Bytes of names.
+    /// Returns the bytes of all names.
     pub(crate) fn len(&self) -> usize {
         self.names.len()
     }

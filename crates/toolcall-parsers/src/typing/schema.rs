@@ -21,14 +21,14 @@ const MAX_DEPTH: u8 = 16;
 /// How many schemas are looked at for one parameter.
 const MAX_NODES: u32 = 1024;
 
-/// The types that the schema of a tool's arguments admits for the parameter `name`; `None` if it
-/// says nothing about that name. A parameter declared without any type is a string.
+/// Returns the types that the schema of a tool's arguments admits for the parameter `name`, or
+/// `None` if it does not mention that name. A parameter declared without any type is a string.
 pub(crate) fn admitted(parameters: &Value, name: &str) -> Option<Types> {
     let types = declared_at(parameters, core::iter::once(Step::Member(name)))?;
     Some(if types == Types::ALL { Types::STRING } else { types })
 }
 
-/// Whether `tool` may have a parameter `name`: its schema declares it, or says nothing about
+/// Whether `tool` may have a parameter `name`: its schema declares it, or does not describe
 /// parameters at all.
 pub(crate) fn declares(tools: &Tools, tool: &str, name: &str) -> bool {
     let Some(tool) = tools.get(tool) else { return true };
@@ -37,20 +37,20 @@ pub(crate) fn declares(tools: &Tools, tool: &str, name: &str) -> bool {
     silent || admitted(&tool.parameters, name).is_some()
 }
 
-/// The types that the schema of a tool's arguments admits at the end of `path`, all of them where
-/// it does not restrict them; `None` if it says nothing about that place.
+/// Returns the types that the schema of a tool's arguments admits at the end of `path`: all types
+/// without a restriction, `None` if the schema does not describe that place.
 pub(crate) fn declared_at<'p>(
     parameters: &Value,
     path: impl Iterator<Item = Step<'p>> + Clone,
 ) -> Option<Types> {
     let mut walk = Walk { root: parameters, nodes: MAX_NODES };
     let types = walk.at(parameters, path, 0)?;
-    // Contradictions say as little as nothing.
+    // Contradicting types are treated as no restriction.
     Some(if types == Types::NONE { Types::ALL } else { types })
 }
 
-/// Whether the schema of a tool's arguments has a place that admits an array or object, as far as
-/// what stands in it says so by itself.
+/// Whether the schema of a tool's arguments admits an array or object somewhere, judged by its own
+/// text.
 pub(crate) fn has_containers(parameters: &Value) -> bool {
     let mut open: Vec<&Value> = Vec::new();
     open.extend(parameters.as_object().into_iter().flat_map(Map::values));
@@ -131,7 +131,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// The types a schema admits; all of them where it does not say.
+    /// Returns the types that a schema admits: all of them without a restriction.
     fn types(&mut self, schema: &'s Value, depth: u8) -> Types {
         if !self.enter(depth) {
             return Types::ALL;
@@ -158,14 +158,14 @@ impl<'s> Walk<'s> {
         types
     }
 
-    /// What a local `$ref` points to.
+    /// Returns the target of a local `$ref`.
     fn target(&self, schema: &Map<String, Value>) -> Option<&'s Value> {
         let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
         self.root.pointer(&percent_decoded(pointer)?)
     }
 }
 
-/// What a schema itself says about this one member or element.
+/// Returns the schema of this one member or element, as far as `schema` itself has it.
 fn own<'s>(schema: &'s Map<String, Value>, step: Step<'_>) -> Option<&'s Value> {
     match step {
         Step::Member(name) => schema.get("properties")?.get(name),
@@ -183,7 +183,8 @@ fn branches<'s>(
     schema.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// What a schema says by itself: `type`, else `const` and `enum`, else telling keywords.
+/// Returns the types by the schema's own keywords: `type`, else `const` and `enum`, else keywords
+/// that imply a type.
 fn declared(schema: &Map<String, Value>) -> Types {
     let members = || match (schema.get("const"), schema.get("enum").and_then(Value::as_array)) {
         (Some(only), _) => Some(of(only)),
@@ -202,7 +203,7 @@ fn declared(schema: &Map<String, Value>) -> Types {
     };
     match (named, members()) {
         (Some(named), Some(members)) => match named.and(members) {
-            // They contradict each other: the plainer word counts.
+            // The keywords contradict each other: the plainer one counts.
             Types::NONE => named,
             both => both,
         },
@@ -248,7 +249,7 @@ const NAMES: &[(Types, &[&str])] = &[
     (Types::ALL, &["any"]),
 ];
 
-/// Types whose names have something behind these: `int64`, `List[str]`.
+/// Prefixes of type names with further text, such as `int64` and `List[str]`.
 const PREFIXES: &[(Types, &[&str])] = &[
     (Types::INTEGER, &["int", "uint", "long", "short", "unsigned"]),
     (Types::NUMBER, &["num", "float", "double"]),
@@ -270,7 +271,7 @@ pub(crate) fn by_name(name: &str) -> Types {
     find(NAMES, &whole).or_else(|| find(PREFIXES, &head)).unwrap_or(Types::STRING)
 }
 
-/// A pointer with its `%XX` resolved; `None` if that is no UTF-8.
+/// Returns a pointer with its `%XX` decoded, or `None` if the result is not UTF-8.
 #[expect(clippy::indexing_slicing, reason = "two digits were read of `tail`")]
 fn percent_decoded(pointer: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(pointer.len());

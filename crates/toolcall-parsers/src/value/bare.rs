@@ -18,7 +18,7 @@ use crate::{
 const MAX_GAP: usize = 1024;
 
 impl Transcoder {
-    /// What the schema says of the value that begins here.
+    /// Returns the reading that the schema asks for at the value that begins here.
     pub(super) fn declared(&self, typing: &Typing<'_>) -> Mode {
         let types = typing.parameters.and_then(|schema| declared_at(schema, self.path.steps()));
         match types {
@@ -154,7 +154,7 @@ impl Transcoder {
     }
 }
 
-/// What ends a bare value besides a bracket and a comma.
+/// The end of a bare value other than a bracket or a comma.
 enum Ended {
     No,
     /// A quote whose opening one was forgotten, of this length.
@@ -173,8 +173,7 @@ fn ended(dialect: &Dialect<'_>, text: &str) -> Result<Ended, Undecided> {
     })
 }
 
-/// Whether `held`, which may be the beginning of a number or a word, may still be with `next`
-/// behind it.
+/// Whether `held`, a possible start of a number or a word, may continue with `next`.
 fn may_go_on(held: &str, next: char, dialect: &Dialect<'_>) -> bool {
     match held.as_bytes() {
         _ if next.is_ascii_whitespace() => true,

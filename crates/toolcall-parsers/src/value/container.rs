@@ -1,5 +1,5 @@
-//! Brackets: what they are in JSON, which for Python's `{` and `(` only what follows the first
-//! thing in them tells.
+//! Brackets: their meaning in JSON. For Python's `{` and `(` only the text after the first item
+//! decides it.
 
 use super::{
     MAX_DEPTH, Syntax,
@@ -11,9 +11,9 @@ use super::{
 /// An open bracket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// `{` with one thing at most behind it: a dict or a set.
+    /// `{` with at most one item after it: a dict or a set.
     Brace,
-    /// `(` with one thing at most behind it: a tuple, or parentheses that mean nothing.
+    /// `(` with at most one item after it: a tuple, or parentheses without a meaning.
     Paren,
     /// With the number of elements so far, which only a schema asks for.
     List(u32),
@@ -96,7 +96,7 @@ impl Transcoder {
             Some(Frame::Paren) => self.decide(Frame::TupleOfOne),
             _ => {}
         }
-        // An object of arguments is no set.
+        // An object of arguments cannot be a set.
         let arguments =
             self.frames.iter().all(|frame| *frame == Frame::Group) && self.top != Top::Value;
         let frame = match byte {
@@ -118,7 +118,7 @@ impl Transcoder {
         Ok(())
     }
 
-    /// Whether `byte` closes the innermost bracket directly behind it or behind a comma.
+    /// Whether `byte` closes the innermost bracket directly after it or after a comma.
     pub(super) fn may_close(&self, byte: u8) -> bool {
         self.frames.last().is_some_and(|frame| frame.may_end(byte))
     }
@@ -167,7 +167,7 @@ impl Transcoder {
         self.state = State::Done;
     }
 
-    /// Behind a value or a key: what follows says what it was.
+    /// Reads on after a value or a key: the next text decides which of them it was.
     pub(super) fn after(&mut self, cx: &mut Cx<'_, '_>) -> Step {
         let Some(&frame) = self.frames.last() else {
             self.certain(cx)?;
@@ -229,7 +229,8 @@ impl Transcoder {
         Ok(())
     }
 
-    /// Behind a key that goes out with its value; of keywords that is once the call is certain.
+    /// Keeps a key that is emitted with its value. A key of keyword arguments is emitted once the
+    /// call is certain.
     fn keep_key(&mut self, cx: &mut Cx<'_, '_>) {
         cx.advance(1);
         self.lead.push('"');

@@ -11,7 +11,7 @@ use crate::{
     tools::Tools,
 };
 
-/// A syntax of values.
+/// The syntax of values in a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
     /// Strict JSON but for two mercies: raw control characters in strings are escaped, lone
@@ -19,7 +19,7 @@ pub(crate) enum Syntax {
     Json,
     /// JSON as careless models write it, see [`Tolerance`].
     Lenient,
-    /// Python literals.
+    /// Literals of Python.
     Python,
     /// Objects with bare keys, strings in quotes of the family or of scripts, bare scalars.
     Literal,
@@ -46,14 +46,14 @@ pub(crate) enum Tolerance {
     List,
 }
 
-/// What a reader must know of the form that a value stands in.
+/// The properties of a form that readers of its values need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Dialect<'a> {
     pub(crate) syntax: Syntax,
     /// For [`Syntax::Literal`]: what begins and ends a verbatim string besides the quotes of
     /// scripts.
     pub(crate) quotes: &'a [String],
-    /// Texts that end the call around the value, for values that lost their own end.
+    /// Texts that end the call around the value, for values without their own end.
     pub(crate) ends: &'a [String],
     /// Texts that may follow the call: end-of-turn tokens and openers. An end inside a string
     /// counts only before one of these or the end of the stream.
@@ -72,12 +72,12 @@ pub(crate) struct Dialect<'a> {
 pub(crate) struct Typing<'a> {
     /// The schema of the arguments, if the tool is declared.
     pub(crate) parameters: Option<&'a Value>,
-    /// Quotes enclose values of every type: the wire carries no types. Else what is quoted is a
-    /// string, and the schema tells what a word is that the wire does not know.
+    /// Whether quotes enclose values of every type, because the wire carries no types. Otherwise a
+    /// quoted value is a string, and the schema decides the type of an unknown word.
     pub(crate) quoted: bool,
 }
 
-/// What encloses a string.
+/// The delimiter of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quote {
     Byte(u8),
@@ -112,12 +112,12 @@ impl<'a> Dialect<'a> {
         prefix || self.quote(text) != Ok(None)
     }
 
-    /// Whether a key may stand without quotes.
+    /// Whether a key may be without quotes.
     pub(super) fn bare_keys(&self) -> bool {
         matches!(self.syntax, Syntax::Lenient | Syntax::Literal)
     }
 
-    /// Whether an inner quote may stand in a string unescaped, see [`super::string`].
+    /// Whether an inner quote may be unescaped in a string, see [`super::string`].
     pub(super) fn nests_quotes(&self) -> bool {
         matches!(self.syntax, Syntax::Python | Syntax::Literal)
     }
@@ -160,7 +160,7 @@ impl<'a> Dialect<'a> {
         }
     }
 
-    /// Whether `quote` stands at the head of `text`.
+    /// Whether `text` begins with `quote`.
     pub(super) fn matches(&self, quote: Quote, text: &str) -> Prefix {
         match quote {
             Quote::Byte(byte) if text.as_bytes().first() == Some(&byte) => Prefix::Match,
@@ -197,7 +197,7 @@ impl<'a> Dialect<'a> {
     }
 }
 
-/// What may stand between two tokens.
+/// Text that is allowed between two tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Between {
     #[default]
@@ -208,7 +208,7 @@ pub(super) enum Between {
     Block,
 }
 
-/// What follows blanks and comments.
+/// The text after blanks and comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Blanks {
     Token,

@@ -16,7 +16,7 @@ const SHORT: usize = 64;
 /// Bytes that are gathered before they are handed out: text full of quotes and newlines then
 /// takes a fragment for some hundred bytes, not one for each of them.
 const ROOM: usize = 512;
-/// What a copy of one register takes: most pieces of code between quotes and newlines fit in.
+/// Bytes that one register copies: most pieces of code between quotes and newlines fit.
 const COPIED: usize = 16;
 
 /// Gathers short pieces of output; long ones pass as they are.
@@ -175,14 +175,15 @@ fn has_stop(block: &[u8; 64]) -> bool {
 fn stops(word: u64) -> u64 {
     const EACH: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = EACH << 7;
-    // Set in each byte that is less than `than`; behind the first of them it may be wrong.
+    // Sets the high bit of each byte less than `than`. Bytes after the first such byte may be
+    // wrong.
     let less = |word: u64, than: u8| word.wrapping_sub(EACH * u64::from(than)) & !word & HIGH;
     let is = |byte: u8| less(word ^ (EACH * u64::from(byte)), 1);
     less(word, 0x20) | is(b'"') | is(b'\\')
 }
 
-/// Bytes at the head of a JSON string's inside that are JSON as they stand: what passes, and escapes
-/// of one letter.
+/// Returns the number of bytes at the start of a JSON string's inside that are valid JSON
+/// unchanged: plain text and escapes of one letter.
 #[inline]
 pub(super) fn escaped_len(bytes: &[u8]) -> usize {
     let mut len = 0;
@@ -206,7 +207,7 @@ mod tests {
         for byte in 0..=255 {
             for at in 0..200 {
                 let mut text = Vec::from([b'a'; 200]);
-                // What stands behind it does not matter.
+                // Bytes after the text do not matter.
                 text[at..].fill(byte);
                 assert_eq!(plain_len(&text), if PLAIN[usize::from(byte)] { 200 } else { at });
                 text[at..].fill(byte ^ 1);

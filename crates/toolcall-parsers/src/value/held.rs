@@ -1,9 +1,9 @@
-//! What a literal keeps back, in bytes of its text.
+//! The bytes of text that a literal holds.
 
 use super::transcoder::{Mode, State, Transcoder};
 
 impl Transcoder {
-    /// Bytes read that nothing is written of yet, what stands between tokens aside.
+    /// Returns the bytes read that nothing is written of yet, without the text between tokens.
     pub(super) fn held(&self) -> usize {
         let string = self.mode == Mode::String;
         match self.state {
@@ -23,7 +23,7 @@ impl Transcoder {
         self.is_open_kind() || !self.word.is_empty() || self.lead.ends_with(": ")
     }
 
-    /// Live bytes: of texts, of brackets to come, and of where it stands in the schema.
+    /// Returns the live bytes: of texts, of open brackets, and of the path in the schema.
     pub(super) fn buffered(&self) -> usize {
         let texts = [&self.kept, &self.scalar, &self.blanks, &self.lead];
         texts.iter().fold(self.path.len(), |sum, text| sum.saturating_add(text.len()))

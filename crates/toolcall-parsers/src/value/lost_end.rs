@@ -1,9 +1,9 @@
-//! Values that lost their own end: the end of the call around them ends them.
+//! Values with a missing end: the end of the call around them ends them.
 //!
 //! Outside of strings that is certain, since a complete call never contains markup there. A text
 //! inside a string is data unless nothing but the end of the stream, an end-of-turn token or the
-//! next call's opener follows it: `{c:<|"|>ls}<tool_call|>`. Where text follows, and the string stands in
-//! the family's own quotes, it is data if the closing quote comes.
+//! next call's opener follows it: `{c:<|"|>ls}<tool_call|>`. Where text follows, and the string is
+//! in the family's own quotes, it is data if the closing quote arrives.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -24,10 +24,10 @@ use crate::{
     typing::admitted,
 };
 
-/// Whitespace that may stand around the end inside a string: all of it must be held.
+/// Maximum white space around the end inside a string: all of it is held.
 pub(super) const BLANKS: usize = 32;
 
-/// Where the call's end stands behind closing brackets, and what follows it.
+/// The position of the call's end after closing brackets, and the text after it.
 enum Lost {
     No,
     /// The end is at this index, and nothing follows yet.
@@ -51,7 +51,7 @@ impl Transcoder {
         }
     }
 
-    /// Closes all that is open if the call's end stands here.
+    /// Closes everything that is open if the call's end is here.
     pub(super) fn lost_end(&mut self, cx: &mut Cx<'_, '_>) -> Result<bool, Scanned> {
         if cx.dialect.ends.is_empty() || !self.certain || self.frames.is_empty() {
             return Ok(false);
@@ -76,8 +76,8 @@ impl Transcoder {
         Err(Scanned::Noted { used: cx.i, note: Note::LostEnd })
     }
 
-    /// The call's end stands in a string of the family's own quotes, and text behind it. Takes in what
-    /// turns out to be data; a quote behind the opener of another call may be that one's.
+    /// Handles the call's end in a string of the family's own quotes, with text after it. Data is
+    /// taken in; a quote after the opener of another call may belong to that call.
     #[expect(
         clippy::indexing_slicing,
         reason = "`looked` bytes of the same text were seen before, and there are three stops"
@@ -159,7 +159,7 @@ impl Transcoder {
         Ok(())
     }
 
-    /// Whether the call's end stands at the head of `text`.
+    /// Whether `text` begins with the call's end.
     pub(super) fn at_end(&self, dialect: &Dialect<'_>, text: &str) -> Result<bool, Undecided> {
         Ok(!self.frames.is_empty() && longest_prefix(text, ends(dialect))?.is_some())
     }
@@ -199,8 +199,9 @@ impl Transcoder {
     }
 }
 
-/// Whether `text` goes on with the end of a call and the head of another one, whose first value stands
-/// in quotes like the string that holds all this: `), ring(word='`. That string lost its own.
+/// Whether `text` continues with the end of a call and the head of another one, whose first value
+/// has quotes like the string around it: `), ring(word='`. Then the outer string has no end of its
+/// own.
 pub(super) fn begins_call(dialect: &Dialect<'_>, text: &str, quote: u8) -> Result<bool, Undecided> {
     let Some(tools) = dialect.tools else { return Ok(false) };
     within(LONGEST_HEAD, text, |text| begins_call_of(tools, text, quote))

@@ -5,7 +5,7 @@ use super::{
     dialect::{Between, Blanks, Dialect},
 };
 
-/// What stands next in an object.
+/// The next token of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Member {
@@ -17,27 +17,27 @@ pub(crate) enum Member {
     Value { used: usize },
     /// The object ended after `used` bytes.
     End { used: usize },
-    /// The byte at `at` cannot stand there.
+    /// The byte at `at` is not allowed there.
     Bad { at: usize },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
-    /// Before `{`.
+    /// The state before `{`.
     #[default]
     Open,
     /// Before a key or `}`.
     First,
-    /// Before the key behind a comma.
+    /// The state before a key, after a comma.
     Key,
-    /// Behind a key.
+    /// The state after a key.
     Separator,
-    /// Behind a value.
+    /// The state after a value.
     After,
 }
 
-/// Finds keys and values; between two answers the caller reads what was found. For an object in
-/// an object the same reader starts over, and is told when it is past the inner one.
+/// A reader of keys and values. Between two results the caller reads the value. The same reader
+/// reads an inner object; the caller reports when it is past the inner one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Members {
     state: State,
@@ -45,12 +45,12 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// Before an object.
+    /// Creates a reader before an object.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// Behind a value, as if it had been found here: the end of an inner object.
+    /// Enters the state after a value: the end of an inner object.
     pub(crate) fn behind_value(&mut self) {
         self.state = State::After;
     }

@@ -1,4 +1,5 @@
-//! Argument values: every literal syntax that models write, as JSON text, while it arrives.
+//! Argument values: every literal syntax that models write, converted to JSON text while it
+//! arrives.
 //!
 //! ```text
 //! {"a": [1, "x"]}   {'a': (1, 'x')}   name(a=[1, "x"])   {a:[1,<|"|>x<|"|>]}
@@ -44,7 +45,7 @@ pub(crate) use unescape::{Escape, Flavor, is_lone, unescape};
 /// The deepest nesting that is accepted, the arguments' own object included.
 const MAX_DEPTH: usize = 128;
 
-/// Where a reading stands.
+/// The state of a reading after the given text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Scanned {
@@ -54,7 +55,7 @@ pub(crate) enum Scanned {
     Noted { used: usize, note: Note },
     /// The value ended after `used` bytes.
     End { used: usize },
-    /// The byte at `at` cannot stand there.
+    /// The byte at `at` is not allowed there.
     Bad { at: usize, fault: Fault },
 }
 
@@ -70,16 +71,17 @@ impl Scanned {
     }
 }
 
-/// What a reader says besides the JSON it writes. Where it is said does not depend on cuts.
+/// A report of a reader next to the JSON it writes. The position of a report does not depend on
+/// cuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Note {
-    /// A value certainly stands here. Said once, before any JSON goes out.
+    /// A value certainly begins here. Reported once, before any JSON is written.
     Begun,
     /// A value that ended here was not of the type its schema declares, and became a string.
     Mistyped,
     /// A tolerance of [`Syntax::Lenient`] is used from here on. Said once for each.
     Tolerated(Tolerance),
-    /// What was open is closed by the call's end, which stands here.
+    /// The call's end, which is here, closes everything that was open.
     LostEnd,
     /// The end of a string was searched for in this many bytes, and is missing.
     Searched(usize),

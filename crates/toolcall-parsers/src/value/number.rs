@@ -5,9 +5,9 @@ use alloc::{format, string::String};
 /// Why a spelling gives no JSON number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It is no number.
+    /// The text is not a number.
     NotOne,
-    /// It is a number that JSON has no spelling for.
+    /// A number that JSON cannot express.
     Inexpressible,
 }
 

@@ -53,7 +53,7 @@ impl Transcoder {
         self.go(text, At::Search { quoted: false })
     }
 
-    /// In held text; `quoted` says whether a string inside the string is open.
+    /// Searches held text for the end; `quoted` tells whether a string inside the string is open.
     pub(super) fn search(&mut self, text: Text, quoted: bool, cx: &mut Cx<'_, '_>) -> Step {
         let rest = cx.rest();
         // However little room is left, there is a step to take.
@@ -105,7 +105,7 @@ impl Transcoder {
                     Ok(true) => return (Some(at), quoted),
                     Ok(false) => {
                         quoted = self.before.opens();
-                        // What is after it may be a member that lost its comma.
+                        // The text after it may be a member whose comma is missing.
                         (self.looked, self.before) = (at + len, Before::Open);
                     }
                 },
@@ -239,7 +239,7 @@ impl Before {
         matches!(self, Self::Value | Self::Comma)
     }
 
-    /// What is before a quote after this and `text`.
+    /// Returns the text class before a quote that follows `text`.
     pub(super) fn then(self, text: &str) -> Self {
         if text.is_empty() {
             return self;

@@ -30,7 +30,7 @@ impl Prefix {
     }
 }
 
-/// What stands behind a string.
+/// The text after a string.
 pub(super) enum Continued {
     No,
     /// Another string: its prefix, the length of that, its quote.

@@ -45,7 +45,7 @@ impl Transcoder {
         let ends = match next {
             _ if blank > room => true,
             [] => return cx.more(),
-            // Behind the end of a call no further bracket or quote of it can stand.
+            // After the end of a call, no further bracket or quote of the call is possible.
             [b')'] if self.ends_call(text) => return cx.more(),
             [b')', b')' | b'"' | b'\'', ..] if self.ends_call(text) => false,
             [b',' | b')' | b']' | b'}' | b':', ..] => true,

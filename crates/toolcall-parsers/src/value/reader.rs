@@ -17,15 +17,15 @@ use super::{
 };
 use crate::cursor::blanks;
 
-/// What is read.
+/// The kind of text to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Any one value.
+    /// Any single value.
     Value,
     /// An object; `null` is an empty one. In JSON also a string that holds an object, which is
     /// decoded once, and a list of one object.
     Arguments,
-    /// Keyword arguments behind `name(`, up to and with the `)`; or one object in their place.
+    /// Keyword arguments after `name(`, up to and including the `)`, or one object in their place.
     Keywords,
 }
 
@@ -38,14 +38,14 @@ enum State {
     /// Inside a string; the object in it has not begun.
     BlankText,
     Text,
-    /// Inside a string, behind the object in it.
+    /// Inside a string, after the object in it.
     TextRest,
     Literal,
-    /// Behind the only object of a list.
+    /// After the only object of a list.
     ListRest,
 }
 
-/// Reads one value.
+/// A reader of one value.
 #[derive(Debug, Clone)]
 pub(crate) struct ValueReader {
     kind: Kind,
@@ -78,12 +78,12 @@ impl ValueReader {
         self.carry.clear();
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(crate) fn held(&self) -> usize {
         if self.state == State::Literal { self.literal.held() } else { 0 }
     }
 
-    /// Live bytes.
+    /// Returns the number of live bytes.
     pub(crate) fn buffered(&self) -> usize {
         self.literal.buffered()
     }
@@ -98,7 +98,7 @@ impl ValueReader {
         if self.is_searching() { self.literal.looked } else { 0 }
     }
 
-    /// Whether a value certainly stands here: [`Note::Begun`] was said.
+    /// Whether a value certainly begins here: [`Note::Begun`] was reported.
     pub(crate) fn has_begun(&self) -> bool {
         match self.state {
             State::Start => false,
@@ -280,7 +280,7 @@ impl ValueReader {
         }
     }
 
-    /// Takes in decoded text that stands at `at`; fails with the place of the bad byte.
+    /// Reads decoded text at offset `at`. Fails with the position of the invalid byte.
     fn inner(
         &mut self,
         piece: &str,
@@ -304,7 +304,7 @@ impl ValueReader {
             }
             let known = self.carry.len();
             self.carry.push_str(piece);
-            // Where an index of what is carried stands.
+            // Position in the input of an index into the carried text.
             let place = |index: usize, carry_at: usize| match index.checked_sub(known) {
                 Some(new) => at + new,
                 None => carry_at,
@@ -329,7 +329,7 @@ impl ValueReader {
     }
 }
 
-/// Behind the only object of a list: its bracket must follow.
+/// Reads the bracket that must follow the only object of a list.
 fn list_rest(text: &str) -> Scanned {
     let at = blanks(text);
     match text.as_bytes().get(at) {

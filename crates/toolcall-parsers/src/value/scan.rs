@@ -1,4 +1,4 @@
-//! An incremental JSON automaton: checks a value as it passes, and says where it ends.
+//! An incremental JSON automaton: checks a value as it passes, and finds its end.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -16,12 +16,12 @@ use super::{
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
-    /// A value must come.
+    /// Expects a value.
     #[default]
     Value,
-    /// A value or `]`.
+    /// Expects a value or `]`.
     FirstElement,
-    /// A key or `}`.
+    /// Expects a key or `}`.
     FirstKey,
     Key,
     Colon,
@@ -77,22 +77,20 @@ pub enum JsonPlace {
     Key,
     /// Inside a string that is a value.
     String,
-    /// Inside or behind a number: what follows ends it.
+    /// Inside or after a number: the next byte ends it.
     Number,
     /// Inside `true`, `false` or `null`.
     Word,
-    /// Behind another value or an opening bracket: the brackets that close what is open make JSON
-    /// of the text.
+    /// After another value or an opening bracket: with the open brackets closed, the text is JSON.
     Whole,
     /// Before a name or a value, but not the first of its object or list.
     Between,
 }
 
-/// Reads JSON text that comes in pieces and says where it stands, in constant memory: 128 brackets
-/// deep at most.
+/// An incremental checker of JSON text in constant memory, with at most 128 nested brackets.
 ///
-/// Strict JSON but for two mercies: in strings, control characters may stand as they are, and an
-/// escape may be half of a pair of surrogates.
+/// The syntax is strict JSON with two exceptions. In strings, control characters may be unescaped,
+/// and an escape may be half of a surrogate pair.
 ///
 /// ```
 /// use toolcall_parsers::{JsonPlace, JsonScan};
@@ -114,7 +112,7 @@ pub struct JsonScan {
 }
 
 impl JsonScan {
-    /// Before a value.
+    /// Creates a scanner in the state before a value.
     #[must_use]
     pub const fn new() -> Self {
         Self { state: State::Value, depth: 0, objects: 0, python: false }
@@ -126,9 +124,9 @@ impl JsonScan {
         Self { python: true, ..Self::new() }
     }
 
-    /// Reads up to the end of the string that is open, or the one byte behind any other place, if
-    /// `text` has as much: how many bytes it read. What is left of a string is an escape that is cut,
-    /// to be offered again with what follows.
+    /// Reads up to the end of an open string, or one byte in any other state, and returns the
+    /// number of bytes read. The rest of a string is a cut escape, to be offered again with more
+    /// text.
     ///
     /// # Errors
     /// The offset of the scalar that cannot stand there, or of its escape.

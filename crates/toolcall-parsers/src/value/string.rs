@@ -1,9 +1,8 @@
-//! Strings: quotes, prefixes, escapes, strings that continue each other.
+//! Strings: quotes, prefixes, escapes, and adjacent strings.
 //!
-//! In Python and in scripts a quote that ends the string is one behind which, after whitespace,
-//! stands `,` `)` `]` `}` or `:`; any other belongs to the string: `'sed -n '1,9p' f'`. In
-//! Python, unless such a quote was met, another string may follow behind whitespace, and continues
-//! the first.
+//! In Python and in scripts a quote ends the string if `,` `)` `]` `}` or `:` follows, after white
+//! space. Any other quote belongs to the string: `'sed -n '1,9p' f'`. In Python, unless such an
+//! inner quote occurred, another string may follow after white space and continues the first.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -39,12 +38,12 @@ pub(super) struct Text {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
-    /// Behind the first quote.
+    /// After the first quote.
     Opened,
     Inside,
-    /// Behind a quote that ends the string unless what follows says otherwise.
+    /// After a quote that ends the string unless the next text contradicts.
     Quote,
-    /// Behind the end; another string may continue it.
+    /// After the end; another string may continue it.
     End,
     /// In held text, in which its end is searched for; a string inside it is open or not.
     Search {
@@ -109,7 +108,7 @@ impl Transcoder {
             self.count_element(cx);
             let typing = cx.typing.filter(|typing| typing.quoted);
             let declared = typing.map_or(Mode::String, |typing| self.declared(typing));
-            // The quotes of JSON and scripts say of themselves that it is a string.
+            // The quotes of JSON and scripts prove that the value is a string.
             self.mode = match (quote, declared) {
                 (Quote::Own(_), mode) => mode,
                 (Quote::Byte(_), Mode::Typed(types)) if !types.has(Types::STRING) => declared,
@@ -245,13 +244,13 @@ impl Transcoder {
         Ok(())
     }
 
-    /// Whether a `)` behind the string would end a call, and the string is one whose end must be
-    /// told from quotes inside it.
+    /// Whether a `)` after the string would end a call, and quotes inside this string must be
+    /// distinguished from its end.
     pub(super) fn ends_call(&self, text: Text) -> bool {
         text.nested && self.frames.last() == Some(&super::container::Frame::Keywords)
     }
 
-    /// The family's own quote, if the string being read stands in one.
+    /// Returns the family's own quote, if the string being read has one.
     pub(super) fn own_quote(&self) -> Option<Quote> {
         match self.state {
             State::Text(Text { quote: quote @ Quote::Own(_), .. }) => Some(quote),
@@ -259,7 +258,7 @@ impl Transcoder {
         }
     }
 
-    /// Bytes of a quote, and of whitespace behind it, that may belong to the string.
+    /// Returns the bytes of a quote, and of white space after it, that may belong to the string.
     pub(super) fn held_quote(&self, text: Text) -> usize {
         if text.at == At::Quote { 1 + self.blanks.len() } else { 0 }
     }
@@ -279,7 +278,7 @@ impl Transcoder {
         }
     }
 
-    /// Behind a string: strings next to each other are one.
+    /// Reads on after a string: adjacent strings are one.
     fn behind_text(&mut self, cx: &mut Cx<'_, '_>) -> Step {
         cx.advance(blanks(cx.rest()));
         match continues(cx.rest()) {

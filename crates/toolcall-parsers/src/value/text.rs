@@ -47,7 +47,7 @@ impl TextReader {
         self.literal.is_closed()
     }
 
-    /// What was read so far.
+    /// Returns the text read so far.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

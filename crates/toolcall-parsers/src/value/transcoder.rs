@@ -1,9 +1,8 @@
-//! Literals of every syntax but strict JSON, as JSON, while they arrive.
+//! Conversion of literals of every syntax except strict JSON into JSON, while they arrive.
 //!
-//! What is kept back: the spelling of a number, what may be other than a string in
-//! [`Syntax::Literal`], a key there until its value begins, and in Python the first thing in a
-//! `{` or `(` up to what follows it, which alone tells a dict from a set and a tuple from a value
-//! in parentheses.
+//! Held text: the spelling of a number; a value of [`Syntax::Literal`] that may not be a string; a
+//! key of that syntax until its value begins; and in Python the first item in a `{` or `(`, because
+//! the next token distinguishes a dict from a set and a tuple from parentheses.
 
 use alloc::string::String;
 
@@ -54,7 +53,7 @@ impl<'a> Cx<'a, '_> {
         Err(Scanned::More { used: self.i })
     }
 
-    /// The scalar `ahead` bytes from here cannot stand there.
+    /// Returns an error for the scalar `ahead` bytes from here.
     pub(super) fn bad(&self, ahead: usize) -> Step {
         Err(Scanned::Bad { at: self.i, fault: Fault::Syntax }.after(ahead))
     }
@@ -77,32 +76,32 @@ pub(super) enum State {
     /// Inside a key without quotes.
     BareKey,
     Text(Text),
-    /// Inside a value without quotes, whatever it is.
+    /// Inside a value without quotes, of any type.
     Bare,
-    /// Behind a value or a key.
+    /// After a value or a key.
     After,
     Done,
 }
 
-/// What is read.
+/// The kind of text to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Top {
     Value,
     /// An object; a null is an empty one.
     Object,
-    /// Keyword arguments behind their `(`, or one object in their place.
+    /// Keyword arguments after their `(`, or one object in their place.
     Keywords,
     /// A string, or a key, as plain text.
     Text,
     Key,
 }
 
-/// What becomes of a string's text.
+/// The output form of a string's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// A JSON string.
+    /// As a JSON string.
     String,
-    /// Plain text.
+    /// As plain text.
     Plain,
     /// A key, kept until its value begins.
     Key,
@@ -112,17 +111,17 @@ pub(super) enum Mode {
     Guess,
 }
 
-/// Reads one literal.
+/// A reader of one literal.
 #[derive(Debug, Clone)]
 pub(super) struct Transcoder {
     pub(super) top: Top,
     pub(super) state: State,
     pub(super) frames: SmallVec<[Frame; 8]>,
-    /// A literal is certain to stand here, and JSON may go out.
+    /// Whether a literal is certainly here, so that JSON may be written.
     pub(super) certain: bool,
-    /// What comes or came last is a key.
+    /// Whether the next or last string is a key.
     pub(super) key: bool,
-    /// JSON to be written before whatever is written next.
+    /// JSON to be written before the next output.
     pub(super) lead: String,
     /// JSON of the first thing in a frame whose kind is open.
     pub(super) kept: String,
@@ -130,7 +129,7 @@ pub(super) struct Transcoder {
     pub(super) scalar: String,
     /// JSON of a word, until its end is certain.
     pub(super) word: &'static str,
-    /// Whitespace behind a quote that may belong to the string.
+    /// White space after a quote that may belong to the string.
     pub(super) blanks: String,
     pub(super) mode: Mode,
     /// Nothing but whitespace came of the value.
@@ -138,11 +137,11 @@ pub(super) struct Transcoder {
     pub(super) path: Path,
     /// First bytes of what may end the string that is being read.
     pub(super) stops: [u8; 3],
-    /// How much was seen of the text behind an end inside a string.
+    /// Bytes already examined after a call's end inside a string.
     pub(super) looked: usize,
-    /// What is before a quote in the string that is read, if it is in quotes of the family's own.
+    /// Class of the text before a quote, in a string with the family's own quotes.
     pub(super) before: Before,
-    /// The string that is read has no end of its own.
+    /// Whether the string being read lost its end.
     pub(super) end_is_lost: bool,
     /// Bytes that plain text may still have.
     pub(super) room: usize,
@@ -200,7 +199,7 @@ impl Transcoder {
         }
     }
 
-    /// Reads on.
+    /// Reads more text.
     pub(super) fn feed(&mut self, cx: &mut Cx<'_, '_>) -> Scanned {
         let stop = loop {
             let step = match self.state {
@@ -242,8 +241,8 @@ impl Transcoder {
         }
     }
 
-    /// Says once that a literal is certain to stand here. To be called before anything changes:
-    /// the reading comes back to the same place.
+    /// Reports once that a literal is certainly here. Call it before any state changes: the reading
+    /// resumes at the same place.
     pub(super) fn certain(&mut self, cx: &Cx<'_, '_>) -> Step {
         if core::mem::replace(&mut self.certain, true) || self.is_plain() {
             return Ok(());
@@ -251,14 +250,14 @@ impl Transcoder {
         Err(Scanned::Noted { used: cx.i, note: Note::Begun })
     }
 
-    /// Says once that `tolerance` is used here, as [`Self::certain`] does.
+    /// Reports once that `tolerance` is used here, as [`Self::certain`] does.
     pub(super) fn tolerate(&mut self, tolerance: Tolerance, cx: &Cx<'_, '_>) -> Step {
         let said = self.tolerated & bit(tolerance) != 0;
         if said || !cx.dialect.is(Syntax::Lenient) {
             return Ok(());
         }
         self.tolerated |= bit(tolerance);
-        // What is read into plain text has no one to tell.
+        // Plain text has no receiver of notes.
         let note = Note::Tolerated(tolerance);
         if self.is_plain() { Ok(()) } else { Err(Scanned::Noted { used: cx.i, note }) }
     }
@@ -368,10 +367,10 @@ impl Transcoder {
             State::Text(_) | State::Bare if self.mode != Mode::String => {}
             State::Text(_) if self.key => text.push_str("\": null"),
             State::Text(_) | State::Bare => text.push('"'),
-            // Half a key is left out, and half a word where nothing says that one follows.
+            // Half a key is omitted, and so is half a word where nothing proves that one follows.
             State::Value if cut && self.lead.is_empty() => return None,
             State::Element | State::BareKey | State::Done => {}
-            // So is one that was not written yet.
+            // Output that was not written yet is omitted, too.
             State::Value if !self.lead.is_empty() => {}
             State::Value => text.push_str("null"),
             State::Number if self.key => return None,

@@ -9,13 +9,13 @@ use crate::{options::CallLimits, typing::Types};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Fit {
-    /// It was.
+    /// The text fits the declared type.
     Yes,
-    /// It was not, and was written as a string.
+    /// The text does not fit and was written as a string.
     No,
 }
 
-/// Spellings of null.
+/// Spellings of `null` in use.
 const NULLS: [&str; 4] = ["null", "None", "NULL", "nil"];
 const TRUES: [&str; 2] = ["true", "True"];
 const FALSES: [&str; 2] = ["false", "False"];
@@ -92,7 +92,7 @@ fn python(text: &str, out: &mut impl FnMut(&str)) -> bool {
             Scanned::End { .. } | Scanned::More { .. } | Scanned::Bad { .. } => return false,
         }
     }
-    // What a bracket begins may be a sum in parentheses.
+    // A bracket may also begin a sum in parentheses.
     let whole = json.starts_with(['{', '[']);
     if whole {
         out(&json);

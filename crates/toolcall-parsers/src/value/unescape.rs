@@ -1,4 +1,4 @@
-//! Escapes of strings.
+//! Escapes in strings of several syntaxes.
 
 #![expect(
     clippy::indexing_slicing,
@@ -11,27 +11,27 @@
               ones, or the halves of a pair"
 )]
 
-/// Whose escapes they are.
+/// The syntax whose escapes are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flavor {
     /// Those of JSON; anything else is [`Escape::Verbatim`].
     Json,
-    /// As in Python, a backslash that begins no escape stands for itself; here that includes
-    /// `\x`, `\u` and `\U` without their digits.
+    /// Python: a backslash that begins no escape is itself; so are `\x`, `\u` and `\U` without
+    /// their digits.
     Python,
     /// As in JavaScript, `\u` takes braces. A backslash that begins no escape is kept, though: models
     /// write expressions such as `\w` in strings that need not be escaped.
     Script,
 }
 
-/// What a backslash begins.
+/// The meaning of a backslash and the text after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Escape {
-    /// This scalar, after so many bytes.
+    /// This scalar, after this number of bytes.
     Is(char, usize),
-    /// Nothing: a line that goes on, after so many bytes.
+    /// A continued line, which yields no text, of this number of bytes.
     Nothing(usize),
-    /// No escape: so many bytes stand for themselves.
+    /// Not an escape: this number of bytes are themselves.
     Verbatim(usize),
     /// The text ends inside it.
     Cut,
@@ -87,7 +87,7 @@ pub(crate) fn unescape(bytes: &[u8], flavor: Flavor) -> Escape {
                 Some(_) => Escape::Verbatim(2),
             };
         }
-        // The scalar behind the backslash may be longer than a byte.
+        // The scalar after the backslash may be longer than a byte.
         _ => return Escape::Verbatim(1),
     };
     Escape::Is(scalar, 2)

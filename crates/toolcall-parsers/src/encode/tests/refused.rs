@@ -1,4 +1,4 @@
-//! What is refused.
+//! Calls that the encoder refuses.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is written.
+//! Calls that the encoder writes.
 
 use super::*;
 

@@ -179,7 +179,7 @@ fn a_declared_type_wins_where_every_value_is_quoted() {
             ("l:[~a~,],o:{}", "\"l\": [\"a\"], \"o\": {}"),
         ],
     );
-    // A long value is a string, wherever it was cut.
+    // A long value is a string, at every cut.
     check_typed(
         CallLimits { name: 4, value: 4, ..CallLimits::default() },
         &[

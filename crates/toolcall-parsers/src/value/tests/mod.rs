@@ -1,4 +1,4 @@
-//! Rows of text in each dialect and what becomes of them, the same at every cut.
+//! Tables of text in each dialect with the expected result, the same at every cut.
 
 mod harness;
 mod json;

@@ -1,4 +1,4 @@
-//! Random texts: no panic, the same at every cut, and JSON if anything whole comes out.
+//! Random texts: no panic, the same at every cut, and JSON for every whole result.
 
 use alloc::{format, string::String, vec, vec::Vec};
 

@@ -89,7 +89,7 @@ fn text_is_typed_by_what_the_schema_admits() {
         ("2", json!({"enum": ["1", "2"]}), "\"2\"", Fit::Yes),
         ("2", json!({"type": "string", "enum": ["2", 2]}), "\"2\"", Fit::Yes),
         ("true", json!({"const": true}), "true", Fit::Yes),
-        // Containers: valid JSON behind the right bracket, or a string.
+        // Containers: valid JSON with the right bracket, or a string.
         ("{\"a\": [1, 2.50]}", json!({"type": "object"}), "{\"a\": [1, 2.50]}", Fit::Yes),
         (" [1, 2]\n", json!({"type": "array"}), "[1, 2]", Fit::Yes),
         ("[1]", json!({"type": "object"}), "\"[1]\"", Fit::No),
