@@ -1,11 +1,11 @@
 //! Machines in the words of their record.
 
 use jail_match::{Held, LimitError};
-use stream_lifecycle::{LimitHit, Withheld};
+use stream_lifecycle::{LimitHit, WithheldInfo};
 
 /// The bytes that a machine holds.
-pub(crate) fn withheld(Held { bytes, kind }: Held) -> Withheld {
-    Withheld::bytes(bytes, kind.name())
+pub(crate) fn withheld(Held { bytes, kind }: Held) -> WithheldInfo {
+    WithheldInfo::bytes(bytes, kind.name())
 }
 
 /// The limit that ended a machine.

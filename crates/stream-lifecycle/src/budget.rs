@@ -1,10 +1,5 @@
 //! How much a collector keeps.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "nothing is subtracted from `left` that was not found to be at most `left` just before"
-)]
-
 /// Bytes that a collector may still keep: what it keeps is a prefix of what was said.
 #[derive(Debug, Clone)]
 pub struct ByteBudget {

@@ -7,15 +7,15 @@ use serde_json::Value;
 
 use crate::{
     clock::Clock,
-    collector::{Collector, Finish, Folding, Part, Refused},
+    collector::{Collector, FinishInfo, Folding, Part, Refused},
     context::{ContextHandle, Within},
     ending::{Ending, ErrorInfo, LateClose},
-    event::{Call, ItemInfo, LifecycleEvent},
+    event::{CallInfo, ItemInfo, LifecycleEvent},
     guardrail::Guardrail,
     live::Live,
-    metadata::{Merge, StatusKeys, members},
+    metadata::members,
     observed::Observed,
-    reporter::{Marks, OnNull, Reporter},
+    reporter::{Marks, Reporter},
     sanitize::Sanitizer,
     started::Started,
     subscribe::{Codec, Subscriber},
@@ -28,7 +28,7 @@ use crate::{
 /// set last counts. The README has an example.
 #[must_use = "nothing is recorded until the stream is started"]
 pub struct Lifecycle<T, E> {
-    call: Call,
+    call: CallInfo,
     live: Box<Live<T, E>>,
     context: Option<ContextHandle>,
 }
@@ -37,7 +37,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     /// A record for the call with this id. Wrappers of one call share the id.
     pub fn new(id: impl Into<String>) -> Self {
         Self {
-            call: Call { id: id.into(), ..Call::default() },
+            call: CallInfo { id: id.into(), ..CallInfo::default() },
             live: Box::new(Live::new(Reporter::default())),
             context: None,
         }
@@ -94,7 +94,10 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     /// Makes the aggregate, exactly once, however the stream ends. Where several finalizers and
     /// collectors make one each, the END event's data is the list of them, in the order they
     /// were added.
-    pub fn finalizer(self, finalize: impl FnOnce(Finish<'_>) -> Value + Send + 'static) -> Self {
+    pub fn finalizer(
+        self,
+        finalize: impl FnOnce(FinishInfo<'_>) -> Value + Send + 'static,
+    ) -> Self {
         self.collects(Part::Finalize(Box::new(finalize)))
     }
 
@@ -125,7 +128,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self,
         init: C,
         observe: impl FnMut(&mut C, &T) -> Result<(), E> + Send + 'static,
-        finish: impl FnOnce(C, Finish<'_>) -> Value + Send + 'static,
+        finish: impl FnOnce(C, FinishInfo<'_>) -> Value + Send + 'static,
     ) -> Self {
         self.collect_with(Folding { state: init, observe, finish })
     }
@@ -149,7 +152,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     /// Puts a guardrail into the live stream, in front of the collectors and behind the
     /// guardrails there are: it is shown what they let out.
     pub fn enforce(mut self, guardrail: impl Guardrail<T> + 'static) -> Self {
-        self.live.rails.add(Box::new(guardrail));
+        self.live.hooks.rails.add(Box::new(guardrail));
         self
     }
 
@@ -212,7 +215,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     /// Ends the stream as [`Ending::TimedOut`] when this future is ready. It is polled with the
     /// stream.
     pub fn timeout(mut self, timer: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.live.timer = Some(Box::pin(timer));
+        self.live.hooks.timer = Some(Box::pin(timer));
         self
     }
 
@@ -235,35 +238,10 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// A payload that is kept with the stream ([`Observed::data`]). The END event's data is the
-    /// aggregate, not this; see [`OnNull`].
-    pub fn data(mut self, data: Value) -> Self {
-        self.live.reporter.data = Some(Arc::new(data));
-        self
-    }
-
-    /// What stands in the END event when the aggregate is null.
-    pub fn on_null(mut self, on_null: OnNull) -> Self {
-        self.live.reporter.on_null = on_null;
-        self
-    }
-
     /// Metadata for the END event. An object, as of [`serde_json::json!`]; another value is the
     /// one member `metadata`.
     pub fn metadata(mut self, metadata: impl Into<Value>) -> Self {
-        self.live.reporter.metadata.own = members("metadata", metadata.into());
-        self
-    }
-
-    /// How metadata goes over attributes.
-    pub fn merge(mut self, merge: Merge) -> Self {
-        self.live.reporter.metadata.merge = merge;
-        self
-    }
-
-    /// Whether metadata may have its own words for how the stream ended.
-    pub fn status_keys(mut self, keys: StatusKeys) -> Self {
-        self.live.reporter.metadata.keys = keys;
+        self.live.reporter.metadata = members("metadata", metadata.into());
         self
     }
 
@@ -275,7 +253,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
 
     /// Says what may be told of an error. Without it, its type's name.
     pub fn describe_error(mut self, describe: impl Fn(&E) -> ErrorInfo + Send + 'static) -> Self {
-        self.live.describe_error = Some(Box::new(describe));
+        self.live.hooks.describe_error = Some(Box::new(describe));
         self
     }
 
@@ -283,7 +261,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     /// timeout, guardrail, panic. Without one the stream just ends, and a panic goes on. Streams
     /// that were exhausted, dropped, closed or failed are not cut.
     pub fn cut_error(mut self, make: impl Fn(&Ending) -> Option<E> + Send + 'static) -> Self {
-        self.live.cut_error = Some(Box::new(make));
+        self.live.hooks.cut_error = Some(Box::new(make));
         self
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    ending::{Component, Ending, Faults, Withheld},
+    ending::{Component, Ending, Faults, WithheldInfo},
     event::{ItemInfo, ResponseInfo},
     unwind::catch,
 };
@@ -12,7 +12,7 @@ use crate::{
 ///
 /// ```
 /// use serde_json::Value;
-/// use stream_lifecycle::{Collector, Finish, Lifecycle, LifecycleEvent};
+/// use stream_lifecycle::{Collector, FinishInfo, Lifecycle, LifecycleEvent};
 /// use tokio_stream::StreamExt;
 /// /// Adds up numbers.
 /// #[derive(Default)]
@@ -23,7 +23,7 @@ use crate::{
 ///         Ok(())
 ///     }
 ///
-///     fn finish(self: Box<Self>, _: Finish<'_>) -> Value {
+///     fn finish(self: Box<Self>, _: FinishInfo<'_>) -> Value {
 ///         self.0.into()
 ///     }
 /// }
@@ -51,7 +51,7 @@ pub trait Collector<T, E>: Send {
     fn observe(&mut self, item: &T) -> Result<(), E>;
 
     /// Makes the aggregate. Called exactly once, however the stream ends.
-    fn finish(self: Box<Self>, finish: Finish<'_>) -> Value;
+    fn finish(self: Box<Self>, finish: FinishInfo<'_>) -> Value;
 
     /// Whether nothing that matters can follow what was seen. Never, unless overridden.
     fn is_whole(&self) -> bool {
@@ -80,11 +80,11 @@ pub trait Collector<T, E>: Send {
 /// What a finalizer may know of the end.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Finish<'a> {
+pub struct FinishInfo<'a> {
     /// How the stream ended.
     pub ending: &'a Ending,
     /// What was received and never reached the collector.
-    pub withheld: Withheld,
+    pub withheld: WithheldInfo,
     /// How many items the collector was shown.
     pub items: u64,
 }
@@ -111,20 +111,20 @@ impl<T, E, C, O, F> Collector<T, E> for Folding<C, O, F>
 where
     C: Send,
     O: FnMut(&mut C, &T) -> Result<(), E> + Send,
-    F: FnOnce(C, Finish<'_>) -> Value + Send,
+    F: FnOnce(C, FinishInfo<'_>) -> Value + Send,
 {
     fn observe(&mut self, item: &T) -> Result<(), E> {
         (self.observe)(&mut self.state, item)
     }
 
-    fn finish(self: Box<Self>, finish: Finish<'_>) -> Value {
+    fn finish(self: Box<Self>, finish: FinishInfo<'_>) -> Value {
         let Self { state, finish: make, .. } = *self;
         make(state, finish)
     }
 }
 
 type Observe<T, E> = Box<dyn FnMut(&T) -> Result<(), E> + Send>;
-type Finalize = Box<dyn FnOnce(Finish<'_>) -> Value + Send>;
+type Finalize = Box<dyn FnOnce(FinishInfo<'_>) -> Value + Send>;
 type Describe<T> = Box<dyn Fn(&T) -> ItemInfo + Send>;
 
 /// One thing that was set to look at items, or to make an aggregate of them.
@@ -178,7 +178,7 @@ impl<T, E> Collectors<T, E> {
 
     /// The aggregate; of several, a list of them. Each part is used up or let go by itself: two
     /// panics at once would abort.
-    pub(crate) fn finish(self, finish: Finish<'_>, faults: &mut Faults) -> Value {
+    pub(crate) fn finish(self, finish: FinishInfo<'_>, faults: &mut Faults) -> Value {
         let mut made = Vec::new();
         for part in self.0 {
             let aggregate = match part {

@@ -147,7 +147,7 @@ impl ErrorInfo {
 /// A fault that did not end the stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Fault {
+pub struct ComponentFault {
     /// The component that failed.
     pub who: Component,
     /// What it said.
@@ -157,7 +157,7 @@ pub struct Fault {
 /// Faults, the first of them kept.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    pub(crate) kept: Vec<Fault>,
+    pub(crate) kept: Vec<ComponentFault>,
     pub(crate) more: u64,
 }
 
@@ -166,14 +166,14 @@ impl Faults {
 
     pub(crate) fn add(&mut self, who: Component, message: String) {
         if self.kept.len() < Self::KEPT {
-            self.kept.push(Fault { who, message });
+            self.kept.push(ComponentFault { who, message });
         } else {
             self.more = self.more.saturating_add(1);
         }
     }
 
     /// Lets go of a value of the caller's, whose drop may panic.
-    pub(crate) fn let_go<V>(&mut self, who: Component, value: V) {
+    pub(crate) fn drop_caught<V>(&mut self, who: Component, value: V) {
         let _ = self.take(who, catch(|| drop(value)));
     }
 
@@ -186,7 +186,7 @@ impl Faults {
 /// What was received and never reached the consumer. Sizes, no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Withheld {
+pub struct WithheldInfo {
     /// Bytes held by a machine.
     pub bytes: usize,
     /// Why the last of them were held, in the machine's word.
@@ -195,7 +195,7 @@ pub struct Withheld {
     pub items: usize,
 }
 
-impl Withheld {
+impl WithheldInfo {
     /// Nothing.
     pub const NOTHING: Self = Self { bytes: 0, kind: "nothing", items: 0 };
 
@@ -226,7 +226,7 @@ impl Withheld {
     }
 }
 
-impl Default for Withheld {
+impl Default for WithheldInfo {
     fn default() -> Self {
         Self::NOTHING
     }
@@ -237,7 +237,7 @@ impl Default for Withheld {
 #[non_exhaustive]
 pub struct Progress {
     /// What it still has.
-    pub withheld: Withheld,
+    pub withheld: WithheldInfo,
     /// The limit that ended it early, though it just stopped.
     pub limit: Option<LimitHit>,
     /// The error that ended it, if its items tell of that instead of an error.
@@ -247,7 +247,7 @@ pub struct Progress {
 impl Progress {
     /// A stream that holds `withheld`, and was ended by `limit` if there is one.
     #[must_use]
-    pub const fn new(withheld: Withheld, limit: Option<LimitHit>) -> Self {
+    pub const fn new(withheld: WithheldInfo, limit: Option<LimitHit>) -> Self {
         Self { withheld, limit, error: None }
     }
 

@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 
 use crate::{
     clock::{Stamp, Times},
-    ending::{Ending, ErrorInfo, Fault, Withheld},
+    ending::{ComponentFault, Ending, ErrorInfo, WithheldInfo},
 };
 
 /// Which call to a model a stream belongs to, in the caller's words.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
-pub struct Call {
+pub struct CallInfo {
     /// The id that links everything about one call: wrappers around the same stream share it.
     pub id: String,
     /// Where in the pipeline this wrapper stands, to tell wrappers of one call apart.
@@ -34,11 +34,11 @@ pub struct Call {
 #[non_exhaustive]
 pub enum LifecycleEvent {
     /// The call was refused before anything started; nothing follows.
-    Rejected(Rejected),
+    Rejected(RejectedEvent),
     /// The stream started; its producer does not exist yet.
-    Start(Start),
+    Start(StartEvent),
     /// An item arrived.
-    Mark(Mark),
+    Mark(MarkEvent),
     /// The stream ended.
     End(Box<EndEvent>),
 }
@@ -46,11 +46,11 @@ pub enum LifecycleEvent {
 impl LifecycleEvent {
     /// The call it is about.
     #[must_use]
-    pub fn call(&self) -> &Call {
+    pub fn call(&self) -> &CallInfo {
         match self {
-            Self::Rejected(Rejected { call, .. })
-            | Self::Start(Start { call, .. })
-            | Self::Mark(Mark { call, .. }) => call,
+            Self::Rejected(RejectedEvent { call, .. })
+            | Self::Start(StartEvent { call, .. })
+            | Self::Mark(MarkEvent { call, .. }) => call,
             Self::End(end) => &end.call,
         }
     }
@@ -65,10 +65,10 @@ impl LifecycleEvent {
 /// A call was refused before it started.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Rejected {
+pub struct RejectedEvent {
     /// The call.
     #[serde(serialize_with = "shared")]
-    pub call: Arc<Call>,
+    pub call: Arc<CallInfo>,
     /// Why.
     pub reason: String,
     /// When.
@@ -78,10 +78,10 @@ pub struct Rejected {
 /// A stream started.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Start {
+pub struct StartEvent {
     /// The call.
     #[serde(serialize_with = "shared")]
-    pub call: Arc<Call>,
+    pub call: Arc<CallInfo>,
     /// When.
     pub at: Option<Stamp>,
 }
@@ -89,10 +89,10 @@ pub struct Start {
 /// An item arrived. Says what kind of item, never what stands in it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Mark {
+pub struct MarkEvent {
     /// The call.
     #[serde(serialize_with = "shared")]
-    pub call: Arc<Call>,
+    pub call: Arc<CallInfo>,
     /// The item's number, from 0.
     pub index: u64,
     /// What is known of it.
@@ -142,7 +142,7 @@ impl ItemInfo {
 pub struct ResponseInfo {
     /// The response's id.
     pub id: Option<String>,
-    /// The model that answered; [`Call::model`] is the one that was asked.
+    /// The model that answered; [`CallInfo::model`] is the one that was asked.
     pub model: Option<String>,
     /// Why each choice ended, in the order of the choices; those that did not end are left out.
     pub finish_reasons: Vec<String>,
@@ -169,7 +169,7 @@ impl ResponseInfo {
 pub struct EndEvent {
     /// The call.
     #[serde(serialize_with = "shared")]
-    pub call: Arc<Call>,
+    pub call: Arc<CallInfo>,
     /// How it ended.
     pub ending: Ending,
     /// The aggregate, sanitized. `None` if there never was one (the producer could not be
@@ -195,11 +195,11 @@ pub struct EndEvent {
     /// How many items the collector saw.
     pub items: u64,
     /// What was received and never delivered.
-    pub withheld: Withheld,
+    pub withheld: WithheldInfo,
     /// What the producer's cleanup said, if the stream was closed and it failed.
     pub close_error: Option<ErrorInfo>,
     /// Faults of user code that did not end the stream, the first 16.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ComponentFault>,
     /// How many more faults there were.
     pub more_faults: u64,
 }
@@ -227,6 +227,6 @@ pub enum OmittedWhy {
     Panicked,
 }
 
-fn shared<S: Serializer>(call: &Arc<Call>, serializer: S) -> Result<S::Ok, S::Error> {
+fn shared<S: Serializer>(call: &Arc<CallInfo>, serializer: S) -> Result<S::Ok, S::Error> {
     call.serialize(serializer)
 }

@@ -6,18 +6,18 @@ use std::{
     task::{Context, Poll},
 };
 
-use crate::ending::{UpstreamEnd, Withheld};
+use crate::ending::{UpstreamEnd, WithheldInfo};
 
 /// A stage in the live stream, between upstream and the collectors: it may replace items, hold
 /// them, or end the stream. Collectors see what passed, so the record is guarded, too.
 ///
 /// ```
-/// use stream_lifecycle::{Decision, Guardrail, Lifecycle, Output, UpstreamEnd};
+/// use stream_lifecycle::{Decision, Guardrail, Lifecycle, GuardrailOutput, UpstreamEnd};
 /// use tokio_stream::StreamExt;
 /// /// Ends the stream at a word, and tells lengths instead of the other words.
 /// struct Lengths;
 /// impl Guardrail<String> for Lengths {
-///     fn push(&mut self, item: String, out: &mut Output<String>) -> Decision {
+///     fn push(&mut self, item: String, out: &mut GuardrailOutput<String>) -> Decision {
 ///         if item == "stop" {
 ///             return Decision::End("stop word".into());
 ///         }
@@ -25,7 +25,7 @@ use crate::ending::{UpstreamEnd, Withheld};
 ///         Decision::Continue
 ///     }
 ///
-///     fn finish(&mut self, _: UpstreamEnd, _: &mut Output<String>) -> Decision {
+///     fn finish(&mut self, _: UpstreamEnd, _: &mut GuardrailOutput<String>) -> Decision {
 ///         Decision::Continue
 ///     }
 /// }
@@ -39,11 +39,11 @@ use crate::ending::{UpstreamEnd, Withheld};
 /// ```
 pub trait Guardrail<T>: Send {
     /// Takes the next item, and lets out what may pass.
-    fn push(&mut self, item: T, out: &mut Output<T>) -> Decision;
+    fn push(&mut self, item: T, out: &mut GuardrailOutput<T>) -> Decision;
 
     /// Nothing more comes: what is held comes out now, or never. `end` says whether that is
     /// all there was.
-    fn finish(&mut self, end: UpstreamEnd, out: &mut Output<T>) -> Decision;
+    fn finish(&mut self, end: UpstreamEnd, out: &mut GuardrailOutput<T>) -> Decision;
 
     /// Whether it can take the next item or, behind [`Guardrail::finish`], is done. Until then
     /// neither is it given one, nor is upstream polled for one. At once, unless overridden.
@@ -51,14 +51,14 @@ pub trait Guardrail<T>: Send {
     /// Asked whenever the stream is polled; a guardrail that waits for something sees to it that
     /// `cx` is woken. What waits is kept in the guardrail, so that a poll that is given up loses
     /// nothing, and dropping the stream drops it.
-    fn poll_ready(&mut self, cx: &mut Context<'_>, out: &mut Output<T>) -> Poll<Decision> {
+    fn poll_ready(&mut self, cx: &mut Context<'_>, out: &mut GuardrailOutput<T>) -> Poll<Decision> {
         let _ = (cx, out);
         Poll::Ready(Decision::Continue)
     }
 
     /// What is held.
-    fn held(&self) -> Withheld {
-        Withheld::NOTHING
+    fn held(&self) -> WithheldInfo {
+        WithheldInfo::NOTHING
     }
 }
 
@@ -76,16 +76,16 @@ pub enum Decision {
 
 /// Where a guardrail lets items out.
 #[derive(Debug)]
-pub struct Output<T>(pub(crate) VecDeque<T>);
+pub struct GuardrailOutput<T>(pub(crate) VecDeque<T>);
 
-impl<T> Output<T> {
+impl<T> GuardrailOutput<T> {
     /// Lets an item pass, behind those before.
     pub fn put(&mut self, item: T) {
         self.0.push_back(item);
     }
 }
 
-impl<T> Default for Output<T> {
+impl<T> Default for GuardrailOutput<T> {
     fn default() -> Self {
         Self(VecDeque::new())
     }

@@ -6,7 +6,7 @@
 //!
 //! - All of it runs inside the [`Context`] that was given, on whatever thread polls or drops.
 //! - **Panics.** One in the finalizer, a sanitizer, the codec or a subscriber is a
-//!   [`Fault`] in the END event, and ends nothing else: a finalizer's aggregate is then null, a
+//!   [`ComponentFault`] in the END event, and ends nothing else: a finalizer's aggregate is then null, a
 //!   sanitizer's is omitted. One in upstream, the guardrail or the collector ends the stream as
 //!   [`Ending::Panicked`] and goes on to whoever polls, behind END, unless
 //!   [`Lifecycle::cut_error`] makes an error of it. None leaves a drop.
@@ -21,7 +21,6 @@
 #![doc = include_str!("../CONTRACT.md")]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #![warn(unnameable_types, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod budget;
@@ -56,22 +55,22 @@ pub use budget::ByteBudget;
 pub use builder::Lifecycle;
 pub use clock::{Clock, Stamp, SystemClock, Times};
 pub use close::CloseError;
-pub use collector::{Collector, Finish, Refused};
+pub use collector::{Collector, FinishInfo, Refused};
 pub use context::{Context, ContextHandle};
 pub use ending::{
-    Component, Ending, ErrorInfo, Fault, LateClose, LimitHit, Progress, UpstreamEnd, Withheld,
+    Component, ComponentFault, Ending, ErrorInfo, LateClose, LimitHit, Progress, UpstreamEnd,
+    WithheldInfo,
 };
 pub use event::{
-    Call, EndEvent, ItemInfo, LifecycleEvent, Mark, Omission, OmittedWhy, Rejected, ResponseInfo,
-    Start,
+    CallInfo, EndEvent, ItemInfo, LifecycleEvent, MarkEvent, Omission, OmittedWhy, RejectedEvent,
+    ResponseInfo, StartEvent,
 };
-pub use guardrail::{Decision, Guardrail, Output};
-pub use metadata::{Merge, StatusKeys};
+pub use guardrail::{Decision, Guardrail, GuardrailOutput};
 pub use observed::Observed;
-pub use passages::{CheckDelivery, Passage, Unit, Windows};
+pub use passages::{CheckDelivery, Passage, WindowUnit, Windows};
 pub use queue::{Flush, Inbox, Overflow, Queue};
-pub use reporter::{Marks, OnNull};
-pub use sanitize::{Sanitizer, Subject, Verdict};
+pub use reporter::Marks;
+pub use sanitize::{Sanitizer, SanitizerVerdict, Subject};
 #[cfg(all(feature = "tracing", feature = "gen-ai"))]
 pub use span::GenAiSpan;
 pub use started::Started;

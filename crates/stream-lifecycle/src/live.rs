@@ -9,8 +9,10 @@ use std::{
 
 use crate::{
     clock::Stamp,
-    collector::{Collectors, Finish, Refused},
-    ending::{Component, Ending, ErrorInfo, Faults, LateClose, Progress, UpstreamEnd, Withheld},
+    collector::{Collectors, FinishInfo, Refused},
+    ending::{
+        Component, Ending, ErrorInfo, Faults, LateClose, Progress, UpstreamEnd, WithheldInfo,
+    },
     event::{ItemInfo, ResponseInfo},
     rails::Rails,
     reporter::{Outcome, Reporter},
@@ -45,7 +47,7 @@ impl<E> Terminal<E> {
 }
 
 /// How far a stream is.
-enum Phase<E> {
+enum StreamPhase<E> {
     /// Upstream may have more.
     Open,
     /// Upstream is over; what the guardrails let out comes first.
@@ -61,23 +63,46 @@ pub(crate) struct StreamLimits {
     pub(crate) bytes: Option<NonZeroU64>,
 }
 
+/// Code of the caller that can panic when it is dropped.
+pub(crate) struct Hooks<T, E> {
+    pub(crate) rails: Rails<T>,
+    pub(crate) timer: Option<Timer>,
+    pub(crate) describe_error: Option<DescribeError<E>>,
+    pub(crate) cut_error: Option<CutError<E>>,
+}
+
+impl<T, E> Default for Hooks<T, E> {
+    fn default() -> Self {
+        Self { rails: Rails::default(), timer: None, describe_error: None, cut_error: None }
+    }
+}
+
+impl<T, E> Hooks<T, E> {
+    /// Drops each part separately, because two panics at once would abort.
+    fn drop_caught(self, faults: &mut Faults) {
+        faults.drop_caught(Component::ErrorHook, self.cut_error);
+        faults.drop_caught(Component::ErrorHook, self.describe_error);
+        faults.drop_caught(Component::Timer, self.timer);
+        let (rails, items) = self.rails.into_parts();
+        items.into_iter().for_each(|item| faults.drop_caught(Component::Upstream, item));
+        rails.into_iter().for_each(|rail| faults.drop_caught(Component::Guardrail, rail));
+    }
+}
+
 /// Caller's code and state of a stream that goes on.
 pub(crate) struct Live<T, E> {
     pub(crate) reporter: Reporter,
     pub(crate) collectors: Collectors<T, E>,
-    pub(crate) rails: Rails<T>,
-    pub(crate) timer: Option<Timer>,
+    pub(crate) hooks: Hooks<T, E>,
     pub(crate) limits: StreamLimits,
     pub(crate) refused: Refused,
     pub(crate) late_close: LateClose,
-    pub(crate) describe_error: Option<DescribeError<E>>,
-    pub(crate) cut_error: Option<CutError<E>>,
     pub(crate) close_error: Option<ErrorInfo>,
     /// Whether the consumer began to close the stream.
     closing: bool,
     /// When the stream ended. Cleaning up may take longer.
     ended: Option<Option<Stamp>>,
-    phase: Phase<E>,
+    phase: StreamPhase<E>,
     bytes: u64,
 }
 
@@ -86,17 +111,14 @@ impl<T, E> Live<T, E> {
         Self {
             reporter,
             collectors: Collectors(Vec::new()),
-            rails: Rails::default(),
-            timer: None,
+            hooks: Hooks::default(),
             limits: StreamLimits::default(),
             refused: Refused::default(),
             late_close: LateClose::default(),
-            describe_error: None,
-            cut_error: None,
             close_error: None,
             closing: false,
             ended: None,
-            phase: Phase::Open,
+            phase: StreamPhase::Open,
             bytes: 0,
         }
     }
@@ -104,20 +126,22 @@ impl<T, E> Live<T, E> {
     /// Whether the stream is over, but for saying so.
     pub(crate) fn is_over(&self) -> bool {
         match self.phase {
-            Phase::Open => false,
-            Phase::Draining(_) => self.rails.is_done() && self.rails.waiting() == 0,
-            Phase::Over(_) => true,
+            StreamPhase::Open => false,
+            StreamPhase::Draining(_) => {
+                self.hooks.rails.is_done() && self.hooks.rails.waiting() == 0
+            }
+            StreamPhase::Over(_) => true,
         }
     }
 
     /// How many items can still come, an error included, once upstream is over.
     pub(crate) fn at_most(&self) -> Option<usize> {
         match self.phase {
-            Phase::Draining(_) if self.rails.is_done() => {
-                Some(self.rails.waiting().saturating_add(1))
+            StreamPhase::Draining(_) if self.hooks.rails.is_done() => {
+                Some(self.hooks.rails.waiting().saturating_add(1))
             }
-            Phase::Open | Phase::Draining(_) => None,
-            Phase::Over(_) => Some(1),
+            StreamPhase::Open | StreamPhase::Draining(_) => None,
+            StreamPhase::Over(_) => Some(1),
         }
     }
 
@@ -127,7 +151,7 @@ impl<T, E> Live<T, E> {
     }
 
     pub(crate) fn stop(&mut self, terminal: impl Into<Terminal<E>>) {
-        self.phase = Phase::Over(terminal.into());
+        self.phase = StreamPhase::Over(terminal.into());
     }
 
     /// The consumer wants no more.
@@ -148,7 +172,7 @@ impl<T, E> Live<T, E> {
         match &self.phase {
             _ if self.is_over() => self.terminal(),
             // Guardrails are still busy, but how upstream ended is known.
-            Phase::Draining(end) if end.ending != Ending::Complete => self.terminal(),
+            StreamPhase::Draining(end) if end.ending != Ending::Complete => self.terminal(),
             _ if self.closing => Ending::Closed.into(),
             _ => Ending::Dropped.into(),
         }
@@ -156,20 +180,22 @@ impl<T, E> Live<T, E> {
 
     /// Why the stream ends, once it is over.
     pub(crate) fn terminal(&mut self) -> Terminal<E> {
-        match std::mem::replace(&mut self.phase, Phase::Open) {
-            Phase::Draining(terminal) | Phase::Over(terminal) => terminal,
-            Phase::Open => Ending::Complete.into(),
+        match std::mem::replace(&mut self.phase, StreamPhase::Open) {
+            StreamPhase::Draining(terminal) | StreamPhase::Over(terminal) => terminal,
+            StreamPhase::Open => Ending::Complete.into(),
         }
     }
 
     pub(crate) fn poll_timer(&mut self, cx: &mut Context<'_>) {
-        let Some(timer) = &mut self.timer else { return };
+        let Some(timer) = &mut self.hooks.timer else { return };
         let fired = catch(|| timer.as_mut().poll(cx));
         if !matches!(fired, Ok(Poll::Pending)) {
-            self.timer = None;
-            match (fired, std::mem::replace(&mut self.phase, Phase::Open)) {
+            self.hooks.timer = None;
+            match (fired, std::mem::replace(&mut self.phase, StreamPhase::Open)) {
                 // Only guardrails are still busy: how upstream ended stands.
-                (Ok(_), Phase::Draining(end)) if end.ending != Ending::Complete => self.stop(end),
+                (Ok(_), StreamPhase::Draining(end)) if end.ending != Ending::Complete => {
+                    self.stop(end);
+                }
                 (Ok(_), _) => self.stop(Ending::TimedOut),
                 (Err(payload), _) => self.stop(Terminal::panicked(Component::Timer, payload)),
             }
@@ -178,40 +204,42 @@ impl<T, E> Live<T, E> {
 
     /// An item from upstream; returns it if it goes straight to the consumer.
     pub(crate) fn arrived(&mut self, item: T) -> Option<T> {
-        if self.rails.is_empty() {
+        if self.hooks.rails.is_empty() {
             return self.deliver(item);
         }
-        self.rails.push(item);
+        self.hooks.rails.push(item);
         None
     }
 
     /// The next item the guardrails let out.
     pub(crate) fn next_out(&mut self) -> Option<T> {
-        self.rails.out().0.pop_front()
+        self.hooks.rails.out().0.pop_front()
     }
 
     /// Moves items through the guardrails. Ready when upstream may be polled: all of them can
     /// take more, and nothing they let out waits.
     pub(crate) fn poll_rails(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        if self.rails.is_empty() {
+        if self.hooks.rails.is_empty() {
             return Poll::Ready(true);
         }
-        let polled = match catch(|| self.rails.poll(cx)) {
+        let polled = match catch(|| self.hooks.rails.poll(cx)) {
             Ok(polled) => polled,
             Err(payload) => {
                 self.stop(Terminal::panicked(Component::Guardrail, payload));
                 return Poll::Ready(false);
             }
         };
-        if let Some(reason) = self.rails.take_refusal() {
+        if let Some(reason) = self.hooks.rails.take_refusal() {
             match &self.phase {
-                Phase::Draining(end) if end.ending != Ending::Complete => {}
-                _ => self.phase = Phase::Draining(Terminal::refused(reason)),
+                StreamPhase::Draining(end) if end.ending != Ending::Complete => {}
+                _ => self.phase = StreamPhase::Draining(Terminal::refused(reason)),
             }
         }
         match polled {
-            Poll::Pending if self.rails.waiting() == 0 => Poll::Pending,
-            _ => Poll::Ready(matches!(self.phase, Phase::Open) && self.rails.waiting() == 0),
+            Poll::Pending if self.hooks.rails.waiting() == 0 => Poll::Pending,
+            _ => Poll::Ready(
+                matches!(self.phase, StreamPhase::Open) && self.hooks.rails.waiting() == 0,
+            ),
         }
     }
 
@@ -222,8 +250,8 @@ impl<T, E> Live<T, E> {
             None => limit.unwrap_or(Ending::Complete).into(),
             Some(error) => self.failed(Component::Upstream, error),
         };
-        self.rails.finish(if whole { UpstreamEnd::Exhausted } else { UpstreamEnd::Cut });
-        self.phase = Phase::Draining(terminal);
+        self.hooks.rails.finish(if whole { UpstreamEnd::Exhausted } else { UpstreamEnd::Cut });
+        self.phase = StreamPhase::Draining(terminal);
     }
 
     /// Shows the item to whom it concerns; returns it if the consumer may have it.
@@ -237,7 +265,7 @@ impl<T, E> Live<T, E> {
                 if passes {
                     return Some(item);
                 }
-                self.reporter.faults.let_go(Component::Upstream, item);
+                self.reporter.faults.drop_caught(Component::Upstream, item);
                 None
             }
         }
@@ -280,32 +308,29 @@ impl<T, E> Live<T, E> {
     }
 
     pub(crate) fn info(&mut self, error: &E) -> ErrorInfo {
-        let described = self.describe_error.as_ref().map(|describe| catch(|| describe(error)));
+        let described =
+            self.hooks.describe_error.as_ref().map(|describe| catch(|| describe(error)));
         let told = described.and_then(|told| self.reporter.faults.take(Component::ErrorHook, told));
         told.unwrap_or_else(|| ErrorInfo::class(std::any::type_name::<E>()))
     }
 
     /// Ends the stream: aggregate, then END. Returns what the consumer gets.
-    pub(crate) fn conclude(
-        mut self,
-        progress: Progress,
-        Terminal { ending, error, panic }: Terminal<E>,
-    ) -> Last<E> {
+    pub(crate) fn conclude(mut self, progress: Progress, terminal: Terminal<E>) -> Last<E> {
         self.note_end();
+        let Terminal { ending, error, panic } = terminal;
         let ending = self.as_whole(ending);
         let withheld = self.withheld(progress);
-        let Self { mut reporter, collectors, rails, timer, cut_error, close_error, .. } = self;
+        let Self { mut reporter, collectors, hooks, close_error, .. } = self;
         reporter.times.end = self.ended.flatten();
         let error = error.or_else(|| {
-            let cut = cut_error.as_ref().filter(|_| ending.is_cut())?;
+            let cut = hooks.cut_error.as_ref().filter(|_| ending.is_cut())?;
             reporter.faults.take(Component::ErrorHook, catch(|| cut(&ending))).flatten()
         });
-        let hooks = (cut_error, self.describe_error);
-        let_go(&mut reporter.faults, rails, timer, hooks);
+        hooks.drop_caught(&mut reporter.faults);
         let told = catch(|| (collectors.truncated(), collectors.response()));
         let told = reporter.faults.take(Component::Collector, told);
         let (truncated, response) = told.unwrap_or_default();
-        let finish = Finish { ending: &ending, withheld, items: reporter.items };
+        let finish = FinishInfo { ending: &ending, withheld, items: reporter.items };
         let data = Some(collectors.finish(finish, &mut reporter.faults));
         reporter.end(Outcome { ending, data, truncated, response, withheld, close_error });
         match (error, panic) {
@@ -324,7 +349,7 @@ impl<T, E> Live<T, E> {
             data: None,
             truncated: false,
             response: ResponseInfo::default(),
-            withheld: Withheld::NOTHING,
+            withheld: WithheldInfo::NOTHING,
             close_error: None,
         });
     }
@@ -336,12 +361,11 @@ impl<T, E> Live<T, E> {
 
     /// Lets go of all that only a stream needs.
     fn unused(self) -> Reporter {
-        let Self { mut reporter, collectors, rails, timer, .. } = self;
+        let Self { mut reporter, collectors, hooks, .. } = self;
         for part in collectors.0 {
-            reporter.faults.let_go(Component::Collector, part);
+            reporter.faults.drop_caught(Component::Collector, part);
         }
-        let hooks = (self.cut_error, self.describe_error);
-        let_go(&mut reporter.faults, rails, timer, hooks);
+        hooks.drop_caught(&mut reporter.faults);
         reporter
     }
 
@@ -358,8 +382,8 @@ impl<T, E> Live<T, E> {
         }
     }
 
-    fn withheld(&mut self, progress: Progress) -> Withheld {
-        let held = catch(|| self.rails.held());
+    fn withheld(&mut self, progress: Progress) -> WithheldInfo {
+        let held = catch(|| self.hooks.rails.held());
         let held = self.reporter.faults.take(Component::Guardrail, held);
         progress.withheld.and(held.unwrap_or_default())
     }
@@ -373,19 +397,4 @@ pub(crate) enum Last<E> {
     Error(E),
     /// The panic that ended it.
     Panic(Payload),
-}
-
-/// Lets go of the caller's code, each piece by itself: two panics at once would abort.
-fn let_go<T, E>(
-    faults: &mut Faults,
-    rails: Rails<T>,
-    timer: Option<Timer>,
-    (cut_error, describe_error): (Option<CutError<E>>, Option<DescribeError<E>>),
-) {
-    faults.let_go(Component::ErrorHook, cut_error);
-    faults.let_go(Component::ErrorHook, describe_error);
-    faults.let_go(Component::Timer, timer);
-    let (rails, items) = rails.into_parts();
-    items.into_iter().for_each(|item| faults.let_go(Component::Upstream, item));
-    rails.into_iter().for_each(|rail| faults.let_go(Component::Guardrail, rail));
 }

@@ -8,18 +8,16 @@ use std::{
     task::{self, Poll, ready},
 };
 
-use futures_core::{FusedStream, Stream};
-use serde_json::Value;
-
 use crate::{
     close::{CloseError, Closer},
     context::{ContextHandle, within},
     ending::{Component, ErrorInfo, Progress},
-    event::Call,
+    event::CallInfo,
     live::{Last, Live, Terminal},
     stream::TryItem,
     unwind::{Payload, catch},
 };
+use futures_core::{FusedStream, Stream};
 
 type Probe<S> = Box<dyn Fn(&S) -> Progress + Send>;
 
@@ -36,8 +34,7 @@ pin_project_lite::pin_project! {
         inner: Option<S>,
         // Gone once the stream ended.
         live: Option<Box<Live<S::Ok, S::Error>>>,
-        call: Arc<Call>,
-        data: Option<Arc<Value>>,
+        call: Arc<CallInfo>,
         context: Option<ContextHandle>,
         probe: Option<Probe<S>>,
         closer: Option<Closer<S>>,
@@ -74,11 +71,9 @@ impl<S: TryItem> Observed<S> {
         live: Option<Box<Live<S::Ok, S::Error>>>,
         context: Option<ContextHandle>,
     ) -> Self {
-        let reporter = live.as_ref().map(|live| &live.reporter);
         Self {
             inner: Some(inner),
-            call: reporter.map(|reporter| Arc::clone(&reporter.call)).unwrap_or_default(),
-            data: reporter.and_then(|reporter| reporter.data.clone()),
+            call: live.as_ref().map(|live| Arc::clone(&live.reporter.call)).unwrap_or_default(),
             live,
             context,
             probe: None,
@@ -109,7 +104,7 @@ impl<S: TryItem> Observed<S> {
 
     /// The call this stream belongs to.
     #[must_use]
-    pub fn call(&self) -> &Call {
+    pub fn call(&self) -> &CallInfo {
         &self.call
     }
 
@@ -117,12 +112,6 @@ impl<S: TryItem> Observed<S> {
     #[must_use]
     pub fn context(&self) -> Option<&ContextHandle> {
         self.context.as_ref()
-    }
-
-    /// The payload retained with [`crate::Lifecycle::data`].
-    #[must_use]
-    pub fn data(&self) -> Option<&Value> {
-        self.data.as_deref()
     }
 
     /// Ends the stream before upstream does: stops the producer, waits for its cleanup, then

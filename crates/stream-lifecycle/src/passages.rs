@@ -1,11 +1,5 @@
 //! Passages of text for a [`crate::Window`], and how a text is cut into them.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in `kept`, of which `from` is before `new` and both are in it; the u64 counts \
-              bytes of one text"
-)]
-
 use std::num::NonZeroUsize;
 
 /// What a check is shown: the next piece of a text, and what came before it.
@@ -33,7 +27,7 @@ pub struct Windows {
     /// How much of what came before it is shown again.
     pub context: usize,
     /// What the two count.
-    pub unit: Unit,
+    pub unit: WindowUnit,
     /// Whether items wait for their check.
     pub delivery: CheckDelivery,
     /// How many bytes of text may wait for a check. If there is more, as when one of several
@@ -44,7 +38,7 @@ pub struct Windows {
 /// What windows are measured in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Unit {
+pub enum WindowUnit {
     /// Unicode scalars.
     #[default]
     Chars,
@@ -67,14 +61,14 @@ impl Windows {
     /// Passages of `size` characters without context, held until they are checked; at most 1 MiB.
     #[must_use]
     pub const fn chars(size: NonZeroUsize) -> Self {
-        let (unit, delivery) = (Unit::Chars, CheckDelivery::Hold);
+        let (unit, delivery) = (WindowUnit::Chars, CheckDelivery::Hold);
         Self { size, context: 0, unit, delivery, limit: 1 << 20 }
     }
 
     /// The same in bytes.
     #[must_use]
     pub const fn bytes(size: NonZeroUsize) -> Self {
-        Self { unit: Unit::Bytes, ..Self::chars(size) }
+        Self { unit: WindowUnit::Bytes, ..Self::chars(size) }
     }
 
     /// The same with so much of what came before in each passage.
@@ -98,8 +92,8 @@ impl Windows {
     /// Where the context of what follows `text` begins.
     fn context_of(&self, text: &str) -> usize {
         let least = match self.unit {
-            Unit::Bytes => text.len().saturating_sub(self.context),
-            Unit::Chars => {
+            WindowUnit::Bytes => text.len().saturating_sub(self.context),
+            WindowUnit::Chars => {
                 let mut starts = text.char_indices().rev().map(|(at, _)| at);
                 match self.context.checked_sub(1) {
                     Some(last) => starts.nth(last).unwrap_or(0),
@@ -117,6 +111,7 @@ impl Windows {
 /// first bar and `new` the second.
 #[derive(Default)]
 pub(crate) struct Text {
+    id: u64,
     kept: String,
     /// Where the context of the next passage begins. What is before is dropped now and then.
     from: usize,
@@ -132,6 +127,10 @@ pub(crate) struct Text {
 }
 
 impl Text {
+    pub(crate) fn new(id: u64) -> Self {
+        Self { id, ..Self::default() }
+    }
+
     pub(crate) fn push(&mut self, more: &str) {
         self.kept.push_str(more);
     }
@@ -151,7 +150,7 @@ impl Text {
         let size = windows.size.get();
         let text = self.kept.get(self.new..)?;
         match windows.unit {
-            Unit::Chars => {
+            WindowUnit::Chars => {
                 let (chars, bytes) = &mut self.counted;
                 let mut more = text.get(*bytes..)?.chars();
                 while *chars < size {
@@ -160,7 +159,7 @@ impl Text {
                 }
                 Some(*bytes)
             }
-            Unit::Bytes => {
+            WindowUnit::Bytes => {
                 let most = size.max(text.chars().next()?.len_utf8());
                 let full = text.len() >= most;
                 full.then(|| (0..=most).rev().find(|&at| text.is_char_boundary(at)))?
@@ -170,18 +169,12 @@ impl Text {
 
     /// Takes a passage with `len` new bytes, and the offset up to which it reaches. What was taken
     /// is the context of what follows.
-    pub(crate) fn take(
-        &mut self,
-        text_id: u64,
-        len: usize,
-        ended: bool,
-        windows: &Windows,
-    ) -> (Passage, u64) {
+    pub(crate) fn take(&mut self, len: usize, ended: bool, windows: &Windows) -> (Passage, u64) {
         let end = self.new + len;
         let text = self.kept.get(self.from..end).unwrap_or("");
         let last = ended && end == self.kept.len();
-        let passage =
-            Passage { text_id, text: text.to_owned(), context: self.new - self.from, last };
+        let context = self.new - self.from;
+        let passage = Passage { text_id: self.id, text: text.to_owned(), context, last };
         self.over |= last;
         self.from += windows.context_of(text);
         (self.new, self.counted) = (end, (0, 0));

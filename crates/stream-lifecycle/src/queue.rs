@@ -1,11 +1,5 @@
 //! A bounded queue between streams and a subscriber that takes its time.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "64 bits number the events of a stream; those that wait are in memory; a sender was \
-              counted before it is dropped"
-)]
-
 use std::{
     collections::VecDeque,
     fmt,

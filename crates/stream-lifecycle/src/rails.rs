@@ -6,29 +6,29 @@ use std::{
 };
 
 use crate::{
-    ending::{UpstreamEnd, Withheld},
-    guardrail::{Decision, Guardrail, Output},
+    ending::{UpstreamEnd, WithheldInfo},
+    guardrail::{Decision, Guardrail, GuardrailOutput},
 };
 
 /// The guardrails of a stream, in order.
 pub(crate) struct Rails<T> {
-    stages: Vec<Stage<T>>,
+    stages: Vec<RailStage<T>>,
     /// What the last of them let out.
-    out: Output<T>,
+    out: GuardrailOutput<T>,
     /// How upstream ended, once it has.
     over: Option<UpstreamEnd>,
     refusal: Option<Cow<'static, str>>,
 }
 
-struct Stage<T> {
+struct RailStage<T> {
     rail: Box<dyn Guardrail<T>>,
     /// What it is still to be shown.
-    waiting: Output<T>,
-    phase: Phase,
+    waiting: GuardrailOutput<T>,
+    phase: RailPhase,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum RailPhase {
     Open,
     /// It was told of the end.
     Finishing(UpstreamEnd),
@@ -38,13 +38,17 @@ enum Phase {
 
 impl<T> Default for Rails<T> {
     fn default() -> Self {
-        Self { stages: Vec::new(), out: Output::default(), over: None, refusal: None }
+        Self { stages: Vec::new(), out: GuardrailOutput::default(), over: None, refusal: None }
     }
 }
 
 impl<T> Rails<T> {
     pub(crate) fn add(&mut self, rail: Box<dyn Guardrail<T>>) {
-        self.stages.push(Stage { rail, waiting: Output::default(), phase: Phase::Open });
+        self.stages.push(RailStage {
+            rail,
+            waiting: GuardrailOutput::default(),
+            phase: RailPhase::Open,
+        });
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -63,11 +67,11 @@ impl<T> Rails<T> {
 
     /// Whether nothing more is let out.
     pub(crate) fn is_done(&self) -> bool {
-        self.stages.last().is_none_or(|last| matches!(last.phase, Phase::Done(_)))
+        self.stages.last().is_none_or(|last| matches!(last.phase, RailPhase::Done(_)))
     }
 
     /// The items let out and not fetched.
-    pub(crate) fn out(&mut self) -> &mut Output<T> {
+    pub(crate) fn out(&mut self) -> &mut GuardrailOutput<T> {
         &mut self.out
     }
 
@@ -81,16 +85,12 @@ impl<T> Rails<T> {
     }
 
     /// Moves items on as far as they go. Ready when all can take more, or are done.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`n` runs over the places of the stages, whose number does not change"
-    )]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let (mut before, mut ready) = (self.over, true);
         for n in 0..self.stages.len() {
             ready &= self.poll_stage(n, before, cx);
             before = match self.stages[n].phase {
-                Phase::Done(end) => Some(end),
+                RailPhase::Done(end) => Some(end),
                 _ => None,
             };
         }
@@ -98,29 +98,28 @@ impl<T> Rails<T> {
     }
 
     /// Moves items through one; `before` is how what stands in front of it ended.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`n` is the place of a stage, so there are `n + 1` to split off"
-    )]
     fn poll_stage(&mut self, n: usize, before: Option<UpstreamEnd>, cx: &mut Context<'_>) -> bool {
         let (head, tail) = self.stages.split_at_mut(n + 1);
         let out = tail.first_mut().map_or(&mut self.out, |next| &mut next.waiting);
-        let Some(Stage { rail, waiting, phase }) = head.last_mut() else { return true };
-        while !matches!(phase, Phase::Done(_)) {
+        let Some(RailStage { rail, waiting, phase }) = head.last_mut() else { return true };
+        while !matches!(phase, RailPhase::Done(_)) {
             let decision = match (rail.poll_ready(cx, out), *phase) {
                 (Poll::Pending, _) => return false,
-                (Poll::Ready(Decision::Continue), Phase::Open) => {
+                (Poll::Ready(Decision::Continue), RailPhase::Open) => {
                     match (waiting.0.pop_front(), before) {
                         (Some(item), _) => rail.push(item, out),
                         (None, Some(end)) => {
-                            *phase = Phase::Finishing(end);
+                            *phase = RailPhase::Finishing(end);
                             rail.finish(end, out)
                         }
                         (None, None) => return true,
                     }
                 }
-                (Poll::Ready(Decision::Continue), Phase::Finishing(end) | Phase::Done(end)) => {
-                    *phase = Phase::Done(end);
+                (
+                    Poll::Ready(Decision::Continue),
+                    RailPhase::Finishing(end) | RailPhase::Done(end),
+                ) => {
+                    *phase = RailPhase::Done(end);
                     return true;
                 }
                 (Poll::Ready(end), _) => end,
@@ -128,7 +127,7 @@ impl<T> Rails<T> {
             if let Decision::End(reason) = decision {
                 self.refusal.get_or_insert(reason);
                 // Those in front are no longer asked either.
-                head.iter_mut().for_each(|one| one.phase = Phase::Done(UpstreamEnd::Refused));
+                head.iter_mut().for_each(|one| one.phase = RailPhase::Done(UpstreamEnd::Refused));
                 return true;
             }
         }
@@ -136,17 +135,18 @@ impl<T> Rails<T> {
     }
 
     /// What was received and not let out, or not fetched.
-    pub(crate) fn held(&self) -> Withheld {
-        let items = |out: &Output<T>| Withheld { items: out.0.len(), ..Withheld::NOTHING };
+    pub(crate) fn held(&self) -> WithheldInfo {
+        let items =
+            |out: &GuardrailOutput<T>| WithheldInfo { items: out.0.len(), ..WithheldInfo::NOTHING };
         let stages = self.stages.iter().rev();
         let stages = stages.map(|stage| stage.rail.held().and(items(&stage.waiting)));
-        stages.fold(items(&self.out), Withheld::and)
+        stages.fold(items(&self.out), WithheldInfo::and)
     }
 
     /// The guardrails and the items on their way through them, to let go of one by one.
     pub(crate) fn into_parts(self) -> (Vec<Box<dyn Guardrail<T>>>, Vec<T>) {
         let (mut rails, mut items) = (Vec::new(), Vec::from(self.out.0));
-        for Stage { rail, waiting, .. } in self.stages {
+        for RailStage { rail, waiting, .. } in self.stages {
             rails.push(rail);
             items.extend(waiting.0);
         }

@@ -2,15 +2,16 @@
 
 use std::{num::NonZeroU64, sync::Arc};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     clock::{Clock, Stamp, Times},
-    ending::{Component, Ending, ErrorInfo, Faults, Withheld},
+    ending::{Component, Ending, ErrorInfo, Faults, WithheldInfo},
     event::{
-        Call, EndEvent, ItemInfo, LifecycleEvent, Mark, Omission, Rejected, ResponseInfo, Start,
+        CallInfo, EndEvent, ItemInfo, LifecycleEvent, MarkEvent, Omission, RejectedEvent,
+        ResponseInfo, StartEvent,
     },
-    metadata::Metadata,
+    metadata,
     sanitize::{Sanitizers, Subject},
     subscribe::{Codec, Subscriber},
     unwind::catch,
@@ -27,28 +28,15 @@ pub enum Marks {
     Every(NonZeroU64),
 }
 
-/// What stands in the END event when the finalizer's aggregate is null.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum OnNull {
-    /// Null.
-    #[default]
-    Null,
-    /// The payload retained with [`crate::Lifecycle::data`], which is about the request.
-    RetainedData,
-}
-
 /// Everything about one stream that does not depend on the type of its items.
 #[derive(Default)]
 pub(crate) struct Reporter {
-    pub(crate) call: Arc<Call>,
+    pub(crate) call: Arc<CallInfo>,
     pub(crate) subscribers: Vec<Arc<dyn Subscriber>>,
     pub(crate) sanitizers: Sanitizers,
     pub(crate) codec: Option<Arc<dyn Codec>>,
-    pub(crate) metadata: Metadata,
+    pub(crate) metadata: Map<String, Value>,
     pub(crate) clock: Option<Arc<dyn Clock>>,
-    pub(crate) data: Option<Arc<Value>>,
-    pub(crate) on_null: OnNull,
     pub(crate) marks: Marks,
     pub(crate) times: Times,
     pub(crate) faults: Faults,
@@ -63,7 +51,7 @@ pub(crate) struct Outcome {
     pub(crate) data: Option<Value>,
     pub(crate) truncated: bool,
     pub(crate) response: ResponseInfo,
-    pub(crate) withheld: Withheld,
+    pub(crate) withheld: WithheldInfo,
     pub(crate) close_error: Option<ErrorInfo>,
 }
 
@@ -76,14 +64,14 @@ impl Reporter {
 
     pub(crate) fn reject(mut self, reason: String) {
         let (call, at) = (Arc::clone(&self.call), self.now());
-        self.publish(LifecycleEvent::Rejected(Rejected { call, reason, at }));
-        self.let_go();
+        self.publish(LifecycleEvent::Rejected(RejectedEvent { call, reason, at }));
+        self.drop_hooks();
     }
 
     pub(crate) fn start(&mut self) {
         self.times.start = self.now();
         let (call, at) = (Arc::clone(&self.call), self.times.start);
-        self.publish(LifecycleEvent::Start(Start { call, at }));
+        self.publish(LifecycleEvent::Start(StartEvent { call, at }));
     }
 
     /// Whether somebody will be told of the next item.
@@ -116,7 +104,7 @@ impl Reporter {
         if marked {
             let (call, index) = (Arc::clone(&self.call), self.items);
             let item = item.unwrap_or_default();
-            self.publish(LifecycleEvent::Mark(Mark { call, index, item, at }));
+            self.publish(LifecycleEvent::Mark(MarkEvent { call, index, item, at }));
         }
         self.items = self.items.saturating_add(1);
     }
@@ -125,23 +113,24 @@ impl Reporter {
     pub(crate) fn end(mut self, outcome: Outcome) {
         let Outcome { ending, data, truncated, response, withheld, close_error } = outcome;
         let (mut omitted, mut annotated, mut codec_error) = (None, None, None);
-        let mut data = data.map(|data| self.or_retained(data));
-        if let Some(aggregate) = data.take() {
+        let mut sanitized = None;
+        if let Some(aggregate) = data {
             match self.sanitized(aggregate, &ending) {
-                Ok(sanitized) => {
-                    (annotated, codec_error) = self.annotated(&sanitized);
-                    data = Some(sanitized);
+                Ok(data) => {
+                    (annotated, codec_error) = self.annotated(&data);
+                    sanitized = Some(data);
                 }
                 Err(omission) => omitted = Some(omission),
             }
         }
-        let metadata = std::mem::take(&mut self.metadata).at_end(&self.call.attributes, &ending);
+        let own = std::mem::take(&mut self.metadata);
+        let metadata = metadata::at_end(&self.call.attributes, own, &ending);
         let Faults { kept: faults, more: more_faults } = std::mem::take(&mut self.faults);
         let (call, times, items) = (Arc::clone(&self.call), self.times, self.items);
         self.publish(LifecycleEvent::End(Box::new(EndEvent {
             call,
             ending,
-            data,
+            data: sanitized,
             omitted,
             truncated,
             annotated,
@@ -156,23 +145,15 @@ impl Reporter {
             faults,
             more_faults,
         })));
-        self.let_go();
+        self.drop_hooks();
     }
 
     /// Lets go of the caller's code, each piece by itself; nobody is left to tell of a panic.
-    fn let_go(self) {
-        let Self { subscribers, codec, clock, data, mut faults, .. } = self;
-        subscribers.into_iter().for_each(|one| faults.let_go(Component::Subscriber, one));
-        faults.let_go(Component::Codec, codec);
-        faults.let_go(Component::Clock, clock);
-        drop(data);
-    }
-
-    fn or_retained(&self, data: Value) -> Value {
-        match (self.on_null, &self.data) {
-            (OnNull::RetainedData, Some(retained)) if data.is_null() => retained.as_ref().clone(),
-            _ => data,
-        }
+    fn drop_hooks(self) {
+        let Self { subscribers, codec, clock, mut faults, .. } = self;
+        subscribers.into_iter().for_each(|one| faults.drop_caught(Component::Subscriber, one));
+        faults.drop_caught(Component::Codec, codec);
+        faults.drop_caught(Component::Clock, clock);
     }
 
     fn sanitized(&mut self, data: Value, ending: &Ending) -> Result<Value, Omission> {

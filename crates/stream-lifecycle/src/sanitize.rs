@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use crate::{
     ending::{Component, Ending, Faults},
-    event::{Call, Omission, OmittedWhy},
+    event::{CallInfo, Omission, OmittedWhy},
     unwind::catch,
 };
 
 /// What a sanitizer makes of an aggregate.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum SanitizerVerdict {
     /// It may stay as it is.
     Keep,
     /// This goes in its place.
@@ -29,12 +29,12 @@ pub enum Verdict {
 #[non_exhaustive]
 pub struct Subject<'a> {
     /// The call.
-    pub call: &'a Call,
+    pub call: &'a CallInfo,
     /// How the stream ended.
     pub ending: &'a Ending,
 }
 
-type Run = dyn Fn(&Value, Subject<'_>) -> Verdict + Send + Sync;
+type Run = dyn Fn(&Value, Subject<'_>) -> SanitizerVerdict + Send + Sync;
 
 /// Looks at the aggregate before it becomes part of the END event. What the consumer of the
 /// stream gets is out of its reach; a [`crate::Guardrail`] sees to that.
@@ -53,7 +53,7 @@ impl Sanitizer {
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         priority: i32,
-        run: impl Fn(&Value, Subject<'_>) -> Verdict + Send + Sync + 'static,
+        run: impl Fn(&Value, Subject<'_>) -> SanitizerVerdict + Send + Sync + 'static,
     ) -> Self {
         Self { name: name.into(), priority, run: Arc::new(run) }
     }
@@ -91,22 +91,22 @@ impl Sanitizers {
         let Self { fixed, reread } = self;
         let now = reread.map_or_else(|| Ok(Vec::new()), catch);
         let Some(now) = faults.take(Component::Sanitizer, now) else {
-            fixed.into_iter().for_each(|one| faults.let_go(Component::Sanitizer, one));
+            fixed.into_iter().for_each(|one| faults.drop_caught(Component::Sanitizer, one));
             return Err(Omission { by: "registry".into(), why: OmittedWhy::Panicked });
         };
         let all = chain(fixed, now);
         let ran = all.iter().try_fold(data, |data, Sanitizer { name, run, .. }| {
             let verdict = faults.take(Component::Sanitizer, catch(|| run(&data, about)));
             let why = match verdict {
-                Some(Verdict::Keep) => return Ok(data),
-                Some(Verdict::Replace(new)) => return Ok(new),
-                Some(Verdict::Omit) => OmittedWhy::Omitted,
-                Some(Verdict::Fail(reason)) => OmittedWhy::Failed(reason),
+                Some(SanitizerVerdict::Keep) => return Ok(data),
+                Some(SanitizerVerdict::Replace(new)) => return Ok(new),
+                Some(SanitizerVerdict::Omit) => OmittedWhy::Omitted,
+                Some(SanitizerVerdict::Fail(reason)) => OmittedWhy::Failed(reason),
                 None => OmittedWhy::Panicked,
             };
             Err(Omission { by: name.clone(), why })
         });
-        all.into_iter().for_each(|one| faults.let_go(Component::Sanitizer, one));
+        all.into_iter().for_each(|one| faults.drop_caught(Component::Sanitizer, one));
         ran
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     budget::ByteBudget,
-    collector::{Collector, Finish},
+    collector::{Collector, FinishInfo},
     event::ItemInfo,
 };
 
@@ -36,7 +36,7 @@ impl<T: AsRef<str>, E> Collector<T, E> for TextCollector {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _: Finish<'_>) -> Value {
+    fn finish(self: Box<Self>, _: FinishInfo<'_>) -> Value {
         self.text.into()
     }
 

@@ -9,8 +9,8 @@ use std::{
 };
 
 use crate::{
-    ending::{UpstreamEnd, Withheld},
-    guardrail::{Decision, Guardrail, Output},
+    ending::{UpstreamEnd, WithheldInfo},
+    guardrail::{Decision, Guardrail, GuardrailOutput},
     passages::{CheckDelivery, Passage, Text, Windows},
     unwind::catch,
 };
@@ -97,7 +97,7 @@ impl<T> Window<T> {
     }
 
     /// Lets out the items whose texts are checked.
-    fn let_out(&mut self, out: &mut Output<T>) {
+    fn let_out(&mut self, out: &mut GuardrailOutput<T>) {
         let checked =
             |&(id, end): &(u64, u64)| self.texts.get(&id).is_none_or(|text| text.checked >= end);
         while self.waiting.front().is_some_and(|(_, ends)| ends.iter().all(checked)) {
@@ -130,25 +130,21 @@ impl<T> Window<T> {
     fn begin(&mut self) -> bool {
         let Some((id, len)) = self.next() else { return false };
         let Some(text) = self.texts.get_mut(&id) else { return false };
-        let (passage, upto) = text.take(id, len, self.finished, &self.windows);
+        let (passage, upto) = text.take(len, self.finished, &self.windows);
         self.checking = Some(((self.check)(passage), id, upto));
         true
     }
 }
 
 impl<T: Send> Guardrail<T> for Window<T> {
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "offsets in one text, which has fewer than 2^64 bytes"
-    )]
-    fn push(&mut self, item: T, out: &mut Output<T>) -> Decision {
+    fn push(&mut self, item: T, out: &mut GuardrailOutput<T>) -> Decision {
         let Self { read, texts, .. } = self;
         let mut ends = Vec::new();
         read(&item, &mut |id, new| {
             if new.is_empty() {
                 return;
             }
-            texts.entry(id).or_default().push(new);
+            texts.entry(id).or_insert_with(|| Text::new(id)).push(new);
             ends.push((id, 0));
         });
         for (id, end) in &mut ends {
@@ -172,12 +168,12 @@ impl<T: Send> Guardrail<T> for Window<T> {
         Decision::Continue
     }
 
-    fn finish(&mut self, _: UpstreamEnd, _: &mut Output<T>) -> Decision {
+    fn finish(&mut self, _: UpstreamEnd, _: &mut GuardrailOutput<T>) -> Decision {
         self.finished = true;
         Decision::Continue
     }
 
-    fn poll_ready(&mut self, cx: &mut Context<'_>, out: &mut Output<T>) -> Poll<Decision> {
+    fn poll_ready(&mut self, cx: &mut Context<'_>, out: &mut GuardrailOutput<T>) -> Poll<Decision> {
         loop {
             if let Some((checking, id, upto)) = &mut self.checking {
                 let Poll::Ready(decision) = checking.as_mut().poll(cx) else { break };
@@ -201,13 +197,8 @@ impl<T: Send> Guardrail<T> for Window<T> {
         Poll::Ready(Decision::Continue)
     }
 
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "a running check reaches further than its text was checked when it began, and \
-                  only its end moves that"
-    )]
-    fn held(&self) -> Withheld {
-        let items = Withheld { items: self.waiting.len(), ..Withheld::NOTHING };
+    fn held(&self) -> WithheldInfo {
+        let items = WithheldInfo { items: self.waiting.len(), ..WithheldInfo::NOTHING };
         if self.waiting.is_empty() {
             return items;
         }
@@ -216,7 +207,7 @@ impl<T: Send> Guardrail<T> for Window<T> {
             .checking
             .as_ref()
             .and_then(|(_, id, upto)| Some(upto - self.texts.get(id)?.checked));
-        Withheld::bytes(new.saturating_add(running.unwrap_or(0) as usize), "check").and(items)
+        WithheldInfo::bytes(new.saturating_add(running.unwrap_or(0) as usize), "check").and(items)
     }
 }
 

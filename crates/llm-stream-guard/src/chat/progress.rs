@@ -2,7 +2,7 @@
 
 use futures_core::Stream;
 use sse_events::{Limit, TooLong};
-use stream_lifecycle::{ErrorInfo, LimitHit, Progress, TryItem, Withheld};
+use stream_lifecycle::{ErrorInfo, LimitHit, Progress, TryItem, WithheldInfo};
 
 use super::{
     error::ChatError, guard::ChatGuard, sse::ChatSseError, sse_stream::SseStream,
@@ -12,9 +12,9 @@ use crate::record::{limit_hit, withheld};
 
 impl ChatGuard {
     /// Returns the bytes that all choices hold, with the reason of the first that holds any.
-    fn withheld(&self) -> Withheld {
+    fn withheld(&self) -> WithheldInfo {
         let held = self.choices.iter().map(|choice| withheld(choice.guard.held()));
-        held.fold(Withheld::NOTHING, Withheld::and)
+        held.fold(WithheldInfo::NOTHING, WithheldInfo::and)
     }
 
     /// The limit that ended the stream with `error`, or a choice without one.
@@ -48,7 +48,7 @@ impl<S: TryItem> SseStream<S> {
     /// [`stream_lifecycle::Observed::probe`].
     pub fn progress(&self) -> Progress {
         let machine = self.machine();
-        let event = Withheld::bytes(machine.held(), "event");
+        let event = WithheldInfo::bytes(machine.held(), "event");
         let withheld = machine.guard().withheld().and(event).items(usize::from(self.has_bytes()));
         let limit = match self.error() {
             Some(ChatSseError::Event(TooLong { limit: Limit::Line, at, .. })) => {

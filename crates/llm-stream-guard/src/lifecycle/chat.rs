@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use stream_lifecycle::{ByteBudget, Collector, Finish, ItemInfo, ResponseInfo};
+use stream_lifecycle::{ByteBudget, Collector, FinishInfo, ItemInfo, ResponseInfo};
 
 use crate::chat::{Aggregator, Chunk, ToolCallDelta};
 
@@ -54,7 +54,7 @@ impl<E> Collector<Chunk, E> for ChatCollector {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _: Finish<'_>) -> Value {
+    fn finish(self: Box<Self>, _: FinishInfo<'_>) -> Value {
         // The response came from JSON.
         serde_json::to_value(self.response.finish()).unwrap_or_default()
     }

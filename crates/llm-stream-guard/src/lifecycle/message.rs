@@ -1,7 +1,7 @@
 //! Our own events, joined to the message they make.
 
 use serde_json::{Value, json};
-use stream_lifecycle::{ByteBudget, Collector, Finish, ItemInfo};
+use stream_lifecycle::{ByteBudget, Collector, FinishInfo, ItemInfo};
 use toolcall_parsers::{Call, Diagnostic, Event, Message, OwnedEvent};
 
 /// Joins a guard's events. The aggregate is that of [`message_json`]: the same as parsing the
@@ -62,7 +62,7 @@ impl<E> Collector<OwnedEvent, E> for MessageCollector {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _: Finish<'_>) -> Value {
+    fn finish(self: Box<Self>, _: FinishInfo<'_>) -> Value {
         message_json(&self.message)
     }
 

@@ -24,7 +24,7 @@ pub use text::RedactText;
 pub use vault::Vault;
 
 use rules::Rule;
-use stream_lifecycle::{Decision, Sanitizer, Subject, Verdict};
+use stream_lifecycle::{Decision, Sanitizer, SanitizerVerdict, Subject};
 
 /// Replaces what a jail catches.
 ///
@@ -224,8 +224,8 @@ impl Redactor {
         Sanitizer::new(name, priority, move |data: &Value, _: Subject<'_>| {
             let mut data = data.clone();
             match self.clone().redact_value(&mut data) {
-                Ok(()) => Verdict::Replace(data),
-                Err(error) => Verdict::Fail(error.to_string()),
+                Ok(()) => SanitizerVerdict::Replace(data),
+                Err(error) => SanitizerVerdict::Fail(error.to_string()),
             }
         })
     }

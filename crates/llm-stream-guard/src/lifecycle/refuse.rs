@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::{Map, Value, json};
-use stream_lifecycle::{Decision, Guardrail, Output, UpstreamEnd};
+use stream_lifecycle::{Decision, Guardrail, GuardrailOutput, UpstreamEnd};
 
 use crate::chat::{Choice, Chunk, Delta, Field};
 
@@ -93,7 +93,7 @@ impl RefuseChunks {
 }
 
 impl Guardrail<Chunk> for RefuseChunks {
-    fn push(&mut self, item: Chunk, out: &mut Output<Chunk>) -> Decision {
+    fn push(&mut self, item: Chunk, out: &mut GuardrailOutput<Chunk>) -> Decision {
         if self.finished.is_empty() {
             self.fields = item.fields.clone();
         }
@@ -107,7 +107,7 @@ impl Guardrail<Chunk> for RefuseChunks {
         Decision::Continue
     }
 
-    fn finish(&mut self, end: UpstreamEnd, out: &mut Output<Chunk>) -> Decision {
+    fn finish(&mut self, end: UpstreamEnd, out: &mut GuardrailOutput<Chunk>) -> Decision {
         if end == UpstreamEnd::Refused {
             out.put(self.refuse());
         }

@@ -10,8 +10,8 @@ use std::{
 
 use futures_core::FusedStream;
 use stream_lifecycle::{
-    CloseError, Component, Decision, Ending, Guardrail, Lifecycle, LifecycleEvent, Marks, Output,
-    Refused, Sanitizer, UpstreamEnd, Verdict,
+    CloseError, Component, Decision, Ending, Guardrail, GuardrailOutput, Lifecycle, LifecycleEvent,
+    Marks, Refused, Sanitizer, SanitizerVerdict, UpstreamEnd,
 };
 
 use crate::support::{Broken, Does, Log, Trace, counting, poll, record, upstream};
@@ -64,7 +64,7 @@ fn caught<R>(polled: thread::Result<R>) -> Result<R, ()> {
 struct Rail(Vec<Acts>, Option<String>);
 
 impl Guardrail<String> for Rail {
-    fn push(&mut self, item: String, out: &mut Output<String>) -> Decision {
+    fn push(&mut self, item: String, out: &mut GuardrailOutput<String>) -> Decision {
         match self.0.pop() {
             Some(Acts::Panics) => panic_any(Hot("rail")),
             Some(Acts::Refuses) => return Decision::End("refused".into()),
@@ -77,7 +77,7 @@ impl Guardrail<String> for Rail {
         Decision::Continue
     }
 
-    fn finish(&mut self, _: UpstreamEnd, out: &mut Output<String>) -> Decision {
+    fn finish(&mut self, _: UpstreamEnd, out: &mut GuardrailOutput<String>) -> Decision {
         self.1.take().into_iter().for_each(|item| out.put(item));
         Decision::Continue
     }
@@ -109,8 +109,8 @@ fn chaotic(
             if matches!(ends, Acts::Panics) { panic_any(Hot("finalize")) } else { data }
         })
         .sanitizer(Sanitizer::new("any", 0, move |_, _| match ends {
-            Acts::Takes => Verdict::Keep,
-            Acts::Refuses => Verdict::Omit,
+            Acts::Takes => SanitizerVerdict::Keep,
+            Acts::Refuses => SanitizerVerdict::Omit,
             Acts::Panics => panic_any(Hot("sanitize")),
         }))
         .subscriber(Arc::new(move |_: &Arc<LifecycleEvent>| {

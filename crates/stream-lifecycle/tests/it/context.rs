@@ -6,7 +6,7 @@ use futures_core::Stream;
 use serde_json::Value;
 use stream_lifecycle::{
     CloseError, Component, Context, ContextHandle, Ending, Lifecycle, LifecycleEvent, Sanitizer,
-    Verdict,
+    SanitizerVerdict,
 };
 
 use crate::support::{Broken, Log, Trace, drain, items, next, record};
@@ -69,7 +69,7 @@ fn noting(trace: &Trace) -> Lifecycle<String, Broken> {
         })
         .sanitizer(Sanitizer::new("here", 0, move |_, _| {
             sanitize();
-            Verdict::Keep
+            SanitizerVerdict::Keep
         }))
         .codec(Arc::new(move |_: &Value| {
             codec();

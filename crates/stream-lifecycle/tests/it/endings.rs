@@ -15,8 +15,8 @@ use std::{
 use futures_core::{FusedStream, Stream};
 use serde_json::{Value, json};
 use stream_lifecycle::{
-    CloseError, Collector, Component, Decision, Ending, ErrorInfo, Finish, Guardrail, LateClose,
-    Lifecycle, Marks, Output, Progress, Refused, UpstreamEnd,
+    CloseError, Collector, Component, Decision, Ending, ErrorInfo, FinishInfo, Guardrail,
+    GuardrailOutput, LateClose, Lifecycle, Marks, Progress, Refused, UpstreamEnd,
 };
 
 use crate::support::{
@@ -252,7 +252,7 @@ impl Collector<String, Broken> for UpToTheDot {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, finish: Finish<'_>) -> Value {
+    fn finish(self: Box<Self>, finish: FinishInfo<'_>) -> Value {
         finish.ending.name().into()
     }
 
@@ -520,12 +520,12 @@ fn an_error_is_made_for_cuts_only() {
 struct Hoards(Vec<String>);
 
 impl Guardrail<String> for Hoards {
-    fn push(&mut self, item: String, _: &mut Output<String>) -> Decision {
+    fn push(&mut self, item: String, _: &mut GuardrailOutput<String>) -> Decision {
         self.0.push(item);
         Decision::Continue
     }
 
-    fn finish(&mut self, _: UpstreamEnd, out: &mut Output<String>) -> Decision {
+    fn finish(&mut self, _: UpstreamEnd, out: &mut GuardrailOutput<String>) -> Decision {
         self.0.drain(..).for_each(|item| out.put(item));
         Decision::Continue
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use stream_lifecycle::{
-    Component, Decision, Ending, ErrorInfo, Guardrail, Output, UpstreamEnd, Withheld,
+    Component, Decision, Ending, ErrorInfo, Guardrail, GuardrailOutput, UpstreamEnd, WithheldInfo,
 };
 
 use crate::support::{
@@ -18,7 +18,7 @@ use crate::support::{
 struct Pairs(Option<String>);
 
 impl Guardrail<String> for Pairs {
-    fn push(&mut self, item: String, out: &mut Output<String>) -> Decision {
+    fn push(&mut self, item: String, out: &mut GuardrailOutput<String>) -> Decision {
         match (item.as_str(), self.0.take()) {
             ("stop", held) => {
                 held.into_iter().for_each(|held| out.put(held));
@@ -31,15 +31,15 @@ impl Guardrail<String> for Pairs {
         Decision::Continue
     }
 
-    fn finish(&mut self, end: UpstreamEnd, out: &mut Output<String>) -> Decision {
+    fn finish(&mut self, end: UpstreamEnd, out: &mut GuardrailOutput<String>) -> Decision {
         if end == UpstreamEnd::Exhausted {
             self.0.take().into_iter().for_each(|held| out.put(held));
         }
         Decision::Continue
     }
 
-    fn held(&self) -> Withheld {
-        Withheld::bytes(self.0.as_ref().map_or(0, String::len), "pair")
+    fn held(&self) -> WithheldInfo {
+        WithheldInfo::bytes(self.0.as_ref().map_or(0, String::len), "pair")
     }
 }
 
@@ -83,12 +83,12 @@ fn a_drop_with_items_let_out_and_not_fetched_counts_them() {
     /// Lets each item out three times.
     struct Triple;
     impl Guardrail<String> for Triple {
-        fn push(&mut self, item: String, out: &mut Output<String>) -> Decision {
+        fn push(&mut self, item: String, out: &mut GuardrailOutput<String>) -> Decision {
             (0..3).for_each(|_| out.put(item.clone()));
             Decision::Continue
         }
 
-        fn finish(&mut self, _: UpstreamEnd, _: &mut Output<String>) -> Decision {
+        fn finish(&mut self, _: UpstreamEnd, _: &mut GuardrailOutput<String>) -> Decision {
             Decision::Continue
         }
     }
@@ -105,7 +105,7 @@ fn a_drop_with_items_let_out_and_not_fetched_counts_them() {
 struct Named(&'static str, Option<&'static str>, Trace);
 
 impl Guardrail<String> for Named {
-    fn push(&mut self, item: String, out: &mut Output<String>) -> Decision {
+    fn push(&mut self, item: String, out: &mut GuardrailOutput<String>) -> Decision {
         if self.1.is_some_and(|word| item.starts_with(word)) {
             out.put(format!("[{}]", self.0));
             return Decision::End(self.0.into());
@@ -114,7 +114,7 @@ impl Guardrail<String> for Named {
         Decision::Continue
     }
 
-    fn finish(&mut self, end: UpstreamEnd, out: &mut Output<String>) -> Decision {
+    fn finish(&mut self, end: UpstreamEnd, out: &mut GuardrailOutput<String>) -> Decision {
         self.2.note(format!("{} {end:?}", self.0));
         out.put(format!("{}!", self.0));
         Decision::Continue
@@ -159,7 +159,7 @@ fn what_several_guardrails_hold_is_counted_together() {
     let mut stream = Box::pin(record.wrap(inner));
     assert!(poll(&mut stream).is_pending());
     drop(stream);
-    assert_eq!(log.end().withheld, Withheld::bytes(3, "pair"));
+    assert_eq!(log.end().withheld, WithheldInfo::bytes(3, "pair"));
 }
 
 /// Lets go of an item when the test says so.
@@ -175,17 +175,21 @@ impl Gate {
 }
 
 impl Guardrail<String> for Gate {
-    fn push(&mut self, item: String, _: &mut Output<String>) -> Decision {
+    fn push(&mut self, item: String, _: &mut GuardrailOutput<String>) -> Decision {
         assert!(self.1.replace(item).is_none(), "pushed before it was ready");
         Decision::Continue
     }
 
-    fn finish(&mut self, _: UpstreamEnd, _: &mut Output<String>) -> Decision {
+    fn finish(&mut self, _: UpstreamEnd, _: &mut GuardrailOutput<String>) -> Decision {
         self.1 = Some("end".into());
         Decision::Continue
     }
 
-    fn poll_ready(&mut self, cx: &mut Context<'_>, out: &mut Output<String>) -> Poll<Decision> {
+    fn poll_ready(
+        &mut self,
+        cx: &mut Context<'_>,
+        out: &mut GuardrailOutput<String>,
+    ) -> Poll<Decision> {
         let Some(item) = self.1.take() else { return Poll::Ready(Decision::Continue) };
         let mut state = self.0.lock().unwrap();
         if state.0 == 0 {
@@ -198,8 +202,8 @@ impl Guardrail<String> for Gate {
         Poll::Ready(Decision::Continue)
     }
 
-    fn held(&self) -> Withheld {
-        Withheld::bytes(self.1.as_ref().map_or(0, String::len), "gate")
+    fn held(&self) -> WithheldInfo {
+        WithheldInfo::bytes(self.1.as_ref().map_or(0, String::len), "gate")
     }
 }
 

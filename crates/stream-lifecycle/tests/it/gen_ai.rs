@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use stream_lifecycle::{Collector, EndEvent, Finish, GenAiSpan, Lifecycle, ResponseInfo};
+use stream_lifecycle::{Collector, EndEvent, FinishInfo, GenAiSpan, Lifecycle, ResponseInfo};
 use tracing::{
     field::{Field, Visit},
     span,
@@ -23,7 +23,7 @@ impl Collector<String, Broken> for Says {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _: Finish<'_>) -> Value {
+    fn finish(self: Box<Self>, _: FinishInfo<'_>) -> Value {
         Value::Null
     }
 

@@ -8,8 +8,8 @@ use std::{
 
 use serde_json::Value;
 use stream_lifecycle::{
-    Component, Decision, Ending, Fault, Guardrail, Lifecycle, LifecycleEvent, Output, Sanitizer,
-    TextCollector,
+    Component, ComponentFault, Decision, Ending, Guardrail, GuardrailOutput, Lifecycle,
+    LifecycleEvent, Sanitizer, TextCollector,
 };
 
 use crate::support::{
@@ -23,7 +23,7 @@ fn panic_of(stream: impl FnOnce()) -> String {
 }
 
 /// Who failed, and what was said.
-fn told(faults: &[Fault]) -> Vec<(Component, &str)> {
+fn told(faults: &[ComponentFault]) -> Vec<(Component, &str)> {
     faults.iter().map(|fault| (fault.who, fault.message.as_str())).collect()
 }
 
@@ -32,11 +32,15 @@ fn told(faults: &[Fault]) -> Vec<(Component, &str)> {
 fn a_panic_on_the_way_of_items_goes_on_behind_end() {
     struct Rail;
     impl Guardrail<String> for Rail {
-        fn push(&mut self, _: String, _: &mut Output<String>) -> Decision {
+        fn push(&mut self, _: String, _: &mut GuardrailOutput<String>) -> Decision {
             panic_any("rail")
         }
 
-        fn finish(&mut self, _: stream_lifecycle::UpstreamEnd, _: &mut Output<String>) -> Decision {
+        fn finish(
+            &mut self,
+            _: stream_lifecycle::UpstreamEnd,
+            _: &mut GuardrailOutput<String>,
+        ) -> Decision {
             Decision::Continue
         }
     }
@@ -196,7 +200,7 @@ fn end_is_told_though_upstream_or_a_sanitizer_panics_when_it_is_dropped() {
     let (log, bomb) = (Log::default(), Bomb);
     let keep = Sanitizer::new("keep", 0, move |_, _| {
         let _bomb = &bomb;
-        stream_lifecycle::Verdict::Keep
+        stream_lifecycle::SanitizerVerdict::Keep
     });
     drain(recorded(&log).sanitizer(keep).wrap(items(["a"])));
     let end = log.end();
@@ -217,12 +221,16 @@ impl Drop for Bomb {
 fn armed(log: &Log) -> Lifecycle<String, Broken> {
     struct Rail(Bomb);
     impl Guardrail<String> for Rail {
-        fn push(&mut self, item: String, out: &mut Output<String>) -> Decision {
+        fn push(&mut self, item: String, out: &mut GuardrailOutput<String>) -> Decision {
             out.put(item);
             Decision::Continue
         }
 
-        fn finish(&mut self, _: stream_lifecycle::UpstreamEnd, _: &mut Output<String>) -> Decision {
+        fn finish(
+            &mut self,
+            _: stream_lifecycle::UpstreamEnd,
+            _: &mut GuardrailOutput<String>,
+        ) -> Decision {
             Decision::Continue
         }
     }
@@ -244,7 +252,7 @@ fn armed(log: &Log) -> Lifecycle<String, Broken> {
     let (info, cut) = (holding(Bomb, Default::default()), holding(Bomb, None));
     let (tell, codec) = (holding(Bomb, ()), holding(Bomb, Ok(Value::Null)));
     let (now, pending) = (holding(Bomb, std::time::Duration::ZERO), holding(Bomb, Poll::Pending));
-    let sanitize = holding(Bomb, stream_lifecycle::Verdict::Keep);
+    let sanitize = holding(Bomb, stream_lifecycle::SanitizerVerdict::Keep);
     record(log)
         .collector(move |_: &String| observe())
         .describe(move |_: &String| describe())
@@ -340,13 +348,17 @@ fn held_items_that_panic_when_they_are_dropped_cost_no_end() {
     /// Lets each item out three times.
     struct Keeps;
     impl Guardrail<Hot> for Keeps {
-        fn push(&mut self, item: Hot, out: &mut Output<Hot>) -> Decision {
+        fn push(&mut self, item: Hot, out: &mut GuardrailOutput<Hot>) -> Decision {
             (0..3).for_each(|_| out.put(Hot(item.0)));
             std::mem::forget(item);
             Decision::Continue
         }
 
-        fn finish(&mut self, _: stream_lifecycle::UpstreamEnd, _: &mut Output<Hot>) -> Decision {
+        fn finish(
+            &mut self,
+            _: stream_lifecycle::UpstreamEnd,
+            _: &mut GuardrailOutput<Hot>,
+        ) -> Decision {
             Decision::Continue
         }
     }

@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use futures_core::Stream as _;
 use serde_json::json;
 use stream_lifecycle::{
-    Collector, Decision, ErrorInfo, Overflow, Passage, Queue, Sanitizer, TextCollector, Verdict,
-    Window, Windows,
+    Collector, Decision, ErrorInfo, Overflow, Passage, Queue, Sanitizer, SanitizerVerdict,
+    TextCollector, Window, Windows,
 };
 
 use crate::support::{Broken, Log, items, next, recorded};
@@ -16,7 +16,7 @@ fn what_is_shown_for_debugging_is_settings_and_no_payload() {
     let (queue, inbox) = Queue::bounded(NonZeroUsize::MIN, Overflow::DropOldest);
     let check = |_: Passage| async { Decision::Continue };
     let window = Window::<String>::over_text(Windows::chars(NonZeroUsize::MIN), check);
-    let sanitizer = Sanitizer::new("mask", 3, |_, _| Verdict::Keep);
+    let sanitizer = Sanitizer::new("mask", 3, |_, _| SanitizerVerdict::Keep);
     for (shown, begins) in [
         (format!("{:?}", queue.flush()), "Flush { upto: 0"),
         (format!("{queue:?}"), "Queue { capacity: 1"),

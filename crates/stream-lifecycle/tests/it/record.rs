@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use stream_lifecycle::{
-    Ending, Lifecycle, Merge, OmittedWhy, OnNull, Sanitizer, StatusKeys, Verdict,
-};
+use stream_lifecycle::{Ending, Lifecycle, OmittedWhy, Sanitizer, SanitizerVerdict};
 
 use crate::support::{Broken, Does, Log, drain, items, record, recorded, upstream};
 
 /// Appends its name to a string aggregate.
 fn append(name: &'static str, priority: i32) -> Sanitizer {
     Sanitizer::new(name, priority, move |data, _| {
-        Verdict::Replace(format!("{} {name}", data.as_str().unwrap_or("-")).into())
+        SanitizerVerdict::Replace(format!("{} {name}", data.as_str().unwrap_or("-")).into())
     })
 }
 
@@ -32,7 +30,7 @@ fn sanitizers_chain_by_priority_then_registration() {
         .sanitizer(Sanitizer::new("keep", 5, |data, about| {
             assert_eq!(data, "x early z-first a-second");
             assert_eq!((about.call.id.as_str(), about.ending), ("call-1", &Ending::Complete));
-            Verdict::Keep
+            SanitizerVerdict::Keep
         }))
         .wrap(items(["x"]));
     drain(stream);
@@ -43,8 +41,8 @@ fn sanitizers_chain_by_priority_then_registration() {
 #[test]
 fn omit_and_fail_stop_the_chain_and_clear_data_and_annotation() {
     for (verdict, why) in [
-        (Verdict::Omit, OmittedWhy::Omitted),
-        (Verdict::Fail("no model".into()), OmittedWhy::Failed("no model".into())),
+        (SanitizerVerdict::Omit, OmittedWhy::Omitted),
+        (SanitizerVerdict::Fail("no model".into()), OmittedWhy::Failed("no model".into())),
     ] {
         let log = Log::default();
         let stream = recorded(&log)
@@ -94,7 +92,7 @@ fn sanitizers_of_the_start_stay_and_later_ones_join() {
 #[test]
 fn sanitizers_do_not_touch_what_the_consumer_gets() {
     let log = Log::default();
-    let omit = Sanitizer::new("omit", 0, |_, _| Verdict::Omit);
+    let omit = Sanitizer::new("omit", 0, |_, _| SanitizerVerdict::Omit);
     let all = drain(recorded(&log).sanitizer(omit).wrap(items(["my", " secret"])));
     assert_eq!(all, [Ok("my".to_owned()), Ok(" secret".to_owned())]);
     assert_eq!(log.end().data, None);
@@ -124,50 +122,26 @@ fn the_codec_sees_the_sanitized_aggregate_and_its_error_is_told() {
 // Contract: S4.15.
 #[test]
 fn metadata_goes_over_attributes_and_the_ending_over_both() {
-    let run = |merge: Merge, keys: StatusKeys| {
-        let log = Log::default();
-        let stream = record(&log)
-            .attributes(object(json!({"tags": {"a": 1, "b": 2}, "team": "x"})))
-            .metadata(object(json!({"tags": {"b": 3}, "status": "mine"})))
-            .merge(merge)
-            .status_keys(keys)
-            .wrap(upstream([Does::Fail("x")]));
-        drain(stream);
-        Value::Object(log.end().metadata)
-    };
-    let class = std::any::type_name::<Broken>();
-    let deep = json!({
+    let log = Log::default();
+    let stream = record(&log)
+        .attributes(object(json!({"tags": {"a": 1, "b": 2}, "team": "x"})))
+        .metadata(object(json!({"tags": {"b": 3}, "status": "mine"})))
+        .wrap(upstream([Does::Fail("x")]));
+    drain(stream);
+    let merged = json!({
         "tags": {"a": 1, "b": 3}, "team": "x",
-        "status": "error", "ending": "failed", "error_class": class,
+        "status": "error", "ending": "failed", "error_class": std::any::type_name::<Broken>(),
     });
-    assert_eq!(run(Merge::default(), StatusKeys::default()), deep);
-    let mut shallow = deep.clone();
-    shallow["tags"] = json!({"b": 3});
-    assert_eq!(run(Merge::Shallow, StatusKeys::Protected), shallow);
-    let mut mine = deep;
-    mine["status"] = json!("mine");
-    assert_eq!(run(Merge::Deep, StatusKeys::Overridable), mine);
+    assert_eq!(Value::Object(log.end().metadata), merged);
 }
 
 // Contract: S4.16.
 #[test]
-fn a_null_aggregate_stays_null_unless_asked_otherwise() {
-    let run = |on_null: OnNull| {
-        let log = Log::default();
-        let record = record(&log).data(json!({"prompt": "p"})).on_null(on_null);
-        let stream = record.sanitizer(Sanitizer::new("keep", 0, |_, _| Verdict::Keep));
-        let stream = stream.wrap(items([]));
-        assert_eq!(stream.data(), Some(&json!({"prompt": "p"})));
-        drain(stream);
-        log.end().data
-    };
-    assert_eq!(run(OnNull::default()), Some(Value::Null));
-    assert_eq!(run(OnNull::RetainedData), Some(json!({"prompt": "p"})));
-    // An aggregate that is not null is never replaced.
+fn a_null_aggregate_stays_null() {
     let log = Log::default();
-    let stream = recorded(&log).data(json!(1)).on_null(OnNull::RetainedData);
+    let stream = record(&log).sanitizer(Sanitizer::new("keep", 0, |_, _| SanitizerVerdict::Keep));
     drain(stream.wrap(items([])));
-    assert_eq!(log.end().data, Some("".into()));
+    assert_eq!(log.end().data, Some(Value::Null));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use std::{
 use futures_core::Stream;
 use serde_json::{Value, json};
 use stream_lifecycle::{
-    Clock, EndEvent, Finish, Lifecycle, LifecycleEvent, Subscriber, TextCollector,
+    Clock, EndEvent, FinishInfo, Lifecycle, LifecycleEvent, Subscriber, TextCollector,
 };
 
 /// The error of these streams.
@@ -213,7 +213,7 @@ pub(crate) fn recorded(log: &Log) -> Lifecycle<String, Broken> {
 }
 
 /// A finalizer that notes its call and says how many items there were.
-pub(crate) fn counting(trace: &Trace) -> impl FnOnce(Finish<'_>) -> Value + Send + 'static {
+pub(crate) fn counting(trace: &Trace) -> impl FnOnce(FinishInfo<'_>) -> Value + Send + 'static {
     let trace = trace.clone();
     move |finish| {
         trace.note("finalizer");

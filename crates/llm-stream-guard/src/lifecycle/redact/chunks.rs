@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use stream_lifecycle::{Decision, Guardrail, Output, UpstreamEnd, Withheld};
+use stream_lifecycle::{Decision, Guardrail, GuardrailOutput, UpstreamEnd, WithheldInfo};
 
 use super::{
     Redactor, decision,
@@ -72,7 +72,7 @@ impl RedactChunks {
 }
 
 impl Guardrail<Chunk> for RedactChunks {
-    fn push(&mut self, mut item: Chunk, out: &mut Output<Chunk>) -> Decision {
+    fn push(&mut self, mut item: Chunk, out: &mut GuardrailOutput<Chunk>) -> Decision {
         if self.fields.is_none() {
             self.fields = Some(item.fields.clone());
         }
@@ -87,7 +87,7 @@ impl Guardrail<Chunk> for RedactChunks {
         ending(result)
     }
 
-    fn finish(&mut self, _: UpstreamEnd, out: &mut Output<Chunk>) -> Decision {
+    fn finish(&mut self, _: UpstreamEnd, out: &mut GuardrailOutput<Chunk>) -> Decision {
         let (mut result, mut choices) = (Ok(()), Vec::new());
         for (&index, lanes) in &mut self.choices {
             let mut delta = Delta::default();
@@ -103,8 +103,8 @@ impl Guardrail<Chunk> for RedactChunks {
         ending(result)
     }
 
-    fn held(&self) -> Withheld {
-        self.choices.values().map(Lanes::held).fold(Withheld::NOTHING, Withheld::and)
+    fn held(&self) -> WithheldInfo {
+        self.choices.values().map(Lanes::held).fold(WithheldInfo::NOTHING, WithheldInfo::and)
     }
 }
 

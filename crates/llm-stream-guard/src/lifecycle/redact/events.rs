@@ -1,7 +1,7 @@
 //! A guardrail over a guard's events.
 
 use jail_match::HeldKind;
-use stream_lifecycle::{Decision, Guardrail, Output, UpstreamEnd, Withheld};
+use stream_lifecycle::{Decision, Guardrail, GuardrailOutput, UpstreamEnd, WithheldInfo};
 use toolcall_parsers::OwnedEvent;
 
 use super::{Passed, Redactor, decision, json};
@@ -55,7 +55,12 @@ impl RedactEvents {
         Self { arguments: Arguments::Redact { limit, call: 0, text: String::new() }, ..self }
     }
 
-    fn text(&mut self, channel: Channel, text: String, out: &mut Output<OwnedEvent>) -> Decision {
+    fn text(
+        &mut self,
+        channel: Channel,
+        text: String,
+        out: &mut GuardrailOutput<OwnedEvent>,
+    ) -> Decision {
         if channel != self.channel {
             self.end_run(out);
             self.channel = channel;
@@ -70,14 +75,14 @@ impl RedactEvents {
     }
 
     /// Lets out what is held of a run of text.
-    fn end_run(&mut self, out: &mut Output<OwnedEvent>) {
+    fn end_run(&mut self, out: &mut GuardrailOutput<OwnedEvent>) {
         if let Some(rest) = self.redactor.rest() {
             out.put(self.channel.event(rest));
         }
     }
 
     /// Lets out what is held of a call.
-    fn end_arguments(&mut self, out: &mut Output<OwnedEvent>) -> Decision {
+    fn end_arguments(&mut self, out: &mut GuardrailOutput<OwnedEvent>) -> Decision {
         let Arguments::Redact { call, text, .. } = &mut self.arguments else {
             return Decision::Continue;
         };
@@ -93,7 +98,7 @@ impl RedactEvents {
 }
 
 impl Guardrail<OwnedEvent> for RedactEvents {
-    fn push(&mut self, item: OwnedEvent, out: &mut Output<OwnedEvent>) -> Decision {
+    fn push(&mut self, item: OwnedEvent, out: &mut GuardrailOutput<OwnedEvent>) -> Decision {
         match item {
             OwnedEvent::Content(text) => return self.text(Channel::Content, text, out),
             OwnedEvent::Reasoning(text) => return self.text(Channel::Reasoning, text, out),
@@ -124,17 +129,17 @@ impl Guardrail<OwnedEvent> for RedactEvents {
         Decision::Continue
     }
 
-    fn finish(&mut self, _: UpstreamEnd, out: &mut Output<OwnedEvent>) -> Decision {
+    fn finish(&mut self, _: UpstreamEnd, out: &mut GuardrailOutput<OwnedEvent>) -> Decision {
         self.end_run(out);
         self.end_arguments(out)
     }
 
-    fn held(&self) -> Withheld {
+    fn held(&self) -> WithheldInfo {
         let arguments = match &self.arguments {
             Arguments::Redact { text, .. } => text.len(),
             Arguments::Pass => 0,
         };
-        let arguments = Withheld::bytes(arguments, HeldKind::Call.name());
+        let arguments = WithheldInfo::bytes(arguments, HeldKind::Call.name());
         withheld(self.redactor.held()).and(arguments)
     }
 }

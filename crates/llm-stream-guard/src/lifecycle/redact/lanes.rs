@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use stream_lifecycle::Withheld;
+use stream_lifecycle::WithheldInfo;
 
 use super::{MatchTooLong, Passed, Redactor};
 use crate::{
@@ -252,10 +252,10 @@ impl Lanes {
         self.end_calls(new, delta)
     }
 
-    pub(super) fn held(&self) -> Withheld {
+    pub(super) fn held(&self) -> WithheldInfo {
         let texts = self.open.values().map(|one| withheld(one.held()));
-        let calls = self.arguments.values().map(|one| Withheld::bytes(one.len(), "call"));
-        texts.chain(calls).fold(Withheld::NOTHING, Withheld::and)
+        let calls = self.arguments.values().map(|one| WithheldInfo::bytes(one.len(), "call"));
+        texts.chain(calls).fold(WithheldInfo::NOTHING, WithheldInfo::and)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A guardrail over plain text.
 
-use stream_lifecycle::{Decision, Guardrail, Output, UpstreamEnd, Withheld};
+use stream_lifecycle::{Decision, Guardrail, GuardrailOutput, UpstreamEnd, WithheldInfo};
 
 use super::{Passed, Redactor, decision};
 use crate::record::withheld;
@@ -20,7 +20,7 @@ impl RedactText {
 }
 
 impl<T: AsRef<str> + From<String>> Guardrail<T> for RedactText {
-    fn push(&mut self, item: T, out: &mut Output<T>) -> Decision {
+    fn push(&mut self, item: T, out: &mut GuardrailOutput<T>) -> Decision {
         let (passed, result) = self.redactor.pass(item.as_ref());
         match passed {
             Passed::Unchanged => out.put(item),
@@ -30,14 +30,14 @@ impl<T: AsRef<str> + From<String>> Guardrail<T> for RedactText {
         decision(result)
     }
 
-    fn finish(&mut self, _: UpstreamEnd, out: &mut Output<T>) -> Decision {
+    fn finish(&mut self, _: UpstreamEnd, out: &mut GuardrailOutput<T>) -> Decision {
         if let Some(rest) = self.redactor.rest() {
             out.put(rest.into());
         }
         Decision::Continue
     }
 
-    fn held(&self) -> Withheld {
+    fn held(&self) -> WithheldInfo {
         withheld(self.redactor.held())
     }
 }

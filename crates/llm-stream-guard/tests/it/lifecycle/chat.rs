@@ -7,7 +7,7 @@ use llm_stream_guard::{
     jail_match::Jail,
     lifecycle::{
         ChatCollector, Decision, EndEvent, Ending, Lifecycle, Marks, Passage, RedactChunks,
-        Redactor, RefuseChunks, Sanitizer, Verdict, Window, Windows, chunk_text,
+        Redactor, RefuseChunks, Sanitizer, SanitizerVerdict, Window, Windows, chunk_text,
     },
     sse::{Decoder, Item},
 };
@@ -134,7 +134,7 @@ fn end_tells_what_the_response_said_of_itself_apart_from_its_content() {
         usage(),
     ];
     // An aggregate that may not be told hides none of it.
-    let omit = Sanitizer::new("omit", 0, |_, _| Verdict::Omit);
+    let omit = Sanitizer::new("omit", 0, |_, _| SanitizerVerdict::Omit);
     drain(record(&log).model("asked").sanitizer(omit).wrap(tokio_stream::iter(chunks)));
     let end = serde_json::to_value(log.end()).unwrap();
     let response = json!({"id": "c", "model": "served", "finish_reasons": ["stop", "length"],

@@ -5,7 +5,7 @@ use llm_stream_guard::{
     jail_match::{Jail, JailPair, OnFail},
     lifecycle::{
         Component, Ending, ErrorInfo, Lifecycle, MatchTooLong, MessageCollector, Recogniser,
-        RedactEvents, RedactText, Redactor, Substitute, Vault, Verdict, Withheld,
+        RedactEvents, RedactText, Redactor, SanitizerVerdict, Substitute, Vault, WithheldInfo,
     },
     profile,
 };
@@ -40,7 +40,7 @@ fn redaction_does_not_depend_on_the_cuts_and_holds_no_more_than_it_must() {
     assert_eq!(next(&mut stream), Some(Ok("text ".into())));
     assert!(poll(&mut stream).is_pending());
     drop(stream);
-    let Withheld { bytes, kind, .. } = log.end().withheld;
+    let WithheldInfo { bytes, kind, .. } = log.end().withheld;
     assert_eq!((bytes, kind), (1, "marker"));
 }
 
@@ -194,7 +194,7 @@ fn a_redacting_sanitizer_cleans_the_record_and_fails_closed() {
         .sanitizer(redactor().sanitizer("keys", 0));
     drain(record.wrap(items([])));
     assert_eq!(log.end().data, Some(json!({"a": ["***", {"b": "***!"}], "n": 1})));
-    assert_ne!(Verdict::Keep, Verdict::Omit);
+    assert_ne!(SanitizerVerdict::Keep, SanitizerVerdict::Omit);
 }
 
 /// The whole text redacted, and the same of every cut.

@@ -11,7 +11,7 @@ use llm_stream_guard::{
     },
     guard_text,
     lifecycle::{
-        Component, Ending, Lifecycle, MessageCollector, Observed, TextCollector, Withheld,
+        Component, Ending, Lifecycle, MessageCollector, Observed, TextCollector, WithheldInfo,
     },
     profile,
 };
@@ -100,7 +100,7 @@ fn a_drop_inside_a_call_tells_what_was_emitted_and_what_was_withheld() {
     drop(stream);
     let end = log.end();
     assert_eq!(end.ending, Ending::Dropped);
-    let Withheld { bytes, kind, items, .. } = end.withheld;
+    let WithheldInfo { bytes, kind, items, .. } = end.withheld;
     assert_eq!((bytes, kind, items), (HALF_NAME.len(), "candidate", 0));
     let data = end.data.unwrap();
     assert_eq!((&data["content"], data["calls"].as_array().unwrap().len()), (&json!("Hi. "), 0));
