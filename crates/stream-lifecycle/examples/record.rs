@@ -1,4 +1,4 @@
-//! A stream that fails half-way, on record: its events are printed as JSON.
+//! Records a stream that fails half-way, and prints its events as JSON.
 //!
 //! `cargo run -p stream-lifecycle --example record`
 
@@ -14,7 +14,7 @@ fn print(event: &Arc<LifecycleEvent>) {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let items = [Ok("half of"), Err(io::Error::other("the wire broke")), Ok("never seen")];
+    let items = [Ok("half of"), Err(io::Error::other("connection reset")), Ok("never seen")];
     let mut stream = Lifecycle::new("call-1")
         .tap("raw")
         .collect_with(TextCollector::default())

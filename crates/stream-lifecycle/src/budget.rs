@@ -1,6 +1,14 @@
-//! How much a collector keeps.
+//! Byte budget of a collector.
 
-/// Bytes that a collector may still keep: what it keeps is a prefix of what was said.
+/// Bytes that a collector may still keep. The kept text is a prefix of the received text.
+///
+/// ```
+/// use stream_lifecycle::ByteBudget;
+/// let mut budget = ByteBudget::new(4);
+/// assert_eq!(budget.take_text("aé"), "aé");
+/// assert_eq!(budget.take_text("éb"), "");
+/// assert!(budget.is_exceeded());
+/// ```
 #[derive(Debug, Clone)]
 pub struct ByteBudget {
     left: usize,
@@ -8,17 +16,16 @@ pub struct ByteBudget {
 }
 
 impl ByteBudget {
-    /// What collectors keep unless told otherwise: 16 MiB, many times the longest answer a model
-    /// gives.
+    /// Default budget of collectors: 16 MiB, many times the longest answer of a model.
     pub const DEFAULT: usize = 16 << 20;
 
-    /// A budget of `limit` bytes.
+    /// Creates a budget of `limit` bytes.
     #[must_use]
     pub const fn new(limit: usize) -> Self {
         Self { left: limit, exceeded: false }
     }
 
-    /// Takes `bytes` more, all or none; after the first refusal nothing fits any more.
+    /// Takes `bytes`, all or none. Nothing fits after the first refusal.
     #[must_use]
     pub fn take(&mut self, bytes: usize) -> bool {
         self.exceeded |= bytes > self.left;
@@ -28,7 +35,7 @@ impl ByteBudget {
         !self.exceeded
     }
 
-    /// Takes what fits of `text`, whole characters; after the first cut nothing fits any more.
+    /// Takes the prefix of `text` that fits, in whole characters. Nothing fits after the first cut.
     #[must_use]
     pub fn take_text<'t>(&mut self, text: &'t str) -> &'t str {
         let most = if self.exceeded { 0 } else { self.left.min(text.len()) };
@@ -38,7 +45,7 @@ impl ByteBudget {
         &text[..fits]
     }
 
-    /// Whether something did not fit.
+    /// Returns whether something did not fit.
     #[must_use]
     pub const fn is_exceeded(&self) -> bool {
         self.exceeded
@@ -50,7 +57,7 @@ mod tests {
     use super::ByteBudget;
 
     #[test]
-    fn all_or_nothing_is_taken_and_nothing_behind_a_refusal() {
+    fn bytes_are_taken_whole_and_nothing_after_a_refusal() {
         let mut budget = ByteBudget::new(5);
         assert!(budget.take(2) && budget.take(3) && budget.take(0));
         assert!(!budget.is_exceeded() && !budget.take(1));
@@ -61,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_text_whole_characters_are_taken() {
+    fn text_is_taken_in_whole_characters() {
         let mut budget = ByteBudget::new(4);
         assert_eq!(
             [budget.take_text("aé"), budget.take_text("é"), budget.take_text("b")],

@@ -1,4 +1,4 @@
-//! Setting a wrapper up, and starting it.
+//! The builder of a recorded stream.
 
 use std::{borrow::Cow, fmt, future::Future, num::NonZeroU64, sync::Arc};
 
@@ -21,11 +21,31 @@ use crate::{
     subscribe::{Codec, Subscriber},
 };
 
-/// What happens around one stream of `Result<T, E>`: set up first, then started.
+/// Configures the record of one stream of `Result<T, E>`, then starts it.
 ///
-/// All of it is fixed when the stream starts. Guardrails, collectors, sanitizers and subscribers
-/// add up, each kind in the order it was added; of everything else a stream has one, and what was
-/// set last counts. The README has an example.
+/// Starting fixes the configuration. Guardrails, collectors, sanitizers and subscribers accumulate,
+/// each kind in the order of the calls. Every other setting has one value, and the last call wins.
+///
+/// ```
+/// use stream_lifecycle::{Lifecycle, TextCollector};
+/// let items = ["Hello", " world"].map(|item| Ok::<_, std::io::Error>(item.to_owned()));
+/// let stream = Lifecycle::new("call-1")
+///     .model("some-model")
+///     .collect_with(TextCollector::default())
+///     .subscriber_fn(|event| {
+///         if let Some(end) = event.end() {
+///             assert_eq!(end.data, Some("Hello world".into()));
+///         }
+///     })
+///     .wrap(tokio_stream::iter(items));
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// use tokio_stream::StreamExt;
+/// assert_eq!(stream.collect::<Vec<_>>().await.len(), 2);
+/// # });
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// The README shows sanitizers and a codec.
 #[must_use = "nothing is recorded until the stream is started"]
 pub struct Lifecycle<T, E> {
     call: CallInfo,
@@ -34,7 +54,7 @@ pub struct Lifecycle<T, E> {
 }
 
 impl<T: 'static, E: 'static> Lifecycle<T, E> {
-    /// A record for the call with this id. Wrappers of one call share the id.
+    /// Creates the record of the call with this id. Wrappers of one call share the id.
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             call: CallInfo { id: id.into(), ..CallInfo::default() },
@@ -43,44 +63,47 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         }
     }
 
-    /// Where in the pipeline this wrapper stands: `raw`, `guarded`.
+    /// Sets the place of this wrapper in the pipeline, such as `raw` or `guarded`.
     pub fn tap(mut self, tap: impl Into<Cow<'static, str>>) -> Self {
         self.call.tap = tap.into();
         self
     }
 
-    /// A name for the call.
+    /// Sets the name of the call.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.call.name = Some(name.into());
         self
     }
 
-    /// The model.
+    /// Sets the requested model.
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.call.model = Some(model.into());
         self
     }
 
-    /// The id of what made the call.
+    /// Sets the id of the parent that made the call.
     pub fn parent(mut self, parent: impl Into<String>) -> Self {
         self.call.parent = Some(parent.into());
         self
     }
 
-    /// Attributes of the call, in every event; END metadata is merged over them. An object, as of
-    /// [`serde_json::json!`]; another value is the one member `attributes`.
+    /// Sets attributes of the call, which every event carries.
+    ///
+    /// Metadata of the END event is merged over them. A value that is not an object becomes the
+    /// member `attributes`.
     pub fn attributes(mut self, attributes: impl Into<Value>) -> Self {
         self.call.attributes = members("attributes", attributes.into());
         self
     }
 
-    /// Looks at every item; its error ends the stream, and collectors that were added later do
-    /// not see that item.
+    /// Adds a collector that sees every item.
+    ///
+    /// Its error ends the stream, and collectors added later do not see that item.
     pub fn collector(self, observe: impl FnMut(&T) -> Result<(), E> + Send + 'static) -> Self {
         self.collects(Part::Observe(Box::new(observe)))
     }
 
-    /// As [`Lifecycle::collector`], for a collector that keeps items: each is cloned for it.
+    /// Adds a collector that keeps items. Each item is cloned for it.
     pub fn collector_owned(
         self,
         mut observe: impl FnMut(T) -> Result<(), E> + Send + 'static,
@@ -91,9 +114,10 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self.collector(move |item| observe(item.clone()))
     }
 
-    /// Makes the aggregate, exactly once, however the stream ends. Where several finalizers and
-    /// collectors make one each, the END event's data is the list of them, in the order they
-    /// were added.
+    /// Adds a finalizer, which makes an aggregate exactly once, however the stream ends.
+    ///
+    /// With several finalizers and collectors, the data of the END event is the list of their
+    /// aggregates, in the order they were added.
     pub fn finalizer(
         self,
         finalize: impl FnOnce(FinishInfo<'_>) -> Value + Send + 'static,
@@ -101,15 +125,17 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self.collects(Part::Finalize(Box::new(finalize)))
     }
 
-    /// Says what may be told of an item: for marks, byte limits, and the first visible item.
-    /// What collectors know of it besides counts, too; of several sizes the largest.
+    /// Describes items without their content, for marks, byte limits and the first visible item.
+    ///
+    /// The descriptions of collectors are merged in, and the largest size counts.
     pub fn describe(self, describe: impl Fn(&T) -> ItemInfo + Send + 'static) -> Self {
         self.collects(Part::Describe(Box::new(describe)))
     }
 
-    /// A collector with a state: `observe` sees the state and each item, as a
-    /// [`Lifecycle::collector`] does, and `finish` makes the aggregate of the state, as a
-    /// [`Lifecycle::finalizer`] does.
+    /// Adds a collector made of a state and two closures.
+    ///
+    /// `observe` updates the state with each item, like [`Lifecycle::collector`]. `finish` makes
+    /// the aggregate of the state, like [`Lifecycle::finalizer`].
     ///
     /// ```
     /// # use stream_lifecycle::Lifecycle;
@@ -133,7 +159,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self.collect_with(Folding { state: init, observe, finish })
     }
 
-    /// A collector that does all of it. It makes an aggregate, as [`Lifecycle::finalizer`] does.
+    /// Adds a collector that observes items, describes them and makes an aggregate.
     pub fn collect_with(self, collector: impl Collector<T, E> + 'static) -> Self {
         self.collects(Part::Whole(Box::new(collector)))
     }
@@ -143,27 +169,30 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// What becomes of an item the collector refused.
+    /// Sets whether an item that a collector refused is delivered.
     pub fn refused(mut self, refused: Refused) -> Self {
         self.live.refused = refused;
         self
     }
 
-    /// Puts a guardrail into the live stream, in front of the collectors and behind the
-    /// guardrails there are: it is shown what they let out.
+    /// Adds a guardrail to the live stream.
+    ///
+    /// Guardrails run before the collectors, in the order they were added. Each receives the items
+    /// that the one before it released.
     pub fn enforce(mut self, guardrail: impl Guardrail<T> + 'static) -> Self {
         self.live.hooks.rails.add(Box::new(guardrail));
         self
     }
 
-    /// Adds a response sanitizer.
+    /// Adds a sanitizer of the aggregate.
     pub fn sanitizer(mut self, sanitizer: Sanitizer) -> Self {
         self.live.reporter.sanitizers.fixed.push(sanitizer);
         self
     }
 
-    /// Reads the registered sanitizers again at the end. Those that are new run, too; those of
-    /// the start run whether or not they are still registered.
+    /// Reads the registered sanitizers again at the end and runs those that are new.
+    ///
+    /// The sanitizers of the start run even if they are not registered any more.
     pub fn reread_sanitizers(
         mut self,
         registered: impl FnOnce() -> Vec<Sanitizer> + Send + 'static,
@@ -172,13 +201,13 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// Makes another form of the sanitized aggregate.
+    /// Sets a codec, which makes another form of the sanitized aggregate.
     pub fn codec(mut self, codec: Arc<dyn Codec>) -> Self {
         self.live.reporter.codec = Some(codec);
         self
     }
 
-    /// Makes another form of the sanitized aggregate with a closure.
+    /// Sets a closure as the codec.
     pub fn codec_fn(
         self,
         decode: impl Fn(&Value) -> Result<Value, String> + Send + Sync + 'static,
@@ -194,99 +223,104 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self.subscriber(Arc::new(receive))
     }
 
-    /// Adds a subscriber.
+    /// Adds a subscriber, which receives every event.
     pub fn subscriber(mut self, subscriber: Arc<dyn Subscriber>) -> Self {
         self.live.reporter.subscribers.push(subscriber);
         self
     }
 
-    /// The surroundings that upstream's polls and all user code run in.
+    /// Sets the context in which upstream is polled and user code runs.
     pub fn context(mut self, context: ContextHandle) -> Self {
         self.context = Some(context);
         self
     }
 
-    /// Tells the time. Without it there are no times.
+    /// Sets the clock. Events have no times without one.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.live.reporter.clock = Some(clock);
         self
     }
 
-    /// Ends the stream as [`Ending::TimedOut`] when this future is ready. It is polled with the
-    /// stream.
+    /// Ends the stream as [`Ending::TimedOut`] when this future is ready. The future is polled with
+    /// the stream.
     pub fn timeout(mut self, timer: impl Future<Output = ()> + Send + 'static) -> Self {
         self.live.hooks.timer = Some(Box::pin(timer));
         self
     }
 
-    /// The most items; one more ends the stream in its place.
+    /// Limits the number of items. The first item beyond the limit ends the stream and is not
+    /// delivered.
     pub fn limit_items(mut self, most: NonZeroU64) -> Self {
         self.live.limits.items = Some(most);
         self
     }
 
-    /// The most bytes; the item that exceeds them ends the stream in its place. Sizes are those
-    /// that [`Lifecycle::describe`] or a collector tells: where neither does, nothing has a size.
+    /// Limits the number of bytes. The item that exceeds the limit ends the stream and is not
+    /// delivered.
+    ///
+    /// Sizes are those that [`Lifecycle::describe`] and collectors report. Without a description,
+    /// items have no size.
     pub fn limit_bytes(mut self, most: NonZeroU64) -> Self {
         self.live.limits.bytes = Some(most);
         self
     }
 
-    /// Which items are marked.
+    /// Sets which items are marked.
     pub fn marks(mut self, marks: Marks) -> Self {
         self.live.reporter.marks = marks;
         self
     }
 
-    /// Metadata for the END event. An object, as of [`serde_json::json!`]; another value is the
-    /// one member `metadata`.
+    /// Sets metadata of the END event. A value that is not an object becomes the member `metadata`.
     pub fn metadata(mut self, metadata: impl Into<Value>) -> Self {
         self.live.reporter.metadata = members("metadata", metadata.into());
         self
     }
 
-    /// What it means that the consumer leaves when the answer is whole.
+    /// Sets how a stream ends if the consumer leaves after the answer is complete.
     pub fn late_close(mut self, late_close: LateClose) -> Self {
         self.live.late_close = late_close;
         self
     }
 
-    /// Says what may be told of an error. Without it, its type's name.
+    /// Describes errors for the record. Without it, an error is described by its type's name.
     pub fn describe_error(mut self, describe: impl Fn(&E) -> ErrorInfo + Send + 'static) -> Self {
         self.live.hooks.describe_error = Some(Box::new(describe));
         self
     }
 
-    /// Makes the error the consumer gets where the wrapper itself cuts the stream: limit,
-    /// timeout, guardrail, panic. Without one the stream just ends, and a panic goes on. Streams
-    /// that were exhausted, dropped, closed or failed are not cut.
+    /// Makes the error that the consumer gets when the wrapper cuts the stream.
+    ///
+    /// A limit, a timeout, a guardrail or a panic cuts a stream. Without an error the stream just
+    /// ends, and a panic continues. Streams that were exhausted, dropped, closed or failed are not
+    /// cut.
     pub fn cut_error(mut self, make: impl Fn(&Ending) -> Option<E> + Send + 'static) -> Self {
         self.live.hooks.cut_error = Some(Box::new(make));
         self
     }
 
-    /// Tells subscribers that the call was refused. There is no START and no END.
+    /// Reports to subscribers that the call was refused. The call has neither START nor END.
     pub fn reject(self, reason: impl Into<String>) {
         self.finish_setup().reject(reason.into());
     }
 
-    /// Sends START. From here on END is certain.
+    /// Sends START. END is certain from then on.
     pub fn start(self) -> Started<T, E> {
         self.finish_setup().begun()
     }
 
-    /// Starts, and wraps a stream that exists.
+    /// Starts the record and wraps an existing stream.
     pub fn wrap<S: Stream<Item = Result<T, E>>>(self, inner: S) -> Observed<S> {
         self.start().wrap(inner)
     }
 
-    /// Starts, and wraps the stream that `make` creates.
+    /// Starts the record and wraps the stream that `make` creates.
     ///
     /// # Errors
-    /// That of `make`; END has been sent, without output.
+    /// Returns the error of `make`, after END was sent without output.
     ///
     /// # Panics
-    /// If `make` does, behind END.
+    /// If `make` does, after END.
     pub fn create<S: Stream<Item = Result<T, E>>>(
         self,
         make: impl FnOnce() -> Result<S, E>,
@@ -295,8 +329,9 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         started.make(make)
     }
 
-    /// As [`Lifecycle::create`], for a stream that has to be waited for. If the future is
-    /// dropped before it is ready, the stream ends as dropped.
+    /// Starts the record and wraps the stream of a future, like [`Lifecycle::create`].
+    ///
+    /// If the future is dropped before it is ready, the stream ends as dropped.
     ///
     /// # Errors
     /// As [`Lifecycle::create`].
@@ -310,13 +345,13 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         let make = Within::new(make, self.context.clone());
         async {
             let started = self.start();
-            // Dropped before `started`, so that END is the last of it.
+            // `make` is dropped before `started`, so END comes after its drop.
             let made = make.await;
             started.settle(made)
         }
     }
 
-    /// Everything in its place.
+    /// Finishes the configuration without sending START.
     fn finish_setup(self) -> Started<T, E> {
         let Self { call, mut live, context } = self;
         live.reporter.call = Arc::new(call);

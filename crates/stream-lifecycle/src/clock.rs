@@ -1,34 +1,43 @@
-//! Time, as the caller gives it: nothing here reads a clock unless it was handed one.
+//! Clocks that the caller provides. This crate reads no other clock.
 
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::Serialize;
 
-/// One moment on two clocks.
+/// A moment on two clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Stamp {
-    /// The time of day, if the clock knows it. May jump.
+    /// Time of day, if the clock knows it. It may jump.
     pub wall: Option<SystemTime>,
-    /// Time since an origin the clock chose. Never goes back.
+    /// Time since an origin that the clock chose. It never decreases.
     pub monotonic: Duration,
 }
 
 impl Stamp {
-    /// The present moment of `clock`.
+    /// Returns the present moment of `clock`.
     #[must_use]
     pub fn now(clock: &(impl Clock + ?Sized)) -> Self {
         Self { wall: clock.wall(), monotonic: clock.now() }
     }
 }
 
-/// Tells the time. Libraries read no clock: the host hands one in. Closures that return a
-/// [`Duration`] are clocks.
+/// Reads the time.
+///
+/// Closures that return a [`Duration`] are clocks. [`SystemClock`] is the clock of the standard
+/// library.
+///
+/// ```
+/// use std::time::Duration;
+/// use stream_lifecycle::{Clock, Stamp};
+/// let clock = || Duration::from_secs(3);
+/// assert_eq!(Stamp::now(&clock).monotonic, Duration::from_secs(3));
+/// ```
 pub trait Clock: Send + Sync {
-    /// Time since an origin the clock chose. Never goes back.
+    /// Returns the time since an origin that the clock chose. It never decreases.
     fn now(&self) -> Duration;
 
-    /// The time of day. Not known unless overridden.
+    /// Returns the time of day, if the clock knows it. The default does not.
     fn wall(&self) -> Option<SystemTime> {
         None
     }
@@ -40,14 +49,14 @@ impl<F: Fn() -> Duration + Send + Sync> Clock for F {
     }
 }
 
-/// The standard library's clocks; the origin is the moment it was made.
+/// The clocks of the standard library. Their origin is the moment of creation.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock {
     origin: Instant,
 }
 
 impl SystemClock {
-    /// A clock whose monotonic time is zero now.
+    /// Creates a clock whose monotonic time is zero now.
     #[must_use]
     pub fn new() -> Self {
         Self { origin: Instant::now() }
@@ -70,28 +79,28 @@ impl Clock for SystemClock {
     }
 }
 
-/// When what happened. All `None` without a clock.
+/// Times of a stream. All are `None` without a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Times {
-    /// The stream was started, before its producer was created.
+    /// Start of the stream, before its producer was created.
     pub start: Option<Stamp>,
-    /// The first item arrived.
+    /// Arrival of the first item.
     pub first_item: Option<Stamp>,
-    /// The first item with text for the user's eyes arrived.
+    /// Arrival of the first item with text that the user sees.
     pub first_visible: Option<Stamp>,
-    /// The stream ended; finalizer, sanitizers and subscribers ran later.
+    /// End of the stream, before finalizer, sanitizers and subscribers ran.
     pub end: Option<Stamp>,
 }
 
 impl Times {
-    /// How long the stream took, from the start to its end.
+    /// Returns the time from the start to the end.
     #[must_use]
     pub fn duration(&self) -> Option<Duration> {
         Some(self.end?.monotonic.saturating_sub(self.start?.monotonic))
     }
 
-    /// How long the first item took, from the start.
+    /// Returns the time from the start to the first item.
     #[must_use]
     pub fn to_first_item(&self) -> Option<Duration> {
         Some(self.first_item?.monotonic.saturating_sub(self.start?.monotonic))

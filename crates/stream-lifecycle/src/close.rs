@@ -1,4 +1,4 @@
-//! Stopping a producer.
+//! Cleanup of a producer when its stream is closed.
 
 use std::{
     error::Error,
@@ -12,15 +12,15 @@ use crate::{ending::ErrorInfo, unwind::Payload};
 
 type PollClose<S> = dyn FnMut(Pin<&mut S>, &mut Context<'_>) -> Poll<Result<(), CloseError>> + Send;
 
-/// How a producer is stopped.
+/// The function that stops a producer.
 pub(crate) struct Closer<S>(pub(crate) Box<PollClose<S>>);
 
-/// A producer's cleanup failed.
+/// The error of a producer's cleanup.
 #[derive(Debug, Clone)]
 pub struct CloseError(Arc<dyn Error + Send + Sync>);
 
 impl CloseError {
-    /// What the cleanup said.
+    /// Wraps the error of the cleanup.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(Arc::from(error.into()))
     }

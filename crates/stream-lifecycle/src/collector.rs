@@ -1,4 +1,4 @@
-//! The collector: sees every item, and makes the aggregate at the end.
+//! Collectors: they see every item and make the aggregate at the end.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::{
     unwind::catch,
 };
 
-/// Sees every item on its way to the consumer, and says at the end what was said.
+/// Sees every item on its way to the consumer, and makes an aggregate at the end.
 ///
 /// ```
 /// use serde_json::Value;
@@ -43,60 +43,63 @@ use crate::{
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait Collector<T, E>: Send {
-    /// Looks at the next item.
+    /// Observes the next item.
     ///
     /// # Errors
-    /// Ends the stream with this error; whether the item is still delivered is the
-    /// wrapper's [`Refused`] policy.
+    /// Ends the stream with this error. The policy [`Refused`] decides whether the item is
+    /// delivered.
     fn observe(&mut self, item: &T) -> Result<(), E>;
 
     /// Makes the aggregate. Called exactly once, however the stream ends.
     fn finish(self: Box<Self>, finish: FinishInfo<'_>) -> Value;
 
-    /// Whether nothing that matters can follow what was seen. Never, unless overridden.
+    /// Returns whether the answer is complete, so that only unimportant items can follow. The
+    /// default is `false`.
     fn is_whole(&self) -> bool {
         false
     }
 
-    /// Whether a limit kept a part of what was seen out of the aggregate.
+    /// Returns whether a limit kept a part of the items out of the aggregate. The default is
+    /// `false`.
     fn truncated(&self) -> bool {
         false
     }
 
-    /// What the response said of itself, beside its content. Asked once, at the end; nothing is
-    /// known unless overridden.
+    /// Returns the facts of the response without its content. Called once, at the end. The default
+    /// is empty.
     fn response(&self) -> ResponseInfo {
         ResponseInfo::default()
     }
 
-    /// What may be told of an item without its content. Asked for marks, byte limits, and
-    /// until the first visible item; nothing is known unless overridden.
+    /// Describes an item without its content. The default is empty.
+    ///
+    /// Called for marks and byte limits, and until the first visible item.
     fn describe(&self, item: &T) -> ItemInfo {
         let _ = item;
         ItemInfo::default()
     }
 }
 
-/// What a finalizer may know of the end.
+/// Facts about the end of a stream, for finalizers.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct FinishInfo<'a> {
     /// How the stream ended.
     pub ending: &'a Ending,
-    /// What was received and never reached the collector.
+    /// Data that was received and never reached the collector.
     pub withheld: WithheldInfo,
-    /// How many items the collector was shown.
+    /// Number of items the collector saw.
     pub items: u64,
 }
 
-/// What becomes of an item the collector refused.
+/// Treatment of an item that a collector refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Refused {
-    /// It is withheld: the consumer gets the error in its place.
+    /// The item is withheld, and the consumer gets the error instead.
     #[default]
     Withhold,
-    /// It is delivered, and the error behind it.
+    /// The item is delivered, then the error.
     Deliver,
 }
 
@@ -127,7 +130,7 @@ type Observe<T, E> = Box<dyn FnMut(&T) -> Result<(), E> + Send>;
 type Finalize = Box<dyn FnOnce(FinishInfo<'_>) -> Value + Send>;
 type Describe<T> = Box<dyn Fn(&T) -> ItemInfo + Send>;
 
-/// One thing that was set to look at items, or to make an aggregate of them.
+/// A configured function that observes items or makes an aggregate of them.
 pub(crate) enum Part<T, E> {
     Observe(Observe<T, E>),
     Describe(Describe<T>),
@@ -135,7 +138,7 @@ pub(crate) enum Part<T, E> {
     Whole(Box<dyn Collector<T, E>>),
 }
 
-/// Everything that was set, in order.
+/// All configured parts, in order.
 pub(crate) struct Collectors<T, E>(pub(crate) Vec<Part<T, E>>);
 
 impl<T, E> Collectors<T, E> {
@@ -147,7 +150,7 @@ impl<T, E> Collectors<T, E> {
         })
     }
 
-    /// What any of them knows of an item.
+    /// Merges the descriptions of all parts.
     pub(crate) fn describe(&self, item: &T) -> ItemInfo {
         let known = self.0.iter().filter_map(|part| match part {
             Part::Describe(describe) => Some(describe(item)),
@@ -176,8 +179,9 @@ impl<T, E> Collectors<T, E> {
         })
     }
 
-    /// The aggregate; of several, a list of them. Each part is used up or let go by itself: two
-    /// panics at once would abort.
+    /// Makes the aggregate, or a list of several.
+    ///
+    /// Each part is used or dropped separately, because two panics at once would abort.
     pub(crate) fn finish(self, finish: FinishInfo<'_>, faults: &mut Faults) -> Value {
         let mut made = Vec::new();
         for part in self.0 {

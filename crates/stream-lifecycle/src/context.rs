@@ -1,4 +1,4 @@
-//! The surroundings user code runs in, taken when the wrapper is built.
+//! The context in which user code runs.
 
 use std::{
     fmt,
@@ -10,13 +10,13 @@ use std::{
 
 use crate::unwind::{Payload, catch};
 
-/// Surroundings that can be entered from any thread: a task-local scope, a tracing span.
+/// Surroundings that any thread can enter, such as a task-local scope or a tracing span.
 pub trait Context: Send + Sync {
-    /// Runs `f`, once, inside. A context that does not call `f` is done without.
+    /// Runs `f` once inside the context. If an implementation does not call `f`, it runs outside.
     fn enter(&self, f: &mut dyn FnMut());
 }
 
-/// A context, shared and opaque.
+/// A shared, opaque context.
 ///
 /// ```
 /// use stream_lifecycle::{Context, ContextHandle};
@@ -32,12 +32,12 @@ pub trait Context: Send + Sync {
 pub struct ContextHandle(Arc<dyn Context>);
 
 impl ContextHandle {
-    /// A handle on `context`.
+    /// Creates a handle of `context`.
     pub fn new(context: impl Context + 'static) -> Self {
         Self(Arc::new(context))
     }
 
-    /// Runs `f` inside, for work that shall share the stream's surroundings.
+    /// Runs `f` inside the context, for work that shares the surroundings of the stream.
     ///
     /// # Panics
     /// If `f` or the context does.
@@ -49,7 +49,8 @@ impl ContextHandle {
         result.unwrap_or_else(|payload| payload.resume())
     }
 
-    /// Runs `f` inside, whatever the context does; with the panic of `f`, and of the context.
+    /// Runs `f` inside, even if the context fails to. Returns the result of `f` and a panic of the
+    /// context.
     fn enter<R>(&self, f: impl FnOnce() -> R) -> (Result<R, Payload>, Option<Payload>) {
         let (mut work, mut result) = (Some(f), None);
         let entered = catch(|| {
@@ -61,7 +62,9 @@ impl ContextHandle {
         });
         let result = match (result, work) {
             (None, Some(f)) => catch(f),
-            (result, _) => result.unwrap_or_else(|| Err(Payload::new("a context lost its work"))),
+            (result, _) => {
+                result.unwrap_or_else(|| Err(Payload::new("the context dropped its work")))
+            }
         };
         (result, entered.err())
     }
@@ -73,7 +76,8 @@ impl fmt::Debug for ContextHandle {
     }
 }
 
-/// Runs `f` inside `context`, if there is one; a panic of the context itself goes to `fault`.
+/// Runs `f` inside `context`, if there is one. Returns the result of `f` and a panic of the
+/// context.
 pub(crate) fn within<R>(
     context: Option<&ContextHandle>,
     f: impl FnOnce() -> R,
@@ -85,8 +89,7 @@ pub(crate) fn within<R>(
 }
 
 pin_project_lite::pin_project! {
-    /// A future that is polled and dropped inside a context. Ready with the panic of one that
-    /// panicked.
+    /// A future that is polled and dropped inside a context. Its output is an error if it panicked.
     pub(crate) struct Within<F> {
         #[pin]
         future: Option<F>,
@@ -96,7 +99,7 @@ pin_project_lite::pin_project! {
     impl<F> PinnedDrop for Within<F> {
         fn drop(this: Pin<&mut Self>) {
             let mut this = this.project();
-            // Nobody is left to report a panic to.
+            // A panic cannot be reported any more.
             let _ = within(this.context.as_ref(), || this.future.set(None));
             let _ = catch(|| *this.context = None);
         }

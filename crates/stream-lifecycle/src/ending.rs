@@ -1,4 +1,4 @@
-//! How a stream ended, who is to blame, and what it still had.
+//! Endings of a stream: how it ended, which component failed, and which data was withheld.
 
 use std::borrow::Cow;
 
@@ -6,45 +6,45 @@ use serde::Serialize;
 
 use crate::unwind::{Payload, catch};
 
-/// How a stream ended.
+/// How a stream ended, and who ended it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Ending {
-    /// Upstream was exhausted; or the consumer left when nothing could follow any more
+    /// Upstream was exhausted. Also if the consumer left after the answer was complete
     /// ([`LateClose`]).
     Complete,
-    /// An error or a refusal ended it.
+    /// An error or a refusal ended the stream.
     Failed {
         /// The component that failed.
         who: Component,
-        /// What kind of error.
+        /// Class and text of the error.
         error: ErrorInfo,
     },
     /// The consumer dropped the stream.
     Dropped,
     /// The consumer closed the stream.
     Closed,
-    /// A limit was hit.
+    /// The stream reached a limit.
     Limit {
-        /// Which.
+        /// Name of the reached limit.
         what: &'static str,
-        /// The value that was allowed, or the stream offset where the limit fell.
+        /// The allowed value, or the stream offset at which the limit was reached.
         at: u64,
     },
-    /// The timer fired.
+    /// The timer of the stream fired.
     TimedOut,
-    /// User code panicked.
+    /// User code panicked, and the panic was caught.
     Panicked {
-        /// The component that failed.
+        /// The component that panicked.
         who: Component,
-        /// The panic's message.
+        /// Message of the panic.
         message: String,
     },
 }
 
 impl Ending {
-    /// A short, stable name.
+    /// Returns a short, stable name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl Ending {
         }
     }
 
-    /// `ok`, `cancelled` (the consumer's wish), or `error`.
+    /// Returns `ok`, `cancelled` (at the consumer's wish) or `error`.
     #[must_use]
     pub const fn status(&self) -> &'static str {
         match self {
@@ -68,7 +68,7 @@ impl Ending {
         }
     }
 
-    /// Whether the wrapper itself cut the stream.
+    /// Returns whether the wrapper itself cut the stream.
     pub(crate) const fn is_cut(&self) -> bool {
         match self {
             Self::Complete | Self::Dropped | Self::Closed => false,
@@ -93,51 +93,51 @@ impl From<LimitHit> for Ending {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Component {
-    /// What creates the upstream.
+    /// The function that creates upstream.
     Producer,
-    /// The stream that is wrapped.
+    /// The stream inside the wrapper.
     Upstream,
     /// A guardrail on items.
     Guardrail,
-    /// A collector, while it looks at items.
+    /// A collector while it observes items.
     Collector,
-    /// A collector, when it makes its aggregate.
+    /// A collector or finalizer while it makes its aggregate.
     Finalizer,
-    /// A response sanitizer, or what lists them.
+    /// A sanitizer, or the function that lists sanitizers.
     Sanitizer,
-    /// The response codec.
+    /// The codec of the aggregate.
     Codec,
-    /// A subscriber.
+    /// A subscriber of events.
     Subscriber,
-    /// The context.
+    /// The context of user code.
     Context,
-    /// The clock.
+    /// The clock of the record.
     Clock,
-    /// The timer.
+    /// The future of the timeout.
     Timer,
-    /// What stops the producer when the stream is closed.
+    /// The function that stops the producer on close.
     Closer,
-    /// What describes errors, or makes them.
+    /// The function that describes errors, or the one that makes them.
     ErrorHook,
 }
 
-/// What is told of an error. Never its text, unless the caller asked for it.
+/// A description of an error. The text is missing unless the caller asked for it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct ErrorInfo {
-    /// Its class: the type's name unless the caller says otherwise.
+    /// Class of the error: its type's name, unless the caller sets another.
     pub class: Cow<'static, str>,
-    /// Its text.
+    /// Text of the error, if the caller added it.
     pub message: Option<String>,
 }
 
 impl ErrorInfo {
-    /// An error of a class, without text.
+    /// Creates the description of an error of a class, without text.
     pub fn class(class: impl Into<Cow<'static, str>>) -> Self {
         Self { class: class.into(), message: None }
     }
 
-    /// The same with the error's text.
+    /// Adds the text of the error.
     #[must_use]
     pub fn text(self, message: impl Into<String>) -> Self {
         Self { message: Some(message.into()), ..self }
@@ -150,11 +150,11 @@ impl ErrorInfo {
 pub struct ComponentFault {
     /// The component that failed.
     pub who: Component,
-    /// What it said.
+    /// Message of the panic or error.
     pub message: String,
 }
 
-/// Faults, the first of them kept.
+/// The first faults of a stream, and the number of further ones.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) kept: Vec<ComponentFault>,
@@ -172,52 +172,52 @@ impl Faults {
         }
     }
 
-    /// Lets go of a value of the caller's, whose drop may panic.
+    /// Drops a value of the caller, and records a panic of the drop.
     pub(crate) fn drop_caught<V>(&mut self, who: Component, value: V) {
         let _ = self.take(who, catch(|| drop(value)));
     }
 
-    /// Notes the panic, if there was one.
+    /// Records the panic, if there was one.
     pub(crate) fn take<R>(&mut self, who: Component, result: Result<R, Payload>) -> Option<R> {
         result.map_err(|payload| self.add(who, payload.message())).ok()
     }
 }
 
-/// What was received and never reached the consumer. Sizes, no text.
+/// Sizes of data that was received and never reached the consumer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WithheldInfo {
-    /// Bytes held by a machine.
+    /// Bytes held by a component.
     pub bytes: usize,
-    /// Why the last of them were held, in the machine's word.
+    /// Why the last of these bytes were held, in the words of the component.
     pub kind: &'static str,
-    /// Whole items that waited to be fetched.
+    /// Whole items that were not fetched.
     pub items: usize,
 }
 
 impl WithheldInfo {
-    /// Nothing.
+    /// No data was withheld.
     pub const NOTHING: Self = Self { bytes: 0, kind: "nothing", items: 0 };
 
-    /// Bytes that a machine holds, and why.
+    /// Creates the description of held bytes and their reason.
     #[must_use]
     pub const fn bytes(bytes: usize, kind: &'static str) -> Self {
         Self { bytes, kind, items: 0 }
     }
 
-    /// The same with as many whole items.
+    /// Sets the number of whole items.
     #[must_use]
     pub const fn items(self, items: usize) -> Self {
         Self { items, ..self }
     }
 
-    /// Whether nothing was withheld.
+    /// Returns whether nothing was withheld.
     #[must_use]
     pub const fn is_nothing(&self) -> bool {
         self.bytes == 0 && self.items == 0
     }
 
-    /// Both together; the reason is that of `self` where it holds anything.
+    /// Adds both sizes. The reason is that of `self`, if it holds bytes.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         let kind = if self.bytes > 0 { self.kind } else { other.kind };
@@ -232,32 +232,32 @@ impl Default for WithheldInfo {
     }
 }
 
-/// How far an inner stream is, asked when the wrapper ends.
+/// State of an inner stream when its wrapper ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Progress {
-    /// What it still has.
+    /// Data the inner stream still holds.
     pub withheld: WithheldInfo,
-    /// The limit that ended it early, though it just stopped.
+    /// The limit that ended the inner stream, if it just stopped at a limit.
     pub limit: Option<LimitHit>,
-    /// The error that ended it, if its items tell of that instead of an error.
+    /// The error that ended the inner stream, if its items carry the error.
     pub error: Option<ErrorInfo>,
 }
 
 impl Progress {
-    /// A stream that holds `withheld`, and was ended by `limit` if there is one.
+    /// Creates the state of a stream that holds `withheld` and was ended by `limit`, if any.
     #[must_use]
     pub const fn new(withheld: WithheldInfo, limit: Option<LimitHit>) -> Self {
         Self { withheld, limit, error: None }
     }
 
-    /// The same for a stream that `error` ended.
+    /// Sets the error that ended the stream.
     #[must_use]
     pub fn failed(self, error: ErrorInfo) -> Self {
         Self { error: Some(error), ..self }
     }
 
-    /// How the stream ended, if it did not just stop.
+    /// Returns the ending, if the stream did not just stop.
     pub(crate) fn ending(self) -> Option<Ending> {
         let failed = |error| Ending::Failed { who: Component::Upstream, error };
         self.error.map(failed).or_else(|| self.limit.map(Ending::from))
@@ -268,40 +268,39 @@ impl Progress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LimitHit {
-    /// Which.
+    /// Name of the reached limit.
     pub what: &'static str,
-    /// The stream offset where it fell.
+    /// Stream offset at which the limit was reached.
     pub at: u64,
 }
 
 impl LimitHit {
-    /// The limit of that name, hit at that stream offset.
+    /// Creates a limit by its name and stream offset.
     #[must_use]
     pub const fn new(what: &'static str, at: u64) -> Self {
         Self { what, at }
     }
 }
 
-/// Whether upstream, with the guardrails in front, said all it had to say.
+/// How the input of a guardrail ended: upstream, with the guardrails before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UpstreamEnd {
-    /// It was exhausted.
+    /// The input was complete.
     Exhausted,
-    /// An error or a limit cut it.
+    /// An error or a limit cut the input.
     Cut,
-    /// A guardrail in front ended the stream.
+    /// An earlier guardrail ended the stream.
     Refused,
 }
 
-/// What it means that the consumer leaves when the answer is whole: everything has arrived that
-/// matters, only upstream's end has not.
+/// Meaning of a drop or close after the complete answer arrived, but before upstream ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LateClose {
     /// The stream counts as complete.
     #[default]
     Complete,
-    /// It counts as dropped or closed.
+    /// The stream counts as dropped or closed.
     AsItEnded,
 }

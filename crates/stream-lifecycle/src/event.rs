@@ -1,4 +1,4 @@
-//! What subscribers are told.
+//! The events that subscribers receive.
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
@@ -10,41 +10,46 @@ use crate::{
     ending::{ComponentFault, Ending, ErrorInfo, WithheldInfo},
 };
 
-/// Which call to a model a stream belongs to, in the caller's words.
+/// The call to a model that a stream belongs to, as the caller describes it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct CallInfo {
-    /// The id that links everything about one call: wrappers around the same stream share it.
+    /// Id that links everything about one call. Wrappers around the same stream share it.
     pub id: String,
-    /// Where in the pipeline this wrapper stands, to tell wrappers of one call apart.
+    /// Place of this wrapper in the pipeline, which distinguishes the wrappers of one call.
     pub tap: Cow<'static, str>,
-    /// A name for the call.
+    /// Name of the call, if the caller set one.
     pub name: Option<String>,
-    /// The model.
+    /// The requested model.
     pub model: Option<String>,
-    /// The id of what made the call.
+    /// Id of the parent that made the call.
     pub parent: Option<String>,
-    /// Anything else; the base that end metadata is merged over.
+    /// Further attributes, over which metadata of the END event is merged.
     pub attributes: Map<String, Value>,
 }
 
-/// One thing that happened in a stream's life.
+/// An event in the life of a stream.
+///
+/// ```text
+/// accepted call:   Start, Mark (if enabled) per sampled item, End
+/// refused call:    Rejected
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LifecycleEvent {
-    /// The call was refused before anything started; nothing follows.
+    /// The call was refused before it started. No other event follows.
     Rejected(RejectedEvent),
-    /// The stream started; its producer does not exist yet.
+    /// The stream started. Its producer does not exist yet.
     Start(StartEvent),
-    /// An item arrived.
+    /// An item arrived and was sampled.
     Mark(MarkEvent),
-    /// The stream ended.
+    /// The stream ended. Exactly one END follows a START.
     End(Box<EndEvent>),
 }
 
 impl LifecycleEvent {
-    /// The call it is about.
+    /// Returns the call of the event.
     #[must_use]
     pub fn call(&self) -> &CallInfo {
         match self {
@@ -55,7 +60,7 @@ impl LifecycleEvent {
         }
     }
 
-    /// The END event, if it is that.
+    /// Returns the END event, if this is one.
     #[must_use]
     pub fn end(&self) -> Option<&EndEvent> {
         if let Self::End(end) = self { Some(end) } else { None }
@@ -66,59 +71,59 @@ impl LifecycleEvent {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RejectedEvent {
-    /// The call.
+    /// The call that was refused.
     #[serde(serialize_with = "shared")]
     pub call: Arc<CallInfo>,
-    /// Why.
+    /// The reason for the refusal.
     pub reason: String,
-    /// When.
+    /// Time of the refusal.
     pub at: Option<Stamp>,
 }
 
-/// A stream started.
+/// A stream started: the START event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StartEvent {
-    /// The call.
+    /// The call of the stream.
     #[serde(serialize_with = "shared")]
     pub call: Arc<CallInfo>,
-    /// When.
+    /// Time of the start, if there is a clock.
     pub at: Option<Stamp>,
 }
 
-/// An item arrived. Says what kind of item, never what stands in it.
+/// An item arrived. Describes the item without its content.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MarkEvent {
-    /// The call.
+    /// The call of the stream.
     #[serde(serialize_with = "shared")]
     pub call: Arc<CallInfo>,
-    /// The item's number, from 0.
+    /// Number of the item, from 0.
     pub index: u64,
-    /// What is known of it.
+    /// Description of the item.
     pub item: ItemInfo,
-    /// When.
+    /// Time of arrival, if there is a clock.
     pub at: Option<Stamp>,
 }
 
-/// What is known of an item without its content.
+/// A description of an item without its content.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct ItemInfo {
-    /// Bytes of text in it.
+    /// Bytes of text in the item.
     pub bytes: u64,
-    /// Whether the user sees some of it.
+    /// Whether the user sees some of the item.
     pub visible: bool,
-    /// The choices it is about.
+    /// Indices of the choices in the item.
     pub choices: Vec<u32>,
-    /// The finish reasons in it.
+    /// Finish reasons in the item.
     pub finish: Vec<String>,
-    /// The usage report in it.
+    /// Usage report in the item.
     pub usage: Option<Value>,
 }
 
 impl ItemInfo {
-    /// What both know of one item: the larger size, everything else that either says.
+    /// Merges two descriptions of one item. The larger size counts.
     pub(crate) fn and(self, other: Self) -> Self {
         let Self { bytes, visible, mut choices, mut finish, usage } = self;
         let new = |one: &u32| !choices.contains(one);
@@ -136,22 +141,22 @@ impl ItemInfo {
     }
 }
 
-/// What a response said of itself, beside its content.
+/// Facts about a response without its content.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct ResponseInfo {
-    /// The response's id.
+    /// Id of the response, if it has one.
     pub id: Option<String>,
-    /// The model that answered; [`CallInfo::model`] is the one that was asked.
+    /// The model that answered. [`CallInfo::model`] is the requested one.
     pub model: Option<String>,
-    /// Why each choice ended, in the order of the choices; those that did not end are left out.
+    /// Finish reasons, in the order of the choices. Choices without one are left out.
     pub finish_reasons: Vec<String>,
-    /// The last usage report, as it came.
+    /// The last usage report, unchanged.
     pub usage: Option<Value>,
 }
 
 impl ResponseInfo {
-    /// What `self` knows, and what only `other` does.
+    /// Fills missing facts from `other`.
     pub(crate) fn or(self, other: Self) -> Self {
         let known = !self.finish_reasons.is_empty();
         Self {
@@ -163,67 +168,66 @@ impl ResponseInfo {
     }
 }
 
-/// A stream ended.
+/// A stream ended: the END event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EndEvent {
-    /// The call.
+    /// The call of the stream.
     #[serde(serialize_with = "shared")]
     pub call: Arc<CallInfo>,
-    /// How it ended.
+    /// How the stream ended.
     pub ending: Ending,
-    /// The aggregate, sanitized. `None` if there never was one (the producer could not be
-    /// created), or if it was omitted.
+    /// The sanitized aggregate. `None` if the producer could not be created, or if the aggregate
+    /// was omitted.
     pub data: Option<Value>,
     /// Why the aggregate was omitted.
     pub omitted: Option<Omission>,
-    /// Whether the collector hit its limit, so that the aggregate is a part of what was said.
+    /// Whether a collector reached its limit, so that the aggregate is incomplete.
     pub truncated: bool,
-    /// What the codec made of the sanitized aggregate.
+    /// Output of the codec for the sanitized aggregate.
     pub annotated: Option<Value>,
-    /// Why the codec made nothing.
+    /// Error of the codec, if it failed.
     pub codec_error: Option<String>,
-    /// What the response said of itself: id, model, finish reasons, usage. Sanitizers do not see
-    /// it; there is no content in it.
+    /// Facts about the response: id, model, finish reasons, usage. Sanitizers do not see them.
     pub response: ResponseInfo,
     /// Attributes, metadata and the ending, merged.
     pub metadata: Map<String, Value>,
-    /// When what happened.
+    /// Times of the stream.
     pub times: Times,
-    /// How long the first item took, from the start, if there were one and a clock.
+    /// Time from the start to the first item, if both are known.
     pub time_to_first_item: Option<Duration>,
-    /// How many items the collector saw.
+    /// Number of items the collectors saw.
     pub items: u64,
-    /// What was received and never delivered.
+    /// Data that was received and never delivered.
     pub withheld: WithheldInfo,
-    /// What the producer's cleanup said, if the stream was closed and it failed.
+    /// Error of the producer's cleanup, if the stream was closed.
     pub close_error: Option<ErrorInfo>,
-    /// Faults of user code that did not end the stream, the first 16.
+    /// The first 16 faults of user code that did not end the stream.
     pub faults: Vec<ComponentFault>,
-    /// How many more faults there were.
+    /// Number of further faults.
     pub more_faults: u64,
 }
 
-/// Why an aggregate was left out of the END event.
+/// Why an aggregate is missing in the END event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Omission {
-    /// The sanitizer's name.
+    /// Name of the sanitizer.
     pub by: Cow<'static, str>,
-    /// What it did.
+    /// Action of the sanitizer.
     pub why: OmittedWhy,
 }
 
-/// What a sanitizer did to have the aggregate left out.
+/// Action of a sanitizer that removed the aggregate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OmittedWhy {
-    /// It asked for it.
+    /// The sanitizer omitted the aggregate.
     Omitted,
-    /// It failed, with this reason.
+    /// The sanitizer failed with this reason.
     Failed(String),
-    /// It panicked.
+    /// The sanitizer panicked.
     Panicked,
 }
 

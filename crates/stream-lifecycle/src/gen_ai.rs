@@ -1,4 +1,4 @@
-//! An END event in the words of OpenTelemetry's conventions for generative AI.
+//! END events in the terms of OpenTelemetry's conventions for generative AI.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,15 @@ use serde_json::{Map, Value};
 use crate::{ending::Ending, event::EndEvent};
 
 impl EndEvent {
-    /// The attributes of a client span, by the names of OpenTelemetry's semantic conventions for
-    /// generative AI. What is not known is left out; there is no content among them.
+    /// Returns the attributes of a client span, by the names of OpenTelemetry's conventions for
+    /// generative AI.
     ///
-    /// The call's model is the one that was asked, the response's the one that answered. Usage is
-    /// read under the names of chat completions, and of other dialects. Attributes of the call
-    /// ([`crate::Lifecycle::attributes`]) that begin with `gen_ai.` or `server.` are taken as
-    /// they are: the provider, `gen_ai.provider.name`, is known to the caller only.
+    /// Unknown attributes are left out, and none has content. `gen_ai.request.model` is the
+    /// requested model and `gen_ai.response.model` the one that answered. Usage is read under the
+    /// names of chat completions and of other APIs.
+    ///
+    /// Attributes of the call ([`crate::Lifecycle::attributes`]) that begin with `gen_ai.` or
+    /// `server.` are copied. Only the caller knows the provider, `gen_ai.provider.name`.
     #[must_use]
     pub fn gen_ai_attributes(&self) -> Vec<(Cow<'static, str>, Value)> {
         let mut all: Vec<(Cow<'static, str>, Value)> = Vec::new();
@@ -51,7 +53,7 @@ impl EndEvent {
         all
     }
 
-    /// The measurements of a client, in seconds, by the names of those conventions.
+    /// Returns the durations of a client, in seconds, by the names of the same conventions.
     #[must_use]
     pub fn gen_ai_metrics(&self) -> Vec<(&'static str, f64)> {
         let first = self.time_to_first_item;
@@ -63,7 +65,7 @@ impl EndEvent {
         known.map(|(name, time)| (name, time.as_secs_f64())).collect()
     }
 
-    /// The class of what went wrong, if something did.
+    /// Returns the class of the error, if the stream ended with one.
     fn error_type(&self) -> Option<String> {
         match &self.ending {
             Ending::Failed { error, .. } => Some(error.class.clone().into_owned()),
@@ -74,7 +76,7 @@ impl EndEvent {
     }
 }
 
-/// The first of these counts there is.
+/// Returns the first count that is present.
 fn count(usage: Option<&Map<String, Value>>, names: &[&str]) -> Option<Value> {
     let usage = usage?;
     names.iter().find_map(|name| usage.get(*name).filter(|value| value.is_u64()).cloned())

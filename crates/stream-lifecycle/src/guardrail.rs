@@ -1,4 +1,4 @@
-//! Item guardrails: what the consumer itself may see.
+//! Guardrails: stages that decide which items the consumer sees.
 
 use std::{
     borrow::Cow,
@@ -8,8 +8,10 @@ use std::{
 
 use crate::ending::{UpstreamEnd, WithheldInfo};
 
-/// A stage in the live stream, between upstream and the collectors: it may replace items, hold
-/// them, or end the stream. Collectors see what passed, so the record is guarded, too.
+/// A stage of the live stream, between upstream and the collectors.
+///
+/// A guardrail may replace items, hold them, or end the stream. Collectors see only released items,
+/// so the record is guarded too.
 ///
 /// ```
 /// use stream_lifecycle::{Decision, Guardrail, Lifecycle, GuardrailOutput, UpstreamEnd};
@@ -38,48 +40,52 @@ use crate::ending::{UpstreamEnd, WithheldInfo};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait Guardrail<T>: Send {
-    /// Takes the next item, and lets out what may pass.
+    /// Takes the next item, and releases items that may pass.
     fn push(&mut self, item: T, out: &mut GuardrailOutput<T>) -> Decision;
 
-    /// Nothing more comes: what is held comes out now, or never. `end` says whether that is
-    /// all there was.
+    /// Ends the input. Items still held are released now or never.
+    ///
+    /// `end` describes whether the input was complete.
     fn finish(&mut self, end: UpstreamEnd, out: &mut GuardrailOutput<T>) -> Decision;
 
-    /// Whether it can take the next item or, behind [`Guardrail::finish`], is done. Until then
-    /// neither is it given one, nor is upstream polled for one. At once, unless overridden.
+    /// Returns whether the guardrail can take the next item or, after [`Guardrail::finish`], is
+    /// done.
     ///
-    /// Asked whenever the stream is polled; a guardrail that waits for something sees to it that
-    /// `cx` is woken. What waits is kept in the guardrail, so that a poll that is given up loses
-    /// nothing, and dropping the stream drops it.
+    /// Until then it receives no item, and upstream is not polled. The default is always ready.
+    ///
+    /// This is called whenever the stream is polled. A guardrail that waits must wake `cx` later
+    /// and keep its state itself, so that an abandoned poll loses nothing. Dropping the stream
+    /// drops the guardrail.
     fn poll_ready(&mut self, cx: &mut Context<'_>, out: &mut GuardrailOutput<T>) -> Poll<Decision> {
         let _ = (cx, out);
         Poll::Ready(Decision::Continue)
     }
 
-    /// What is held.
+    /// Returns the size of the held data. The default is nothing.
     fn held(&self) -> WithheldInfo {
         WithheldInfo::NOTHING
     }
 }
 
-/// Whether the stream goes on.
+/// Whether the stream continues after a guardrail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub enum Decision {
-    /// It does.
+    /// The stream continues.
     Continue,
-    /// It ends, for this reason, behind what was let out. Guardrails behind are told
-    /// [`UpstreamEnd::Refused`].
+    /// The stream ends with this reason, after the released items.
+    ///
+    /// Later guardrails receive [`UpstreamEnd::Refused`].
     End(Cow<'static, str>),
 }
 
-/// Where a guardrail lets items out.
+/// The items that a guardrail releases.
 #[derive(Debug)]
 pub struct GuardrailOutput<T>(pub(crate) VecDeque<T>);
 
 impl<T> GuardrailOutput<T> {
-    /// Lets an item pass, behind those before.
+    /// Releases an item, after those released before.
     pub fn put(&mut self, item: T) {
         self.0.push_back(item);
     }

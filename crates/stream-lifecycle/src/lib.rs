@@ -1,23 +1,54 @@
-//! The life of a stream on record: a collector sees every item, a finalizer makes one aggregate,
-//! sanitizers decide what of it may be told, subscribers are told once.
+//! Records the life of a stream: one START, one END, and an aggregate of the items between them.
 //!
-//! [`Lifecycle`] sets it up; [`Lifecycle::wrap`] puts it around any `Stream` of `Result`s.
-//! Nothing here spawns, and nothing reads a clock that was not handed in.
+//! [`Lifecycle`] configures the record, and [`Lifecycle::wrap`] puts it around any `Stream` of
+//! `Result`s. Collectors see every item, a finalizer makes one aggregate, and sanitizers decide
+//! which data the END event contains. However the stream ends, subscribers receive exactly one END.
 //!
-//! - All of it runs inside the [`Context`] that was given, on whatever thread polls or drops.
-//! - **Panics.** One in the finalizer, a sanitizer, the codec or a subscriber is a
-//!   [`ComponentFault`] in the END event, and ends nothing else: a finalizer's aggregate is then null, a
-//!   sanitizer's is omitted. One in upstream, the guardrail or the collector ends the stream as
-//!   [`Ending::Panicked`] and goes on to whoever polls, behind END, unless
-//!   [`Lifecycle::cut_error`] makes an error of it. None leaves a drop.
-//! - **The guardrail** is the only thing that changes what the consumer sees. Sanitizers see
-//!   to the record.
-//! - **Cost.** An item costs a virtual call, two with a context; no lock, no clone, no
-//!   allocation. A guardrail holds what it must; nothing else is buffered.
-//! - A wrapper may stand in front of a guard, behind it, or both: same id, different
-//!   [`Lifecycle::tap`], one END each.
+//! ```
+//! use stream_lifecycle::{Lifecycle, TextCollector};
+//! use tokio_stream::StreamExt;
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! let (send, ends) = std::sync::mpsc::channel();
+//! let items = ["Hello", " world"].map(|item| Ok::<_, std::io::Error>(item.to_owned()));
+//! let mut stream = Lifecycle::new("call-1")
+//!     .collect_with(TextCollector::default())
+//!     .subscriber_fn(move |event| {
+//!         if let Some(end) = event.end() {
+//!             let _ = send.send((end.ending.name(), end.data.clone()));
+//!         }
+//!     })
+//!     .wrap(tokio_stream::iter(items));
+//! stream.next().await;
+//! drop(stream);
+//! assert_eq!(ends.recv(), Ok(("dropped", Some("Hello".into()))));
+//! # });
+//! # Ok::<(), std::io::Error>(())
+//! ```
 //!
-//! The README has an example.
+//! # Where to start
+//!
+//! | task | type |
+//! |---|---|
+//! | aggregate items | [`Collector`], [`TextCollector`], [`Lifecycle::collect`] |
+//! | change, hold or refuse items | [`Guardrail`], [`Window`] for an asynchronous check |
+//! | keep data out of the record | [`Sanitizer`] |
+//! | receive events | [`Subscriber`], [`Queue`] for a slow one |
+//! | run user code in a span or a scope | [`Context`], [`ContextHandle`] |
+//! | export to OpenTelemetry | `GenAiSpan` (features `tracing` and `gen-ai`) |
+//!
+//! # Properties
+//!
+//! - The crate spawns nothing and reads no clock except the one the caller provides.
+//! - User code runs inside the configured [`Context`], on the thread that polls or drops the
+//!   stream.
+//! - Only guardrails change the items of the consumer. Sanitizers change the record.
+//! - An item costs a virtual call, two with a context: no lock, no clone, no allocation.
+//! - A pipeline may have several wrappers, such as before and after a guard. They share an id, have
+//!   different [taps](Lifecycle::tap), and send one END each.
+//! - A panic in a finalizer, sanitizer, codec or subscriber is a [`ComponentFault`] of the END
+//!   event, and the stream continues. A panic in upstream, a guardrail or a collector ends the
+//!   stream as [`Ending::Panicked`] and continues after END, unless [`Lifecycle::cut_error`] turns
+//!   it into an error. No panic leaves a drop.
 #![doc = include_str!("../CONTRACT.md")]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -79,7 +110,7 @@ pub use subscribe::{Codec, Subscriber};
 pub use text::TextCollector;
 pub use window::Window;
 
-/// The README's example, compiled.
+/// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

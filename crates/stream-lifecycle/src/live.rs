@@ -1,4 +1,13 @@
-//! A stream that has not ended yet: everything that is used up when it does.
+//! A stream that has not ended: its state, and the user code that its end consumes.
+//!
+//! The phases of a stream whose guardrail holds one item:
+//!
+//! ```text
+//! upstream yields        phase       consumer gets
+//! Ok(a)                  open        nothing: the guardrail holds `a`
+//! None                   draining    `a`, which the guardrail releases at the end
+//!                        over        None, after the END event
+//! ```
 
 use std::{
     future::Future,
@@ -23,7 +32,7 @@ pub(crate) type Timer = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub(crate) type DescribeError<E> = Box<dyn Fn(&E) -> ErrorInfo + Send>;
 pub(crate) type CutError<E> = Box<dyn Fn(&Ending) -> Option<E> + Send>;
 
-/// Why the stream ends, and what the consumer gets instead of an item.
+/// Why the stream ends, and the error or panic the consumer gets.
 pub(crate) struct Terminal<E> {
     pub(crate) ending: Ending,
     pub(crate) error: Option<E>,
@@ -46,24 +55,24 @@ impl<E> Terminal<E> {
     }
 }
 
-/// How far a stream is.
+/// Phase of a recorded stream.
 enum StreamPhase<E> {
-    /// Upstream may have more.
+    /// Upstream may have more items.
     Open,
-    /// Upstream is over; what the guardrails let out comes first.
+    /// Upstream ended. Items that the guardrails release come first.
     Draining(Terminal<E>),
-    /// Nothing comes any more.
+    /// The stream ended, and no item follows.
     Over(Terminal<E>),
 }
 
-/// Bounds on a whole stream.
+/// Limits of a whole stream.
 #[derive(Default)]
 pub(crate) struct StreamLimits {
     pub(crate) items: Option<NonZeroU64>,
     pub(crate) bytes: Option<NonZeroU64>,
 }
 
-/// Code of the caller that can panic when it is dropped.
+/// Code of the caller whose drop may panic.
 pub(crate) struct Hooks<T, E> {
     pub(crate) rails: Rails<T>,
     pub(crate) timer: Option<Timer>,
@@ -89,7 +98,7 @@ impl<T, E> Hooks<T, E> {
     }
 }
 
-/// Caller's code and state of a stream that goes on.
+/// User code and state of a stream that has not ended.
 pub(crate) struct Live<T, E> {
     pub(crate) reporter: Reporter,
     pub(crate) collectors: Collectors<T, E>,
@@ -100,7 +109,7 @@ pub(crate) struct Live<T, E> {
     pub(crate) close_error: Option<ErrorInfo>,
     /// Whether the consumer began to close the stream.
     closing: bool,
-    /// When the stream ended. Cleaning up may take longer.
+    /// Time of the end, once the stream ended. Cleanup may take longer.
     ended: Option<Option<Stamp>>,
     phase: StreamPhase<E>,
     bytes: u64,
@@ -123,7 +132,7 @@ impl<T, E> Live<T, E> {
         }
     }
 
-    /// Whether the stream is over, but for saying so.
+    /// Returns whether the stream is over and only its end must be reported.
     pub(crate) fn is_over(&self) -> bool {
         match self.phase {
             StreamPhase::Open => false,
@@ -134,7 +143,7 @@ impl<T, E> Live<T, E> {
         }
     }
 
-    /// How many items can still come, an error included, once upstream is over.
+    /// Returns the maximum number of further items, including an error, once upstream ended.
     pub(crate) fn at_most(&self) -> Option<usize> {
         match self.phase {
             StreamPhase::Draining(_) if self.hooks.rails.is_done() => {
@@ -145,7 +154,7 @@ impl<T, E> Live<T, E> {
         }
     }
 
-    /// Notes a panic that did not end the stream.
+    /// Records a panic that did not end the stream.
     pub(crate) fn fault(&mut self, who: Component, payload: &Payload) {
         self.reporter.faults.add(who, payload.message());
     }
@@ -154,31 +163,31 @@ impl<T, E> Live<T, E> {
         self.phase = StreamPhase::Over(terminal.into());
     }
 
-    /// The consumer wants no more.
+    /// Records that the consumer wants no more items.
     pub(crate) fn begin_close(&mut self) {
         self.closing = true;
         self.note_end();
     }
 
-    /// The stream ends now, unless it has.
+    /// Records the time of the end, unless the stream ended before.
     pub(crate) fn note_end(&mut self) {
         if self.ended.is_none() {
             self.ended = Some(self.reporter.now());
         }
     }
 
-    /// Why the stream ends if the consumer drops it now, or is done closing it.
+    /// Returns why the stream ends if the consumer drops it now, or finished closing it.
     pub(crate) fn given_up(&mut self) -> Terminal<E> {
         match &self.phase {
             _ if self.is_over() => self.terminal(),
-            // Guardrails are still busy, but how upstream ended is known.
+            // Guardrails are still busy, but upstream's ending is known.
             StreamPhase::Draining(end) if end.ending != Ending::Complete => self.terminal(),
             _ if self.closing => Ending::Closed.into(),
             _ => Ending::Dropped.into(),
         }
     }
 
-    /// Why the stream ends, once it is over.
+    /// Returns why the stream ends, once it is over.
     pub(crate) fn terminal(&mut self) -> Terminal<E> {
         match std::mem::replace(&mut self.phase, StreamPhase::Open) {
             StreamPhase::Draining(terminal) | StreamPhase::Over(terminal) => terminal,
@@ -192,7 +201,7 @@ impl<T, E> Live<T, E> {
         if !matches!(fired, Ok(Poll::Pending)) {
             self.hooks.timer = None;
             match (fired, std::mem::replace(&mut self.phase, StreamPhase::Open)) {
-                // Only guardrails are still busy: how upstream ended stands.
+                // Only guardrails are still busy, and upstream's ending is kept.
                 (Ok(_), StreamPhase::Draining(end)) if end.ending != Ending::Complete => {
                     self.stop(end);
                 }
@@ -202,7 +211,7 @@ impl<T, E> Live<T, E> {
         }
     }
 
-    /// An item from upstream; returns it if it goes straight to the consumer.
+    /// Takes an item from upstream. Returns it if the stream has no guardrail.
     pub(crate) fn arrived(&mut self, item: T) -> Option<T> {
         if self.hooks.rails.is_empty() {
             return self.deliver(item);
@@ -211,13 +220,15 @@ impl<T, E> Live<T, E> {
         None
     }
 
-    /// The next item the guardrails let out.
+    /// Returns the next item that the guardrails released.
     pub(crate) fn next_out(&mut self) -> Option<T> {
         self.hooks.rails.out().0.pop_front()
     }
 
-    /// Moves items through the guardrails. Ready when upstream may be polled: all of them can
-    /// take more, and nothing they let out waits.
+    /// Moves items through the guardrails.
+    ///
+    /// Ready with `true` when upstream may be polled: all guardrails can take more, and no released
+    /// item waits.
     pub(crate) fn poll_rails(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         if self.hooks.rails.is_empty() {
             return Poll::Ready(true);
@@ -243,7 +254,7 @@ impl<T, E> Live<T, E> {
         }
     }
 
-    /// Upstream has no more.
+    /// Records the end of upstream.
     pub(crate) fn upstream_ended(&mut self, error: Option<E>, limit: Option<Ending>) {
         let whole = error.is_none() && limit.is_none();
         let terminal = match error {
@@ -254,12 +265,12 @@ impl<T, E> Live<T, E> {
         self.phase = StreamPhase::Draining(terminal);
     }
 
-    /// Shows the item to whom it concerns; returns it if the consumer may have it.
+    /// Shows the item to the collectors. Returns it if the consumer may have it.
     pub(crate) fn deliver(&mut self, item: T) -> Option<T> {
         match self.show(&item) {
             Ok(()) => Some(item),
             Err(terminal) => {
-                // Only the collector's refusal has an error here.
+                // Only a refusal of a collector has an error here.
                 let passes = terminal.error.is_some() && self.refused == Refused::Deliver;
                 self.stop(terminal);
                 if passes {
@@ -301,7 +312,7 @@ impl<T, E> Live<T, E> {
         described.map(Some).map_err(|payload| Terminal::panicked(Component::Collector, payload))
     }
 
-    /// The ending an error makes.
+    /// Returns the ending for an error.
     pub(crate) fn failed(&mut self, who: Component, error: E) -> Terminal<E> {
         let info = self.info(&error);
         Terminal { ending: Ending::Failed { who, error: info }, error: Some(error), panic: None }
@@ -314,7 +325,8 @@ impl<T, E> Live<T, E> {
         told.unwrap_or_else(|| ErrorInfo::class(std::any::type_name::<E>()))
     }
 
-    /// Ends the stream: aggregate, then END. Returns what the consumer gets.
+    /// Ends the stream: makes the aggregate, then sends END. Returns the last value for the
+    /// consumer.
     pub(crate) fn conclude(mut self, progress: Progress, terminal: Terminal<E>) -> Last<E> {
         self.note_end();
         let Terminal { ending, error, panic } = terminal;
@@ -340,7 +352,7 @@ impl<T, E> Live<T, E> {
         }
     }
 
-    /// Ends a stream that never was: END without output.
+    /// Ends a stream that was never created: sends END without output.
     pub(crate) fn fail_start(self, ending: Ending) {
         let mut reporter = self.unused();
         reporter.times.end = reporter.now();
@@ -354,12 +366,12 @@ impl<T, E> Live<T, E> {
         });
     }
 
-    /// Tells that there will be no stream.
+    /// Reports that the call was refused.
     pub(crate) fn reject(self, reason: String) {
         self.unused().reject(reason);
     }
 
-    /// Lets go of all that only a stream needs.
+    /// Drops the parts that only a stream needs.
     fn unused(self) -> Reporter {
         let Self { mut reporter, collectors, hooks, .. } = self;
         for part in collectors.0 {
@@ -369,7 +381,7 @@ impl<T, E> Live<T, E> {
         reporter
     }
 
-    /// A consumer who leaves when nothing can follow took the whole answer.
+    /// Turns a drop or close after a complete answer into completion.
     fn as_whole(&mut self, ending: Ending) -> Ending {
         let left = matches!(ending, Ending::Dropped | Ending::Closed);
         if !left || self.late_close == LateClose::AsItEnded {
@@ -389,12 +401,12 @@ impl<T, E> Live<T, E> {
     }
 }
 
-/// What the consumer gets when the stream has ended.
+/// The last value the consumer gets.
 pub(crate) enum Last<E> {
-    /// Nothing.
+    /// The stream just ends.
     Nothing,
-    /// An error.
+    /// An error is the last item.
     Error(E),
-    /// The panic that ended it.
+    /// The panic that ended the stream continues.
     Panic(Payload),
 }

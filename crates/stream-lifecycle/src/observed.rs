@@ -1,4 +1,4 @@
-//! The wrapper: a stream like the one inside, that keeps the record.
+//! The wrapper: a stream that records the life of its inner stream.
 
 use std::{
     fmt,
@@ -22,17 +22,17 @@ use futures_core::{FusedStream, Stream};
 type Probe<S> = Box<dyn Fn(&S) -> Progress + Send>;
 
 pin_project_lite::pin_project! {
-    /// A stream whose life is on record.
+    /// A stream whose life is recorded.
     ///
-    /// Yields what the stream inside yields, through guardrails if there are some, with the
-    /// same error type and without a buffer of its own. Fused. `Unpin` if the inner stream is.
-    /// Made by [`crate::Lifecycle::wrap`] and its kin; the module says what happens when.
+    /// Yields the items of the inner stream, through its guardrails, with the same error type and
+    /// without a buffer. It is fused, and `Unpin` if the inner stream is. [`crate::Lifecycle::wrap`]
+    /// creates it; the crate page describes the order of events.
     #[must_use = "streams do nothing unless polled"]
     #[project = Parts]
     pub struct Observed<S: TryItem> {
         #[pin]
         inner: Option<S>,
-        // Gone once the stream ended.
+        // `None` after the end of the stream.
         live: Option<Box<Live<S::Ok, S::Error>>>,
         call: Arc<CallInfo>,
         context: Option<ContextHandle>,
@@ -50,18 +50,18 @@ pin_project_lite::pin_project! {
     }
 }
 
-/// How far closing is.
+/// Progress of a close.
 enum Closing {
     No,
     Begun,
     Done(Result<(), CloseError>),
 }
 
-/// What becomes of upstream when the stream ends.
+/// Time at which upstream is dropped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Release {
     Now,
-    /// It is kept for its cleanup, if it has one.
+    /// Upstream is kept for its cleanup, if it has one.
     AtClose,
 }
 
@@ -82,16 +82,18 @@ impl<S: TryItem> Observed<S> {
         }
     }
 
-    /// Asks the inner stream for its progress when the stream ends: what it withheld, and the limit
-    /// or error that ended it.
+    /// Sets a function that reports the progress of the inner stream when the stream ends: the data
+    /// it withheld, and its limit or error.
     pub fn probe(mut self, probe: impl Fn(&S) -> Progress + Send + 'static) -> Self {
         self.probe = Some(Box::new(probe));
         self
     }
 
-    /// How the producer is stopped when the stream is closed: polled until it is ready. Upstream
-    /// is then kept until [`Observed::close`] or the drop, behind an error, too. Without it,
-    /// closing drops upstream.
+    /// Sets the function that stops the producer when the stream is closed. It is polled until
+    /// ready.
+    ///
+    /// Upstream is then kept until [`Observed::close`] or the drop, also after an error. Without
+    /// this function, closing drops upstream.
     pub fn on_close<F>(mut self, closer: F) -> Self
     where
         F: FnMut(Pin<&mut S>, &mut task::Context<'_>) -> Poll<Result<(), CloseError>>
@@ -102,33 +104,34 @@ impl<S: TryItem> Observed<S> {
         self
     }
 
-    /// The call this stream belongs to.
+    /// Returns the call this stream belongs to.
     #[must_use]
     pub fn call(&self) -> &CallInfo {
         &self.call
     }
 
-    /// The surroundings user code runs in.
+    /// Returns the context of user code.
     #[must_use]
     pub fn context(&self) -> Option<&ContextHandle> {
         self.context.as_ref()
     }
 
-    /// Ends the stream before upstream does: stops the producer, waits for its cleanup, then
-    /// ends as [`crate::Ending::Closed`]. Polls yield nothing from the first call on. The result is
-    /// remembered: closing again returns it again. If this future is dropped, closing can be
-    /// taken up again.
+    /// Ends the stream before upstream does.
+    ///
+    /// Stops the producer, waits for its cleanup, then ends as [`crate::Ending::Closed`]. The
+    /// stream yields no item after the first call. The result is kept, and closing again returns it
+    /// again. If this future is dropped, another call continues the close.
     ///
     /// # Errors
-    /// If the producer's cleanup fails.
+    /// Returns the error of the producer's cleanup.
     pub async fn close(mut self: Pin<&mut Self>) -> Result<(), CloseError> {
         poll_fn(|cx| self.as_mut().poll_close(cx)).await
     }
 
-    /// As [`Observed::close`], for callers that poll.
+    /// Closes the stream like [`Observed::close`], for callers that poll.
     ///
     /// # Errors
-    /// If the producer's cleanup fails.
+    /// Returns the error of the producer's cleanup.
     pub fn poll_close(
         self: Pin<&mut Self>,
         cx: &mut task::Context<'_>,
@@ -149,7 +152,7 @@ impl<S: TryItem> Observed<S> {
 }
 
 impl<S: TryItem> Parts<'_, S> {
-    /// Runs `f` inside the context.
+    /// Runs `f` inside the context, and records a panic of the context.
     fn within<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> Result<R, Payload> {
         let context = self.context.take();
         let (result, fault) = within(context.as_ref(), || f(self));
@@ -160,7 +163,7 @@ impl<S: TryItem> Parts<'_, S> {
         result
     }
 
-    /// Ends the stream: upstream goes, then comes the record. Returns what the consumer gets.
+    /// Ends the stream: drops upstream, then reports. Returns the last value for the consumer.
     fn conclude(&mut self, terminal: Terminal<S::Error>, release: Release) -> Last<S::Error> {
         let Some(mut live) = self.live.take() else { return Last::Nothing };
         live.note_end();
@@ -191,8 +194,8 @@ impl<S: TryItem> Parts<'_, S> {
         catch(|| self.inner.set(None))
     }
 
-    /// The wrapper is dropped. Whatever panics, it must not leave a drop, and two panics at once
-    /// would abort.
+    /// Ends the stream because the wrapper is dropped. Panics are caught, because two at once would
+    /// abort.
     fn give_up(&mut self) {
         let used_up = self.live.is_none() && self.inner.is_none();
         if used_up && self.probe.is_none() && self.closer.is_none() {
@@ -206,10 +209,10 @@ impl<S: TryItem> Parts<'_, S> {
         });
     }
 
-    /// Ends the stream because the wrapper is dropped, if it has not ended.
+    /// Ends the stream because the wrapper is dropped, unless it ended before.
     fn end_dropped(&mut self) {
         let Some(live) = self.live.as_deref_mut() else {
-            // Upstream was kept for a close that never came.
+            // Upstream was kept for a close that did not happen.
             let _ = self.release();
             return;
         };
@@ -220,7 +223,7 @@ impl<S: TryItem> Parts<'_, S> {
         self.conclude(terminal, Release::Now);
     }
 
-    /// Stops the producer, then ends the stream unless it has ended.
+    /// Stops the producer, then ends the stream unless it ended before.
     fn poll_cleanup(&mut self, cx: &mut task::Context<'_>) -> Poll<Result<(), CloseError>> {
         if let Some(live) = self.live.as_deref_mut() {
             live.begin_close();
@@ -239,7 +242,7 @@ impl<S: TryItem> Parts<'_, S> {
                 self.conclude(terminal, Release::Now);
             }
             None => {
-                // Its END has been told; nobody is left to tell of a panic.
+                // END was sent, so a panic cannot be reported any more.
                 let _ = self.release();
             }
         }
@@ -247,7 +250,7 @@ impl<S: TryItem> Parts<'_, S> {
     }
 }
 
-/// What a poll came to.
+/// Result of one poll of the wrapper.
 enum Step<T, E> {
     Pending,
     Item(T),
@@ -278,7 +281,7 @@ where
         }
     }
 
-    /// Polls the timer, the guardrails and upstream; returns an item the consumer may have.
+    /// Polls the timer, the guardrails and upstream. Returns an item the consumer may have.
     fn advance(&mut self, cx: &mut task::Context<'_>) -> Poll<Option<T>> {
         let Some(live) = self.live.as_deref_mut() else { return Poll::Ready(None) };
         live.poll_timer(cx);
@@ -323,7 +326,7 @@ where
             Ok(Step::Item(item)) => Poll::Ready(Some(Ok(item))),
             Ok(Step::Last(Last::Error(error))) => Poll::Ready(Some(Err(error))),
             Ok(Step::Last(Last::Nothing)) => Poll::Ready(None),
-            // END has been told: the consumer must not take a cut stream for a whole one.
+            // The panic continues after END, so the consumer cannot mistake a cut stream for a complete one.
             Ok(Step::Last(Last::Panic(payload))) | Err(payload) => payload.resume(),
         }
     }

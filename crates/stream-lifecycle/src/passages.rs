@@ -1,48 +1,62 @@
-//! Passages of text for a [`crate::Window`], and how a text is cut into them.
+//! Passages: pieces of a text for the check of a [`crate::Window`].
+//!
+//! Passages of 4 characters with 2 characters of context:
+//!
+//! ```text
+//! items        "You a"    "re kind"
+//! passage 1    new "You "
+//! passage 2    context "u ", new "are "
+//! passage 3    context "e ", new "kind"
+//! ```
 
 use std::num::NonZeroUsize;
 
-/// What a check is shown: the next piece of a text, and what came before it.
+/// A passage to check: the next piece of a text, after some context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Passage {
-    /// Which text, as the items were read: a choice's number, for one.
+    /// Id of the text, such as the index of a choice.
     pub text_id: u64,
-    /// The context, and behind it what is new.
+    /// The context, then the new text.
     pub text: String,
-    /// How many bytes of it are context, which was checked before.
+    /// Length of the context in bytes. The context was checked before.
     pub context: usize,
-    /// Whether this is the text's last passage. Nothing in it is new if the text ended with a full
-    /// passage, because that was checked before the end was known.
+    /// Whether this is the last passage of the text. It has no new text if the text ended with a
+    /// full passage, which was checked before the end was known.
     pub last: bool,
 }
 
-/// How texts are cut into passages. None depends on how the text was cut into items, but where
-/// the stream's end, or the limit on what is held, leaves a shorter one.
+/// Settings that cut texts into passages.
+///
+/// Passages do not depend on the boundaries of items. Only the end of the stream and the limit on
+/// held text make a shorter passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Windows {
-    /// How much new text a passage has.
+    /// Size of the new text in a passage.
     pub size: NonZeroUsize,
-    /// How much of what came before it is shown again.
+    /// Size of the context in a passage.
     pub context: usize,
-    /// What the two count.
+    /// Unit of the size and the context.
     pub unit: WindowUnit,
     /// Whether items wait for their check.
     pub delivery: CheckDelivery,
-    /// How many bytes of text may wait for a check. If there is more, as when one of several
-    /// texts pauses, what there is of the text that holds the others up is checked.
+    /// Maximum number of bytes that may wait for a check.
+    ///
+    /// Beyond it, as when one of several texts pauses, the incomplete passage that delays the
+    /// others is checked.
     pub limit: usize,
 }
 
-/// What windows are measured in.
+/// Unit of window sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum WindowUnit {
-    /// Unicode scalars.
+    /// Unicode scalar values.
     #[default]
     Chars,
-    /// Bytes; a passage ends before the scalar that would exceed it, and has at least one.
+    /// Bytes. A passage ends before the scalar that would exceed its size, and has at least one
+    /// scalar.
     Bytes,
 }
 
@@ -50,46 +64,47 @@ pub enum WindowUnit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum CheckDelivery {
-    /// They do: nothing unchecked is seen.
+    /// Items wait, and the consumer sees only checked text.
     #[default]
     Hold,
-    /// They pass at once, and a check that refuses ends the stream behind them.
+    /// Items pass at once. A check that refuses ends the stream after them.
     StreamFirst,
 }
 
 impl Windows {
-    /// Passages of `size` characters without context, held until they are checked; at most 1 MiB.
+    /// Creates passages of `size` characters without context. Items wait for their check, with at
+    /// most 1 MiB of text.
     #[must_use]
     pub const fn chars(size: NonZeroUsize) -> Self {
         let (unit, delivery) = (WindowUnit::Chars, CheckDelivery::Hold);
         Self { size, context: 0, unit, delivery, limit: 1 << 20 }
     }
 
-    /// The same in bytes.
+    /// Creates passages of `size` bytes, with the other settings of [`Windows::chars`].
     #[must_use]
     pub const fn bytes(size: NonZeroUsize) -> Self {
         Self { unit: WindowUnit::Bytes, ..Self::chars(size) }
     }
 
-    /// The same with so much of what came before in each passage.
+    /// Sets the size of the context.
     #[must_use]
     pub const fn context(self, context: usize) -> Self {
         Self { context, ..self }
     }
 
-    /// The same with items held, or not.
+    /// Sets whether items wait for their check.
     #[must_use]
     pub const fn delivery(self, delivery: CheckDelivery) -> Self {
         Self { delivery, ..self }
     }
 
-    /// The same with another limit on what waits.
+    /// Sets the maximum number of bytes that wait.
     #[must_use]
     pub const fn limit(self, bytes: usize) -> Self {
         Self { limit: bytes, ..self }
     }
 
-    /// Where the context of what follows `text` begins.
+    /// Returns where the context of the text after `text` begins.
     fn context_of(&self, text: &str) -> usize {
         let least = match self.unit {
             WindowUnit::Bytes => text.len().saturating_sub(self.context),
@@ -107,19 +122,19 @@ impl Windows {
 
 /// A text that is not checked to its end.
 ///
-/// `kept` with 3 characters of context, after `héll` was checked: `h|éll|o wö`, where `from` is the
+/// With 3 characters of context, after the check of `héll`, `kept` is `h|éll|o wö`: `from` is the
 /// first bar and `new` the second.
 #[derive(Default)]
 pub(crate) struct Text {
     id: u64,
     kept: String,
-    /// Where the context of the next passage begins. What is before is dropped now and then.
+    /// Start of the context of the next passage. Text before it is dropped now and then.
     from: usize,
-    /// Where what is new begins.
+    /// Start of the new text.
     new: usize,
     /// Offset up to which the text is checked.
     pub(crate) checked: u64,
-    /// How many characters of what is new were counted, and their bytes: no character is counted
+    /// Number of counted characters of the new text, and their bytes. No character is counted
     /// twice.
     counted: (usize, usize),
     /// Whether the last passage was taken.
@@ -135,17 +150,17 @@ impl Text {
         self.kept.push_str(more);
     }
 
-    /// What no check has been shown.
+    /// Returns the text that no passage contained as new.
     pub(crate) fn new_text(&self) -> &str {
         self.kept.get(self.new..).unwrap_or("")
     }
 
-    /// Whether all of the text was taken, and none of it as the last passage.
+    /// Returns whether all text was taken, but not as a last passage.
     pub(crate) fn lacks_last(&self) -> bool {
         !self.over && self.new_text().is_empty()
     }
 
-    /// The length of a full passage's new text, if there is as much.
+    /// Returns the length of the new text of a full passage, if there is enough.
     pub(crate) fn fill(&mut self, windows: &Windows) -> Option<usize> {
         let size = windows.size.get();
         let text = self.kept.get(self.new..)?;
@@ -167,8 +182,9 @@ impl Text {
         }
     }
 
-    /// Takes a passage with `len` new bytes, and the offset up to which it reaches. What was taken
-    /// is the context of what follows.
+    /// Takes a passage with `len` new bytes, and the offset of its end.
+    ///
+    /// The taken text becomes the context of the next passage.
     pub(crate) fn take(&mut self, len: usize, ended: bool, windows: &Windows) -> (Passage, u64) {
         let end = self.new + len;
         let text = self.kept.get(self.from..end).unwrap_or("");
@@ -178,7 +194,7 @@ impl Text {
         self.over |= last;
         self.from += windows.context_of(text);
         (self.new, self.counted) = (end, (0, 0));
-        // Moves as many bytes as it drops at most, so that long texts stay linear.
+        // Each move drops at least as many bytes as it moves, so the work is linear.
         if self.from >= self.kept.len() - self.from {
             self.kept.drain(..self.from);
             self.new -= self.from;

@@ -1,4 +1,4 @@
-//! A bounded queue between streams and a subscriber that takes its time.
+//! A bounded queue between streams and a slow subscriber.
 
 use std::{
     collections::VecDeque,
@@ -14,27 +14,27 @@ use futures_core::Stream;
 
 use crate::{event::LifecycleEvent, subscribe::Subscriber};
 
-/// What happens to an event that finds the queue full.
+/// Treatment of an event when the queue is full.
 ///
-/// Marks make room for every other event, so that none pushes out an END: where something must
-/// be lost, it is a mark as long as one is there.
+/// Marks make room for other events: a mark is dropped as long as one is in the queue, so marks
+/// never replace an END.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// It waits, and the thread that polls or drops the stream with it. Only for receivers on
-    /// a thread of their own.
+    /// The event waits, and so does the thread that polls or drops the stream. Only for receivers
+    /// on another thread.
     Block,
-    /// The oldest event in the queue is lost, and counted: the oldest mark, if there is one. A
-    /// mark that finds none is lost itself.
+    /// The oldest mark in the queue is dropped, or the oldest event without a mark. A new mark that
+    /// finds no mark is dropped itself.
     DropOldest,
-    /// It is lost, and counted; if it is no mark, the newest mark in the queue is lost in its
-    /// place.
+    /// The new event is dropped if it is a mark. Otherwise the newest mark in the queue is dropped,
+    /// or the new event without one.
     DropNewest,
 }
 
-/// The streams' end of a queue of events: a [`Subscriber`], for any number of streams.
+/// The sending end of a queue of events: a [`Subscriber`] for any number of streams.
 ///
-/// Locks are held for a push or a pop, never while anybody's code runs.
+/// Locks are held for one push or pop, never while user code runs.
 ///
 /// ```
 /// use std::{num::NonZeroUsize, sync::Arc};
@@ -58,9 +58,9 @@ pub struct Queue {
     shared: Arc<Shared>,
 }
 
-/// The subscriber's end of a queue: waits for events, or is a stream of them.
+/// The receiving end of a queue, which waits for events or is a stream of them.
 ///
-/// An event counts as delivered when its receiver comes back for the next one, or is dropped.
+/// An event counts as delivered when its receiver asks for the next one, or is dropped.
 pub struct Inbox {
     shared: Arc<Shared>,
 }
@@ -76,12 +76,12 @@ type Numbered = VecDeque<(u64, Arc<LifecycleEvent>)>;
 
 #[derive(Default)]
 struct State {
-    /// What waits, numbered as it came, marks apart.
+    /// Waiting marks, with the number of their arrival.
     marks: Numbered,
     others: Numbered,
-    /// The number of the next one.
+    /// Number of the next event.
     next: u64,
-    /// The one the receiver works on.
+    /// Number of the event the receiver works on.
     out: Option<u64>,
     lost: u64,
     senders: usize,
@@ -91,7 +91,7 @@ struct State {
 }
 
 impl State {
-    /// The number below which every event is delivered or lost.
+    /// Returns the number below which every event is delivered or dropped.
     fn settled(&self) -> u64 {
         let first = |events: &Numbered| events.front().map(|(number, _)| *number);
         let waiting = first(&self.marks).into_iter().chain(first(&self.others)).min();
@@ -102,7 +102,7 @@ impl State {
         self.marks.len() + self.others.len()
     }
 
-    /// Takes the oldest.
+    /// Takes the oldest event.
     fn pop(&mut self) -> Option<(u64, Arc<LifecycleEvent>)> {
         let mark = match (self.marks.front(), self.others.front()) {
             (Some((mark, _)), Some((other, _))) => mark < other,
@@ -111,7 +111,7 @@ impl State {
         if mark { self.marks.pop_front() } else { self.others.pop_front() }
     }
 
-    /// Loses an event to make room, unless that would have to be the new one.
+    /// Drops an event to make room. Returns `false` if the new event must be dropped.
     fn make_room(&mut self, is_mark: bool, overflow: Overflow) -> bool {
         let lost = match overflow {
             Overflow::DropOldest if is_mark || !self.marks.is_empty() => self.marks.pop_front(),
@@ -133,16 +133,16 @@ impl Shared {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Something came, or nothing will: tells the receiver.
-    fn tell_receiver(&self, mut state: MutexGuard<'_, State>) {
+    /// Wakes the receiver after an event arrived, or after the last sender was dropped.
+    fn wake_receiver(&self, mut state: MutexGuard<'_, State>) {
         let receiver = state.receiver.take();
         drop(state);
         self.changed.notify_all();
         receiver.into_iter().for_each(Waker::wake);
     }
 
-    /// Something was delivered or lost: tells who flushes, and who waits for room.
-    fn tell_senders(&self, mut state: MutexGuard<'_, State>) {
+    /// Wakes flushers and waiting senders after an event was delivered or dropped.
+    fn wake_senders(&self, mut state: MutexGuard<'_, State>) {
         let flushers = std::mem::take(&mut state.flushers);
         drop(state);
         self.changed.notify_all();
@@ -151,7 +151,7 @@ impl Shared {
 }
 
 impl Queue {
-    /// A queue that holds at most `capacity` events.
+    /// Creates a queue of at most `capacity` events.
     #[must_use]
     pub fn bounded(capacity: NonZeroUsize, overflow: Overflow) -> (Self, Inbox) {
         let state = Mutex::new(State { senders: 1, ..State::default() });
@@ -160,14 +160,14 @@ impl Queue {
         (Self { shared: Arc::clone(&shared) }, Inbox { shared })
     }
 
-    /// How many events were lost: to the policy, or because the receiver is gone.
+    /// Returns the number of dropped events, by the policy or because the receiver was dropped.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.shared.lock().lost
     }
 
-    /// Waits until every event that was sent before this call is delivered or lost; that
-    /// includes the END of streams dropped before.
+    /// Waits until every event sent before this call is delivered or dropped, including END events
+    /// of streams dropped before.
     #[must_use = "futures do nothing unless polled"]
     pub fn flush(&self) -> Flush {
         let shared = Arc::clone(&self.shared);
@@ -175,7 +175,7 @@ impl Queue {
         Flush { shared, upto }
     }
 
-    /// As [`Queue::flush`], holding up the thread. Only for receivers on another one.
+    /// Blocks the thread like [`Queue::flush`]. Only for receivers on another thread.
     pub fn flush_blocking(&self) {
         let mut state = self.shared.lock();
         let upto = state.next;
@@ -208,9 +208,9 @@ impl Subscriber for Queue {
         state.next += 1;
         let events = if is_mark { &mut state.marks } else { &mut state.others };
         events.push_back((number, Arc::clone(event)));
-        // Somebody may be waiting for what was lost.
+        // A flush may wait for the dropped event.
         let flushers = if lost { std::mem::take(&mut state.flushers) } else { Vec::new() };
-        self.shared.tell_receiver(state);
+        self.shared.wake_receiver(state);
         flushers.into_iter().for_each(Waker::wake);
     }
 }
@@ -227,20 +227,20 @@ impl Drop for Queue {
         let mut state = self.shared.lock();
         state.senders -= 1;
         if state.senders == 0 {
-            self.shared.tell_receiver(state);
+            self.shared.wake_receiver(state);
         }
     }
 }
 
 impl Inbox {
-    /// The next event, if there is one already.
+    /// Returns the next event, if one waits.
     pub fn take(&mut self) -> Option<Arc<LifecycleEvent>> {
         self.pop(self.shared.lock())
     }
 
-    /// Waits for the next event; `None` when every [`Queue`] of it is gone.
+    /// Waits for the next event. Returns `None` after every [`Queue`] of it was dropped.
     pub fn wait(&mut self) -> Option<Arc<LifecycleEvent>> {
-        // Whoever flushes must hear that the one before is done before this waits.
+        // `take` reports the last event as delivered before this waits.
         self.take().or_else(|| {
             let mut state = self.shared.lock();
             while state.waiting() == 0 && state.senders > 0 {
@@ -253,7 +253,7 @@ impl Inbox {
     fn pop(&self, mut state: MutexGuard<'_, State>) -> Option<Arc<LifecycleEvent>> {
         let (number, event) = state.pop().unzip();
         state.out = number;
-        self.shared.tell_senders(state);
+        self.shared.wake_senders(state);
         event
     }
 }
@@ -281,12 +281,12 @@ impl Drop for Inbox {
         state.out = None;
         state.lost += state.waiting() as u64;
         let left = (std::mem::take(&mut state.marks), std::mem::take(&mut state.others));
-        self.shared.tell_senders(state);
+        self.shared.wake_senders(state);
         drop(left);
     }
 }
 
-/// Waits for a [`Queue`] to deliver what it has.
+/// A future that waits for a [`Queue`] to deliver its events.
 pub struct Flush {
     shared: Arc<Shared>,
     upto: u64,

@@ -1,4 +1,13 @@
-//! Guardrails in a row: what one lets out, the next is shown.
+//! A sequence of guardrails: each receives the items that the one before it released.
+//!
+//! Two guardrails, of which the first holds one item:
+//!
+//! ```text
+//! input   first             second   consumer
+//! a       holds a           -        -
+//! b       holds b, gives a  gives a  a
+//! end     gives b           gives b  b
+//! ```
 
 use std::{
     borrow::Cow,
@@ -13,7 +22,7 @@ use crate::{
 /// The guardrails of a stream, in order.
 pub(crate) struct Rails<T> {
     stages: Vec<RailStage<T>>,
-    /// What the last of them let out.
+    /// Items that the last guardrail released.
     out: GuardrailOutput<T>,
     /// How upstream ended, once it has.
     over: Option<UpstreamEnd>,
@@ -22,17 +31,18 @@ pub(crate) struct Rails<T> {
 
 struct RailStage<T> {
     rail: Box<dyn Guardrail<T>>,
-    /// What it is still to be shown.
+    /// Items the guardrail has not received yet.
     waiting: GuardrailOutput<T>,
     phase: RailPhase,
 }
 
+/// Phase of one guardrail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RailPhase {
     Open,
-    /// It was told of the end.
+    /// The guardrail received the end of its input.
     Finishing(UpstreamEnd),
-    /// It lets nothing out any more; how that looks from behind.
+    /// The guardrail releases no more items. Later guardrails receive this end.
     Done(UpstreamEnd),
 }
 
@@ -60,17 +70,17 @@ impl<T> Rails<T> {
         self.stages.first_mut().map_or(&mut self.out, |first| &mut first.waiting).put(item);
     }
 
-    /// Upstream is over.
+    /// Records the end of upstream.
     pub(crate) fn finish(&mut self, end: UpstreamEnd) {
         self.over = Some(end);
     }
 
-    /// Whether nothing more is let out.
+    /// Returns whether no more items are released.
     pub(crate) fn is_done(&self) -> bool {
         self.stages.last().is_none_or(|last| matches!(last.phase, RailPhase::Done(_)))
     }
 
-    /// The items let out and not fetched.
+    /// Returns the items released and not fetched.
     pub(crate) fn out(&mut self) -> &mut GuardrailOutput<T> {
         &mut self.out
     }
@@ -79,12 +89,12 @@ impl<T> Rails<T> {
         self.out.0.len()
     }
 
-    /// The reason of the first that ended the stream, once.
+    /// Takes the reason of the guardrail that ended the stream.
     pub(crate) fn take_refusal(&mut self) -> Option<Cow<'static, str>> {
         self.refusal.take()
     }
 
-    /// Moves items on as far as they go. Ready when all can take more, or are done.
+    /// Moves items as far as possible. Ready when all guardrails can take more, or are done.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let (mut before, mut ready) = (self.over, true);
         for n in 0..self.stages.len() {
@@ -97,7 +107,7 @@ impl<T> Rails<T> {
         if ready { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Moves items through one; `before` is how what stands in front of it ended.
+    /// Moves items through one guardrail. `before` is how its input ended.
     fn poll_stage(&mut self, n: usize, before: Option<UpstreamEnd>, cx: &mut Context<'_>) -> bool {
         let (head, tail) = self.stages.split_at_mut(n + 1);
         let out = tail.first_mut().map_or(&mut self.out, |next| &mut next.waiting);
@@ -126,7 +136,7 @@ impl<T> Rails<T> {
             };
             if let Decision::End(reason) = decision {
                 self.refusal.get_or_insert(reason);
-                // Those in front are no longer asked either.
+                // Earlier guardrails are done too.
                 head.iter_mut().for_each(|one| one.phase = RailPhase::Done(UpstreamEnd::Refused));
                 return true;
             }
@@ -134,7 +144,7 @@ impl<T> Rails<T> {
         true
     }
 
-    /// What was received and not let out, or not fetched.
+    /// Returns the size of data received and not released, or not fetched.
     pub(crate) fn held(&self) -> WithheldInfo {
         let items =
             |out: &GuardrailOutput<T>| WithheldInfo { items: out.0.len(), ..WithheldInfo::NOTHING };
@@ -143,7 +153,7 @@ impl<T> Rails<T> {
         stages.fold(items(&self.out), WithheldInfo::and)
     }
 
-    /// The guardrails and the items on their way through them, to let go of one by one.
+    /// Returns the guardrails and the items inside them, to be dropped separately.
     pub(crate) fn into_parts(self) -> (Vec<Box<dyn Guardrail<T>>>, Vec<T>) {
         let (mut rails, mut items) = (Vec::new(), Vec::from(self.out.0));
         for RailStage { rail, waiting, .. } in self.stages {

@@ -1,4 +1,4 @@
-//! Writes the record: START, marks, the one END.
+//! Sends the events of a stream: START, marks, and one END.
 
 use std::{num::NonZeroU64, sync::Arc};
 
@@ -17,18 +17,18 @@ use crate::{
     unwind::catch,
 };
 
-/// Which items are marked.
+/// Selects the items that are marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Marks {
-    /// None.
+    /// Items are not marked.
     #[default]
     Off,
-    /// The first, and every `n`th from there.
+    /// The first item and every `n`th after it.
     Every(NonZeroU64),
 }
 
-/// Everything about one stream that does not depend on the type of its items.
+/// State of a stream that does not depend on the type of its items.
 #[derive(Default)]
 pub(crate) struct Reporter {
     pub(crate) call: Arc<CallInfo>,
@@ -40,14 +40,14 @@ pub(crate) struct Reporter {
     pub(crate) marks: Marks,
     pub(crate) times: Times,
     pub(crate) faults: Faults,
-    /// Items seen so far.
+    /// Number of items so far.
     pub(crate) items: u64,
 }
 
-/// What only the wrapper knows of the end.
+/// Facts about the end that only the wrapper knows.
 pub(crate) struct Outcome {
     pub(crate) ending: Ending,
-    /// The aggregate, if there ever was a stream.
+    /// The aggregate, if there was a stream.
     pub(crate) data: Option<Value>,
     pub(crate) truncated: bool,
     pub(crate) response: ResponseInfo,
@@ -56,7 +56,7 @@ pub(crate) struct Outcome {
 }
 
 impl Reporter {
-    /// The present moment.
+    /// Returns the present moment, if there is a clock.
     pub(crate) fn now(&mut self) -> Option<Stamp> {
         let clock = self.clock.as_ref()?;
         self.faults.take(Component::Clock, catch(|| Stamp::now(&**clock)))
@@ -74,7 +74,7 @@ impl Reporter {
         self.publish(LifecycleEvent::Start(StartEvent { call, at }));
     }
 
-    /// Whether somebody will be told of the next item.
+    /// Returns whether the next item is marked.
     pub(crate) fn marks_next(&self) -> bool {
         match self.marks {
             Marks::Off => false,
@@ -82,12 +82,12 @@ impl Reporter {
         }
     }
 
-    /// Whether the first visible item is still to come, and of interest.
+    /// Returns whether the time of the first visible item is still to be recorded.
     pub(crate) fn awaits_visible(&self) -> bool {
         self.clock.is_some() && self.times.first_visible.is_none()
     }
 
-    /// An item arrived; `item` says what it is where somebody needs to know.
+    /// Records an item. `item` describes it if a description is needed.
     pub(crate) fn item(&mut self, item: Option<ItemInfo>) {
         let marked = self.marks_next();
         let visible = self.awaits_visible() && item.as_ref().is_some_and(|item| item.visible);
@@ -109,7 +109,7 @@ impl Reporter {
         self.items = self.items.saturating_add(1);
     }
 
-    /// The stream is over: tells it, once.
+    /// Sends the END event.
     pub(crate) fn end(mut self, outcome: Outcome) {
         let Outcome { ending, data, truncated, response, withheld, close_error } = outcome;
         let (mut omitted, mut annotated, mut codec_error) = (None, None, None);
@@ -148,7 +148,7 @@ impl Reporter {
         self.drop_hooks();
     }
 
-    /// Lets go of the caller's code, each piece by itself; nobody is left to tell of a panic.
+    /// Drops the caller's code, each part separately. A panic cannot be reported any more.
     fn drop_hooks(self) {
         let Self { subscribers, codec, clock, mut faults, .. } = self;
         subscribers.into_iter().for_each(|one| faults.drop_caught(Component::Subscriber, one));

@@ -1,4 +1,4 @@
-//! Response sanitizers: what may stand in the END event.
+//! Sanitizers: they decide which data the END event contains.
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -10,25 +10,25 @@ use crate::{
     unwind::catch,
 };
 
-/// What a sanitizer makes of an aggregate.
+/// Result of a sanitizer for an aggregate.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum SanitizerVerdict {
-    /// It may stay as it is.
+    /// The aggregate is unchanged.
     Keep,
-    /// This goes in its place.
+    /// This value replaces the aggregate.
     Replace(Value),
-    /// It must not be in the END event.
+    /// The END event must not contain the aggregate.
     Omit,
-    /// The sanitizer could not tell; the aggregate must not be in the END event.
+    /// The sanitizer failed with this reason, so the END event must not contain the aggregate.
     Fail(String),
 }
 
-/// What a sanitizer may know of the stream.
+/// Facts about the stream, for sanitizers.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Subject<'a> {
-    /// The call.
+    /// The call of the stream.
     pub call: &'a CallInfo,
     /// How the stream ended.
     pub ending: &'a Ending,
@@ -36,8 +36,18 @@ pub struct Subject<'a> {
 
 type Run = dyn Fn(&Value, Subject<'_>) -> SanitizerVerdict + Send + Sync;
 
-/// Looks at the aggregate before it becomes part of the END event. What the consumer of the
-/// stream gets is out of its reach; a [`crate::Guardrail`] sees to that.
+/// Checks the aggregate before it becomes part of the END event.
+///
+/// The consumer of the stream is not affected; a [`crate::Guardrail`] changes its items.
+///
+/// ```
+/// use stream_lifecycle::{Sanitizer, SanitizerVerdict};
+/// let phone = Sanitizer::new("phone", 0, |data, _| match data.as_str() {
+///     Some(text) => SanitizerVerdict::Replace(text.replace("555-0100", "***").into()),
+///     None => SanitizerVerdict::Omit,
+/// });
+/// # drop(phone);
+/// ```
 #[derive(Clone)]
 pub struct Sanitizer {
     name: Cow<'static, str>,
@@ -46,10 +56,11 @@ pub struct Sanitizer {
 }
 
 impl Sanitizer {
-    /// A sanitizer. Lower priorities run first, each on the result of the one before; those of
-    /// equal priority in the order they were registered, and behind them, in the order they are
-    /// listed, those that [`crate::Lifecycle::reread_sanitizers`] adds. The name is what
-    /// [`Omission::by`] tells.
+    /// Creates a sanitizer. Its name appears in [`Omission::by`].
+    ///
+    /// Sanitizers of lower priority run first, each on the result of the one before. Those of equal
+    /// priority run in the order they were added, and after them those of
+    /// [`crate::Lifecycle::reread_sanitizers`].
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         priority: i32,
@@ -69,7 +80,7 @@ impl fmt::Debug for Sanitizer {
     }
 }
 
-/// Reads the sanitizers that are registered now.
+/// Lists the sanitizers registered now.
 pub(crate) type Reread = Box<dyn FnOnce() -> Vec<Sanitizer> + Send>;
 
 /// The sanitizers of a stream, fixed at its start.
@@ -80,14 +91,14 @@ pub(crate) struct Sanitizers {
 }
 
 impl Sanitizers {
-    /// The aggregate as it may be told, or why it may not.
+    /// Returns the sanitized aggregate, or why it is omitted.
     pub(crate) fn run(
         self,
         data: Value,
         about: Subject<'_>,
         faults: &mut Faults,
     ) -> Result<Value, Omission> {
-        // Reading the registry and letting go of sanitizers is the caller's code, too.
+        // Listing and dropping sanitizers runs the caller's code.
         let Self { fixed, reread } = self;
         let now = reread.map_or_else(|| Ok(Vec::new()), catch);
         let Some(now) = faults.take(Component::Sanitizer, now) else {
@@ -111,7 +122,7 @@ impl Sanitizers {
     }
 }
 
-/// All of them in order: those of the start, and those that came later.
+/// Returns all sanitizers in order: those of the start, and those registered later.
 fn chain(fixed: Vec<Sanitizer>, now: Vec<Sanitizer>) -> Vec<Sanitizer> {
     let mut all = fixed;
     for one in now {

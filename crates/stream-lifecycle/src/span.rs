@@ -1,4 +1,4 @@
-//! A `tracing` span as the context, and as what an END event is recorded in.
+//! A `tracing` span as the context of a stream, and as the target of its END event.
 
 use tracing::Span;
 
@@ -11,7 +11,7 @@ impl Context for Span {
 }
 
 impl ContextHandle {
-    /// The span that is current here and now.
+    /// Returns the current span as a context.
     #[must_use]
     pub fn current_span() -> Self {
         Self::new(Span::current())
@@ -30,11 +30,11 @@ mod gen_ai {
 
     use crate::{context::ContextHandle, event::LifecycleEvent, subscribe::Subscriber};
 
-    /// A span of a call, by OpenTelemetry's conventions for generative AI, whose fields END fills.
+    /// A span of a call, by OpenTelemetry's conventions for generative AI.
     ///
-    /// A layer that exports spans needs nothing else. Lists and objects are recorded as JSON; of
-    /// the call's own attributes the provider and the server's address and port have fields, and
-    /// times are recorded in seconds under the names of the conventions' measurements.
+    /// The END event fills its fields, so a layer that exports spans needs nothing else. Lists and
+    /// objects are recorded as JSON, times in seconds. The call's attributes for the provider and
+    /// the server's address and port have fields.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -51,7 +51,7 @@ mod gen_ai {
     pub struct GenAiSpan(Span);
 
     impl GenAiSpan {
-        /// A span inside the current one.
+        /// Creates a span inside the current one.
         #[must_use]
         pub fn new() -> Self {
             Self(tracing::info_span!(
@@ -75,7 +75,7 @@ mod gen_ai {
             ))
         }
 
-        /// The span as the surroundings of the stream.
+        /// Returns the span as the context of the stream.
         #[must_use]
         pub fn context(&self) -> ContextHandle {
             ContextHandle::new(self.0.clone())

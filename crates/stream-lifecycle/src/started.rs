@@ -12,8 +12,8 @@ use crate::{
     unwind::{Payload, catch},
 };
 
-/// A stream whose START was sent and whose producer does not exist yet. Dropped as it is, it
-/// sends END, without output.
+/// A stream whose START was sent and whose producer does not exist yet. Dropping it sends END
+/// without output.
 #[must_use = "dropping it ends the stream"]
 pub struct Started<T, E> {
     live: Option<Box<Live<T, E>>>,
@@ -25,7 +25,7 @@ impl<T, E> Started<T, E> {
         Self { live: Some(live), context }
     }
 
-    /// Sends START.
+    /// Sends START to the subscribers.
     pub(crate) fn begun(mut self) -> Self {
         if let Some(live) = &mut self.live {
             let (_, fault) = within(self.context.as_ref(), || live.reporter.start());
@@ -36,7 +36,7 @@ impl<T, E> Started<T, E> {
         self
     }
 
-    /// Tells subscribers that there will be no stream.
+    /// Reports that there will be no stream.
     pub(crate) fn reject(mut self, reason: String) {
         if let Some(live) = self.live.take() {
             let _ = within(self.context.as_ref(), || live.reject(reason));
@@ -52,12 +52,12 @@ impl<T, E> Started<T, E> {
         self.settle(made)
     }
 
-    /// Wraps the stream.
+    /// Wraps the created stream.
     pub fn wrap<S: Stream<Item = Result<T, E>>>(mut self, inner: S) -> Observed<S> {
         Observed::new(inner, self.live.take(), self.context.take())
     }
 
-    /// The stream could not be created: END, without output.
+    /// Sends END without output, because the stream could not be created.
     pub fn fail(mut self, error: &E) {
         if let Some(live) = &mut self.live {
             let error = live.info(error);
@@ -65,7 +65,7 @@ impl<T, E> Started<T, E> {
         }
     }
 
-    /// Wraps the stream that was made, or ends without output.
+    /// Wraps the created stream, or sends END without output.
     pub(crate) fn settle<S: Stream<Item = Result<T, E>>>(
         mut self,
         made: Result<Result<S, E>, Payload>,

@@ -1,12 +1,12 @@
-//! Streams of results.
+//! Streams of results, with names for their types.
 
 use futures_core::Stream;
 
-/// A stream whose items are results; names their types.
+/// A stream of results. Names the types of its items.
 pub trait TryItem: Stream {
-    /// The type of the items.
+    /// Type of a successful item.
     type Ok;
-    /// The error type of the items.
+    /// Error type of the items.
     type Error;
 }
 

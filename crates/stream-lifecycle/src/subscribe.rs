@@ -1,4 +1,4 @@
-//! Who is told.
+//! Subscribers of events, and codecs of the aggregate.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::event::LifecycleEvent;
 
-/// Is told what happens, in order, at once, on whatever thread polls or drops the stream.
+/// Receives the events of a stream, in order, on the thread that polls or drops the stream.
 ///
-/// Closures over `&Arc<LifecycleEvent>` are subscribers. For one that must not hold the stream
-/// up, put a [`crate::Queue`] between.
+/// Closures over `&Arc<LifecycleEvent>` are subscribers. Put a [`crate::Queue`] between the stream
+/// and a slow subscriber.
 pub trait Subscriber: Send + Sync {
-    /// Takes an event. A panic is caught: it concerns neither the stream nor other subscribers.
+    /// Receives an event. A panic is caught and affects neither the stream nor other subscribers.
     fn receive(&self, event: &Arc<LifecycleEvent>);
 }
 
@@ -26,7 +26,7 @@ pub trait Codec: Send + Sync {
     /// Decodes the aggregate.
     ///
     /// # Errors
-    /// The reason goes into the END event.
+    /// The END event contains the error.
     fn decode(&self, data: &Value) -> Result<Value, String>;
 }
 

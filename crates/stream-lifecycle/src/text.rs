@@ -1,4 +1,4 @@
-//! Plain text, joined.
+//! A collector of plain text.
 
 use serde_json::Value;
 
@@ -9,6 +9,8 @@ use crate::{
 };
 
 /// Joins streamed text. The aggregate is a string.
+///
+/// [`crate::Lifecycle`] has an example.
 #[derive(Debug, Clone)]
 pub struct TextCollector {
     text: String,
@@ -16,7 +18,7 @@ pub struct TextCollector {
 }
 
 impl TextCollector {
-    /// A collector that keeps at most `limit` bytes.
+    /// Creates a collector that keeps at most `limit` bytes.
     #[must_use]
     pub const fn with_limit(limit: usize) -> Self {
         Self { text: String::new(), budget: ByteBudget::new(limit) }
@@ -24,7 +26,7 @@ impl TextCollector {
 }
 
 impl Default for TextCollector {
-    /// Keeps at most 16 MiB.
+    /// Creates a collector that keeps at most 16 MiB.
     fn default() -> Self {
         Self::with_limit(ByteBudget::DEFAULT)
     }

@@ -1,11 +1,11 @@
-//! Panics of user code, caught where the contract needs what follows.
+//! Panics of user code, caught where the contract requires the next step.
 
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
 };
 
-/// What a panic carried. Dropping it never panics, whatever its value does.
+/// The value of a panic. Its drop never panics.
 pub(crate) struct Payload(Option<Box<dyn Any + Send>>);
 
 impl Payload {
@@ -13,12 +13,12 @@ impl Payload {
         Self(Some(Box::new(value)))
     }
 
-    /// Lets the panic go on.
+    /// Continues the panic.
     pub(crate) fn resume(mut self) -> ! {
         resume_unwind(self.0.take().unwrap_or_else(|| Box::new("no payload")))
     }
 
-    /// The panic's message, where it has one.
+    /// Returns the panic's message, if it has one.
     pub(crate) fn message(&self) -> String {
         let payload = self.0.as_deref();
         let text = payload.and_then(|payload| payload.downcast_ref::<&str>().copied());
@@ -33,13 +33,14 @@ impl Drop for Payload {
     fn drop(&mut self) {
         let value = self.0.take();
         if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-            // A value whose drop panics with another such value could go on for ever: leak it.
+            // A drop that panics with another such value could repeat forever, so the value is leaked.
             let _: &mut _ = Box::leak(second);
         }
     }
 }
 
-/// Runs user code. Whatever it was working on is dropped, or never used again, if it panics.
+/// Runs user code and catches its panic. The data it worked on must be dropped or unused
+/// afterwards.
 pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
     catch_unwind(AssertUnwindSafe(f)).map_err(|value| Payload(Some(value)))
 }

@@ -1,4 +1,4 @@
-//! A guardrail that asks somebody else, who takes their time.
+//! A guardrail with an asynchronous check of text.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -18,12 +18,14 @@ use crate::{
 type Checking = Pin<Box<dyn Future<Output = Decision> + Send>>;
 type Read<T> = Box<dyn Fn(&T, &mut dyn FnMut(u64, &str)) + Send>;
 
-/// A guardrail that gives text to an asynchronous check, passage by passage: to a model, a
-/// service, anything that can be awaited, on whatever runtime polls the stream.
+/// A guardrail that passes text to an asynchronous check, passage by passage.
 ///
-/// One check runs at a time, polled with the stream. Upstream is not polled while a full passage
-/// waits for another; a poll of the stream that is given up gives nothing up of the check; a
-/// stream that is dropped drops it. What a check that fails is to mean is the check's own to say.
+/// The check may ask a model or a service, on the runtime that polls the stream. It decides itself
+/// what an error of the check means.
+///
+/// One check runs at a time and is polled with the stream. Upstream is not polled while a full
+/// passage waits for its check. An abandoned poll loses nothing of the check, and dropping the
+/// stream drops it.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -54,15 +56,15 @@ pub struct Window<T> {
     read: Read<T>,
     check: Box<dyn FnMut(Passage) -> Checking + Send>,
     texts: BTreeMap<u64, Text>,
-    /// Items that wait, each with the offsets up to which its texts must be checked.
+    /// Waiting items, each with the offsets up to which its texts must be checked.
     waiting: VecDeque<(T, Vec<(u64, u64)>)>,
-    /// The check under way, and how far it reaches in its text.
+    /// The running check, its text, and the offset of its end.
     checking: Option<(Checking, u64, u64)>,
     finished: bool,
 }
 
 impl<T: AsRef<str>> Window<T> {
-    /// A guardrail over a stream of text.
+    /// Creates a guardrail over a stream of text.
     pub fn over_text<F>(windows: Windows, check: impl FnMut(Passage) -> F + Send + 'static) -> Self
     where
         F: Future<Output = Decision> + Send + 'static,
@@ -72,11 +74,13 @@ impl<T: AsRef<str>> Window<T> {
 }
 
 impl<T> Window<T> {
-    /// The most texts of a stream; one with more is ended.
+    /// Maximum number of texts of a stream. A stream with more is ended.
     const TEXTS: usize = 1024;
 
-    /// A guardrail over items: `read` hands over what each adds to which text, as often as
-    /// it likes. Items without text pass in their place.
+    /// Creates a guardrail over items.
+    ///
+    /// `read` reports the text that an item adds to each of its texts. Items without text keep
+    /// their place.
     pub fn new<F>(
         windows: Windows,
         read: impl Fn(&T, &mut dyn FnMut(u64, &str)) + Send + 'static,
@@ -96,8 +100,8 @@ impl<T> Window<T> {
         }
     }
 
-    /// Lets out the items whose texts are checked.
-    fn let_out(&mut self, out: &mut GuardrailOutput<T>) {
+    /// Releases the items whose texts are checked.
+    fn release(&mut self, out: &mut GuardrailOutput<T>) {
         let checked =
             |&(id, end): &(u64, u64)| self.texts.get(&id).is_none_or(|text| text.checked >= end);
         while self.waiting.front().is_some_and(|(_, ends)| ends.iter().all(checked)) {
@@ -105,7 +109,7 @@ impl<T> Window<T> {
         }
     }
 
-    /// The next passage to be checked: its text's id, and the length of what is new.
+    /// Returns the next passage to check: the id of its text, and the length of its new text.
     fn next(&mut self) -> Option<(u64, usize)> {
         let Self { texts, windows, waiting, finished, .. } = self;
         let mut full = texts.iter_mut().filter_map(|(&id, text)| Some((id, text.fill(windows)?)));
@@ -126,7 +130,7 @@ impl<T> Window<T> {
         })
     }
 
-    /// Begins the next check, if there is one to begin.
+    /// Begins the next check, if there is one.
     fn begin(&mut self) -> bool {
         let Some((id, len)) = self.next() else { return false };
         let Some(text) = self.texts.get_mut(&id) else { return false };
@@ -148,7 +152,7 @@ impl<T: Send> Guardrail<T> for Window<T> {
             ends.push((id, 0));
         });
         for (id, end) in &mut ends {
-            // What a running check reaches is not new any more, and not checked yet.
+            // The text of a running check is neither new nor checked.
             let running = self.checking.as_ref().filter(|(_, of, _)| of == id);
             if let Some(text) = self.texts.get(id) {
                 let from = running.map_or(text.checked, |(_, _, upto)| *upto);
@@ -162,7 +166,7 @@ impl<T: Send> Guardrail<T> for Window<T> {
             CheckDelivery::StreamFirst => out.put(item),
             CheckDelivery::Hold => {
                 self.waiting.push_back((item, ends));
-                self.let_out(out);
+                self.release(out);
             }
         }
         Decision::Continue
@@ -184,13 +188,13 @@ impl<T: Send> Guardrail<T> for Window<T> {
                 if decision != Decision::Continue {
                     return Poll::Ready(decision);
                 }
-                self.let_out(out);
+                self.release(out);
             }
             if !self.begin() {
                 return Poll::Ready(Decision::Continue);
             }
         }
-        // One runs. More may come as long as none would have to wait for it.
+        // A check runs. More items may arrive until one would wait for it.
         if self.finished || self.next().is_some() {
             return Poll::Pending;
         }
@@ -213,7 +217,7 @@ impl<T: Send> Guardrail<T> for Window<T> {
 
 impl<T> Drop for Window<T> {
     fn drop(&mut self) {
-        // One by one: two items that panic in their drop would abort.
+        // Each item is dropped separately, because two panics at once would abort.
         for (item, _) in self.waiting.drain(..) {
             let _ = catch(|| drop(item));
         }

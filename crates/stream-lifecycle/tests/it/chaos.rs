@@ -1,4 +1,5 @@
-//! Whatever happens, in whatever order: one START, one finalizer, one END, and nothing behind.
+//! Random behaviour of all parts, in every order: one START, one finalizer, one END, and no event
+//! after it.
 
 use proptest::prelude::*;
 

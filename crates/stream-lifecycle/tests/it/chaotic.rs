@@ -1,5 +1,4 @@
-//! A stream whose every party may misbehave, and what must hold of it all the same: property tests
-//! and fuzz targets bring the misbehaviour.
+//! A stream whose parts may all misbehave, for property tests and fuzz targets.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, panic_any},
@@ -16,7 +15,7 @@ use stream_lifecycle::{
 
 use crate::support::{Broken, Does, Log, Trace, counting, poll, record, upstream};
 
-/// What user code does with an item.
+/// Behaviour of user code for an item.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Acts {
     Takes,
@@ -24,7 +23,7 @@ pub(crate) enum Acts {
     Panics,
 }
 
-/// What the consumer does.
+/// An action of the consumer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wants {
     Poll,
@@ -33,7 +32,7 @@ pub(crate) enum Wants {
     Drop,
 }
 
-/// Who does what.
+/// The behaviour of every part.
 #[derive(Debug, Clone)]
 pub(crate) struct Chaos {
     pub(crate) script: Vec<Does>,
@@ -46,7 +45,7 @@ pub(crate) struct Chaos {
     pub(crate) consumer: Vec<Wants>,
 }
 
-/// What the panics here carry: its own drop panics, too.
+/// A panic payload whose drop panics too.
 struct Hot(&'static str);
 
 impl Drop for Hot {
@@ -60,7 +59,7 @@ fn caught<R>(polled: thread::Result<R>) -> Result<R, ()> {
     polled.map_err(std::mem::forget)
 }
 
-/// Holds every other item, and acts.
+/// Holds every second item, and acts.
 struct Rail(Vec<Acts>, Option<String>);
 
 impl Guardrail<String> for Rail {
@@ -125,11 +124,10 @@ fn chaotic(
 }
 
 impl Chaos {
-    /// Runs it: whatever happens, in whatever order, there is one START, one finalizer, one END,
-    /// and nothing behind.
+    /// Runs the stream and checks that it has one START, one finalizer, one END, and no later event.
     ///
     /// # Panics
-    /// If that is not so.
+    /// If a check fails.
     pub(crate) fn ends_once(self) {
         let Self { script, collects, rail, ends, told, cleanup, consumer } = self;
         let (log, trace) = (Log::default(), Trace::default());
@@ -175,7 +173,7 @@ impl Chaos {
         assert_eq!((kinds[0], kinds[kinds.len() - 1]), ("start", "end"));
         let end = log.end();
         assert_eq!(end.items, count("mark") as u64);
-        // Whatever the consumer did next, upstream's error is on record, or what was worse.
+        // The record has upstream's error, or a worse ending, for every action of the consumer.
         assert!(!seen.failed() || end.ending.status() == "error", "{:?}", end.ending);
         assert!(
             end.faults.iter().all(|fault| fault.who != Component::ErrorHook),

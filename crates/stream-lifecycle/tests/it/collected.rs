@@ -1,4 +1,4 @@
-//! What is collected: limits of aggregates, times, marks.
+//! Collectors: limits of aggregates, times, marks.
 
 use std::{
     num::NonZeroU64,
@@ -22,7 +22,7 @@ const THREE: NonZeroU64 = NonZeroU64::new(3).unwrap();
 
 // Contract: S4.20.
 #[test]
-fn marks_are_sampled_and_tell_no_content() {
+fn marks_are_sampled_and_have_no_content() {
     let log = Log::default();
     let stream = recorded(&log).marks(Marks::Every(THREE)).wrap(items(["secret"; 7]));
     drain(stream);
@@ -45,7 +45,7 @@ fn marks_are_sampled_and_tell_no_content() {
 
 // Contract: S4.20.
 #[test]
-fn a_mark_tells_index_choice_finish_usage_and_bytes() {
+fn mark_has_index_choice_finish_usage_and_bytes() {
     let log = Log::default();
     let describe = |item: &String| {
         let mut info = ItemInfo::default();
@@ -74,7 +74,7 @@ fn at(seconds: u64) -> Option<Stamp> {
 
 // Contract: S4.21.
 #[test]
-fn times_are_those_of_the_stream_not_of_the_report() {
+fn times_are_taken_in_the_stream_not_in_the_report() {
     let (log, clock) = (Log::default(), HandClock::default());
     let late = clock.clone();
     let stream = record(&log)
@@ -102,7 +102,7 @@ fn times_are_those_of_the_stream_not_of_the_report() {
 
 // Contract: S4.21.
 #[test]
-fn the_end_is_timed_before_upstream_is_dropped() {
+fn end_time_is_before_the_drop_of_upstream() {
     /// Takes a while to go.
     struct Heavy(HandClock);
     impl Stream for Heavy {
@@ -130,7 +130,7 @@ fn the_end_is_timed_before_upstream_is_dropped() {
 
 // Contract: S4.21.
 #[test]
-fn without_a_clock_there_are_no_times_and_with_the_systems_they_go_on() {
+fn times_need_a_clock_and_the_system_clock_advances() {
     let log = Log::default();
     drain(recorded(&log).wrap(items(["a"])));
     assert_eq!(log.end().times, Default::default());
@@ -142,7 +142,7 @@ fn without_a_clock_there_are_no_times_and_with_the_systems_they_go_on() {
 
 // Contract: S4.23.
 #[test]
-fn a_text_over_the_limit_is_cut_and_says_so() {
+fn text_over_the_limit_is_cut_and_marked_truncated() {
     let log = Log::default();
     let stream =
         record(&log).collect_with(TextCollector::with_limit(4)).wrap(items(["abc", "éa", "d"]));
@@ -156,7 +156,7 @@ fn a_text_over_the_limit_is_cut_and_says_so() {
 }
 
 #[test]
-fn an_item_costs_no_allocation() {
+fn item_costs_no_allocation() {
     let log = Log::default();
     let stream = Lifecycle::<&'static str, Broken>::new("a")
         .subscriber(log.subscriber())
@@ -175,7 +175,7 @@ fn an_item_costs_no_allocation() {
 }
 
 #[test]
-fn a_failing_stream_reports_what_was_collected() {
+fn failing_stream_reports_the_partial_aggregate() {
     let log = Log::default();
     let inner = upstream([Does::Item("a"), Does::Item("b"), Does::Fail("x")]);
     drain(recorded(&log).wrap(inner));

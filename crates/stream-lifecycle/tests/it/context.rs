@@ -1,4 +1,4 @@
-//! Surroundings: upstream's polls and everybody's code run inside them, on whatever thread.
+//! Contexts: upstream's polls and user code run inside them, on every thread.
 
 use std::{cell::Cell, pin::Pin, sync::Arc, task, task::Poll, thread};
 
@@ -80,7 +80,7 @@ fn noting(trace: &Trace) -> Lifecycle<String, Broken> {
 
 // Contract: S4.17.
 #[test]
-fn everything_runs_in_the_context_also_on_another_thread() {
+fn all_user_code_runs_in_the_context_on_any_thread() {
     let trace = Trace::default();
     let stream = noting(&trace).wrap(Whereabouts(trace.clone(), true));
     thread::spawn(move || SCOPE.set("other")).join().unwrap();
@@ -143,8 +143,8 @@ impl Drop for Noted {
 
 // Contract: S4.17.
 #[test]
-fn what_is_abandoned_is_dropped_in_the_context() {
-    // A producer, before and after its future is polled.
+fn abandoned_values_are_dropped_in_the_context() {
+    // A producer is dropped before and after its future is polled.
     for polled in [false, true] {
         let trace = Trace::default();
         let noted = Noted(trace.clone(), "producer");
@@ -159,7 +159,7 @@ fn what_is_abandoned_is_dropped_in_the_context() {
         assert_eq!(trace.count("producer in call"), 1, "{:?}", trace.all());
         assert!(trace.all().iter().all(|one| one.ends_with("in call")), "{:?}", trace.all());
     }
-    // The closures of a stream, dropped midway, after its end and after it was closed.
+    // The closures of a stream are dropped midway, after its end and after a close.
     for (polls, close) in [(0, false), (2, false), (0, true)] {
         let trace = Trace::default();
         let (probe, closer) = (Noted(trace.clone(), "probe"), Noted(trace.clone(), "closer"));
@@ -184,7 +184,7 @@ fn what_is_abandoned_is_dropped_in_the_context() {
 
 // Contract: S4.17.
 #[test]
-fn the_context_is_there_for_the_caller() {
+fn context_is_returned_to_the_caller() {
     let stream = noting(&Trace::default()).wrap(items([]));
     let context = stream.context().unwrap().clone();
     assert_eq!(format!("{context:?}"), "ContextHandle { .. }");
@@ -195,8 +195,8 @@ fn the_context_is_there_for_the_caller() {
 
 // Contract: S4.17.
 #[test]
-fn a_faulty_context_is_done_without() {
-    /// Does not run what it is given.
+fn code_runs_without_a_context_that_fails() {
+    /// A context that does not run its work.
     struct Lazy;
     impl Context for Lazy {
         fn enter(&self, _: &mut dyn FnMut()) {}

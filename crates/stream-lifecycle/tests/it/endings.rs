@@ -59,7 +59,7 @@ fn kind(event: &stream_lifecycle::LifecycleEvent) -> String {
 
 // Contract: S4.2.
 #[test]
-fn the_collector_borrows_and_the_owned_one_gets_its_own() {
+fn collector_borrows_items_and_the_owned_one_clones_them() {
     /// Not `Clone`: the collector cannot have cloned it.
     struct Whole(String);
     let seen = Trace::default();
@@ -84,7 +84,7 @@ fn the_collector_borrows_and_the_owned_one_gets_its_own() {
     assert_eq!((seen.all(), kept.all()), (vec!["x".to_owned()], vec!["y".to_owned()]));
 }
 
-/// A record whose collector refuses `bad`.
+/// A record whose collector refuses the item `bad`.
 fn refusing(log: &Log, trace: &Trace) -> Lifecycle<String, Broken> {
     let sink = trace.clone();
     record(log).finalizer(counting(trace)).collector(move |item: &String| {
@@ -95,7 +95,7 @@ fn refusing(log: &Log, trace: &Trace) -> Lifecycle<String, Broken> {
 
 // Contract: S4.3.
 #[test]
-fn a_collector_error_takes_the_items_place_and_ends_the_stream() {
+fn collector_error_replaces_the_item_and_ends_the_stream() {
     let (log, trace) = (Log::default(), Trace::default());
     let inner = items(["a", "bad", "c"]);
     let seen = inner.seen();
@@ -108,7 +108,7 @@ fn a_collector_error_takes_the_items_place_and_ends_the_stream() {
 
 // Contract: S4.3.
 #[test]
-fn a_refused_item_may_be_delivered_before_the_error() {
+fn refused_item_is_delivered_before_the_error_on_request() {
     let (log, trace) = (Log::default(), Trace::default());
     let stream = refusing(&log, &trace).refused(Refused::Deliver).wrap(items(["bad", "c"]));
     assert_eq!(drain(stream), [Ok("bad".into()), Err(Broken("refused"))]);
@@ -117,7 +117,7 @@ fn a_refused_item_may_be_delivered_before_the_error() {
 
 // Contract: S4.3.
 #[test]
-fn a_drop_or_close_behind_a_delivered_refusal_ends_as_refused() {
+fn drop_or_close_after_a_delivered_refusal_ends_as_failed() {
     let (log, trace) = (Log::default(), Trace::default());
     let stream = refusing(&log, &trace).refused(Refused::Deliver).wrap(items(["bad", "c"]));
     let mut stream = Box::pin(stream);
@@ -137,7 +137,7 @@ fn a_drop_or_close_behind_a_delivered_refusal_ends_as_refused() {
 
 // Contract: S4.4.
 #[test]
-fn an_upstream_error_comes_behind_end_and_nothing_behind_it() {
+fn upstream_error_is_last_and_comes_after_end() {
     let (log, trace) = (Log::default(), Trace::default());
     let inner = upstream([Does::Item("a"), Does::Fail("gone"), Does::Item("never")]);
     let seen = inner.seen();
@@ -206,7 +206,7 @@ fn every_ending_finalizes_once_and_sends_end_once() {
 
 // Contract: S4.6.
 #[test]
-fn end_comes_behind_the_finalizer_and_no_later_than_the_terminal_item() {
+fn end_is_sent_after_the_finalizer_and_before_the_last_poll_returns() {
     let (log, trace) = (Log::default(), Trace::default());
     let sink = trace.clone();
     let stream = record(&log)
@@ -221,7 +221,7 @@ fn end_comes_behind_the_finalizer_and_no_later_than_the_terminal_item() {
 
 // Contract: S4.7.
 #[test]
-fn an_empty_stream_has_a_finalizer_and_an_end() {
+fn empty_stream_is_finalized_and_sends_end() {
     let (log, trace) = (Log::default(), Trace::default());
     assert_eq!(drain(record(&log).finalizer(counting(&trace)).wrap(items([]))), []);
     let end = log.end();
@@ -232,7 +232,7 @@ fn an_empty_stream_has_a_finalizer_and_an_end() {
 
 // Contract: S1.61, S4.8.
 #[test]
-fn a_drop_finalizes_with_what_there_was() {
+fn drop_finalizes_with_the_partial_data() {
     let log = Log::default();
     let mut stream = Box::pin(recorded(&log).wrap(items(["a", "b", "c"])));
     next(&mut stream);
@@ -263,7 +263,7 @@ impl Collector<String, Broken> for UpToTheDot {
 
 // Contract: S4.8.
 #[test]
-fn a_consumer_who_leaves_a_whole_answer_completed_it() {
+fn drop_after_a_complete_answer_counts_as_complete() {
     let leave = |after: LateClose, reads: usize| {
         let log = Log::default();
         let record = record(&log).collect_with(UpToTheDot(false)).late_close(after);
@@ -315,7 +315,7 @@ impl Error for Because {
 
 // Contract: S4.9.
 #[test]
-fn close_stops_the_producer_and_remembers_what_it_said() {
+fn close_stops_the_producer_and_keeps_its_result() {
     let (log, trace, ready) = (Log::default(), Trace::default(), Arc::default());
     let stream = record(&log)
         .finalizer(counting(&trace))
@@ -325,7 +325,7 @@ fn close_stops_the_producer_and_remembers_what_it_said() {
     next(&mut stream);
     let cx = &mut Context::from_waker(Waker::noop());
     {
-        // A close that is given up: nothing is lost, nothing is finalized early.
+        // An abandoned close loses nothing and finalizes nothing early.
         let mut close = Box::pin(stream.as_mut().close());
         assert!(close.as_mut().poll(cx).is_pending());
     }
@@ -346,7 +346,7 @@ fn close_stops_the_producer_and_remembers_what_it_said() {
 }
 
 #[test]
-fn a_stream_shows_its_call_and_whether_it_ended() {
+fn debug_output_shows_the_call_and_the_end() {
     let mut stream = Box::pin(record(&Log::default()).wrap(items([])));
     let shown = format!("{stream:?}");
     assert!(shown.contains("call-1") && shown.contains("ended: false"), "{shown}");
@@ -355,7 +355,7 @@ fn a_stream_shows_its_call_and_whether_it_ended() {
 }
 
 #[test]
-fn what_made_a_cleanup_fail_is_told_with_its_cause() {
+fn cleanup_error_keeps_its_source() {
     let cause = "x".parse::<u8>().unwrap_err();
     let chain = CloseError::new(Because(cause.clone()));
     assert_eq!(chain.to_string(), "the socket stuck");
@@ -378,7 +378,7 @@ fn a_drop_while_closing_ends_as_closed() {
 
 // Contract: S4.9.
 #[test]
-fn close_reaches_the_cleanup_behind_an_error() {
+fn close_after_an_error_runs_the_cleanup() {
     let (log, trace) = (Log::default(), Trace::default());
     let inner = upstream([Does::Fail("x")]);
     let seen = inner.seen();
@@ -395,8 +395,8 @@ fn close_reaches_the_cleanup_behind_an_error() {
 
 // Contract: S4.25.
 #[test]
-fn any_result_stream_will_do_without_a_runtime() {
-    // `Upstream` is not `Unpin`, and the wrapper neither; an iterator's stream is, and so is it.
+fn any_result_stream_works_without_a_runtime() {
+    // The wrapper is `Unpin` exactly if its inner stream is.
     fn unpin<T: Unpin>(stream: T) -> T {
         stream
     }
@@ -442,13 +442,13 @@ fn upstream_is_dropped_as_soon_as_the_stream_ended() {
 }
 
 #[test]
-fn a_limit_lets_through_what_it_allows_and_may_become_an_error() {
+fn limit_delivers_allowed_items_and_may_become_an_error() {
     let log = Log::default();
     let cut = |ending: &Ending| Some(Broken(ending.name()));
     let stream = recorded(&log).limit_items(TWO).cut_error(cut).wrap(items(["a", "b", "c"]));
     assert_eq!(drain(stream), [Ok("a".into()), Ok("b".into()), Err(Broken("limit"))]);
     assert_eq!(log.end().ending, Ending::Limit { what: "items", at: 2 });
-    // As many as allowed are not too many.
+    // Exactly the allowed number passes.
     let log = Log::default();
     assert_eq!(drain(recorded(&log).limit_items(TWO).wrap(items(["a", "b"]))), ok(&["a", "b"]));
     assert_eq!(log.end().ending, Ending::Complete);
@@ -462,7 +462,7 @@ fn a_limit_lets_through_what_it_allows_and_may_become_an_error() {
 }
 
 #[test]
-fn a_timer_ends_a_stream_that_waits() {
+fn timer_ends_a_waiting_stream() {
     let log = Log::default();
     let fire = Arc::new(AtomicBool::new(false));
     let timer = Arc::clone(&fire);
@@ -481,7 +481,7 @@ fn a_timer_ends_a_stream_that_waits() {
 }
 
 #[test]
-fn an_error_is_told_in_the_callers_words() {
+fn errors_are_described_by_the_caller() {
     let log = Log::default();
     let words = |error: &Broken| {
         let mut info = ErrorInfo::class("broken");
@@ -495,12 +495,12 @@ fn an_error_is_told_in_the_callers_words() {
 }
 
 #[test]
-fn an_error_is_made_for_cuts_only() {
+fn errors_are_made_only_for_cuts() {
     let cut = |ending: &Ending| Some(Broken(ending.name()));
     let log = Log::default();
     assert_eq!(drain(recorded(&log).cut_error(cut).wrap(items(["a"]))), ok(&["a"]));
     assert_eq!(log.end().ending, Ending::Complete);
-    // What was asked, where the consumer leaves and where upstream fails.
+    // The consumer leaves, or upstream fails.
     for script in [vec![Does::Item("a"), Does::Wait], vec![Does::Fail("x")]] {
         let (log, asked) = (Log::default(), Trace::default());
         let note = asked.clone();
@@ -533,7 +533,7 @@ impl Guardrail<String> for Hoards {
 
 // Contract: S4.8.
 #[test]
-fn upstreams_error_stays_on_record_if_the_consumer_leaves_while_guardrails_release() {
+fn upstream_error_is_recorded_if_the_consumer_leaves_while_guardrails_release() {
     for close in [false, true] {
         let log = Log::default();
         let script = [Does::Item("a"), Does::Item("b"), Does::Fail("x")];
@@ -548,7 +548,7 @@ fn upstreams_error_stays_on_record_if_the_consumer_leaves_while_guardrails_relea
         assert!(matches!(end.ending, Ending::Failed { who: Component::Upstream, .. }), "{end:?}");
         assert_eq!((end.data, end.withheld.items), (Some("a".into()), 1));
     }
-    // A whole upstream whose items the consumer did not wait for was dropped.
+    // Upstream was complete, but the consumer did not fetch its items.
     let log = Log::default();
     let mut stream = Box::pin(recorded(&log).enforce(Hoards::default()).wrap(items(["a", "b"])));
     assert_eq!(next(&mut stream), Some(Ok("a".into())));
@@ -557,7 +557,7 @@ fn upstreams_error_stays_on_record_if_the_consumer_leaves_while_guardrails_relea
 }
 
 #[test]
-fn a_stream_that_says_so_failed_though_it_just_stopped() {
+fn reported_failure_is_the_ending_of_a_stream_that_just_stopped() {
     let log = Log::default();
     let told = |_: &_| Progress::default().failed(ErrorInfo::class("wire"));
     drain(recorded(&log).wrap(items(["a"])).probe(told));

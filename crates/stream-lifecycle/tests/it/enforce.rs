@@ -1,4 +1,4 @@
-//! Guardrails on the live stream: what the consumer sees, and the record of it.
+//! Guardrails on the live stream: items of the consumer, and the record.
 
 use std::{
     sync::{Arc, Mutex},
@@ -45,7 +45,7 @@ impl Guardrail<String> for Pairs {
 
 // Contract: S4.13.
 #[test]
-fn a_guardrail_replaces_holds_and_drops_for_consumer_and_record() {
+fn guardrail_replaces_holds_and_drops_items_for_consumer_and_record() {
     let log = Log::default();
     let all = drain(recorded(&log).enforce(Pairs::default()).wrap(items(["a", "no", "b", "c"])));
     assert_eq!(all, [Ok("ab".to_owned()), Ok("c".to_owned())]);
@@ -55,7 +55,7 @@ fn a_guardrail_replaces_holds_and_drops_for_consumer_and_record() {
 
 // Contract: S4.13.
 #[test]
-fn a_guardrail_ends_the_stream_behind_what_it_let_out() {
+fn guardrail_ends_the_stream_after_its_released_items() {
     let log = Log::default();
     let inner = items(["a", "b", "c", "stop", "never"]);
     let seen = inner.seen();
@@ -69,7 +69,7 @@ fn a_guardrail_ends_the_stream_behind_what_it_let_out() {
 
 // Contract: S4.13.
 #[test]
-fn what_a_guardrail_holds_at_an_error_is_its_own_business() {
+fn guardrail_decides_about_held_items_at_an_error() {
     let log = Log::default();
     let inner = upstream([Does::Item("a"), Does::Item("b"), Does::Item("held"), Does::Fail("x")]);
     let all = drain(recorded(&log).enforce(Pairs::default()).wrap(inner));
@@ -79,7 +79,7 @@ fn what_a_guardrail_holds_at_an_error_is_its_own_business() {
 }
 
 #[test]
-fn a_drop_with_items_let_out_and_not_fetched_counts_them() {
+fn released_items_not_fetched_before_a_drop_are_counted() {
     /// Lets each item out three times.
     struct Triple;
     impl Guardrail<String> for Triple {
@@ -123,12 +123,12 @@ impl Guardrail<String> for Named {
 
 // Contract: S4.13.
 #[test]
-fn several_guardrails_run_in_order_each_on_what_the_one_before_let_out() {
+fn guardrails_run_in_order_on_released_items() {
     let (log, trace) = (Log::default(), Trace::default());
     let rail = |name| Named(name, None, trace.clone());
     let record = recorded(&log).enforce(rail("1")).enforce(rail("2")).enforce(Pairs::default());
     let seen: String = drain(record.wrap(items(["a", "b"]))).into_iter().flatten().collect();
-    // Each is told of the end behind what the one before let out at its own.
+    // Each guardrail receives the end after the items that the one before released at its end.
     assert_eq!(seen, "a12b121!22!");
     assert_eq!(trace.all(), ["1 Exhausted", "2 Exhausted"]);
     assert_eq!((log.end().ending, log.end().data), (Ending::Complete, Some(seen.into())));
@@ -136,7 +136,7 @@ fn several_guardrails_run_in_order_each_on_what_the_one_before_let_out() {
 
 // Contract: S4.13.
 #[test]
-fn a_guardrail_that_ends_the_stream_lets_those_behind_it_finish() {
+fn later_guardrails_finish_after_one_ends_the_stream() {
     let (log, trace) = (Log::default(), Trace::default());
     let rail = |name, word| Named(name, word, trace.clone());
     let record = recorded(&log)
@@ -152,7 +152,7 @@ fn a_guardrail_that_ends_the_stream_lets_those_behind_it_finish() {
 
 // Contract: S4.13.
 #[test]
-fn what_several_guardrails_hold_is_counted_together() {
+fn held_data_of_all_guardrails_is_added() {
     let log = Log::default();
     let inner = upstream([Does::Item("a"), Does::Item("b"), Does::Item("c"), Does::Wait]);
     let record = recorded(&log).enforce(Pairs::default()).enforce(Pairs::default());
@@ -162,7 +162,7 @@ fn what_several_guardrails_hold_is_counted_together() {
     assert_eq!(log.end().withheld, WithheldInfo::bytes(3, "pair"));
 }
 
-/// Lets go of an item when the test says so.
+/// Releases an item on a signal of the test.
 #[derive(Clone, Default)]
 struct Gate(Arc<Mutex<(usize, Option<Waker>)>>, Option<String>);
 
@@ -226,7 +226,7 @@ fn upstream_is_not_polled_while_a_guardrail_is_busy() {
     assert!(poll(&mut stream).is_pending());
     gate.open();
     assert_eq!(next(&mut stream), Some(Ok("b+".into())));
-    // The end waits, too, for what a guardrail has to say to it.
+    // The end also waits for the guardrail.
     assert!(poll(&mut stream).is_pending());
     assert!(log.ends().is_empty());
     gate.open();
@@ -236,7 +236,7 @@ fn upstream_is_not_polled_while_a_guardrail_is_busy() {
 
 // Contract: S4.5.
 #[test]
-fn a_timer_ends_what_a_busy_guardrail_holds_up_and_keeps_upstreams_error() {
+fn timer_ends_a_stream_with_a_busy_guardrail_and_keeps_the_upstream_error() {
     for (script, ending) in
         [(vec![Does::Item("a")], "timed_out"), (vec![Does::Fail("x")], "failed")]
     {
@@ -257,7 +257,7 @@ fn a_timer_ends_what_a_busy_guardrail_holds_up_and_keeps_upstreams_error() {
 
 // Contract: S4.1.
 #[test]
-fn several_collectors_see_each_item_in_order_and_none_is_dropped() {
+fn collectors_see_each_item_in_order() {
     let (log, trace) = (Log::default(), Trace::default());
     let note = |name: &'static str| {
         let trace = trace.clone();
@@ -274,13 +274,13 @@ fn several_collectors_see_each_item_in_order_and_none_is_dropped() {
         .wrap(items(["a", "bad"]));
     assert_eq!(drain(stream), [Ok("a".to_owned()), Err(Broken("one"))]);
     assert_eq!(trace.all(), ["one a", "two a", "one bad"]);
-    // Several aggregates are a list, in order.
+    // Several aggregates form a list, in order.
     assert_eq!(log.end().data, Some(serde_json::json!(["a", 2])));
 }
 
 // Contract: S4.20.
 #[test]
-fn what_a_collector_and_a_closure_know_of_an_item_counts_together() {
+fn item_descriptions_of_collector_and_closure_are_merged() {
     use stream_lifecycle::{ItemInfo, LifecycleEvent, Marks};
     let log = Log::default();
     let info = |choices: Vec<u32>| {

@@ -1,14 +1,13 @@
-//! A stream's life on record: what happens when, whatever ends it. Ids like `S4.7` are
-//! those of `CONTRACT.md`.
+//! Tests of the record of a stream. Ids like `S4.7` are those of `CONTRACT.md`.
 
 /// Random scripts, callers and consumers.
 mod chaos;
 mod chaotic;
-/// What is collected: limits, times, marks.
+/// Collectors: limits, times, marks.
 mod collected;
 /// Surroundings, on the thread that polls.
 mod context;
-/// Every way to end, and what follows.
+/// Every ending of a stream.
 mod endings;
 /// Guardrails on the live stream.
 mod enforce;

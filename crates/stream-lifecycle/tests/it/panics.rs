@@ -16,20 +16,20 @@ use crate::support::{
     Broken, Does, Log, Trace, counting, drain, items, next, poll, record, recorded, upstream,
 };
 
-/// Runs the stream to its panic and says what it carried.
+/// Runs the stream to its panic and returns the payload.
 fn panic_of(stream: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(stream)).unwrap_err();
     (*payload.downcast::<&str>().unwrap()).to_owned()
 }
 
-/// Who failed, and what was said.
+/// The faulty components and their messages.
 fn told(faults: &[ComponentFault]) -> Vec<(Component, &str)> {
     faults.iter().map(|fault| (fault.who, fault.message.as_str())).collect()
 }
 
 // Contract: S4.10.
 #[test]
-fn a_panic_on_the_way_of_items_goes_on_behind_end() {
+fn panic_in_the_item_path_continues_after_end() {
     struct Rail;
     impl Guardrail<String> for Rail {
         fn push(&mut self, _: String, _: &mut GuardrailOutput<String>) -> Decision {
@@ -66,7 +66,7 @@ fn a_panic_on_the_way_of_items_goes_on_behind_end() {
         let ending = Ending::Panicked { who, message: message.into() };
         assert_eq!(log.end().ending, ending);
         assert_eq!((trace.all(), seen.dropped()), (vec!["finalizer".to_owned()], true));
-        // It is over: no second panic, no second END.
+        // The stream ended, without a second panic or END.
         assert!(poll(&mut stream).is_ready());
         drop(stream);
         assert_eq!(log.ends().len(), 1);
@@ -106,7 +106,7 @@ fn a_panicking_sanitizer_omits_the_aggregate() {
 
 // Contract: S4.10.
 #[test]
-fn panics_of_codec_and_subscriber_end_nothing() {
+fn panics_of_codec_and_subscriber_do_not_end_the_stream() {
     let log = Log::default();
     let stream = Lifecycle::<String, Broken>::new("a")
         .subscriber(Arc::new(|_: &Arc<LifecycleEvent>| panic_any("sub")))
@@ -123,7 +123,7 @@ fn panics_of_codec_and_subscriber_end_nothing() {
 
 // Contract: S4.10.
 #[test]
-fn no_panic_leaves_a_drop_even_while_unwinding() {
+fn panics_do_not_leave_a_drop_even_while_unwinding() {
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {
@@ -155,7 +155,7 @@ fn no_panic_leaves_a_drop_even_while_unwinding() {
 
 // Contract: S4.10.
 #[test]
-fn faults_are_kept_up_to_a_limit() {
+fn first_faults_are_kept_and_further_ones_counted() {
     let log = Log::default();
     let stream = record(&log)
         .marks(stream_lifecycle::Marks::Every(std::num::NonZeroU64::MIN))
@@ -168,7 +168,7 @@ fn faults_are_kept_up_to_a_limit() {
 
 // Contract: S4.10.
 #[test]
-fn end_is_told_though_upstream_or_a_sanitizer_panics_when_it_is_dropped() {
+fn end_is_sent_if_upstream_or_a_sanitizer_panics_in_its_drop() {
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {
@@ -187,7 +187,7 @@ fn end_is_told_though_upstream_or_a_sanitizer_panics_when_it_is_dropped() {
     assert_eq!((end.ending, end.data), (Ending::Dropped, Some("0".into())));
     assert_eq!(told(&end.faults), [(Component::Upstream, "bomb")]);
 
-    // Ended, but kept for a close that never comes.
+    // The stream ended and waits for a close that does not happen.
     let (log, bomb) = (Log::default(), Bomb);
     let inner = tokio_stream::iter((0..1).map(move |_| {
         let _bomb = &bomb;
@@ -270,7 +270,7 @@ fn armed(log: &Log) -> Lifecycle<String, Broken> {
 
 // Contract: S4.10.
 #[test]
-fn no_value_that_panics_when_it_is_dropped_leaves_a_drop_or_a_poll() {
+fn panics_of_dropped_values_do_not_leave_a_drop_or_a_poll() {
     let held = || {
         let (probed, closed) = (Bomb, Bomb);
         let log = Log::default();
@@ -286,7 +286,7 @@ fn no_value_that_panics_when_it_is_dropped_leaves_a_drop_or_a_poll() {
             });
         (log, stream)
     };
-    // Dropped, unpolled and half way; polled to its end; and while unwinding.
+    // Streams are dropped unpolled, half way, after their end, and while unwinding.
     let (log, stream) = held();
     drop(stream);
     assert_eq!(log.end().ending, Ending::Dropped);
@@ -304,7 +304,7 @@ fn no_value_that_panics_when_it_is_dropped_leaves_a_drop_or_a_poll() {
         panic_any("outer")
     });
     assert_eq!((unwound.as_str(), log.end().ending), ("outer", Ending::Dropped));
-    // Started and given up, or refused.
+    // Calls are started and dropped, or refused.
     let log = Log::default();
     drop(armed(&log).start());
     assert_eq!(log.end().ending, Ending::Dropped);
@@ -327,7 +327,7 @@ impl Drop for Hot {
 
 // Contract: S4.10.
 #[test]
-fn a_payload_that_panics_when_it_is_dropped_costs_no_end() {
+fn end_is_sent_if_a_panic_payload_panics_in_its_drop() {
     for (drops, polls) in [(1, 0), (1, 1), (3, 1)] {
         let log = Log::default();
         let stream = record(&log)
@@ -344,7 +344,7 @@ fn a_payload_that_panics_when_it_is_dropped_costs_no_end() {
 
 // Contract: S4.10.
 #[test]
-fn held_items_that_panic_when_they_are_dropped_cost_no_end() {
+fn end_is_sent_if_held_items_panic_in_their_drop() {
     /// Lets each item out three times.
     struct Keeps;
     impl Guardrail<Hot> for Keeps {
@@ -372,7 +372,7 @@ fn held_items_that_panic_when_they_are_dropped_cost_no_end() {
     assert_eq!((end.ending, end.withheld.items), (Ending::Dropped, 2));
     assert_eq!(end.faults.len(), 2, "{:?}", end.faults);
 
-    // An item that a collector refused, and one that waits for its check.
+    // One item is refused by a collector, and one waits for its check.
     let log = Log::default();
     let record = Lifecycle::<Hot, Broken>::new("a").subscriber(log.subscriber());
     let refuse = record.collector(|_: &Hot| Err(Broken("no")));

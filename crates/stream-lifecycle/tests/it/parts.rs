@@ -1,4 +1,4 @@
-//! Parts by themselves: what they show of themselves, and what is said of errors and sizes.
+//! Single types: debug output, error texts, size hints.
 
 use std::num::NonZeroUsize;
 
@@ -12,7 +12,7 @@ use stream_lifecycle::{
 use crate::support::{Broken, Log, items, next, recorded};
 
 #[test]
-fn what_is_shown_for_debugging_is_settings_and_no_payload() {
+fn debug_output_has_settings_and_no_payload() {
     let (queue, inbox) = Queue::bounded(NonZeroUsize::MIN, Overflow::DropOldest);
     let check = |_: Passage| async { Decision::Continue };
     let window = Window::<String>::over_text(Windows::chars(NonZeroUsize::MIN), check);
@@ -29,7 +29,7 @@ fn what_is_shown_for_debugging_is_settings_and_no_payload() {
 }
 
 #[test]
-fn errors_and_items_say_what_they_are() {
+fn errors_and_items_are_described() {
     let error = serde_json::to_value(ErrorInfo::class("timeout").text("late")).unwrap();
     assert_eq!(error, json!({"class": "timeout", "message": "late"}));
     let describe = |item: &str| {
@@ -41,7 +41,7 @@ fn errors_and_items_say_what_they_are() {
 }
 
 #[test]
-fn a_stream_that_is_over_says_how_much_may_come() {
+fn size_hint_of_an_ended_stream_is_exact() {
     let log = Log::default();
     let mut stream = Box::pin(recorded(&log).wrap(items(["a"])));
     assert_eq!(stream.size_hint(), (0, None));

@@ -61,26 +61,26 @@ fn omit_and_fail_stop_the_chain_and_clear_data_and_annotation() {
 
 // Contract: S4.12.
 #[test]
-fn sanitizers_of_the_start_stay_and_later_ones_join() {
+fn registered_sanitizers_stay_and_later_ones_are_added() {
     let log = Log::default();
     let (start, later) = (append("start", 0), append("later", 0));
     let both = vec![later, start.clone()];
     let stream = recorded(&log).sanitizer(start).reread_sanitizers(|| both).wrap(items(["x"]));
     drain(stream);
-    // Each once; those of the start are registered first, whatever the list says now.
+    // Each sanitizer runs once, and those of the start come first.
     assert_eq!(log.end().data, Some("x start later".into()));
-    // Of equal priority those that come later run in the order they are listed.
+    // Later sanitizers of equal priority run in the order of the list.
     let log = Log::default();
     let later = || vec![append("c", 0), append("b", 0), append("early", -1), append("a", 0)];
     let stream = recorded(&log).sanitizer(append("y", 0)).sanitizer(append("x", 0));
     drain(stream.reread_sanitizers(later).wrap(items(["-"])));
     assert_eq!(log.end().data, Some("- early y x c b a".into()));
-    // A registry that was emptied meanwhile removes nothing.
+    // An emptied registry removes no sanitizer.
     let log = Log::default();
     let stream = recorded(&log).sanitizer(append("start", 0)).reread_sanitizers(Vec::new);
     drain(stream.wrap(items(["x"])));
     assert_eq!(log.end().data, Some("x start".into()));
-    // One that cannot be read fails closed.
+    // A registry that cannot be read fails closed.
     let log = Log::default();
     let stream = recorded(&log).reread_sanitizers(|| std::panic::panic_any("poisoned"));
     drain(stream.wrap(items(["x"])));
@@ -90,7 +90,7 @@ fn sanitizers_of_the_start_stay_and_later_ones_join() {
 
 // Contract: S4.13.
 #[test]
-fn sanitizers_do_not_touch_what_the_consumer_gets() {
+fn sanitizers_do_not_change_items_of_the_consumer() {
     let log = Log::default();
     let omit = Sanitizer::new("omit", 0, |_, _| SanitizerVerdict::Omit);
     let all = drain(recorded(&log).sanitizer(omit).wrap(items(["my", " secret"])));
@@ -100,7 +100,7 @@ fn sanitizers_do_not_touch_what_the_consumer_gets() {
 
 // Contract: S4.14.
 #[test]
-fn the_codec_sees_the_sanitized_aggregate_and_its_error_is_told() {
+fn codec_sees_the_sanitized_aggregate_and_its_error_is_in_end() {
     let log = Log::default();
     let stream = recorded(&log)
         .sanitizer(append("clean", 0))
@@ -121,7 +121,7 @@ fn the_codec_sees_the_sanitized_aggregate_and_its_error_is_told() {
 
 // Contract: S4.15.
 #[test]
-fn metadata_goes_over_attributes_and_the_ending_over_both() {
+fn metadata_overrides_attributes_and_the_ending_overrides_both() {
     let log = Log::default();
     let stream = record(&log)
         .attributes(object(json!({"tags": {"a": 1, "b": 2}, "team": "x"})))

@@ -14,14 +14,14 @@ type Made = Result<Upstream, Broken>;
 
 // Contract: S4.28.
 #[test]
-fn a_refused_call_has_one_event_and_no_start() {
+fn refused_call_has_one_event_and_no_start() {
     let (log, trace) = (Log::default(), Trace::default());
     record(&log).finalizer(counting(&trace)).reject("over quota");
     assert_eq!(log.kinds(), ["rejected"]);
     let event = serde_json::to_value(&*log.all()[0]).unwrap();
     assert_eq!((&event["reason"], &event["call"]["id"]), (&"over quota".into(), &"call-1".into()));
     assert!(trace.all().is_empty());
-    // A record that is never started says nothing.
+    // A record that is never started sends no event.
     drop(record(&log));
     assert_eq!(log.kinds(), ["rejected"]);
 }
@@ -40,7 +40,7 @@ fn start_comes_before_the_producer_is_created() {
 
 // Contract: S4.29.
 #[test]
-fn a_producer_that_fails_has_an_end_without_output() {
+fn producer_that_fails_sends_end_without_output() {
     let (log, trace) = (Log::default(), Trace::default());
     let record = record(&log).finalizer(counting(&trace));
     let failed = record.create(|| Made::Err(Broken("no route")));
@@ -53,7 +53,7 @@ fn a_producer_that_fails_has_an_end_without_output() {
 
 // Contract: S4.29.
 #[test]
-fn a_producer_that_panics_has_an_end_too() {
+fn producer_that_panics_sends_end() {
     let log = Log::default();
     let made = || record(&log).create(|| -> Made { panic_any("dns") });
     assert!(catch_unwind(AssertUnwindSafe(made)).is_err());
@@ -63,7 +63,7 @@ fn a_producer_that_panics_has_an_end_too() {
 
 // Contract: S4.29.
 #[test]
-fn a_producer_may_be_waited_for_or_given_up() {
+fn asynchronous_producer_may_be_awaited_or_dropped() {
     let cx = &mut Context::from_waker(Waker::noop());
     let log = Log::default();
     let mut ready = Box::pin(record(&log).create_async(async { Made::Ok(items(["a"])) }));
@@ -86,7 +86,7 @@ fn a_producer_may_be_waited_for_or_given_up() {
 }
 
 #[test]
-fn a_start_can_be_settled_by_hand() {
+fn started_stream_is_wrapped_or_failed_by_the_caller() {
     let log = Log::default();
     record(&log).start().fail(&Broken("x"));
     assert_eq!(log.end().ending.name(), "failed");

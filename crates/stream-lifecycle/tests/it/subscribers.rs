@@ -1,4 +1,4 @@
-//! Subscribers: fixed at the start, told inline or through a bounded queue; threads.
+//! Subscribers: fixed at the start, called inline or through a bounded queue, on many threads.
 
 use std::{
     future::Future,
@@ -36,7 +36,7 @@ fn ids(inbox: &mut Inbox) -> Vec<String> {
 
 // Contract: S4.18.
 #[test]
-fn subscribers_are_told_in_the_order_they_were_registered() {
+fn subscribers_receive_events_in_registration_order() {
     let trace = Trace::default();
     let named = |name: &'static str| {
         let trace = trace.clone();
@@ -52,7 +52,7 @@ fn subscribers_are_told_in_the_order_they_were_registered() {
 
 // Contract: S4.18.
 #[test]
-fn a_full_queue_loses_what_its_policy_says_and_counts_it() {
+fn full_queue_drops_events_by_policy_and_counts_them() {
     let (queue, mut inbox) = Queue::bounded(TWO, Overflow::DropOldest);
     reject(&queue, ["a", "b", "c", "d"]);
     assert_eq!((queue.lost(), ids(&mut inbox)), (2, vec!["c".to_owned(), "d".to_owned()]));
@@ -60,14 +60,14 @@ fn a_full_queue_loses_what_its_policy_says_and_counts_it() {
     let (queue, mut inbox) = Queue::bounded(TWO, Overflow::DropNewest);
     reject(&queue, ["a", "b", "c", "d"]);
     assert_eq!((queue.lost(), ids(&mut inbox)), (2, vec!["a".to_owned(), "b".to_owned()]));
-    // Room again: what comes now is kept.
+    // The queue has room again, and the next event is kept.
     reject(&queue, ["e"]);
     assert_eq!((queue.lost(), ids(&mut inbox)), (2, vec!["e".to_owned()]));
 }
 
 // Contract: S4.18.
 #[test]
-fn a_blocking_queue_waits_and_loses_nothing() {
+fn blocking_queue_waits_and_drops_nothing() {
     let (queue, mut inbox) = Queue::bounded(NonZeroUsize::MIN, Overflow::Block);
     let sender = thread::spawn(move || {
         reject(&queue, ["a", "b", "c"]);
@@ -82,7 +82,7 @@ fn a_blocking_queue_waits_and_loses_nothing() {
 
 // Contract: S4.18.
 #[test]
-fn a_queue_without_a_receiver_holds_nobody_up() {
+fn queue_without_a_receiver_does_not_block() {
     let (queue, inbox) = Queue::bounded(NonZeroUsize::MIN, Overflow::Block);
     reject(&queue, ["a"]);
     drop(inbox);
@@ -119,7 +119,7 @@ fn a_receiver_is_a_stream_that_ends_with_its_senders() {
 
 // Contract: S4.19.
 #[test]
-fn a_flush_waits_for_the_end_of_a_stream_dropped_just_before() {
+fn flush_waits_for_the_end_of_a_dropped_stream() {
     let (queue, mut inbox) = Queue::bounded(MANY, Overflow::DropNewest);
     let log = Trace::default();
     let sink = log.clone();
@@ -127,7 +127,7 @@ fn a_flush_waits_for_the_end_of_a_stream_dropped_just_before() {
     let worker = thread::spawn(move || {
         ready.send(()).unwrap();
         while let Some(event) = inbox.wait() {
-            // A slow subscriber: without the barrier the END would be missed below.
+            // Without the flush, the slow subscriber would miss the END below.
             thread::sleep(Duration::from_millis(20));
             sink.note(event.end().map_or("start", |end| end.ending.name()));
         }
@@ -144,14 +144,14 @@ fn a_flush_waits_for_the_end_of_a_stream_dropped_just_before() {
 
 // Contract: S4.19.
 #[test]
-fn a_flush_is_ready_when_what_came_before_it_is_delivered() {
+fn flush_is_ready_when_earlier_events_are_delivered() {
     let (queue, mut inbox) = Queue::bounded(TWO, Overflow::DropNewest);
     let cx = &mut Context::from_waker(Waker::noop());
     assert!(Box::pin(queue.flush()).as_mut().poll(cx).is_ready(), "nothing to wait for");
     reject(&queue, ["a", "b"]);
     let mut flush = Box::pin(queue.flush());
     assert!(flush.as_mut().poll(cx).is_pending());
-    // What comes, or is lost, later does not count.
+    // Events sent or dropped later do not count.
     reject(&queue, ["lost", "lost"]);
     assert!(flush.as_mut().poll(cx).is_pending());
     inbox.take();
@@ -168,7 +168,7 @@ fn a_flush_is_ready_when_what_came_before_it_is_delivered() {
 
 // Contract: S4.18, S4.19.
 #[test]
-fn whatever_the_policy_every_event_is_delivered_or_counted() {
+fn every_event_is_delivered_or_counted_under_every_policy() {
     const SENDERS: usize = 4;
     const EACH: usize = 200;
     for overflow in [Overflow::Block, Overflow::DropOldest, Overflow::DropNewest] {
@@ -180,7 +180,7 @@ fn whatever_the_policy_every_event_is_delivered_or_counted() {
                 thread::spawn(move || {
                     for n in 0..EACH {
                         reject(&queue, ["a"]);
-                        // A flush among others' events comes back, too.
+                        // A flush among events of other threads returns too.
                         if n % 50 == 0 {
                             queue.flush_blocking();
                         }
@@ -206,7 +206,7 @@ fn streams_on_many_threads_end_once_each() {
             let record = Lifecycle::<String, Broken>::new(format!("call-{n}"))
                 .subscriber(log.subscriber())
                 .collect_with(TextCollector::default());
-            // Built here, polled there; every other one is dropped half way on a third thread.
+            // Streams are built and polled on different threads, and every second one is dropped on a third.
             let stream = record.wrap(items(["a", "b", "c"]));
             thread::spawn(move || {
                 let mut stream = Box::pin(stream);
@@ -237,7 +237,7 @@ fn streams_on_many_threads_end_once_each() {
 
 // Contract: S4.19.
 #[test]
-fn a_flush_is_woken_when_what_it_waits_for_is_lost() {
+fn flush_is_woken_when_its_events_are_dropped() {
     struct Woken(AtomicUsize);
     impl Wake for Woken {
         fn wake(self: Arc<Self>) {
@@ -250,14 +250,14 @@ fn a_flush_is_woken_when_what_it_waits_for_is_lost() {
     let waker = Waker::from(Arc::clone(&woken));
     let mut flush = Box::pin(queue.flush());
     assert!(flush.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-    // It takes the place of the one before, which was all that was waited for.
+    // The new event replaces the only event the flush waits for.
     reject(&queue, ["b"]);
     assert_eq!(woken.0.load(Ordering::SeqCst), 1);
     assert!(flush.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
     assert_eq!(queue.lost(), 1);
 }
 
-/// What waits: of a mark its index.
+/// The waiting events; a mark by its index.
 fn waiting(inbox: &mut Inbox) -> Vec<Option<u64>> {
     let index = |event: Arc<LifecycleEvent>| match &*event {
         LifecycleEvent::Mark(mark) => Some(mark.index),
@@ -267,7 +267,7 @@ fn waiting(inbox: &mut Inbox) -> Vec<Option<u64>> {
 }
 
 #[test]
-fn marks_are_received_in_their_place() {
+fn marks_are_received_in_order() {
     let (queue, mut inbox) = Queue::bounded(MANY, Overflow::DropNewest);
     let record = told(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
     drain(record.wrap(items(["x", "y"])));
@@ -275,7 +275,7 @@ fn marks_are_received_in_their_place() {
 }
 
 #[test]
-fn of_marks_the_newest_or_the_oldest_is_lost() {
+fn newest_or_oldest_mark_is_dropped_by_policy() {
     for (overflow, kept) in [(Overflow::DropNewest, 0), (Overflow::DropOldest, 1)] {
         let (queue, mut inbox) = Queue::bounded(TWO, overflow);
         let record = told(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
@@ -288,12 +288,12 @@ fn of_marks_the_newest_or_the_oldest_is_lost() {
 
 // Contract: S4.18.
 #[test]
-fn marks_make_room_and_never_push_out_an_end() {
+fn marks_make_room_and_never_replace_an_end() {
     let run = |overflow| {
         let (queue, mut inbox) = Queue::bounded(TWO, overflow);
         let record = told(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
         drain(record.wrap(items(["x"; 5])));
-        // Full of START and END: a mark of another stream has no place, an event that is none has.
+        // The queue is full of START and END: a mark is dropped, another event is not.
         let other = told(&queue, "b").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
         let kinds: Vec<_> = std::iter::from_fn(|| inbox.take())
             .map(|event| match *event {

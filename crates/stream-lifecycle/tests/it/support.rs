@@ -1,4 +1,4 @@
-//! What the tests share: upstreams that do as they are told, a log of events, a clock by hand.
+//! Shared helpers: scripted upstreams, a log of events, a manual clock.
 
 use std::{
     collections::VecDeque,
@@ -22,7 +22,7 @@ use stream_lifecycle::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Broken(pub(crate) &'static str);
 
-/// What an upstream does when it is polled.
+/// A step of an upstream when it is polled.
 #[derive(Debug, Clone)]
 pub(crate) enum Does {
     Item(&'static str),
@@ -31,7 +31,7 @@ pub(crate) enum Does {
     Panic(&'static str),
 }
 
-/// What became of an upstream.
+/// Observed state of an upstream.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     polls: AtomicU64,
@@ -54,7 +54,7 @@ impl Seen {
     }
 }
 
-/// Notes the drop of whatever owns it.
+/// Records the drop of its owner.
 struct OnDrop(Arc<Seen>);
 
 impl Drop for OnDrop {
@@ -65,7 +65,7 @@ impl Drop for OnDrop {
 
 pin_project_lite::pin_project! {
     /// An upstream that follows a script, then ends. It is not `Unpin`, and must not be polled
-    /// behind its end.
+    /// after its end.
     pub(crate) struct Upstream {
         script: VecDeque<Does>,
         ended: bool,
@@ -120,7 +120,7 @@ impl Stream for Upstream {
     }
 }
 
-/// Polls once.
+/// Polls the stream once.
 pub(crate) fn poll<S: Stream + ?Sized>(stream: &mut Pin<Box<S>>) -> Poll<Option<S::Item>> {
     stream.as_mut().poll_next(&mut Context::from_waker(Waker::noop()))
 }
@@ -134,7 +134,7 @@ pub(crate) fn next<S: Stream + ?Sized>(stream: &mut Pin<Box<S>>) -> Option<S::It
     }
 }
 
-/// All that comes, and once more to see that nothing comes behind.
+/// Drains the stream and checks that polling again yields nothing.
 pub(crate) fn drain<S: Stream>(stream: S) -> Vec<S::Item> {
     let mut stream = Box::pin(stream);
     let all: Vec<_> = std::iter::from_fn(|| next(&mut stream)).collect();
@@ -142,7 +142,7 @@ pub(crate) fn drain<S: Stream>(stream: S) -> Vec<S::Item> {
     all
 }
 
-/// Notes what happened, in order, from any thread.
+/// Records events in order, from any thread.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trace(Arc<Mutex<Vec<String>>>);
 
@@ -161,7 +161,7 @@ impl Trace {
     }
 }
 
-/// Keeps every event it is told.
+/// Keeps every event it receives.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<Arc<LifecycleEvent>>>>);
 
@@ -181,7 +181,7 @@ impl Log {
         self.all().iter().filter_map(|event| event.end().cloned()).collect()
     }
 
-    /// The one END.
+    /// Returns the only END event.
     #[track_caller]
     pub(crate) fn end(&self) -> EndEvent {
         let mut ends = self.ends();
@@ -202,7 +202,7 @@ impl Log {
     }
 }
 
-/// A record over text, told to `log`.
+/// A record over text whose events go to `log`.
 pub(crate) fn record(log: &Log) -> Lifecycle<String, Broken> {
     Lifecycle::new("call-1").subscriber(log.subscriber())
 }
@@ -212,7 +212,7 @@ pub(crate) fn recorded(log: &Log) -> Lifecycle<String, Broken> {
     record(log).collect_with(TextCollector::default())
 }
 
-/// A finalizer that notes its call and says how many items there were.
+/// A finalizer that records its call and returns the number of items.
 pub(crate) fn counting(trace: &Trace) -> impl FnOnce(FinishInfo<'_>) -> Value + Send + 'static {
     let trace = trace.clone();
     move |finish| {
@@ -221,7 +221,7 @@ pub(crate) fn counting(trace: &Trace) -> impl FnOnce(FinishInfo<'_>) -> Value + 
     }
 }
 
-/// A clock that goes when it is told.
+/// A clock that the test advances.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HandClock(Arc<AtomicU64>);
 

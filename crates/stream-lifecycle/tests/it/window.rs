@@ -1,4 +1,4 @@
-//! Asynchronous checks of passages: what they see, what waits for them.
+//! Asynchronous checks of passages, and the items that wait for them.
 
 use std::{
     num::NonZeroUsize,
@@ -44,7 +44,7 @@ fn checker(
     }
 }
 
-/// What the consumer saw of a text in these pieces, what the check did, and the ending.
+/// Items of the consumer, passages of the check, and the ending, for a text in these pieces.
 fn run(
     windows: Windows,
     waits: usize,
@@ -63,7 +63,7 @@ fn leaked(text: &str, size: usize) -> Vec<&'static str> {
 
 // Contract: S4.13.
 #[test]
-fn a_check_sees_the_same_passages_however_the_text_is_cut() {
+fn passages_do_not_depend_on_the_cuts_of_items() {
     let text = "héllo wörld";
     for waits in [0, 2] {
         for size in 1..=11 {
@@ -83,7 +83,7 @@ fn a_check_sees_the_same_passages_however_the_text_is_cut() {
 
 // Contract: S4.13.
 #[test]
-fn the_last_passage_is_known_whether_or_not_it_is_full() {
+fn last_passage_is_marked_whether_full_or_not() {
     for (text, passages) in [
         ("abcdefgh", vec!["|abcd", "|efgh", "|."]),
         ("abcd", vec!["|abcd", "|."]),
@@ -100,14 +100,14 @@ fn the_last_passage_is_known_whether_or_not_it_is_full() {
 
 /// Polls and pushes a million characters, in windows of any size, within the time of a test.
 #[test]
-fn the_size_of_a_window_does_not_multiply_its_work() {
+fn work_does_not_grow_with_the_window_size() {
     for size in [10, 500_000] {
         let windows = chars(size).limit(usize::MAX).delivery(CheckDelivery::StreamFirst);
         let rail = Window::over_text(windows, |_| std::future::ready(Decision::Continue));
         let pieces = (0..500_000).map(|_| "é");
         let log = Log::default();
         assert_eq!(drain(recorded(&log).enforce(rail).wrap(items(pieces))).len(), 500_000);
-        // One item that holds as much.
+        // One item holds the whole text.
         let rail = Window::over_text(windows, |_| std::future::ready(Decision::Continue));
         let whole: &'static str = "é".repeat(500_000).leak();
         let log = Log::default();
@@ -117,7 +117,7 @@ fn the_size_of_a_window_does_not_multiply_its_work() {
 
 // Contract: S4.13.
 #[test]
-fn held_items_come_out_checked_and_others_before_the_refusal() {
+fn held_items_are_checked_and_streamed_items_precede_the_refusal() {
     let pieces = ["all ", "is ", "well", " but", " bad", " now", " end"];
     let error = ErrorInfo::class("bad word");
     let refused = Ending::Failed { who: Component::Guardrail, error };
@@ -140,7 +140,7 @@ fn upstream_waits_while_a_full_passage_waits_for_the_check() {
         checker(&seen, usize::MAX),
     );
     let mut stream = Box::pin(recorded(&log).enforce(rail).wrap(inner));
-    // One passage is being checked, the next is full: there it stops.
+    // One passage is checked and the next is full, so upstream waits.
     assert_eq!(next(&mut stream), Some(Ok("ab".into())));
     assert_eq!(next(&mut stream), Some(Ok("cd".into())));
     for _ in 0..5 {
@@ -153,7 +153,7 @@ fn upstream_waits_while_a_full_passage_waits_for_the_check() {
 
 // Contract: S4.13.
 #[test]
-fn a_poll_that_is_given_up_loses_nothing_and_a_dropped_stream_drops_the_check() {
+fn abandoned_poll_loses_nothing_and_a_dropped_stream_drops_the_check() {
     struct Counted(Arc<AtomicUsize>);
     impl Drop for Counted {
         fn drop(&mut self) {
@@ -177,7 +177,7 @@ fn a_poll_that_is_given_up_loses_nothing_and_a_dropped_stream_drops_the_check() 
     let rail = Window::over_text(chars(3), check);
     let inner = upstream([Does::Item("abc"), Does::Item("def"), Does::Wait, Does::Item("g")]);
     let mut stream = Box::pin(recorded(&log).enforce(rail).wrap(inner));
-    // Every pending poll stands for a `next` that somebody gave up.
+    // Every pending poll is an abandoned `next`.
     let mut given_up = 0;
     let first = loop {
         match poll(&mut stream) {
@@ -187,7 +187,7 @@ fn a_poll_that_is_given_up_loses_nothing_and_a_dropped_stream_drops_the_check() 
     };
     assert_eq!(first, Some(Ok("abc".into())));
     assert!(given_up > 0);
-    // The first check ran once, to its end, and the next is under way.
+    // The first check ran once to its end, and the next one runs.
     assert_eq!((*begun.lock().unwrap(), dropped.load(Ordering::SeqCst)), (2, 1));
     drop(stream);
     assert_eq!(dropped.load(Ordering::SeqCst), 2);
@@ -198,7 +198,7 @@ fn a_poll_that_is_given_up_loses_nothing_and_a_dropped_stream_drops_the_check() 
 
 // Contract: S4.10.
 #[test]
-fn a_check_that_panics_ends_the_stream_as_a_guardrail_does() {
+fn check_that_panics_ends_the_stream_as_a_guardrail() {
     let log = Log::default();
     let check = |_: Passage| async { std::panic::panic_any("no model") };
     let rail = Window::over_text(chars(1), check);
@@ -211,7 +211,7 @@ fn a_check_that_panics_ends_the_stream_as_a_guardrail_does() {
 
 // Contract: S4.13.
 #[test]
-fn texts_are_checked_apart_and_a_pause_of_one_does_not_hold_all_of_the_others() {
+fn texts_are_checked_separately_and_a_paused_text_does_not_block_others() {
     let log = Log::default();
     let seen = Trace::default();
     let note = seen.clone();
@@ -228,7 +228,7 @@ fn texts_are_checked_apart_and_a_pause_of_one_does_not_hold_all_of_the_others() 
     let all = drain(recorded(&log).enforce(rail).wrap(items(pieces)));
     assert_eq!(all, pieces.map(|item| Ok::<_, Broken>(item.to_owned())), "in order");
     assert_eq!(seen.all(), ["1 abcd", "1 efgh", "0 abcd", "1 ijkl", "0 ef", "1 "]);
-    // More than the limit may wait of no text: what there is of the first is checked.
+    // Beyond the limit, the incomplete passage of the first text is checked.
     let (log, seen) = (Log::default(), Trace::default());
     let rail = Window::over_text(chars(100).limit(3), checker(&seen, 0));
     drain(recorded(&log).enforce(rail).wrap(items(["ab", "cd", "e"])));
@@ -236,7 +236,7 @@ fn texts_are_checked_apart_and_a_pause_of_one_does_not_hold_all_of_the_others() 
 }
 
 #[test]
-fn one_text_more_than_may_be_checked_apart_ends_the_stream() {
+fn too_many_texts_end_the_stream() {
     let ending = |texts: u64| {
         let log = Log::default();
         let read = |item: &String, on: &mut dyn FnMut(u64, &str)| {
